@@ -1,0 +1,50 @@
+"""Principal components and their relatives: planned before, certified after.
+
+Every method is one walk: describe the data, plan the cheapest path that meets the tolerance,
+build an operator, take its leading pairs, scale, project. Names load when they are first used,
+so ``import mercer`` costs a few milliseconds.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mercer import errors
+    from mercer.errors import AccuracyWarning, DataWarning, MercerError
+    from mercer.estimators import PCA, plan
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PCA",
+    "AccuracyWarning",
+    "DataWarning",
+    "MercerError",
+    "__version__",
+    "errors",
+    "plan",
+]
+
+_HOME = {
+    "AccuracyWarning": "mercer.errors",
+    "DataWarning": "mercer.errors",
+    "MercerError": "mercer.errors",
+    "PCA": "mercer.estimators",
+    "plan": "mercer.estimators",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its room when it is first asked for (PEP 562)."""
+    if name == "errors":
+        return import_module("mercer.errors")
+    if name not in _HOME:
+        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+    value: object = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted(__all__)

@@ -1,0 +1,69 @@
+"""The real data sets of the demo. They come with scikit-learn, so nothing is fetched."""
+
+import difflib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.errors import InputError
+
+__all__ = ["DATASETS", "Dataset", "load"]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table, its names, and why its columns are or are not standardised.
+
+    Parameters
+    ----------
+    name, about : str
+        Short name and one sentence.
+    X : array of shape (n, p)
+        The numbers.
+    labels : array of shape (n,)
+        Group of each row, as text.
+    features : list of p str
+        Names of the columns.
+    standardize : bool
+        Whether the columns are divided by their standard deviation.
+    """
+
+    name: str
+    about: str
+    X: NDArray[np.float64]
+    labels: NDArray[np.str_]
+    features: list[str]
+    standardize: bool
+
+
+# name: (one sentence, columns in different units)
+DATASETS = {
+    "digits": ("1797 handwritten digits, 8 x 8 pixels of brightness 0 to 16", False),
+    "iris": ("150 iris flowers of three species, four lengths in cm", False),
+    "wine": ("178 wines of three cultivars, 13 chemical measurements", True),
+    "breast_cancer": ("569 tumours, 30 measurements of cell nuclei", True),
+}
+
+
+def load(name: str) -> Dataset:
+    """Return the data set called ``name``; an unknown name gets the nearest known one."""
+    if name not in DATASETS:
+        near = difflib.get_close_matches(name, DATASETS, n=1)
+        raise InputError(
+            "there is no demo data set of that name",
+            got=repr(name) + (f", did you mean {near[0]!r}?" if near else ""),
+            fix=f"take one of {', '.join(DATASETS)}",
+        )
+    from sklearn import datasets
+
+    about, standardize = DATASETS[name]
+    bunch = getattr(datasets, f"load_{name}")()
+    return Dataset(
+        name=name,
+        about=about,
+        X=np.asarray(bunch.data, dtype=np.float64),
+        labels=np.asarray([str(bunch.target_names[t]) for t in bunch.target]),
+        features=[str(f) for f in bunch.feature_names],
+        standardize=standardize,
+    )

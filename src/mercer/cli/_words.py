@@ -1,0 +1,121 @@
+"""Say in words and one table what a fit found. Numbers in, lines of text out."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mercer.plots import heaviest
+
+__all__ = ["components_for", "spectrum_table", "what_was_found"]
+
+Vector = NDArray[np.float64]
+
+_HEAD = ("component", "variance", "certified ±", "sampling ±", "share %", "sum %")
+
+
+def spectrum_table(
+    values: Vector, lower: Vector, upper: Vector, sampling: Vector, ratio: Vector, *, rows: int
+) -> list[str]:
+    """Return the lines of a table of λ_i with its certified and its sampling error.
+
+    The certified error is the farther end of [lower_i, upper_i]: arithmetic only. The sampling
+    error says how much λ_i would move with another sample, and is usually much larger.
+
+    Parameters
+    ----------
+    values, lower, upper, sampling, ratio : array of shape (k,)
+        Eigenvalues, interval ends, standard errors, and shares of the total.
+    rows : int
+        How many components to list at most.
+    """
+    total = np.cumsum(ratio)
+    lines = ["  ".join(f"{word:>11}" for word in _HEAD)]
+    for i in range(min(rows, values.size)):
+        bound = max(values[i] - lower[i], upper[i] - values[i], 0.0)
+        cells = (
+            f"{i + 1:d}",
+            f"{values[i]:.5g}",
+            f"{bound:.1e}",
+            f"{sampling[i]:.2g}",
+            f"{100 * ratio[i]:.1f}",
+            f"{100 * total[i]:.1f}",
+        )
+        lines.append("  ".join(f"{cell:>11}" for cell in cells))
+    if values.size > rows:
+        lines.append(f"{'…':>11}  ({values.size - rows} more)")
+    return lines
+
+
+def components_for(ratio: Vector, share: float) -> int | None:
+    """Return the smallest k with Σ_{i≤k} ratio_i ≥ share, or None where none reaches it.
+
+    Examples
+    --------
+    >>> components_for(np.array([0.6, 0.3, 0.1]), 0.9)
+    2
+    """
+    # A hair of rounding must not ask for one component more.
+    reached = np.flatnonzero(np.cumsum(ratio) >= share - 1e-12)
+    return int(reached[0]) + 1 if reached.size else None
+
+
+def what_was_found(
+    ratio: Vector,
+    components: NDArray[np.floating],
+    names: Sequence[str],
+    *,
+    rank: int,
+    groups: Iterable[Sequence[int]],
+    constant: Sequence[str] = (),
+) -> list[str]:
+    """Return sentences: how many components matter, what they weigh, what is degenerate.
+
+    Parameters
+    ----------
+    ratio : array of shape (k,)
+        Shares of the total variance.
+    components : array of shape (k, p)
+        Right vectors in rows.
+    names : sequence of p str
+        Names of the features.
+    rank : int
+        Number of directions with any variance.
+    groups : iterable of tuples of int
+        Axes that cannot be told apart, counted from 0.
+    constant : sequence of str
+        Names of the features without variance.
+    """
+    k = ratio.size
+    lines = []
+    need = components_for(ratio, 0.9)
+    if need is None:
+        lines.append(f"{k} components carry {100 * ratio.sum():.1f} % of the variance.")
+    else:
+        verb = "component carries" if need == 1 else "components carry"
+        lines.append(f"{need} {verb} 90 % of the variance (of {len(names)} features).")
+    if k > 1:
+        lines.append(f"The map of PC1 and PC2 shows {100 * ratio[:2].sum():.1f} % of it.")
+    for i in range(min(2, k)):
+        chosen = heaviest(components[i], 3)
+        weights = ", ".join(f"{names[j]} ({components[i, j]:+.2f})" for j in chosen)
+        lines.append(f"PC{i + 1} weighs most: {weights}.")
+    lines.append(_rank(rank, len(names), constant))
+    # Zero directions are inseparable by nature and already named by the rank.
+    tied = [[i + 1 for i in g if i < rank] for g in groups]
+    tied = [g for g in tied if len(g) > 1]
+    if not tied:
+        lines.append("Every axis with variance is told apart from its neighbours.")
+    for group in tied:
+        axes = ", ".join(f"PC{i}" for i in group)
+        lines.append(f"{axes} cannot be told apart: only the space they span has a meaning.")
+    return lines
+
+
+def _rank(rank: int, p: int, constant: Sequence[str]) -> str:
+    if rank >= p:
+        return f"Rank {rank}: every direction carries variance."
+    because = f"; constant: {', '.join(constant)}" if constant else ""
+    missing = p - rank
+    word = "direction carries" if missing == 1 else "directions carry"
+    return f"Rank {rank}: {missing} of {p} {word} no variance{because}."

@@ -1,0 +1,167 @@
+"""What a picture is made of: points, lines, bars and text on axes. No writer in sight."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["Axes", "Bars", "Line", "Mark", "Panel", "Points", "Text", "bounds"]
+
+Shape = Literal["circle", "square", "triangle", "diamond"]
+Tick = tuple[float, str]
+
+
+@dataclass(frozen=True)
+class Points:
+    """A cloud of points (x_i, y_i) in one colour and shape.
+
+    Parameters
+    ----------
+    x, y : tuple of float
+        Coordinates in data units, of equal length n.
+    colour : str
+        A CSS colour.
+    shape : {"circle", "square", "triangle", "diamond"}
+        A second sign beside the colour, for readers who do not see the colour.
+    titles : tuple of str
+        One name per point, or empty.
+    radius : float
+        Size in pixels.
+    """
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    colour: str
+    shape: Shape = "circle"
+    titles: tuple[str, ...] = ()
+    radius: float = 2.5
+
+
+@dataclass(frozen=True)
+class Line:
+    """A broken line through (x_i, y_i); dashed for limits, solid for data."""
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    colour: str
+    dashed: bool = False
+    width: float = 1.2
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bars from zero to ``length`` at ``at``; horizontal ones grow along x.
+
+    Parameters
+    ----------
+    at : tuple of float
+        Places of the bars, of length n.
+    length : tuple of float
+        Signed lengths, of length n.
+    colour : str
+        A CSS colour.
+    horizontal : bool
+        Whether the bars grow along x.
+    thickness : float
+        Width of a bar in data units.
+    titles : tuple of str
+        One text per bar, or empty.
+    """
+
+    at: tuple[float, ...]
+    length: tuple[float, ...]
+    colour: str
+    horizontal: bool = False
+    thickness: float = 0.8
+    titles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words at (x, y), with a halo of the background so that they stay readable."""
+
+    x: float
+    y: float
+    words: str
+    colour: str
+    anchor: Literal["start", "middle", "end"] = "middle"
+    size: float = 12.0
+    bold: bool = False
+
+
+Mark = Points | Line | Bars | Text
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The frame of a panel: its title, labels, and the units of its two directions.
+
+    Parameters
+    ----------
+    title, x_label, y_label : str
+        Words above, below and beside the panel.
+    note : str
+        A second, smaller line under the title.
+    equal : bool
+        Whether one unit is equally long in both directions, as a map of scores must be.
+    x_ticks, y_ticks : tuple of (float, str) or None
+        Ticks with their labels; None lets the writer choose round numbers.
+    x_range, y_range : (float, float) or None
+        Limits; None takes them from the marks.
+    """
+
+    title: str
+    x_label: str = ""
+    y_label: str = ""
+    note: str = ""
+    equal: bool = False
+    x_ticks: tuple[Tick, ...] | None = None
+    y_ticks: tuple[Tick, ...] | None = None
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel: axes and the marks drawn on them, in order.
+
+    Parameters
+    ----------
+    axes : Axes
+        The frame.
+    marks : tuple of Points, Line, Bars or Text
+        Later marks lie over earlier ones.
+    width, height : float
+        Size in pixels, labels included.
+    """
+
+    axes: Axes
+    marks: tuple[Mark, ...] = field(default=())
+    width: float = 400.0
+    height: float = 440.0
+
+
+def bounds(marks: tuple[Mark, ...]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return ((x_min, x_max), (y_min, y_max)) over all marks; (0, 1) where there are none."""
+    xs: list[float] = []
+    ys: list[float] = []
+    for mark in marks:
+        if isinstance(mark, Text):
+            continue
+        if isinstance(mark, Bars):
+            half = mark.thickness / 2
+            across = [a - half for a in mark.at] + [a + half for a in mark.at]
+            along = [0.0, *mark.length]
+            xs += along if mark.horizontal else across
+            ys += across if mark.horizontal else along
+        else:
+            xs += mark.x
+            ys += mark.y
+    return _span(xs), _span(ys)
+
+
+def _span(values: list[float]) -> tuple[float, float]:
+    if not values:
+        return 0.0, 1.0
+    low, high = min(values), max(values)
+    # One point, or a column of equal values, still needs a panel of positive size.
+    return (low, high) if high > low else (low - 0.5, high + 0.5)

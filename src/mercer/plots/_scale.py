@@ -1,0 +1,78 @@
+"""From data units to pixels: round ticks, equal units, and a straight map."""
+
+import math
+from dataclasses import dataclass
+
+__all__ = ["Scale", "equalise", "pad", "ticks"]
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The straight map from data [low, high] to pixels [start, stop]: a + b·value."""
+
+    low: float
+    high: float
+    start: float
+    stop: float
+
+    def __call__(self, value: float) -> float:
+        """Return the pixel of ``value``."""
+        share = (value - self.low) / (self.high - self.low)
+        return self.start + share * (self.stop - self.start)
+
+
+def pad(span: Range, share: float) -> Range:
+    """Widen [low, high] by ``share`` of its length on both sides."""
+    room = share * (span[1] - span[0])
+    return span[0] - room, span[1] + room
+
+
+def equalise(x: Range, y: Range, width: float, height: float) -> tuple[Range, Range]:
+    """Widen one of two ranges so that a unit is as long in x as in y.
+
+    Parameters
+    ----------
+    x, y : (float, float)
+        Limits in data units.
+    width, height : float
+        Pixels at hand in the two directions.
+
+    Returns
+    -------
+    x, y : (float, float)
+        Limits with (x₁−x₀)/width = (y₁−y₀)/height, both containing the given ones.
+    """
+    unit = max((x[1] - x[0]) / width, (y[1] - y[0]) / height)
+    return _widen(x, unit * width), _widen(y, unit * height)
+
+
+def _widen(span: Range, length: float) -> Range:
+    middle = (span[0] + span[1]) / 2
+    return middle - length / 2, middle + length / 2
+
+
+def ticks(low: float, high: float, count: int = 5) -> tuple[tuple[float, str], ...]:
+    """Return about ``count`` round numbers in [low, high] with their labels.
+
+    Steps are 1, 2 or 5 times a power of ten, so that labels stay short.
+
+    Examples
+    --------
+    >>> [label for _, label in ticks(0.0, 1.0)]
+    ['0', '0.2', '0.4', '0.6', '0.8', '1']
+    """
+    rough = (high - low) / count
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    return tuple((i * step, _label(i * step, digits)) for i in range(first, last + 1))
+
+
+def _label(value: float, digits: int) -> str:
+    if value != 0 and (abs(value) >= 1e5 or digits > 4):
+        return f"{value:.3g}"
+    text = f"{value:.{digits}f}"
+    return "0" if float(text) == 0 else text
