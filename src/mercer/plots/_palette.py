@@ -10,11 +10,12 @@ MUTED = "#666666"
 GRID = "#e6e6e6"
 SOFT = "#bbbbbb"
 
-# Dark enough for small marks on white, and apart under the three common colour deficiencies;
-# the shapes carry the rest, since no set of twelve colours is safe by itself.
+# Contrast with the paper is at least 3 : 1. The order matters: two groups of the same shape
+# (every fourth) stay apart under the three common colour deficiencies, which no set of twelve
+# colours does by itself.
 _COLOURS = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#332288", "#882255",
-    "#56a0d3", "#b8860b", "#117733", "#444444", "#aa4499", "#999933",
+    "#a67c00", "#117733", "#8c8c2a", "#4b97cc", "#444444", "#aa4499",
 )  # fmt: skip
 _SHAPES: tuple[Shape, ...] = ("circle", "square", "triangle", "diamond")
 

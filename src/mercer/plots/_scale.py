@@ -61,7 +61,7 @@ def ticks(low: float, high: float, count: int = 5) -> tuple[tuple[float, str], .
     Examples
     --------
     >>> [label for _, label in ticks(0.0, 1.0)]
-    ['0', '0.2', '0.4', '0.6', '0.8', '1']
+    ['0', '0.2', '0.4', '0.6', '0.8', '1.0']
     """
     rough = (high - low) / count
     power = 10.0 ** math.floor(math.log10(rough))
@@ -74,5 +74,4 @@ def ticks(low: float, high: float, count: int = 5) -> tuple[tuple[float, str], .
 def _label(value: float, digits: int) -> str:
     if value != 0 and (abs(value) >= 1e5 or digits > 4):
         return f"{value:.3g}"
-    text = f"{value:.{digits}f}"
-    return "0" if float(text) == 0 else text
+    return "0" if abs(value) < 0.5 * 10.0**-digits else f"{value:.{digits}f}"

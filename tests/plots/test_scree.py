@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from mercer.errors import InputError
+from mercer.plots import Bars, Line, Text, figure, scree
+
+values = np.array([6.0, 3.0, 1.0])
+
+
+def panel(values=values, spread=0.5, **parts):
+    given = {
+        "lower": values - spread,
+        "upper": values + spread,
+        "ratio": values / 10,
+        **parts,
+    }
+    return scree(values, **given)
+
+
+def test_bars_are_shares_of_the_total_and_whiskers_the_certified_interval():
+    marks = panel().marks
+    bars = next(m for m in marks if isinstance(m, Bars))
+    assert bars.length == pytest.approx((60, 30, 10))
+    whiskers = [m.y for m in marks if isinstance(m, Line) and not m.dashed]
+    assert np.allclose(whiskers, [(55, 65), (25, 35), (5, 15)])
+
+
+def test_dashed_lines_stand_where_half_and_nine_tenths_are_reached():
+    words = [m.words for m in panel().marks if isinstance(m, Text)]
+    assert words == ["50 % with 1", "90 % with 2"]
+
+
+def test_a_share_that_is_not_reached_is_not_drawn():
+    marks = scree(values[:1], values[:1], values[:1], [0.6]).marks
+    assert not [m for m in marks if isinstance(m, Text)]
+
+
+def test_long_spectra_are_cut_and_say_so():
+    lam = np.arange(100, 0, -1.0)
+    drawn = scree(lam, lam, lam, lam / lam.sum())
+    assert len(next(m for m in drawn.marks if isinstance(m, Bars)).at) == 30
+    assert "30 of 100" in drawn.axes.note
+
+
+def test_a_zero_spectrum_draws():
+    zero = np.zeros(2)
+    assert "<svg" in figure([scree(zero, zero, zero, zero)])
+
+
+@pytest.mark.parametrize(
+    "parts", [{"ratio": [0.6, 0.3]}, {"lower": [np.nan] * 3}, {"upper": np.ones((3, 1))}]
+)
+def test_arrays_that_do_not_fit_are_refused(parts):
+    with pytest.raises(InputError):
+        panel(**parts)
