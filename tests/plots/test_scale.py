@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import pytest
@@ -38,7 +39,7 @@ def test_ticks_lie_inside_are_evenly_spaced_and_few(low, length):
     slack = 1e-6 * length
     assert 2 <= len(places) <= 7
     assert all(low - slack <= p <= high + slack for p in places)
-    steps = [b - a for a, b in zip(places, places[1:], strict=False)]
+    steps = [b - a for a, b in itertools.pairwise(places)]
     assert max(steps) - min(steps) <= 1e-6 * max(steps) + 4e-16 * max(map(abs, places))
 
 

@@ -90,7 +90,8 @@ def what_was_found(
     lines = []
     need = components_for(ratio, 0.9)
     if need is None:
-        lines.append(f"{k} components carry {100 * ratio.sum():.1f} % of the variance.")
+        verb = "component carries" if k == 1 else "components carry"
+        lines.append(f"{k} {verb} {100 * ratio.sum():.1f} % of the variance.")
     else:
         verb = "component carries" if need == 1 else "components carry"
         lines.append(f"{need} {verb} 90 % of the variance (of {len(names)} features).")

@@ -1,0 +1,63 @@
+import csv
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import mercer
+from mercer.cli._datasets import DATASETS, load
+from mercer.cli._demo import run
+from mercer.errors import InputError
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_demo_prints_plan_spectrum_findings_and_paths(name, tmp_path, capsys):
+    run(name, tmp_path / "new")
+    out, err = capsys.readouterr()
+    assert out.startswith(f"{name}: ")
+    assert "-> " in out
+    assert "certified ±" in out
+    assert "90 % of the variance" in out
+    assert "PC1 weighs most: " in out
+    table, picture = out.splitlines()[-2:]
+    assert table == str(tmp_path / "new" / f"{name}.csv")
+    assert picture == str(tmp_path / "new" / f"{name}.svg")
+    assert err.startswith("fitted in ")
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_coordinates_are_those_of_the_model(name, tmp_path):
+    run(name, tmp_path)
+    data = load(name)
+    with (tmp_path / f"{name}.csv").open(encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    Z = np.array([row[2:] for row in rows], dtype=float)
+    model = mercer.PCA(standardize=data.standardize).fit(data.X)
+    assert head[:4] == ["row", "label", "PC1", "PC2"]
+    assert [row[1] for row in rows] == list(data.labels)
+    expected = model.transform(data.X)[:, : Z.shape[1]]
+    assert np.abs(Z - expected).max() < 1e-8 * np.abs(expected).max()
+    # Two components at least, and no more than carry 90 % of the variance.
+    share = np.cumsum(model.explained_variance_ratio_)
+    assert share[Z.shape[1] - 1] >= 0.9
+    assert Z.shape[1] == 2 or share[Z.shape[1] - 2] < 0.9
+
+
+def test_the_picture_is_well_formed_and_names_every_group(tmp_path):
+    run("iris", tmp_path)
+    tree = ET.parse(tmp_path / "iris.svg")
+    words = {node.text for node in tree.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"setosa", "versicolor", "virginica", "Heaviest features"} <= words
+
+
+def test_digits_names_its_three_constant_pixels(tmp_path, capsys):
+    run("digits", tmp_path)
+    out = capsys.readouterr().out
+    assert "Rank 61: 3 of 64 directions carry no variance" in out
+    assert "pixel_0_0, pixel_4_0, pixel_4_7" in out
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "taken").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="taken"):
+        run("iris", tmp_path / "taken")

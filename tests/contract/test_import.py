@@ -1,0 +1,88 @@
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mercer
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = {"click", "jinja2", "narwhals", "numpy", "pandas", "polars", "rich", "scipy", "sklearn"}
+PUBLIC = [
+    "AccuracyWarning",
+    "DataWarning",
+    "MercerError",
+    "PCA",
+    "__version__",
+    "errors",
+    "plan",
+]
+
+
+def python(*arguments):
+    command = [sys.executable, *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+
+
+def cpu_seconds(*arguments):
+    """CPU time of a whole process: unlike wall time it ignores what else the machine does."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    python(*arguments)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_import_takes_less_than_50_ms():
+    code = "import time; t = time.process_time(); import mercer; print(time.process_time() - t)"
+    assert min(float(python("-c", code)) for _ in range(7)) < 0.050
+
+
+def test_import_loads_nothing_heavy():
+    code = "import sys, json, mercer; print(json.dumps(sorted(sys.modules)))"
+    assert not HEAVY & set(json.loads(python("-c", code)))
+
+
+def test_help_takes_less_than_200_ms():
+    assert min(cpu_seconds("-m", "mercer", "--help") for _ in range(7)) < 0.200
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["plan", "--help"], ["--version"]])
+def test_help_and_version_load_no_numbers(arguments):
+    code = (
+        "import sys, json; from mercer.cli.app import commands;"
+        f"commands.main({arguments!r}, standalone_mode=False);"
+        "print(); print(json.dumps(sorted(sys.modules)))"
+    )
+    loaded = set(json.loads(python("-c", code).splitlines()[-1]))
+    assert HEAVY & loaded == {"click"}
+
+
+def test_public_names_are_these():
+    assert dir(mercer) == PUBLIC
+    assert sorted(mercer.__all__) == PUBLIC
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_loads_from_a_fresh_interpreter(name):
+    assert python("-c", f"from mercer import {name}; print({name!r})").strip() == name
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'KPCA'"):
+        _ = mercer.KPCA
+
+
+def test_lazy_names_are_the_real_ones():
+    from mercer.errors import AccuracyWarning
+    from mercer.estimators import PCA
+
+    assert mercer.PCA is PCA
+    assert mercer.AccuracyWarning is AccuracyWarning
+
+
+def test_the_changelog_knows_the_version():
+    assert f"## {mercer.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
