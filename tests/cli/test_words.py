@@ -56,3 +56,8 @@ def test_rank_names_constant_columns_and_zero_axes_are_not_called_ties():
 def test_ties_are_named_from_one():
     lines = found(groups=[(0, 1)])
     assert lines[-1] == "PC1, PC2 cannot be told apart: only the space they span has a meaning."
+
+
+def test_a_tie_with_an_axis_that_was_not_asked_for_is_said():
+    lines = found(ratio[:2], V[:2], groups=[(1, 2)])
+    assert lines[-1].startswith("PC2, the next axis cannot be told apart")

@@ -82,7 +82,7 @@ def what_was_found(
     rank : int
         Number of directions with any variance.
     groups : iterable of tuples of int
-        Axes that cannot be told apart, counted from 0.
+        Axes that cannot be told apart, counted from 0; k stands for the next one.
     constant : sequence of str
         Names of the features without variance.
     """
@@ -103,12 +103,13 @@ def what_was_found(
         lines.append(f"PC{i + 1} weighs most: {weights}.")
     lines.append(_rank(rank, len(names), constant))
     # Zero directions are inseparable by nature and already named by the rank.
-    tied = [[i + 1 for i in g if i < rank] for g in groups]
-    tied = [g for g in tied if len(g) > 1]
+    tied = [[i for i in group if i < rank] for group in groups]
+    tied = [group for group in tied if len(group) > 1]
     if not tied:
         lines.append("Every axis with variance is told apart from its neighbours.")
     for group in tied:
-        axes = ", ".join(f"PC{i}" for i in group)
+        # An index past the last axis stands for axes that were not asked for.
+        axes = ", ".join(f"PC{i + 1}" if i < k else "the next axis" for i in group)
         lines.append(f"{axes} cannot be told apart: only the space they span has a meaning.")
     return lines
 
