@@ -36,6 +36,15 @@ def test_groups_differ_in_colour_and_shape_and_stand_at_their_median():
     assert middles == {"a": (2.0, 3.0), "b": (4.0, 5.0)}
 
 
+def test_long_names_of_groups_go_into_a_legend():
+    panel = scores(Z, labels=["setosa", "b", "setosa", "b"])
+    assert not [m for m in panel.marks if isinstance(m, Text)]
+    assert [words for words, *_ in panel.axes.legend] == ["b", "setosa"]
+    assert [style[1:] for style in panel.axes.legend] == [
+        (cloud.colour, cloud.shape) for cloud in clouds(panel)
+    ]
+
+
 def test_large_maps_draw_every_mth_row_and_say_so():
     panel = scores(np.zeros((50_001, 2)))
     assert len(clouds(panel)[0].x) == 16_667

@@ -30,6 +30,12 @@ def test_dashed_lines_stand_where_half_and_nine_tenths_are_reached():
     assert words == ["50 % with 1", "90 % with 2"]
 
 
+def test_one_count_that_reaches_both_shares_is_drawn_once():
+    lam = np.array([95.0, 3.0, 2.0])
+    words = [m.words for m in scree(lam, lam, lam, lam / 100).marks if isinstance(m, Text)]
+    assert words == ["90 % with 1"]
+
+
 def test_a_share_that_is_not_reached_is_not_drawn():
     marks = scree(values[:1], values[:1], values[:1], [0.6]).marks
     assert not [m for m in marks if isinstance(m, Text)]

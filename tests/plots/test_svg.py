@@ -73,6 +73,24 @@ def test_given_ticks_replace_round_numbers_and_long_ones_are_cut():
     assert "x" * 23 + "…" in words
 
 
+def test_a_legend_names_every_style_and_takes_its_own_line():
+    marks = Points((0.0, 1.0), (0.0, 1.0), "red")
+    legend = (("one", "red", "circle"), ("two", "blue", "square"))
+    tree = draw(marks, legend=legend, note="n")
+    places = {t.text: (float(t.get("x")), float(t.get("y"))) for t in tree.iter(f"{SVG}text")}
+    assert places["one"][0] < places["two"][0]
+    assert places["one"][1] > places["n"][1] + 10
+    assert {p.get("fill") for p in tree.iter(f"{SVG}path")} >= {"red", "blue"}
+
+
+def test_a_long_legend_wraps_inside_the_panel():
+    legend = tuple((f"group {i} " + "x" * 20, "red", "circle") for i in range(6))
+    tree = draw(Points((0.0, 1.0), (0.0, 1.0), "red"), legend=legend)
+    words = [t for t in tree.iter(f"{SVG}text") if t.text.startswith("group")]
+    assert len({t.get("y") for t in words}) == 3
+    assert max(float(t.get("x")) for t in words) < 250
+
+
 def test_panels_wrap_into_rows():
     panels = [Panel(Axes(f"p{i}"), width=600.0, height=100.0) for i in range(3)]
     tree = ET.fromstring(figure(panels))

@@ -75,7 +75,7 @@ def loadings(components: ArrayLike, names: Sequence[str]) -> Panel:
     axes = Axes(
         "Heaviest features",
         x_label="entry of the component",
-        note=f"at most {_EACH} of {len(names)} features for each component",
+        note=f"the {min(_EACH, len(names))} heaviest of {len(names)} features",
         y_ticks=tuple(ticks),
         y_range=(at + 1.2, 1.6),
     )

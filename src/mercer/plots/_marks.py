@@ -101,6 +101,8 @@ class Axes:
         Words above, below and beside the panel.
     note : str
         A second, smaller line under the title.
+    legend : tuple of (words, colour, shape)
+        What the colours and shapes stand for, in a line of its own.
     equal : bool
         Whether one unit is equally long in both directions, as a map of scores must be.
     x_ticks, y_ticks : tuple of (float, str) or None
@@ -113,6 +115,7 @@ class Axes:
     x_label: str = ""
     y_label: str = ""
     note: str = ""
+    legend: tuple[tuple[str, str, Shape], ...] = ()
     equal: bool = False
     x_ticks: tuple[Tick, ...] | None = None
     y_ticks: tuple[Tick, ...] | None = None

@@ -65,7 +65,7 @@ def ticks(low: float, high: float, count: int = 5) -> tuple[tuple[float, str], .
     """
     rough = (high - low) / count
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= 0.7 * rough)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     return tuple((i * step, _label(i * step, digits)) for i in range(first, last + 1))

@@ -12,6 +12,7 @@ from mercer.plots._palette import INK, MANY, group_style
 __all__ = ["scores"]
 
 _DRAWN = 20_000
+_SHORT = 2  # letters of a group name that may lie over its points
 
 
 def scores(
@@ -25,8 +26,9 @@ def scores(
     """Describe the map of rows (z_ia, z_ib) for components a, b, one unit equal both ways.
 
     Equal units keep distances honest: a narrow direction looks narrow. Groups are told apart by
-    colour, by shape, and by their name at their median point. Of more than 20,000 rows every
-    m-th is drawn, and the panel says so.
+    colour and shape; names of one or two letters stand at the median point of their group,
+    longer ones would hide points and go into a legend. Of more than 20,000 rows every m-th is
+    drawn, and the panel says so.
 
     Parameters
     ----------
@@ -56,6 +58,7 @@ def scores(
     middles: list[Mark] = []
     radius = 2.2 if len(rows) > 500 else 3.5
     groups, member = _groups(labels, n)
+    short = all(len(group) <= _SHORT for group in groups)
     for g, group in enumerate(groups):
         inside = np.flatnonzero(member[rows] == g)
         if inside.size == 0:
@@ -63,7 +66,7 @@ def scores(
         colour, shape = group_style(g)
         points = tuple(map(float, x[inside])), tuple(map(float, y[inside]))
         marks.append(Points(*points, colour, shape, tuple(titles[i] for i in inside), radius))
-        if group:
+        if group and short:
             centre = float(np.median(x[inside])), float(np.median(y[inside]))
             middles.append(Text(*centre, group, INK, size=15.0, bold=True))
     note = "one unit is equally long in both directions"
@@ -74,6 +77,7 @@ def scores(
         x_label=_label(axes[0], ratio),
         y_label=_label(axes[1], ratio),
         note=note,
+        legend=() if short else tuple((g, *group_style(i)) for i, g in enumerate(groups)),
         equal=True,
     )
     return Panel(frame, (*marks, *middles), width=500.0)

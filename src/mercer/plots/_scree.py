@@ -89,17 +89,19 @@ def _shares(share: NDArray[np.float64], shown: int, top: float) -> list[Mark]:
     """Return dashed lines where the cumulative share passes a half and nine tenths."""
     marks: list[Mark] = []
     cumulative = np.cumsum(share)
-    for level, wanted in enumerate(_SHARES):
-        # A hair of rounding must not push "all the variance" one component further.
-        count = int(np.searchsorted(cumulative, wanted - 1e-12)) + 1
-        if count <= shown and shown > 1:
-            x, height = count + 0.5, top * (0.97 - 0.08 * level)
-            marks.append(Line((x, x), (0.0, height), MUTED, dashed=True))
-            # The words go to the side that has room.
-            late = count > 0.75 * shown
-            place = x - 0.01 * shown if late else x + 0.01 * shown
-            words = f"{100 * wanted:.0f} % with {count}"
-            marks.append(Text(place, height, words, MUTED, "end" if late else "start", 11.0))
+    # A hair of rounding must not push "all the variance" one component further. Where one
+    # count reaches both shares, only the larger share is worth a line.
+    counts = {int(np.searchsorted(cumulative, s - 1e-12)) + 1: s for s in _SHARES}
+    for level, (count, wanted) in enumerate(counts.items()):
+        if count > shown or shown == 1:
+            continue
+        x, height = count + 0.5, top * (0.97 - 0.08 * level)
+        # The words go to the side that has room.
+        late = count > 0.75 * shown
+        place = x + (-0.02 if late else 0.02) * shown
+        words = f"{100 * wanted:.0f} % with {count}"
+        marks.append(Line((x, x), (0.0, height), MUTED, dashed=True))
+        marks.append(Text(place, height, words, MUTED, "end" if late else "start", 11.0))
     return marks
 
 

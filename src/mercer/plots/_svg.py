@@ -87,7 +87,12 @@ def _panel(parent: ET.Element, panel: Panel) -> None:
     y_ticks = axes.y_ticks if axes.y_ticks is not None else ticks(y0, y1)
     longest = max((min(len(label), _LONGEST) for _, label in y_ticks), default=0)
     left = 12.0 + longest * _LETTER + (18.0 if axes.y_label else 0.0)
-    right, top = panel.width - 10.0, 46.0 if axes.note else 30.0
+    right = panel.width - 10.0
+    legend = _legend_places(axes, left, right)
+    top = 30.0 + (16.0 if axes.note else 0.0)
+    for entry, (column, row) in zip(axes.legend, legend, strict=True):
+        _legend_entry(parent, entry, column, top + 5.0 + 17.0 * row)
+    top += 18.0 * (legend[-1][1] + 1) if legend else 0.0
     bottom = panel.height - (44.0 if axes.x_label else 26.0)
     if axes.equal:
         (x0, x1), (y0, y1) = equalise((x0, x1), (y0, y1), right - left, bottom - top)
@@ -146,6 +151,26 @@ def _frame(
         middle = (bottom + top) / 2
         label_ = _words(parent, 0.0, 0.0, axes.y_label, INK, anchor="middle")
         label_.set("transform", f"translate(12 {_n(middle)}) rotate(-90)")
+
+
+def _legend_places(axes: Axes, left: float, right: float) -> list[tuple[float, int]]:
+    """Return x and line of every legend entry, wrapping where the panel ends."""
+    places, x, row = [], left, 0
+    for words, *_ in axes.legend:
+        width = 28.0 + len(words) * _LETTER
+        if x > left and x + width > right:
+            x, row = left, row + 1
+        places.append((x, row))
+        x += width
+    return places
+
+
+def _legend_entry(
+    parent: ET.Element, entry: tuple[str, str, Shape], x: float, y: float
+) -> None:
+    words, colour, shape = entry
+    ET.SubElement(parent, "path", d=_outline(shape, x + 4.0, y - 4.0, 4.0), fill=colour)
+    _words(parent, x + 13.0, y, words, INK)
 
 
 def _mark(parent: ET.Element, mark: Mark, x: Scale, y: Scale) -> None:
