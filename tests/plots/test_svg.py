@@ -84,7 +84,7 @@ def test_a_legend_names_every_style_and_takes_its_own_line():
 
 
 def test_a_long_legend_wraps_inside_the_panel():
-    legend = tuple((f"group {i} " + "x" * 20, "red", "circle") for i in range(6))
+    legend = tuple((f"group {i} " + "x" * 10, "red", "circle") for i in range(6))
     tree = draw(Points((0.0, 1.0), (0.0, 1.0), "red"), legend=legend)
     words = [t for t in tree.iter(f"{SVG}text") if t.text.startswith("group")]
     assert len({t.get("y") for t in words}) == 3
