@@ -107,7 +107,7 @@ def measure(
             records[name] = {"skipped": reason}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        timed = timing.interleaved(fits, repeats=1 if quick else timing.REPEATS)
+        timed = timing.interleaved(fits, once=quick)
     for name, record in timed.items():
         records[name] = _record(case, truth, record)
         if record.seconds and _weighs(case, name, record.seconds[0], quick):

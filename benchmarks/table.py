@@ -74,8 +74,8 @@ def docs_page(found: dict[str, dict[str, Any]]) -> str:
         "",
         "A fit is *correct* when its largest relative eigenvalue error is at most 1e-6 "
         "(float64) or 1e-4 (float32) against an exact float64 reference. Seconds are the "
-        "median of three fits, or one fit of 10 s or more; the rivals take turns in one "
-        "process. *Extra memory* is the peak of anonymous resident memory above the level "
+        "median of seven fits (under 1 s), three (under 10 s) or one; the rivals take turns in "
+        "one process. *Extra memory* is the peak of anonymous resident memory above the level "
         "before `fit`, in a process of its own; rivals are weighed at offset 1 only, since no "
         "offset changes what they allocate. A wrong answer is shown in italics with its error. "
         "`sklearn-tuned` is randomized SVD with 20 power iterations and max(10, k) extra "

@@ -10,8 +10,8 @@ from statistics import median
 
 from benchmarks.rivals import Fit
 
-REPEATS = 3
-LONG_SECONDS = 10.0
+# (a first fit shorter than this many seconds, is run this many times)
+REPEATS = ((1.0, 7), (10.0, 3), (float("inf"), 1))
 # Thread pools spin for a while after their last task; let them go to sleep.
 PAUSE_SECONDS = 0.1
 
@@ -25,26 +25,33 @@ class Timed:
     failed: str | None = None
 
     @property
+    def rounds(self) -> int:
+        """How many times to run, judged by the first time."""
+        first = self.seconds[0] if self.seconds else 0.0
+        return next(count for below, count in REPEATS if first < below)
+
+    @property
     def median(self) -> float | None:
         """Median of the repeats."""
         return median(self.seconds) if self.seconds else None
 
 
 def interleaved(
-    fits: Mapping[str, Callable[[], Fit]], *, repeats: int = REPEATS
+    fits: Mapping[str, Callable[[], Fit]], *, once: bool = False
 ) -> dict[str, Timed]:
-    """Run every fit once, then every fit again in reverse order, `repeats` rounds in all.
+    """Run every fit once, then every fit again in reverse order, and so on.
 
-    A fit that took 10 s or more is not repeated: its noise is small beside it. Interleaving
+    A fit under 1 s runs seven times, one under 10 s three times, a longer one once: its
+    noise is small beside it. Interleaving
     spreads a slow spell of the machine over all rivals; turning the order round spreads the
     state of the caches.
     """
     timed = {name: Timed() for name in fits}
     order = list(fits)
-    for turn in range(repeats):
+    for turn in range(1 if once else REPEATS[0][1]):
         for name in order if turn % 2 == 0 else reversed(order):
             record = timed[name]
-            if record.failed or (record.seconds and record.seconds[0] >= LONG_SECONDS):
+            if record.failed or turn >= record.rounds:
                 continue
             gc.collect()
             time.sleep(PAUSE_SECONDS)

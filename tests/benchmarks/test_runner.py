@@ -21,11 +21,21 @@ def test_fits_take_turns_and_failures_are_kept(monkeypatch):
     def bad():
         raise ValueError("no\nmore")
 
-    timed = timing.interleaved({"a": good("a"), "b": good("b"), "c": bad}, repeats=3)
-    assert calls == ["a", "b", "b", "a", "a", "b"]
-    assert len(timed["a"].seconds) == 3
+    timed = timing.interleaved({"a": good("a"), "b": good("b"), "c": bad})
+    assert calls[:6] == ["a", "b", "b", "a", "a", "b"]
+    assert len(timed["a"].seconds) == len(timed["b"].seconds) == 7
     assert timed["c"].failed == "ValueError: no"
     assert timed["c"].median is None
+
+
+def test_longer_fits_are_run_less_often():
+    assert [timing.Timed([first]).rounds for first in (0.1, 1.0, 9.9, 10.0, 100.0)] == [
+        7,
+        3,
+        3,
+        1,
+        1,
+    ]
 
 
 def test_the_peak_of_a_fit_is_seen_from_outside(tmp_path):
