@@ -64,5 +64,8 @@ class Package:
             with tarfile.open(archive) as opened:
                 opened.extractall(folder, filter="data")
         else:
-            subprocess.run(["dpkg-deb", "-x", str(archive), str(folder)], check=True)
+            try:
+                subprocess.run(["dpkg-deb", "-x", str(archive), str(folder)], check=True)
+            except (OSError, subprocess.CalledProcessError) as error:
+                raise FetchError(f"{self}: dpkg-deb could not open it: {error}") from error
         return folder

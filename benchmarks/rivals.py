@@ -91,7 +91,7 @@ def _refuse_sklearn(solver: str) -> Callable[[Case], str | None]:
             return "arpack needs k < min(n, p)"
         if solver == "covariance_eigh" and p > 5_000:
             return f"hopeless: a {p} x {p} covariance with all its eigenvectors"
-        if solver == "full" and n * p * smaller > 1e11:
+        if solver == "full" and n * p * smaller > 5e10:
             return f"hopeless: LAPACK SVD of {n} x {p}"
         if solver == "tuned" and smaller <= 200:
             return "hopeless: covariance_eigh is many times faster with so few columns"
@@ -159,7 +159,7 @@ def _refuse_faiss(case: Case) -> str | None:
         return "faiss takes no sparse matrix"
     if case.dtype != "float32":
         return "faiss takes float32 only"
-    if min(case.rows, case.columns) > 2_000:
+    if min(case.rows, case.columns) > 1_000:
         return "hopeless: all eigenvectors of the Gram matrix by a single-threaded LAPACK"
     return None
 

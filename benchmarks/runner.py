@@ -158,7 +158,7 @@ def _record(case: Case, truth: reference.Reference, timed: timing.Timed) -> dict
         return {"failed": timed.failed}
     error = reference.value_error(timed.fit.values, truth)
     return {
-        "seconds": timed.seconds,
+        "seconds": [round(seconds, 6) for seconds in timed.seconds],
         "median": timed.median,
         "error": error,
         "sine": reference.subspace_sine(timed.fit.components, truth),
