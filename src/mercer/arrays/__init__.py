@@ -1,0 +1,51 @@
+"""The only room that knows how array libraries, threads and memory differ."""
+
+from mercer.arrays._draws import gaussian
+from mercer.arrays._linalg import eigh, eigvalsh, interruptible, orthonormal, svd, triangle
+from mercer.arrays._memory import anonymous_bytes, available_bytes, parse_bytes, show_bytes
+from mercer.arrays._namespace import Array, Namespace, as_numpy, asarray_like, is_numpy, namespace
+from mercer.arrays._precision import EPS, binary_exponent, eps_of, wide_dtype
+from mercer.arrays._tiles import (
+    Tiles,
+    add_gram,
+    column_squares,
+    column_sums,
+    in_units,
+    scratch,
+    shifted,
+)
+from mercer.arrays._lanes import Lanes, single_threaded_blas, thread_count
+
+__all__ = [
+    "EPS",
+    "Array",
+    "Lanes",
+    "Namespace",
+    "Tiles",
+    "add_gram",
+    "anonymous_bytes",
+    "as_numpy",
+    "asarray_like",
+    "available_bytes",
+    "binary_exponent",
+    "column_squares",
+    "column_sums",
+    "eigh",
+    "eigvalsh",
+    "eps_of",
+    "gaussian",
+    "in_units",
+    "interruptible",
+    "is_numpy",
+    "namespace",
+    "orthonormal",
+    "parse_bytes",
+    "scratch",
+    "shifted",
+    "show_bytes",
+    "single_threaded_blas",
+    "svd",
+    "thread_count",
+    "triangle",
+    "wide_dtype",
+]

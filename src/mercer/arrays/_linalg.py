@@ -1,0 +1,118 @@
+"""Small dense factorisations, in float64, on whichever library holds the array."""
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TypeVar
+
+import numpy as np
+import scipy.linalg
+
+from mercer.arrays._lanes import single_threaded_blas
+from mercer.arrays._namespace import Array, is_numpy, namespace
+
+_Result = TypeVar("_Result")
+_LONG = 1200  # order from which a LAPACK call may keep Ctrl-C waiting for a second
+
+
+def interruptible(call: Callable[[], _Result], order: int) -> _Result:
+    """Return ``call()``; for a large `order` run it aside so that Ctrl-C acts at once.
+
+    LAPACK cannot be stopped. Interrupted, the call goes on in its own thread and its
+    result is dropped.
+    """
+    if order < _LONG or threading.current_thread() is not threading.main_thread():
+        return call()
+    results: list[_Result] = []
+    failures: list[BaseException] = []
+
+    def aside() -> None:
+        try:
+            results.append(call())
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=aside, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.05)
+    if failures:
+        raise failures[0]
+    return results[0]
+
+
+def eigh(a: Array) -> tuple[Array, Array]:
+    """Return eigenvalues in descending order and eigenvectors of a symmetric matrix (p, p)."""
+    xp = namespace(a)
+    with quiet_blas(a.shape[0]):
+        values, vectors = interruptible(lambda: xp.linalg.eigh(a), a.shape[0])
+    return xp.flip(values, axis=0), xp.flip(vectors, axis=1)
+
+
+def eigvalsh(a: Array) -> Array:
+    """Return the eigenvalues of a symmetric matrix (p, p) in descending order."""
+    xp = namespace(a)
+    with quiet_blas(a.shape[0]):
+        return xp.flip(interruptible(lambda: xp.linalg.eigvalsh(a), a.shape[0]), axis=0)
+
+
+def quiet_blas(order: int) -> AbstractContextManager[None]:
+    """Return a context with one BLAS thread where more would only wait for each other."""
+    return single_threaded_blas() if 32 < order < _LONG // 2 else nullcontext()
+
+
+def svd(a: Array) -> tuple[Array, Array, Array]:
+    """Return U, s, Vᵀ of the thin singular value decomposition of `a` (n, p)."""
+    xp = namespace(a)
+    try:
+        result = interruptible(lambda: xp.linalg.svd(a, full_matrices=False), min(a.shape))
+    except np.linalg.LinAlgError:  # ?gesdd gives up on rare matrices; ?gesvd does not
+        result = scipy.linalg.svd(a, full_matrices=False, lapack_driver="gesvd")
+    return result[0], result[1], result[2]
+
+
+def triangle(a: Array) -> Array:
+    """Return R (min(n, p), p) of A = QR: RᵀR = AᵀA without squaring the condition number."""
+    if is_numpy(a):
+        return np.asarray(np.linalg.qr(a, mode="r"))
+    return namespace(a).linalg.qr(a, mode="reduced")[1]
+
+
+def orthonormal(block: Array, basis: Array | None, floor: float) -> tuple[Array, Array]:
+    """Return an orthonormal basis of `block` outside `basis`, and the coefficients.
+
+    With B = `block` (p, b) and V = `basis` (p, m) orthonormal, returns Q (p, r) and
+    T (r, b) with B - V(VᵀB) = QT and r ≤ b: directions of norm ≤ `floor` are dropped.
+    Only products of tall blocks are used (eigenpairs of BᵀB [Stathopoulos2002]_), because
+    Householder QR of a tall thin block runs at the speed of memory. Squaring hides what is
+    1e-6 below the largest direction, so that is taken in a second round.
+    """
+    xp = namespace(block)
+    held = [] if basis is None or basis.shape[1] == 0 else [basis]
+    rest = _without(block, held)
+    wanted = rest
+    found: list[Array] = []
+    for _ in range(4):
+        w, u = eigh(rest.T @ rest)
+        s = xp.sqrt(xp.where(w > 0, w, xp.zeros_like(w)))
+        top = float(s[0]) if s.shape[0] else 0.0
+        keep = int(xp.sum(xp.astype(s > max(floor, 1e-6 * top), xp.int64)))
+        if top <= floor or keep == 0:
+            break
+        q = _without(rest @ (u[:, :keep] / s[None, :keep]), held + found)
+        w, u = eigh(q.T @ q)  # all near one: a second look makes it orthonormal to rounding
+        found.append((q @ (u / xp.sqrt(w)[None, :])) @ u.T)
+        if keep == s.shape[0]:
+            break
+        rest = rest - found[-1] @ (found[-1].T @ rest)
+    if not found:
+        return block[:, :0], xp.zeros((0, block.shape[1]), dtype=block.dtype)
+    q = xp.concat(found, axis=1)[:, : block.shape[1]]
+    return q, q.T @ wanted
+
+
+def _without(block: Array, bases: list[Array]) -> Array:
+    """Return the block minus its projections on orthonormal bases."""
+    for basis in bases:
+        block = block - basis @ (basis.T @ block)
+    return block

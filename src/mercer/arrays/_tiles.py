@@ -1,0 +1,106 @@
+"""Tiles: a tall array walked in blocks that fit the cache, through reused buffers.
+
+The few things done to a block (shift, unit, weights, sums, products) are here, because
+they are written in place where the library allows it and functionally where it does not.
+"""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays._namespace import Array, is_numpy, namespace
+
+_SHORT = 256  # rows whose float32 squares are summed before they go to float64
+
+
+@dataclasses.dataclass(frozen=True)
+class Tiles:
+    """Cuts 0…n into blocks of `rows`; the last one may be shorter.
+
+    Parameters
+    ----------
+    n : int
+        Length of the axis that is cut.
+    rows : int
+        Length of a block.
+    """
+
+    n: int
+    rows: int
+
+    @classmethod
+    def of(cls, n: int, width: int, itemsize: int, *, most_bytes: float, longest: int) -> "Tiles":
+        """Return blocks of at most `most_bytes` and `longest` rows, never fewer than 16 rows."""
+        rows = int(most_bytes // max(1, width * itemsize))
+        return cls(n, max(1, min(max(16, rows), longest, n)))
+
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return -(-self.n // self.rows)
+
+    def __getitem__(self, block: int) -> slice:
+        """Return the slice of one block; it never reaches past the end."""
+        start = block * self.rows
+        return slice(start, min(start + self.rows, self.n))
+
+
+def scratch(shape: tuple[int, int], dtype: Any, like: Array, order: str = "C") -> Array | None:
+    """Return space to write a block into, or None where arrays cannot be written in place."""
+    if not is_numpy(like):
+        return None
+    return np.empty(shape, dtype, order="F" if order == "F" else "C")
+
+
+def shifted(block: Array, origin: Array, out: Array | None) -> Array:
+    """Return ``block - origin``, written into `out` where there is one.
+
+    The subtraction is done in the precision of `out`: for data within a factor two of the
+    origin it is exact (Sterbenz), which is why centring comes before every product.
+    """
+    if out is None:
+        return block - origin
+    view = out[: block.shape[0], : block.shape[1]]
+    np.subtract(block, origin, out=view)
+    return view
+
+
+def in_units(y: Array, exponent: int) -> Array:
+    """Return y·2^-exponent, exactly, in place where possible; two steps reach every exponent."""
+    half = exponent // 2
+    y *= 2.0**-half
+    y *= 2.0 ** -(exponent - half)
+    return y
+
+
+def column_sums(y: Array, root: Array | None) -> Array:
+    """Return Σ_i root_i·y_i as float64 (p,), by one product with a row."""
+    xp = namespace(y)
+    row = xp.ones((y.shape[0],), dtype=y.dtype) if root is None else root
+    return xp.astype(row @ y, xp.float64)
+
+
+def column_squares(y: Array) -> Array:
+    """Return Σ_i y_i² per column as float64 (p,); short runs keep float32 sums exact enough."""
+    xp = namespace(y)
+    n = y.shape[0]
+    if is_numpy(y):
+        if y.dtype == np.float64:
+            return np.asarray(np.einsum("ij,ij->j", y, y))
+        parts = [y[i : i + _SHORT] for i in range(0, n, _SHORT)]
+        total = np.zeros(y.shape[1])
+        for part in parts:
+            total += np.einsum("ij,ij->j", part, part)
+        return total
+    return xp.sum(xp.astype(y * y, xp.float64), axis=0)
+
+
+def add_gram(total: Array, y: Array, space: Array | None) -> Array:
+    """Add YᵀY (p, p) to the float64 `total` in place; return the product just added."""
+    xp = namespace(y)
+    if space is None:
+        product = y.T @ y
+    else:  # NumPy sees that both factors are one array and does half the work (?syrk)
+        product = np.matmul(y.T, y, out=space)
+    total += xp.astype(product, xp.float64, copy=False)
+    return product

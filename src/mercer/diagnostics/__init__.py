@@ -1,0 +1,5 @@
+"""Numbers about a fit."""
+
+from mercer.diagnostics._sampling import sampling_error
+
+__all__ = ["sampling_error"]

@@ -1,0 +1,60 @@
+"""Every error and warning a user can meet: what is impossible, what was given, what to do."""
+
+__all__ = [
+    "AccuracyWarning",
+    "BudgetError",
+    "DataWarning",
+    "InputError",
+    "MercerError",
+    "NotSupportedError",
+]
+
+
+class MercerError(Exception):
+    """Base of all errors raised on purpose, always three lines: what / got / fix.
+
+    Parameters
+    ----------
+    what : str
+        What is impossible, in one sentence.
+    got : str
+        The values that made it so, with row, column, file or line.
+    fix : str
+        What to do about it.
+    """
+
+    def __init__(self, what: str, *, got: str, fix: str) -> None:
+        super().__init__(what, got, fix)
+        self.what, self.got, self.fix = what, got, fix
+
+    def __str__(self) -> str:
+        """Return the three lines."""
+        return f"{self.what}\n  got: {self.got}\n  fix: {self.fix}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Rebuild from the three parts: keyword-only arguments do not pickle by themselves."""
+        return _rebuild, (type(self), self.what, self.got, self.fix)
+
+
+def _rebuild(kind: type[MercerError], what: str, got: str, fix: str) -> MercerError:
+    return kind(what, got=got, fix=fix)
+
+
+class InputError(MercerError, ValueError):
+    """The data or a parameter cannot be used."""
+
+
+class NotSupportedError(MercerError, ValueError):
+    """The request is understood, but not built."""
+
+
+class BudgetError(MercerError, MemoryError):
+    """The work would not fit in the memory allowed; nothing was allocated."""
+
+
+class AccuracyWarning(UserWarning):
+    """The result has fewer certified digits than were asked for."""
+
+
+class DataWarning(UserWarning):
+    """Something in the data was set aside, or is degenerate."""

@@ -1,0 +1,234 @@
+"""The walk every method takes: describe, plan, build an operator, solve, scale, project."""
+
+import abc
+import logging
+import math
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.validation import check_is_fitted
+
+from mercer import planning
+from mercer.arrays import available_bytes, parse_bytes, thread_count
+from mercer.errors import AccuracyWarning, InputError, NotSupportedError
+from mercer.estimators._door import admit
+from mercer.planning import Path, Plan, Problem
+from mercer.solvers import Spectrum
+from mercer.sources import Source
+
+_log = logging.getLogger("mercer")
+_FREE_SHARE = 0.8  # of the free memory may be taken unless `memory` says otherwise
+
+
+class SpectralEstimator(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, abc.ABC
+):
+    """Abstract: a method is its problem, its operator, its scaling and its projection.
+
+    `fit` works on a blank clone and publishes the result in one update, so that a failed or
+    interrupted call changes nothing.
+    """
+
+    memory: int | str | None
+    time: float | None
+    tol: float | None
+    device: str | None
+    random_state: Any
+
+    @abc.abstractmethod
+    def _problem(self, source: Source) -> Problem:
+        """Return what the planner may know."""
+
+    @abc.abstractmethod
+    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Any]:
+        """Build the operator of one path and return its leading pairs and the centring."""
+
+    @abc.abstractmethod
+    def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, Any]:
+        """Return the fitted attributes of the method."""
+
+    @abc.abstractmethod
+    def _project(self, source: Source) -> Any:
+        """Return the coordinates of the rows of `source`."""
+
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Fit the model to X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Training rows. They are read, never written to, and never copied whole.
+        y : None
+            Ignored; there for pipelines.
+        sample_weight : array of shape (n_samples,) or None
+            Repeat counts: weight 2 is the same as the row standing twice.
+
+        Returns
+        -------
+        self
+        """
+        blank = clone(self)
+        blank._check_parameters()
+        source = admit(blank, X, reset=True)
+        weights = _repeat_counts(sample_weight, source.shape[0])
+        made = planning.plan(blank._problem(source))
+        _log.info("%s", made)
+        spectrum, found = blank._walk(source, made, weights)
+        fitted = {k: v for k, v in vars(blank).items() if k not in blank.get_params(deep=False)}
+        fitted |= {"plan_": made, **blank._scale(spectrum, found, source)}
+        stale = [name for name in vars(self) if name.endswith("_") and name not in fitted]
+        self.__dict__.update(fitted)
+        for name in stale:
+            self.__dict__.pop(name, None)
+        self._warn(spectrum)
+        return self
+
+    def _walk(self, source: Source, made: Plan, weights: Any) -> tuple[Spectrum, Any]:
+        """Follow the plan: the chosen path, then those behind it until `tol` is certified."""
+        path: Path | None = made.chosen
+        assert path is not None
+        while True:
+            spectrum, found = self._solve(source, path, weights)
+            if spectrum.certificate.met or path.then is None:
+                return spectrum, found
+            _log.info("%s: %s; next: %s", path.name, spectrum.outcome.value, path.then.name)
+            path = path.then
+
+    def _warn(self, spectrum: Spectrum) -> None:
+        certificate = spectrum.certificate
+        if not certificate.met:
+            missed = int(np.sum(~certificate.converged))
+            warnings.warn(
+                f"{missed} of {len(certificate.lower)} eigenvalues are not certified to"
+                f" {certificate.tol:.0e}\n  got: {certificate.reached:.1e};"
+                f" {spectrum.outcome.value}\n  fix: see certificate_; ask for fewer"
+                " components, a larger `tol`, or more `memory` or `time`",
+                AccuracyWarning,
+                stacklevel=3,
+            )
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
+        return self.fit(X, y, **fit_params).transform(X)
+
+    def transform(self, X: Any) -> Any:
+        """Return the coordinates of X, of shape (n_samples, n_components).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            New rows; the training mean and scale are applied to them.
+        """
+        check_is_fitted(self)
+        return self._project(admit(self, X, reset=False))
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: sparse input is taken, float32 is kept."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_parameters(self) -> None:
+        try:
+            self._validate_params()
+        except InvalidParameterError as error:
+            text = str(error)
+            what, _, got = text.partition(" Got ")
+            raise InputError(
+                what + (" Got " + got if got else ""),
+                got=got.removesuffix(" instead.") or text,
+                fix="see the docstring for what each parameter takes",
+            ) from None
+        if self.device not in (None, "cpu"):
+            raise NotSupportedError(
+                "only the CPU is supported so far",
+                got=f"device={self.device!r}",
+                fix='pass device=None or device="cpu"',
+            )
+
+    def _budget(self) -> int:
+        """Return the bytes that may be taken."""
+        if self.memory is None:
+            return int(_FREE_SHARE * available_bytes())
+        return parse_bytes(self.memory)
+
+    def _seed(self) -> int:
+        """Return a whole number from `random_state`; None and generators are drawn from."""
+        state = self.random_state
+        if isinstance(state, int | np.integer):
+            return int(state)
+        if state is None:
+            return int(np.random.default_rng().integers(2**31))
+        if isinstance(state, np.random.Generator):
+            return int(state.integers(2**31))
+        return int(state.randint(2**31 - 1))
+
+    def _allowed(self) -> tuple[str, ...] | None:
+        """Return the paths to choose from, for faces that promise a certain one."""
+        return None
+
+    def _resources(self) -> dict[str, Any]:
+        return {
+            "memory": self._budget(),
+            "time": self.time,
+            "threads": thread_count(),
+            "allowed": self._allowed(),
+        }
+
+
+def _repeat_counts(weights: Any, n: int) -> Any:
+    """Return weights as float64 (n,), or None; their sum must exceed one."""
+    if weights is None:
+        return None
+    counts = np.asarray(weights, dtype=np.float64)
+    if counts.shape != (n,):
+        raise InputError(
+            "sample_weight must hold one number per row",
+            got=f"sample_weight of shape {counts.shape}, X with {n} rows",
+            fix=f"pass an array of shape ({n},)",
+        )
+    bad = np.flatnonzero(~(np.isfinite(counts) & (counts >= 0)))
+    if bad.size:
+        raise InputError(
+            "weights must be finite and not negative",
+            got=f"{counts[bad[0]]} at row {bad[0]}",
+            fix="use 0 to leave a row out",
+        )
+    total = math.fsum(counts)
+    if total <= 1:
+        raise InputError(
+            "weights are repeat counts; their sum must exceed 1",
+            got=f"sum {total:g} over {n} rows",
+            fix="rescale: w * len(w) / w.sum()",
+        )
+    return counts
+
+
+def plan(estimator: SpectralEstimator, X: Any) -> Plan:
+    """Return the plan that ``estimator.fit(X)`` would follow, without fitting.
+
+    Parameters
+    ----------
+    estimator : SpectralEstimator
+        An unfitted or fitted estimator; it is not changed.
+    X : array, sparse matrix or frame of shape (n_samples, n_features)
+        The rows it would be fitted to.
+
+    Examples
+    --------
+    >>> import numpy as np, mercer
+    >>> mercer.plan(mercer.PCA(2), np.eye(8)).chosen.name
+    'svd'
+    """
+    blank = clone(estimator)
+    blank._check_parameters()
+    return planning.plan(blank._problem(admit(blank, X, reset=True)))

@@ -1,0 +1,249 @@
+"""The four paths of PCA: each builds its operator, and all return pairs of the features."""
+
+import dataclasses
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import EPS, Array, binary_exponent, eps_of, orthonormal
+from mercer.errors import DataWarning
+from mercer.operators import (
+    CentredRows,
+    CentredSparse,
+    Centring,
+    Dense,
+    DenseRows,
+    Moments,
+    Operator,
+    Rows,
+    SparseRows,
+)
+from mercer.planning import Path
+from mercer.solvers import Floor, Goal, Spectrum, fix_signs
+from mercer.sources import Source, SparseSource
+
+_C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What the estimator asks of a path, in numbers."""
+
+    components: int
+    tol: float
+    seed: int
+    standardize: bool
+    root_feature_weight: Array | None
+
+    def factor_of(self, variances: Array, columns: slice | None = None) -> Array | None:
+        """Return the multipliers of columns with these variances, or None for all ones."""
+        if not self.standardize and self.root_feature_weight is None:
+            return None
+        factor = np.ones_like(variances)
+        if self.standardize:
+            factor = 1 / np.sqrt(np.where(variances > 0, variances, 1.0))
+        if self.root_feature_weight is not None:
+            factor = factor * self.root_feature_weight[columns or slice(None)]
+        return factor
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What a path learns beside the pairs.
+
+    Attributes
+    ----------
+    centring : Centring
+        Mean and factors, kept for new rows.
+    total : float
+        Σw, the number of rows.
+    trace : float
+        Sum of all eigenvalues of X̃ᵀX̃, in units of 4^exponent.
+    storage : float
+        Eigenvalue that the rounding of the stored data alone would give, same units.
+    """
+
+    centring: Centring
+    total: float
+    trace: float
+    storage: float
+
+
+def solve(
+    source: Source, path: Path, weights: Any, recipe: Recipe, refuse: Callable[[], None]
+) -> tuple[Spectrum, Found]:
+    """Return the leading pairs of X̃ᵀX̃ (right vectors on the features) along one path.
+
+    `refuse` raises if a cell is not finite; it is called when the sums show one. Sums that
+    are not finite although every cell is, or that vanish, are taken again in a unit found
+    from all the data instead of a sample.
+    """
+    rows = _rows(source, weights, path)
+    run = {"gram": _gram, "dual": _dual, "svd": _direct, "krylov": _direct}[path.name]
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        try:
+            return run(rows, path, recipe)
+        except _OutOfRange:
+            refuse()
+    rows = _rows(source, weights, path, _exact_exponent(rows))
+    return run(rows, path, recipe)
+
+
+class _OutOfRange(ArithmeticError):
+    """Sums overflowed, vanished or met a cell that is not finite."""
+
+
+def _rows(source: Source, weights: Any, path: Path, exponent: int | None = None) -> Rows:
+    kind = SparseRows if isinstance(source, SparseSource) else DenseRows
+    products = np.float64 if path.products == 8 else None
+    if path.name == "svd":
+        products = np.float64
+    return kind(source, weights, products, exponent)
+
+
+def _exact_exponent(rows: Rows) -> int:
+    """Return the power of two of the largest deviation from the origin, over all the data."""
+    tiles, largest = rows.tiles(), 0.0
+    plain = rows.source.array
+    for number in range(len(tiles)):
+        block = plain[tiles[number], :]
+        block = block.toarray() if hasattr(block, "toarray") else np.asarray(block)
+        half = np.abs(block * 0.5 - rows.origin * 0.5)
+        largest = max(largest, float(np.max(half, initial=0.0)))
+    return binary_exponent(largest) + 1
+
+
+def _check_range(moments: Moments) -> None:
+    raw = moments.raw_trace
+    if not np.isfinite(raw) or 0 < raw < 1e-280:
+        raise _OutOfRange
+
+
+def _describe(
+    rows: Rows, moments: Moments, recipe: Recipe, factor: Array | None
+) -> tuple[Centring, float]:
+    """Return the centring and the storage rounding as an eigenvalue (MATH: rank)."""
+    _check_range(moments)
+    centring = Centring(rows.origin, moments.offset, rows.exponent, factor)
+    variances = moments.variances
+    n, p = rows.shape
+    level = np.ldexp(np.asarray(centring.mean, np.float64), -rows.exponent)
+    step = eps_of(rows.source.dtype) * np.sqrt(level**2 + variances)
+    if recipe.standardize:
+        _name_constant_columns(variances, step)
+    if factor is not None:
+        step = step * np.where(variances > 0, factor, 0.0)
+    spread = (1 + np.sqrt(p / n)) ** 2
+    return centring, float(np.max(step) ** 2 / 12 * spread * (moments.total - 1))
+
+
+def _name_constant_columns(variances: Array, step: Array) -> None:
+    constant = np.flatnonzero(variances <= step**2 / 12)
+    if constant.size:
+        shown = ", ".join(str(i) for i in constant[:5])
+        more = "" if constant.size <= 5 else f" and {constant.size - 5} more"
+        warnings.warn(
+            "constant columns cannot be standardised; they are only centred\n"
+            f"  got: {constant.size} constant columns: {shown}{more}\n"
+            "  fix: drop them",
+            DataWarning,
+            stacklevel=7,
+        )
+
+
+def _gram(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
+    """C from one pass, centred about a provisional origin; then its leading pairs."""
+    moments = rows.scatter()
+    factor = recipe.factor_of(moments.variances)
+    centring, storage = _describe(rows, moments, recipe, factor)
+    matrix, error = moments.scatter, moments.error
+    if factor is not None:
+        matrix *= factor[:, None]
+        matrix *= factor[None, :]
+        # The error of entry (i, j) is charged against √(S_ii·S_jj): scaling makes these equal.
+        size = float(np.trace(matrix))
+        error = error / max(moments.raw_trace, 1e-300) * size
+    trace = max(float(np.trace(matrix)), 0.0)
+    goal = _goal(rows, recipe, storage, trace, error)
+    spectrum = path.solver.solve(Dense(matrix, symmetric=True), goal)
+    return spectrum, Found(centring, moments.total, trace, storage)
+
+
+def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
+    """X̃X̃ᵀ (n, n) from one pass; axes v = X̃ᵀu/√λ from a second."""
+    start = [0]
+
+    def factor_of(variances: Array) -> Array | None:
+        part = slice(start[0], start[0] + len(variances))
+        start[0] = part.stop
+        return recipe.factor_of(variances, part)
+
+    gram, moments, factor = rows.outer(factor_of)
+    centring, storage = _describe(rows, moments, recipe, factor)
+    trace = max(float(np.trace(gram)), 0.0)
+    goal = _goal(rows, recipe, storage, trace, moments.error)
+    spectrum = path.solver.solve(Dense(gram, symmetric=True), goal)
+    right = _features_from_samples(_centred(rows, centring), spectrum)
+    spectrum = dataclasses.replace(spectrum, right=right)
+    return spectrum, Found(centring, moments.total, trace, storage)
+
+
+def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
+    """The centred data as an operator: by blockwise QR, or by block Krylov."""
+    moments = rows.moments()
+    factor = recipe.factor_of(moments.variances)
+    centring, storage = _describe(rows, moments, recipe, factor)
+    scatter = moments.scatter if factor is None else moments.scatter * factor**2
+    trace = float(np.sum(np.maximum(scatter, 0.0)))
+    op = _centred(rows, centring)
+    squared = path.name == "krylov"
+    bound = trace + (moments.error if factor is None else moments.error / moments.raw_trace * trace)
+    goal = _goal(rows, recipe, storage, bound, 0.0, squared=squared)
+    if squared and rows.shape[0] < rows.shape[1]:
+        spectrum = path.solver.solve(op.T, goal)
+        right = _features_from_samples(op, spectrum)
+        spectrum = dataclasses.replace(spectrum, right=right)
+    else:
+        spectrum = path.solver.solve(op, goal)
+    if not squared and spectrum.total is not None:
+        trace = spectrum.total
+    return spectrum, Found(centring, moments.total, trace, storage)
+
+
+def _centred(rows: Rows, centring: Centring) -> Any:
+    if isinstance(rows, SparseRows):
+        return CentredSparse(rows, centring)
+    return CentredRows(rows, centring)
+
+
+def _goal(
+    rows: Rows, recipe: Recipe, storage: float, trace: float, error: float, squared: bool = True
+) -> Goal:
+    """Return the goal with the level at which an eigenvalue counts as zero."""
+    unit = _C * max(rows.shape) * EPS
+    floor = Floor(unit if squared else unit**2, storage)
+    return Goal(recipe.components, recipe.tol, floor, trace, error, recipe.seed)
+
+
+def _features_from_samples(op: Operator, spectrum: Spectrum) -> Array:
+    """Return v = X̃ᵀu/‖X̃ᵀu‖ (p, k), made orthonormal; axes without variance are completed.
+
+    For eigenvalues far below the first, rounding leaves X̃ᵀu a little oblique; the later
+    axis is then corrected against the earlier ones.
+    """
+    u, values = spectrum.right, np.maximum(spectrum.values, 0.0)
+    level = max(spectrum.certificate.zero_level, 1e-15 * float(values[0]))
+    alive = int(np.sum(values > level))
+    v = op.rmatmat(u[:, :alive])
+    v = v / np.linalg.norm(v, axis=0)
+    if alive and values[alive - 1] < 1e-6 * values[0]:
+        q, r = np.linalg.qr(v)
+        v = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)
+    missing = u.shape[1] - alive
+    if missing:
+        draws = np.random.default_rng(0).standard_normal((v.shape[0], missing))
+        fill, _ = orthonormal(draws, v, 1e-8)
+        v = np.concatenate([v, fill], axis=1)
+    return fix_signs(v)

@@ -1,0 +1,373 @@
+"""Principal component analysis."""
+
+import dataclasses
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from mercer.arrays import Array, eps_of
+from mercer.errors import DataWarning, InputError, NotSupportedError
+from mercer.estimators._base import SpectralEstimator
+from mercer.estimators._density import GaussianDensity
+from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._pca_paths import Found, Recipe, solve
+from mercer.planning import Path, Problem
+from mercer.operators import CentredRows, CentredSparse, DenseRows, SparseRows
+from mercer.selection import minka, share
+from mercer.solvers import Spectrum
+from mercer.sources import Source, SparseSource
+
+
+class PCA(GaussianDensity, SpectralEstimator):
+    r"""Directions of largest variance: leading eigenpairs of C = X̃ᵀX̃/(n-1).
+
+    X̃ is the centred (standardised, weighted) data, C = VΛVᵀ, and the coordinates are
+    Z = X̃V. Right on data far from the origin and on tiny or huge scales; every fit says
+    which path it took (`plan_`) and how accurate it is (`certificate_`).
+
+    Parameters
+    ----------
+    n_components : int, float in (0, 1), "mle" or None
+        Number of axes; or the share of variance they must explain; or Minka's estimate;
+        None keeps min(n, p).
+    standardize : bool
+        Divide each column by its standard deviation.
+    whiten : bool or "zca"
+        True scales the coordinates to variance one; "zca" turns them back into the
+        directions of the features. Axes without variance are set to zero, never divided.
+    feature_weight : array of shape (n_features,) or None
+        Positive weights: squared deviations of feature j count weight_j times.
+    tol : float or None
+        Largest relative half-width of the certified interval of an eigenvalue; None is
+        1e-6, and 1e-5 for float32 data.
+    memory : int, str or None
+        Bytes that fit may take, as a number, "4GB" or "4GiB"; None is 80 % of what is free.
+    time : float or None
+        Seconds that may be spent; the plan says when that means missing `tol`.
+    device : None or "cpu"
+        Where to compute.
+    random_state : int, RandomState, Generator or None
+        Seed of the iterative path. The default makes results repeatable.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (k, p)
+        Axes, rows of norm one, the entry of largest modulus positive.
+    explained_variance_ : ndarray of shape (k,)
+        Eigenvalues λ, dividing by n - 1.
+    explained_variance_ratio_ : ndarray of shape (k,)
+        λ divided by the total variance of all features.
+    singular_values_ : ndarray of shape (k,)
+        √((n - 1)λ).
+    mean_ : ndarray of shape (p,)
+        Column means, float64.
+    scale_ : ndarray of shape (p,) or None
+        What each column was divided by.
+    noise_variance_ : float
+        Mean of the min(n, p) - k variances left out.
+    n_components_, n_samples_, n_features_in_, rank_ : int
+        Axes kept, rows, columns, and axes with variance above rounding.
+    plan_ : Plan
+        The path taken and the others.
+    certificate_ : Certificate
+        Intervals that hold the eigenvalues, residuals, gaps, axes that cannot be told apart.
+
+    Notes
+    -----
+    Cost: exact paths make one pass over the data and np² flops (np·n when n < p); the
+    iterative path about eight passes of 4npb flops, b ≈ 10 + 0.6k. Extra memory is of the
+    order of min(n, p)² or p·b, never a copy of the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import PCA
+    >>> X = np.array([[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
+    >>> pca = PCA(n_components=2).fit(X + 1e8)
+    >>> pca.explained_variance_ratio_.round(4)
+    array([0.9924, 0.0076])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            StrOptions({"mle", "auto"}),
+            None,
+        ],
+        "standardize": ["boolean"],
+        "whiten": ["boolean", StrOptions({"zca"})],
+        "feature_weight": ["array-like", None],
+        "tol": [Interval(Real, 0, None, closed="neither"), None],
+        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
+        "time": [Interval(Real, 0, None, closed="neither"), None],
+        "device": [str, None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        n_components: int | float | str | None = None,
+        *,
+        standardize: bool = False,
+        whiten: bool | str = False,
+        feature_weight: Any = None,
+        tol: float | None = None,
+        memory: int | str | None = None,
+        time: float | None = None,
+        device: str | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.standardize = standardize
+        self.whiten = whiten
+        self.feature_weight = feature_weight
+        self.tol = tol
+        self.memory = memory
+        self.time = time
+        self.device = device
+        self.random_state = random_state
+
+    # -- describe ---------------------------------------------------------------------
+
+    def _problem(self, source: Source) -> Problem:
+        n, p = source.shape
+        return Problem(
+            rows=n,
+            cols=p,
+            components=self._most_components(source.shape),
+            itemsize=source.products.itemsize,
+            nnz=source.nnz,
+            tol=self._tolerance(source),
+            **self._resources(),
+        )
+
+    def _tolerance(self, source: Source) -> float:
+        if self.tol is not None:
+            return float(self.tol)
+        return 1e-5 if source.products.itemsize == 4 else 1e-6
+
+    def _most_components(self, shape: tuple[int, int]) -> int:
+        """Return how many pairs must be found before the number can be settled."""
+        n, p = shape
+        wanted = self.n_components
+        if isinstance(wanted, str):
+            _check_word(wanted, n, p)
+        if not isinstance(wanted, Integral) or isinstance(wanted, bool):
+            return min(n, p)
+        if wanted > min(n, p):
+            raise InputError(
+                f"n_components={wanted} must be between 1 and min(n_samples, n_features)="
+                f"{min(n, p)}",
+                got=f"n_components={wanted}, X of shape {shape}",
+                fix=f"ask for at most {min(n, p)} components",
+            )
+        return int(wanted)
+
+    # -- operator and pairs -----------------------------------------------------------
+
+    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Found]:
+        recipe = Recipe(
+            components=self._most_components(source.shape),
+            tol=self._tolerance(source),
+            seed=self._seed(),
+            standardize=bool(self.standardize),
+            root_feature_weight=_root_feature_weight(self.feature_weight, source.shape[1]),
+        )
+        names = getattr(self, "feature_names_in_", None)
+        spectrum, found = solve(source, path, weights, recipe, lambda: refuse_bad_cells(source, names))
+        _refuse_constant(found, source)
+        k = self._settle(spectrum, found, source)
+        return dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k)), found
+
+    def _settle(self, spectrum: Spectrum, found: Found, source: Source) -> int:
+        """Return the number of components from the whole spectrum."""
+        wanted = self.n_components
+        if wanted == "mle":
+            return minka(spectrum.values / (found.total - 1), found.total)
+        if isinstance(wanted, Real) and not isinstance(wanted, Integral):
+            return share(spectrum.values, float(wanted))
+        return self._most_components(source.shape)
+
+    # -- scale ------------------------------------------------------------------------
+
+    def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> dict[str, Any]:
+        k = len(spectrum.certificate.lower)
+        freedom = found.total - 1
+        unit = found.centring.exponent
+        values = np.maximum(spectrum.values[:k], 0.0)
+        level = spectrum.certificate.zero_level
+        rank = int(np.sum(spectrum.values > level))
+        dtype = np.float32 if source.products.itemsize == 4 else np.float64
+        with np.errstate(over="ignore", under="ignore"):
+            variances = np.ldexp(values / freedom, 2 * unit)
+            total = np.ldexp(found.trace / freedom, 2 * unit)
+        left = min(source.shape) - k
+        rest = max(found.trace - float(np.sum(values)), 0.0) if left else 0.0
+        if np.any(np.isinf(variances)) or np.any((variances == 0) & (values > level)):
+            warnings.warn(
+                "variances leave the range of float64\n"
+                f"  got: explained_variance_ of order 10^{_decade(values[0] / freedom, unit)}\n"
+                "  fix: divide the data by a constant; axes, ratios and singular values are right",
+                DataWarning,
+                stacklevel=4,
+            )
+        factor = found.centring.factor
+        return {
+            "components_": np.ascontiguousarray(spectrum.right[:, :k].T, dtype),
+            "explained_variance_": variances,
+            "explained_variance_ratio_": values / found.trace,
+            "singular_values_": np.ldexp(np.sqrt(values), unit),
+            "mean_": found.centring.mean,
+            "scale_": None if factor is None else 1 / factor,
+            "noise_variance_": float(np.ldexp(rest / freedom / max(left, 1), 2 * unit)),
+            "n_components_": k,
+            "n_samples_": source.shape[0],
+            "rank_": min(rank, k) if rank < k or k == min(source.shape) else k,
+            "certificate_": spectrum.certificate.scaled(float(np.ldexp(1 / freedom, 2 * unit))),
+            "_centring": found.centring,
+            "_whitened": self.whiten,
+            "_deviations": np.ldexp(np.sqrt(values / freedom), unit),
+            "_total_variance": total,
+            "_alive": values > level,
+        }
+
+    # -- project ----------------------------------------------------------------------
+
+    def _project(self, source: Source) -> Array:
+        return self._whiten(self._scores(source))
+
+    def _scores(self, source: Source) -> Array:
+        """Return X̃V (n, k), not whitened."""
+        centring = self._centring
+        kind, wrap = (DenseRows, CentredRows)
+        if isinstance(source, SparseSource):
+            kind, wrap = (SparseRows, CentredSparse)
+        rows = kind(source, exponent=centring.exponent, origin=centring.origin)
+        with np.errstate(invalid="ignore", over="ignore"):
+            scores = wrap(rows, centring).scores(self.components_.T.astype(np.float64))
+        if not np.isfinite(scores).all():
+            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+        return np.ldexp(scores, centring.exponent) if centring.exponent else scores
+
+    def _whiten(self, scores: Array) -> Array:
+        if self._whitened is False:
+            return scores
+        white = scores * self._inverse_deviations().astype(scores.dtype)
+        return white @ self.components_ if self._whitened == "zca" else white
+
+    def _inverse_deviations(self) -> Array:
+        """1/√λ (k,), and 0 for axes without variance: whitening never divides by rounding."""
+        safe = np.where(self._alive, self._deviations, 1.0)
+        return np.where(self._alive, 1 / safe, 0.0)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the rows that have the coordinates X: X̂ = (ZVᵀ)∘scale + mean.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+            Coordinates, as `transform` returns them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        from sklearn.utils.validation import check_array, check_is_fitted
+
+        check_is_fitted(self)
+        Z = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        if Z.shape[1] != self._n_features_out:
+            raise InputError(
+                f"coordinates must have {self._n_features_out} columns",
+                got=f"X of shape {Z.shape}",
+                fix="pass what transform returned",
+            )
+        if self._whitened == "zca":
+            Z = Z @ self.components_.T
+        if self._whitened is not False:
+            Z = Z * self._deviations.astype(Z.dtype)
+        back = Z @ self.components_.astype(Z.dtype)
+        if self.scale_ is not None:
+            back = back * self.scale_.astype(Z.dtype)
+        return (back + self.mean_).astype(Z.dtype, copy=False)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_features_in_ if self._whitened == "zca" else self.n_components_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return "pca0", "pca1", …; for ZCA whitening the names of the features themselves."""
+        if getattr(self, "_whitened", False) == "zca":
+            from sklearn.utils.validation import _check_feature_names_in
+
+            return _check_feature_names_in(self, input_features)
+        return super().get_feature_names_out(input_features)
+
+    @classmethod
+    def from_covariance(cls, C: Any, mean: Any, n: int, **parameters: Any) -> Self:
+        """Return the model of data known only by covariance (p, p), mean (p,) and row count.
+
+        Parameters
+        ----------
+        C : array of shape (p, p)
+            Covariance matrix, dividing by n - 1.
+        mean : array of shape (p,)
+            Column means.
+        n : int
+            Number of rows behind them, at least 2.
+        **parameters
+            As for `PCA`; `memory`, `time` and `device` have no effect.
+        """
+        from mercer.estimators._from_covariance import fitted_from
+
+        return fitted_from(cls(**parameters), C, mean, n)
+
+
+def _check_word(wanted: str, n: int, p: int) -> None:
+    if wanted == "auto":
+        raise NotSupportedError(
+            'n_components="auto" needs the selection rules, which are not built yet',
+            got='n_components="auto"',
+            fix='pass a number, a share such as 0.95, or "mle"',
+        )
+    if n < p:
+        raise InputError(
+            "n_components='mle' is only supported if n_samples >= n_features",
+            got=f"n_samples = {n}, n_features = {p}",
+            fix="pass a number or a share such as 0.95",
+        )
+
+
+def _root_feature_weight(weights: Any, p: int) -> Array | None:
+    """Return √weights (p,), or None."""
+    if weights is None:
+        return None
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (p,) or not np.all(np.isfinite(found) & (found > 0)):
+        raise InputError(
+            "feature_weight must hold one positive number per column",
+            got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
+            fix=f"pass {p} positive numbers; drop the columns that should not count",
+        )
+    return np.sqrt(found)
+
+
+def _refuse_constant(found: Found, source: Source) -> None:
+    """Refuse data in which nothing varies beyond the rounding of its storage."""
+    if found.trace > found.storage * min(source.shape) and found.trace > 0:
+        return
+    raise InputError(
+        "the data has no variance",
+        got=f"{source.shape[0]} rows, all equal up to the rounding of {source.dtype}",
+        fix="check the columns; if they are large numbers, store them as float64"
+        if eps_of(source.dtype) > 1e-10
+        else "check the columns",
+    )
+
+
+def _decade(value: float, unit: int) -> int:
+    return int(np.log10(value) + 2 * unit * np.log10(2)) if value > 0 else 0

@@ -1,0 +1,22 @@
+"""Matrices known by their products with thin blocks."""
+
+from mercer.operators._base import Dense, Operator
+from mercer.operators._centred import CentredColumns, CentredRows
+from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
+from mercer.operators._centring import Centring, Moments
+from mercer.operators._rows import DenseRows, Rows
+from mercer.operators._sparse_rows import SparseRows
+
+__all__ = [
+    "CentredColumns",
+    "CentredRows",
+    "CentredSparse",
+    "CentredSparseColumns",
+    "Centring",
+    "Dense",
+    "DenseRows",
+    "Moments",
+    "Operator",
+    "Rows",
+    "SparseRows",
+]

@@ -1,0 +1,91 @@
+"""Operator: an (m, n) matrix A known only by its products with thin blocks."""
+
+import abc
+from typing import final
+
+from mercer.arrays import Array, asarray_like, namespace, triangle
+
+
+class Operator(abc.ABC):
+    """A real (m, n) matrix A that may be too large to write down.
+
+    Blocks only, never single vectors: one pass over the data costs about the same for one
+    column as for twenty. Results are float64, whatever the precision of the products.
+    """
+
+    shape: tuple[int, int]
+    like: Array  # an empty array that carries the library, the device and the precision
+    symmetric: bool = False
+    product_error: float = 0.0
+    """Measured bound on ‖computed AᵀAq - AᵀAq‖ / (‖A‖_F·‖Aq‖) for any q; 0 if float64."""
+
+    @abc.abstractmethod
+    def matmat(self, v: Array, /) -> Array:
+        """Return A V, for V of shape (n, b)."""
+
+    @abc.abstractmethod
+    def rmatmat(self, u: Array, /) -> Array:
+        """Return Aᵀ U, for U of shape (m, b)."""
+
+    def gram_matmat(self, q: Array, /) -> Array:
+        """Return Aᵀ(A Q), for Q of shape (n, b), in one pass where the subclass can."""
+        return self.rmatmat(self.matmat(q))
+
+    def dense(self) -> Array:
+        """Return A as a float64 array."""
+        xp = namespace(self.like)
+        return self.matmat(asarray_like(xp.eye(self.shape[1]), self.like, xp.float64))
+
+    def triangle(self) -> Array:
+        """Return R with RᵀR = AᵀA and at most n rows, by QR: nothing is squared."""
+        return triangle(self.dense())
+
+    @property
+    def trace(self) -> float | None:
+        """tr A (symmetric) or ‖A‖²_F (rectangular) where it is known, else None."""
+        return None
+
+
+@final
+class Dense(Operator):
+    """A matrix held as an array.
+
+    Parameters
+    ----------
+    a : Array of shape (m, n)
+        The entries, float64.
+    symmetric : bool
+        Whether A = Aᵀ; then its eigenpairs are wanted instead of singular triplets.
+    """
+
+    def __init__(self, a: Array, *, symmetric: bool = False) -> None:
+        self.a = a
+        self.shape = (int(a.shape[0]), int(a.shape[1]))
+        self.like = a[:0, :0]
+        self.symmetric = symmetric
+
+    def matmat(self, v: Array, /) -> Array:
+        """See `Operator.matmat`."""
+        return self.a @ v
+
+    def rmatmat(self, u: Array, /) -> Array:
+        """See `Operator.rmatmat`."""
+        return self.a.T @ u
+
+    def dense(self) -> Array:
+        """See `Operator.dense`."""
+        return self.a
+
+    @property
+    def trace(self) -> float:
+        """See `Operator.trace`."""
+        xp = namespace(self.a)
+        if self.symmetric:
+            return float(xp.sum(xp.linalg.diagonal(self.a)))
+        return float(xp.sum(self.a * self.a))
+
+    @property
+    def frobenius(self) -> float:
+        """‖A‖_F, one reading of the matrix and no copy of it."""
+        xp = namespace(self.a)
+        return float(xp.linalg.vector_norm(self.a))

@@ -1,0 +1,262 @@
+"""Centred rows as an operator: A = diag(√w)(X - 1·meanᵀ)·diag(factor), never written down."""
+
+from collections.abc import Iterator
+from typing import final
+
+from mercer.arrays import Array, Tiles, namespace, scratch, shifted
+from mercer.operators._base import Operator
+from mercer.operators._centring import Centring
+from mercer.operators._rows import LONGEST, DenseRows, Rows
+
+_CACHE = 4e6  # bytes of a block that is still close to the core at its second product
+
+
+def product_error(wrong: Array, block: Array, inner: Array) -> float:
+    """Return twice the worst ‖wrong_j‖ / (‖B‖_F·‖inner_j‖) over the columns j of a product.
+
+    Summed over blocks by Cauchy and Schwarz, this bounds the error of a whole pass by
+    ‖A‖_F·‖Aq‖ times the ratio.
+    """
+    xp = namespace(wrong)
+    size = float(xp.linalg.vector_norm(block)) * xp.linalg.vector_norm(inner, axis=0)
+    norms = xp.linalg.vector_norm(wrong, axis=0)
+    sound = size > 0
+    ratio = xp.where(sound, norms / xp.where(sound, size, xp.ones_like(size)), 0.0 * norms)
+    return 2 * float(xp.max(ratio))
+
+
+@final
+class CentredRows(Operator):
+    """The centred data X̃ (n, p), as products over row blocks.
+
+    One pass of `gram_matmat` reads each block once: Y = BQ - 1(offsetᵀQ) and
+    W += BᵀY - offset(1ᵀY), with B already about the origin. Both sides are centred;
+    XᵀXQ - n·mean·meanᵀQ would be the forbidden difference of raw squares.
+
+    Parameters
+    ----------
+    rows : Rows
+        Dense rows about their origin.
+    centring : Centring
+        The mean and the column factors.
+    """
+
+    def __init__(self, rows: Rows, centring: Centring) -> None:
+        self.rows, self.centring = rows, centring
+        self.shape = rows.shape
+        self.like = rows.like[:, :0]
+
+    def _thin(self, q: Array) -> tuple[Array, Array]:
+        """Return factor∘Q in the precision of products, and offsetᵀ(factor∘Q) of shape (b,)."""
+        xp, c = namespace(q), self.centring
+        q = q if c.factor is None else c.factor[:, None] * q
+        return xp.astype(q, self.rows.dtype), xp.astype(c.offset @ q, self.rows.dtype)
+
+    def scores(self, v: Array) -> Array:
+        """Return X̃V (n, b) in the precision of the data."""
+        rows, (n, p) = self.rows, self.shape
+        xp = namespace(v)
+        q, level = self._thin(v)
+        tiles = rows.tiles(_CACHE)
+        lanes = rows.lanes(2.0 * n * p * v.shape[1], 1, len(tiles))
+        out = xp.empty((n, v.shape[1]), dtype=rows.dtype)
+
+        def work(_lane: int, numbers: Iterator[int]) -> None:
+            buffer = scratch((tiles.rows, p), rows.products, rows.like, rows.order)
+            for number in numbers:
+                part = tiles[number]
+                out[part, :] = self._level(rows.block(part, buffer) @ q, level, part)
+
+        lanes.run(work, len(tiles))
+        return out
+
+    def _level(self, y: Array, level: Array, part: slice) -> Array:
+        """Take the mean out of a product (r, b) of rows that carry √w."""
+        root = self.rows._root_of(part)
+        y -= level if root is None else root[:, None] * level[None, :]
+        return y
+
+    def matmat(self, v: Array, /) -> Array:
+        """See `Operator.matmat`."""
+        xp = namespace(v)
+        return xp.astype(self.scores(v), xp.float64, copy=False)
+
+    def _unthin(self, w: Array, sums: Array) -> Array:
+        """Take offset(1ᵀY) out of BᵀY and scale the columns: the left half of centring."""
+        c = self.centring
+        w = w - c.offset[:, None] * sums[None, :]
+        return w if c.factor is None else c.factor[:, None] * w
+
+    def rmatmat(self, u: Array, /) -> Array:
+        """See `Operator.rmatmat`."""
+        rows, (n, p) = self.rows, self.shape
+        xp = namespace(u)
+        tiles = rows.tiles(_CACHE)
+        lanes = rows.lanes(2.0 * n * p * u.shape[1], 1, len(tiles))
+        total = [xp.zeros((p, u.shape[1]), dtype=xp.float64) for _ in range(lanes.count)]
+        sums = [xp.zeros((u.shape[1],), dtype=xp.float64) for _ in range(lanes.count)]
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            buffer = scratch((tiles.rows, p), rows.products, rows.like, rows.order)
+            for number in numbers:
+                part = tiles[number]
+                y = xp.astype(u[part, :], rows.dtype)
+                total[lane] += rows.block(part, buffer).T @ y
+                root = rows._root_of(part)
+                sums[lane] += xp.sum(y if root is None else root[:, None] * y, axis=0)
+
+        lanes.run(work, len(tiles))
+        return self._unthin(sum(total[1:], total[0]), sum(sums[1:], sums[0]))
+
+    def gram_matmat(self, q: Array, /) -> Array:
+        """See `Operator.gram_matmat`: one pass, 4npb flops."""
+        rows, (n, p), width = self.rows, self.shape, q.shape[1]
+        xp = namespace(q)
+        thin, level = self._thin(q)
+        tiles = rows.tiles(_CACHE)
+        lanes = rows.lanes(4.0 * n * p * width, 1, len(tiles))
+        total = [xp.zeros((width, p), dtype=xp.float64) for _ in range(lanes.count)]
+        sums = [xp.zeros((width,), dtype=xp.float64) for _ in range(lanes.count)]
+        probed = len(tiles) // 2 if rows.products.itemsize == 4 else -1
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            buffer = scratch((tiles.rows, p), rows.products, rows.like, rows.order)
+            for number in numbers:
+                part = tiles[number]
+                b = rows.block(part, buffer)
+                y = self._level(b @ thin, level, part)
+                product = y.T @ b  # (b, p): the wide side last is what BLAS does best
+                total[lane] += product
+                root = rows._root_of(part)
+                sums[lane] += xp.sum(y if root is None else root[:, None] * y, axis=0)
+                if number == probed:
+                    self._measure(b, thin, level, part, product)
+
+        lanes.run(work, len(tiles))
+        return self._unthin(sum(total[1:], total[0]).T, sum(sums[1:], sums[0]))
+
+    def _measure(self, b: Array, q: Array, level: Array, part: slice, product: Array) -> None:
+        """Repeat one block's float32 products in float64 and keep twice the worst ratio."""
+        xp = namespace(b)
+        wide = xp.astype(b, xp.float64)
+        y = self._level(wide @ xp.astype(q, xp.float64), xp.astype(level, xp.float64), part)
+        ratio = product_error(product.T - wide.T @ y, wide, y)
+        self.product_error = max(self.product_error, ratio)
+
+    def dense(self) -> Array:
+        """See `Operator.dense`."""
+        xp = namespace(self.like)
+        tiles = self.rows.tiles(_CACHE)
+        out = xp.empty(self.shape, dtype=xp.float64)
+        for number in range(len(tiles)):
+            part = tiles[number]
+            shape = (tiles.rows, self.shape[1])
+            buffer = scratch(shape, self.rows.products, self.rows.like)
+            out[part, :] = self.rows.centred_block(part, buffer, self.centring)
+        return out
+
+    def triangle(self) -> Array:
+        """See `Operator.triangle`."""
+        return self.rows.triangle(self.centring)
+
+    @property
+    def T(self) -> "CentredColumns":  # noqa: N802 - the array API's name
+        """The transpose X̃ᵀ (p, n), iterated on the side of the samples."""
+        assert isinstance(self.rows, DenseRows)
+        return CentredColumns(self.rows, self.centring)
+
+
+@final
+class CentredColumns(Operator):
+    """The transposed centred data X̃ᵀ (p, n), as products over column blocks.
+
+    For short, wide data the iterate lives on the smaller side, in R^n.
+
+    Parameters
+    ----------
+    rows : DenseRows
+        Dense rows about their origin.
+    centring : Centring
+        The mean and the column factors.
+    """
+
+    def __init__(self, rows: DenseRows, centring: Centring) -> None:
+        self.rows, self.centring = rows, centring
+        self.shape = (rows.shape[1], rows.shape[0])
+        self.like = rows.like[:, :0]
+        n, p = rows.shape
+        most = max(4e5, min(_CACHE, 0.1 * n * p * rows.products.itemsize))
+        self.tiles = Tiles.of(p, n, rows.products.itemsize, most_bytes=most, longest=LONGEST)
+
+    def _columns(self, part: slice, buffer: Array | None) -> Array:
+        """Return columns (n, c) of x̃ without √w."""
+        rows, c = self.rows, self.centring
+        xp = namespace(rows.like)
+        y = shifted(rows.source.array[:, part], rows.origin[part], buffer)
+        y *= 2.0**-rows.exponent
+        y -= xp.astype(c.offset[part], rows.dtype)
+        if c.factor is not None:
+            y *= xp.astype(c.factor[part], rows.dtype)
+        return y
+
+    def _rooted(self, u: Array) -> Array:
+        return u if self.rows.root is None else self.rows.root[:, None] * u
+
+    def matmat(self, v: Array, /) -> Array:
+        """See `Operator.matmat`: X̃ᵀU for U of shape (n, b)."""
+        rows, (p, n), xp = self.rows, self.shape, namespace(v)
+        thin = xp.astype(self._rooted(v), rows.dtype)
+        lanes = rows.lanes(2.0 * n * p * v.shape[1], 1, len(self.tiles))
+        out = xp.empty((p, v.shape[1]), dtype=xp.float64)
+
+        def work(_lane: int, numbers: Iterator[int]) -> None:
+            buffer = scratch((n, self.tiles.rows), rows.products, rows.like, rows.order)
+            for number in numbers:
+                part = self.tiles[number]
+                out[part, :] = xp.astype(self._columns(part, buffer).T @ thin, xp.float64)
+
+        lanes.run(work, len(self.tiles))
+        return out
+
+    def rmatmat(self, u: Array, /) -> Array:
+        """See `Operator.rmatmat`: X̃V for V of shape (p, b)."""
+        xp = namespace(u)
+        return xp.astype(CentredRows(self.rows, self.centring).scores(u), xp.float64)
+
+    def gram_matmat(self, q: Array, /) -> Array:
+        """See `Operator.gram_matmat`: X̃(X̃ᵀU) in one pass over column blocks."""
+        rows, (p, n), xp = self.rows, self.shape, namespace(q)
+        thin = xp.astype(self._rooted(q), rows.dtype)
+        width = q.shape[1]
+        lanes = rows.lanes(4.0 * n * p * width, 1, len(self.tiles))
+        total = [xp.zeros((n, width), dtype=xp.float64) for _ in range(lanes.count)]
+        probed = len(self.tiles) // 2 if rows.products.itemsize == 4 else -1
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            buffer = scratch((n, self.tiles.rows), rows.products, rows.like, rows.order)
+            for number in numbers:
+                y = self._columns(self.tiles[number], buffer)
+                product = y @ (y.T @ thin)
+                total[lane] += product
+                if number == probed:
+                    self._measure(y, thin, product)
+
+        lanes.run(work, len(self.tiles))
+        return xp.astype(self._rooted(sum(total[1:], total[0])), xp.float64)
+
+    def _measure(self, y: Array, thin: Array, product: Array) -> None:
+        """See `CentredRows._measure`."""
+        xp = namespace(y)
+        wide = xp.astype(y, xp.float64)
+        inner = wide.T @ xp.astype(thin, xp.float64)
+        ratio = product_error(product - wide @ inner, wide, inner)
+        self.product_error = max(self.product_error, ratio)
+
+    def dense(self) -> Array:
+        """See `Operator.dense`."""
+        return CentredRows(self.rows, self.centring).dense().T
+
+    @property
+    def T(self) -> CentredRows:  # noqa: N802 - the array API's name
+        """The transpose X̃ (n, p)."""
+        return CentredRows(self.rows, self.centring)

@@ -1,0 +1,168 @@
+"""Centred sparse rows: the mean is taken out of every product, never out of the matrix."""
+
+from collections.abc import Iterator
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array, Lanes, Tiles, thread_count
+from mercer.operators._base import Operator
+from mercer.operators._centred import product_error
+from mercer.operators._centring import Centring
+from mercer.operators._rows import LONGEST
+from mercer.operators._sparse_rows import SparseRows
+
+
+@final
+class CentredSparse(Operator):
+    """The centred data X̃ = diag(√w)(X - 1·offsetᵀ)·diag(factor) of sparse X (n, p).
+
+    X̃Q = XQ - 1(offsetᵀQ) and X̃ᵀY = XᵀY - offset(1ᵀY): two-sided, as for dense rows.
+
+    Parameters
+    ----------
+    rows : SparseRows
+        Sparse rows; columns far from zero are already shifted.
+    centring : Centring
+        The mean and the column factors.
+    """
+
+    def __init__(self, rows: SparseRows, centring: Centring) -> None:
+        self.rows, self.centring = rows, centring
+        self.shape = rows.shape
+        self.like = rows.like[:, :0]
+        blocks = max(1, min(rows.csr.nnz // 100_000, 64))
+        step = min(LONGEST, max(16, -(-self.shape[0] // blocks)))
+        self.tiles = Tiles(self.shape[0], min(step, max(1, self.shape[0])))
+        self._parts: list[Any] | None = None
+
+    def _blocks(self) -> list[Any]:
+        """Return the CSR blocks; they share the memory of the whole matrix."""
+        if self._parts is None:
+            csr = self.rows.csr
+            self._parts = [_row_view(csr, self.tiles[i]) for i in range(len(self.tiles))]
+        return self._parts
+
+    def _lanes(self, width: int) -> Lanes:
+        flops = 4.0 * self.rows.csr.nnz * width
+        return Lanes(min(thread_count(), len(self.tiles)) if flops > 2e7 else 1)
+
+    def _thin(self, q: Array) -> tuple[Array, Array]:
+        c = self.centring
+        q = q if c.factor is None else c.factor[:, None] * q
+        level = c.offset @ q
+        return np.ascontiguousarray(q, self.rows.products), level.astype(self.rows.products)
+
+    def scores(self, v: Array) -> Array:
+        """Return X̃V (n, b) in the precision of the data."""
+        thin, level = self._thin(v)
+        out = np.empty((self.shape[0], v.shape[1]), self.rows.products)
+        parts = self._blocks()
+
+        def work(_lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                y = parts[number] @ thin - level
+                root = self.rows._root_of(self.tiles[number])
+                out[self.tiles[number]] = y if root is None else root[:, None] * y
+
+        self._lanes(v.shape[1]).run(work, len(self.tiles))
+        return out
+
+    def matmat(self, v: Array, /) -> Array:
+        """See `Operator.matmat`."""
+        return self.scores(v).astype(np.float64, copy=False)
+
+    def _unthin(self, w: Array, sums: Array) -> Array:
+        c = self.centring
+        w = w - c.offset[:, None] * sums[None, :]
+        return w if c.factor is None else c.factor[:, None] * w
+
+    def rmatmat(self, u: Array, /) -> Array:
+        """See `Operator.rmatmat`."""
+        root = self.rows.root
+        u = u if root is None else root[:, None] * u
+        thin = np.ascontiguousarray(u, self.rows.products)
+        parts, lanes = self._blocks(), self._lanes(u.shape[1])
+        total = np.zeros((lanes.count, self.shape[1], u.shape[1]))
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                total[lane] += parts[number].T @ thin[self.tiles[number]]
+
+        lanes.run(work, len(self.tiles))
+        return self._unthin(total.sum(axis=0), u.sum(axis=0, dtype=np.float64))
+
+    def gram_matmat(self, q: Array, /) -> Array:
+        """See `Operator.gram_matmat`: one reading of the stored cells, 4·nnz·b flops."""
+        thin, level = self._thin(q)
+        parts, lanes = self._blocks(), self._lanes(q.shape[1])
+        total = np.zeros((lanes.count, self.shape[1], q.shape[1]))
+        sums = np.zeros((lanes.count, q.shape[1]))
+        probed = len(parts) // 2 if self.rows.products.itemsize == 4 else -1
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                weights = self.rows.weights
+                y = parts[number] @ thin
+                y -= level
+                if weights is not None:
+                    y *= weights[self.tiles[number], None].astype(y.dtype)
+                product = parts[number].T @ y
+                total[lane] += product
+                sums[lane] += y.sum(axis=0)
+                if number == probed:
+                    self._measure(parts[number], thin, level, self.tiles[number], product)
+
+        lanes.run(work, len(self.tiles))
+        return self._unthin(total.sum(axis=0), sums.sum(axis=0))
+
+    def _measure(self, part: Any, thin: Array, level: Array, at: slice, product: Array) -> None:
+        """See `CentredRows._measure`; the size of the block is that of its stored cells."""
+        wide = part.astype(np.float64)
+        y = wide @ thin.astype(np.float64) - level
+        if self.rows.weights is not None:
+            y *= self.rows.weights[at, None]
+        ratio = product_error(product - wide.T @ y, wide.data[:, None], y)
+        self.product_error = max(self.product_error, ratio)
+
+    def triangle(self) -> Array:
+        """See `Operator.triangle`: row blocks are densified one at a time."""
+        return self.rows.triangle(self.centring)
+
+    @property
+    def T(self) -> "CentredSparseColumns":  # noqa: N802 - the array API's name
+        """The transpose X̃ᵀ (p, n), iterated on the side of the samples."""
+        return CentredSparseColumns(self)
+
+
+def _row_view(csr: Any, part: slice) -> Any:
+    """Return the rows of one block as a CSR matrix that shares `data` and `indices`."""
+    low, high = int(csr.indptr[part.start]), int(csr.indptr[part.stop])
+    pointers = csr.indptr[part.start : part.stop + 1] - low
+    view = type(csr)((part.stop - part.start, csr.shape[1]), dtype=csr.dtype)
+    view.data, view.indices, view.indptr = csr.data[low:high], csr.indices[low:high], pointers
+    view.has_canonical_format = True
+    return view
+
+
+@final
+class CentredSparseColumns(Operator):
+    """The transposed centred data X̃ᵀ (p, n) of a sparse X; one product each way per pass."""
+
+    def __init__(self, base: CentredSparse) -> None:
+        self.base = base
+        self.shape = (base.shape[1], base.shape[0])
+        self.like = base.like
+
+    def matmat(self, v: Array, /) -> Array:
+        """See `Operator.matmat`."""
+        return self.base.rmatmat(v)
+
+    def rmatmat(self, u: Array, /) -> Array:
+        """See `Operator.rmatmat`."""
+        return self.base.matmat(u)
+
+    @property
+    def T(self) -> CentredSparse:  # noqa: N802 - the array API's name
+        """The transpose X̃ (n, p)."""
+        return self.base

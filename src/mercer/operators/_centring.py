@@ -1,0 +1,73 @@
+"""Centring as a value: the statistics found at fit and kept for new rows."""
+
+import dataclasses
+
+from mercer.arrays import Array, namespace
+
+
+@dataclasses.dataclass(frozen=True)
+class Moments:
+    """Sums of rows about an origin, in units of 2^exponent.
+
+    Rows enter as y = (x - origin)·2^-exponent, with repeat counts w. With f = Σwy,
+    offset = f/Σw and scatter = Σw yyᵀ - ffᵀ/Σw: never a difference of raw squares.
+
+    Parameters
+    ----------
+    total : float
+        Σw, the number of rows when there are no weights.
+    offset : Array of shape (p,)
+        Mean of y, float64.
+    scatter : Array of shape (p,) or (p, p)
+        Centred sums of squares, its diagonal alone where that suffices, float64.
+    raw_trace : float
+        Σw‖y‖² before the mean is taken out: the size against which rounding is measured.
+    error : float
+        Bound on the spectral norm of the arithmetic error of `scatter`.
+    """
+
+    total: float
+    offset: Array
+    scatter: Array
+    raw_trace: float
+    error: float
+
+    @property
+    def variances(self) -> Array:
+        """Sample variances (p,) in units of 4^exponent, dividing by Σw - 1."""
+        xp = namespace(self.scatter)
+        diagonal = self.scatter if self.scatter.ndim == 1 else xp.linalg.diagonal(self.scatter)
+        return xp.where(diagonal > 0, diagonal, xp.zeros_like(diagonal)) / (self.total - 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Centring:
+    """What turns a row x into an analysed row x̃ = (x - mean)·factor·2^-exponent.
+
+    The mean is kept as origin + offset·2^exponent, because a rounded sum of the two has
+    lost the digits that matter far from the origin.
+
+    Parameters
+    ----------
+    origin : Array of shape (p,)
+        Provisional mean, exactly representable in the precision of the data.
+    offset : Array of shape (p,)
+        Mean minus origin, in units of 2^exponent, float64.
+    exponent : int
+        Power of two that keeps squares inside the range of the arithmetic.
+    factor : Array of shape (p,) or None
+        Column multipliers (1/sd, square roots of feature weights), float64.
+    """
+
+    origin: Array
+    offset: Array
+    exponent: int = 0
+    factor: Array | None = None
+
+    @property
+    def mean(self) -> Array:
+        """Column means (p,) in the units of the data, float64."""
+        xp = namespace(self.origin)
+        half = self.exponent // 2
+        offset = self.offset * 2.0**half * 2.0 ** (self.exponent - half)
+        return xp.astype(self.origin, xp.float64) + offset

@@ -1,0 +1,306 @@
+"""Rows: data about a provisional origin, and the sums that one pass over them gives."""
+
+import abc
+from collections.abc import Callable, Iterator
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import (
+    EPS,
+    Array,
+    Lanes,
+    Tiles,
+    add_gram,
+    as_numpy,
+    asarray_like,
+    binary_exponent,
+    column_squares,
+    column_sums,
+    eps_of,
+    in_units,
+    interruptible,
+    is_numpy,
+    namespace,
+    scratch,
+    shifted,
+    thread_count,
+    triangle,
+)
+from mercer.operators._centring import Centring, Moments
+from mercer.sources import Source
+
+LONGEST = 4000  # rows of float32 products that may be summed before they go to float64
+_SAMPLE = 4096  # rows, and
+_SAMPLE_CELLS = 500_000  # cells, that give the provisional origin
+_LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
+_WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
+_PROBED_COLUMNS = 32  # columns on which float32 products are repeated in float64
+_SAFE = {8: 240, 4: 28}  # item size: exponents whose squares and sums stay in range
+
+
+class Rows(abc.ABC):
+    """Rows y = (x - origin)·2^-exponent·√w of a source, handed out in dense blocks.
+
+    Parameters
+    ----------
+    source : Source
+        Where the rows are.
+    weights : ndarray of shape (n,) or None
+        Repeat counts.
+    products : dtype or None
+        Precision of products; None takes the precision of the data. Sums are float64.
+    exponent : int or None
+        Power of two taken out of the data; None finds it on a sample.
+    origin : ndarray of shape (p,) or None
+        Origin that was settled before, for new rows of a fitted model.
+    """
+
+    order = "C"
+
+    def __init__(
+        self,
+        source: Source,
+        weights: Array | None = None,
+        products: Any = None,
+        exponent: int | None = None,
+        origin: Array | None = None,
+    ) -> None:
+        self.source = source
+        self.shape = source.shape
+        self.products = np.dtype(source.products if products is None else products)
+        sample = source.sample(max(16, min(_SAMPLE, _SAMPLE_CELLS // self.shape[1])))
+        xp = namespace(sample)
+        self.like = sample[:0, :]
+        self.dtype = xp.float32 if self.products.itemsize == 4 else xp.float64
+        self.weights = None if weights is None else asarray_like(weights, sample, xp.float64)
+        self.total = float(self.shape[0] if weights is None else np.sum(weights))
+        self.root = None
+        if self.weights is not None:
+            self.root = xp.astype(xp.sqrt(self.weights), self.dtype)
+        if origin is not None and exponent is not None:
+            self.origin, self.exponent = asarray_like(origin, sample, xp.float64), exponent
+            return
+        self.origin = self._provisional_origin(sample)
+        # Halves: the difference of two huge numbers may be larger than the largest number.
+        largest = float(xp.max(xp.abs(sample * 0.5 - self.origin * 0.5)))
+        found = binary_exponent(largest) + 1 if exponent is None else exponent
+        self.exponent = found if abs(found) > _SAFE[self.products.itemsize] else 0
+
+    @abc.abstractmethod
+    def _provisional_origin(self, sample: Array) -> Array:
+        """Return the origin (p,), representable in the precision of the data."""
+
+    @abc.abstractmethod
+    def block(self, rows: slice, buffer: Array | None) -> Array:
+        """Return the block (r, p) of y in `products` precision, written into `buffer`."""
+
+    @abc.abstractmethod
+    def outer(
+        self, factor_of: Callable[[Array], Array | None]
+    ) -> tuple[Array, Moments, Array | None]:
+        """Return X̃X̃ᵀ (n, n), the moments and the column factors, from one pass.
+
+        `factor_of` maps variances (c,) to multipliers (c,) of the columns, or None.
+        """
+
+    def tiles(self, most_bytes: float = 16e6) -> Tiles:
+        """Return row blocks that fit the cache and a tenth of the data."""
+        n, p = self.shape
+        most = min(most_bytes, max(4e5, 0.1 * n * p * self.products.itemsize))
+        return Tiles.of(n, p, self.products.itemsize, most_bytes=most, longest=LONGEST)
+
+    def lanes(self, flops: float, width: int, blocks: int) -> Lanes:
+        """Return the threads worth using for `flops` of work with sums `width` columns wide."""
+        if flops < _WORTH_LANES or width > _LANE_COLUMNS or not is_numpy(self.like):
+            return Lanes(1)
+        return Lanes(min(thread_count(), blocks))
+
+    def moments(self) -> Moments:
+        """Return total, offset and the diagonal of the scatter: one pass, 3np flops."""
+        n, p = self.shape
+        xp = namespace(self.like)
+        tiles = self.tiles(2e6)
+        lanes = self.lanes(10.0 * n * p, 1, len(tiles))
+        first = [xp.zeros((p,), dtype=xp.float64) for _ in range(lanes.count)]
+        second = [xp.zeros((p,), dtype=xp.float64) for _ in range(lanes.count)]
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            buffer = scratch((tiles.rows, p), self.products, self.like, self.order)
+            for number in numbers:
+                y = self.block(tiles[number], buffer)
+                first[lane] += column_sums(y, self._root_of(tiles[number]))
+                second[lane] += column_squares(y)
+
+        lanes.run(work, len(tiles))
+        sums, squares = sum(first[1:], first[0]), sum(second[1:], second[0])
+        raw = float(xp.sum(squares))
+        squares = squares - sums * (sums / self.total)
+        grow = eps_of(self.products) * 32 if self.products.itemsize == 4 else 0.0
+        return self._finish(sums, squares, raw, tiles, grow)
+
+    def scatter(self) -> Moments:
+        """Return the moments with the whole scatter matrix: one pass, np² flops.
+
+        Blocks of at most 4,000 rows are multiplied in `products` precision and summed in
+        float64. Where that is float32, its error is measured: on three blocks and up to 32
+        columns the products are repeated in float64, and twice the worst ratio of error to
+        trace found is charged to every block.
+        """
+        n, p = self.shape
+        xp = namespace(self.like)
+        tiles = self.tiles()
+        lanes = self.lanes(float(n) * p * p, p, len(tiles))
+        grams = [xp.zeros((p, p), dtype=xp.float64) for _ in range(lanes.count)]
+        first = [xp.zeros((p,), dtype=xp.float64) for _ in range(lanes.count)]
+        probed = self._probed(len(tiles))
+        ratios = [0.0]
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            buffer = scratch((tiles.rows, p), self.products, self.like, self.order)
+            space = scratch((p, p), self.products, self.like)
+            for number in numbers:
+                y = self.block(tiles[number], buffer)
+                product = add_gram(grams[lane], y, space)
+                first[lane] += column_sums(y, self._root_of(tiles[number]))
+                if number in probed:
+                    ratios.append(_product_error(y, product))
+
+        lanes.run(work, len(tiles))
+        scatter = grams[0]
+        while len(grams) > 1:
+            scatter += grams.pop()
+        raw = float(xp.sum(xp.linalg.diagonal(scatter)))
+        sums = sum(first[1:], first[0])
+        scatter -= sums[:, None] * (sums[None, :] / self.total)
+        return self._finish(sums, scatter, raw, tiles, 2 * max(ratios))
+
+    def triangle(self, centring: Centring) -> Array:
+        """Return R (≤ p, p) with RᵀR the scatter of x̃: blockwise QR in float64, 2np² flops."""
+        n, p = self.shape
+        xp = namespace(self.like)
+        tiles = Tiles(n, min(n, max(256, 2 * p)))
+        r = xp.zeros((0, p), dtype=xp.float64)
+        for number in range(len(tiles)):
+            buffer = scratch((tiles.rows, p), np.float64, self.like)
+            y = self.centred_block(tiles[number], buffer, centring)
+            stacked = xp.concat([r, xp.astype(y, xp.float64, copy=False)], axis=0)
+            r = interruptible(lambda a=stacked: triangle(a), p)
+        return r
+
+    def centred_block(self, rows: slice, buffer: Array | None, centring: Centring) -> Array:
+        """Return a block (r, p) of x̃, the mean taken out and the columns scaled."""
+        y = self.block(rows, buffer)
+        xp = namespace(y)
+        offset = xp.astype(centring.offset, y.dtype)
+        root = self._root_of(rows)
+        y -= offset if root is None else root[:, None] * offset[None, :]
+        if centring.factor is not None:
+            y *= xp.astype(centring.factor, y.dtype)
+        return y
+
+    def _root_of(self, rows: slice) -> Array | None:
+        return None if self.root is None else self.root[rows]
+
+    def _probed(self, blocks: int) -> set[int]:
+        """Return the blocks whose float32 products are checked; none for float64."""
+        return {0, blocks // 2, blocks - 1} if self.products.itemsize == 4 else set()
+
+    def _finish(
+        self, sums: Array, scatter: Array, raw: float, tiles: Tiles, ratio: float
+    ) -> Moments:
+        # Sums of independent roundings grow like the square root of their number.
+        grow = EPS * (4 + np.sqrt(tiles.rows) + np.sqrt(len(tiles)))
+        return Moments(self.total, sums / self.total, scatter, raw, (grow + ratio) * raw)
+
+
+@final
+class DenseRows(Rows):
+    """Rows of an array in memory; integers are turned into float64 block by block."""
+
+    def __init__(
+        self,
+        source: Source,
+        weights: Array | None = None,
+        products: Any = None,
+        exponent: int | None = None,
+        origin: Array | None = None,
+    ) -> None:
+        super().__init__(source, weights, products, exponent, origin)
+        if is_numpy(source.array):
+            flags = source.array.flags
+            self.order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+
+    def _provisional_origin(self, sample: Array) -> Array:
+        xp = namespace(sample)
+        # Made small by 2^-12 first, so that a sum of huge values stays finite.
+        mean = xp.mean(xp.astype(sample, xp.float64) * 2.0**-12, axis=0) * 2.0**12
+        low, high = xp.min(sample, axis=0), xp.max(sample, axis=0)
+        # A constant column must become exactly zero; its mean may be off by a rounding.
+        return xp.where(low == high, low, xp.astype(mean, sample.dtype))
+
+    def block(self, rows: slice, buffer: Array | None) -> Array:
+        """See `Rows.block`."""
+        y = shifted(self.source.array[rows, :], self.origin, buffer)
+        if self.exponent:
+            y = in_units(y, self.exponent)
+        if self.root is not None:
+            y *= self.root[rows, None]
+        return y
+
+    def outer(
+        self, factor_of: Callable[[Array], Array | None]
+    ) -> tuple[Array, Moments, Array | None]:
+        """See `Rows.outer`: columns are whole inside a block, so each is centred exactly."""
+        n, p = self.shape
+        xp = namespace(self.like)
+        tiles = Tiles.of(p, n, self.products.itemsize, most_bytes=16e6, longest=LONGEST)
+        gram = xp.zeros((n, n), dtype=xp.float64)
+        space = scratch((n, n), self.products, self.like)
+        buffer = scratch((n, tiles.rows), self.products, self.like, self.order)
+        offsets, scatters, factors = [], [], []
+        ratios, probed = [0.0], self._probed(len(tiles))
+        for number in range(len(tiles)):
+            y, offset = self._whole_columns(tiles[number], buffer)
+            offsets.append(offset)
+            scatters.append(column_squares(y))
+            factor = factor_of(scatters[-1] / (self.total - 1))
+            if factor is not None:
+                y *= xp.astype(factor, y.dtype)
+                factors.append(factor)
+            product = add_gram(gram, y.T, space)
+            if number in probed:
+                ratios.append(_product_error(y.T, product))
+        raw = float(xp.sum(xp.linalg.diagonal(gram)))
+        sums = xp.concat(offsets, axis=0) * self.total
+        found = self._finish(sums, xp.concat(scatters, axis=0), raw, tiles, 2 * max(ratios))
+        return gram, found, xp.concat(factors, axis=0) if factors else None
+
+    def _whole_columns(self, part: slice, buffer: Array | None) -> tuple[Array, Array]:
+        """Return columns (n, c) centred to rounding and weighted, and their offsets (c,)."""
+        xp = namespace(self.like)
+        y = shifted(self.source.array[:, part], self.origin[part], buffer)
+        if self.exponent:
+            y = in_units(y, self.exponent)
+        if self.weights is None:
+            offset = xp.sum(y, axis=0, dtype=xp.float64) / self.total
+        else:
+            offset = column_sums(y, xp.astype(self.weights, y.dtype)) / self.total
+        y -= xp.astype(offset, y.dtype)
+        if self.root is not None:
+            y *= self.root[:, None]
+        return y, offset
+
+
+def _product_error(y: Array, product: Array) -> float:
+    """Return ‖fl(YᵀY) - YᵀY‖_F / ‖Y‖²_F, estimated on evenly spaced columns of the product."""
+    y, product = as_numpy(y), as_numpy(product)
+    p = y.shape[1]
+    columns = np.linspace(0, p - 1, min(p, _PROBED_COLUMNS)).astype(np.intp)
+    picked = y[:, columns].astype(np.float64)
+    exact = np.zeros((p, len(columns)))
+    for start in range(0, y.shape[0], 512):  # a float64 copy of the whole block is not needed
+        exact += y[start : start + 512].astype(np.float64).T @ picked[start : start + 512]
+    size = float(np.sum(column_squares(y)))
+    wrong = float(np.sqrt(p / len(columns)) * np.linalg.norm(product[:, columns] - exact))
+    return wrong / size if size > 0 else 0.0

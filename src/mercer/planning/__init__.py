@@ -1,0 +1,8 @@
+"""Which path is taken, what it will cost, and why the others were not. Touches no array."""
+
+from mercer.planning._cost import Machine
+from mercer.planning._paths import Path
+from mercer.planning._plan import Plan, plan
+from mercer.planning._problem import Problem
+
+__all__ = ["Machine", "Path", "Plan", "Problem", "plan"]

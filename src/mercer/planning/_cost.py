@@ -1,0 +1,24 @@
+"""Seconds from flops and bytes. The rates are per thread, of one ordinary server core."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """Rates of one thread, in operations or bytes per second.
+
+    They only rank paths and give a forecast; they do not touch a result. Measured on a
+    2-core Xeon with AVX-512 (benchmarks/results), rounded down.
+    """
+
+    threads: int = 1
+    symmetric: tuple[float, float] = (60e9, 30e9)  # ?syrk on blocks, float32 and float64
+    thin: tuple[float, float] = (40e9, 16e9)  # products with about 20 columns
+    sparse: tuple[float, float] = (3.0e9, 2.0e9)  # CSR times about 20 columns
+    reflect: float = 8e9  # blocked Householder QR, float64
+    eigen: float = 3.0e9  # n³ per second of a full symmetric eigenproblem
+    stream: float = 6e9  # bytes read from memory
+
+    def rate(self, pair: tuple[float, float], itemsize: int) -> float:
+        """Return the rate of all threads for float32 (4) or float64 (8) items."""
+        return pair[0 if itemsize == 4 else 1] * self.threads

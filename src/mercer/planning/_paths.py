@@ -1,0 +1,145 @@
+"""The paths of a principal component analysis and what each costs."""
+
+import dataclasses
+
+from mercer.arrays import show_bytes
+from mercer.planning._cost import Machine
+from mercer.planning._problem import Problem
+from mercer.solvers import BlockKrylov, Exact, Solver
+
+_SMALL = 600  # order up to which LAPACK's full eigenproblem is as fast as an iteration
+_STEPS = 5  # passes that enlarge the space, typical at tol 1e-6
+_CHECKS = 3  # and passes with ten probes
+_WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in float64
+_LANES = 1000  # columns up to which each thread keeps its own sums
+
+
+@dataclasses.dataclass(frozen=True)
+class Path:
+    """One way to solve the problem, with its forecast."""
+
+    name: str
+    solver: Solver
+    passes: int
+    bytes: int
+    flops: float
+    seconds: float
+    digits: str  # "all", "gram" (eigenvalues below eps·λ₁ are lost) or "tol"
+    products: int  # bytes of a product: 4 or 8
+    note: str
+    then: "Path | None" = None
+
+    def line(self) -> str:
+        """Return the path as one line of the plan."""
+        passes = f"{self.passes} pass" + ("es" if self.passes > 1 else "")
+        return (
+            f"{self.name:7s}{passes:>9s}{show_bytes(self.bytes):>10s}"
+            f"{self.flops:9.1e} flop{self.seconds:9.2g} s   {self.note}"
+        )
+
+    def with_passes(self, passes: int) -> "Path":
+        """Return the same iterative path with a budget of passes."""
+        assert isinstance(self.solver, BlockKrylov)
+        solver = dataclasses.replace(self.solver, max_passes=passes)
+        note = f"{self.note}, at most {passes} passes"
+        return dataclasses.replace(self, solver=solver, passes=passes, note=note)
+
+
+def candidates(problem: Problem) -> list[Path]:
+    """Return the paths that can do the problem, most digits first."""
+    machine = Machine(threads=problem.threads)
+    tall = problem.rows >= problem.cols
+    paths = [_svd(problem, machine)]
+    paths.append(_gram(problem, machine) if tall else _dual(problem, machine))
+    if problem.allowed is not None and "gram" in problem.allowed and not tall:
+        paths.append(_gram(problem, machine))
+    if 3 * problem.components <= problem.smaller and problem.smaller > 20:
+        paths.append(_krylov(problem, machine))
+    if problem.allowed is None:
+        return paths
+    return [path for path in paths if path.name in problem.allowed]
+
+
+def block_width(components: int, order: int) -> int:
+    """Return b: a little more than half the components, which costs the fewest flops."""
+    return min(order, max(8, 10 + (3 * components) // 5))
+
+
+def _svd(p: Problem, machine: Machine) -> Path:
+    n, m = max(p.rows, p.cols), p.smaller
+    flops = 2.0 * n * m * m + 12.0 * m**3
+    tall = p.rows >= p.cols
+    block = min(p.rows, max(256, 2 * m)) * m
+    held = 8 * (2 * block + 6 * m * m) if tall else 8 * (3 * n * m + 4 * m * m)
+    seconds = flops / (machine.reflect * machine.threads) + 1e-4
+    note = "QR of row blocks, then LAPACK's SVD" if tall else "LAPACK's SVD of the centred data"
+    return Path("svd", Exact(), 2, int(held), flops, seconds, "all", 8, note)
+
+
+def _small_solver(order: int, p: Problem, machine: Machine) -> tuple[Solver, float, float, str]:
+    """Return solver, seconds, bytes and words for the leading pairs of a stored matrix."""
+    full = order**3 / (machine.eigen * machine.threads)
+    if order <= _SMALL or 8 * p.components > order:
+        return Exact(), full, 24.0 * order**2, "all pairs by LAPACK"
+    b = block_width(p.components, order)
+    step = 2.0 * order * order * b / machine.rate(machine.thin, 8)
+    most = int(min(300, max(30, full / step)))
+    basis = min(order, max(12 * b, 3 * p.components + 4 * b))
+    solver = BlockKrylov(block=b, max_passes=most, max_basis=basis)
+    return solver, 12 * step, 8.0 * order * (3 * basis + 4 * b), "leading pairs by block Krylov"
+
+
+def _widened(p: Problem, flops: float) -> Problem:
+    """Return the problem with float64 products where these cost next to nothing."""
+    return dataclasses.replace(p, itemsize=8) if flops <= _WIDE_ANYWAY else p
+
+
+def _gram(p: Problem, machine: Machine) -> Path:
+    n, m = float(p.rows), p.cols
+    flops = n * m * m
+    p = _widened(p, flops)
+    seconds = flops / machine.rate(machine.symmetric, p.itemsize)
+    seconds = max(seconds, p.data_bytes / (machine.stream * machine.threads))
+    if p.nnz is not None:
+        seconds += n * m / (1e9 * machine.threads)  # turning sparse blocks dense
+    solver, more, space, words = _small_solver(m, p, machine)
+    lanes = machine.threads if m <= _LANES and flops > 2e7 else 1
+    sums = lanes * m * m * (8 + p.itemsize)
+    buffers = lanes * min(16e6, max(4e5, 0.1 * n * m * p.itemsize))
+    held = max(sums + buffers, 8 * m * m + space)
+    note = f"one-pass Gram matrix, {words}"
+    return Path("gram", solver, 1, int(held), flops, seconds + more, "gram", p.itemsize, note)
+
+
+def _dual(p: Problem, machine: Machine) -> Path:
+    n, m = p.rows, float(p.cols)
+    flops = m * n * n
+    p = _widened(p, flops)
+    seconds = flops / machine.rate(machine.symmetric, p.itemsize)
+    seconds += 4 * p.data_bytes / machine.stream
+    solver, more, space, words = _small_solver(n, p, machine)
+    buffers = min(16e6, 4000.0 * n * p.itemsize)
+    held = max(n * n * (8 + p.itemsize) + buffers, 8 * n * n + space) + 24 * m * p.components
+    note = f"Gram matrix of the samples, {words}"
+    return Path("dual", solver, 2, int(held), flops, seconds + more, "gram", p.itemsize, note)
+
+
+def _krylov(p: Problem, machine: Machine) -> Path:
+    b = block_width(p.components, p.smaller)
+    columns = b * _STEPS + 10 * _CHECKS
+    cells = float(p.rows) * p.cols if p.nnz is None else float(p.nnz)
+    flops = 4.0 * cells * columns
+    rate = machine.rate(machine.thin if p.nnz is None else machine.sparse, p.itemsize)
+    basis = min(p.smaller, max(12 * b, 3 * p.components + 4 * b))
+    width = p.smaller
+    flops += 6.0 * width * (_STEPS * b) ** 2
+    passes = _STEPS + _CHECKS
+    seconds = flops / rate + (passes + 1) * p.data_bytes / (machine.stream * machine.threads)
+    lanes = machine.threads
+    buffers = lanes * (min(4e6, max(4e5, 0.1 * p.data_bytes)) + 16.0 * width * b)
+    held = 8.0 * width * (2.5 * _STEPS * b + 4 * b) + buffers + 16.0 * p.cols * p.components
+    solver = BlockKrylov(block=b, max_passes=40, max_basis=basis)
+    note = f"fused block Krylov, {b} columns a pass"
+    return Path(
+        "krylov", solver, passes + 1, int(held), flops, seconds, "tol", p.itemsize, note
+    )

@@ -1,0 +1,127 @@
+"""plan(): a pure function from a Problem to a decision."""
+
+import dataclasses
+
+from mercer.arrays import show_bytes
+from mercer.errors import BudgetError, InputError
+from mercer.planning._paths import Path, candidates
+from mercer.planning._problem import Problem
+
+_ANYWAY = 0.02  # seconds up to which the path with the most digits is simply taken
+_PREFER = 1.3  # how much slower an exact path may be than an iterative one
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The chosen path, what follows if it falls short, and the reason against the others."""
+
+    problem: Problem
+    chosen: Path
+    rejected: tuple[tuple[Path, str], ...]
+    remark: str = ""
+
+    def __str__(self) -> str:
+        """Return what the user reads: one line per path."""
+        p = self.problem
+        stored = "" if p.nnz is None else f", {p.nnz:,} stored cells"
+        lines = [
+            f"plan: {p.rows:,} x {p.cols:,}{stored}, {p.components:,} components,"
+            f" tol {p.tol:.0e}, {show_bytes(p.memory)} allowed",
+            "  -> " + self.chosen.line(),
+        ]
+        follow = self.chosen.then
+        while follow is not None:
+            lines.append(f"     then {follow.name}, only if tol is not certified: {follow.note}")
+            follow = follow.then
+        lines += [f"     {path.line()}   not taken: {why}" for path, why in self.rejected]
+        if self.remark:
+            lines.append("  " + self.remark)
+        return "\n".join(lines)
+
+
+def plan(problem: Problem) -> Plan:
+    """Return the cheapest path that meets `tol` and fits `memory` and `time`.
+
+    Raises
+    ------
+    BudgetError
+        When no path fits the memory; it says what would.
+    """
+    paths = candidates(problem)
+    if not paths:
+        raise InputError(
+            "no path can do this",
+            got=f"allowed={problem.allowed}, {problem.components} components",
+            fix="ask for fewer components, or allow other paths",
+        )
+    fits = [path for path in paths if path.bytes <= problem.memory]
+    if not fits:
+        raise _refusal(problem, paths)
+    best = _best(fits)
+    remark = ""
+    if problem.time is not None and best.seconds > problem.time:
+        best = min(fits, key=lambda path: path.seconds)
+        best, remark = _hurry(best, problem.time)
+    rejected = [
+        (path, _reason(path, best, problem)) for path in paths if path.name != best.name
+    ]
+    return Plan(problem, _with_fallbacks(best, paths, problem), tuple(rejected), remark)
+
+
+def _best(fits: list[Path]) -> Path:
+    quickest = min(fits, key=lambda path: path.seconds)
+    exact = [path for path in fits if path.digits == "all" and path.seconds <= _ANYWAY]
+    if exact:
+        return exact[0]
+    direct = [p for p in fits if p.name != "krylov" and p.seconds <= _PREFER * quickest.seconds]
+    return min(direct, key=lambda path: path.seconds) if direct else quickest
+
+
+def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
+    """Chain the paths that give more digits behind the chosen one, where they fit."""
+    order = ["krylov", "gram", "dual", "svd"]
+    later = [p for p in paths if order.index(p.name) > order.index(best.name)]
+    later = [p for p in later if p.bytes <= problem.memory]
+    if problem.time is not None:
+        later = [p for p in later if best.seconds + p.seconds <= problem.time]
+    if best.name == "krylov":
+        direct = [p for p in later if p.name in ("gram", "dual")]
+        later = direct[:1] + [p for p in later if p.name == "svd"]
+    if best.name in ("gram", "dual"):
+        later = [p for p in later if p.name == "svd"]
+    chain: Path | None = None
+    for path in reversed(later):
+        chain = dataclasses.replace(path, products=8, then=chain)
+    if best.name in ("gram", "dual", "krylov") and best.products == 4:
+        again = dataclasses.replace(best, products=8, note="float64 products", then=chain)
+        chain = again if problem.time is None else chain
+    return dataclasses.replace(best, then=chain)
+
+
+def _hurry(path: Path, time: float) -> tuple[Path, str]:
+    if path.name == "krylov":
+        passes = max(3, int(path.passes * time / path.seconds))
+        path = path.with_passes(min(passes, path.passes))
+    text = f"{path.seconds:.2g} s are foreseen where {time:g} s are allowed"
+    return path, f"time: {text}; the quickest path is taken and may miss tol"
+
+
+def _reason(path: Path, best: Path, problem: Problem) -> str:
+    if path.bytes > problem.memory:
+        return f"needs more than the {show_bytes(problem.memory)} allowed"
+    if path.seconds > best.seconds:
+        return f"slower, {path.seconds:.2g} s"
+    return "fewer digits for little time" if best.digits == "all" else "not exact"
+
+
+def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
+    least = min(paths, key=lambda path: path.bytes)
+    fix = f'allow memory="{show_bytes(1.05 * least.bytes)}"'
+    if problem.components > 16:
+        fix += ", or ask for fewer components"
+    return BudgetError(
+        "no path fits the memory allowed; nothing was allocated",
+        got=f"{show_bytes(problem.memory)} allowed; {least.name} needs {show_bytes(least.bytes)}"
+        f" for {problem.rows:,} x {problem.cols:,}, {problem.components:,} components",
+        fix=fix,
+    )

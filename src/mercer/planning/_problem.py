@@ -1,0 +1,53 @@
+"""Problem: every number the planner may know."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """A table and a wish, as numbers only.
+
+    Parameters
+    ----------
+    rows, cols : int
+        n and p.
+    components : int
+        k asked for; min(n, p) when the number is chosen from the whole spectrum.
+    itemsize : int
+        Bytes of a product: 4 for float32 data, 8 otherwise.
+    memory : int
+        Bytes that may be taken above what is held now.
+    nnz : int or None
+        Stored cells of sparse data.
+    tol : float
+        Relative half-width wanted for each eigenvalue.
+    time : float or None
+        Seconds that may be spent.
+    threads : int
+        Threads that BLAS reports.
+    allowed : tuple of str or None
+        Names of the paths to choose from; None means all.
+    """
+
+    rows: int
+    cols: int
+    components: int
+    itemsize: int
+    memory: int
+    nnz: int | None = None
+    tol: float = 1e-6
+    time: float | None = None
+    threads: int = 1
+    allowed: tuple[str, ...] | None = None
+
+    @property
+    def smaller(self) -> int:
+        """min(n, p), the largest possible number of components."""
+        return min(self.rows, self.cols)
+
+    @property
+    def data_bytes(self) -> float:
+        """Bytes that one pass reads."""
+        if self.nnz is None:
+            return float(self.rows) * self.cols * self.itemsize
+        return float(self.nnz) * (self.itemsize + 4)

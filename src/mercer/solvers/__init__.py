@@ -1,0 +1,23 @@
+"""Leading pairs of an operator, sorted, signed and certified."""
+
+from mercer.solvers._base import Floor, Goal, Solver
+from mercer.solvers._block_krylov import BlockKrylov
+from mercer.solvers._bounds import bordered_upper, complement_norm, probe_factor
+from mercer.solvers._certificate import Certificate
+from mercer.solvers._exact import Exact
+from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs
+
+__all__ = [
+    "BlockKrylov",
+    "Certificate",
+    "Exact",
+    "Floor",
+    "Goal",
+    "Outcome",
+    "Solver",
+    "Spectrum",
+    "bordered_upper",
+    "complement_norm",
+    "fix_signs",
+    "probe_factor",
+]

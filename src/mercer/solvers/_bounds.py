@@ -1,0 +1,58 @@
+"""Upper bounds on eigenvalues from a subspace, its residual and the norm of the rest.
+
+With Q orthonormal, Θ = QᵀAQ, E = AQ - QΘ = YT (QR) and any c ≥ ‖(I-QQᵀ)A(I-QQᵀ)‖₂,
+the i-th eigenvalue of A is at most the i-th eigenvalue of [[Θ, Tᵀ], [T, cI]].
+"""
+
+import math
+
+import numpy as np
+import scipy.special
+
+from mercer.arrays import eigvalsh
+from mercer.solvers._certificate import FloatArray
+
+_FAILURE = 5e-9  # chance that a bound by random probes is too small
+
+
+def probe_factor(probes: int) -> float:
+    """Return α with P(all |z_i| < 1/α) ≤ 5e-9 for `probes` standard normal z_i.
+
+    For psd R and a Gaussian vector z, ‖R^q z‖ ≥ ‖R‖^q·|vᵀz| with v the top axis, so that
+    ‖R‖ ≤ (α·max_i‖R^q z_i‖)^(1/q) except with that chance. Twenty probes give α = 2.
+    """
+    return float(1 / scipy.special.ndtri(0.5 * (1 + _FAILURE ** (1 / probes))))
+
+
+def complement_norm(norms: FloatArray, products: int) -> float:
+    """Return the bound on ‖R‖ from ‖R^q z_i‖ (probes,) after q = `products` products."""
+    if products == 0:
+        return math.inf
+    return float((probe_factor(len(norms)) * np.max(norms)) ** (1 / products))
+
+
+def bordered_upper(theta: FloatArray, tail: FloatArray, c: float, count: int) -> FloatArray:
+    """Return upper bounds on the `count` largest eigenvalues.
+
+    Parameters
+    ----------
+    theta : ndarray of shape (m,)
+        Ritz values, descending.
+    tail : ndarray of shape (r, m)
+        T, the coordinates of the residuals.
+    c : float
+        Bound on the norm of the operator outside the subspace.
+    count : int
+        How many bounds are wanted; at most m + r.
+    """
+    m, r = len(theta), tail.shape[0]
+    if not np.isfinite(c):
+        return np.full(count, np.inf)
+    if r == 0:
+        merged = np.sort(np.concatenate([theta, np.full(max(1, count - m), c)]))[::-1]
+        return merged[:count]
+    matrix = np.zeros((m + r, m + r))
+    matrix[np.arange(m), np.arange(m)] = theta
+    matrix[m:, :m], matrix[:m, m:] = tail, tail.T
+    matrix[np.arange(m, m + r), np.arange(m, m + r)] = c
+    return np.asarray(eigvalsh(matrix)[:count])

@@ -1,0 +1,166 @@
+"""Certificate: intervals that hold the true eigenvalues, and what they say of the axes."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Certificate:
+    """How accurate k eigenpairs are, proved rather than hoped.
+
+    Attributes
+    ----------
+    lower, upper : ndarray of shape (k,)
+        The i-th largest eigenvalue lies in [lower_i, upper_i].
+    residual : ndarray of shape (k,)
+        Bound on ‖Cv_i - θ_iv_i‖, arithmetic included.
+    gap : ndarray of shape (k,)
+        Distance from θ_i to the intervals of all other eigenvalues; the sine of the angle
+        between v_i and the true axis is at most residual_i / gap_i.
+    converged : ndarray of shape (k,) of bool
+        Whether the interval meets `tol`, or lies below the level that counts as zero.
+    groups : tuple of tuples of int
+        Axes that cannot be told apart: only the space they span is determined. An index
+        equal to k means that the group reaches beyond the axes asked for.
+    tol : float
+        Relative half-width that was asked for.
+    reached : float
+        Largest relative half-width over the eigenvalues above the zero level.
+    zero_level : float
+        At and below it an eigenvalue counts as zero.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    residual: FloatArray
+    gap: FloatArray
+    converged: np.ndarray[Any, np.dtype[np.bool_]]
+    groups: tuple[tuple[int, ...], ...]
+    tol: float
+    reached: float
+    zero_level: float
+    next_upper: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        values: FloatArray,
+        upper: FloatArray,
+        residual: FloatArray,
+        *,
+        error: float | FloatArray,
+        tol: float,
+        zero_level: float,
+        lower: FloatArray | None = None,
+    ) -> "Certificate":
+        """Return the certificate of Ritz values θ (k,) from upper bounds (k + 1,).
+
+        Without arithmetic θ_i ≤ λ_i ≤ upper_i; `error`, a number or (k,), widens both ends. upper_{k+1} bounds
+        every eigenvalue that was not asked for.
+        """
+        k = len(values)
+        error = np.broadcast_to(np.asarray(error, np.float64), (k,))
+        lower = np.maximum((values if lower is None else lower) - error, 0.0)
+        tops = np.maximum(upper[:k], values) + error
+        after = float(upper[k]) + error[-1] if len(upper) > k else -np.inf
+        half = (tops - lower) / (2 * np.maximum(lower, zero_level or np.finfo(float).tiny))
+        zero = tops <= zero_level
+        nonzero = values > zero_level
+        reached = float(np.max(half[nonzero], initial=0.0))
+        return cls(
+            lower=lower,
+            upper=tops,
+            residual=residual + error,
+            gap=_gaps(values, lower, tops, after),
+            converged=zero | (half <= tol) | ~nonzero & (tops <= 2 * zero_level),
+            groups=_groups(lower, tops, after, nonzero),
+            tol=tol,
+            reached=reached,
+            zero_level=zero_level,
+            next_upper=max(after, 0.0),
+        )
+
+    @property
+    def met(self) -> bool:
+        """Whether every pair asked for has converged."""
+        return bool(np.all(self.converged))
+
+    @property
+    def sine(self) -> FloatArray:
+        """Bound (k,) on the sine of the angle between each axis and the true one, at most 1."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sine = np.where(self.gap > 0, self.residual / self.gap, 1.0)
+        return np.minimum(sine, 1.0)
+
+    def scaled(self, factor: float) -> "Certificate":
+        """Return the certificate of the matrix multiplied by `factor` > 0."""
+        names = ("lower", "upper", "residual", "gap", "zero_level", "next_upper")
+        return dataclasses.replace(self, **{n: getattr(self, n) * factor for n in names})
+
+    def first(self, k: int) -> "Certificate":
+        """Return the certificate of the first k of these pairs."""
+        names = ("lower", "upper", "residual", "gap", "converged")
+        cut = {name: getattr(self, name)[:k] for name in names}
+        half = (cut["upper"] - cut["lower"]) / (
+            2 * np.maximum(cut["lower"], self.zero_level or np.finfo(float).tiny)
+        )
+        groups = tuple(tuple(i for i in g if i <= k) for g in self.groups)
+        following = self.upper[k] if k < len(self.upper) else self.next_upper
+        return dataclasses.replace(
+            self,
+            **cut,
+            groups=tuple(g for g in groups if len(g) > 1 and g[0] < k),
+            reached=float(np.max(half[cut["lower"] > self.zero_level], initial=0.0)),
+            next_upper=float(following),
+        )
+
+    def __str__(self) -> str:
+        """Return one sentence for the whole and one for each group."""
+        done = int(np.sum(self.converged))
+        lines = [
+            f"certificate: {done} of {len(self.lower)} eigenvalues within {self.tol:.0e}"
+            f" (worst {self.reached:.1e})"
+        ]
+        for group in self.groups:
+            names = ", ".join(str(i + 1) for i in group)
+            lines.append(f"  axes {names} cannot be told apart: only their span is determined")
+        return "\n".join(lines)
+
+
+def _gaps(values: FloatArray, lower: FloatArray, upper: FloatArray, after: float) -> FloatArray:
+    """Return the distance (k,) from each value to the intervals of all others, never negative."""
+    k = len(values)
+    gaps = np.full(k, np.inf)
+    for i in range(k):
+        if i > 0:
+            gaps[i] = min(gaps[i], float(np.min(lower[:i])) - values[i])
+        if i + 1 < k:
+            gaps[i] = min(gaps[i], values[i] - float(np.max(upper[i + 1 :])))
+        if np.isfinite(after):
+            gaps[i] = min(gaps[i], values[i] - after)
+    return np.maximum(gaps, 0.0)
+
+
+def _groups(
+    lower: FloatArray, upper: FloatArray, after: float, nonzero: FloatArray
+) -> tuple[tuple[int, ...], ...]:
+    """Return runs of consecutive axes whose intervals overlap; zero axes are left out."""
+    k = len(lower)
+    groups: list[tuple[int, ...]] = []
+    run = [0]
+    for i in range(1, k + 1):
+        top = upper[i] if i < k else after
+        joined = nonzero[i - 1] and np.isfinite(top) and lower[i - 1] <= top
+        if joined and (i == k or nonzero[i]):
+            run.append(i)
+            continue
+        if len(run) > 1:
+            groups.append(tuple(run))
+        run = [i]
+    if len(run) > 1:
+        groups.append(tuple(run))
+    return tuple(groups)

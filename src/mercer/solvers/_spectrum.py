@@ -1,0 +1,82 @@
+"""Spectrum: the one form of every result. Sorting and signs are settled here, once."""
+
+import dataclasses
+import enum
+
+import numpy as np
+
+from mercer.arrays import Array, as_numpy, asarray_like, namespace
+from mercer.solvers._certificate import Certificate, FloatArray
+
+_TIE = 1e-6  # entries this close to the largest count as equal; the lowest index wins
+
+
+class Outcome(enum.Enum):
+    """How a solve ended, as the sentence the user reads."""
+
+    CONVERGED = "every requested pair reached the tolerance"
+    BUDGET = "stopped at the pass budget before the tolerance was certified"
+    FLOOR = "the arithmetic of this path cannot reach the tolerance"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The k leading pairs, sorted and sign-fixed: no one sorts after this.
+
+    Symmetric A: A·right = right·diag(values). Rectangular A: AᵀA·right = right·diag(values).
+
+    Attributes
+    ----------
+    values : ndarray of shape (k,)
+        Eigenvalues, descending, float64.
+    right : Array of shape (n, k)
+        Orthonormal columns, float64.
+    total : float or None
+        Sum of all eigenvalues, where it is known.
+    passes : int
+        Products with A (or passes over the data) that were made.
+    outcome : Outcome
+        How it ended.
+    certificate : Certificate
+        What is proved about the values and the axes.
+    """
+
+    values: FloatArray
+    right: Array
+    total: float | None
+    passes: int
+    outcome: Outcome
+    certificate: Certificate
+
+    @classmethod
+    def of(
+        cls,
+        values: Array,
+        right: Array,
+        certificate: Certificate,
+        *,
+        total: float | None,
+        passes: int,
+        outcome: Outcome | None = None,
+    ) -> "Spectrum":
+        """Return the spectrum with signs fixed; `values` must come in descending order."""
+        found = as_numpy(values)
+        assert np.all(np.diff(found) <= 0), "solvers hand over sorted pairs"
+        if outcome is None:
+            outcome = Outcome.CONVERGED if certificate.met else Outcome.FLOOR
+        return cls(found, fix_signs(right), total, passes, outcome, certificate)
+
+
+def fix_signs(right: Array) -> Array:
+    """Return the columns (n, k) with their entry of largest modulus positive.
+
+    Entries within 1e-6 of the largest count as ties, and the lowest index wins, so that
+    rounding cannot turn an axis round.
+    """
+    if right.shape[1] == 0 or right.shape[0] == 0:
+        return right
+    host = as_numpy(right)
+    size = np.abs(host)
+    first = np.argmax(size >= (1 - _TIE) * size.max(axis=0), axis=0)
+    signs = np.where(host[first, np.arange(host.shape[1])] < 0, -1.0, 1.0)
+    return right * asarray_like(signs, right, namespace(right).float64)[None, :]

@@ -1,0 +1,82 @@
+"""Arrays and sparse matrices that are already in memory; nothing is copied."""
+
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array, as_numpy, is_numpy, namespace
+from mercer.sources._base import Source
+
+_CHECK_ROWS = 4096  # rows looked at in one go when a bad cell is searched
+
+
+def _spread(n: int, count: int) -> slice:
+    """Return a slice of at most `count` evenly spaced rows out of `n`."""
+    return slice(None, None, max(1, -(-n // count)))
+
+
+@final
+class DenseSource(Source):
+    """A two-dimensional array (n, p) of any library; integers stay integers until used."""
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+        self.shape = (int(array.shape[0]), int(array.shape[1]))
+        name = str(array.dtype).rsplit(".", maxsplit=1)[-1]  # "torch.float32", "float32"
+        self.dtype = np.dtype(name) if not is_numpy(array) else array.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """See `Source.nbytes`."""
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+    def sample(self, count: int) -> Array:
+        """See `Source.sample`."""
+        part = self.array[_spread(self.shape[0], count), :]
+        if is_numpy(part):
+            return np.asarray(part, dtype=self.products)
+        return part
+
+    def first_bad_cell(self) -> tuple[int, int, float] | None:
+        """See `Source.first_bad_cell`."""
+        if self.dtype.kind != "f":
+            return None
+        xp = namespace(self.array)
+        for start in range(0, self.shape[0], _CHECK_ROWS):
+            block = self.array[start : min(start + _CHECK_ROWS, self.shape[0]), :]
+            bad = ~as_numpy(xp.isfinite(block))
+            if bad.any():
+                row, column = (int(i) for i in np.argwhere(bad)[0])
+                return start + row, column, float(block[row, column])
+        return None
+
+
+@final
+class SparseSource(Source):
+    """A SciPy CSR matrix or array (n, p)."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.shape = (int(array.shape[0]), int(array.shape[1]))
+        self.dtype = array.dtype
+        self.nnz = int(array.nnz)
+
+    @property
+    def nbytes(self) -> int:
+        """See `Source.nbytes`."""
+        a = self.array
+        return int(a.data.nbytes + a.indices.nbytes + a.indptr.nbytes)
+
+    def sample(self, count: int) -> Array:
+        """See `Source.sample`."""
+        rows = np.arange(0, self.shape[0], max(1, -(-self.shape[0] // count)))
+        return np.asarray(self.array[rows].toarray(), dtype=self.products)
+
+    def first_bad_cell(self) -> tuple[int, int, float] | None:
+        """See `Source.first_bad_cell`."""
+        bad = np.flatnonzero(~np.isfinite(self.array.data))
+        if bad.size == 0:
+            return None
+        at = int(bad[0])
+        row = int(np.searchsorted(self.array.indptr, at, side="right")) - 1
+        return row, int(self.array.indices[at]), float(self.array.data[at])
