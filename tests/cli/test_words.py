@@ -20,7 +20,7 @@ def test_table_shows_the_farther_end_of_each_interval_and_running_sums():
     assert head.split() == [
         "component", "variance", "certified", "±", "sampling", "±", "share", "%", "sum", "%",
     ]  # fmt: skip
-    assert first.split() == ["1", "6", "3.0e-09", "0.06", "60.0", "60.0"]
+    assert first.split() == ["1", "6.0000", "3.0e-09", "0.060", "60.0", "60.0"]
     assert second.split()[-1] == "90.0"
     assert third.split()[-1] == "100.0"
     assert "(1 more)" in more

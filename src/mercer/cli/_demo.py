@@ -11,6 +11,7 @@ import numpy as np
 from mercer import plots
 from mercer.cli._datasets import Dataset, load
 from mercer.cli._words import components_for, spectrum_table, what_was_found
+from mercer.diagnostics import sampling_error
 from mercer.errors import InputError
 from mercer.estimators import PCA
 
@@ -44,7 +45,8 @@ def run(name: str, output: Path) -> None:
     )
     click.echo(f"{n} rows, {p} columns; the columns {units}\n")
     click.echo(f"{model.plan_}\n")
-    _print(spectrum_table(*_spectrum(model), rows=_ROWS))
+    values, lower, upper, ratio = _spectrum(model)
+    _print(spectrum_table(values, lower, upper, sampling_error(Z), ratio, rows=_ROWS))
     click.echo()
     constant = [
         f for f, span in zip(data.features, np.ptp(data.X, axis=0), strict=True) if not span
@@ -79,13 +81,12 @@ def _print(lines: list[str]) -> None:
         click.echo(line)
 
 
-def _spectrum(model: PCA) -> tuple[Any, Any, Any, Any, Any]:
+def _spectrum(model: PCA) -> tuple[Any, Any, Any, Any]:
     certificate = model.certificate_
     return (
         model.explained_variance_,
         certificate.lower,
         certificate.upper,
-        model.explained_variance_error_,
         model.explained_variance_ratio_,
     )
 
@@ -104,7 +105,7 @@ def _coordinates(folder: Path, data: Dataset, model: PCA, Z: Any) -> Path:
 
 
 def _picture(folder: Path, data: Dataset, model: PCA, Z: Any) -> Path:
-    values, lower, upper, _, ratio = _spectrum(model)
+    values, lower, upper, ratio = _spectrum(model)
     panels = [
         plots.scree(values, lower, upper, ratio),
         plots.scores(Z, data.labels, ratio=ratio),

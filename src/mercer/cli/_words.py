@@ -35,9 +35,9 @@ def spectrum_table(
         bound = max(values[i] - lower[i], upper[i] - values[i], 0.0)
         cells = (
             f"{i + 1:d}",
-            f"{values[i]:.5g}",
+            _figures(values[i], 5),
             f"{bound:.1e}",
-            f"{sampling[i]:.2g}",
+            _figures(sampling[i], 2),
             f"{100 * ratio[i]:.1f}",
             f"{100 * total[i]:.1f}",
         )
@@ -45,6 +45,11 @@ def spectrum_table(
     if values.size > rows:
         lines.append(f"{'…':>11}  ({values.size - rows} more)")
     return lines
+
+
+def _figures(value: float, count: int) -> str:
+    """Return ``value`` with ``count`` significant figures, zeros at the end kept."""
+    return f"{value:#.{count}g}".rstrip(".")
 
 
 def components_for(ratio: Vector, share: float) -> int | None:
