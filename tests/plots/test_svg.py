@@ -1,3 +1,4 @@
+import itertools
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -35,6 +36,12 @@ def test_equal_units_draw_a_square_as_a_square():
     line = next(p for p in tree.iter(f"{SVG}polyline") if p.get("stroke") == "red")
     places = [tuple(map(float, p.split(","))) for p in line.get("points").split()]
     assert places[1][0] - places[0][0] == pytest.approx(places[0][1] - places[2][1], abs=0.02)
+
+
+def test_equal_units_have_equal_steps():
+    tree = draw(Line((-30.0, 30.0), (-20.0, 20.0), "red"), equal=True)
+    words = [float(t.text) for t in tree.iter(f"{SVG}text") if t.text != "a panel"]
+    assert {b - a for a, b in itertools.pairwise(words) if b > a} == {20.0}
 
 
 def test_bars_stand_on_zero_and_grow_with_their_length():

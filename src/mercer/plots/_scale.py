@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-__all__ = ["Scale", "equalise", "pad", "ticks"]
+__all__ = ["Scale", "equalise", "pad", "round_step", "ticks"]
 
 Range = tuple[float, float]
 
@@ -53,19 +53,36 @@ def _widen(span: Range, length: float) -> Range:
     return middle - length / 2, middle + length / 2
 
 
-def ticks(low: float, high: float, count: int = 5) -> tuple[tuple[float, str], ...]:
-    """Return about ``count`` round numbers in [low, high] with their labels.
+def round_step(length: float, count: int = 5) -> float:
+    """Return 1, 2 or 5 times a power of ten, about ``length / count``.
 
-    Steps are 1, 2 or 5 times a power of ten, so that labels stay short.
+    Examples
+    --------
+    >>> round_step(1.0), round_step(33.0)
+    (0.2, 5.0)
+    """
+    rough = length / count
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(m * power for m in (1, 2, 5, 10) if m * power >= 0.7 * rough)
+
+
+def ticks(low: float, high: float, step: float | None = None) -> tuple[tuple[float, str], ...]:
+    """Return round numbers in [low, high] with their labels.
+
+    Parameters
+    ----------
+    low, high : float
+        Limits.
+    step : float, optional
+        Distance between ticks; by default a round one that gives about five.
 
     Examples
     --------
     >>> [label for _, label in ticks(0.0, 1.0)]
     ['0', '0.2', '0.4', '0.6', '0.8', '1.0']
     """
-    rough = (high - low) / count
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(m * power for m in (1, 2, 5, 10) if m * power >= 0.7 * rough)
+    if step is None:
+        step = round_step(high - low)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     return tuple((i * step, _label(i * step, digits)) for i in range(first, last + 1))

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 from mercer.errors import InputError
 from mercer.plots._marks import Axes, Bars, Line, Mark, Panel, Points, Shape, bounds
 from mercer.plots._palette import GRID, INK, MUTED, PAPER, SOFT
-from mercer.plots._scale import Scale, equalise, pad, ticks
+from mercer.plots._scale import Scale, equalise, pad, round_step, ticks
 
 __all__ = ["figure"]
 
@@ -96,8 +96,11 @@ def _panel(parent: ET.Element, panel: Panel) -> None:
     bottom = panel.height - (44.0 if axes.x_label else 26.0)
     if axes.equal:
         (x0, x1), (y0, y1) = equalise((x0, x1), (y0, y1), right - left, bottom - top)
-        y_ticks = ticks(y0, y1)
-    x_ticks = axes.x_ticks if axes.x_ticks is not None else ticks(x0, x1)
+        # Equal units are read off equal steps.
+        step = round_step(max(x1 - x0, y1 - y0))
+        x_ticks, y_ticks = ticks(x0, x1, step), ticks(y0, y1, step)
+    else:
+        x_ticks = axes.x_ticks if axes.x_ticks is not None else ticks(x0, x1)
     x, y = Scale(x0, x1, left, right), Scale(y0, y1, bottom, top)
     _frame(parent, axes, x, y, x_ticks, y_ticks)
     for mark in panel.marks:
