@@ -28,6 +28,10 @@ _log = logging.getLogger("mercer")
 _FREE_SHARE = 0.8  # of the free memory may be taken unless `memory` says otherwise
 
 
+class ParameterError(InputError, InvalidParameterError):
+    """A parameter is not of the kind or in the range it must be."""
+
+
 class SpectralEstimator(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, abc.ABC
 ):
@@ -44,7 +48,7 @@ class SpectralEstimator(
     random_state: Any
 
     @abc.abstractmethod
-    def _problem(self, source: Source) -> Problem:
+    def _problem(self, source: Source, weights: Any = None) -> Problem:
         """Return what the planner may know."""
 
     @abc.abstractmethod
@@ -79,7 +83,7 @@ class SpectralEstimator(
         blank._check_parameters()
         source = admit(blank, X, reset=True)
         weights = _repeat_counts(sample_weight, source.shape[0])
-        made = planning.plan(blank._problem(source))
+        made = planning.plan(blank._problem(source, weights))
         _log.info("%s", made)
         spectrum, found = blank._walk(source, made, weights)
         fitted = {k: v for k, v in vars(blank).items() if k not in blank.get_params(deep=False)}
@@ -97,10 +101,15 @@ class SpectralEstimator(
         assert path is not None
         while True:
             spectrum, found = self._solve(source, path, weights)
-            if spectrum.certificate.met or path.then is None:
+            settled = spectrum.certificate.met and not self._unresolved(spectrum, found)
+            if settled or path.then is None:
                 return spectrum, found
             _log.info("%s: %s; next: %s", path.name, spectrum.outcome.value, path.then.name)
             path = path.then
+
+    def _unresolved(self, spectrum: Spectrum, found: Any) -> bool:  # noqa: ARG002
+        """Tell whether an axis was called zero only because this path cannot see it."""
+        return False
 
     def _warn(self, spectrum: Spectrum) -> None:
         certificate = spectrum.certificate
@@ -143,7 +152,7 @@ class SpectralEstimator(
         except InvalidParameterError as error:
             text = str(error)
             what, _, got = text.partition(" Got ")
-            raise InputError(
+            raise ParameterError(
                 what + (" Got " + got if got else ""),
                 got=got.removesuffix(" instead.") or text,
                 fix="see the docstring for what each parameter takes",
@@ -204,6 +213,12 @@ def _repeat_counts(weights: Any, n: int) -> Any:
             fix="use 0 to leave a row out",
         )
     total = math.fsum(counts)
+    if total == 0:
+        raise InputError(
+            "all sample weights are zero",
+            got=f"{n} weights, every one zero",
+            fix="give at least two rows a positive weight",
+        )
     if total <= 1:
         raise InputError(
             "weights are repeat counts; their sum must exceed 1",

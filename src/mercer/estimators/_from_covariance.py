@@ -1,5 +1,6 @@
 """A PCA model from second moments alone."""
 
+import dataclasses
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,11 +45,9 @@ def fitted_from(model: _Model, C: Any, mean: Any, n: int) -> _Model:
             fix="pass the covariance of real data, dividing by n - 1",
         )
     centring = Centring(mean, np.zeros(p), 0, factor)
-    found = Found(centring, float(n), float(np.trace(matrix)), 0.0)
+    found = Found(centring, float(n), float(np.trace(matrix)), 0.0, min(n - 1, p))
     source = _Moments(shape)
-    import dataclasses
-
-    k = model._settle(spectrum, found, source)
+    k = model._settle(spectrum, found, shape)
     spectrum = dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k))
     model.__dict__.update(model._scale(spectrum, found, source), n_features_in_=p, plan_=None)
     return model

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, binary_exponent, eps_of, orthonormal
+from mercer.arrays import EPS, Array, binary_exponent, eps_of
 from mercer.errors import DataWarning
 from mercer.operators import (
     CentredRows,
@@ -63,12 +63,15 @@ class Found:
         Sum of all eigenvalues of X̃ᵀX̃, in units of 4^exponent.
     storage : float
         Eigenvalue that the rounding of the stored data alone would give, same units.
+    possible_rank : int
+        Number of axes that could have variance: columns that vary, rows that count, less one.
     """
 
     centring: Centring
     total: float
     trace: float
     storage: float
+    possible_rank: int
 
 
 def solve(
@@ -168,7 +171,7 @@ def _gram(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     trace = max(float(np.trace(matrix)), 0.0)
     goal = _goal(rows, recipe, storage, trace, error)
     spectrum = path.solver.solve(Dense(matrix, symmetric=True), goal)
-    return spectrum, Found(centring, moments.total, trace, storage)
+    return _result(spectrum, rows, recipe, moments, centring, trace, storage)
 
 
 def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
@@ -187,7 +190,7 @@ def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     spectrum = path.solver.solve(Dense(gram, symmetric=True), goal)
     right = _features_from_samples(_centred(rows, centring), spectrum)
     spectrum = dataclasses.replace(spectrum, right=right)
-    return spectrum, Found(centring, moments.total, trace, storage)
+    return _result(spectrum, rows, recipe, moments, centring, trace, storage)
 
 
 def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
@@ -209,7 +212,22 @@ def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
         spectrum = path.solver.solve(op, goal)
     if not squared and spectrum.total is not None:
         trace = spectrum.total
-    return spectrum, Found(centring, moments.total, trace, storage)
+    return _result(spectrum, rows, recipe, moments, centring, trace, storage)
+
+
+def _result(
+    spectrum: Spectrum,
+    rows: Rows,
+    recipe: Recipe,
+    moments: Moments,
+    centring: Centring,
+    trace: float,
+    storage: float,
+) -> tuple[Spectrum, Found]:
+    counted = rows.shape[0] if rows.weights is None else int(np.sum(rows.weights > 0))
+    possible = min(counted - 1, int(np.sum(moments.variances > 0)))
+    found = Found(centring, moments.total, trace, storage, possible)
+    return spectrum.padded(recipe.components), found
 
 
 def _centred(rows: Rows, centring: Centring) -> Any:
@@ -228,7 +246,7 @@ def _goal(
 
 
 def _features_from_samples(op: Operator, spectrum: Spectrum) -> Array:
-    """Return v = X̃ᵀu/‖X̃ᵀu‖ (p, k), made orthonormal; axes without variance are completed.
+    """Return v = X̃ᵀu/‖X̃ᵀu‖ (p, k), made orthonormal; axes without variance are zero.
 
     For eigenvalues far below the first, rounding leaves X̃ᵀu a little oblique; the later
     axis is then corrected against the earlier ones.
@@ -241,9 +259,5 @@ def _features_from_samples(op: Operator, spectrum: Spectrum) -> Array:
     if alive and values[alive - 1] < 1e-6 * values[0]:
         q, r = np.linalg.qr(v)
         v = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)
-    missing = u.shape[1] - alive
-    if missing:
-        draws = np.random.default_rng(0).standard_normal((v.shape[0], missing))
-        fill, _ = orthonormal(draws, v, 1e-8)
-        v = np.concatenate([v, fill], axis=1)
-    return fix_signs(v)
+    missing = np.zeros((v.shape[0], u.shape[1] - alive))
+    return np.concatenate([fix_signs(v), missing], axis=1)

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, eps_of
 from mercer.errors import DataWarning, InputError, NotSupportedError
@@ -69,7 +69,8 @@ class PCA(GaussianDensity, SpectralEstimator):
     noise_variance_ : float
         Mean of the min(n, p) - k variances left out.
     n_components_, n_samples_, n_features_in_, rank_ : int
-        Axes kept, rows, columns, and axes with variance above rounding.
+        Axes kept, rows, columns, and kept axes with variance above rounding; the rows of
+        `components_` beyond `rank_` are zero.
     plan_ : Plan
         The path taken and the others.
     certificate_ : Certificate
@@ -94,7 +95,7 @@ class PCA(GaussianDensity, SpectralEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
             StrOptions({"mle", "auto"}),
             None,
         ],
@@ -133,12 +134,12 @@ class PCA(GaussianDensity, SpectralEstimator):
 
     # -- describe ---------------------------------------------------------------------
 
-    def _problem(self, source: Source) -> Problem:
+    def _problem(self, source: Source, weights: Any = None) -> Problem:
         n, p = source.shape
         return Problem(
             rows=n,
             cols=p,
-            components=self._most_components(source.shape),
+            components=self._most_components(_counted(source.shape, weights)),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
             tol=self._tolerance(source),
@@ -170,8 +171,9 @@ class PCA(GaussianDensity, SpectralEstimator):
     # -- operator and pairs -----------------------------------------------------------
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Found]:
+        shape = _counted(source.shape, weights)
         recipe = Recipe(
-            components=self._most_components(source.shape),
+            components=self._most_components(shape),
             tol=self._tolerance(source),
             seed=self._seed(),
             standardize=bool(self.standardize),
@@ -180,17 +182,22 @@ class PCA(GaussianDensity, SpectralEstimator):
         names = getattr(self, "feature_names_in_", None)
         spectrum, found = solve(source, path, weights, recipe, lambda: refuse_bad_cells(source, names))
         _refuse_constant(found, source)
-        k = self._settle(spectrum, found, source)
+        k = self._settle(spectrum, found, shape)
         return dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k)), found
 
-    def _settle(self, spectrum: Spectrum, found: Found, source: Source) -> int:
+    def _settle(self, spectrum: Spectrum, found: Found, shape: tuple[int, int]) -> int:
         """Return the number of components from the whole spectrum."""
         wanted = self.n_components
         if wanted == "mle":
             return minka(spectrum.values / (found.total - 1), found.total)
         if isinstance(wanted, Real) and not isinstance(wanted, Integral):
             return share(spectrum.values, float(wanted))
-        return self._most_components(source.shape)
+        return self._most_components(shape)
+
+    def _unresolved(self, spectrum: Spectrum, found: Found) -> bool:
+        """An axis is zero for certain only beyond the rows and columns that vary."""
+        k = min(len(spectrum.certificate.lower), found.possible_rank)
+        return bool(np.any(spectrum.values[:k] <= spectrum.certificate.zero_level))
 
     # -- scale ------------------------------------------------------------------------
 
@@ -200,12 +207,12 @@ class PCA(GaussianDensity, SpectralEstimator):
         unit = found.centring.exponent
         values = np.maximum(spectrum.values[:k], 0.0)
         level = spectrum.certificate.zero_level
-        rank = int(np.sum(spectrum.values > level))
+        alive = values > level
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
         with np.errstate(over="ignore", under="ignore"):
             variances = np.ldexp(values / freedom, 2 * unit)
             total = np.ldexp(found.trace / freedom, 2 * unit)
-        left = min(source.shape) - k
+        left = max(min(int(found.total), source.shape[0], source.shape[1]) - k, 0)
         rest = max(found.trace - float(np.sum(values)), 0.0) if left else 0.0
         if np.any(np.isinf(variances)) or np.any((variances == 0) & (values > level)):
             warnings.warn(
@@ -217,7 +224,8 @@ class PCA(GaussianDensity, SpectralEstimator):
             )
         factor = found.centring.factor
         return {
-            "components_": np.ascontiguousarray(spectrum.right[:, :k].T, dtype),
+            # An axis without variance has no direction: its row is zero, not an invention.
+            "components_": np.ascontiguousarray(spectrum.right[:, :k].T * alive[:, None], dtype),
             "explained_variance_": variances,
             "explained_variance_ratio_": values / found.trace,
             "singular_values_": np.ldexp(np.sqrt(values), unit),
@@ -226,13 +234,13 @@ class PCA(GaussianDensity, SpectralEstimator):
             "noise_variance_": float(np.ldexp(rest / freedom / max(left, 1), 2 * unit)),
             "n_components_": k,
             "n_samples_": source.shape[0],
-            "rank_": min(rank, k) if rank < k or k == min(source.shape) else k,
+            "rank_": int(np.sum(alive)),
             "certificate_": spectrum.certificate.scaled(float(np.ldexp(1 / freedom, 2 * unit))),
             "_centring": found.centring,
             "_whitened": self.whiten,
             "_deviations": np.ldexp(np.sqrt(values / freedom), unit),
             "_total_variance": total,
-            "_alive": values > level,
+            "_alive": alive,
         }
 
     # -- project ----------------------------------------------------------------------
@@ -325,6 +333,11 @@ class PCA(GaussianDensity, SpectralEstimator):
         from mercer.estimators._from_covariance import fitted_from
 
         return fitted_from(cls(**parameters), C, mean, n)
+
+
+def _counted(shape: tuple[int, int], weights: Any) -> tuple[int, int]:
+    """Return the shape with repeated rows counted as often as they stand."""
+    return shape if weights is None else (int(np.sum(weights) * (1 + 1e-12)), shape[1])
 
 
 def _check_word(wanted: str, n: int, p: int) -> None:

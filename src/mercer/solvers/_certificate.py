@@ -118,6 +118,18 @@ class Certificate:
             next_upper=float(following),
         )
 
+    def padded(self, short: int) -> "Certificate":
+        """Return the certificate with `short` eigenvalues more that are zero for certain."""
+        zeros = np.zeros(short)
+        return dataclasses.replace(
+            self,
+            lower=np.concatenate([self.lower, zeros]),
+            upper=np.concatenate([self.upper, zeros]),
+            residual=np.concatenate([self.residual, zeros]),
+            gap=np.concatenate([self.gap, zeros]),
+            converged=np.concatenate([self.converged, np.ones(short, bool)]),
+        )
+
     def __str__(self) -> str:
         """Return one sentence for the whole and one for each group."""
         done = int(np.sum(self.converged))

@@ -27,7 +27,7 @@ class Exact(Solver):
 
     def _symmetric(self, op: Operator, goal: Goal) -> Spectrum:
         values, vectors = eigh(op.dense())
-        found, k = as_numpy(values), goal.components
+        found, k = as_numpy(values), min(goal.components, op.shape[0])
         top = float(np.max(np.abs(found), initial=0.0))
         error = goal.error + EPS * (8 + 4 * np.sqrt(op.shape[0])) * top
         certificate = Certificate.of(
@@ -42,7 +42,7 @@ class Exact(Solver):
         return Spectrum.of(values[:k], vectors[:, :k], certificate, total=total, passes=1)
 
     def _rectangular(self, op: Operator, goal: Goal) -> Spectrum:
-        (m, n), k = op.shape, goal.components
+        (m, n), k = op.shape, min(goal.components, *op.shape)
         _, s, vt = svd(op.triangle() if m >= n else op.dense())
         found = as_numpy(s)
         size = float(np.sqrt(np.sum(found**2)))

@@ -66,6 +66,20 @@ class Spectrum:
             outcome = Outcome.CONVERGED if certificate.met else Outcome.FLOOR
         return cls(found, fix_signs(right), total, passes, outcome, certificate)
 
+    def padded(self, k: int) -> "Spectrum":
+        """Return k pairs, those beyond the order of the operator being named zeros."""
+        short = k - len(self.values)
+        if short <= 0:
+            return self
+        xp = namespace(self.right)
+        zeros = xp.zeros((self.right.shape[0], short), dtype=self.right.dtype)
+        return dataclasses.replace(
+            self,
+            values=np.concatenate([self.values, np.zeros(short)]),
+            right=xp.concat([self.right, zeros], axis=1),
+            certificate=self.certificate.padded(short),
+        )
+
 
 def fix_signs(right: Array) -> Array:
     """Return the columns (n, k) with their entry of largest modulus positive.
