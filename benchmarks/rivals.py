@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -168,19 +169,42 @@ def _refuse_sparse(case: Case) -> str | None:
     return "takes no sparse matrix" if case.group == "sparse" else None
 
 
+class _Paths(logging.Handler):
+    """Collects the names of the paths that a fit fell back to, from the log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the last word of "PATH: REASON; next: PATH"."""
+        text = record.getMessage()
+        if "; next: " in text:
+            self.names.append(text.rsplit(" ", 1)[1])
+
+
 def _mercer(x: Any, k: int) -> Fit:
     import mercer
 
-    model = mercer.PCA(k).fit(x)
-    certificate = model.certificate_
+    log, paths = logging.getLogger("mercer"), _Paths()
+    level = log.level
+    log.addHandler(paths)
+    log.setLevel(logging.INFO)
+    try:
+        model = mercer.PCA(k).fit(x)
+    finally:
+        log.removeHandler(paths)
+        log.setLevel(level)
     chosen = model.plan_.chosen
     facts: dict[str, Any] = {
-        "solver": chosen.name,
-        "passes": chosen.passes,
+        "solver": ([chosen.name, *paths.names])[-1],
+        "chosen": chosen.name,
         "planned_bytes": chosen.bytes,
         "planned_seconds": chosen.seconds,
         "note": chosen.note,
-        "reached": float(certificate.reached),
+        "reached": float(model.certificate_.reached),
+        # Columns of the basis at most; the memory limit of a Krylov fit counts them.
+        "basis": getattr(chosen.solver, "max_basis", None),
     }
     return Fit(model.explained_variance_, model.components_, facts)
 
