@@ -41,7 +41,7 @@ def test_equal_units_draw_a_square_as_a_square():
 def test_equal_units_have_equal_steps():
     tree = draw(Line((-30.0, 30.0), (-20.0, 20.0), "red"), equal=True)
     words = [float(t.text) for t in tree.iter(f"{SVG}text") if t.text != "a panel"]
-    assert {b - a for a, b in itertools.pairwise(words) if b > a} == {20.0}
+    assert {b - a for a, b in itertools.pairwise(words) if b > a} == {10.0}
 
 
 def test_bars_stand_on_zero_and_grow_with_their_length():
