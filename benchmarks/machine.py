@@ -41,7 +41,7 @@ def describe() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "blas": pools,
-        "load_before": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "load_before": os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan"),
     }
 
 

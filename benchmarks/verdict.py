@@ -62,6 +62,8 @@ def _target(cell: Cell, verdict: Mapping[str, Any]) -> dict[str, Any]:
     """Kind of the cell, its target in words, and whether the time alone meets it."""
     if cell["group"] == "real":
         return {"kind": "real", "target": None, "holds": None}
+    if not any(cell["rivals"].get(name, {}).get("median") for name in COUNTED):
+        return {"kind": "alone", "target": None, "holds": None}
     if verdict["rival_seconds"] is None:
         target = "correct where no scikit-learn solver is"
         return {"kind": "unrivalled", "target": target, "holds": True}

@@ -39,7 +39,7 @@ def results(tmp_path):
         "started": "2030-01-02T03:04:05+00:00",
         "commit": "0123456789abcdef",
         "changed": False,
-        "machine": {"cpu": "a processor", "cores": 2},
+        "machine": {"cpu": "a processor", "cores": 2, "load_before": 0.1},
         "versions": {"numpy": "2.0"},
         "roofs": {
             "gram_float64_gflops": 10.0,

@@ -58,9 +58,25 @@ def test_a_wrong_answer_of_ours_never_holds():
         sklearn_arpack=record(1.0, solver="arpack"),
     )["verdict"]
     assert judged["holds"] is False
-    alone = make(mercer=record(0.1, correct=False, solver="gram"))["verdict"]
-    assert alone["kind"] == "unrivalled"
-    assert alone["holds"] is False
+    nobody = make(
+        mercer=record(0.1, correct=False, solver="gram"),
+        sklearn_auto=record(0.1, correct=False, solver="covariance_eigh"),
+    )["verdict"]
+    assert nobody["kind"] == "unrivalled"
+    assert nobody["holds"] is False
+
+
+def test_where_nobody_else_is_correct_being_correct_holds():
+    judged = make(
+        mercer=record(9.0, solver="gram"),
+        sklearn_auto=record(0.1, correct=False, solver="covariance_eigh"),
+    )["verdict"]
+    assert judged["kind"] == "unrivalled"
+    assert judged["holds"] is True
+
+
+def test_without_any_rival_there_is_no_verdict():
+    assert make(mercer=record(1.0, solver="gram"))["verdict"]["holds"] is None
 
 
 def test_a_tuned_setting_sets_no_target():
