@@ -26,7 +26,8 @@ def test_json_holds_the_whole_plan(npy):
     document = json.loads(run(npy, "3", {"standardize": True}, as_json=True))
     assert document["schema"] == "mercer/1"
     assert document["ok"] is True
-    assert document["data"] == {"path": str(npy), "rows": 300, "columns": 20, "left_out": []}
+    data = {"path": str(npy), "rows": 300, "columns": 20, "left_out": [], "missing": {}}
+    assert document["data"] == data
     assert document["chosen"]["name"] in PATHS
     assert {"passes", "bytes", "flops", "seconds"} <= set(document["chosen"])
     names = {path["name"] for path in document["rejected"]} | {document["chosen"]["name"]}
@@ -35,11 +36,14 @@ def test_json_holds_the_whole_plan(npy):
     assert all(path["reason"] for path in document["rejected"])
 
 
-def test_text_columns_are_named_on_stderr(tmp_path, capsys):
+def test_text_columns_and_empty_cells_are_named_on_stderr(tmp_path, capsys):
     path = tmp_path / "t.csv"
-    path.write_text("id,a,b\nx,1,2\ny,3,5\nz,4,4\n", encoding="utf-8")
+    path.write_text("id,a,b\nx,1,2\ny,3,\nz,4,4\n", encoding="utf-8")
     document = json.loads(run(path, None, {}, as_json=True))
-    assert capsys.readouterr().err == "left out (not numbers): id\n"
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "left out (not numbers): id"
+    assert second == "empty cells (a fit will refuse them): b 1"
+    assert document["data"]["missing"] == {"b": 1}
     assert document["data"]["left_out"] == ["id"]
     assert document["data"]["columns"] == 2
 

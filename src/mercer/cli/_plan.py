@@ -33,6 +33,9 @@ def run(path: Path, k: str | None, options: dict[str, Any], *, as_json: bool) ->
     table = read(path)
     if table.left_out:
         click.echo(f"left out (not numbers): {', '.join(table.left_out)}", err=True)
+    if table.missing:
+        cells = ", ".join(f"{name} {n}" for name, n in table.missing.items())
+        click.echo(f"empty cells (a fit will refuse them): {cells}", err=True)
     chosen = plan(PCA(count, **options), table.X)
     return json.dumps(_document(path, table, chosen)) if as_json else str(chosen)
 
@@ -66,6 +69,7 @@ def _document(path: Path, table: Table, chosen: Any) -> dict[str, Any]:
             "rows": int(table.X.shape[0]),
             "columns": int(table.X.shape[1]),
             "left_out": list(table.left_out),
+            "missing": table.missing,
         },
         "problem": _plain(chosen.problem),
         "chosen": _plain(chosen.chosen),

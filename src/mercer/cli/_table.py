@@ -1,6 +1,6 @@
 """Read a file of numbers: .npy stays on disk, text goes through polars."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,14 @@ class Table:
         Names of the columns used; empty for files without names.
     left_out : tuple of str
         Names of the columns that are not numbers.
+    missing : dict of str to int
+        Empty cells of the columns used, where there are any.
     """
 
     X: Any
     columns: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    missing: dict[str, int] = field(default_factory=dict)
 
 
 def read(path: Path) -> Table:
@@ -85,4 +88,5 @@ def _text(path: Path, separator: str) -> Table:
             got=f"{path.name}: {frame.height} rows, columns {', '.join(frame.columns)}",
             fix="give at least one numeric column and one row",
         )
-    return Table(frame.select(numeric), tuple(numeric), left_out)
+    missing = {name: n for name in numeric if (n := frame[name].null_count())}
+    return Table(frame.select(numeric), tuple(numeric), left_out, missing)
