@@ -129,7 +129,8 @@ def _provenance(group: str, result: dict[str, Any]) -> str:
     return (
         f"`benchmarks/results/{group}.json`, {result['started'][:10]}, commit "
         f"{(result['commit'] or 'unknown')[:12]}{changed}. {machine['cpu']}, "
-        f"{machine['cores']} cores, load {machine['load_before']:.1f} before. {versions}. Roofs measured in the same run, GF/s: {rates}; "
+        f"{machine['cores']} cores, load {machine['load_before']:.1f} before. {versions}. "
+        f"Roofs measured in the same run, GF/s: {rates}; "
         f"memory copy {roofs['copy_gb_per_s']:.0f} GB/s."
     )
 
