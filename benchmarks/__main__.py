@@ -40,14 +40,21 @@ def main(arguments: list[str] | None = None) -> int:
     if given.list:
         print("\n".join(case.name for case in cases))
         return 0
-    whole = given.case == "*" and given.rivals is None and not given.quick
-    # Only a whole run is a result to keep; every other one is written to an ignored file.
-    name = given.command if whole else f"partial-{given.command}"
-    out = given.out or runner.FOLDER / "results" / f"{name}.json"
     rivals = given.rivals or list(RIVALS)
-    runner.run(cases, rivals, out, quick=given.quick)
-    print(out)
+    for group in GROUPS:
+        chosen = [case for case in cases if case.group == group]
+        if chosen:
+            print(runner.run(chosen, rivals, _out(given, group), quick=given.quick))
     return 0
+
+
+def _out(given: argparse.Namespace, group: str) -> Path:
+    """Return the result file of a group; only a whole run is a result to keep."""
+    if given.out is not None:
+        out: Path = given.out
+        return out.with_stem(f"{out.stem}-{group}") if given.command == "all" else out
+    whole = given.case == "*" and given.rivals is None and not given.quick
+    return runner.FOLDER / "results" / f"{group if whole else f'partial-{group}'}.json"
 
 
 if __name__ == "__main__":

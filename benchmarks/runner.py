@@ -36,8 +36,8 @@ def run(
     *,
     quick: bool = False,
     say: Callable[[str], None] = _say,
-) -> dict[str, Any]:
-    """Measure every rival on every case and write the result file.
+) -> Path:
+    """Measure every rival on every case, write the result file and return its path.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def run(
                 write(result, out)
                 say(line(cell))
     write(result, out)
-    return result
+    return out
 
 
 def _header(rivals: Sequence[str]) -> dict[str, Any]:

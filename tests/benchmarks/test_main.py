@@ -1,0 +1,49 @@
+import pytest
+from benchmarks import __main__ as command
+from benchmarks import runner
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Record what would be run instead of running it."""
+    made = []
+
+    def run(cases, rivals, out, *, quick):
+        made.append((len(cases), rivals, out.name, quick))
+        return out
+
+    monkeypatch.setattr(runner, "run", run)
+    return made
+
+
+def test_a_whole_run_is_kept_under_the_name_of_its_group(runs):
+    assert command.main(["dense"]) == 0
+    assert [(count, name) for count, _, name, _ in runs] == [(40, "dense.json")]
+
+
+@pytest.mark.parametrize(
+    "options", [["--quick"], ["--case", "*k10"], ["--rivals", "mercer", "sklearn-auto"]]
+)
+def test_a_part_is_written_elsewhere(runs, options):
+    command.main(["dense", *options])
+    assert runs[0][2] == "partial-dense.json"
+
+
+def test_all_writes_one_file_per_group(runs):
+    command.main(["all"])
+    assert [name for _, _, name, _ in runs] == ["dense.json", "sparse.json", "real.json"]
+    runs.clear()
+    command.main(["all", "--out", "mine.json"])
+    assert [name for _, _, name, _ in runs][0] == "mine-dense.json"
+
+
+def test_no_match_is_an_error(runs, capsys):
+    assert command.main(["dense", "--case", "nothing"]) == 2
+    assert "no dense case matches" in capsys.readouterr().err
+    assert runs == []
+
+
+def test_cases_can_be_listed(runs, capsys):
+    assert command.main(["sparse", "--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert runs == []
