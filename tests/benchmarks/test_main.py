@@ -34,7 +34,7 @@ def test_all_writes_one_file_per_group(runs):
     assert [name for _, _, name, _ in runs] == ["dense.json", "sparse.json", "real.json"]
     runs.clear()
     command.main(["all", "--out", "mine.json"])
-    assert [name for _, _, name, _ in runs][0] == "mine-dense.json"
+    assert runs[0][2] == "mine-dense.json"
 
 
 def test_no_match_is_an_error(runs, capsys):
