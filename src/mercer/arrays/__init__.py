@@ -1,9 +1,17 @@
 """The only room that knows how array libraries, threads and memory differ."""
 
 from mercer.arrays._draws import gaussian
+from mercer.arrays._lanes import Lanes, single_threaded_blas, thread_count
 from mercer.arrays._linalg import eigh, eigvalsh, interruptible, orthonormal, svd, triangle
 from mercer.arrays._memory import anonymous_bytes, available_bytes, parse_bytes, show_bytes
-from mercer.arrays._namespace import Array, Namespace, as_numpy, asarray_like, is_numpy, namespace
+from mercer.arrays._namespace import (
+    Array,
+    Namespace,
+    as_numpy,
+    asarray_like,
+    is_numpy,
+    namespace,
+)
 from mercer.arrays._precision import EPS, binary_exponent, eps_of, wide_dtype
 from mercer.arrays._tiles import (
     Tiles,
@@ -14,7 +22,6 @@ from mercer.arrays._tiles import (
     scratch,
     shifted,
 )
-from mercer.arrays._lanes import Lanes, single_threaded_blas, thread_count
 
 __all__ = [
     "EPS",

@@ -30,8 +30,10 @@ class Tiles:
     rows: int
 
     @classmethod
-    def of(cls, n: int, width: int, itemsize: int, *, most_bytes: float, longest: int) -> "Tiles":
-        """Return blocks of at most `most_bytes` and `longest` rows, never fewer than 16 rows."""
+    def of(
+        cls, n: int, width: int, itemsize: int, *, most_bytes: float, longest: int
+    ) -> "Tiles":
+        """Return blocks of at most `most_bytes` and `longest` rows, at least 16."""
         rows = int(most_bytes // max(1, width * itemsize))
         return cls(n, max(1, min(max(16, rows), longest, n)))
 
@@ -66,7 +68,7 @@ def shifted(block: Array, origin: Array, out: Array | None) -> Array:
 
 
 def in_units(y: Array, exponent: int) -> Array:
-    """Return y·2^-exponent, exactly, in place where possible; two steps reach every exponent."""
+    """Return y·2^-exponent, exactly and in place; two steps reach every exponent."""
     half = exponent // 2
     y *= 2.0**-half
     y *= 2.0 ** -(exponent - half)
@@ -98,9 +100,7 @@ def column_squares(y: Array) -> Array:
 def add_gram(total: Array, y: Array, space: Array | None) -> Array:
     """Add YᵀY (p, p) to the float64 `total` in place; return the product just added."""
     xp = namespace(y)
-    if space is None:
-        product = y.T @ y
-    else:  # NumPy sees that both factors are one array and does half the work (?syrk)
-        product = np.matmul(y.T, y, out=space)
+    # NumPy sees that both factors are one array and does half the work (?syrk).
+    product = y.T @ y if space is None else np.matmul(y.T, y, out=space)
     total += xp.astype(product, xp.float64, copy=False)
     return product

@@ -63,7 +63,7 @@ class SpectralEstimator(
     def _project(self, source: Source) -> Any:
         """Return the coordinates of the rows of `source`."""
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Fit the model to X.
 
         Parameters
@@ -107,7 +107,7 @@ class SpectralEstimator(
             _log.info("%s: %s; next: %s", path.name, spectrum.outcome.value, path.then.name)
             path = path.then
 
-    def _unresolved(self, spectrum: Spectrum, found: Any) -> bool:  # noqa: ARG002
+    def _unresolved(self, spectrum: Spectrum, found: Any) -> bool:
         """Tell whether an axis was called zero only because this path cannot see it."""
         return False
 

@@ -68,7 +68,7 @@ class GaussianDensity:
             volume += 2 * float(np.sum(np.log(self.scale_)))
         return np.asarray(-0.5 * (p * np.log(2 * np.pi) + volume + distance))
 
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+    def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-likelihood of the rows of X."""
         return float(np.mean(self.score_samples(X)))
 

@@ -63,7 +63,9 @@ def refuse_bad_cells(source: Source, names: Any = None) -> None:
 def _numeric_dtype(data: Any) -> Any:
     """Return the type to convert to: none for plain numbers, float64 for what is not."""
     dtype = getattr(data, "dtype", None)
-    if isinstance(dtype, np.dtype) and (dtype.kind in "iub" or dtype in (np.float32, np.float64)):
+    if isinstance(dtype, np.dtype) and (
+        dtype.kind in "iub" or dtype in (np.float32, np.float64)
+    ):
         return None if dtype.isnative else dtype.newbyteorder("=")
     if scipy.sparse.issparse(data):
         return np.float64
@@ -75,7 +77,7 @@ def _refuse_masks(data: Any) -> None:
         row, column = (int(i) for i in np.argwhere(np.ma.getmaskarray(data))[0][:2])
         raise InputError(
             "masked cells have no value",
-            got=f"{int(np.ma.count_masked(data))} masked cells, the first at row {row},"
+            got=f"{int(np.ma.getmaskarray(data).sum())} masked cells, the first at row {row},"
             f" column {column}",
             fix="fill or drop them: X.filled(...) or np.ma.compress_rows(X)",
         )
@@ -88,7 +90,9 @@ def _refuse_odd_columns(data: Any) -> None:
     if not isinstance(frame, nw.DataFrame):
         return
     schema = frame.schema
-    odd = [name for name, kind in schema.items() if not (kind.is_numeric() or kind == nw.Boolean)]
+    odd = [
+        name for name, kind in schema.items() if not (kind.is_numeric() or kind == nw.Boolean)
+    ]
     odd = [name for name in odd if not _numbers_in_objects(frame, name)]
     if odd:
         kinds = ", ".join(f"{name!r} ({schema[name]})" for name in odd[:5])

@@ -64,10 +64,12 @@ class _Moments:
 
 def _check(covariance: Any, mean: Any, n: int) -> None:
     p = mean.shape[0] if mean.ndim == 1 else -1
-    sound = covariance.shape == (p, p) and np.isfinite(covariance).all() and np.isfinite(mean).all()
+    sound = (
+        covariance.shape == (p, p) and np.isfinite(covariance).all() and np.isfinite(mean).all()
+    )
     if not sound or not np.allclose(covariance, covariance.T, rtol=1e-10, atol=0) or n < 2:
         raise InputError(
-            "C must be a symmetric (p, p) matrix of finite numbers, mean (p,), and n at least 2",
+            "C must be a symmetric, finite (p, p) matrix, mean (p,), and n at least 2",
             got=f"C of shape {covariance.shape}, mean of shape {mean.shape}, n={n}",
             fix="pass np.cov(X, rowvar=False), X.mean(axis=0) and len(X)",
         )

@@ -9,20 +9,10 @@ import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent, eps_of
 from mercer.errors import DataWarning
-from mercer.operators import (
-    CentredRows,
-    CentredSparse,
-    Centring,
-    Dense,
-    DenseRows,
-    Moments,
-    Operator,
-    Rows,
-    SparseRows,
-)
+from mercer.operators import Centring, Dense, Moments, Operator, Rows, centred, rows_of
 from mercer.planning import Path
 from mercer.solvers import Floor, Goal, Spectrum, fix_signs
-from mercer.sources import Source, SparseSource
+from mercer.sources import Source
 
 _C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
 
@@ -88,22 +78,21 @@ def solve(
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         try:
             return run(rows, path, recipe)
-        except _OutOfRange:
+        except _OutOfRangeError:
             refuse()
     rows = _rows(source, weights, path, _exact_exponent(rows))
     return run(rows, path, recipe)
 
 
-class _OutOfRange(ArithmeticError):
+class _OutOfRangeError(ArithmeticError):
     """Sums overflowed, vanished or met a cell that is not finite."""
 
 
 def _rows(source: Source, weights: Any, path: Path, exponent: int | None = None) -> Rows:
-    kind = SparseRows if isinstance(source, SparseSource) else DenseRows
     products = np.float64 if path.products == 8 else None
     if path.name == "svd":
         products = np.float64
-    return kind(source, weights, products, exponent)
+    return rows_of(source, weights, products, exponent)
 
 
 def _exact_exponent(rows: Rows) -> int:
@@ -121,7 +110,7 @@ def _exact_exponent(rows: Rows) -> int:
 def _check_range(moments: Moments) -> None:
     raw = moments.raw_trace
     if not np.isfinite(raw) or 0 < raw < 1e-280:
-        raise _OutOfRange
+        raise _OutOfRangeError
 
 
 def _describe(
@@ -188,7 +177,7 @@ def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     trace = max(float(np.trace(gram)), 0.0)
     goal = _goal(rows, recipe, storage, trace, moments.error)
     spectrum = path.solver.solve(Dense(gram, symmetric=True), goal)
-    right = _features_from_samples(_centred(rows, centring), spectrum)
+    right = _features_from_samples(centred(rows, centring), spectrum)
     spectrum = dataclasses.replace(spectrum, right=right)
     return _result(spectrum, rows, recipe, moments, centring, trace, storage)
 
@@ -200,9 +189,11 @@ def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     centring, storage = _describe(rows, moments, recipe, factor)
     scatter = moments.scatter if factor is None else moments.scatter * factor**2
     trace = float(np.sum(np.maximum(scatter, 0.0)))
-    op = _centred(rows, centring)
+    op = centred(rows, centring)
     squared = path.name == "krylov"
-    bound = trace + (moments.error if factor is None else moments.error / moments.raw_trace * trace)
+    bound = trace + (
+        moments.error if factor is None else moments.error / moments.raw_trace * trace
+    )
     goal = _goal(rows, recipe, storage, bound, 0.0, squared=squared)
     if squared and rows.shape[0] < rows.shape[1]:
         spectrum = path.solver.solve(op.T, goal)
@@ -228,12 +219,6 @@ def _result(
     possible = min(counted - 1, int(np.sum(moments.variances > 0)))
     found = Found(centring, moments.total, trace, storage, possible)
     return spectrum.padded(recipe.components), found
-
-
-def _centred(rows: Rows, centring: Centring) -> Any:
-    if isinstance(rows, SparseRows):
-        return CentredSparse(rows, centring)
-    return CentredRows(rows, centring)
 
 
 def _goal(

@@ -14,11 +14,11 @@ from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._pca_paths import Found, Recipe, solve
+from mercer.operators import centred, rows_of
 from mercer.planning import Path, Problem
-from mercer.operators import CentredRows, CentredSparse, DenseRows, SparseRows
 from mercer.selection import minka, share
 from mercer.solvers import Spectrum
-from mercer.sources import Source, SparseSource
+from mercer.sources import Source
 
 
 class PCA(GaussianDensity, SpectralEstimator):
@@ -180,7 +180,9 @@ class PCA(GaussianDensity, SpectralEstimator):
             root_feature_weight=_root_feature_weight(self.feature_weight, source.shape[1]),
         )
         names = getattr(self, "feature_names_in_", None)
-        spectrum, found = solve(source, path, weights, recipe, lambda: refuse_bad_cells(source, names))
+        spectrum, found = solve(
+            source, path, weights, recipe, lambda: refuse_bad_cells(source, names)
+        )
         _refuse_constant(found, source)
         k = self._settle(spectrum, found, shape)
         return dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k)), found
@@ -218,14 +220,16 @@ class PCA(GaussianDensity, SpectralEstimator):
             warnings.warn(
                 "variances leave the range of float64\n"
                 f"  got: explained_variance_ of order 10^{_decade(values[0] / freedom, unit)}\n"
-                "  fix: divide the data by a constant; axes, ratios and singular values are right",
+                "  fix: divide the data by a constant; axes and ratios are right as they are",
                 DataWarning,
                 stacklevel=4,
             )
         factor = found.centring.factor
         return {
             # An axis without variance has no direction: its row is zero, not an invention.
-            "components_": np.ascontiguousarray(spectrum.right[:, :k].T * alive[:, None], dtype),
+            "components_": np.ascontiguousarray(
+                spectrum.right[:, :k].T * alive[:, None], dtype
+            ),
             "explained_variance_": variances,
             "explained_variance_ratio_": values / found.trace,
             "singular_values_": np.ldexp(np.sqrt(values), unit),
@@ -251,12 +255,10 @@ class PCA(GaussianDensity, SpectralEstimator):
     def _scores(self, source: Source) -> Array:
         """Return X̃V (n, k), not whitened."""
         centring = self._centring
-        kind, wrap = (DenseRows, CentredRows)
-        if isinstance(source, SparseSource):
-            kind, wrap = (SparseRows, CentredSparse)
-        rows = kind(source, exponent=centring.exponent, origin=centring.origin)
+        rows = rows_of(source, exponent=centring.exponent, origin=centring.origin)
+        axes = self.components_.T.astype(np.float64)
         with np.errstate(invalid="ignore", over="ignore"):
-            scores = wrap(rows, centring).scores(self.components_.T.astype(np.float64))
+            scores = centred(rows, centring).scores(axes)
         if not np.isfinite(scores).all():
             refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         return np.ldexp(scores, centring.exponent) if centring.exponent else scores

@@ -4,6 +4,7 @@ from mercer.operators._base import Dense, Operator
 from mercer.operators._centred import CentredColumns, CentredRows
 from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
+from mercer.operators._choose import centred, rows_of
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._sparse_rows import SparseRows
 
@@ -19,4 +20,6 @@ __all__ = [
     "Operator",
     "Rows",
     "SparseRows",
+    "centred",
+    "rows_of",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import final
 
-from mercer.arrays import Array, Tiles, namespace, scratch, shifted
+from mercer.arrays import Array, Tiles, in_units, namespace, scratch, shifted
 from mercer.operators._base import Operator
 from mercer.operators._centring import Centring
 from mercer.operators._rows import LONGEST, DenseRows, Rows
@@ -189,23 +189,27 @@ class CentredColumns(Operator):
         self.tiles = Tiles.of(p, n, rows.products.itemsize, most_bytes=most, longest=LONGEST)
 
     def _columns(self, part: slice, buffer: Array | None) -> Array:
-        """Return columns (n, c) of x̃ without √w."""
-        rows, c = self.rows, self.centring
-        xp = namespace(rows.like)
+        """Return columns (n, c) about their origin, without mean, factor and √w."""
+        rows = self.rows
         y = shifted(rows.source.array[:, part], rows.origin[part], buffer)
-        y *= 2.0**-rows.exponent
-        y -= xp.astype(c.offset[part], rows.dtype)
-        if c.factor is not None:
-            y *= xp.astype(c.factor[part], rows.dtype)
-        return y
+        return in_units(y, rows.exponent) if rows.exponent else y
 
     def _rooted(self, u: Array) -> Array:
-        return u if self.rows.root is None else self.rows.root[:, None] * u
+        root = self.rows.root
+        return u if root is None else namespace(u).astype(root, u.dtype)[:, None] * u
+
+    def _inner(self, y: Array, thin: Array, sums: Array, part: slice) -> Array:
+        """Return the mean-free YᵀU (c, b): centring is done on the thin side."""
+        xp = namespace(y)
+        t = y.T @ thin
+        t -= xp.astype(self.centring.offset[part][:, None] * sums[None, :], t.dtype)
+        return t
 
     def matmat(self, v: Array, /) -> Array:
         """See `Operator.matmat`: X̃ᵀU for U of shape (n, b)."""
         rows, (p, n), xp = self.rows, self.shape, namespace(v)
-        thin = xp.astype(self._rooted(v), rows.dtype)
+        rooted = self._rooted(v)
+        thin, sums = xp.astype(rooted, rows.dtype), xp.sum(rooted, axis=0)
         lanes = rows.lanes(2.0 * n * p * v.shape[1], 1, len(self.tiles))
         out = xp.empty((p, v.shape[1]), dtype=xp.float64)
 
@@ -213,42 +217,52 @@ class CentredColumns(Operator):
             buffer = scratch((n, self.tiles.rows), rows.products, rows.like, rows.order)
             for number in numbers:
                 part = self.tiles[number]
-                out[part, :] = xp.astype(self._columns(part, buffer).T @ thin, xp.float64)
+                t = self._inner(self._columns(part, buffer), thin, sums, part)
+                out[part, :] = xp.astype(t, xp.float64)
 
         lanes.run(work, len(self.tiles))
-        return out
+        factor = self.centring.factor
+        return out if factor is None else factor[:, None] * out
 
     def rmatmat(self, u: Array, /) -> Array:
         """See `Operator.rmatmat`: X̃V for V of shape (p, b)."""
-        xp = namespace(u)
-        return xp.astype(CentredRows(self.rows, self.centring).scores(u), xp.float64)
+        return CentredRows(self.rows, self.centring).matmat(u)
 
     def gram_matmat(self, q: Array, /) -> Array:
         """See `Operator.gram_matmat`: X̃(X̃ᵀU) in one pass over column blocks."""
-        rows, (p, n), xp = self.rows, self.shape, namespace(q)
-        thin = xp.astype(self._rooted(q), rows.dtype)
-        width = q.shape[1]
+        rows, c, (p, n), xp = self.rows, self.centring, self.shape, namespace(q)
+        rooted, width = self._rooted(q), q.shape[1]
+        thin, sums = xp.astype(rooted, rows.dtype), xp.sum(rooted, axis=0)
         lanes = rows.lanes(4.0 * n * p * width, 1, len(self.tiles))
         total = [xp.zeros((n, width), dtype=xp.float64) for _ in range(lanes.count)]
+        level = [xp.zeros((width,), dtype=xp.float64) for _ in range(lanes.count)]
         probed = len(self.tiles) // 2 if rows.products.itemsize == 4 else -1
 
         def work(lane: int, numbers: Iterator[int]) -> None:
             buffer = scratch((n, self.tiles.rows), rows.products, rows.like, rows.order)
             for number in numbers:
-                y = self._columns(self.tiles[number], buffer)
-                product = y @ (y.T @ thin)
+                part = self.tiles[number]
+                y = self._columns(part, buffer)
+                t = self._inner(y, thin, sums, part)
+                if c.factor is not None:
+                    t *= xp.astype(c.factor[part] ** 2, t.dtype)[:, None]
+                product = y @ t
                 total[lane] += product
+                level[lane] += c.offset[part] @ xp.astype(t, xp.float64)
                 if number == probed:
-                    self._measure(y, thin, product)
+                    self._measure(y, thin, sums, part, product)
 
         lanes.run(work, len(self.tiles))
-        return xp.astype(self._rooted(sum(total[1:], total[0])), xp.float64)
+        out = sum(total[1:], total[0]) - sum(level[1:], level[0])[None, :]
+        return self._rooted(out)
 
-    def _measure(self, y: Array, thin: Array, product: Array) -> None:
+    def _measure(self, y: Array, thin: Array, sums: Array, part: slice, product: Array) -> None:
         """See `CentredRows._measure`."""
         xp = namespace(y)
         wide = xp.astype(y, xp.float64)
-        inner = wide.T @ xp.astype(thin, xp.float64)
+        inner = self._inner(wide, xp.astype(thin, xp.float64), sums, part)
+        factor = self.centring.factor
+        inner = inner if factor is None else inner * (factor[part] ** 2)[:, None]
         ratio = product_error(product - wide @ inner, wide, inner)
         self.product_error = max(self.product_error, ratio)
 

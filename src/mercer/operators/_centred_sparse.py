@@ -5,12 +5,10 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, Lanes, Tiles, thread_count
+from mercer.arrays import Array, Lanes, thread_count
 from mercer.operators._base import Operator
-from mercer.operators._centred import product_error
 from mercer.operators._centring import Centring
-from mercer.operators._rows import LONGEST
-from mercer.operators._sparse_rows import SparseRows
+from mercer.operators._sparse_rows import SparseRows, row_view, sparse_tiles
 
 
 @final
@@ -31,17 +29,11 @@ class CentredSparse(Operator):
         self.rows, self.centring = rows, centring
         self.shape = rows.shape
         self.like = rows.like[:, :0]
-        blocks = max(1, min(rows.csr.nnz // 100_000, 64))
-        step = min(LONGEST, max(16, -(-self.shape[0] // blocks)))
-        self.tiles = Tiles(self.shape[0], min(step, max(1, self.shape[0])))
-        self._parts: list[Any] | None = None
+        self.tiles = sparse_tiles(rows.csr)
 
-    def _blocks(self) -> list[Any]:
-        """Return the CSR blocks; they share the memory of the whole matrix."""
-        if self._parts is None:
-            csr = self.rows.csr
-            self._parts = [_row_view(csr, self.tiles[i]) for i in range(len(self.tiles))]
-        return self._parts
+    def _part(self, number: int) -> Any:
+        """Return one CSR block in float64; float64 data is shared, not copied."""
+        return row_view(self.rows.csr, self.tiles[number]).astype(np.float64, copy=False)
 
     def _lanes(self, width: int) -> Lanes:
         flops = 4.0 * self.rows.csr.nnz * width
@@ -51,17 +43,16 @@ class CentredSparse(Operator):
         c = self.centring
         q = q if c.factor is None else c.factor[:, None] * q
         level = c.offset @ q
-        return np.ascontiguousarray(q, self.rows.products), level.astype(self.rows.products)
+        return np.ascontiguousarray(q), level
 
     def scores(self, v: Array) -> Array:
         """Return X̃V (n, b) in the precision of the data."""
         thin, level = self._thin(v)
-        out = np.empty((self.shape[0], v.shape[1]), self.rows.products)
-        parts = self._blocks()
+        out = np.empty((self.shape[0], v.shape[1]), self.rows.source.products)
 
         def work(_lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
-                y = parts[number] @ thin - level
+                y = self._part(number) @ thin - level
                 root = self.rows._root_of(self.tiles[number])
                 out[self.tiles[number]] = y if root is None else root[:, None] * y
 
@@ -81,13 +72,13 @@ class CentredSparse(Operator):
         """See `Operator.rmatmat`."""
         root = self.rows.root
         u = u if root is None else root[:, None] * u
-        thin = np.ascontiguousarray(u, self.rows.products)
-        parts, lanes = self._blocks(), self._lanes(u.shape[1])
+        thin = np.ascontiguousarray(u)
+        lanes = self._lanes(u.shape[1])
         total = np.zeros((lanes.count, self.shape[1], u.shape[1]))
 
         def work(lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
-                total[lane] += parts[number].T @ thin[self.tiles[number]]
+                total[lane] += self._part(number).T @ thin[self.tiles[number]]
 
         lanes.run(work, len(self.tiles))
         return self._unthin(total.sum(axis=0), u.sum(axis=0, dtype=np.float64))
@@ -95,35 +86,23 @@ class CentredSparse(Operator):
     def gram_matmat(self, q: Array, /) -> Array:
         """See `Operator.gram_matmat`: one reading of the stored cells, 4·nnz·b flops."""
         thin, level = self._thin(q)
-        parts, lanes = self._blocks(), self._lanes(q.shape[1])
+        lanes = self._lanes(q.shape[1])
         total = np.zeros((lanes.count, self.shape[1], q.shape[1]))
         sums = np.zeros((lanes.count, q.shape[1]))
-        probed = len(parts) // 2 if self.rows.products.itemsize == 4 else -1
+        weights = self.rows.weights
 
         def work(lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
-                weights = self.rows.weights
-                y = parts[number] @ thin
+                part = self._part(number)
+                y = part @ thin
                 y -= level
                 if weights is not None:
-                    y *= weights[self.tiles[number], None].astype(y.dtype)
-                product = parts[number].T @ y
-                total[lane] += product
+                    y *= weights[self.tiles[number], None]
+                total[lane] += part.T @ y
                 sums[lane] += y.sum(axis=0)
-                if number == probed:
-                    self._measure(parts[number], thin, level, self.tiles[number], product)
 
         lanes.run(work, len(self.tiles))
         return self._unthin(total.sum(axis=0), sums.sum(axis=0))
-
-    def _measure(self, part: Any, thin: Array, level: Array, at: slice, product: Array) -> None:
-        """See `CentredRows._measure`; the size of the block is that of its stored cells."""
-        wide = part.astype(np.float64)
-        y = wide @ thin.astype(np.float64) - level
-        if self.rows.weights is not None:
-            y *= self.rows.weights[at, None]
-        ratio = product_error(product - wide.T @ y, wide.data[:, None], y)
-        self.product_error = max(self.product_error, ratio)
 
     def triangle(self) -> Array:
         """See `Operator.triangle`: row blocks are densified one at a time."""
@@ -133,16 +112,6 @@ class CentredSparse(Operator):
     def T(self) -> "CentredSparseColumns":  # noqa: N802 - the array API's name
         """The transpose X̃ᵀ (p, n), iterated on the side of the samples."""
         return CentredSparseColumns(self)
-
-
-def _row_view(csr: Any, part: slice) -> Any:
-    """Return the rows of one block as a CSR matrix that shares `data` and `indices`."""
-    low, high = int(csr.indptr[part.start]), int(csr.indptr[part.stop])
-    pointers = csr.indptr[part.start : part.stop + 1] - low
-    view = type(csr)((part.stop - part.start, csr.shape[1]), dtype=csr.dtype)
-    view.data, view.indices, view.indptr = csr.data[low:high], csr.indices[low:high], pointers
-    view.has_canonical_format = True
-    return view
 
 
 @final

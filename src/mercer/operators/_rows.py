@@ -2,6 +2,7 @@
 
 import abc
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -185,7 +186,7 @@ class Rows(abc.ABC):
             buffer = scratch((tiles.rows, p), np.float64, self.like)
             y = self.centred_block(tiles[number], buffer, centring)
             stacked = xp.concat([r, xp.astype(y, xp.float64, copy=False)], axis=0)
-            r = interruptible(lambda a=stacked: triangle(a), p)
+            r = interruptible(partial(triangle, stacked), p)
         return r
 
     def centred_block(self, rows: slice, buffer: Array | None, centring: Centring) -> Array:

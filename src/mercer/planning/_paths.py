@@ -47,6 +47,8 @@ class Path:
 
 def candidates(problem: Problem) -> list[Path]:
     """Return the paths that can do the problem, most digits first."""
+    if problem.nnz is not None:  # sparse products are float64 whatever the data
+        problem = dataclasses.replace(problem, itemsize=8)
     machine = Machine(threads=problem.threads)
     tall = problem.rows >= problem.cols
     paths = [_svd(problem, machine)]

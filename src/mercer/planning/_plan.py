@@ -31,7 +31,9 @@ class Plan:
         ]
         follow = self.chosen.then
         while follow is not None:
-            lines.append(f"     then {follow.name}, only if tol is not certified: {follow.note}")
+            lines.append(
+                f"     then {follow.name}, only if tol is not certified: {follow.note}"
+            )
             follow = follow.then
         lines += [f"     {path.line()}   not taken: {why}" for path, why in self.rejected]
         if self.remark:
@@ -121,7 +123,7 @@ def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
         fix += ", or ask for fewer components"
     return BudgetError(
         "no path fits the memory allowed; nothing was allocated",
-        got=f"{show_bytes(problem.memory)} allowed; {least.name} needs {show_bytes(least.bytes)}"
-        f" for {problem.rows:,} x {problem.cols:,}, {problem.components:,} components",
+        got=f"{show_bytes(problem.memory)} allowed;"
+        f" {least.name} needs {show_bytes(least.bytes)} for {problem.rows:,} x {problem.cols:,}, {problem.components:,} components",
         fix=fix,
     )

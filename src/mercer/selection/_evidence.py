@@ -31,8 +31,7 @@ def minka(values: np.ndarray[Any, Any], n_samples: float) -> int:
     tail = np.maximum(np.cumsum(values[::-1])[::-1][1:], 0.0)  # Σ_{i>k} λ_i
     noise = tail / (p - ranks)
     tiny = np.finfo(np.float64).eps * max(float(values[0]), np.finfo(np.float64).tiny)
-    usable = (values[1:] > tiny) | (noise > tiny)
-    usable &= values[:-1] > tiny
+    usable = values[:-1] > tiny  # zero noise is no obstacle: such a k explains all there is
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.maximum(values, tiny))
         half = (p - np.arange(p)) / 2.0

@@ -2,7 +2,7 @@
 
 from mercer.solvers._base import Floor, Goal, Solver
 from mercer.solvers._block_krylov import BlockKrylov
-from mercer.solvers._bounds import bordered_upper, complement_norm, probe_factor
+from mercer.solvers._bounds import bordered_upper, complement_norm, lanczos_norm, probe_factor
 from mercer.solvers._certificate import Certificate
 from mercer.solvers._exact import Exact
 from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs
@@ -19,5 +19,6 @@ __all__ = [
     "bordered_upper",
     "complement_norm",
     "fix_signs",
+    "lanczos_norm",
     "probe_factor",
 ]

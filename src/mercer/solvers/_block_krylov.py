@@ -6,15 +6,23 @@ from typing import final
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, as_numpy, asarray_like, eigh, gaussian, namespace, orthonormal
+from mercer.arrays import (
+    EPS,
+    Array,
+    as_numpy,
+    asarray_like,
+    eigh,
+    gaussian,
+    namespace,
+    orthonormal,
+)
 from mercer.operators import Dense, Operator
 from mercer.solvers._base import Goal, Solver
-from mercer.solvers._bounds import bordered_upper, complement_norm
+from mercer.solvers._bounds import bordered_upper
 from mercer.solvers._certificate import Certificate, FloatArray
+from mercer.solvers._outside import Outside
 from mercer.solvers._spectrum import Outcome, Spectrum
 
-_PROBES = 10  # random vectors of the bound on what lies outside the subspace
-_MOST_PRODUCTS = 4  # products spent on one set of probes before the space is enlarged again
 _HOPED = 0.6  # share of θ_k that the norm outside is expected to stay below
 _ROUNDING = 64 * EPS  # of float64 products and sums, relative to the trace
 
@@ -83,13 +91,8 @@ class _Run:
         self.passes = 0
         self.certificate: Certificate | None = None
         self.at_floor = False
-        self._forget_probes()
-
-    def _forget_probes(self) -> None:
-        self.probes: Array | None = None  # R^q z, columns of norm one
-        self.logs: FloatArray = np.zeros(_PROBES)  # and the logarithms of their norms
-        self.products = 0  # q
-        self.outside = math.inf
+        self.outside = math.inf  # proved bound on the norm of C outside the basis
+        self.probe: Outside | None = None
 
     def done(self) -> bool:
         """Tell whether the goal is certified or the budget is spent."""
@@ -100,14 +103,14 @@ class _Run:
     def step(self) -> None:
         """Make one pass: it enlarges the space, or multiplies the probes outside it."""
         self.passes += 1
-        if self._settled() and self.products < _MOST_PRODUCTS:
+        if self._settled() and not (self.probe and self.probe.hopeless(self.theta[self.k - 1])):
             self._probe()
         else:
             self._enlarge()
         self.certificate = self._certify()
 
     def _enlarge(self) -> None:
-        self._forget_probes()
+        self.probe = None  # what it proved stays true for a larger space
         if self.block.shape[1] == 0:
             self._refill()
         if self.basis.shape[1] + self.block.shape[1] > self.most:
@@ -115,8 +118,15 @@ class _Run:
         self._extend(self.apply(self.block))
         self._rayleigh_ritz()
 
+    def _probe(self) -> None:
+        if self.probe is None:
+            stream = 1 + self.passes
+            self.probe = Outside(self.apply, self.basis, self.op.like, self.goal.seed, stream)
+        self.probe.step()
+        self.outside = min(self.outside, self.probe.bound)
+
     def _extend(self, w: Array) -> None:
-        """Take the block into the basis: H grows by VᵀW, the next block is what is left of W."""
+        """Take the block into the basis: H grows by VᵀW, the rest of W comes next."""
         xp = namespace(w)
         m, b = self.basis.shape[1], self.block.shape[1]
         self.basis = xp.concat([self.basis, self.block], axis=1)
@@ -150,7 +160,7 @@ class _Run:
         rotate = asarray_like(self.z[:, :keep].copy(), self.basis)
         self.basis = self.basis @ rotate
         self.h = np.diag(self.theta[:keep])
-        self._forget_probes()
+        self.outside = math.inf  # the space has become smaller
 
     def _settled(self) -> bool:
         """Tell whether the pairs would meet the goal if little were left outside."""
@@ -161,32 +171,6 @@ class _Run:
         allowed = np.maximum(allowed - self._error(), 0.25 * allowed)
         residual = np.sum(self.tail[:, : self.k] ** 2, axis=0)
         return bool(np.all(residual <= allowed * (theta - _HOPED * last)))
-
-    def _probe(self) -> None:
-        """R^{q+1}z = (I - VVᵀ)C·R^q z for fresh Gaussian z, independent of V."""
-        if self.probes is None:
-            z = gaussian((self.n, _PROBES), self.op.like, self.goal.seed, 1 + self.passes)
-            self._normalise(z)
-            self._normalise(self._project_out(self.probes))
-        assert self.probes is not None
-        self._normalise(self._project_out(self.apply(self.probes)))
-        self.products += 1
-        largest = float(np.max(self.logs))
-        norms = np.exp(self.logs - largest)
-        self.outside = complement_norm(norms, self.products) * math.exp(largest / self.products)
-
-    def _project_out(self, block: Array) -> Array:
-        for _ in range(2):
-            block = block - self.basis @ (self.basis.T @ block)
-        return block
-
-    def _normalise(self, block: Array) -> None:
-        """Keep the probes at norm one, so that no power overflows."""
-        xp = namespace(block)
-        norms = xp.linalg.vector_norm(block, axis=0)
-        norms = xp.where(norms > 0, norms, xp.ones_like(norms) * 1e-300)
-        self.probes = block / norms[None, :]
-        self.logs = self.logs + np.log(as_numpy(norms))
 
     def _refill(self) -> None:
         """The space is invariant: let fresh random directions in, if any are left."""
@@ -225,7 +209,9 @@ class _Run:
         theta, error = self.theta[:k], self._error()
 
         def certificate(error: float | FloatArray) -> Certificate:
-            return Certificate.of(theta, upper, residual, error=error, tol=tol, zero_level=level)
+            return Certificate.of(
+                theta, upper, residual, error=error, tol=tol, zero_level=level
+            )
 
         found = certificate(error)
         # Nothing but arithmetic stands in the way: more passes would not help.
@@ -244,7 +230,7 @@ class _Run:
         c = self._outside()
         if c >= self.theta[self.k - 1]:  # nothing outside is excluded: no need to solve for it
             upper = np.concatenate([np.maximum(self.theta[:count], c), np.full(count, c)])
-            size = np.linalg.norm(self.tail, 2) if self.tail.size else 0.0
+            size = float(np.linalg.norm(self.tail))
             return upper[:count] + size
         return bordered_upper(self.theta, self.tail, c, count)
 

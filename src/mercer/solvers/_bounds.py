@@ -31,6 +31,19 @@ def complement_norm(norms: FloatArray, products: int) -> float:
     return float((probe_factor(len(norms)) * np.max(norms)) ** (1 / products))
 
 
+def lanczos_norm(ritz: float, products: int, probes: int, order: int) -> float:
+    """Return the bound on ‖R‖, R psd of this order, from the largest Ritz value found.
+
+    For one uniformly random start, P(‖R‖ - ritz > ε‖R‖) ≤ 1.648·√order·exp(-√ε(2q - 1))
+    after q = `products` products [Kuczynski1992]_; all `probes` independent starts must fail.
+    """
+    if products == 0:
+        return math.inf
+    chance = _FAILURE ** (1 / probes)
+    root = math.log(1.648 * math.sqrt(max(order, 1)) / chance) / (2 * products - 1)
+    return ritz / (1 - root**2) if root < 1 else math.inf
+
+
 def bordered_upper(theta: FloatArray, tail: FloatArray, c: float, count: int) -> FloatArray:
     """Return upper bounds on the `count` largest eigenvalues.
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Certificate:
     upper: FloatArray
     residual: FloatArray
     gap: FloatArray
-    converged: np.ndarray[Any, np.dtype[np.bool_]]
+    converged: BoolArray
     groups: tuple[tuple[int, ...], ...]
     tol: float
     reached: float
@@ -59,8 +60,8 @@ class Certificate:
     ) -> "Certificate":
         """Return the certificate of Ritz values θ (k,) from upper bounds (k + 1,).
 
-        Without arithmetic θ_i ≤ λ_i ≤ upper_i; `error`, a number or (k,), widens both ends. upper_{k+1} bounds
-        every eigenvalue that was not asked for.
+        Without arithmetic θ_i ≤ λ_i ≤ upper_i; `error`, a number or (k,), widens both
+        ends. upper_{k+1} bounds every eigenvalue that was not asked for.
         """
         k = len(values)
         error = np.broadcast_to(np.asarray(error, np.float64), (k,))
@@ -144,7 +145,7 @@ class Certificate:
 
 
 def _gaps(values: FloatArray, lower: FloatArray, upper: FloatArray, after: float) -> FloatArray:
-    """Return the distance (k,) from each value to the intervals of all others, never negative."""
+    """Return the distance (k,) from each value to the intervals of all others, at least 0."""
     k = len(values)
     gaps = np.full(k, np.inf)
     for i in range(k):
@@ -154,11 +155,11 @@ def _gaps(values: FloatArray, lower: FloatArray, upper: FloatArray, after: float
             gaps[i] = min(gaps[i], values[i] - float(np.max(upper[i + 1 :])))
         if np.isfinite(after):
             gaps[i] = min(gaps[i], values[i] - after)
-    return np.maximum(gaps, 0.0)
+    return np.asarray(np.maximum(gaps, 0.0))
 
 
 def _groups(
-    lower: FloatArray, upper: FloatArray, after: float, nonzero: FloatArray
+    lower: FloatArray, upper: FloatArray, after: float, nonzero: BoolArray
 ) -> tuple[tuple[int, ...], ...]:
     """Return runs of consecutive axes whose intervals overlap; zero axes are left out."""
     k = len(lower)

@@ -49,14 +49,16 @@ class Exact(Solver):
         # Each singular value is within δ of the truth: backward error of QR and SVD.
         delta = goal.error + EPS * (8 + 2 * np.sqrt(min(m, n)) + np.sqrt(m / (2 * n))) * size
         lower, upper = np.maximum(found - delta, 0.0) ** 2, (found + delta) ** 2
-        top = float(np.max(found, initial=0.0)) ** 2
+        top = float(np.max(found, initial=0.0))
+        # Vectors are worse off: LAPACK's ?bdsqr neglects couplings up to 49 eps.
+        backward = delta + 50 * EPS * top
         certificate = Certificate.of(
             found[:k] ** 2,
             upper[: k + 1],
-            delta * (found[:k] + delta),
+            backward * (found[:k] + top + backward),  # ‖EᵀÂv‖ + ‖ÂᵀEv‖ + ‖EᵀEv‖
             error=0.0,
             tol=goal.tol,
-            zero_level=goal.floor.at(top),
+            zero_level=goal.floor.at(top**2),
             lower=lower[:k],
         )
         total = float(np.sum(found**2))

@@ -1,0 +1,30 @@
+"""Dense or sparse: the one place that asks."""
+
+from typing import Any
+
+from mercer.arrays import Array
+from mercer.operators._centred import CentredRows
+from mercer.operators._centred_sparse import CentredSparse
+from mercer.operators._centring import Centring
+from mercer.operators._rows import DenseRows, Rows
+from mercer.operators._sparse_rows import SparseRows
+from mercer.sources import Source, SparseSource
+
+
+def rows_of(
+    source: Source,
+    weights: Array | None = None,
+    products: Any = None,
+    exponent: int | None = None,
+    origin: Array | None = None,
+) -> Rows:
+    """Return the rows of a source about their origin. See `Rows`."""
+    kind = SparseRows if isinstance(source, SparseSource) else DenseRows
+    return kind(source, weights, products, exponent, origin)
+
+
+def centred(rows: Rows, centring: Centring) -> CentredRows | CentredSparse:
+    """Return the centred data as an operator."""
+    if isinstance(rows, SparseRows):
+        return CentredSparse(rows, centring)
+    return CentredRows(rows, centring)
