@@ -1,0 +1,118 @@
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from mercer.arrays import Lanes, single_threaded_blas, thread_count
+
+
+def blas_threads():
+    return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+@pytest.mark.parametrize("blocks", [0, 1, 2, 5, 30])
+def test_every_block_is_done_once_and_always_in_the_same_lane(count, blocks):
+    done = [[] for _ in range(count)]
+    Lanes(count).run(lambda lane, numbers: done[lane].extend(numbers), blocks)
+    used = max(1, min(count, blocks))
+    assert done == [list(range(i, blocks, used)) if i < used else [] for i in range(count)]
+
+
+def test_sums_are_bit_identical(rng):
+    parts = rng.standard_normal((60, 1000)) * 10.0 ** rng.integers(-8, 8, (60, 1))
+
+    def total():
+        sums = np.zeros((4, 1000))
+
+        def work(lane, numbers):
+            for number in numbers:
+                time.sleep(0.0002 * (number % 3))
+                sums[lane] += parts[number]
+
+        Lanes(4).run(work, 60)
+        return sums.sum(axis=0)
+
+    first = total()
+    for _ in range(3):
+        np.testing.assert_array_equal(total(), first)
+
+
+def test_a_failure_stops_the_other_lanes_and_is_raised_as_it_was():
+    seen, alive = [], threading.active_count()
+
+    def work(lane, numbers):
+        for number in numbers:
+            seen.append(number)
+            if lane == 1:
+                raise KeyError("block", number)
+            time.sleep(0.002)
+
+    with pytest.raises(KeyError, match="block"):
+        Lanes(3).run(work, 3000)
+    assert len(seen) < 300
+    assert threading.active_count() == alive
+
+
+def test_a_failure_in_one_lane_is_raised_too():
+    def work(_lane, numbers):
+        raise ValueError(list(numbers))
+
+    with pytest.raises(ValueError, match=r"\[0, 1\]"):
+        Lanes(1).run(work, 2)
+
+
+def test_blas_has_one_thread_inside_and_its_own_again_outside():
+    before, inside = blas_threads(), []
+    Lanes(2).run(lambda _lane, numbers: inside.extend(blas_threads() for _ in numbers), 4)
+    assert all(set(counts) == {1} for counts in inside)
+    assert blas_threads() == before
+
+    def broken(_lane, _numbers):
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        Lanes(2).run(broken, 4)
+    assert blas_threads() == before
+
+
+def test_one_lane_leaves_blas_alone_and_stays_in_the_calling_thread():
+    before, seen = blas_threads(), []
+    Lanes(1).run(lambda *_: seen.append((threading.current_thread(), blas_threads())), 4)
+    assert seen == [(threading.main_thread(), before)]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs POSIX signals")
+def test_ctrl_c_stops_all_lanes_at_their_next_block():
+    before, done = blas_threads(), []
+    alive = threading.active_count()
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+
+    def work(_lane, numbers):
+        for number in numbers:
+            done.append(number)
+            time.sleep(0.1)
+
+    started = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        Lanes(2).run(work, 10_000)
+    assert time.monotonic() - started < 2
+    finished = len(done)
+    timer.join()
+    assert threading.active_count() == alive
+    assert len(done) == finished < 1000
+    assert blas_threads() == before
+
+
+def test_single_threaded_blas_restores_what_was_set():
+    before = blas_threads()
+    with single_threaded_blas():
+        assert set(blas_threads()) <= {1}
+        assert thread_count() == 1
+    assert blas_threads() == before
+    assert thread_count() == max(before)

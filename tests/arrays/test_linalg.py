@@ -1,0 +1,166 @@
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mercer.arrays import _linalg, eigh, eigvalsh, interruptible, orthonormal, svd, triangle
+from mercer.testing import matrices
+
+
+def test_eigh_gives_pairs_in_descending_order(xp):
+    a = matrices.symmetric([5.0, -3.0, 2.0, 2.0, 0.0])
+    values, vectors = eigh(xp.asarray(a))
+    w, v = xp.numpy(values), xp.numpy(vectors)
+    np.testing.assert_allclose(w, [5, 2, 2, 0, -3], atol=1e-14)
+    np.testing.assert_allclose(a @ v, v * w, atol=1e-13)
+    np.testing.assert_allclose(v.T @ v, np.eye(5), atol=1e-13)
+    np.testing.assert_allclose(xp.numpy(eigvalsh(xp.asarray(a))), w, atol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(7, 3), (3, 7), (4, 4)])
+def test_svd_is_thin_and_gives_the_matrix_back(xp, rng, shape):
+    a = rng.standard_normal(shape)
+    u, s, vt = (xp.numpy(part) for part in svd(xp.asarray(a)))
+    r = min(shape)
+    assert (u.shape, s.shape, vt.shape) == ((shape[0], r), (r,), (r, shape[1]))
+    np.testing.assert_allclose((u * s) @ vt, a, atol=1e-13)
+    assert np.all(np.diff(s) <= 0)
+
+
+def test_svd_takes_the_slower_routine_where_the_quick_one_gives_up(rng, monkeypatch):
+    def gives_up(*_args, **_kwargs):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    a = rng.standard_normal((6, 4))
+    monkeypatch.setattr(np.linalg, "svd", gives_up)
+    u, s, vt = svd(a)
+    np.testing.assert_allclose((u * s) @ vt, a, atol=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(9, 4), (4, 9)])
+def test_triangle_has_the_gram_matrix(xp, rng, shape):
+    a = rng.standard_normal(shape)
+    r = xp.numpy(triangle(xp.asarray(a)))
+    assert r.shape == (4, shape[1])
+    np.testing.assert_allclose(r.T @ r, a.T @ a, atol=1e-12)
+    np.testing.assert_array_equal(np.tril(r, -1), 0)
+
+
+def test_triangle_keeps_what_squaring_loses():
+    a = matrices.rectangular([1.0, 1e-12], (50, 2))
+    s = np.linalg.svd(triangle(a), compute_uv=False)
+    assert abs(s[1] / 1e-12 - 1) < 1e-3
+
+
+def check_orthonormal(block, basis, q, t):
+    rest = block if basis is None else block - basis @ (basis.T @ block)
+    size = max(1e-300, np.linalg.norm(rest))
+    np.testing.assert_allclose(q.T @ q, np.eye(q.shape[1]), atol=1e-13)
+    if basis is not None:
+        assert np.max(np.abs(basis.T @ q), initial=0.0) < 1e-13
+    np.testing.assert_allclose(q @ t, rest, atol=1e-13 * max(size, np.linalg.norm(block)))
+
+
+@pytest.mark.parametrize("held", [0, 3])
+def test_orthonormal_splits_a_block(xp, rng, held):
+    block = rng.standard_normal((40, 5))
+    basis = np.linalg.qr(rng.standard_normal((40, held)))[0] if held else None
+    found = orthonormal(xp.asarray(block), None if basis is None else xp.asarray(basis), 0.0)
+    q, t = (xp.numpy(part) for part in found)
+    assert q.shape == (40, 5)
+    check_orthonormal(block, basis, q, t)
+
+
+@given(
+    st.integers(1, 6),
+    st.lists(st.integers(0, 14), min_size=1, max_size=6),
+    st.integers(0, 10**6),
+)
+def test_orthonormal_keeps_digits_on_graded_blocks(held, powers, seed):
+    rng = np.random.default_rng(seed)
+    basis = np.linalg.qr(rng.standard_normal((30, held)))[0]
+    block = rng.standard_normal((30, len(powers))) * 10.0 ** -np.array(powers, float)
+    q, t = orthonormal(block, basis, 0.0)
+    assert q.shape[1] <= block.shape[1]
+    check_orthonormal(block, basis, q, t)
+
+
+def test_directions_below_the_floor_are_dropped(rng):
+    q0 = np.linalg.qr(rng.standard_normal((30, 4)))[0]
+    block = q0 * np.array([1.0, 1e-3, 1e-9, 1e-13])
+    widths = [orthonormal(block, None, floor)[0].shape[1] for floor in (1e-11, 1e-6, 0.1, 2.0)]
+    assert widths == [3, 2, 1, 0]
+
+
+def test_a_block_inside_the_basis_leaves_nothing(xp, rng):
+    basis = np.linalg.qr(rng.standard_normal((30, 6)))[0]
+    block = basis @ rng.standard_normal((6, 3))
+    q, t = orthonormal(xp.asarray(block), xp.asarray(basis), 1e-10)
+    assert tuple(q.shape) == (30, 0)
+    assert tuple(t.shape) == (0, 3)
+
+
+def test_equal_columns_give_one_direction():
+    q, t = orthonormal(np.ones((16, 3)), None, 1e-12)
+    assert q.shape == (16, 1)
+    np.testing.assert_allclose(q @ t, np.ones((16, 3)), atol=1e-14)
+
+
+def test_equal_columns_are_sound_without_a_floor():
+    q, t = orthonormal(np.ones((16, 3)), np.zeros((16, 0)), 0.0)
+    check_orthonormal(np.ones((16, 3)), None, q, t)
+
+
+def test_a_zero_block_leaves_nothing():
+    q, t = orthonormal(np.zeros((5, 2)), None, 0.0)
+    assert (q.shape, t.shape) == ((5, 0), (0, 2))
+
+
+class TestInterruptible:
+    def test_small_calls_run_in_place(self):
+        assert interruptible(threading.current_thread, 10) is threading.main_thread()
+
+    def test_large_calls_run_aside_and_return(self):
+        assert interruptible(threading.current_thread, 10**4) is not threading.main_thread()
+
+    def test_failures_come_through(self):
+        def broken():
+            raise np.linalg.LinAlgError("no")
+
+        for order in (10, 10**4):
+            with pytest.raises(np.linalg.LinAlgError):
+                interruptible(broken, order)
+
+    @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs POSIX signals")
+    def test_ctrl_c_acts_at_once(self):
+        timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        started = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            interruptible(lambda: time.sleep(3), 10**4)
+        assert time.monotonic() - started < 1.5
+        timer.join()
+
+    def test_outside_the_main_thread_nothing_is_started(self):
+        seen = []
+        thread = threading.Thread(
+            target=lambda: seen.append(interruptible(threading.current_thread, 10**4))
+        )
+        thread.start()
+        thread.join()
+        assert seen == [thread]
+
+
+def test_middle_orders_use_one_blas_thread():
+    from mercer.arrays import thread_count
+
+    with _linalg.quiet_blas(200):
+        assert thread_count() == 1
+    before = thread_count()
+    with _linalg.quiet_blas(8):
+        assert thread_count() == before

@@ -1,0 +1,42 @@
+import copy
+import pickle
+
+import pytest
+
+from mercer import errors
+from mercer.errors import BudgetError, InputError, MercerError, NotSupportedError
+
+KINDS = [MercerError, InputError, NotSupportedError, BudgetError]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_error_is_three_lines(kind):
+    error = kind("no", got="this", fix="do that")
+    assert str(error) == "no\n  got: this\n  fix: do that"
+    assert (error.what, error.got, error.fix) == ("no", "this", "do that")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_error_travels_between_processes(kind):
+    error = kind("no", got="this", fix="do that")
+    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(twin) is kind
+        assert str(twin) == str(error)
+
+
+def test_errors_are_what_scikit_learn_and_python_expect():
+    assert issubclass(InputError, ValueError)
+    assert issubclass(NotSupportedError, ValueError)
+    assert issubclass(BudgetError, MemoryError)
+    assert all(issubclass(kind, MercerError) for kind in KINDS)
+
+
+def test_the_parts_must_be_named():
+    with pytest.raises(TypeError):
+        MercerError("no", "this", "do that")
+
+
+def test_there_are_two_warnings():
+    kinds = [getattr(errors, name) for name in errors.__all__]
+    found = {kind.__name__ for kind in kinds if issubclass(kind, Warning)}
+    assert found == {"AccuracyWarning", "DataWarning"}
