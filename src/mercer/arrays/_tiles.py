@@ -57,13 +57,14 @@ def scratch(shape: tuple[int, int], dtype: Any, like: Array, order: str = "C") -
 def shifted(block: Array, origin: Array, out: Array | None) -> Array:
     """Return ``block - origin``, written into `out` where there is one.
 
-    The subtraction is done in the precision of `out`: for data within a factor two of the
+    It is done in the widest of the three precisions: for data within a factor two of the
     origin it is exact (Sterbenz), which is why centring comes before every product.
     """
     if out is None:
         return block - origin
     view = out[: block.shape[0], : block.shape[1]]
-    np.subtract(block, origin, out=view)
+    wide = np.result_type(block, origin, view)  # else float32 - float32 would round first
+    np.subtract(block, origin, out=view, dtype=wide, casting="same_kind")
     return view
 
 

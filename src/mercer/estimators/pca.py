@@ -213,9 +213,12 @@ class PCA(GaussianDensity, SpectralEstimator):
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
         with np.errstate(over="ignore", under="ignore"):
             variances = np.ldexp(values / freedom, 2 * unit)
-            total = np.ldexp(found.trace / freedom, 2 * unit)
+            singular = np.ldexp(np.sqrt(values), unit)
+            deviations = np.ldexp(np.sqrt(values / freedom), unit)
         left = max(min(int(found.total), source.shape[0], source.shape[1]) - k, 0)
         rest = max(found.trace - float(np.sum(values)), 0.0) if left else 0.0
+        with np.errstate(over="ignore", under="ignore"):
+            noise = float(np.ldexp(rest / freedom / max(left, 1), 2 * unit))
         if np.any(np.isinf(variances)) or np.any((variances == 0) & (values > level)):
             warnings.warn(
                 "variances leave the range of float64\n"
@@ -232,18 +235,17 @@ class PCA(GaussianDensity, SpectralEstimator):
             ),
             "explained_variance_": variances,
             "explained_variance_ratio_": values / found.trace,
-            "singular_values_": np.ldexp(np.sqrt(values), unit),
+            "singular_values_": singular,
             "mean_": found.centring.mean,
             "scale_": None if factor is None else 1 / factor,
-            "noise_variance_": float(np.ldexp(rest / freedom / max(left, 1), 2 * unit)),
+            "noise_variance_": noise,
             "n_components_": k,
             "n_samples_": source.shape[0],
             "rank_": int(np.sum(alive)),
-            "certificate_": spectrum.certificate.scaled(float(np.ldexp(1 / freedom, 2 * unit))),
+            "certificate_": spectrum.certificate.scaled(1 / freedom, 2 * unit),
             "_centring": found.centring,
             "_whitened": self.whiten,
-            "_deviations": np.ldexp(np.sqrt(values / freedom), unit),
-            "_total_variance": total,
+            "_deviations": deviations,
             "_alive": alive,
         }
 

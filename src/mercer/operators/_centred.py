@@ -130,15 +130,17 @@ class CentredRows(Operator):
                 root = rows._root_of(part)
                 sums[lane] += xp.sum(y if root is None else root[:, None] * y, axis=0)
                 if number == probed:
-                    self._measure(b, thin, level, part, product)
+                    self._measure(thin, level, part, product)
 
         lanes.run(work, len(tiles))
         return self._unthin(sum(total[1:], total[0]).T, sum(sums[1:], sums[0]))
 
-    def _measure(self, b: Array, q: Array, level: Array, part: slice, product: Array) -> None:
-        """Repeat one block's float32 products in float64 and keep twice the worst ratio."""
-        xp = namespace(b)
-        wide = xp.astype(b, xp.float64)
+    def _measure(self, q: Array, level: Array, part: slice, product: Array) -> None:
+        """Repeat one block in float64, from the stored values; keep twice the worst ratio."""
+        xp = namespace(q)
+        shape = (part.stop - part.start, self.shape[1])
+        buffer = scratch(shape, "float64", self.rows.like)
+        wide = xp.astype(self.rows.block(part, buffer), xp.float64, copy=False)
         y = self._level(wide @ xp.astype(q, xp.float64), xp.astype(level, xp.float64), part)
         ratio = product_error(product.T - wide.T @ y, wide, y)
         self.product_error = max(self.product_error, ratio)
@@ -250,16 +252,17 @@ class CentredColumns(Operator):
                 total[lane] += product
                 level[lane] += c.offset[part] @ xp.astype(t, xp.float64)
                 if number == probed:
-                    self._measure(y, thin, sums, part, product)
+                    self._measure(thin, sums, part, product)
 
         lanes.run(work, len(self.tiles))
         out = sum(total[1:], total[0]) - sum(level[1:], level[0])[None, :]
         return self._rooted(out)
 
-    def _measure(self, y: Array, thin: Array, sums: Array, part: slice, product: Array) -> None:
+    def _measure(self, thin: Array, sums: Array, part: slice, product: Array) -> None:
         """See `CentredRows._measure`."""
-        xp = namespace(y)
-        wide = xp.astype(y, xp.float64)
+        xp = namespace(thin)
+        buffer = scratch((self.shape[1], part.stop - part.start), "float64", self.rows.like)
+        wide = xp.astype(self._columns(part, buffer), xp.float64, copy=False)
         inner = self._inner(wide, xp.astype(thin, xp.float64), sums, part)
         factor = self.centring.factor
         inner = inner if factor is None else inner * (factor[part] ** 2)[:, None]

@@ -47,8 +47,11 @@ class CentredSparse(Operator):
 
     def scores(self, v: Array) -> Array:
         """Return X̃V (n, b) in the precision of the data."""
+        return self._product(v, self.rows.source.products)
+
+    def _product(self, v: Array, dtype: Any) -> Array:
         thin, level = self._thin(v)
-        out = np.empty((self.shape[0], v.shape[1]), self.rows.source.products)
+        out = np.empty((self.shape[0], v.shape[1]), dtype)
 
         def work(_lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
@@ -61,7 +64,7 @@ class CentredSparse(Operator):
 
     def matmat(self, v: Array, /) -> Array:
         """See `Operator.matmat`."""
-        return self.scores(v).astype(np.float64, copy=False)
+        return self._product(v, np.float64)
 
     def _unthin(self, w: Array, sums: Array) -> Array:
         c = self.centring

@@ -106,9 +106,9 @@ class Rows(abc.ABC):
         """
 
     def tiles(self, most_bytes: float = 16e6) -> Tiles:
-        """Return row blocks that fit the cache and a tenth of the data."""
+        """Return row blocks that fit the cache and take a small part of the data's memory."""
         n, p = self.shape
-        most = min(most_bytes, max(4e5, 0.1 * n * p * self.products.itemsize))
+        most = min(most_bytes, max(4e5, 0.04 * n * p * self.products.itemsize))
         return Tiles.of(n, p, self.products.itemsize, most_bytes=most, longest=LONGEST)
 
     def lanes(self, flops: float, width: int, blocks: int) -> Lanes:
@@ -165,7 +165,7 @@ class Rows(abc.ABC):
                 product = add_gram(grams[lane], y, space)
                 first[lane] += column_sums(y, self._root_of(tiles[number]))
                 if number in probed:
-                    ratios.append(_product_error(y, product))
+                    ratios.append(self._product_error(tiles[number], product))
 
         lanes.run(work, len(tiles))
         scatter = grams[0]
@@ -175,6 +175,21 @@ class Rows(abc.ABC):
         sums = sum(first[1:], first[0])
         scatter -= sums[:, None] * (sums[None, :] / self.total)
         return self._finish(sums, scatter, raw, tiles, 2 * max(ratios))
+
+    def _product_error(self, rows: slice, product: Array) -> float:
+        """Return ‖fl(YᵀY) - YᵀY‖_F / ‖Y‖²_F from the stored values, on some columns of it."""
+        product = as_numpy(product)
+        p, size = product.shape[1], 0.0
+        columns = np.linspace(0, p - 1, min(p, _PROBED_COLUMNS)).astype(np.intp)
+        exact = np.zeros((p, len(columns)))
+        for start in range(rows.start, rows.stop, 512):
+            part = slice(start, min(start + 512, rows.stop))
+            buffer = scratch((512, p), np.float64, self.like)
+            wide = as_numpy(self.block(part, buffer)).astype(np.float64, copy=False)
+            exact += wide.T @ wide[:, columns]
+            size += float(np.vdot(wide, wide))
+        wrong = np.sqrt(p / len(columns)) * np.linalg.norm(product[:, columns] - exact)
+        return float(wrong) / size if size > 0 else 0.0
 
     def triangle(self, centring: Centring) -> Array:
         """Return R (≤ p, p) with RᵀR the scatter of x̃: blockwise QR in float64, 2np² flops."""
@@ -255,7 +270,8 @@ class DenseRows(Rows):
         """See `Rows.outer`: columns are whole inside a block, so each is centred exactly."""
         n, p = self.shape
         xp = namespace(self.like)
-        tiles = Tiles.of(p, n, self.products.itemsize, most_bytes=16e6, longest=LONGEST)
+        most = min(8e6, max(4e5, 0.04 * n * p * self.products.itemsize))
+        tiles = Tiles.of(p, n, self.products.itemsize, most_bytes=most, longest=LONGEST)
         gram = xp.zeros((n, n), dtype=xp.float64)
         space = scratch((n, n), self.products, self.like)
         buffer = scratch((n, tiles.rows), self.products, self.like, self.order)
@@ -271,11 +287,23 @@ class DenseRows(Rows):
                 factors.append(factor)
             product = add_gram(gram, y.T, space)
             if number in probed:
-                ratios.append(_product_error(y.T, product))
+                ratios.append(self._outer_error(tiles[number], factor, product))
         raw = float(xp.sum(xp.linalg.diagonal(gram)))
         sums = xp.concat(offsets, axis=0) * self.total
         found = self._finish(sums, xp.concat(scatters, axis=0), raw, tiles, 2 * max(ratios))
         return gram, found, xp.concat(factors, axis=0) if factors else None
+
+    def _outer_error(self, part: slice, factor: Array | None, product: Array) -> float:
+        """See `Rows._product_error`; here the blocks are columns and YYᵀ is probed."""
+        product = as_numpy(product)
+        n = product.shape[1]
+        buffer = scratch((n, part.stop - part.start), np.float64, self.like)
+        wide = as_numpy(self._whole_columns(part, buffer)[0]).astype(np.float64, copy=False)
+        wide = wide if factor is None else wide * as_numpy(factor)
+        picked = np.linspace(0, n - 1, min(n, _PROBED_COLUMNS)).astype(np.intp)
+        wrong = np.linalg.norm(product[:, picked] - wide @ wide[picked].T)
+        size = float(np.vdot(wide, wide))
+        return float(np.sqrt(n / len(picked)) * wrong) / size if size > 0 else 0.0
 
     def _whole_columns(self, part: slice, buffer: Array | None) -> tuple[Array, Array]:
         """Return columns (n, c) centred to rounding and weighted, and their offsets (c,)."""
@@ -291,17 +319,3 @@ class DenseRows(Rows):
         if self.root is not None:
             y *= self.root[:, None]
         return y, offset
-
-
-def _product_error(y: Array, product: Array) -> float:
-    """Return ‖fl(YᵀY) - YᵀY‖_F / ‖Y‖²_F, estimated on evenly spaced columns of the product."""
-    y, product = as_numpy(y), as_numpy(product)
-    p = y.shape[1]
-    columns = np.linspace(0, p - 1, min(p, _PROBED_COLUMNS)).astype(np.intp)
-    picked = y[:, columns].astype(np.float64)
-    exact = np.zeros((p, len(columns)))
-    for start in range(0, y.shape[0], 512):  # a float64 copy of the whole block is not needed
-        exact += y[start : start + 512].astype(np.float64).T @ picked[start : start + 512]
-    size = float(np.sum(column_squares(y)))
-    wrong = float(np.sqrt(p / len(columns)) * np.linalg.norm(product[:, columns] - exact))
-    return wrong / size if size > 0 else 0.0

@@ -103,7 +103,8 @@ class SparseRows(Rows):
             csr.sum_duplicates()
         source = SparseSource(csr)
         if exponent is None:
-            exponent = binary_exponent(float(np.max(np.abs(csr.data), initial=0.0)))
+            low, high = csr.data.min(initial=0), csr.data.max(initial=0)
+            exponent = binary_exponent(max(-float(low), float(high)))
         self.csr = csr
         self._weights = None if weights is None else np.asarray(weights, np.float64)
         super().__init__(source, weights, np.float64, exponent, origin)

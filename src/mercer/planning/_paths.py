@@ -5,7 +5,7 @@ import dataclasses
 from mercer.arrays import show_bytes
 from mercer.planning._cost import Machine
 from mercer.planning._problem import Problem
-from mercer.solvers import BlockKrylov, Exact, Solver
+from mercer.solvers import BlockKrylov, Exact, Solver, Stored
 
 _SMALL = 600  # order up to which LAPACK's full eigenproblem is as fast as an iteration
 _STEPS = 5  # passes that enlarge the space, typical at tol 1e-6
@@ -37,12 +37,16 @@ class Path:
             f"{self.flops:9.1e} flop{self.seconds:9.2g} s   {self.note}"
         )
 
-    def with_passes(self, passes: int) -> "Path":
-        """Return the same iterative path with a budget of passes."""
+    def within(self, passes: int) -> "Path":
+        """Return the same iterative path, given up after so many passes."""
         assert isinstance(self.solver, BlockKrylov)
         solver = dataclasses.replace(self.solver, max_passes=passes)
+        return dataclasses.replace(self, solver=solver)
+
+    def with_passes(self, passes: int) -> "Path":
+        """Return the same iterative path with a budget of passes."""
         note = f"{self.note}, at most {passes} passes"
-        return dataclasses.replace(self, solver=solver, passes=passes, note=note)
+        return dataclasses.replace(self.within(passes), passes=passes, note=note)
 
 
 def candidates(problem: Problem) -> list[Path]:
@@ -62,9 +66,14 @@ def candidates(problem: Problem) -> list[Path]:
     return [path for path in paths if path.name in problem.allowed]
 
 
-def block_width(components: int, order: int) -> int:
-    """Return b: a little more than half the components, which costs the fewest flops."""
-    return min(order, max(8, 10 + (3 * components) // 5))
+def block_width(components: int, order: int, sparse: bool = False) -> int:
+    """Return b: the fewest flops at the speed of products with that many columns.
+
+    A small block needs fewer columns in all; dense products want it wide, sparse ones do
+    not care.
+    """
+    width = 4 + components // 4 if sparse else 10 + (3 * components) // 5
+    return min(order, max(8, width))
 
 
 def _svd(p: Problem, machine: Machine) -> Path:
@@ -85,9 +94,9 @@ def _small_solver(order: int, p: Problem, machine: Machine) -> tuple[Solver, flo
         return Exact(), full, 24.0 * order**2, "all pairs by LAPACK"
     b = block_width(p.components, order)
     step = 2.0 * order * order * b / machine.rate(machine.thin, 8)
-    most = int(min(300, max(30, full / step)))
+    most = int(min(100, max(15, 0.5 * full / step)))
     basis = min(order, max(12 * b, 3 * p.components + 4 * b))
-    solver = BlockKrylov(block=b, max_passes=most, max_basis=basis)
+    solver = Stored(BlockKrylov(block=b, max_passes=most, max_basis=basis))
     return solver, 12 * step, 8.0 * order * (3 * basis + 4 * b), "leading pairs by block Krylov"
 
 
@@ -127,19 +136,20 @@ def _dual(p: Problem, machine: Machine) -> Path:
 
 
 def _krylov(p: Problem, machine: Machine) -> Path:
-    b = block_width(p.components, p.smaller)
-    columns = b * _STEPS + 10 * _CHECKS
+    b = block_width(p.components, p.smaller, sparse=p.nnz is not None)
+    steps = _STEPS if p.nnz is None else 2 * _STEPS + 3
+    columns = b * steps + 10 * _CHECKS
     cells = float(p.rows) * p.cols if p.nnz is None else float(p.nnz)
     flops = 4.0 * cells * columns
     rate = machine.rate(machine.thin if p.nnz is None else machine.sparse, p.itemsize)
-    basis = min(p.smaller, max(12 * b, 3 * p.components + 4 * b))
+    basis = min(p.smaller, max(16 * b, 4 * p.components + 6 * b))
     width = p.smaller
-    flops += 6.0 * width * (_STEPS * b) ** 2
-    passes = _STEPS + _CHECKS
+    flops += 6.0 * width * (steps * b) ** 2
+    passes = steps + _CHECKS
     seconds = flops / rate + (passes + 1) * p.data_bytes / (machine.stream * machine.threads)
     lanes = machine.threads
     buffers = lanes * (min(4e6, max(4e5, 0.1 * p.data_bytes)) + 16.0 * width * b)
-    held = 8.0 * width * (2.5 * _STEPS * b + 4 * b) + buffers + 16.0 * p.cols * p.components
+    held = 8.0 * width * (2.5 * steps * b + 4 * b) + buffers + 16.0 * p.cols * p.components
     solver = BlockKrylov(block=b, max_passes=40, max_basis=basis)
     note = f"fused block Krylov, {b} columns a pass"
     return Path(

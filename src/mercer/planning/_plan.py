@@ -91,6 +91,9 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
         later = direct[:1] + [p for p in later if p.name == "svd"]
     if best.name in ("gram", "dual"):
         later = [p for p in later if p.name == "svd"]
+    if best.name == "krylov" and later:  # not longer than the direct path would take
+        each = best.seconds / best.passes
+        best = best.within(max(2 * best.passes, min(60, int(later[0].seconds / each))))
     chain: Path | None = None
     for path in reversed(later):
         chain = dataclasses.replace(path, products=8, then=chain)
@@ -124,6 +127,7 @@ def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
     return BudgetError(
         "no path fits the memory allowed; nothing was allocated",
         got=f"{show_bytes(problem.memory)} allowed;"
-        f" {least.name} needs {show_bytes(least.bytes)} for {problem.rows:,} x {problem.cols:,}, {problem.components:,} components",
+        f" {least.name} needs {show_bytes(least.bytes)} for {problem.components:,} components"
+        f" of {problem.rows:,} x {problem.cols:,}",
         fix=fix,
     )

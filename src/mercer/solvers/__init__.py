@@ -6,6 +6,7 @@ from mercer.solvers._bounds import bordered_upper, complement_norm, lanczos_norm
 from mercer.solvers._certificate import Certificate
 from mercer.solvers._exact import Exact
 from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs
+from mercer.solvers._stored import Stored
 
 __all__ = [
     "BlockKrylov",
@@ -16,6 +17,7 @@ __all__ = [
     "Outcome",
     "Solver",
     "Spectrum",
+    "Stored",
     "bordered_upper",
     "complement_norm",
     "fix_signs",

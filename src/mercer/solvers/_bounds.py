@@ -61,11 +61,10 @@ def bordered_upper(theta: FloatArray, tail: FloatArray, c: float, count: int) ->
     m, r = len(theta), tail.shape[0]
     if not np.isfinite(c):
         return np.full(count, np.inf)
-    if r == 0:
-        merged = np.sort(np.concatenate([theta, np.full(max(1, count - m), c)]))[::-1]
-        return merged[:count]
     matrix = np.zeros((m + r, m + r))
     matrix[np.arange(m), np.arange(m)] = theta
     matrix[m:, :m], matrix[:m, m:] = tail, tail.T
     matrix[np.arange(m, m + r), np.arange(m, m + r)] = c
-    return np.asarray(eigvalsh(matrix)[:count])
+    # The residuals use r directions of the rest; the others may hold eigenvalues up to c too.
+    merged = np.concatenate([eigvalsh(matrix), np.full(count, c)])
+    return np.sort(merged)[::-1][:count]

@@ -97,10 +97,14 @@ class Certificate:
             sine = np.where(self.gap > 0, self.residual / self.gap, 1.0)
         return np.minimum(sine, 1.0)
 
-    def scaled(self, factor: float) -> "Certificate":
-        """Return the certificate of the matrix multiplied by `factor` > 0."""
-        names = ("lower", "upper", "residual", "gap", "zero_level", "next_upper")
-        return dataclasses.replace(self, **{n: getattr(self, n) * factor for n in names})
+    def scaled(self, factor: float, exponent: int = 0) -> "Certificate":
+        """Return the certificate of the matrix multiplied by `factor`·2^`exponent`."""
+        arrays = ("lower", "upper", "residual", "gap")
+        with np.errstate(over="ignore", under="ignore"):
+            new = {n: np.ldexp(getattr(self, n) * factor, exponent) for n in arrays}
+            for name in ("zero_level", "next_upper"):
+                new[name] = float(np.ldexp(getattr(self, name) * factor, exponent))
+        return dataclasses.replace(self, **new)
 
     def first(self, k: int) -> "Certificate":
         """Return the certificate of the first k of these pairs."""

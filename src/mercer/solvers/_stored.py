@@ -1,0 +1,32 @@
+"""Stored: leading pairs of a matrix in memory, by iteration while that pays."""
+
+import dataclasses
+from typing import final
+
+from mercer.operators import Operator
+from mercer.solvers._base import Goal, Solver
+from mercer.solvers._block_krylov import BlockKrylov
+from mercer.solvers._exact import Exact
+from mercer.solvers._spectrum import Outcome, Spectrum
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Stored(Solver):
+    """Block Krylov with a budget of about half a full eigenproblem, then LAPACK.
+
+    Flat spectra have no leading pairs that an iteration could tell from the rest; there
+    the full eigenproblem is cheaper, and it needs no further pass over the data.
+
+    Parameters
+    ----------
+    krylov : BlockKrylov
+        The iteration, its `max_passes` being the budget.
+    """
+
+    krylov: BlockKrylov
+
+    def solve(self, op: Operator, goal: Goal, /) -> Spectrum:
+        """See `Solver.solve`."""
+        found = self.krylov.solve(op, goal)
+        return Exact().solve(op, goal) if found.outcome is Outcome.BUDGET else found
