@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 
 from threadpoolctl import ThreadpoolController
+
+_WAIT = 0.1  # seconds after which a waiting thread looks up, so that Ctrl-C is seen
 
 
 @lru_cache(maxsize=1)
@@ -16,8 +18,51 @@ def _controller() -> ThreadpoolController:
 
 def thread_count() -> int:
     """Return how many threads BLAS would use now, as threadpoolctl reports it."""
+    with _limit.lock:
+        if _limit.users:
+            return _limit.before
+        return _blas_threads()
+
+
+def _blas_threads() -> int:
     counts = [lib["num_threads"] for lib in _controller().select(user_api="blas").info()]
     return max(counts, default=1)
+
+
+class _Limit:
+    """The limit is global to the process: the first to enter sets it, the last restores it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.before = 1
+        self.held = ExitStack()
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.users == 0:
+                self.before = _blas_threads()
+                self.held.enter_context(_controller().limit(limits=1, user_api="blas"))
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                self.held.close()
+
+
+_limit = _Limit()
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Limit BLAS to one thread, and restore what was set before."""
+    _limit.enter()
+    try:
+        yield
+    finally:
+        _limit.leave()
 
 
 class Lanes:
@@ -39,13 +84,15 @@ class Lanes:
     def run(self, work: Callable[[int, Iterator[int]], None], blocks: int) -> None:
         """Call ``work(lane, block_numbers)`` in every lane and wait for all.
 
-        An exception in a lane, or Ctrl-C, stops the other lanes at their next block.
+        An exception in a lane, or Ctrl-C, stops the other lanes at their next block; when
+        this returns or raises, no lane is running.
         """
         count = min(self.count, blocks)
         if count <= 1:
             work(0, iter(range(blocks)))
             return
         stop, failures = threading.Event(), list[BaseException]()
+        ended = [threading.Event() for _ in range(count)]
 
         def numbers(lane: int) -> Iterator[int]:
             for block in range(lane, blocks, count):
@@ -59,25 +106,23 @@ class Lanes:
             except BaseException as failure:
                 failures.append(failure)
                 stop.set()
+            finally:
+                ended[lane].set()
 
-        threads = [threading.Thread(target=lane_work, args=(i,)) for i in range(count)]
         with single_threaded_blas():
+            for lane in range(count):
+                threading.Thread(target=lane_work, args=(lane,), daemon=True).start()
+            # An interrupted join() may forget a running thread; an event cannot.
             try:
-                for thread in threads:
-                    thread.start()
-                for thread in threads:
-                    thread.join()
+                _wait(ended)
             finally:
                 stop.set()
-                for thread in threads:
-                    if thread.ident is not None:
-                        thread.join()
+                _wait(ended)
         if failures:
             raise failures[0]
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Limit BLAS to one thread, and restore what was set before."""
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
+def _wait(events: list[threading.Event]) -> None:
+    for event in events:
+        while not event.wait(_WAIT):
+            pass

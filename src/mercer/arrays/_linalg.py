@@ -10,6 +10,7 @@ import scipy.linalg
 
 from mercer.arrays._lanes import single_threaded_blas
 from mercer.arrays._namespace import Array, is_numpy, namespace
+from mercer.arrays._precision import EPS
 
 _Result = TypeVar("_Result")
 _LONG = 1200  # order from which a LAPACK call may keep Ctrl-C waiting for a second
@@ -89,6 +90,8 @@ def orthonormal(block: Array, basis: Array | None, floor: float) -> tuple[Array,
     """
     xp = namespace(block)
     held = [] if basis is None or basis.shape[1] == 0 else [basis]
+    rounding = 4 * EPS * float(xp.linalg.vector_norm(block)) * block.shape[0] ** 0.5
+    floor = max(floor, rounding)  # what is smaller may lie in the span of what was taken
     rest = _without(block, held)
     wanted = rest
     found: list[Array] = []
@@ -100,8 +103,11 @@ def orthonormal(block: Array, basis: Array | None, floor: float) -> tuple[Array,
         if top <= floor or keep == 0:
             break
         q = _without(rest @ (u[:, :keep] / s[None, :keep]), held + found)
-        w, u = eigh(q.T @ q)  # all near one: a second look makes it orthonormal to rounding
-        found.append((q @ (u / xp.sqrt(w)[None, :])) @ u.T)
+        w, u = eigh(q.T @ q)  # near one: a second look makes it orthonormal to rounding
+        sound = int(xp.sum(xp.astype(w > 0.25, xp.int64)))
+        if sound == 0:
+            break
+        found.append(q @ (u[:, :sound] / xp.sqrt(w[:sound])[None, :]))
         if keep == s.shape[0]:
             break
         rest = rest - found[-1] @ (found[-1].T @ rest)

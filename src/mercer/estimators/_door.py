@@ -1,5 +1,6 @@
 """The door: what may come in, and where exactly something may not."""
 
+from collections import Counter
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -8,10 +9,31 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from mercer.errors import InputError
+from mercer.errors import InputError, MercerError
 from mercer.sources import Source, scan
 
 _FEWEST = 2  # rows without which there is no variance
+_REMEDIES = (  # a word of scikit-learn's refusal, and what to do about it
+    ("Complex", "analyse real and imaginary parts as columns of their own"),
+    (
+        "1D array",
+        "Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row",
+    ),
+    ("0D array", "Reshape your data: pass a table of rows and columns"),
+    ("scalar", "Reshape your data: pass a table of rows and columns"),
+    ("dim", "Reshape your data: pass a table of rows and columns"),
+    ("feature name", "pass the columns that were there at fit, in the same order"),
+    ("features, but", "pass the columns that were there at fit"),
+    ("feature(s)", "pass at least one column"),
+    ("sample(s)", "pass at least two rows"),
+    ("inhomogeneous", "give every row the same number of cells"),
+    ("sequence", "give every row the same number of cells"),
+    ("sparse", "pass a SciPy sparse matrix in a numeric type"),
+)
+
+
+class InputTypeError(InputError, TypeError):
+    """The data is of a kind that cannot hold a table of numbers."""
 
 
 def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
@@ -21,20 +43,23 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
     by block; sparse matrices become CSR. Cells are not looked at here: NaN and infinity are
     found by the sums of the first pass, and named then.
     """
-    _refuse_masks(data)
+    _refuse_kinds(data)
     _refuse_odd_columns(data)
-    _refuse_text(data)
-    checked = validate_data(
-        estimator,
-        data,
-        reset=reset,
-        accept_sparse="csr",
-        accept_large_sparse=True,
-        dtype=_numeric_dtype(data),
-        ensure_all_finite=False,
-        ensure_min_samples=1,
-        ensure_min_features=1,
-    )
+    _refuse_cells(data)
+    try:
+        checked = validate_data(
+            estimator,
+            data,
+            reset=reset,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype=_numeric_dtype(data),
+            ensure_all_finite=False,
+        )
+    except MercerError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise _in_three_lines(error, data) from None
     if reset and checked.shape[0] < _FEWEST:
         raise InputError(
             "one row has no variance",
@@ -50,7 +75,7 @@ def refuse_bad_cells(source: Source, names: Any = None) -> None:
     if found is None:
         return
     row, column, value = found
-    name = "" if names is None else f" ({names[column]!r})"
+    name = "" if names is None else f" ({str(names[column])!r})"
     shown = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
     missing = "NaN" if np.isnan(value) else "inf"
     raise InputError(
@@ -58,6 +83,29 @@ def refuse_bad_cells(source: Source, names: Any = None) -> None:
         got=f"{shown} at row {row}, column {column}{name}",
         fix="drop or impute such rows or columns first",
     )
+
+
+def _in_three_lines(error: Exception, data: Any) -> InputError:
+    """Return scikit-learn's or NumPy's refusal in our form, its first line kept."""
+    text = str(error).strip()
+    first = text.splitlines()[0].rstrip(":") if text else type(error).__name__
+    if "must be in the same order" in text or "feature names" in text.lower():
+        first = " ".join(text.split())
+    fix = next((fix for word, fix in _REMEDIES if word in text), "pass a table of numbers")
+    kind = InputTypeError if isinstance(error, TypeError) else InputError
+    return kind(first, got=_described(data), fix=fix)
+
+
+def _described(data: Any) -> str:
+    shape, dtype = getattr(data, "shape", None), getattr(data, "dtype", None)
+    text = type(data).__name__
+    text += f" of shape {tuple(shape)}" if isinstance(shape, tuple) else ""
+    text += f", {dtype}" if isinstance(dtype, np.dtype) else ""
+    if isinstance(data, str):
+        text += f" {data[:40]!r}"
+    elif isinstance(data, list | tuple | dict | set):
+        text += f" of length {len(data)}"
+    return text
 
 
 def _numeric_dtype(data: Any) -> Any:
@@ -72,14 +120,37 @@ def _numeric_dtype(data: Any) -> Any:
     return [np.float64, np.float32]
 
 
-def _refuse_masks(data: Any) -> None:
+def _refuse_kinds(data: Any) -> None:
+    """Refuse masked cells, dates, files, and frames that are not tables in memory."""
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
-        row, column = (int(i) for i in np.argwhere(np.ma.getmaskarray(data))[0][:2])
+        first = ", ".join(str(int(i)) for i in np.argwhere(np.ma.getmaskarray(data))[0])
         raise InputError(
             "masked cells have no value",
-            got=f"{int(np.ma.getmaskarray(data).sum())} masked cells, the first at row {row},"
-            f" column {column}",
+            got=f"{int(np.ma.getmaskarray(data).sum())} masked cells, the first at ({first})",
             fix="fill or drop them: X.filled(...) or np.ma.compress_rows(X)",
+        )
+    dtype = getattr(data, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "mMV":
+        raise InputError(
+            "every cell must be a number",
+            got=_described(data),
+            fix="turn dates into numbers with a unit you choose, and records into columns",
+        )
+    if data is None or isinstance(data, str | bytes | dict | set):
+        raise InputTypeError(
+            "X must be a table of numbers",
+            got=_described(data),
+            fix="read files and collect values into an array or a frame first",
+        )
+    native = nw.from_native(data, allow_series=True, pass_through=True)
+    if isinstance(native, nw.LazyFrame | nw.Series):
+        lazy = isinstance(native, nw.LazyFrame)
+        raise InputError(
+            "X must be a table in memory"
+            if lazy
+            else "Expected 2D array, got 1D array instead",
+            got=f"a {'lazy frame' if lazy else 'series'} ({type(data).__name__})",
+            fix="call .collect() first" if lazy else "Reshape your data: use .to_frame()",
         )
 
 
@@ -90,12 +161,18 @@ def _refuse_odd_columns(data: Any) -> None:
     if not isinstance(frame, nw.DataFrame):
         return
     schema = frame.schema
+    if not schema or frame.shape[0] == 0:
+        raise InputError(
+            "Found array with 0 feature(s) or 0 sample(s) while a minimum of 1 is required.",
+            got=f"a frame of shape {frame.shape}",
+            fix="pass at least two rows and one column",
+        )
     odd = [
         name for name, kind in schema.items() if not (kind.is_numeric() or kind == nw.Boolean)
     ]
     odd = [name for name in odd if not _numbers_in_objects(frame, name)]
     if odd:
-        kinds = ", ".join(f"{name!r} ({schema[name]})" for name in odd[:5])
+        kinds = ", ".join(f"{str(name)!r} ({schema[name]})" for name in odd[:5])
         more = "" if len(odd) <= 5 else f" and {len(odd) - 5} more"
         raise InputError(
             "every column must hold numbers",
@@ -105,11 +182,13 @@ def _refuse_odd_columns(data: Any) -> None:
 
 
 def _refuse_twins(data: Any) -> None:
-    columns = getattr(data, "columns", None)
-    if columns is None or not hasattr(data, "dtypes"):
+    names = getattr(data, "column_names", None) or getattr(data, "columns", None)
+    if names is None or not (hasattr(data, "dtypes") or hasattr(data, "column_names")):
         return
-    names = list(columns)
-    twins = sorted({str(name) for name in names if names.count(name) > 1})[:5]
+    try:
+        twins = [str(name) for name, times in Counter(names).items() if times > 1][:5]
+    except (TypeError, ValueError):  # columns that are not names, such as arrays
+        return
     if twins:
         raise InputError(
             "column names must be unique",
@@ -124,16 +203,22 @@ def _numbers_in_objects(frame: Any, name: str) -> bool:
     return not any(isinstance(cell, str) for cell in frame[name].to_numpy())
 
 
-def _refuse_text(data: Any) -> None:
-    """Name the first text cell of an array of objects or strings; numbers as text are text."""
-    dtype = getattr(data, "dtype", None)
-    if not isinstance(data, np.ndarray) or dtype is None or dtype.kind not in "OUS":
+def _refuse_cells(data: Any) -> None:
+    """Name the first cell of objects, strings or nested lists that is text."""
+    if isinstance(data, list | tuple):
+        rows: Any = data
+    elif isinstance(data, np.ndarray) and data.dtype.kind in "OUS" and data.ndim == 2:
+        rows = data
+    else:
         return
-    for row, cells in enumerate(np.atleast_2d(data)):
-        for column, cell in enumerate(np.atleast_1d(cells)):
+    for number, row in enumerate(rows):
+        if isinstance(row, np.ndarray) and row.dtype.kind not in "OUS":
+            continue
+        cells = row if isinstance(row, list | tuple | np.ndarray) else [row]
+        for column, cell in enumerate(cells):
             if isinstance(cell, str | bytes):
                 raise InputError(
                     "every cell must be a number",
-                    got=f"text {cell!r} at row {row}, column {column}",
+                    got=f"text {str(cell)!r} at row {number}, column {column}",
                     fix="convert text to numbers first, or drop the column",
                 )

@@ -31,7 +31,8 @@ def fitted_from(model: _Model, C: Any, mean: Any, n: int) -> _Model:
         standardize=bool(model.standardize),
         root_feature_weight=_root_feature_weight(model.feature_weight, p),
     )
-    factor = recipe.factor_of(np.diagonal(covariance).copy())
+    variances = np.diagonal(covariance).copy()
+    factor = recipe.factor_of(variances, EPS * np.sqrt(mean**2 + variances))
     matrix = covariance if factor is None else covariance * np.outer(factor, factor)
     matrix = (matrix + matrix.T) * (0.5 * (n - 1))
     error = EPS * (4 + np.sqrt(p)) * float(np.trace(matrix))

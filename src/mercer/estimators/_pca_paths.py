@@ -27,16 +27,26 @@ class Recipe:
     standardize: bool
     root_feature_weight: Array | None
 
-    def factor_of(self, variances: Array, columns: slice | None = None) -> Array | None:
-        """Return the multipliers of columns with these variances, or None for all ones."""
+    def factor_of(self, variances: Array, step: Array, start: int = 0) -> Array | None:
+        """Return the multipliers of columns `start`, …, or None where all are one.
+
+        A column that varies no more than its rounding `step` is constant: dividing by its
+        standard deviation would blow rounding up to variance one.
+        """
         if not self.standardize and self.root_feature_weight is None:
             return None
         factor = np.ones_like(variances)
         if self.standardize:
-            factor = 1 / np.sqrt(np.where(variances > 0, variances, 1.0))
+            constant = is_constant(variances, step)
+            factor = 1 / np.sqrt(np.where(constant, 1.0, variances))
         if self.root_feature_weight is not None:
-            factor = factor * self.root_feature_weight[columns or slice(None)]
+            factor = factor * self.root_feature_weight[start : start + len(variances)]
         return factor
+
+
+def is_constant(variances: Array, step: Array) -> Array:
+    """Tell which columns vary no more than storing them has rounded: var ≤ step²/12."""
+    return variances <= step**2 / 12
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,10 +83,10 @@ def solve(
     are not finite although every cell is, or that vanish, are taken again in a unit found
     from all the data instead of a sample.
     """
-    rows = _rows(source, weights, path)
     run = {"gram": _gram, "dual": _dual, "svd": _direct, "krylov": _direct}[path.name]
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         try:
+            rows = _rows(source, weights, path)
             return run(rows, path, recipe)
         except _OutOfRangeError:
             refuse()
@@ -113,43 +123,59 @@ def _check_range(moments: Moments) -> None:
         raise _OutOfRangeError
 
 
-def _describe(
-    rows: Rows, moments: Moments, recipe: Recipe, factor: Array | None
-) -> tuple[Centring, float]:
-    """Return the centring and the storage rounding as an eigenvalue (MATH: rank)."""
+def _describe(rows: Rows, moments: Moments, recipe: Recipe) -> tuple[Centring, float]:
+    """Return the centring, factors included, and the storage rounding as an eigenvalue."""
     _check_range(moments)
-    centring = Centring(rows.origin, moments.offset, rows.exponent, factor)
     variances = moments.variances
-    n, p = rows.shape
-    level = np.ldexp(np.asarray(centring.mean, np.float64), -rows.exponent)
-    step = eps_of(rows.source.dtype) * np.sqrt(level**2 + variances)
-    if recipe.standardize:
-        _name_constant_columns(variances, step)
-    if factor is not None:
-        step = step * np.where(variances > 0, factor, 0.0)
-    spread = (1 + np.sqrt(p / n)) ** 2
-    return centring, float(np.max(step) ** 2 / 12 * spread * (moments.total - 1))
+    step = _step(rows, variances, moments.offset, slice(None))
+    factor = recipe.factor_of(variances, step)
+    centring = Centring(rows.origin, moments.offset, rows.exponent, factor)
+    return centring, _storage(rows, moments, recipe, factor, step)
 
 
-def _name_constant_columns(variances: Array, step: Array) -> None:
-    constant = np.flatnonzero(variances <= step**2 / 12)
-    if constant.size:
-        shown = ", ".join(str(i) for i in constant[:5])
-        more = "" if constant.size <= 5 else f" and {constant.size - 5} more"
-        warnings.warn(
-            "constant columns cannot be standardised; they are only centred\n"
-            f"  got: {constant.size} constant columns: {shown}{more}\n"
-            "  fix: drop them",
-            DataWarning,
-            stacklevel=7,
+def _step(rows: Rows, variances: Array, offset: Array, part: slice) -> Array:
+    """Return the spacing of stored numbers at the size of each column, eps·rms(x_j)."""
+    kind = rows.source.dtype
+    level = np.ldexp(rows.origin[part].astype(np.float64), -rows.exponent) + offset
+    size = np.sqrt(level**2 + variances)
+    if kind.kind == "f":
+        return np.asarray(eps_of(kind) * size)
+    # Integers are exact up to 2^53; beyond, float64 rounds them on the way in.
+    return np.where(np.ldexp(size, rows.exponent) > 2.0**53, EPS * size, 0.0)
+
+
+def _storage(
+    rows: Rows, moments: Moments, recipe: Recipe, factor: Array | None, step: Array
+) -> float:
+    """Return the eigenvalue that the rounding of the stored data alone would give."""
+    variances = moments.variances
+    if rows.source.dtype.kind in "iu" and np.any(step > 0):
+        _warn_columns(
+            "integers beyond 2^53 are rounded to float64", step > 0, "subtract a constant"
         )
+    if recipe.standardize and np.any(is_constant(variances, step)):
+        text = "constant columns cannot be standardised; they are only centred"
+        _warn_columns(text, is_constant(variances, step), "drop them")
+    # Stored values that are all equal show no rounding at all.
+    step = np.where(variances > 0, step if factor is None else step * factor, 0.0)
+    n, p = rows.shape
+    spread = (1 + np.sqrt(p / n)) ** 2
+    return float(np.max(step) ** 2 / 12 * spread * (moments.total - 1))
+
+
+def _warn_columns(what: str, which: Array, fix: str) -> None:
+    found = np.flatnonzero(which)
+    shown = ", ".join(str(i) for i in found[:5])
+    more = "" if found.size <= 5 else f" and {found.size - 5} more"
+    text = f"{what}\n  got: {found.size} such columns: {shown}{more}\n  fix: {fix}"
+    warnings.warn(text, DataWarning, stacklevel=8)
 
 
 def _gram(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """C from one pass, centred about a provisional origin; then its leading pairs."""
     moments = rows.scatter()
-    factor = recipe.factor_of(moments.variances)
-    centring, storage = _describe(rows, moments, recipe, factor)
+    centring, storage = _describe(rows, moments, recipe)
+    factor = centring.factor
     matrix, error = moments.scatter, moments.error
     if factor is not None:
         matrix *= factor[:, None]
@@ -165,15 +191,16 @@ def _gram(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
 
 def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """X̃X̃ᵀ (n, n) from one pass; axes v = X̃ᵀu/√λ from a second."""
-    start = [0]
+    start = 0
 
-    def factor_of(variances: Array) -> Array | None:
-        part = slice(start[0], start[0] + len(variances))
-        start[0] = part.stop
-        return recipe.factor_of(variances, part)
+    def factor_of(variances: Array, offset: Array) -> Array | None:
+        nonlocal start
+        part = slice(start, start + len(variances))
+        start = part.stop
+        return recipe.factor_of(variances, _step(rows, variances, offset, part), part.start)
 
-    gram, moments, factor = rows.outer(factor_of)
-    centring, storage = _describe(rows, moments, recipe, factor)
+    gram, moments, _ = rows.outer(factor_of)
+    centring, storage = _describe(rows, moments, recipe)
     trace = max(float(np.trace(gram)), 0.0)
     goal = _goal(rows, recipe, storage, trace, moments.error)
     spectrum = path.solver.solve(Dense(gram, symmetric=True), goal)
@@ -185,8 +212,8 @@ def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
 def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """The centred data as an operator: by blockwise QR, or by block Krylov."""
     moments = rows.moments()
-    factor = recipe.factor_of(moments.variances)
-    centring, storage = _describe(rows, moments, recipe, factor)
+    centring, storage = _describe(rows, moments, recipe)
+    factor = centring.factor
     scatter = moments.scatter if factor is None else moments.scatter * factor**2
     trace = float(np.sum(np.maximum(scatter, 0.0)))
     op = centred(rows, centring)

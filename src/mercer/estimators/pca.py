@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from mercer.arrays import Array, eps_of
+from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError, NotSupportedError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._density import GaussianDensity
@@ -215,7 +215,7 @@ class PCA(GaussianDensity, SpectralEstimator):
             variances = np.ldexp(values / freedom, 2 * unit)
             singular = np.ldexp(np.sqrt(values), unit)
             deviations = np.ldexp(np.sqrt(values / freedom), unit)
-        left = max(min(int(found.total), source.shape[0], source.shape[1]) - k, 0)
+        left = max(min(int(found.total * (1 + 1e-12)), source.shape[1]) - k, 0)
         rest = max(found.trace - float(np.sum(values)), 0.0) if left else 0.0
         with np.errstate(over="ignore", under="ignore"):
             noise = float(np.ldexp(rest / freedom / max(left, 1), 2 * unit))
@@ -257,9 +257,9 @@ class PCA(GaussianDensity, SpectralEstimator):
     def _scores(self, source: Source) -> Array:
         """Return X̃V (n, k), not whitened."""
         centring = self._centring
-        rows = rows_of(source, exponent=centring.exponent, origin=centring.origin)
         axes = self.components_.T.astype(np.float64)
         with np.errstate(invalid="ignore", over="ignore"):
+            rows = rows_of(source, exponent=centring.exponent, origin=centring.origin)
             scores = centred(rows, centring).scores(axes)
         if not np.isfinite(scores).all():
             refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
@@ -379,11 +379,13 @@ def _refuse_constant(found: Found, source: Source) -> None:
         return
     raise InputError(
         "the data has no variance",
-        got=f"{source.shape[0]} rows, all equal up to the rounding of {source.dtype}",
-        fix="check the columns; if they are large numbers, store them as float64"
-        if eps_of(source.dtype) > 1e-10
-        else "check the columns",
+        got=f"{source.shape[0]} rows, all equal up to the rounding of {_kept_as(source)}",
+        fix="check the columns; subtract a constant from large numbers before storing them",
     )
+
+
+def _kept_as(source: Source) -> str:
+    return str(source.dtype) if source.dtype.kind == "f" else "float64"
 
 
 def _decade(value: float, unit: int) -> int:

@@ -70,7 +70,10 @@ class Rows(abc.ABC):
         self.source = source
         self.shape = source.shape
         self.products = np.dtype(source.products if products is None else products)
-        sample = source.sample(max(16, min(_SAMPLE, _SAMPLE_CELLS // self.shape[1])))
+        count = max(16, min(_SAMPLE, _SAMPLE_CELLS // self.shape[1]))
+        # A row of weight zero does not stand there: it must not move the origin.
+        among = None if weights is None else np.flatnonzero(weights > 0)
+        sample = source.sample(count, among)
         xp = namespace(sample)
         self.like = sample[:0, :]
         self.dtype = xp.float32 if self.products.itemsize == 4 else xp.float64
@@ -98,11 +101,12 @@ class Rows(abc.ABC):
 
     @abc.abstractmethod
     def outer(
-        self, factor_of: Callable[[Array], Array | None]
+        self, factor_of: Callable[[Array, Array], Array | None]
     ) -> tuple[Array, Moments, Array | None]:
         """Return X̃X̃ᵀ (n, n), the moments and the column factors, from one pass.
 
-        `factor_of` maps variances (c,) to multipliers (c,) of the columns, or None.
+        `factor_of` maps variances and offsets (c,) of the next columns to their multipliers
+        (c,), or None.
         """
 
     def tiles(self, most_bytes: float = 16e6) -> Tiles:
@@ -137,8 +141,10 @@ class Rows(abc.ABC):
         sums, squares = sum(first[1:], first[0]), sum(second[1:], second[0])
         raw = float(xp.sum(squares))
         squares = squares - sums * (sums / self.total)
-        grow = eps_of(self.products) * 32 if self.products.itemsize == 4 else 0.0
-        return self._finish(sums, squares, raw, tiles, grow)
+        # Equal terms round the same way, so that plain sums may err by half a unit each.
+        worst = 0.5 * tiles.rows * EPS
+        worst += 128 * eps_of(self.products) if self.products.itemsize == 4 else 0.0
+        return self._finish(sums, squares, raw, tiles, worst)
 
     def scatter(self) -> Moments:
         """Return the moments with the whole scatter matrix: one pass, np² flops.
@@ -265,7 +271,7 @@ class DenseRows(Rows):
         return y
 
     def outer(
-        self, factor_of: Callable[[Array], Array | None]
+        self, factor_of: Callable[[Array, Array], Array | None]
     ) -> tuple[Array, Moments, Array | None]:
         """See `Rows.outer`: columns are whole inside a block, so each is centred exactly."""
         n, p = self.shape
@@ -281,7 +287,7 @@ class DenseRows(Rows):
             y, offset = self._whole_columns(tiles[number], buffer)
             offsets.append(offset)
             scatters.append(column_squares(y))
-            factor = factor_of(scatters[-1] / (self.total - 1))
+            factor = factor_of(scatters[-1] / (self.total - 1), offset)
             if factor is not None:
                 y *= xp.astype(factor, y.dtype)
                 factors.append(factor)

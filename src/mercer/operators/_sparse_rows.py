@@ -147,11 +147,11 @@ class SparseRows(Rows):
         return self._finish(first, scatter, raw, self.tiles(), 0.0)
 
     def outer(
-        self, factor_of: Callable[[Array], Array | None]
+        self, factor_of: Callable[[Array, Array], Array | None]
     ) -> tuple[Array, Moments, Array | None]:
         """See `Rows.outer`: X̃X̃ᵀ = (X - 1mᵀ)F²(X - 1mᵀ)ᵀ from the sparse product XF²Xᵀ."""
         moments = self.moments()
-        factor = factor_of(moments.variances)
+        factor = factor_of(moments.variances, moments.offset)
         wide = self.csr.astype(np.float64)
         if factor is not None:
             wide = wide @ scipy.sparse.diags_array(factor)

@@ -27,8 +27,11 @@ class Source(abc.ABC):
         """Bytes that one pass reads."""
 
     @abc.abstractmethod
-    def sample(self, count: int) -> Array:
-        """Return at most `count` rows spread evenly over the whole, dense, as floats."""
+    def sample(self, count: int, among: Any = None) -> Array:
+        """Return at most `count` rows spread evenly over the whole, dense, as floats.
+
+        `among` (row numbers, ascending) restricts the choice.
+        """
 
     @abc.abstractmethod
     def first_bad_cell(self) -> tuple[int, int, float] | None:

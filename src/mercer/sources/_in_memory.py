@@ -4,15 +4,16 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, as_numpy, is_numpy, namespace
+from mercer.arrays import Array, as_numpy, asarray_like, is_numpy, namespace
 from mercer.sources._base import Source
 
 _CHECK_ROWS = 4096  # rows looked at in one go when a bad cell is searched
 
 
-def _spread(n: int, count: int) -> slice:
-    """Return a slice of at most `count` evenly spaced rows out of `n`."""
-    return slice(None, None, max(1, -(-n // count)))
+def _spread(n: int, count: int, among: Any) -> Any:
+    """Return at most `count` evenly spaced row numbers out of `n`, or out of `among`."""
+    rows = np.arange(n) if among is None else np.asarray(among)
+    return rows[:: max(1, -(-len(rows) // count))]
 
 
 @final
@@ -30,12 +31,13 @@ class DenseSource(Source):
         """See `Source.nbytes`."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
-    def sample(self, count: int) -> Array:
+    def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`."""
-        part = self.array[_spread(self.shape[0], count), :]
-        if is_numpy(part):
-            return np.asarray(part, dtype=self.products)
-        return part
+        rows = _spread(self.shape[0], count, among)
+        if is_numpy(self.array):
+            return np.asarray(self.array[rows, :], dtype=self.products)
+        xp = namespace(self.array)
+        return xp.take(self.array, asarray_like(rows, self.array, xp.int64), axis=0)
 
     def first_bad_cell(self) -> tuple[int, int, float] | None:
         """See `Source.first_bad_cell`."""
@@ -67,9 +69,9 @@ class SparseSource(Source):
         a = self.array
         return int(a.data.nbytes + a.indices.nbytes + a.indptr.nbytes)
 
-    def sample(self, count: int) -> Array:
+    def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`."""
-        rows = np.arange(0, self.shape[0], max(1, -(-self.shape[0] // count)))
+        rows = _spread(self.shape[0], count, among)
         return np.asarray(self.array[rows].toarray(), dtype=self.products)
 
     def first_bad_cell(self) -> tuple[int, int, float] | None:
