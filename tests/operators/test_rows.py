@@ -80,6 +80,33 @@ def test_the_error_claimed_bounds_the_error_made(n, p, grade, seed):
         assert spectral(found.scatter - scatter) <= found.error
 
 
+# Equal terms are rounded the same way each time: their error grows faster than a random walk.
+SHAPES_OF_DATA = {
+    "two values": lambda rng, shape: np.where(rng.random(shape) < 0.4, 0.1, 0.7),
+    "counts": lambda rng, shape: 0.1 * rng.poisson(3, shape),
+    "one-sided": lambda rng, shape: rng.exponential(size=shape),
+    "sorted": lambda rng, shape: np.sort(rng.standard_normal(shape), axis=0),
+    "outliers": lambda rng, shape: (
+        rng.standard_normal(shape) + 1e6 * (rng.random(shape) < 1 / shape[0])
+    ),
+    "heavy tails": lambda rng, shape: rng.standard_cauchy(shape),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", SHAPES_OF_DATA)
+def test_the_error_claimed_is_a_bound_for_every_shape_of_data(kind, dtype):
+    for seed, n in enumerate([100, 700, 2000, 4000, 3999, 3000, 3500, 9000]):
+        rng = np.random.default_rng(seed)
+        data = SHAPES_OF_DATA[kind](rng, (n, 3)).astype(dtype)
+        _, _, scatter = truth(data)
+        rows = DenseRows(scan(data))
+        found = rows.scatter()
+        assert spectral(found.scatter - scatter) <= found.error
+        found = rows.moments()
+        assert np.max(np.abs(found.scatter - np.diagonal(scatter))) <= found.error
+
+
 @pytest.mark.parametrize("products", [np.float32, np.float64])
 def test_the_error_claimed_bounds_the_error_made_on_many_blocks(rng, products):
     data = (rng.standard_normal((30_000, 40)) * np.linspace(1, 3, 40) + 5).astype(np.float32)

@@ -1,0 +1,167 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mercer.arrays import thread_count
+from mercer.operators import CentredColumns, CentredRows, Centring, DenseRows
+from mercer.sources import scan
+from mercer.testing import check_operator, matrices
+
+
+def make(data, weights=None, factor=None, *, hold=np.asarray, products=None):
+    """Return the operator, and the matrix it should be in extended precision."""
+    rows = DenseRows(scan(hold(data)), weights, products)
+    moments = rows.moments()
+    held = None if factor is None else hold(factor)
+    op = CentredRows(rows, Centring(rows.origin, moments.offset, rows.exponent, held))
+    x = data.astype(np.longdouble)
+    w = (np.ones(len(x)) if weights is None else weights).astype(np.longdouble)[:, None]
+    y = x - x[0]
+    y = np.sqrt(w) * (y - (w * y).sum(axis=0) / w.sum())
+    y = np.ldexp(y, -rows.exponent)
+    return op, (y if factor is None else y * factor)
+
+
+SHAPES = [(40, 7), (7, 40), (2, 3), (30, 1)]
+EXTRAS = [(False, False), (True, False), (False, True), (True, True)]
+
+
+def case(rng, shape, weighted, scaled, offset=0.0):
+    data = rng.standard_normal(shape) + offset
+    weights = rng.integers(1, 4, shape[0]).astype(float) if weighted else None
+    factor = rng.uniform(0.5, 2, shape[1]) if scaled else None
+    return data, weights, factor
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("weighted", "scaled"), EXTRAS)
+def test_rows_and_columns_are_the_centred_matrix(xp, rng, shape, weighted, scaled):
+    data, weights, factor = case(rng, shape, weighted, scaled)
+    op, exact = make(data, weights, factor, hold=xp.asarray)
+    assert isinstance(op, CentredRows)
+    assert isinstance(op.T, CentredColumns)
+    assert isinstance(op.T.T, CentredRows)
+    check_operator(op, exact.astype(float))
+    check_operator(op.T, exact.T.astype(float))
+
+
+@pytest.mark.parametrize(("weighted", "scaled"), EXTRAS)
+def test_float32_products(xp, rng, weighted, scaled):
+    data, weights, factor = case(rng, (50, 9), weighted, scaled, 1.0)
+    op, exact = make(data.astype(np.float32), weights, factor, hold=xp.asarray)
+    check_operator(op, exact.astype(float), rtol=1e-5)
+    check_operator(op.T, exact.T.astype(float), rtol=1e-5)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e8])
+@pytest.mark.parametrize("shape", [(300, 5), (5, 300)])
+def test_far_from_the_origin_nothing_is_lost(xp, rng, offset, shape):
+    data, weights, factor = case(rng, shape, True, True, offset)
+    op, exact = make(data, weights, factor, hold=xp.asarray)
+    check_operator(op, exact.astype(float), rtol=1e-13)
+    check_operator(op.T, exact.T.astype(float), rtol=1e-13)
+
+
+@pytest.mark.parametrize("k", [-900, -400, 400, 900])
+def test_units_are_taken_out(xp, rng, k):
+    data = np.ldexp(rng.standard_normal((20, 4)), k)
+    op, exact = make(data, hold=xp.asarray)
+    assert op.centring.exponent != 0
+    check_operator(op, exact.astype(float))
+    check_operator(op.T, exact.T.astype(float))
+
+
+def test_many_blocks_and_lanes(rng):
+    data = rng.standard_normal((9000, 120)) + 3
+    weights = rng.integers(1, 4, 9000).astype(float)
+    op, exact = make(data, weights)
+    assert len(op.rows.tiles(4e6)) > 2
+    assert op.rows.lanes(4.0 * data.size * 20, 1, 9).count == min(thread_count(), 9)
+    a = exact.astype(float)
+    q = rng.standard_normal((120, 20))
+    np.testing.assert_allclose(op.gram_matmat(q), a.T @ (a @ q), rtol=1e-10, atol=1e-7)
+    np.testing.assert_allclose(op.matmat(q), a @ q, atol=1e-11)
+    u = rng.standard_normal((9000, 20))
+    np.testing.assert_allclose(op.rmatmat(u), a.T @ u, atol=1e-10)
+    np.testing.assert_allclose(op.T.gram_matmat(u), a @ (a.T @ u), rtol=1e-10, atol=1e-8)
+    np.testing.assert_array_equal(op.gram_matmat(q), op.gram_matmat(q))
+    np.testing.assert_array_equal(op.T.gram_matmat(u), op.T.gram_matmat(u))
+
+
+def test_scores_keep_the_precision_of_the_data(xp, rng):
+    data = rng.standard_normal((30, 4)).astype(np.float32)
+    op, exact = make(data, hold=xp.asarray)
+    v = xp.asarray(rng.standard_normal((4, 2)))
+    scores = xp.numpy(op.scores(v))
+    assert scores.dtype == np.float32
+    np.testing.assert_allclose(scores, exact.astype(float) @ xp.numpy(v), atol=1e-5)
+
+
+def ratio_of(op, exact, q):
+    """Return the largest error of a pass over ‖A‖_F·‖Aq‖, and what the operator claims."""
+    found = op.gram_matmat(q)
+    along = exact @ q
+    wrong = np.sqrt(np.sum((found - exact.T @ along) ** 2, axis=0))
+    size = np.sqrt(np.sum(exact**2)) * np.sqrt(np.sum(along**2, axis=0))
+    return float(np.max(wrong / size)), op.product_error
+
+
+@given(st.integers(3, 500), st.integers(2, 40), st.floats(0, 4), st.integers(0, 10**6))
+@settings(max_examples=40)
+def test_the_product_error_is_a_bound(n, p, grade, seed):
+    rng = np.random.default_rng(seed)
+    data = rng.standard_normal((n, p)) * 10 ** -(grade * np.arange(p) / p)
+    data = (data + 3).astype(np.float32)
+    factor = None if seed % 2 else rng.uniform(0.5, 2, p)
+    op, exact = make(data, factor=factor)
+    q = np.linalg.qr(rng.standard_normal((p, min(p, 5))))[0]
+    made, claimed = ratio_of(op, exact, q)
+    assert made <= claimed
+    op, exact = make(data, factor=factor)
+    u = np.linalg.qr(rng.standard_normal((n, min(n, 5))))[0]
+    made, claimed = ratio_of(op.T, exact.T, u)
+    assert made <= claimed
+
+
+@pytest.mark.parametrize("shape", [(20, 5), (500, 40), (3000, 60)])
+@pytest.mark.parametrize("grade", [0, 2, 4])
+def test_the_product_error_is_a_bound_for_weak_axes(shape, grade):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        p = shape[1]
+        data = rng.standard_normal(shape) * 10 ** -(grade * np.arange(p) / p)
+        data = (data @ matrices.rotation(p, seed) + 3).astype(np.float32)
+        op, exact = make(data)
+        exact = exact.astype(np.float64)
+        axes = np.linalg.eigh(exact.T @ exact)[1]
+        made, claimed = ratio_of(op, exact, axes)
+        assert made <= claimed
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_product_error_is_a_bound_over_many_blocks(rng, turned):
+    shape = (200, 7000) if turned else (7000, 200)
+    data = (rng.standard_normal(shape) + 1).astype(np.float32)
+    op, _ = make(data)
+    op = op.T if turned else op
+    exact = op.dense()
+    q = np.linalg.qr(rng.standard_normal((200, 6)))[0]
+    made, claimed = ratio_of(op, exact, q)
+    assert made <= claimed < 1e-5
+
+
+def test_float64_products_claim_no_error(rng):
+    op, _ = make(rng.standard_normal((50, 5)))
+    op.gram_matmat(rng.standard_normal((5, 2)))
+    assert op.product_error == 0.0
+    assert op.T.product_error == 0.0
+
+
+def test_the_data_is_not_written_to(rng):
+    data = rng.standard_normal((60, 5))
+    held = data.copy()
+    op, _ = make(data, np.arange(1.0, 61.0), np.arange(1.0, 6.0))
+    check_operator(op)
+    check_operator(op.T)
+    np.testing.assert_array_equal(data, held)
