@@ -1,0 +1,5 @@
+"""Faces with scikit-learn's exact signatures: changing the import line is the migration."""
+
+from mercer.dropin.pca import PCA
+
+__all__ = ["PCA"]
