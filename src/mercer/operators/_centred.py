@@ -1,7 +1,7 @@
 """Centred rows as an operator: A = diag(√w)(X - 1·meanᵀ)·diag(factor), never written down."""
 
 from collections.abc import Iterator
-from typing import final
+from typing import Any, final
 
 from mercer.arrays import Array, Tiles, in_units, namespace, scratch, shifted
 from mercer.operators._base import Operator
@@ -46,17 +46,17 @@ class CentredRows(Operator):
         self.shape = rows.shape
         self.like = rows.like[:, :0]
 
-    def _thin(self, q: Array) -> tuple[Array, Array]:
-        """Return factor∘Q in the precision of products, and offsetᵀ(factor∘Q) of shape (b,)."""
+    def _thin(self, q: Array, dtype: Any) -> tuple[Array, Array]:
+        """Return factor∘Q and offsetᵀ(factor∘Q) of shape (b,), rounded to `dtype`."""
         xp, c = namespace(q), self.centring
         q = q if c.factor is None else c.factor[:, None] * q
-        return xp.astype(q, self.rows.dtype), xp.astype(c.offset @ q, self.rows.dtype)
+        return xp.astype(q, dtype), xp.astype(c.offset @ q, dtype)
 
     def scores(self, v: Array) -> Array:
         """Return X̃V (n, b) in the precision of the data."""
         rows, (n, p) = self.rows, self.shape
         xp = namespace(v)
-        q, level = self._thin(v)
+        q, level = self._thin(v, rows.dtype)
         tiles = rows.tiles(_CACHE)
         lanes = rows.lanes(2.0 * n * p * v.shape[1], 1, len(tiles))
         out = xp.empty((n, v.shape[1]), dtype=rows.dtype)
@@ -112,7 +112,7 @@ class CentredRows(Operator):
         """See `Operator.gram_matmat`: one pass, 4npb flops."""
         rows, (n, p), width = self.rows, self.shape, q.shape[1]
         xp = namespace(q)
-        thin, level = self._thin(q)
+        thin, level = self._thin(q, rows.dtype)
         tiles = rows.tiles(_CACHE)
         lanes = rows.lanes(4.0 * n * p * width, 1, len(tiles))
         total = [xp.zeros((width, p), dtype=xp.float64) for _ in range(lanes.count)]
@@ -130,18 +130,19 @@ class CentredRows(Operator):
                 root = rows._root_of(part)
                 sums[lane] += xp.sum(y if root is None else root[:, None] * y, axis=0)
                 if number == probed:
-                    self._measure(thin, level, part, product)
+                    self._measure(q, part, product)
 
         lanes.run(work, len(tiles))
         return self._unthin(sum(total[1:], total[0]).T, sum(sums[1:], sums[0]))
 
-    def _measure(self, q: Array, level: Array, part: slice, product: Array) -> None:
+    def _measure(self, q: Array, part: slice, product: Array) -> None:
         """Repeat one block in float64, from the stored values; keep twice the worst ratio."""
         xp = namespace(q)
+        thin, level = self._thin(q, xp.float64)
         shape = (part.stop - part.start, self.shape[1])
         buffer = scratch(shape, "float64", self.rows.like)
         wide = xp.astype(self.rows.block(part, buffer), xp.float64, copy=False)
-        y = self._level(wide @ xp.astype(q, xp.float64), xp.astype(level, xp.float64), part)
+        y = self._level(wide @ thin, level, part)
         ratio = product_error(product.T - wide.T @ y, wide, y)
         self.product_error = max(self.product_error, ratio)
 
@@ -252,7 +253,7 @@ class CentredColumns(Operator):
                 total[lane] += product
                 level[lane] += c.offset[part] @ xp.astype(t, xp.float64)
                 if number == probed:
-                    self._measure(thin, sums, part, product)
+                    self._measure(rooted, sums, part, product)
 
         lanes.run(work, len(self.tiles))
         out = sum(total[1:], total[0]) - sum(level[1:], level[0])[None, :]
@@ -263,7 +264,7 @@ class CentredColumns(Operator):
         xp = namespace(thin)
         buffer = scratch((self.shape[1], part.stop - part.start), "float64", self.rows.like)
         wide = xp.astype(self._columns(part, buffer), xp.float64, copy=False)
-        inner = self._inner(wide, xp.astype(thin, xp.float64), sums, part)
+        inner = self._inner(wide, thin, sums, part)
         factor = self.centring.factor
         inner = inner if factor is None else inner * (factor[part] ** 2)[:, None]
         ratio = product_error(product - wide @ inner, wide, inner)
