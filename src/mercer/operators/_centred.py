@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from typing import Any, final
 
-from mercer.arrays import Array, Tiles, in_units, namespace, scratch, shifted
+from mercer.arrays import Array, Tiles, eps_of, in_units, namespace, scratch, shifted
 from mercer.operators._base import Operator
 from mercer.operators._centring import Centring
-from mercer.operators._rows import LONGEST, DenseRows, Rows
+from mercer.operators._rows import LONGEST, DenseRows, Probe, Rows
 
 _CACHE = 4e6  # bytes of a block that is still close to the core at its second product
 
 
 def product_error(wrong: Array, block: Array, inner: Array) -> float:
-    """Return twice the worst ‖wrong_j‖ / (‖B‖_F·‖inner_j‖) over the columns j of a product.
+    """Return twice the worst ‖wrong_j‖ / (‖B‖_F·‖inner_j‖) over columns j of a float32 product.
 
     Summed over blocks by Cauchy and Schwarz, this bounds the error of a whole pass by
     ‖A‖_F·‖Aq‖ times the ratio.
@@ -22,7 +22,7 @@ def product_error(wrong: Array, block: Array, inner: Array) -> float:
     norms = xp.linalg.vector_norm(wrong, axis=0)
     sound = size > 0
     ratio = xp.where(sound, norms / xp.where(sound, size, xp.ones_like(size)), 0.0 * norms)
-    return 2 * float(xp.max(ratio))
+    return 2 * max(float(xp.max(ratio)), eps_of("float32") / 4)
 
 
 @final
@@ -117,9 +117,9 @@ class CentredRows(Operator):
         lanes = rows.lanes(4.0 * n * p * width, 1, len(tiles))
         total = [xp.zeros((width, p), dtype=xp.float64) for _ in range(lanes.count)]
         sums = [xp.zeros((width,), dtype=xp.float64) for _ in range(lanes.count)]
-        probed = len(tiles) // 2 if rows.products.itemsize == 4 else -1
 
         def work(lane: int, numbers: Iterator[int]) -> None:
+            probe = Probe(rows.products)
             buffer = scratch((tiles.rows, p), rows.products, rows.like, rows.order)
             for number in numbers:
                 part = tiles[number]
@@ -129,7 +129,7 @@ class CentredRows(Operator):
                 total[lane] += product
                 root = rows._root_of(part)
                 sums[lane] += xp.sum(y if root is None else root[:, None] * y, axis=0)
-                if number == probed:
+                if probe.due(float(xp.linalg.vector_norm(y))):
                     self._measure(q, part, product)
 
         lanes.run(work, len(tiles))
@@ -239,9 +239,9 @@ class CentredColumns(Operator):
         lanes = rows.lanes(4.0 * n * p * width, 1, len(self.tiles))
         total = [xp.zeros((n, width), dtype=xp.float64) for _ in range(lanes.count)]
         level = [xp.zeros((width,), dtype=xp.float64) for _ in range(lanes.count)]
-        probed = len(self.tiles) // 2 if rows.products.itemsize == 4 else -1
 
         def work(lane: int, numbers: Iterator[int]) -> None:
+            probe = Probe(rows.products)
             buffer = scratch((n, self.tiles.rows), rows.products, rows.like, rows.order)
             for number in numbers:
                 part = self.tiles[number]
@@ -252,7 +252,7 @@ class CentredColumns(Operator):
                 product = y @ t
                 total[lane] += product
                 level[lane] += c.offset[part] @ xp.astype(t, xp.float64)
-                if number == probed:
+                if probe.due(float(xp.linalg.vector_norm(t))):
                     self._measure(rooted, sums, part, product)
 
         lanes.run(work, len(self.tiles))

@@ -36,8 +36,30 @@ _SAMPLE = 4096  # rows, and
 _SAMPLE_CELLS = 500_000  # cells, that give the provisional origin
 _LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
+_PROBE_EVERY = 128  # blocks
 _PROBED_COLUMNS = 32  # columns on which float32 products are repeated in float64
-_SAFE = {8: 240, 4: 28}  # item size: exponents whose squares and sums stay in range
+SAFE = {8: 240, 4: 28}  # item size: exponents whose squares and sums stay in range
+
+
+class Probe:
+    """Says which blocks of a lane have their float32 products repeated in float64.
+
+    The first, every one with twice the mass of those before, and after that every 128th: a
+    stretch of quiet rows must not speak for the loud ones. None for float64.
+    """
+
+    def __init__(self, products: np.dtype[Any]) -> None:
+        self.wanted = products.itemsize == 4
+        self.mass = -1.0
+        self.since = 0
+
+    def due(self, mass: float) -> bool:
+        """Tell whether a block of this squared norm is to be checked."""
+        self.since += 1
+        if not self.wanted or (mass <= 2 * self.mass and self.since < _PROBE_EVERY):
+            return False
+        self.mass, self.since = max(mass, self.mass), 0
+        return True
 
 
 class Rows(abc.ABC):
@@ -89,7 +111,7 @@ class Rows(abc.ABC):
         # Halves: the difference of two huge numbers may be larger than the largest number.
         largest = float(xp.max(xp.abs(sample * 0.5 - self.origin * 0.5)))
         found = binary_exponent(largest) + 1 if exponent is None else exponent
-        self.exponent = found if abs(found) > _SAFE[self.products.itemsize] else 0
+        self.exponent = found if abs(found) > SAFE[self.products.itemsize] else 0
 
     @abc.abstractmethod
     def _provisional_origin(self, sample: Array) -> Array:
@@ -150,9 +172,9 @@ class Rows(abc.ABC):
         """Return the moments with the whole scatter matrix: one pass, np² flops.
 
         Blocks of at most 4,000 rows are multiplied in `products` precision and summed in
-        float64. Where that is float32, its error is measured: on three blocks and up to 32
-        columns the products are repeated in float64, and twice the worst ratio of error to
-        trace found is charged to every block.
+        float64. Where that is float32, its error is measured: on some blocks and up to 32
+        columns the products are repeated in float64 from the stored values, and twice the
+        worst ratio of error to trace found is charged to every block.
         """
         n, p = self.shape
         xp = namespace(self.like)
@@ -160,17 +182,17 @@ class Rows(abc.ABC):
         lanes = self.lanes(float(n) * p * p, p, len(tiles))
         grams = [xp.zeros((p, p), dtype=xp.float64) for _ in range(lanes.count)]
         first = [xp.zeros((p,), dtype=xp.float64) for _ in range(lanes.count)]
-        probed = self._probed(len(tiles))
         ratios = [0.0]
 
         def work(lane: int, numbers: Iterator[int]) -> None:
+            probe = Probe(self.products)
             buffer = scratch((tiles.rows, p), self.products, self.like, self.order)
             space = scratch((p, p), self.products, self.like)
             for number in numbers:
                 y = self.block(tiles[number], buffer)
                 product = add_gram(grams[lane], y, space)
                 first[lane] += column_sums(y, self._root_of(tiles[number]))
-                if number in probed:
+                if probe.due(float(xp.sum(xp.linalg.diagonal(product)))):
                     ratios.append(self._product_error(tiles[number], product))
 
         lanes.run(work, len(tiles))
@@ -180,7 +202,13 @@ class Rows(abc.ABC):
         raw = float(xp.sum(xp.linalg.diagonal(scatter)))
         sums = sum(first[1:], first[0])
         scatter -= sums[:, None] * (sums[None, :] / self.total)
-        return self._finish(sums, scatter, raw, tiles, 2 * max(ratios))
+        return self._finish(sums, scatter, raw, tiles, self._charged(ratios))
+
+    def _charged(self, ratios: list[float]) -> float:
+        """Return twice the worst ratio found, at least what float32 products must cost."""
+        return (
+            2 * max(*ratios, eps_of(self.products) / 8) if self.products.itemsize == 4 else 0.0
+        )
 
     def _product_error(self, rows: slice, product: Array) -> float:
         """Return ‖fl(YᵀY) - YᵀY‖_F / ‖Y‖²_F from the stored values, on some columns of it."""
@@ -223,10 +251,6 @@ class Rows(abc.ABC):
 
     def _root_of(self, rows: slice) -> Array | None:
         return None if self.root is None else self.root[rows]
-
-    def _probed(self, blocks: int) -> set[int]:
-        """Return the blocks whose float32 products are checked; none for float64."""
-        return {0, blocks // 2, blocks - 1} if self.products.itemsize == 4 else set()
 
     def _finish(
         self, sums: Array, scatter: Array, raw: float, tiles: Tiles, ratio: float
@@ -282,7 +306,7 @@ class DenseRows(Rows):
         space = scratch((n, n), self.products, self.like)
         buffer = scratch((n, tiles.rows), self.products, self.like, self.order)
         offsets, scatters, factors = [], [], []
-        ratios, probed = [0.0], self._probed(len(tiles))
+        ratios, probe = [0.0], Probe(self.products)
         for number in range(len(tiles)):
             y, offset = self._whole_columns(tiles[number], buffer)
             offsets.append(offset)
@@ -292,11 +316,12 @@ class DenseRows(Rows):
                 y *= xp.astype(factor, y.dtype)
                 factors.append(factor)
             product = add_gram(gram, y.T, space)
-            if number in probed:
+            if probe.due(float(xp.sum(xp.linalg.diagonal(product)))):
                 ratios.append(self._outer_error(tiles[number], factor, product))
         raw = float(xp.sum(xp.linalg.diagonal(gram)))
         sums = xp.concat(offsets, axis=0) * self.total
-        found = self._finish(sums, xp.concat(scatters, axis=0), raw, tiles, 2 * max(ratios))
+        ratio = self._charged(ratios)
+        found = self._finish(sums, xp.concat(scatters, axis=0), raw, tiles, ratio)
         return gram, found, xp.concat(factors, axis=0) if factors else None
 
     def _outer_error(self, part: slice, factor: Array | None, product: Array) -> float:

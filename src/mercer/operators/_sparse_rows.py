@@ -8,7 +8,7 @@ import scipy.sparse
 
 from mercer.arrays import EPS, Array, Lanes, Tiles, binary_exponent, thread_count
 from mercer.operators._centring import Moments
-from mercer.operators._rows import LONGEST, Rows
+from mercer.operators._rows import LONGEST, SAFE, Rows
 from mercer.sources import Source, SparseSource
 
 _FAR = 10.0  # mean/std from which the two digits that float64 sums lose are worth a shift
@@ -58,8 +58,8 @@ def _shift_full_columns(csr: Any, origin: Array) -> Any:
 
     Each shifted column is more than half full, so at most one cell is added per stored one.
     """
-    shifted = csr.copy()
-    shifted.data = shifted.data - origin[shifted.indices].astype(shifted.dtype)
+    shifted = csr.astype(np.float64)  # a copy: float32 would round what is far from the origin
+    shifted.data -= origin[shifted.indices]
     columns = np.flatnonzero(origin)
     stored = csr[:, columns]
     stored = scipy.sparse.csc_array(stored)
@@ -71,7 +71,7 @@ def _shift_full_columns(csr: Any, origin: Array) -> Any:
         rows.append(absent)
         cols.append(np.full(absent.size, column))
     i, j = np.concatenate(rows), np.concatenate(cols)
-    fill = scipy.sparse.csr_array((-origin[j].astype(csr.dtype), (i, j)), shape=csr.shape)
+    fill = scipy.sparse.csr_array((-origin[j].astype(np.float64), (i, j)), shape=csr.shape)
     return scipy.sparse.csr_array(shifted) + fill
 
 
@@ -105,19 +105,18 @@ class SparseRows(Rows):
         if exponent is None:
             low, high = csr.data.min(initial=0), csr.data.max(initial=0)
             exponent = binary_exponent(max(-float(low), float(high)))
+        exponent = exponent if abs(exponent) > SAFE[8] else 0
         self.csr = csr
+        if exponent:  # before anything is squared
+            self.csr = csr.astype(np.float64)
+            self.csr.data = np.ldexp(self.csr.data, -exponent)
         self._weights = None if weights is None else np.asarray(weights, np.float64)
         super().__init__(source, weights, np.float64, exponent, origin)
-        if self.exponent:
+        here = np.ldexp(self.origin, -exponent) if origin is not None else self.origin
+        if np.any(here):
             self._sums = None
-            self.csr = self.csr.astype(np.float64)
-            self.csr.data = np.ldexp(self.csr.data, -self.exponent)
-            self.origin = np.ldexp(self.origin, -self.exponent)
-        if np.any(self.origin):
-            self._sums = None
-            self.csr = _shift_full_columns(self.csr, self.origin)
-        if self.exponent:
-            self.origin = np.ldexp(self.origin, self.exponent)
+            self.csr = _shift_full_columns(self.csr, here)
+        self.origin = np.ldexp(here, exponent)
 
     def _provisional_origin(self, sample: Array) -> Array:
         del sample  # one reading of the stored cells tells exactly
