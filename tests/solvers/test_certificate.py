@@ -1,0 +1,154 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mercer.solvers import Certificate
+
+
+def certificate(values, upper, residual=None, *, error=0.0, tol=1e-2, zero_level=0.0):
+    values, upper = np.array(values, float), np.array(upper, float)
+    residual = np.zeros(len(values)) if residual is None else np.array(residual, float)
+    return Certificate.of(values, upper, residual, error=error, tol=tol, zero_level=zero_level)
+
+
+def test_intervals_hold_values_and_error():
+    c = certificate([4, 2], [4.01, 2.02, 1.0], [0.1, 0.2], error=0.005)
+    np.testing.assert_allclose(c.lower, [3.995, 1.995])
+    np.testing.assert_allclose(c.upper, [4.015, 2.025])
+    np.testing.assert_allclose(c.residual, [0.105, 0.205])
+    assert c.next_upper == pytest.approx(1.005)
+    assert c.tol == 1e-2
+    assert c.reached == pytest.approx((2.025 - 1.995) / (2 * 1.995))
+    assert c.converged.tolist() == [True, True]
+    assert c.met
+
+
+def test_each_value_may_have_its_own_error():
+    c = certificate([4, 2], [4, 2, 1], error=np.array([0.5, 0.25]))
+    np.testing.assert_allclose(c.lower, [3.5, 1.75])
+    np.testing.assert_allclose(c.upper, [4.5, 2.25])
+    assert not c.met
+
+
+def test_tol_is_the_relative_half_width():
+    for tol, met in ((0.0051, True), (0.0049, False)):
+        assert certificate([1.0], [1.01, 0.5], tol=tol).met is met
+    c = certificate([1.0, 0.1], [1.0, 0.2, 0.05])
+    assert c.converged.tolist() == [True, False]
+    assert c.reached == pytest.approx(0.5)
+
+
+def test_what_lies_below_the_zero_level_is_done():
+    c = certificate([1, 1e-9, 0], [1, 2e-9, 1e-9, 1e-9], zero_level=1e-8)
+    assert c.met
+    assert c.reached == 0.0
+    assert c.zero_level == 1e-8
+
+
+def test_a_value_just_above_zero_is_not_done():
+    assert not certificate([1, 2e-8], [1, 5e-8, 1e-9], zero_level=1e-8).met
+
+
+def test_the_gap_is_the_distance_to_all_other_intervals():
+    c = certificate([5, 3, 2], [5.1, 3.2, 2.3, 1.9])
+    np.testing.assert_allclose(c.gap, [5 - 3.2, 3 - 2.3, 2 - 1.9])
+    c = certificate([5, 3, 2], [5.1, 3.2, 2.3, 1.9], error=0.05)
+    np.testing.assert_allclose(c.gap, [5 - 3.25, 3 - 2.35, 2 - 1.95])
+
+
+def test_the_gap_looks_upwards_too():
+    c = certificate([5, 3, 1], [5, 3, 1, 0], error=0.5)
+    np.testing.assert_allclose(c.gap[1], min(4.5 - 3, 3 - 1.5))
+
+
+def test_overlapping_intervals_have_no_gap_and_no_direction():
+    c = certificate([3, 2.9], [3.2, 3.1, 1], [0.1, 0.1])
+    np.testing.assert_allclose(c.gap, [0, 0.1])  # the first is at least 3
+    np.testing.assert_allclose(c.sine, [1, 1])
+
+
+def test_the_sine_is_residual_over_gap_at_most_one():
+    c = certificate([3, 2], [3, 2, 1], [0.01, 5.0])
+    np.testing.assert_allclose(c.sine, [0.01, 1.0])
+
+
+def test_without_others_the_axis_is_certain():
+    c = certificate([3.0], [3.0], [0.1])
+    assert c.gap == [np.inf]
+    assert c.sine == [0.0]
+    assert c.groups == ()
+
+
+def test_where_nothing_is_known_of_the_others_nothing_is_claimed():
+    c = certificate([3.0], [np.inf, np.inf], [0.1])
+    assert c.gap == [0.0]
+    assert c.sine == [1.0]
+    assert c.groups == ((0, 1),)
+    assert not c.met
+
+
+@pytest.mark.parametrize(
+    ("values", "upper", "groups"),
+    [
+        ([5, 4, 3], [5, 4, 3, 1], ()),
+        ([5, 5, 3], [5, 5, 3, 1], ((0, 1),)),
+        ([5, 4, 4, 4, 2], [5, 4, 4, 4, 2, 0], ((1, 2, 3),)),
+        ([5, 5, 3, 3], [5, 5, 3, 3, 1], ((0, 1), (2, 3))),
+        ([5, 4, 3], [5, 4, 3, 3], ((2, 3),)),
+        ([5, 4, 3], [5, 5, 4, 3], ((0, 1, 2, 3),)),
+        ([2, 0, 0], [2, 0, 0, 0], ()),
+    ],
+)
+def test_groups_are_runs_that_overlap(values, upper, groups):
+    assert certificate(values, upper, zero_level=1e-9).groups == groups
+
+
+def test_the_first_pairs_keep_what_is_known():
+    whole = certificate([5, 3, 3, 2, 1], [5, 3, 3.5, 2, 1, 0.5], [1, 2, 3, 4, 5.0])
+    part = whole.first(2)
+    np.testing.assert_array_equal(part.lower, whole.lower[:2])
+    np.testing.assert_array_equal(part.gap, whole.gap[:2])
+    assert part.groups == ((1, 2),)
+    assert part.next_upper == 3.5
+    assert part.converged.tolist() == [True, True]
+    assert part.met
+    assert part.reached < whole.reached
+    assert whole.first(5).groups == whole.groups == ((1, 2),)
+    assert whole.first(1).groups == ()
+    assert whole.first(5).next_upper == whole.next_upper
+    assert whole.first(5).reached == pytest.approx(whole.reached)
+
+
+def test_padding_adds_certain_zeros():
+    c = certificate([5, 3], [5, 3]).padded(2)
+    np.testing.assert_array_equal(c.lower, [5, 3, 0, 0])
+    np.testing.assert_array_equal(c.upper, [5, 3, 0, 0])
+    assert c.converged.tolist() == [True] * 4
+    assert c.groups == ()
+    assert len(c.gap) == len(c.residual) == 4
+    assert certificate([5], [5]).padded(0).lower.tolist() == [5]
+
+
+@given(st.floats(1e-100, 1e100))
+def test_scaling_scales_everything_but_shares(factor):
+    c = certificate([5, 3, 3], [5.1, 3, 3, 1], [0.1, 0.2, 0.3], error=0.01, zero_level=1e-3)
+    s = c.scaled(factor)
+    for name in ("lower", "upper", "residual", "gap", "zero_level", "next_upper"):
+        np.testing.assert_allclose(getattr(s, name), getattr(c, name) * factor, rtol=1e-15)
+    np.testing.assert_allclose(s.sine, c.sine, rtol=1e-12)
+    assert (s.groups, s.tol, s.reached, s.met) == (c.groups, c.tol, c.reached, c.met)
+
+
+def test_powers_of_two_scale_without_overflow_on_the_way():
+    c = certificate([5], [5.5, 1], [0.1], zero_level=1e-3).scaled(0.5, 1000).scaled(1.0, -999)
+    np.testing.assert_array_equal(c.upper, [5.5])
+    assert c.zero_level == 1e-3
+
+
+def test_it_speaks():
+    text = str(certificate([5, 3, 3], [5, 3, 3, 3]))
+    assert (
+        text.splitlines()[0] == "certificate: 3 of 3 eigenvalues within 1e-02 (worst 0.0e+00)"
+    )
+    assert "axes 2, 3, 4 cannot be told apart" in text

@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+
+from mercer.solvers._outside import PROBES, Outside
+from mercer.testing import matrices
+
+
+def outside(a, q, xp=None, seed=0, stream=1):
+    hold = np.asarray if xp is None else xp.asarray
+    matrix = hold(a)
+    return Outside(lambda v: matrix @ v, hold(q), hold(np.zeros((0, 0))), seed, stream)
+
+
+def norm_outside(a, q):
+    project = np.eye(len(a)) - q @ q.T
+    return float(np.linalg.norm(project @ a @ project, 2))
+
+
+SPECTRA = ["even", "graded", "clustered", "repeated", "flat", "low rank"]
+
+
+@pytest.mark.parametrize("name", SPECTRA)
+@pytest.mark.parametrize("held", [0, 3, 20])
+def test_the_bound_holds_at_every_step(name, held):
+    values = matrices.spectra(64)[name]
+    for seed in range(6):
+        a = matrices.symmetric(values, seed)
+        q = matrices.rotation(64, seed + 1)[:, :held]
+        truth = norm_outside(a, q)
+        probe = outside(a, q, seed=seed)
+        bounds = [probe.bound]
+        for _ in range(8):
+            if probe.block.shape[1] == 0:
+                break
+            probe.step()
+            assert truth <= probe.bound * (1 + 1e-12)
+            bounds.append(probe.bound)
+        assert bounds == sorted(bounds, reverse=True)
+        assert bounds[-1] <= 3 * truth
+
+
+def test_every_library_agrees(xp):
+    a = matrices.symmetric(matrices.spectra(64)["even"])
+    q = matrices.rotation(64)[:, :5]
+    here, there = outside(a, q), outside(a, q, xp)
+    for _ in range(4):
+        here.step()
+        there.step()
+    assert there.bound == pytest.approx(here.bound, rel=1e-10)
+
+
+def test_an_axis_left_out_is_found_out():
+    values = np.full(200, 1e-6)
+    values[0] = 1.0
+    a = matrices.symmetric(values)
+    q = np.linalg.eigh(a)[1][:, :50]  # everything but the only axis that matters
+    probe = outside(a, q)
+    for _ in range(4):
+        probe.step()
+    assert 1.0 <= probe.bound < 1.5
+
+
+def test_nothing_left_outside():
+    values = matrices.spectra(32)["low rank"]
+    a = matrices.symmetric(values)
+    q = np.linalg.eigh(a)[1][:, -8:]
+    probe = outside(a, q)
+    probe.step()
+    assert 0 <= probe.bound <= 1e-11 * values[0]
+
+
+def test_fewer_directions_than_probes():
+    a = matrices.symmetric([5.0, 4.0, 3.0, 2.0, 1.0])
+    q = matrices.rotation(5, 3)[:, :2]
+    assert PROBES > 3
+    probe = outside(a, q)
+    for _ in range(3):
+        if probe.block.shape[1]:
+            probe.step()
+    assert norm_outside(a, q) <= probe.bound * (1 + 1e-12)
+
+
+def test_hopeless_is_said_early_and_not_wrongly():
+    values = np.concatenate([[10.0, 9.0], np.full(98, 1.0)])
+    a = matrices.symmetric(values)
+    q = np.linalg.eigh(a)[1][:, -2:]
+    probe = outside(a, q)
+    steps = 0
+    while probe.bound > 5 and not probe.hopeless(5.0):
+        probe.step()
+        steps += 1
+    assert probe.bound <= 5
+    assert steps <= 6
+    probe = outside(a, q[:, :1])  # 9 or 10 is still outside
+    for _ in range(3):
+        probe.step()
+    assert probe.hopeless(9.0)
