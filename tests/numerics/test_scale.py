@@ -1,0 +1,237 @@
+"""X·2^e: the same axes and ratios, nothing that is not a number, a word where variances end."""
+
+import functools
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from forced import FORCED, fit, gapped, holed, suits
+from jacobi import WIDE, reference, sine
+
+from mercer import PCA
+from mercer.errors import AccuracyWarning, DataWarning
+
+K = 3
+SHAPES = {"tall": (60, 24), "wide": (30, 100)}
+ARRAYS = (
+    "components_",
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "singular_values_",
+    "mean_",
+    "noise_variance_",
+)
+CERTIFIED = ("lower", "upper", "residual", "gap", "sine", "reached", "zero_level")
+
+
+@functools.cache
+def table(kind, dtype, offset=0.0):
+    n, p = SHAPES[kind]
+    return (gapped(n, p, 1, K, noise=0.1) + offset).astype(dtype)
+
+
+@functools.cache
+def unscaled(kind, dtype, path, offset=0.0):
+    return fit(path, table(kind, dtype, offset), K)
+
+
+def scaled_fit(path, X, k=K):
+    """Return the model and the words of its data warnings; any other warning is an error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", AccuracyWarning)
+        warnings.simplefilter("always", DataWarning)
+        found = FORCED[path](k).fit(X)
+    return found, [str(w.message) for w in caught]
+
+
+def no_nan(found):
+    for name in ARRAYS:
+        assert not np.isnan(getattr(found, name)).any(), name
+    for name in CERTIFIED:
+        assert not np.isnan(getattr(found.certificate_, name)).any(), f"certificate_.{name}"
+
+
+def check_same(found, plain, dtype):
+    tight = 1e-12 if dtype is np.float64 else 1e-6
+    ratios = plain.explained_variance_ratio_
+    np.testing.assert_allclose(found.explained_variance_ratio_, ratios, rtol=tight)
+    assert sine(found.components_, plain.components_.T.astype(WIDE)) <= tight
+    assert found.rank_ == plain.rank_
+    no_nan(found)
+
+
+@pytest.mark.parametrize("path", FORCED)
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("exponent", [-500, -300, -241, -240, -100, 100, 239, 240, 300, 500])
+def test_powers_of_two_in_float64(exponent, kind, path):
+    X = table(kind, np.float64)
+    if not suits(path, *X.shape, K):
+        assert path == "dual"
+        return
+    plain = unscaled(kind, np.float64, path)
+    found, words = scaled_fit(path, np.ldexp(X, exponent))
+    assert not words
+    check_same(found, plain, np.float64)
+    variances = np.ldexp(plain.explained_variance_, 2 * exponent)
+    np.testing.assert_allclose(found.explained_variance_, variances, rtol=1e-12)
+    spectrum = np.ldexp(plain.singular_values_, exponent)
+    np.testing.assert_allclose(found.singular_values_, spectrum, rtol=1e-12)
+    noise = np.ldexp(plain.noise_variance_, 2 * exponent)
+    assert found.noise_variance_ == pytest.approx(noise, rel=1e-9)
+    scores = np.ldexp(found.transform(np.ldexp(X, exponent)), -exponent)
+    np.testing.assert_allclose(scores, plain.transform(X), atol=1e-11)
+
+
+@pytest.mark.parametrize("path", FORCED)
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("exponent", [-83, -40, -29, 27, 28, 40, 66])
+def test_powers_of_two_in_float32(exponent, kind, path):
+    """2^-83 is 1e-25 and 2^66 is 7e19: their squares leave float32."""
+    X = table(kind, np.float32)
+    if not suits(path, *X.shape, K):
+        assert path == "dual"
+        return
+    plain = unscaled(kind, np.float32, path)
+    found, words = scaled_fit(path, np.ldexp(X, exponent))
+    assert not words
+    check_same(found, plain, np.float32)
+    variances = np.ldexp(plain.explained_variance_, 2 * exponent)
+    np.testing.assert_allclose(found.explained_variance_, variances, rtol=1e-5)
+
+
+@pytest.mark.parametrize("path", FORCED)
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("factor", [1e160, 1e200, 1e300, 1e-165, 1e-200, 1e-300, 1e-307])
+def test_variances_beyond_float64_are_said_to_be(factor, kind, path):
+    X = table(kind, np.float64) * factor
+    if not suits(path, *X.shape, K):
+        assert path == "dual"
+        return
+    found, words = scaled_fit(path, X)
+    check_same(found, unscaled(kind, np.float64, path), np.float64)
+    assert len(words) == 1
+    assert "variances leave the range of float64" in words[0]
+    assert words[0].count("\n") == 2
+    assert np.isfinite(found.singular_values_).all()
+    if 1e-300 <= factor <= 1e300:
+        scores = found.transform(X) / factor
+        plain = unscaled(kind, np.float64, path).transform(table(kind, np.float64))
+        np.testing.assert_allclose(scores, plain, atol=1e-11)
+
+
+@pytest.mark.parametrize("path", FORCED)
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("exponent", [-1070, -1060, -1040, -1025])
+def test_subnormal_numbers(exponent, kind, path):
+    """The stored values have few bits left: what they are is still analysed exactly."""
+    X = np.ldexp(table(kind, np.float64), exponent)
+    if not suits(path, *X.shape, K):
+        assert path == "dual"
+        return
+    found, words = scaled_fit(path, X)
+    truth = reference(np.ldexp(X, 1000))
+    ratios = (truth.values[:K] / truth.total).astype(float)
+    loose = 1e-10 if path != "krylov" else 2e-6
+    np.testing.assert_allclose(found.explained_variance_ratio_, ratios, rtol=loose)
+    assert len(words) == 1
+    no_nan(found)
+
+
+@pytest.mark.parametrize("path", ["svd", "gram", "dual"])
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("exponent", [-1030, -600, 530, 1000])
+def test_every_component_beyond_float64_and_no_nan(exponent, kind, path):
+    X = np.ldexp(table(kind, np.float64), exponent)
+    if not suits(path, *X.shape, K):
+        assert path == "dual"
+        return
+    found, words = scaled_fit(path, X, None)
+    no_nan(found)
+    assert len(words) == 1
+    assert found.rank_ == (24 if kind == "tall" else 29)
+
+
+@pytest.mark.parametrize("path", FORCED)
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+@pytest.mark.parametrize("exponent", [-700, -500, 40, 500, 700])
+def test_sparse(exponent, offset, kind, path):
+    X = holed(table(kind, np.float64, offset), 0.3, 2)
+    if not suits(path, *X.shape, K):
+        assert path == "dual"
+        return
+    scaled = X.copy()
+    scaled.data = np.ldexp(X.data, exponent)
+    found, words = scaled_fit(path, scaled)
+    plain = fit(path, X, K)
+    assert len(words) == (abs(exponent) > 510)
+    np.testing.assert_allclose(
+        found.explained_variance_ratio_, plain.explained_variance_ratio_, rtol=1e-10
+    )
+    if offset == 0:  # at 1000 the holes make a flat spectrum, and no axis is determined
+        assert sine(found.components_, plain.components_.T.astype(WIDE)) <= 1e-10
+    no_nan(found)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -500, 500, 1000])
+def test_an_outlier_that_no_sample_sees(exponent):
+    """The unit is guessed on a sample; one row of another order must not break the sums."""
+    X = gapped(9001, 24, 1, K)
+    X[4501] = np.ldexp(1.0, exponent)
+    for path in ("svd", "gram", "krylov"):
+        with np.errstate(all="raise", under="ignore"):
+            found, _ = scaled_fit(path, X, 1)
+        no_nan(found)
+        truth = reference(X) if exponent < 0 else None
+        if truth is None:
+            np.testing.assert_allclose(found.components_[0], np.full(24, 24**-0.5), rtol=1e-10)
+            assert found.explained_variance_ratio_[0] == pytest.approx(1.0)
+        else:
+            ratio = float(truth.values[0] / truth.total)
+            assert found.explained_variance_ratio_[0] == pytest.approx(ratio, rel=2e-6)
+
+
+@pytest.mark.parametrize("path", ["svd", "gram", "krylov", "auto"])
+def test_columns_of_very_different_scale(path):
+    """Standardised, a column of 1e-200 counts as much as one of 1e150."""
+    X = table("tall", np.float64)
+    factor = 10.0 ** np.linspace(-140, 140, X.shape[1])
+    found, _ = scaled_fit(path, X * factor)
+    no_nan(found)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", AccuracyWarning)
+        plain = FORCED[path](K, standardize=True).fit(X)
+        wild = FORCED[path](K, standardize=True).fit(X * factor)
+    np.testing.assert_allclose(wild.explained_variance_, plain.explained_variance_, rtol=1e-8)
+    np.testing.assert_allclose(wild.scale_, plain.scale_ * factor, rtol=1e-12)
+
+
+@pytest.mark.parametrize("whiten", [True, "zca"])
+@pytest.mark.parametrize("exponent", [-600, -500, 500, 600])
+def test_whitened_coordinates_know_no_scale(exponent, whiten):
+    X = table("tall", np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", DataWarning)
+        plain = PCA(K, whiten=whiten).fit(X)
+        found = PCA(K, whiten=whiten).fit(np.ldexp(X, exponent))
+        scores = found.transform(np.ldexp(X, exponent))
+        back = np.ldexp(found.inverse_transform(scores), -exponent)
+    np.testing.assert_allclose(scores, plain.transform(X), atol=1e-10)
+    np.testing.assert_allclose(back, plain.inverse_transform(plain.transform(X)), atol=1e-10)
+
+
+def test_sparse_formats_keep_the_unit_of_the_whole():
+    X = scipy.sparse.random_array((50, 30), density=0.2, rng=np.random.default_rng(0))
+    X = X * 1e200
+    ratios = [quiet_ratios(fmt(X)) for fmt in (scipy.sparse.csr_array, scipy.sparse.csc_array)]
+    np.testing.assert_array_equal(*ratios)
+
+
+def quiet_ratios(X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return PCA(4).fit(X).explained_variance_ratio_
