@@ -223,3 +223,16 @@ def test_scales_do_not_matter():
         found = BlockKrylov(block=8).solve(op, Goal(4, trace=float(np.trace(b))))
         np.testing.assert_allclose(np.ldexp(found.values, -k), base.values, rtol=1e-12)
         assert found.certificate.met is base.certificate.met
+
+
+@pytest.mark.parametrize("kind", ["symmetric", "rectangular"])
+def test_spikes_over_flat_noise_are_certified(kind):
+    values = np.concatenate([[10.0, 9.0], np.ones(298)])
+    a = matrices.symmetric(values)
+    op = Dense(a, symmetric=True)
+    if kind == "rectangular":
+        op = Dense(matrices.rectangular(np.sqrt(values), (400, 300)))
+    found = BlockKrylov(block=12).solve(op, Goal(2, trace=float(values.sum())))
+    assert found.certificate.met
+    assert found.passes <= 12
+    assert holds(found, values, 1e-13)
