@@ -18,6 +18,7 @@ from mercer.arrays import (
     binary_exponent,
     column_squares,
     column_sums,
+    eigvalsh,
     eps_of,
     in_units,
     interruptible,
@@ -37,7 +38,8 @@ _SAMPLE_CELLS = 500_000  # cells, that give the provisional origin
 _LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
 _PROBE_EVERY = 128  # blocks
-_PROBED_COLUMNS = 32  # columns on which float32 products are repeated in float64
+_PROBED_WHOLE = 300  # order up to which a float32 product is repeated whole in float64
+_PROBED_COLUMNS = 32  # columns that are repeated of a larger one
 SAFE = {8: 240, 4: 28}  # item size: exponents whose squares and sums stay in range
 
 
@@ -172,9 +174,9 @@ class Rows(abc.ABC):
         """Return the moments with the whole scatter matrix: one pass, np² flops.
 
         Blocks of at most 4,000 rows are multiplied in `products` precision and summed in
-        float64. Where that is float32, its error is measured: on some blocks and up to 32
-        columns the products are repeated in float64 from the stored values, and twice the
-        worst ratio of error to trace found is charged to every block.
+        float64. Where that is float32, its error is measured: the products of some blocks
+        are repeated in float64 from the stored values (on 32 columns where there are more
+        than 300), and twice the worst ratio of error to trace is charged to every block.
         """
         n, p = self.shape
         xp = namespace(self.like)
@@ -207,14 +209,13 @@ class Rows(abc.ABC):
     def _charged(self, ratios: list[float]) -> float:
         """Return twice the worst ratio found, at least what float32 products must cost."""
         return (
-            2 * max(*ratios, eps_of(self.products) / 8) if self.products.itemsize == 4 else 0.0
+            2 * max(*ratios, eps_of(self.products) / 64) if self.products.itemsize == 4 else 0.0
         )
 
     def _product_error(self, rows: slice, product: Array) -> float:
-        """Return ‖fl(YᵀY) - YᵀY‖_F / ‖Y‖²_F from the stored values, on some columns of it."""
-        product = as_numpy(product)
-        p, size = product.shape[1], 0.0
-        columns = np.linspace(0, p - 1, min(p, _PROBED_COLUMNS)).astype(np.intp)
+        """Return ‖fl(YᵀY) - YᵀY‖ / ‖Y‖²_F of one block, from the stored values."""
+        p, size = self.shape[1], 0.0
+        columns = _probed_columns(p)
         exact = np.zeros((p, len(columns)))
         for start in range(rows.start, rows.stop, 512):
             part = slice(start, min(start + 512, rows.stop))
@@ -222,8 +223,7 @@ class Rows(abc.ABC):
             wide = as_numpy(self.block(part, buffer)).astype(np.float64, copy=False)
             exact += wide.T @ wide[:, columns]
             size += float(np.vdot(wide, wide))
-        wrong = np.sqrt(p / len(columns)) * np.linalg.norm(product[:, columns] - exact)
-        return float(wrong) / size if size > 0 else 0.0
+        return _norm(as_numpy(product)[:, columns] - exact) / size if size > 0 else 0.0
 
     def triangle(self, centring: Centring) -> Array:
         """Return R (≤ p, p) with RᵀR the scatter of x̃: blockwise QR in float64, 2np² flops."""
@@ -326,15 +326,14 @@ class DenseRows(Rows):
 
     def _outer_error(self, part: slice, factor: Array | None, product: Array) -> float:
         """See `Rows._product_error`; here the blocks are columns and YYᵀ is probed."""
-        product = as_numpy(product)
-        n = product.shape[1]
+        n = self.shape[0]
         buffer = scratch((n, part.stop - part.start), np.float64, self.like)
         wide = as_numpy(self._whole_columns(part, buffer)[0]).astype(np.float64, copy=False)
         wide = wide if factor is None else wide * as_numpy(factor)
-        picked = np.linspace(0, n - 1, min(n, _PROBED_COLUMNS)).astype(np.intp)
-        wrong = np.linalg.norm(product[:, picked] - wide @ wide[picked].T)
+        picked = _probed_columns(n)
         size = float(np.vdot(wide, wide))
-        return float(np.sqrt(n / len(picked)) * wrong) / size if size > 0 else 0.0
+        wrong = as_numpy(product)[:, picked] - wide @ wide[picked].T
+        return _norm(wrong) / size if size > 0 else 0.0
 
     def _whole_columns(self, part: slice, buffer: Array | None) -> tuple[Array, Array]:
         """Return columns (n, c) centred to rounding and weighted, and their offsets (c,)."""
@@ -350,3 +349,18 @@ class DenseRows(Rows):
         if self.root is not None:
             y *= self.root[:, None]
         return y, offset
+
+
+def _probed_columns(order: int) -> Array:
+    """Return all columns of a small product, evenly spaced ones of a large one."""
+    count = order if order <= _PROBED_WHOLE else _PROBED_COLUMNS
+    return np.linspace(0, order - 1, count).astype(np.intp)
+
+
+def _norm(wrong: Array) -> float:
+    """Return the spectral norm of a whole error, or the Frobenius norm a sample implies."""
+    order, count = wrong.shape
+    if order == count:
+        values = eigvalsh((wrong + wrong.T) / 2)
+        return float(max(abs(values[0]), abs(values[-1])))
+    return float(np.sqrt(order / count) * np.linalg.norm(wrong))
