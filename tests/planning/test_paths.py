@@ -1,0 +1,123 @@
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mercer.planning import Problem
+from mercer.planning._paths import block_width, candidates
+from mercer.solvers import BlockKrylov, Exact
+
+
+def problem(rows, cols, components, **more):
+    given = {"itemsize": 8, "memory": 10**12, "threads": 2, **more}
+    return Problem(rows=rows, cols=cols, components=components, **given)
+
+
+def names(*args, **more):
+    return [path.name for path in candidates(problem(*args, **more))]
+
+
+@pytest.mark.parametrize(
+    ("shape", "found"),
+    [
+        ((1000, 100, 5), ["svd", "gram", "krylov"]),
+        ((100, 1000, 5), ["svd", "dual", "krylov"]),
+        ((100, 100, 5), ["svd", "gram", "krylov"]),
+        ((1000, 100, 34), ["svd", "gram"]),
+        ((1000, 100, 100), ["svd", "gram"]),
+        ((1000, 20, 2), ["svd", "gram"]),
+        ((2, 1, 1), ["svd", "gram"]),
+    ],
+)
+def test_which_paths_can_do_it(shape, found):
+    assert names(*shape) == found
+
+
+def test_faces_may_promise_a_path():
+    assert names(1000, 100, 5, allowed=("gram",)) == ["gram"]
+    assert names(100, 1000, 5, allowed=("gram",)) == ["gram"]
+    assert names(100, 1000, 5, allowed=("svd", "krylov")) == ["svd", "krylov"]
+    assert names(100, 100, 99, allowed=("krylov",)) == []
+
+
+sizes = st.integers(2, 10**6)
+
+
+@given(sizes, sizes, st.integers(1, 500), st.sampled_from([4, 8]), st.integers(1, 64))
+def test_forecasts_are_positive_and_made_of_whole_bytes(rows, cols, k, itemsize, threads):
+    k = min(k, rows, cols)
+    for path in candidates(problem(rows, cols, k, itemsize=itemsize, threads=threads)):
+        assert path.seconds > 0
+        assert path.flops > 0
+        assert isinstance(path.bytes, int)
+        assert path.bytes > 0
+        assert path.passes >= 1
+        assert path.products in (4, 8)
+        assert path.then is None
+        assert path.digits == {"svd": "all", "krylov": "tol"}.get(path.name, "gram")
+        assert path.name in path.line()
+
+
+@given(sizes, st.integers(21, 10**5), st.integers(1, 40))
+def test_more_rows_cost_more(rows, cols, k):
+    k = min(k, rows, cols)
+    for a, b in zip(
+        candidates(problem(rows, cols, k)), candidates(problem(2 * rows, cols, k)), strict=False
+    ):
+        if a.name == b.name:
+            assert a.flops <= b.flops
+            assert a.seconds <= b.seconds * 1.0001
+
+
+@given(sizes, sizes, st.integers(1, 1000))
+def test_the_block_is_never_wider_than_the_matrix(rows, cols, k):
+    order = min(rows, cols)
+    for sparse in (False, True):
+        width = block_width(min(k, order), order, sparse)
+        assert 1 <= width <= order
+        assert width >= min(8, order)
+
+
+def test_float32_is_multiplied_as_float64_where_that_is_cheap():
+    small = {p.name: p.products for p in candidates(problem(1000, 100, 5, itemsize=4))}
+    large = {p.name: p.products for p in candidates(problem(10**6, 1000, 5, itemsize=4))}
+    assert small["gram"] == 8
+    assert large["gram"] == large["krylov"] == 4
+    assert large["svd"] == 8
+
+
+def test_sparse_products_are_float64():
+    paths = candidates(problem(10**6, 1000, 5, itemsize=4, nnz=10**7))
+    assert {path.products for path in paths} == {8}
+
+
+def test_sparse_data_makes_iterations_cheap():
+    dense = candidates(problem(10**5, 10**4, 10))
+    sparse = candidates(problem(10**5, 10**4, 10, nnz=10**6))
+    assert sparse[-1].name == "krylov"
+    assert sparse[-1].seconds < dense[-1].seconds / 5
+
+
+def test_paths_carry_their_solvers():
+    svd, gram, krylov = candidates(problem(10**5, 500, 5))
+    assert isinstance(svd.solver, Exact)
+    assert isinstance(gram.solver, Exact)
+    assert isinstance(krylov.solver, BlockKrylov)
+    assert krylov.solver.block == block_width(5, 500)
+
+
+def test_a_budget_of_passes():
+    krylov = candidates(problem(10**5, 500, 5))[-1]
+    short = krylov.with_passes(3)
+    assert short.solver.max_passes == short.passes == 3
+    assert "at most 3 passes" in short.note
+    assert krylov.within(7).solver.max_passes == 7
+    assert dataclasses.replace(krylov.within(7), solver=krylov.solver) == krylov
+
+
+def test_a_line_holds_the_forecast():
+    line = candidates(problem(10**6, 50, 5))[1].line()
+    assert line.startswith("gram")
+    for word in ("1 pass", "flop", " s ", "one-pass Gram matrix"):
+        assert word in line
