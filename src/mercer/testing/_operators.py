@@ -92,7 +92,7 @@ class _Trial:
     def products(self) -> None:
         """The three products, and the dot test that ties the first two."""
         op, a = self.op, self.a
-        v, u = as_numpy(self.v), as_numpy(self.u)
+        v, u = as_numpy(self.v).copy(), as_numpy(self.u).copy()
         along, back = op.matmat(self.v), op.rmatmat(self.u)
         self.same("matmat is not the product with A", along, a @ v, self.scale(v))
         self.same("rmatmat is not the product with Aᵀ", back, a.T @ u, self.scale(u))
