@@ -109,9 +109,32 @@ def test_ctrl_c_stops_all_lanes_at_their_next_block():
 
 
 def test_single_threaded_blas_restores_what_was_set():
-    before = blas_threads()
+    before, count = blas_threads(), thread_count()
+    assert count == max(before)
     with single_threaded_blas():
         assert set(blas_threads()) <= {1}
-        assert thread_count() == 1
+        assert thread_count() == count, "what may be used, not what is left inside a pass"
+        with single_threaded_blas():
+            assert set(blas_threads()) <= {1}
+        assert set(blas_threads()) <= {1}
     assert blas_threads() == before
-    assert thread_count() == max(before)
+
+
+def test_passes_side_by_side_restore_together():
+    before = blas_threads()
+    inside, go = threading.Barrier(3), threading.Event()
+
+    def one_pass():
+        with single_threaded_blas():
+            inside.wait(5)
+            go.wait(5)
+
+    threads = [threading.Thread(target=one_pass) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    inside.wait(5)
+    assert set(blas_threads()) <= {1}
+    go.set()
+    for thread in threads:
+        thread.join()
+    assert blas_threads() == before

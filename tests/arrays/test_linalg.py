@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
 
 from mercer.arrays import _linalg, eigh, eigvalsh, interruptible, orthonormal, svd, triangle
 from mercer.testing import matrices
@@ -156,11 +157,12 @@ class TestInterruptible:
         assert seen == [thread]
 
 
-def test_middle_orders_use_one_blas_thread():
-    from mercer.arrays import thread_count
+@pytest.mark.parametrize(("order", "one"), [(8, False), (200, True), (5000, False)])
+def test_middle_orders_use_one_blas_thread(order, one):
+    def counts():
+        return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
 
-    with _linalg.quiet_blas(200):
-        assert thread_count() == 1
-    before = thread_count()
-    with _linalg.quiet_blas(8):
-        assert thread_count() == before
+    before = counts()
+    with _linalg.quiet_blas(order):
+        assert counts() == ([1] * len(before) if one else before)
+    assert counts() == before
