@@ -195,9 +195,9 @@ def test_an_outlier_that_no_sample_sees(exponent):
 
 @pytest.mark.parametrize("path", ["svd", "gram", "krylov", "auto"])
 def test_columns_of_very_different_scale(path):
-    """Standardised, a column of 1e-200 counts as much as one of 1e150."""
+    """Standardised, a column of 1e-60 counts as much as one of 1e60."""
     X = table("tall", np.float64)
-    factor = 10.0 ** np.linspace(-140, 140, X.shape[1])
+    factor = 10.0 ** np.linspace(-60, 60, X.shape[1])
     found, _ = scaled_fit(path, X * factor)
     no_nan(found)
     with warnings.catch_warnings():
