@@ -1,0 +1,162 @@
+"""The same numbers in another type or container are the same data."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+from forced import FORCED, fit, suits
+from relations import assert_identical, assert_same
+
+from mercer import PCA
+
+RNG = np.random.default_rng(0)
+TALL = RNG.integers(0, 100, (80, 24))
+WIDE = RNG.integers(0, 100, (24, 80))
+KINDS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16"]
+
+
+def frames(X):
+    names = [f"c{i}" for i in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names)
+    yield "pandas", frame
+    yield "pandas, odd index", frame.set_index(np.arange(len(X)) * 7)
+    yield "polars", pl.DataFrame({n: frame[n].to_numpy() for n in names})
+    yield "pyarrow", pa.table({n: frame[n].to_numpy() for n in names})
+
+
+@pytest.mark.parametrize("X", [TALL, WIDE], ids=["tall", "wide"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("path", FORCED)
+def test_numbers_of_every_kind(path, kind, X):
+    if not suits(path, *X.shape, 3):
+        assert path == "dual"
+        return
+    wanted = fit(path, X.astype(np.float64), 3)
+    found = fit(path, X.astype(kind), 3)
+    assert found.components_.dtype == np.float64
+    assert found.transform(X.astype(kind)).dtype == np.float64
+    assert_same(wanted, found, tight=1e-12 if path != "krylov" else None)
+
+
+def test_truth_values_are_zero_and_one():
+    X = TALL > 40
+    assert_same(PCA(3).fit(X.astype(np.float64)), PCA(3).fit(X), tight=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64"])
+def test_whole_numbers_beyond_float64(kind):
+    """Integers that float64 cannot hold are analysed as they are, or the loss is said."""
+    X = np.asarray(TALL, dtype=kind) + np.asarray(2**60, dtype=kind)
+    wanted = PCA(3).fit(TALL.astype(np.float64))
+    try:
+        with pytest.warns(UserWarning, match=r"2\^53|float64|rounded"):
+            PCA(3).fit(X)
+    except pytest.fail.Exception:
+        assert_same(wanted, PCA(3).fit(X))
+    except ValueError as refusal:
+        assert "float64" in str(refusal)
+
+
+@pytest.mark.parametrize("X", [TALL, WIDE], ids=["tall", "wide"])
+@pytest.mark.parametrize("path", FORCED)
+def test_frames_and_lists(path, X):
+    if not suits(path, *X.shape, 3):
+        assert path == "dual"
+        return
+    X = X.astype(np.float64)
+    wanted = fit(path, X, 3)
+    assert_same(wanted, fit(path, X.tolist(), 3))
+    assert_same(wanted, fit(path, [tuple(row) for row in X.tolist()], 3))
+    for name, frame in frames(X):
+        found = fit(path, frame, 3)
+        assert_same(wanted, found, tight=1e-12 if path != "krylov" else None)
+        assert list(found.feature_names_in_) == [f"c{i}" for i in range(X.shape[1])], name
+        scores = np.asarray(found.transform(frame))
+        np.testing.assert_allclose(scores, wanted.transform(X), atol=1e-9)
+
+
+def test_columns_of_mixed_kinds():
+    X = TALL[:, :6].astype(np.float64)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame = frame.astype({"a": "int8", "b": "float32", "c": "Int64", "d": "Float32", "e": "uint16"})
+    assert_same(PCA(3).fit(X), PCA(3).fit(frame))
+    assert_same(PCA(3).fit(X), PCA(3).fit(pl.from_pandas(frame)))
+
+
+FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
+
+
+@pytest.mark.parametrize("style", ["array", "matrix"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_sparse_formats(form, style):
+    for X in (TALL, WIDE):
+        X = np.where(X < 70, 0.0, X)
+        make = getattr(scipy.sparse, f"{form}_{style}")
+        for path in FORCED:
+            if suits(path, *X.shape, 3):
+                found = fit(path, make(X), 3)
+                assert_same(fit(path, X, 3), found)
+                np.testing.assert_allclose(found.transform(make(X)), found.transform(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64", "bool", "float32", "uint8"])
+def test_sparse_kinds(kind):
+    X = np.where(TALL < 70, 0, TALL).astype(kind)
+    for path in ("svd", "gram", "krylov", "auto"):
+        found = fit(path, scipy.sparse.csr_array(X), 3)
+        assert_same(fit(path, X, 3), found)
+
+
+def test_sparse_with_zeros_stored_twice_unsorted_and_long_indices():
+    X = np.where(TALL < 70, 0.0, TALL)
+    tidy = scipy.sparse.csr_array(X)
+    zeros = tidy.copy()
+    zeros.data[::5] = 0.0
+    i, j = tidy.nonzero()
+    twice = scipy.sparse.csr_array(
+        (np.r_[tidy.data / 2, tidy.data / 2][::-1], (np.r_[i, i][::-1], np.r_[j, j][::-1]))
+    )
+    shuffled = tidy.copy()
+    for row in range(len(X)):
+        cells = slice(tidy.indptr[row], tidy.indptr[row + 1])
+        shuffled.indices[cells] = tidy.indices[cells][::-1]
+        shuffled.data[cells] = tidy.data[cells][::-1]
+    shuffled.has_sorted_indices = False
+    long = scipy.sparse.csr_array(
+        (tidy.data, tidy.indices.astype(np.int64), tidy.indptr.astype(np.int64)), tidy.shape
+    )
+    raw = scipy.sparse.coo_array((np.r_[tidy.data, 1.0, -1.0], (np.r_[i, 0, 0], np.r_[j, 0, 0])))
+    for path in ("svd", "gram", "krylov"):
+        wanted = fit(path, X, 3)
+        for same in (tidy, twice, shuffled, long, raw):
+            before = same.copy()
+            assert_same(wanted, fit(path, same, 3))
+            np.testing.assert_array_equal(same.data, before.data)
+        assert_same(fit(path, zeros.toarray(), 3), fit(path, zeros, 3))
+
+
+@pytest.mark.parametrize("pair", ["dense then sparse", "sparse then dense"])
+def test_a_model_takes_the_other_container(pair):
+    X = np.where(TALL < 30, 0.0, TALL) + 1e6 * (np.arange(24) % 2)
+    first, second = (X, scipy.sparse.csr_array(X))[:: 1 if pair.startswith("dense") else -1]
+    model = PCA(3).fit(first)
+    np.testing.assert_allclose(model.transform(second), model.transform(first), atol=1e-8)
+
+
+def test_float32_and_float64_rows_of_one_model():
+    X = TALL.astype(np.float32)
+    model = PCA(3).fit(X)
+    wide = model.transform(X.astype(np.float64))
+    assert wide.dtype == np.float64
+    np.testing.assert_allclose(model.transform(X), wide, atol=1e-3)
+
+
+def test_subclass_and_memory_map(tmp_path):
+    X = TALL.astype(np.float64)
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert_identical(PCA(3).fit(X), PCA(3).fit(mapped))
+    clear = np.ma.masked_array(X, mask=False)
+    assert_identical(PCA(3).fit(X), PCA(3).fit(clear))
