@@ -165,7 +165,7 @@ def test_outer_is_the_gram_matrix_of_the_samples(xp, rng, offset, weighted):
     data = rng.standard_normal((12, 50)) + offset
     weights = rng.integers(1, 4, 12).astype(float) if weighted else None
     rows = DenseRows(scan(xp.asarray(data)), weights)
-    gram, found, factor = rows.outer(lambda _variances, _columns: None)
+    gram, found, factor = rows.outer(lambda _variances, _offsets: None)
     w = np.ones(12) if weights is None else weights
     total, _, y = centred(data, w)
     y = np.sqrt(w.astype(np.longdouble))[:, None] * y
@@ -181,7 +181,7 @@ def test_outer_is_the_gram_matrix_of_the_samples(xp, rng, offset, weighted):
 def test_outer_scales_columns_by_their_variances(xp, rng):
     data = rng.standard_normal((9, 40)) * np.linspace(0.1, 10, 40)
     rows = DenseRows(scan(xp.asarray(data)))
-    gram, found, factor = rows.outer(lambda variances, _columns: variances**-0.5)
+    gram, found, factor = rows.outer(lambda variances, _offsets: variances**-0.5)
     z = (data - data.mean(axis=0)) / data.std(axis=0, ddof=1)
     np.testing.assert_allclose(xp.numpy(gram), z @ z.T, atol=1e-11)
     np.testing.assert_allclose(xp.numpy(factor), 1 / data.std(axis=0, ddof=1), rtol=1e-12)
@@ -190,7 +190,7 @@ def test_outer_scales_columns_by_their_variances(xp, rng):
 
 def test_outer_error_of_float32_products_is_a_bound(rng):
     data = (rng.standard_normal((60, 900)) + 10).astype(np.float32)
-    gram, found, _ = DenseRows(scan(data)).outer(lambda _variances, _columns: None)
+    gram, found, _ = DenseRows(scan(data)).outer(lambda _variances, _offsets: None)
     y = centred(data)[2].astype(np.float64)
     assert spectral(gram - y @ y.T) <= found.error <= 1e-4 * spectral(y) ** 2
 
@@ -275,7 +275,7 @@ def test_the_data_is_not_written_to(rng):
     rows = DenseRows(scan(data), rng.uniform(0.5, 2, 100))
     rows.scatter()
     rows.moments()
-    rows.outer(lambda variances, _columns: variances)
+    rows.outer(lambda variances, _offsets: variances)
     rows.triangle(centring_of(rows, rows.moments()))
     np.testing.assert_array_equal(data, held)
 

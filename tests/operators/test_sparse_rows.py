@@ -107,7 +107,7 @@ def test_outer_is_the_gram_matrix_of_the_samples(rng, weighted, scaled, offset):
     rows = SparseRows(scan(scipy.sparse.csr_array(data)), weights)
     used = []
 
-    def factor_of(variances, _columns):
+    def factor_of(variances, _offsets):
         factor = 1 / np.sqrt(np.where(variances > 0, variances, 1)) if scaled else None
         used.append(factor)
         return factor
@@ -165,6 +165,6 @@ def test_the_input_is_left_alone(rng):
     before = csr.copy()
     rows = SparseRows(scan(csr), rng.uniform(1, 2, len(data)))
     rows.scatter()
-    rows.outer(lambda variances, _columns: variances)
+    rows.outer(lambda variances, _offsets: variances)
     assert (csr != before).nnz == 0
     np.testing.assert_array_equal(csr.indptr, before.indptr)

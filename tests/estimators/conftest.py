@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from mercer import PCA
+from mercer.testing import matrices
+
+
+def forced(name):
+    """Return PCA that may take one path only."""
+    return type(f"PCA_{name}", (PCA,), {"_allowed": lambda _self: (name,)})
+
+
+PATHS = {name: forced(name) for name in ("svd", "gram", "dual", "krylov")}
+TALL, WIDE = (128, 32), (32, 128)
+FORMS = [
+    ("svd", TALL),
+    ("gram", TALL),
+    ("krylov", TALL),
+    ("svd", WIDE),
+    ("gram", WIDE),
+    ("dual", WIDE),
+    ("krylov", WIDE),
+]
+
+
+@pytest.fixture(params=FORMS, ids=lambda form: f"{form[0]}-{form[1][0]}x{form[1][1]}")
+def form(request):
+    """A PCA class bound to one path, and a shape for it."""
+    name, shape = request.param
+    return PATHS[name], shape
+
+
+@pytest.fixture(name="forced")
+def forced_path():
+    """Return the PCA class that is bound to the path of this name."""
+    return PATHS.__getitem__
+
+
+@pytest.fixture
+def exact_data():
+    """Make data whose principal components are known exactly: (X, mean, s, axes)."""
+
+    def make(shape, values=None, seed=0):
+        r = min(shape[0] - 1, shape[1])
+        values = np.arange(r, 0, -1.0) if values is None else np.asarray(values, float)
+        rows, signs = matrices.dyadic_rows(values, shape, seed, centred=True)
+        mean = np.random.default_rng(seed).integers(-50, 50, shape[1]).astype(float)
+        return rows + mean, mean, values, (signs / np.sqrt(shape[1])).T
+
+    return make
+
+
+@pytest.fixture
+def table(rng):
+    """An ordinary table: correlated columns of different scales, far from the origin."""
+    factors = rng.standard_normal((120, 3)) @ rng.standard_normal((3, 8))
+    noise = 0.3 * rng.standard_normal((120, 8))
+    return (factors + noise) * np.linspace(0.5, 3, 8) + np.linspace(-40, 100, 8)
