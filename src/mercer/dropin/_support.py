@@ -36,12 +36,11 @@ def log_likelihood_on_support(model: Any, source: Any) -> Array:
     distance = np.sum(scores**2 / values, axis=1)
     logs = -0.5 * (len(values) * np.log(2 * np.pi) + np.sum(np.log(values)) + distance)
     # What may lie off the support of rows that are on it: variances that count as zero,
-    # and the rounding of ‖x̃‖² - ‖z‖², where x̃ has lost digits to the mean.
+    # and the rounding of ‖x̃‖² - ‖z‖², where x̃ = x - mean has an error of eps·(‖x̃‖ + ‖mean‖).
     zero = (model.n_samples_ - 1) * model.certificate_.zero_level * model.n_features_in_
-    lost = np.sqrt(norms) + float(np.linalg.norm(model.mean_))
     eps = max(EPS, float(np.finfo(model.components_.dtype).eps))
-    rounding = 64 * (eps * lost) ** 2 + 64 * eps * norms
-    off = norms - inside > zero + rounding
+    error = 16 * eps * (np.sqrt(norms) + float(np.linalg.norm(model.mean_)))
+    off = norms - inside > zero + error * (2 * np.sqrt(norms) + error)
     warnings.warn(
         "the covariance of the model is singular: scores are densities on its support\n"
         f"  got: rank {len(values)} with {model.n_features_in_} features; {int(np.sum(off))}"

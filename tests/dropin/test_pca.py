@@ -1,0 +1,336 @@
+import inspect
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse
+import sklearn
+import sklearn.decomposition
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+import mercer
+from mercer.dropin import PCA
+
+Peer = sklearn.decomposition.PCA
+SOLVERS = ["auto", "full", "covariance_eigh", "arpack", "randomized"]
+METHODS = [
+    "__init__",
+    "fit",
+    "fit_transform",
+    "get_covariance",
+    "get_feature_names_out",
+    "get_precision",
+    "inverse_transform",
+    "score",
+    "score_samples",
+    "transform",
+]
+ARRAYS = [
+    "components_",
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "singular_values_",
+    "mean_",
+    "noise_variance_",
+]
+NUMBERS = ["n_components_", "n_samples_", "n_features_in_"]
+
+
+def table(n=60, p=12, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=(n, p)) * np.linspace(4, 1, p) + rng.normal(size=p)).astype(dtype)
+
+
+def flat(n=40, p=6, rank=3):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, rank)) @ rng.normal(size=(rank, p)) + 5
+
+
+def counts():
+    return scipy.sparse.csr_array(np.random.default_rng(0).poisson(0.2, (50, 20)).astype(float))
+
+
+# -- the same face ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_signatures_are_scikit_learns(method):
+    def arguments(kind):
+        found = inspect.signature(getattr(kind, method)).parameters.values()
+        return [(one.name, one.kind, one.default) for one in found]
+
+    assert arguments(PCA) == arguments(Peer)
+
+
+def test_every_fitted_attribute_of_scikit_learn_is_there():
+    X = table()
+    theirs = {name for name in vars(Peer(2).fit(X)) if name.endswith("_")}
+    assert theirs <= set(vars(PCA(2).fit(X)))
+
+
+def test_every_public_name_of_scikit_learn_is_there():
+    assert {name for name in dir(Peer) if not name.startswith("_")} <= set(dir(PCA))
+
+
+def test_it_is_mercers_pca_and_imports_no_other():
+    assert issubclass(PCA, mercer.PCA)
+    code = (
+        "import json, sys, numpy as np; from mercer.dropin import PCA;"
+        "PCA(2).fit_transform(np.random.default_rng(0).normal(size=(20, 4)));"
+        "print(json.dumps([name for name in sys.modules if 'decomposition' in name]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert json.loads(done.stdout) == []
+
+
+# -- the same numbers ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("k", [1, 5, 11, 0.8])
+@pytest.mark.parametrize("shape", [(60, 12), (12, 60), (13, 13)], ids=str)
+@pytest.mark.parametrize("solver", ["auto", "full", "covariance_eigh"])
+def test_attributes_and_coordinates_are_those_of_an_exact_fit(shape, solver, k, whiten):
+    X = table(*shape)
+    ours = PCA(k, svd_solver=solver, whiten=whiten).fit(X)
+    theirs = Peer(k, svd_solver="full", whiten=whiten).fit(X)
+    for name in ARRAYS:
+        mine, peer = getattr(ours, name), getattr(theirs, name)
+        np.testing.assert_allclose(mine, peer, rtol=1e-8, atol=1e-9, err_msg=name)
+    assert [getattr(ours, n) for n in NUMBERS] == [getattr(theirs, n) for n in NUMBERS]
+    Z = ours.transform(X)
+    np.testing.assert_allclose(Z, theirs.transform(X), atol=1e-7)
+    np.testing.assert_allclose(ours.inverse_transform(Z), theirs.inverse_transform(Z))
+    np.testing.assert_array_equal(Z, ours.fit_transform(X))
+
+
+@pytest.mark.parametrize("k", [0, 1, 4, None])
+def test_the_density_is_scikit_learns(k):
+    X = table(p=5)
+    ours, theirs = PCA(k).fit(X), Peer(k, svd_solver="full").fit(X)
+    np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X))
+    np.testing.assert_allclose(ours.get_covariance(), theirs.get_covariance(), atol=1e-12)
+    np.testing.assert_allclose(ours.get_precision(), theirs.get_precision(), atol=1e-12)
+
+
+def test_whitening_does_not_change_the_density():
+    X = table(p=5)
+    plain, white = PCA(2).fit(X), PCA(2, whiten=True).fit(X)
+    assert white.score(X) == plain.score(X)
+    full = PCA(whiten=True).fit(X)
+    np.testing.assert_allclose(full.get_covariance(), np.cov(X.T), atol=1e-12)
+
+
+def test_float32_stays_float32_and_sums_are_float64():
+    X = table(dtype=np.float32)
+    model = PCA(3).fit(X)
+    assert model.components_.dtype == model.transform(X).dtype == np.float32
+    assert model.mean_.dtype == model.explained_variance_.dtype == np.float64
+
+
+def test_a_far_origin_does_no_harm_on_any_solver():
+    X = np.round(table(n=200, p=6) * 2**20) / 2**20
+    for solver in SOLVERS:
+        near = PCA(3, svd_solver=solver).fit(X)
+        far = PCA(3, svd_solver=solver).fit(X + 2.0**26)
+        np.testing.assert_allclose(far.explained_variance_, near.explained_variance_, 1e-8)
+
+
+# -- how many -----------------------------------------------------------------------------
+
+
+def test_no_components_leave_a_sphere_of_noise():
+    X = table(p=4)
+    model = PCA(0).fit(X)
+    assert model.components_.shape == (0, 4)
+    assert model.transform(X).shape == (len(X), 0)
+    np.testing.assert_allclose(model.noise_variance_, np.var(X, axis=0, ddof=1).mean())
+    assert model.get_feature_names_out().shape == (0,)
+
+
+def test_a_share_must_be_exceeded_not_only_reached():
+    X = table()
+    reached = PCA().fit(X).explained_variance_ratio_.cumsum()[4]
+    assert PCA(float(reached)).fit(X).n_components_ == 6
+    assert PCA(np.nextafter(reached, 0)).fit(X).n_components_ == 5
+    assert PCA(np.nextafter(1, 0)).fit(X).n_components_ == 12
+
+
+def test_none_is_one_less_for_arpack_and_for_sparse_data():
+    X = table()
+    assert PCA(svd_solver="arpack").fit(X).n_components_ == 11
+    assert PCA().fit(scipy.sparse.csr_array(X)).n_components_ == 11
+    assert PCA().fit(X).n_components_ == PCA(svd_solver="randomized").fit(X).n_components_ == 12
+
+
+def test_minkas_estimate_is_scikit_learns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 8)) + 0.1 * rng.normal(size=(300, 8))
+    assert PCA("mle").fit(X).n_components_ == Peer("mle").fit(X).n_components_ == 3
+
+
+# -- which path ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("solver", "shape", "path"),
+    [
+        ("full", (60, 12), "svd"),
+        ("full", (12, 60), "svd"),
+        ("covariance_eigh", (60, 12), "gram"),
+        ("covariance_eigh", (12, 60), "gram"),
+    ],
+)
+def test_a_named_solver_takes_its_path(solver, shape, path):
+    assert PCA(3, svd_solver=solver).fit(table(*shape)).plan_.chosen.name == path
+
+
+@pytest.mark.parametrize("solver", ["arpack", "randomized"])
+def test_an_iterative_solver_iterates_on_large_data_only(solver):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1300, 4)) @ rng.normal(size=(4, 1100))
+    X += 0.01 * rng.normal(size=X.shape)
+    assert mercer.plan(PCA(4, svd_solver=solver), X[:, :900]).chosen.name != "krylov"
+    model = PCA(4, svd_solver=solver).fit(X)
+    assert model.plan_.chosen.name == "krylov"
+    assert model.certificate_.met
+    exact = np.linalg.svd(X - X.mean(0), compute_uv=False)[:4]
+    np.testing.assert_allclose(model.singular_values_, exact, rtol=1e-6)
+
+
+def test_the_tolerance_of_arpack_is_that_of_the_singular_values():
+    X = table()
+    assert PCA(3, svd_solver="arpack", tol=1e-4).fit(X).certificate_.tol == 2e-4
+    assert PCA(3, svd_solver="arpack").fit(X).certificate_.tol == 1e-6
+    assert PCA(3, svd_solver="full", tol=1e-4).fit(X).certificate_.tol == 1e-6
+
+
+def test_a_plan_can_be_asked_without_fitting():
+    model = PCA(3)
+    assert mercer.plan(model, table()).problem.components == 3
+    assert not hasattr(model, "components_")
+
+
+# -- conventions --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_axes_without_variance_complete_the_others(dtype):
+    X = flat().astype(dtype)
+    model = PCA().fit(X)
+    assert model.rank_ == 3
+    V = model.components_
+    assert V.dtype == dtype
+    np.testing.assert_allclose(V @ V.T, np.eye(6), atol=10 * np.finfo(dtype).eps)
+    alive = mercer.PCA().fit(X).components_
+    np.testing.assert_array_equal(V[:3], alive[:3])
+    assert not alive[3:].any()
+    new = np.arange(12, dtype=dtype).reshape(2, 6)
+    rebuilt = model.inverse_transform(model.transform(new))
+    np.testing.assert_allclose(rebuilt, new, atol=1e-4 if dtype == np.float32 else 1e-12)
+    np.testing.assert_array_equal(V, PCA().fit(X).components_)
+
+
+def test_more_axes_than_rows_can_have_are_completed_too():
+    model = PCA().fit(table(5, 40))
+    assert model.rank_ == 4
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(5), atol=1e-14)
+
+
+def test_whitening_sets_axes_without_variance_to_zero():
+    X = flat()
+    Z = PCA(whiten=True).fit(X).transform(X + 1e-6)
+    assert not Z[:, 3:].any()
+    np.testing.assert_allclose(Z[:, :3].std(axis=0, ddof=1), 1)
+
+
+def test_the_default_is_repeatable_and_a_generator_is_taken():
+    X = table()
+    a, b = PCA(2, svd_solver="randomized").fit(X), PCA(2, svd_solver="randomized").fit(X)
+    np.testing.assert_array_equal(a.components_, b.components_)
+    c = PCA(2, svd_solver="randomized", random_state=np.random.RandomState(3)).fit(X)
+    np.testing.assert_allclose(a.components_, c.components_, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "without_effect",
+    [
+        {"copy": False},
+        {"iterated_power": 7},
+        {"n_oversamples": 3},
+        {"power_iteration_normalizer": "QR"},
+        {"tol": 0.1},
+    ],
+    ids=str,
+)
+def test_parameters_without_effect_are_taken_and_have_none(without_effect):
+    X = table()
+    X.flags.writeable = False
+    plain = PCA(3).fit(X)
+    other = PCA(3, **without_effect).fit(X)
+    np.testing.assert_array_equal(plain.components_, other.components_)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_data_is_never_written_to(solver):
+    X = table()
+    before = X.copy()
+    PCA(3, svd_solver=solver, copy=False).fit_transform(X)
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("solver", ["auto", "arpack", "covariance_eigh"])
+def test_sparse_data_is_taken_where_scikit_learn_takes_it(solver):
+    X = counts()
+    sparse = PCA(3, svd_solver=solver).fit(X)
+    dense = PCA(3).fit(X.toarray())
+    np.testing.assert_allclose(sparse.singular_values_, dense.singular_values_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["full", "randomized"])
+def test_sparse_data_is_refused_where_scikit_learn_refuses_it(solver):
+    X = counts()
+    with pytest.raises(TypeError, match="PCA only support sparse inputs"):
+        PCA(3, svd_solver=solver).fit(X)
+
+
+def test_a_refused_fit_leaves_the_old_model():
+    model = PCA(2).fit(table())
+    before = model.components_
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full((4, 3), np.nan))
+    assert model.components_ is before
+
+
+def test_a_model_from_moments():
+    X = table(p=5)
+    model = PCA.from_covariance(np.cov(X.T), X.mean(0), len(X), n_components=2)
+    np.testing.assert_allclose(model.explained_variance_, PCA(2).fit(X).explained_variance_)
+
+
+# -- in company ---------------------------------------------------------------------------
+
+
+def test_pipelines_route_weights_past_it():
+    X, y = table(), np.arange(60) % 2
+    with sklearn.config_context(enable_metadata_routing=True):
+        last = LogisticRegression().set_fit_request(sample_weight=True)
+        make_pipeline(PCA(3), last).fit(X, y, sample_weight=np.ones(60))
+
+
+def test_it_can_be_searched_cloned_and_pickled():
+    X = table()
+    search = GridSearchCV(PCA(), {"n_components": [1, 4], "svd_solver": ["full", "auto"]}, cv=3)
+    assert search.fit(X).best_params_["n_components"] in (1, 4)
+    model = PCA(2, whiten=True).fit(X)
+    assert clone(model).get_params() == model.get_params()
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))

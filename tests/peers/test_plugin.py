@@ -1,0 +1,82 @@
+"""The plugin itself: a quick part of scikit-learn's tests through it, right and wrong."""
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mercer
+
+PEERS = Path(__file__).resolve().parent
+QUICK = "empirical or validation or feature_names or (test_pca_score and full)"
+
+
+def peers(*arguments, folder=PEERS):
+    """Run part of scikit-learn's test_pca on mercer.dropin.PCA; return code and output."""
+    package = Path(mercer.__file__).resolve().parents[1]
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", folder]
+    command += ["-p", "no:cacheprovider", "-p", "mercer_peers", "--tb=line", *arguments]
+    done = subprocess.run(
+        [*command, "--pyargs", "sklearn.decomposition.tests.test_pca"],
+        env=os.environ | {"PYTHONPATH": f"{folder}{os.pathsep}{package}"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def count(kind, output):
+    found = re.search(rf"(\d+) {kind}", output)
+    return int(found[1]) if found else 0
+
+
+def with_list(folder, text):
+    """Return a copy of the plugin with another list."""
+    for name, content in {
+        "mercer_peers.py": (PEERS / "mercer_peers.py").read_text(encoding="utf-8"),
+        "xfail_test_pca.txt": text,
+    }.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+def test_scikit_learns_tests_pass_on_our_class_and_notice_a_wrong_one():
+    code, output = peers("-k", QUICK)
+    assert (code, count("failed", output)) == (0, 0), output
+    assert count("passed", output) > 20
+    assert count("xfailed", output) == 1
+    code, output = peers("-k", QUICK, "--mercer-mutant")
+    assert code == 1, output
+    assert count("failed", output) >= 15
+
+
+def test_an_expected_failure_that_passes_fails_the_run(tmp_path):
+    names = "test_feature_names_out  # not so\n"
+    code, output = peers("-k", "feature_names_out", folder=with_list(tmp_path, names))
+    assert code == 1, output
+    assert "XPASS(strict)" in output
+
+
+def test_a_name_that_no_longer_exists_is_refused(tmp_path):
+    folder = with_list(tmp_path, "test_that_never_was  # a reason\n")
+    code, output = peers("--collect-only", folder=folder)
+    assert code == 4, output
+    assert "no such tests: test_that_never_was" in output
+
+
+def test_a_name_without_a_reason_is_refused():
+    plugin = runpy.run_path(str(PEERS / "mercer_peers.py"))
+    with pytest.raises(pytest.UsageError, match=r"xfail_test_pca.txt:2: no reason is given"):
+        plugin["expected_failures"]("# a comment\ntest_feature_names_out\n")
+
+
+def test_every_expected_failure_has_a_reason_and_they_are_few():
+    lines = (PEERS / "xfail_test_pca.txt").read_text(encoding="utf-8").splitlines()
+    listed = [line for line in lines if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"test_\S+  # .{20,}", line) for line in listed)
+    assert len(listed) == len(set(listed)) <= 6
