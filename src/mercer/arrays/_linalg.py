@@ -113,7 +113,8 @@ def orthonormal(block: Array, basis: Array | None, floor: float) -> tuple[Array,
         rest = rest - found[-1] @ (found[-1].T @ rest)
     if not found:
         return block[:, :0], xp.zeros((0, block.shape[1]), dtype=block.dtype)
-    q = xp.concat(found, axis=1)[:, : block.shape[1]]
+    q = xp.concat(found, axis=1)
+    q = q[:, : min(q.shape[1], block.shape[1])]
     return q, q.T @ wanted
 
 

@@ -136,7 +136,8 @@ def _refuse_kinds(data: Any) -> None:
             got=_described(data),
             fix="turn dates into numbers with a unit you choose, and records into columns",
         )
-    if data is None or isinstance(data, str | bytes | dict | set):
+    sparse = scipy.sparse.issparse(data)  # DOK matrices are dictionaries too
+    if data is None or (isinstance(data, str | bytes | dict | set) and not sparse):
         raise InputTypeError(
             "X must be a table of numbers",
             got=_described(data),

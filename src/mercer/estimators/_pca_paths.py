@@ -119,7 +119,8 @@ def _exact_exponent(rows: Rows) -> int:
 
 def _check_range(moments: Moments) -> None:
     raw = moments.raw_trace
-    if not np.isfinite(raw) or 0 < raw < 1e-280:
+    # Beyond this the sample that gave the unit has missed a far larger value.
+    if not np.isfinite(raw) or raw > 1e200 or 0 < raw < 1e-280:
         raise _OutOfRangeError
 
 
@@ -254,7 +255,7 @@ def _goal(
     """Return the goal with the level at which an eigenvalue counts as zero."""
     unit = _C * max(rows.shape) * EPS
     floor = Floor(unit if squared else unit**2, storage)
-    return Goal(recipe.components, recipe.tol, floor, trace, error, recipe.seed)
+    return Goal(recipe.components, recipe.tol, floor, trace, error, recipe.seed, psd=True)
 
 
 def _features_from_samples(op: Operator, spectrum: Spectrum) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from mercer.arrays import Array
+from mercer.arrays import Array, eps_of
 from mercer.errors import DataWarning, InputError, NotSupportedError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._density import GaussianDensity
@@ -242,7 +242,9 @@ class PCA(GaussianDensity, SpectralEstimator):
             "n_components_": k,
             "n_samples_": source.shape[0],
             "rank_": int(np.sum(alive)),
-            "certificate_": spectrum.certificate.scaled(1 / freedom, 2 * unit),
+            "certificate_": spectrum.certificate.scaled(1 / freedom, 2 * unit).rounded(
+                eps_of(dtype) if dtype == np.float32 else 0.0
+            ),
             "_centring": found.centring,
             "_whitened": self.whiten,
             "_deviations": deviations,

@@ -72,8 +72,13 @@ def block_width(components: int, order: int, sparse: bool = False) -> int:
     A small block needs fewer columns in all; dense products want it wide, sparse ones do
     not care.
     """
-    width = 4 + components // 4 if sparse else 10 + (3 * components) // 5
-    return min(order, max(8, width))
+    width = 10 + components // 8 if sparse else 10 + (3 * components) // 5
+    return min(order, width)
+
+
+def _basis(block: int, components: int, order: int) -> int:
+    """Return the columns kept before a restart: flat spectra need hundreds."""
+    return min(order, max(400, 12 * block, 4 * components + 6 * block))
 
 
 def _svd(p: Problem, machine: Machine) -> Path:
@@ -95,7 +100,7 @@ def _small_solver(order: int, p: Problem, machine: Machine) -> tuple[Solver, flo
     b = block_width(p.components, order)
     step = 2.0 * order * order * b / machine.rate(machine.thin, 8)
     most = int(min(100, max(15, 0.5 * full / step)))
-    basis = min(order, max(12 * b, 3 * p.components + 4 * b))
+    basis = _basis(b, p.components, order)
     solver = Stored(BlockKrylov(block=b, max_passes=most, max_basis=basis))
     return solver, 12 * step, 8.0 * order * (3 * basis + 4 * b), "leading pairs by block Krylov"
 
@@ -142,14 +147,14 @@ def _krylov(p: Problem, machine: Machine) -> Path:
     cells = float(p.rows) * p.cols if p.nnz is None else float(p.nnz)
     flops = 4.0 * cells * columns
     rate = machine.rate(machine.thin if p.nnz is None else machine.sparse, p.itemsize)
-    basis = min(p.smaller, max(16 * b, 4 * p.components + 6 * b))
+    basis = _basis(b, p.components, p.smaller)
     width = p.smaller
     flops += 6.0 * width * (steps * b) ** 2
     passes = steps + _CHECKS
     seconds = flops / rate + (passes + 1) * p.data_bytes / (machine.stream * machine.threads)
     lanes = machine.threads
     buffers = lanes * (min(4e6, max(4e5, 0.1 * p.data_bytes)) + 16.0 * width * b)
-    held = 8.0 * width * (2.5 * steps * b + 4 * b) + buffers + 16.0 * p.cols * p.components
+    held = 8.0 * width * (2.2 * basis + 4 * b) + buffers + 16.0 * p.cols * p.components
     solver = BlockKrylov(block=b, max_passes=40, max_basis=basis)
     note = f"fused block Krylov, {b} columns a pass"
     return Path(

@@ -6,6 +6,7 @@ from mercer.arrays import show_bytes
 from mercer.errors import BudgetError, InputError
 from mercer.planning._paths import Path, candidates
 from mercer.planning._problem import Problem
+from mercer.solvers import Exact
 
 _ANYWAY = 0.02  # seconds up to which the path with the most digits is simply taken
 _PREFER = 1.3  # how much slower an exact path may be than an iterative one
@@ -93,10 +94,12 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
         later = [p for p in later if p.name == "svd"]
     if best.name == "krylov" and later:  # not longer than the direct path would take
         each = best.seconds / best.passes
-        best = best.within(max(2 * best.passes, min(60, int(later[0].seconds / each))))
+        best = best.within(max(2 * best.passes, min(100, int(later[0].seconds / each))))
     chain: Path | None = None
     for path in reversed(later):
-        chain = dataclasses.replace(path, products=8, then=chain)
+        # What an iteration on the data could not settle, one on the matrix will not either.
+        solver = Exact() if best.name == "krylov" else path.solver
+        chain = dataclasses.replace(path, products=8, then=chain, solver=solver)
     if best.name in ("gram", "dual", "krylov") and best.products == 4:
         again = dataclasses.replace(best, products=8, note="float64 products", then=chain)
         chain = again if problem.time is None else chain

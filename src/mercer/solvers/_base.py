@@ -45,6 +45,8 @@ class Goal:
         Bound on the spectral norm of the error already in a stored matrix.
     seed : int
         Start of the random numbers.
+    psd : bool
+        Whether no eigenvalue can be negative; intervals then begin at zero.
     """
 
     components: int
@@ -53,6 +55,7 @@ class Goal:
     trace: float | None = None
     error: float = 0.0
     seed: int = 0
+    psd: bool = False
 
 
 class Solver(abc.ABC):

@@ -23,7 +23,8 @@ from mercer.solvers._certificate import Certificate, FloatArray
 from mercer.solvers._outside import Outside
 from mercer.solvers._spectrum import Outcome, Spectrum
 
-_HOPED = 0.6  # share of θ_k that the norm outside is expected to stay below
+_HOPED = 0.6  # share of θ_k that the norm outside is hoped to be, before it is known
+_ABOVE = 1.03  # how far above the norm a bound by probes stays in the end
 _ROUNDING = 64 * EPS  # of float64 products and sums, relative to the trace
 
 
@@ -93,6 +94,7 @@ class _Run:
         self.at_floor = False
         self.outside = math.inf  # proved bound on the norm of C outside the basis
         self.probe: Outside | None = None
+        self.hope = 0.0  # the best guess of that norm, 0 before there is one
 
     def done(self) -> bool:
         """Tell whether the goal is certified or the budget is spent."""
@@ -103,7 +105,7 @@ class _Run:
     def step(self) -> None:
         """Make one pass: it enlarges the space, or multiplies the probes outside it."""
         self.passes += 1
-        if self._settled() and not (self.probe and self.probe.hopeless(self.theta[self.k - 1])):
+        if self._should_probe():
             self._probe()
         else:
             self._enlarge()
@@ -162,15 +164,26 @@ class _Run:
         self.h = np.diag(self.theta[:keep])
         self.outside = math.inf  # the space has become smaller
 
-    def _settled(self) -> bool:
-        """Tell whether the pairs would meet the goal if little were left outside."""
+    def _should_probe(self) -> bool:
+        """Tell whether a bound on the norm outside, and nothing else, is missing.
+
+        The goal must be met if that norm is what it is hoped, or was found, to be.
+        """
         if len(self.theta) < self.k or self.basis.shape[1] == self.n:
             return False
-        theta, last = self.theta[: self.k], self.theta[self.k - 1]
+        if self.probe is not None and self.probe.products > 1:
+            self.hope = _ABOVE * self.probe.ritz
+            if self.probe.exhausted:
+                return False
+        hope = self.hope if self.hope > 0 else _HOPED * float(self.theta[self.k - 1])
+        return self._nearly() and self._judged(hope).met
+
+    def _nearly(self) -> bool:
+        """A cheap test that must hold before the goal can be met."""
+        theta = self.theta[: self.k]
         allowed = self.goal.tol * np.maximum(theta, self.goal.floor.at(self.theta[0]))
-        allowed = np.maximum(allowed - self._error(), 0.25 * allowed)
         residual = np.sum(self.tail[:, : self.k] ** 2, axis=0)
-        return bool(np.all(residual <= allowed * (theta - _HOPED * last)))
+        return bool(np.all(residual <= 4 * allowed * np.maximum(theta, 0.0) + allowed**2))
 
     def _refill(self) -> None:
         """The space is invariant: let fresh random directions in, if any are left."""
@@ -202,22 +215,26 @@ class _Run:
     def _certify(self) -> Certificate | None:
         if len(self.theta) < self.k:
             return None
-        k, top = self.k, float(self.theta[0])
-        count = min(k + 1, len(self.theta) + self.tail.shape[0])
-        upper, residual = self._upper(count), np.linalg.norm(self.tail[:, :k], axis=0)
-        tol, level = self.goal.tol, self.goal.floor.at(top)
-        theta, error = self.theta[:k], self._error()
-
-        def certificate(error: float | FloatArray) -> Certificate:
-            return Certificate.of(
-                theta, upper, residual, error=error, tol=tol, zero_level=level
-            )
-
-        found = certificate(error)
+        found = self._judged(self._outside())
         # Nothing but arithmetic stands in the way: more passes would not help.
-        out_of_reach = np.any(error > tol * np.maximum(theta, level))
-        self.at_floor = bool(out_of_reach) and not found.met and certificate(0.0).met
+        size = np.maximum(self.theta[: self.k], found.zero_level)
+        out_of_reach = bool(np.any(self._error() > self.goal.tol * size))
+        self.at_floor = out_of_reach and not found.met and self._judged(None, exact=True).met
         return found
+
+    def _judged(self, outside: float | None, *, exact: bool = False) -> Certificate:
+        """Return the certificate if the norm outside were `outside` (None: as proved)."""
+        k, top = self.k, float(self.theta[0])
+        c = self._outside() if outside is None else outside
+        return Certificate.of(
+            self.theta[:k],
+            self._upper(min(k + 1, self.n), c),
+            np.linalg.norm(self.tail[:, :k], axis=0),
+            error=0.0 if exact else self._error(),
+            tol=self.goal.tol,
+            zero_level=self.goal.floor.at(top),
+            psd=True,  # the iteration and its bounds are for such operators only
+        )
 
     def _error(self) -> FloatArray:
         """Return the arithmetic error (k,) of each Ritz value: ‖A‖_F·√θ_i times its ratio."""
@@ -226,12 +243,10 @@ class _Run:
         rounding = self.goal.error + _ROUNDING * trace
         return rounding + self.op.product_error * np.sqrt(trace * theta)
 
-    def _upper(self, count: int) -> FloatArray:
-        c = self._outside()
+    def _upper(self, count: int, c: float) -> FloatArray:
         if c >= self.theta[self.k - 1]:  # nothing outside is excluded: no need to solve for it
             upper = np.concatenate([np.maximum(self.theta[:count], c), np.full(count, c)])
-            size = float(np.linalg.norm(self.tail))
-            return upper[:count] + size
+            return upper[:count] + float(np.linalg.norm(self.tail))
         return bordered_upper(self.theta, self.tail, c, count)
 
     def spectrum(self) -> Spectrum:

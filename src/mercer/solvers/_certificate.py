@@ -20,8 +20,9 @@ class Certificate:
     residual : ndarray of shape (k,)
         Bound on ‖Cv_i - θ_iv_i‖, arithmetic included.
     gap : ndarray of shape (k,)
-        Distance from θ_i to the intervals of all other eigenvalues; the sine of the angle
-        between v_i and the true axis is at most residual_i / gap_i.
+        Distance from θ_i to the intervals of all other eigenvalues.
+    sine : ndarray of shape (k,)
+        Bound residual_i / gap_i on the sine of the angle between v_i and the true axis.
     converged : ndarray of shape (k,) of bool
         Whether the interval meets `tol`, or lies below the level that counts as zero.
     groups : tuple of tuples of int
@@ -39,6 +40,7 @@ class Certificate:
     upper: FloatArray
     residual: FloatArray
     gap: FloatArray
+    sine: FloatArray
     converged: BoolArray
     groups: tuple[tuple[int, ...], ...]
     tol: float
@@ -57,6 +59,7 @@ class Certificate:
         tol: float,
         zero_level: float,
         lower: FloatArray | None = None,
+        psd: bool = False,
     ) -> "Certificate":
         """Return the certificate of Ritz values θ (k,) from upper bounds (k + 1,).
 
@@ -65,18 +68,21 @@ class Certificate:
         """
         k = len(values)
         error = np.broadcast_to(np.asarray(error, np.float64), (k,))
-        lower = np.maximum((values if lower is None else lower) - error, 0.0)
+        lower = (values if lower is None else lower) - error
+        lower = np.maximum(lower, 0.0) if psd else lower
         tops = np.maximum(upper[:k], values) + error
         after = float(upper[k]) + error[-1] if len(upper) > k else -np.inf
         half = (tops - lower) / (2 * np.maximum(lower, zero_level or np.finfo(float).tiny))
         zero = tops <= zero_level
         nonzero = values > zero_level
         reached = float(np.max(half[nonzero], initial=0.0))
+        residual, gap = residual + error, _gaps(values, lower, tops, after)
         return cls(
             lower=lower,
             upper=tops,
-            residual=residual + error,
-            gap=_gaps(values, lower, tops, after),
+            residual=residual,
+            gap=gap,
+            sine=_sines(residual, gap),
             converged=zero | (half <= tol) | ~nonzero & (tops <= 2 * zero_level),
             groups=_groups(lower, tops, after, nonzero),
             tol=tol,
@@ -90,12 +96,9 @@ class Certificate:
         """Whether every pair asked for has converged."""
         return bool(np.all(self.converged))
 
-    @property
-    def sine(self) -> FloatArray:
-        """Bound (k,) on the sine of the angle between each axis and the true one, at most 1."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            sine = np.where(self.gap > 0, self.residual / self.gap, 1.0)
-        return np.minimum(sine, 1.0)
+    def rounded(self, unit: float) -> "Certificate":
+        """Return the certificate of axes that were stored with relative rounding `unit`."""
+        return dataclasses.replace(self, sine=np.minimum(self.sine + unit, 1.0))
 
     def scaled(self, factor: float, exponent: int = 0) -> "Certificate":
         """Return the certificate of the matrix multiplied by `factor`·2^`exponent`."""
@@ -104,11 +107,15 @@ class Certificate:
             new = {n: np.ldexp(getattr(self, n) * factor, exponent) for n in arrays}
             for name in ("zero_level", "next_upper"):
                 new[name] = float(np.ldexp(getattr(self, name) * factor, exponent))
+            if exponent:  # subnormal numbers have few digits: round outward
+                below = np.nextafter(new["lower"], -np.inf)
+                new["lower"] = np.where(self.lower > 0, np.maximum(below, 0.0), new["lower"])
+                new["upper"] = np.nextafter(new["upper"], np.inf)
         return dataclasses.replace(self, **new)
 
     def first(self, k: int) -> "Certificate":
         """Return the certificate of the first k of these pairs."""
-        names = ("lower", "upper", "residual", "gap", "converged")
+        names = ("lower", "upper", "residual", "gap", "sine", "converged")
         cut = {name: getattr(self, name)[:k] for name in names}
         half = (cut["upper"] - cut["lower"]) / (
             2 * np.maximum(cut["lower"], self.zero_level or np.finfo(float).tiny)
@@ -132,6 +139,7 @@ class Certificate:
             upper=np.concatenate([self.upper, zeros]),
             residual=np.concatenate([self.residual, zeros]),
             gap=np.concatenate([self.gap, zeros]),
+            sine=np.concatenate([self.sine, zeros + 1.0]),
             converged=np.concatenate([self.converged, np.ones(short, bool)]),
         )
 
@@ -157,9 +165,15 @@ def _gaps(values: FloatArray, lower: FloatArray, upper: FloatArray, after: float
             gaps[i] = min(gaps[i], float(np.min(lower[:i])) - values[i])
         if i + 1 < k:
             gaps[i] = min(gaps[i], values[i] - float(np.max(upper[i + 1 :])))
-        if np.isfinite(after):
-            gaps[i] = min(gaps[i], values[i] - after)
+        gaps[i] = min(gaps[i], values[i] - after)  # -inf: there are no others
     return np.asarray(np.maximum(gaps, 0.0))
+
+
+def _sines(residual: FloatArray, gap: FloatArray) -> FloatArray:
+    """Return residual / gap (k,), and 1 where that proves nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sine = np.where(gap > 0, residual / gap, 1.0)
+    return np.asarray(np.minimum(sine, 1.0))
 
 
 def _groups(
@@ -171,7 +185,7 @@ def _groups(
     run = [0]
     for i in range(1, k + 1):
         top = upper[i] if i < k else after
-        joined = nonzero[i - 1] and np.isfinite(top) and lower[i - 1] <= top
+        joined = nonzero[i - 1] and lower[i - 1] <= top
         if joined and (i == k or nonzero[i]):
             run.append(i)
             continue

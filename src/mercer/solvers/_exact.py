@@ -37,6 +37,7 @@ class Exact(Solver):
             error=error,
             tol=goal.tol,
             zero_level=goal.floor.at(top),
+            psd=goal.psd,
         )
         total = float(np.sum(found))
         return Spectrum.of(values[:k], vectors[:, :k], certificate, total=total, passes=1)
@@ -49,6 +50,8 @@ class Exact(Solver):
         # Each singular value is within δ of the truth: backward error of QR and SVD.
         delta = goal.error + EPS * (8 + 2 * np.sqrt(min(m, n)) + np.sqrt(m / (2 * n))) * size
         lower, upper = np.maximum(found - delta, 0.0) ** 2, (found + delta) ** 2
+        if n > m:  # AᵀA has n - m zeros more
+            upper = np.append(upper, delta**2)
         top = float(np.max(found, initial=0.0))
         # Vectors are worse off: LAPACK's ?bdsqr neglects couplings up to 49 eps.
         backward = delta + 50 * EPS * top
@@ -60,6 +63,7 @@ class Exact(Solver):
             tol=goal.tol,
             zero_level=goal.floor.at(top**2),
             lower=lower[:k],
+            psd=True,
         )
         total = float(np.sum(found**2))
         return Spectrum.of(s[:k] ** 2, vt[:k, :].T, certificate, total=total, passes=1)

@@ -70,6 +70,8 @@ class Outside:
         both = xp.concat([self.q, self.space], axis=1)
         self.block, t = orthonormal(w, both, 1e-14 * self.ritz)
         self._raise_power(as_numpy(t), b)
+        if self.block.shape[1] == 0:  # invariant: but for chance zero the top axis is inside
+            self.bound = min(self.bound, self.ritz * (1 + 1e-8))
         self.bound = min(self.bound, lanczos_norm(self.ritz, self.products, PROBES, self.room))
 
     def _raise_power(self, t: FloatArray, b: int) -> None:
@@ -87,11 +89,7 @@ class Outside:
         root = math.exp(self.log / self.products)
         self.bound = min(self.bound, complement_norm(norms / largest, self.products) * root)
 
-    def hopeless(self, wanted: float) -> bool:
-        """Tell whether the bound will not fall below `wanted` in a few more products."""
-        if self.block.shape[1] == 0 or self.products >= _MOST:
-            return True
-        if self.products < 2:
-            return False
-        soon = lanczos_norm(self.ritz, self.products + 4, PROBES, self.room)
-        return self.ritz > 0.97 * wanted or min(soon, self.bound) > 1.15 * wanted
+    @property
+    def exhausted(self) -> bool:
+        """Whether more products would not improve the bound much."""
+        return self.block.shape[1] == 0 or self.products >= _MOST
