@@ -107,10 +107,9 @@ class Certificate:
             new = {n: np.ldexp(getattr(self, n) * factor, exponent) for n in arrays}
             for name in ("zero_level", "next_upper"):
                 new[name] = float(np.ldexp(getattr(self, name) * factor, exponent))
-            if exponent:  # subnormal numbers have few digits: round outward
-                below = np.nextafter(new["lower"], -np.inf)
-                new["lower"] = np.where(self.lower > 0, np.maximum(below, 0.0), new["lower"])
-                new["upper"] = np.nextafter(new["upper"], np.inf)
+            for name, way in (("lower", 0.0), ("upper", np.inf)):
+                few = np.abs(new[name]) < np.finfo(np.float64).tiny  # few digits: round outward
+                new[name] = np.where(few, np.nextafter(new[name], way), new[name])
         return dataclasses.replace(self, **new)
 
     def first(self, k: int) -> "Certificate":
