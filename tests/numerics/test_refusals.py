@@ -1,0 +1,263 @@
+"""Every refusal is three lines: what is impossible, the place, and what to do instead."""
+
+import datetime
+import decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+
+from mercer import PCA
+from mercer.errors import InputError, MercerError
+
+X = np.arange(12.0).reshape(6, 2) + np.eye(6, 2)
+
+
+def with_cell(row, column, value, dtype=np.float64):
+    table = X.astype(dtype)
+    table[row, column] = value
+    return table
+
+
+def frame(**columns):
+    return pd.DataFrame({"height": [1.0, 2.0, 4.0], **columns})
+
+
+NUMBERS = "every column must hold numbers"
+CELL = "every cell must be a number"
+FINITE = "every cell must be a finite number"
+TABLE = "X must be a table of numbers"
+DATES = [datetime.date(2020, 1, day) for day in (1, 2, 3)]
+
+# name: (input, words of the first line, words of the line that names the place)
+BAD = {
+    "NaN": (with_cell(2, 1, np.nan), f"X contains NaN; {FINITE}", "NaN at row 2, column 1"),
+    "infinity": (with_cell(4, 0, np.inf), f"X contains inf; {FINITE}", "infinity at row 4, column 0"),
+    "-infinity": (with_cell(5, 1, -np.inf), FINITE, "-infinity at row 5, column 1"),
+    "NaN float32": (with_cell(3, 0, np.nan, np.float32), FINITE, "NaN at row 3, column 0"),
+    "float16": (with_cell(1, 1, np.inf, np.float16), FINITE, "infinity at row 1, column 1"),
+    "all NaN": (np.full((6, 2), np.nan), FINITE, "NaN at row 0, column 0"),
+    "sparse NaN": (scipy.sparse.csr_array(with_cell(2, 1, np.nan)), FINITE, "row 2, column 1"),
+    "NaN in a list": ([[1.0, 2.0], [3.0, float("nan")], [4.0, 4.0]], FINITE, "row 1, column 1"),
+    "None in objects": (with_cell(2, 0, None, object), FINITE, "NaN at row 2, column 0"),
+    "NaN in a frame": (frame(city=[1, np.nan, 3]), FINITE, "NaN at row 1, column 1 ('city')"),
+    "NA in a frame": (frame(n=pd.array([1, None, 3], "Int64")), FINITE, "row 1, column 1 ('n')"),
+    "polars null": (pl.DataFrame({"a": [1.0, 2, 3], "b": [1, None, 2]}), FINITE, "row 1, column 1 ('b')"),
+    "arrow null": (pa.table({"a": [1.0, 2, 3], "b": [1, 5, None]}), FINITE, "row 2, column 1 ('b')"),
+    "masked": (np.ma.masked_array(X, mask=np.eye(6, 2)), "masked cells have no value", "2 masked cells"),
+    "masked line": (np.ma.masked_array(X[:, 0], mask=np.eye(6)[0]), "masked", "1 masked"),
+    "text": (np.array([["1", "2"], ["3", "4"]]), CELL, "text '1' at row 0, column 0"),
+    "text in objects": (with_cell(3, 1, "x", object), CELL, "text 'x' at row 3, column 1"),
+    "text in a list": ([[1.0, 2.0], [3.0, "x"], [4.0, 4.0]], CELL, "text 'x' at row 1, column 1"),
+    "bytes": (np.array([[b"1", b"2"], [b"3", b"4"]]), CELL, "row 0, column 0"),
+    "dict in objects": (with_cell(3, 1, {}, object), "number", "row 3, column 1"),
+    "date in objects": (with_cell(2, 0, DATES[0], object), "number", "row 2, column 0"),
+    "text column": (frame(name=["x", "y", "z"]), NUMBERS, "1 of 2 columns do not: 'name' (String)"),
+    "numbers as text": (frame(n=["1", "2", "3"]), NUMBERS, "'n' (String)"),
+    "date column": (frame(day=pd.to_datetime(DATES)), NUMBERS, "'day' (Datetime"),
+    "object dates": (frame(day=pd.Series(DATES, dtype=object)), "number", "'day'"),
+    "categories": (frame(kind=pd.Categorical(["x", "y", "z"])), NUMBERS, "'kind' (Categorical)"),
+    "polars text": (pl.DataFrame({"a": [1.0, 2], "b": ["x", "y"]}), NUMBERS, "'b' (String)"),
+    "polars date": (pl.DataFrame({"a": [1.0, 2, 3], "b": DATES}), NUMBERS, "'b' (Date)"),
+    "arrow text": (pa.table({"a": [1.0, 2], "b": ["x", "y"]}), NUMBERS, "'b' (String)"),
+    "lazy": (pl.DataFrame({"a": [1.0, 2.0]}).lazy(), "in memory", "LazyFrame"),
+    "twins": (pd.DataFrame([[1, 2], [3, 5]], columns=["a", "a"]), "unique", "'a'"),
+    "arrow twins": (pa.table([[1.0, 2], [3.0, 5]], names=["a", "a"]), "unique", "'a'"),
+    "mixed names": (pd.DataFrame([[1, 2], [3, 5]], columns=["a", 3]), "string names", "int"),
+    "dates": (X.astype("datetime64[s]"), CELL, "datetime64[s]"),
+    "durations": (X.astype("timedelta64[s]"), CELL, "timedelta64[s]"),
+    "records": (np.array([(1, 2.0)], dtype=[("a", int), ("b", float)]), CELL, "('a', '<i8')"),
+    "complex": (X + 1j, "Complex data not supported", "complex128"),
+    "sparse complex": (scipy.sparse.csr_array(X + 1j), "Complex data not supported", "complex128"),
+    "complex column": (frame(z=[1j, 2, 3]), "", "'z'"),
+    "1-D": (X[:, 0], "Expected 2D array, got 1D array", "shape (6,)"),
+    "3-D": (X[None], "dim 3", "shape (1, 6, 2)"),
+    "0-D": (np.float64(3), "Expected 2D array, got scalar", "()"),
+    "series": (pd.Series([1.0, 2.0]), "Expected 2D array", "Series"),
+    "no rows": (X[:0], "0 sample(s)", "(0, 2)"),
+    "no columns": (X[:, :0], "0 feature(s)", "(6, 0)"),
+    "no cells": (pd.DataFrame(), "0 ", "(0, 0)"),
+    "empty list": ([], "", "length 0"),
+    "ragged": ([[1.0, 2.0], [3.0]], "", "list"),
+    "None": (None, TABLE, "NoneType"),
+    "file name": ("data.csv", TABLE, "'data.csv'"),
+    "dict": ({"a": [1, 2]}, TABLE, "dict"),
+    "set": ({1, 2}, TABLE, "set"),
+    "one row": (X[:1], "one row has no variance", "n_samples = 1"),
+    "constant": (np.full((5, 3), 3.7), "the data has no variance", "5 rows, all equal"),
+    "too large": (with_cell(1, 0, np.longdouble("1e4000"), np.longdouble), FINITE, "row 1, column 0"),
+}  # fmt: skip
+
+
+def three_lines(error):
+    lines = str(error).split("\n")
+    assert len(lines) == 3, str(error)
+    assert lines[1].startswith("  got: ")
+    assert lines[2].startswith("  fix: ")
+    assert all(len(line) < 300 for line in lines)
+    assert lines[2] != "  fix: "
+    return lines
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_tables(name):
+    table, what, place = BAD[name]
+    with pytest.raises(MercerError) as caught:
+        PCA(1).fit(table)
+    lines = three_lines(caught.value)
+    assert what in lines[0]
+    assert place in lines[1]
+    assert isinstance(caught.value, ValueError | TypeError)
+
+
+@pytest.mark.parametrize("path", ["svd", "gram", "dual", "krylov"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_path_names_the_cell(path, value, sparse):
+    from forced import FORCED
+
+    table = np.random.default_rng(0).standard_normal((70, 30) if path != "dual" else (30, 70))
+    table[17, 23] = value
+    with pytest.raises(InputError) as caught:
+        FORCED[path](2).fit(scipy.sparse.csr_array(table) if sparse else table)
+    assert "row 17, column 23" in three_lines(caught.value)[1]
+
+
+def test_a_cell_far_down_a_long_table():
+    table = np.random.default_rng(0).standard_normal((30_001, 5)).astype(np.float32)
+    table[29_998, 3] = np.nan
+    with pytest.raises(InputError, match="row 29998, column 3"):
+        PCA(2).fit(table)
+
+
+PARAMETERS = {
+    "n_components=0": (dict(n_components=0), "n_components"),
+    "n_components=-1": (dict(n_components=-1), "n_components"),
+    "n_components=3": (dict(n_components=3), "n_components=3"),
+    "n_components=1.5": (dict(n_components=1.5), "n_components"),
+    "n_components='auto'": (dict(n_components="auto"), "auto"),
+    "n_components=True": (dict(n_components=True), "n_components"),
+    "whiten='pca'": (dict(whiten="pca"), "whiten"),
+    "standardize=2": (dict(standardize=2), "standardize"),
+    "tol=0": (dict(tol=0), "tol"),
+    "tol=nan": (dict(tol=float("nan")), "tol"),
+    "memory='lots'": (dict(memory="lots"), "lots"),
+    "memory='-4GB'": (dict(memory="-4GB"), "-4GB"),
+    "memory=0": (dict(memory=0), "memory"),
+    "time=-1": (dict(time=-1), "time"),
+    "device='cuda'": (dict(device="cuda"), "cuda"),
+    "random_state='x'": (dict(random_state="x"), "random_state"),
+    "feature_weight short": (dict(feature_weight=[1.0]), "feature_weight"),
+    "feature_weight 0": (dict(feature_weight=[1.0, 0.0]), "feature_weight"),
+    "feature_weight nan": (dict(feature_weight=[1.0, np.nan]), "feature_weight"),
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_bad_parameters(name):
+    parameters, words = PARAMETERS[name]
+    with pytest.raises(MercerError) as caught:
+        PCA(**parameters).fit(X)
+    assert words in str(caught.value)
+    three_lines(caught.value)
+    assert isinstance(caught.value, ValueError)
+
+
+WEIGHTS = {
+    "short": ([1.0, 2.0], "(2,)"),
+    "square": (np.ones((6, 2)), "(6, 2)"),
+    "negative": ([1, 1, -1, 1, 1, 1], "row 2"),
+    "NaN": ([1, 1, 1, np.nan, 1, 1], "row 3"),
+    "infinite": ([1, 1, 1, 1, np.inf, 1], "row 4"),
+    "zero": (np.zeros(6), "6 weights"),
+    "small": (np.full(6, 0.1), "sum 0.6"),
+    "text": (["a"] * 6, "row 0"),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_bad_weights(name):
+    weights, place = WEIGHTS[name]
+    with pytest.raises(InputError) as caught:
+        PCA(1).fit(X, sample_weight=weights)
+    assert place in three_lines(caught.value)[1]
+
+
+NEW_ROWS = {
+    "columns": (np.ones((3, 3)), "3"),
+    "NaN": (with_cell(2, 1, np.nan), "row 2, column 1"),
+    "infinity": (with_cell(3, 0, np.inf), "row 3, column 0"),
+    "sparse NaN": (scipy.sparse.csr_array(with_cell(2, 1, np.nan)), "row 2, column 1"),
+    "text": (np.array([["1", "2"]]), "row 0, column 0"),
+    "1-D": (X[:, 0], "(6,)"),
+    "complex": (X + 1j, "complex128"),
+}
+
+
+@pytest.mark.parametrize("method", ["transform", "score_samples", "score"])
+@pytest.mark.parametrize("name", NEW_ROWS)
+def test_bad_new_rows(name, method):
+    model = PCA(1).fit(X)
+    table, place = NEW_ROWS[name]
+    with pytest.raises(MercerError) as caught:
+        getattr(model, method)(table)
+    assert place in three_lines(caught.value)[1]
+
+
+COORDINATES = {
+    "width": (np.ones((3, 2)), "(3, 2)"),
+    "NaN": (np.array([[1.0], [np.nan]]), "row 1, column 0"),
+    "infinity": (np.array([[np.inf], [1.0]]), "row 0, column 0"),
+    "1-D": (np.ones(3), "(3,)"),
+    "text": (np.array([["a"]]), "row 0, column 0"),
+    "complex": (np.ones((3, 1)) + 1j, "complex128"),
+}
+
+
+@pytest.mark.parametrize("name", COORDINATES)
+def test_bad_coordinates(name):
+    model = PCA(1).fit(X)
+    table, place = COORDINATES[name]
+    with pytest.raises(MercerError) as caught:
+        model.inverse_transform(table)
+    assert place in three_lines(caught.value)[1]
+
+
+MOMENTS = {
+    "not square": ((np.eye(3)[:2], np.zeros(3), 9), "(2, 3)"),
+    "not symmetric": ((np.array([[1.0, 0.5], [0.0, 1.0]]), np.zeros(2), 9), "row 0, column 1"),
+    "negative": ((np.diag([1.0, -0.5]), np.zeros(2), 9), "-0.5"),
+    "NaN": ((np.diag([1.0, np.nan]), np.zeros(2), 9), "row 1, column 1"),
+    "mean": ((np.eye(2), np.zeros(3), 9), "(3,)"),
+    "n": ((np.eye(2), np.zeros(2), 1), "n=1"),
+    "zero": ((np.zeros((2, 2)), np.zeros(2), 9), "0"),
+}
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_bad_moments(name):
+    arguments, place = MOMENTS[name]
+    with pytest.raises(InputError) as caught:
+        PCA.from_covariance(*arguments)
+    assert place in three_lines(caught.value)[1]
+
+
+def test_numbers_in_object_columns_are_numbers():
+    numbers = frame(b=pd.Series([1, 2, 5], dtype=object))
+    exact = frame(b=[decimal.Decimal(1), decimal.Decimal(2), decimal.Decimal(5)])
+    plain = PCA(1).fit(frame(b=[1.0, 2.0, 5.0])).explained_variance_
+    np.testing.assert_array_equal(PCA(1).fit(numbers).explained_variance_, plain)
+    np.testing.assert_array_equal(PCA(1).fit(exact).explained_variance_, plain)
+
+
+def test_a_wide_frame_passes_the_door_quickly():
+    import time
+
+    wide = pd.DataFrame(np.random.default_rng(0).standard_normal((5, 20_000)))
+    wide.columns = [f"c{i}" for i in range(20_000)]
+    start = time.perf_counter()
+    PCA(2).fit(wide)
+    assert time.perf_counter() - start < 3
