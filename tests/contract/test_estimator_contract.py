@@ -8,6 +8,7 @@ so these are put in the place of the path that was chosen.
 import dataclasses
 import re
 
+import numpy as np
 import pytest
 from sklearn.utils import estimator_checks
 
@@ -118,6 +119,33 @@ def named(estimator):
 
 
 each_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=named)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        (SvdPCA, "svd"),
+        (GramPCA, "gram"),
+        (DualPCA, "dual"),
+        (KrylovPCA, "krylov"),
+        (DropinDualPCA, "dual"),
+        (DropinKrylovPCA, "krylov"),
+    ],
+)
+@pytest.mark.parametrize("shape", [(40, 6), (12, 30)], ids=str)
+def test_each_class_takes_its_path_and_no_other(kind, path, shape, monkeypatch):
+    taken, solve = [], kind._solve
+
+    def record(self, source, path, weights):
+        taken.append(path.name)
+        return solve(self, source, path, weights)
+
+    monkeypatch.setattr(kind, "_solve", record)
+    X = np.random.default_rng(0).normal(size=shape)
+    model = kind(1).fit(X)
+    assert taken == [path]
+    top = np.linalg.svd(X - X.mean(0), compute_uv=False)[0]
+    np.testing.assert_allclose(model.singular_values_, top, rtol=1e-6)
 
 
 @each_estimator
