@@ -19,6 +19,10 @@ class Machine:
     eigen: float = 3.0e9  # n³ per second of a full symmetric eigenproblem
     stream: float = 6e9  # bytes read from memory
 
+    def symmetric_rate(self, order: int, itemsize: int) -> float:
+        """Return the rate of a Gram matrix of this order: small ones do not fill the units."""
+        return self.rate(self.symmetric, itemsize) * order / (order + 64)
+
     def rate(self, pair: tuple[float, float], itemsize: int) -> float:
         """Return the rate of all threads for float32 (4) or float64 (8) items."""
         return pair[0 if itemsize == 4 else 1] * self.threads

@@ -114,8 +114,8 @@ def _gram(p: Problem, machine: Machine) -> Path:
     n, m = float(p.rows), p.cols
     flops = n * m * m
     p = _widened(p, flops)
-    seconds = flops / machine.rate(machine.symmetric, p.itemsize)
-    seconds = max(seconds, p.data_bytes / (machine.stream * machine.threads))
+    seconds = flops / machine.symmetric_rate(m, p.itemsize)
+    seconds += 2 * p.data_bytes / (machine.stream * machine.threads)  # read and shifted
     if p.nnz is not None:
         seconds += n * m / (1e9 * machine.threads)  # turning sparse blocks dense
     solver, more, space, words = _small_solver(m, p, machine)
@@ -131,7 +131,7 @@ def _dual(p: Problem, machine: Machine) -> Path:
     n, m = p.rows, float(p.cols)
     flops = m * n * n
     p = _widened(p, flops)
-    seconds = flops / machine.rate(machine.symmetric, p.itemsize)
+    seconds = flops / machine.symmetric_rate(n, p.itemsize)
     seconds += 4 * p.data_bytes / machine.stream
     solver, more, space, words = _small_solver(n, p, machine)
     buffers = min(16e6, 4000.0 * n * p.itemsize)
