@@ -80,18 +80,24 @@ def test_fewer_directions_than_probes():
     assert norm_outside(a, q) <= probe.bound * (1 + 1e-12)
 
 
-def test_hopeless_is_said_early_and_not_wrongly():
+def test_a_space_that_closes_tells_the_norm_itself():
     values = np.concatenate([[10.0, 9.0], np.full(98, 1.0)])
     a = matrices.symmetric(values)
-    q = np.linalg.eigh(a)[1][:, -2:]
-    probe = outside(a, q)
+    probe = outside(a, np.linalg.eigh(a)[1][:, -2:])
     steps = 0
-    while probe.bound > 5 and not probe.hopeless(5.0):
+    while not probe.exhausted:
         probe.step()
         steps += 1
-    assert probe.bound <= 5
-    assert steps <= 6
-    probe = outside(a, q[:, :1])  # 9 or 10 is still outside
-    for _ in range(3):
+    assert steps <= 3
+    assert 1.0 <= probe.bound * (1 + 1e-12) < 1.001
+
+
+def test_products_come_to_an_end():
+    a = matrices.symmetric(np.linspace(1, 0, 300))
+    probe = outside(a, matrices.rotation(300)[:, :5])
+    for _ in range(100):
+        if probe.exhausted:
+            break
         probe.step()
-    assert probe.hopeless(9.0)
+    assert probe.exhausted
+    assert norm_outside(a, matrices.rotation(300)[:, :5]) <= probe.bound < 1.2
