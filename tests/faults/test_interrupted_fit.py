@@ -1,0 +1,247 @@
+"""A call that fails or is interrupted changes nothing: the model is the old one, or the new."""
+
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from forced import FORCED, gapped
+
+from mercer import PCA
+from mercer.arrays import thread_count
+from mercer.errors import AccuracyWarning
+
+OLD = gapped(50, 40, 1)
+OLDER = {"dual": gapped(25, 40, 1)}
+NEW = {"svd": gapped(60, 30, 2), "gram": gapped(60, 30, 2), "krylov": gapped(60, 30, 2)}
+NEW["dual"] = gapped(30, 60, 2)
+K = 3
+
+
+class Injected(Exception):
+    """Stands for anything that can go wrong."""
+
+
+class AtCall:
+    """Raise at the n-th call of any function of the package, in this thread."""
+
+    def __init__(self, number, error):
+        self.left, self.error, self.where = number, error, None
+
+    def __call__(self, frame, event, _arg):
+        name = frame.f_code.co_filename
+        if event == "call" and "/mercer/" in name.replace("\\", "/"):
+            self.left -= 1
+            if self.left == 0:
+                self.where = f"{name.rsplit('mercer', 1)[1]}:{frame.f_code.co_name}"
+                raise self.error
+        return None
+
+
+def state(model):
+    """Return the public state of a model as values that can be compared."""
+    return {name: value for name, value in vars(model).items() if name.endswith("_")}
+
+
+def same_state(model, wanted):
+    found = vars(model)
+    return found.keys() == wanted.keys() and all(found[k] is wanted[k] for k in wanted)
+
+
+def count_calls(path):
+    counter = AtCall(10**9, None)
+    run_traced(counter, lambda: FORCED[path](K).fit(NEW[path]))
+    return 10**9 - counter.left
+
+
+def run_traced(tracer, call):
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)
+            return call()
+    finally:
+        sys.settrace(before)
+
+
+def fit_and_fail(model, X, number, error):
+    """Return where the n-th call of the package raised, or None if fit ended before."""
+    tracer = AtCall(number, error)
+    try:
+        run_traced(tracer, lambda: model.fit(X))
+    except (Injected, KeyboardInterrupt) as caught:
+        assert caught is error
+        return tracer.where
+    return None
+
+
+def check_every_step(path, step):
+    calls = count_calls(path)
+    assert calls > 50
+    first = OLDER.get(path, OLD)
+    model = FORCED[path](K).fit(first)
+    reached = set()
+    for number in range(1, calls + 1, step):
+        old = dict(vars(model))
+        error = KeyboardInterrupt() if number % 2 else Injected()
+        where = fit_and_fail(model, NEW[path], number, error)
+        if where is None:
+            break
+        reached.add(where)
+        if not same_state(model, old):  # the last step is publication: then all of it is new
+            assert model.n_features_in_ == NEW[path].shape[1], where
+            wanted = FORCED[path](K).fit(NEW[path])
+            assert state(model).keys() == state(wanted).keys(), where
+            np.testing.assert_array_equal(model.components_, wanted.components_)
+            model = FORCED[path](K).fit(first)
+        assert model.transform(first).shape == (len(first), K), where
+    assert len(reached) > 15
+    return reached
+
+
+@pytest.mark.parametrize("path", NEW)
+def test_an_error_at_any_call_leaves_the_model_alone(path):
+    """A seeded tenth of the calls; the sweep below takes every one."""
+    reached = check_every_step(path, 11)
+    assert any("_solve" in where or "solve" in where for where in reached)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NEW)
+def test_an_error_at_every_call_leaves_the_model_alone(path):
+    check_every_step(path, 1)
+
+
+STEPS = [
+    "_check_parameters", "_problem", "_solve", "_settle", "_unresolved", "_scale",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("fitted", [True, False])
+@pytest.mark.parametrize("error", [Injected, KeyboardInterrupt, MemoryError])
+def test_each_named_step(monkeypatch, step, fitted, error):
+    model = PCA(K).fit(OLD) if fitted else PCA(K)
+    old = dict(vars(model))
+
+    def fail(*_args, **_kwargs):
+        raise error
+
+    monkeypatch.setattr(PCA, step, fail)
+    for call in (model.fit, model.fit_transform):
+        with pytest.raises(error):
+            call(NEW["svd"])
+        assert same_state(model, old)
+    monkeypatch.undo()
+    if fitted:
+        assert model.transform(OLD).shape == (50, K)
+    else:
+        assert not state(model)
+
+
+def test_a_warning_that_is_an_error_changes_nothing():
+    """Who turns warnings into errors and meets a missed tolerance keeps the old model."""
+    noise = np.random.default_rng(0).standard_normal((300, 200))
+    model = FORCED["krylov"](K).fit(OLD)
+    model.set_params(tol=1e-300)
+    old = dict(vars(model))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(AccuracyWarning):
+            model.fit(noise)
+    assert same_state(model, old)
+
+
+def test_a_refused_table_changes_nothing():
+    model = PCA(K).fit(OLD)
+    old = dict(vars(model))
+    bad = NEW["svd"].copy()
+    bad[4, 7] = np.nan
+    for table in (bad, np.full((9, 5), 2.0), "text", None, bad[:1]):
+        with pytest.raises((ValueError, TypeError)):
+            model.fit(table)
+        assert same_state(model, old)
+    for table in (bad, OLD[:, :3]):
+        with pytest.raises(ValueError, match="."):
+            model.transform(table)
+        assert same_state(model, old)
+
+
+def test_a_fit_after_other_parameters_forgets_the_old_attributes():
+    model = PCA(K).fit(OLD)
+    model.scratch_ = "left over"
+    model.fit(NEW["svd"])
+    assert not hasattr(model, "scratch_")
+    assert state(model).keys() == state(PCA(K).fit(NEW["svd"])).keys()
+
+
+@pytest.mark.parametrize("path", ["gram", "krylov"])
+def test_an_error_in_a_lane_reaches_the_caller_and_blas_keeps_its_threads(monkeypatch, path):
+    from mercer.operators import DenseRows
+
+    X = gapped(30_000, 60, 3)
+    before, threads = thread_count(), threading.active_count()
+    plain = DenseRows.block
+    calls = []
+
+    def block(self, rows, buffer):
+        calls.append(rows)
+        if len(calls) == 5:
+            raise Injected
+        return plain(self, rows, buffer)
+
+    model = FORCED[path](K).fit(OLD)
+    old = dict(vars(model))
+    monkeypatch.setattr(DenseRows, "block", block)
+    with pytest.raises(Injected):
+        model.fit(X)
+    assert same_state(model, old)
+    assert thread_count() == before
+    assert threading.active_count() == threads
+
+
+def test_parallel_fits_do_not_disturb_each_other_or_blas():
+    X = gapped(8000, 60, 4)
+    wanted = PCA(K).fit(X)
+    before = thread_count()
+    found, failures = [], []
+
+    def work():
+        try:
+            found.extend(PCA(K).fit(X) for _ in range(4))
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert thread_count() == before
+    for model in found:
+        np.testing.assert_allclose(model.explained_variance_, wanted.explained_variance_, rtol=1e-10)
+
+
+def test_a_reader_never_sees_half_a_model():
+    """One object fitted again and again to two tables while another thread reads it."""
+    tables = (gapped(50, 8, 5), gapped(50, 8, 6))
+    models = [PCA(2).fit(t) for t in tables]
+    shared, stop, torn = PCA(2).fit(tables[0]), threading.Event(), []
+
+    def read():
+        while not stop.is_set():
+            seen = dict(vars(shared))
+            pair = (seen["components_"][0, 0], seen["explained_variance_"][0])
+            if pair not in [(m.components_[0, 0], m.explained_variance_[0]) for m in models]:
+                torn.append(pair)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for i in range(150):
+        shared.fit(tables[i % 2])
+    stop.set()
+    reader.join()
+    assert not torn
