@@ -3,6 +3,7 @@ import logging
 import pickle
 import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -146,6 +147,16 @@ class TestState:
     def test_clones_are_blank(self, table):
         twin = clone(PCA(2).fit(table))
         assert not hasattr(twin, "components_")
+
+
+def test_fits_side_by_side_do_not_disturb_each_other(rng):
+    tables = [rng.standard_normal((3000, 40)) * np.linspace(1, 3, 40) for _ in range(4)]
+    alone = [PCA(3).fit(x) for x in tables]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda x: PCA(3).fit(x), tables))
+    for a, b in zip(alone, together, strict=True):
+        np.testing.assert_allclose(a.components_, b.components_, atol=1e-9)
+        np.testing.assert_allclose(a.explained_variance_, b.explained_variance_, rtol=1e-11)
 
 
 class TestPlan:

@@ -256,8 +256,9 @@ class TestScaling:
 
     def test_constant_columns_are_named_and_only_centred(self, table):
         x = np.hstack([table, np.full((120, 2), 3.3)])
-        with pytest.warns(DataWarning, match="8, 9"):
+        with pytest.warns(DataWarning, match="8, 9") as caught:
             model = PCA(3, standardize=True).fit(x)
+        assert caught[0].filename == __file__
         np.testing.assert_array_equal(model.components_[:, 8:], 0)
         np.testing.assert_allclose(model.scale_[8:], 1)
         assert np.isfinite(model.transform(x)).all()
@@ -280,8 +281,9 @@ class TestScaling:
 
 class TestRange:
     def test_variances_beyond_float64_are_said(self, table):
-        with pytest.warns(DataWarning, match="leave the range"):
+        with pytest.warns(DataWarning, match="leave the range") as caught:
             model = PCA(3).fit(np.ldexp(table, 700))
+        assert caught[0].filename == __file__
         plain = PCA(3).fit(table)
         np.testing.assert_allclose(model.components_, plain.components_, atol=1e-12)
         np.testing.assert_allclose(

@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse
 
 from mercer import PCA
+from mercer.errors import DataWarning
 
 NAMES = [f"column {i}" for i in range(8)]
 
@@ -172,6 +173,14 @@ class TestNumbers:
         x = rng.integers(-50, 50, (100, 4)) + 2**52
         truth = PCA(3).fit((x - 2**52).astype(float)).explained_variance_
         np.testing.assert_allclose(PCA(3).fit(x).explained_variance_, truth, rtol=1e-12)
+
+    def test_integers_beyond_float64_are_named(self, rng):
+        x = rng.integers(0, 2**10, (50, 3)) * 2**50
+        x[:, 1] = rng.integers(0, 10, 50)
+        with pytest.warns(DataWarning, match="2\\^53") as caught:
+            PCA(2).fit(x)
+        assert "2 such columns: 0, 2" in str(caught[0].message)
+        assert caught[0].filename == __file__
 
     def test_lists_are_tables_too(self):
         model = PCA(1).fit([[1, 2], [3, 5], [5, 9]])

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from mercer import PCA
 from mercer.errors import InputError
@@ -104,3 +106,11 @@ def test_one_row_that_counts_is_no_table(table):
     weights[3] = 5
     with pytest.raises(InputError, match="variance"):
         PCA(2).fit(table, sample_weight=weights)
+
+
+def test_weights_go_through_a_pipeline(table, rng):
+    weights = rng.integers(1, 4, 120)
+    steps = make_pipeline(StandardScaler(), PCA(3))
+    steps.fit(table, pca__sample_weight=weights)
+    scaled = StandardScaler().fit_transform(table)
+    compare(steps[-1], PCA(3).fit(scaled, sample_weight=weights))

@@ -188,6 +188,16 @@ def test_outer_scales_columns_by_their_variances(xp, rng):
     np.testing.assert_allclose(xp.numpy(found.variances), data.var(axis=0, ddof=1), rtol=1e-12)
 
 
+def test_outer_hands_out_variances_and_offsets_column_by_column(rng):
+    data = rng.standard_normal((6, 5000)) + 3
+    rows = DenseRows(scan(data))
+    seen = []
+    _, found, _ = rows.outer(lambda variances, offsets: seen.append((variances, offsets)))
+    assert len(seen) > 1
+    np.testing.assert_array_equal(np.concatenate([v for v, _ in seen]), found.variances)
+    np.testing.assert_allclose(np.concatenate([o for _, o in seen]), found.offset, rtol=1e-14)
+
+
 def test_outer_error_of_float32_products_is_a_bound(rng):
     data = (rng.standard_normal((60, 900)) + 10).astype(np.float32)
     gram, found, _ = DenseRows(scan(data)).outer(lambda _variances, _offsets: None)
