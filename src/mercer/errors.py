@@ -1,5 +1,8 @@
 """Every error and warning a user can meet: what is impossible, what was given, what to do."""
 
+import sys
+import warnings
+
 __all__ = [
     "AccuracyWarning",
     "BudgetError",
@@ -7,6 +10,7 @@ __all__ = [
     "InputError",
     "MercerError",
     "NotSupportedError",
+    "warn",
 ]
 
 
@@ -50,6 +54,16 @@ class NotSupportedError(MercerError, ValueError):
 
 class BudgetError(MercerError, MemoryError):
     """The work would not fit in the memory allowed; nothing was allocated."""
+
+
+def warn(what: str, *, got: str, fix: str, category: type[Warning]) -> None:
+    """Warn in three lines, pointing at the first line of code outside this package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(
+        "mercer."
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(f"{what}\n  got: {got}\n  fix: {fix}", category, stacklevel=level)
 
 
 class AccuracyWarning(UserWarning):

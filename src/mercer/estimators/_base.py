@@ -3,7 +3,6 @@
 import abc
 import logging
 import math
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import planning
 from mercer.arrays import available_bytes, parse_bytes, thread_count
-from mercer.errors import AccuracyWarning, InputError, NotSupportedError
+from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._door import admit
 from mercer.planning import Path, Plan, Problem
 from mercer.solvers import Spectrum
@@ -88,11 +87,11 @@ class SpectralEstimator(
         spectrum, found = blank._walk(source, made, weights)
         fitted = {k: v for k, v in vars(blank).items() if k not in blank.get_params(deep=False)}
         fitted |= {"plan_": made, **blank._scale(spectrum, found, source)}
+        blank._warn(spectrum)  # before anything is published: a warning may be an error
         stale = [name for name in vars(self) if name.endswith("_") and name not in fitted]
         self.__dict__.update(fitted)
         for name in stale:
             self.__dict__.pop(name, None)
-        self._warn(spectrum)
         return self
 
     def _walk(self, source: Source, made: Plan, weights: Any) -> tuple[Spectrum, Any]:
@@ -115,13 +114,13 @@ class SpectralEstimator(
         certificate = spectrum.certificate
         if not certificate.met:
             missed = int(np.sum(~certificate.converged))
-            warnings.warn(
+            warn(
                 f"{missed} of {len(certificate.lower)} eigenvalues are not certified to"
-                f" {certificate.tol:.0e}\n  got: {certificate.reached:.1e};"
-                f" {spectrum.outcome.value}\n  fix: see certificate_; ask for fewer"
-                " components, a larger `tol`, or more `memory` or `time`",
-                AccuracyWarning,
-                stacklevel=3,
+                f" {certificate.tol:.0e}",
+                got=f"{certificate.reached:.1e}; {spectrum.outcome.value}",
+                fix="see certificate_; ask for fewer components, a larger `tol`, or more"
+                " `memory` or `time`",
+                category=AccuracyWarning,
             )
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -198,7 +197,14 @@ def _repeat_counts(weights: Any, n: int) -> Any:
     """Return weights as float64 (n,), or None; their sum must exceed one."""
     if weights is None:
         return None
-    counts = np.asarray(weights, dtype=np.float64)
+    try:
+        counts = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "weights must be numbers",
+            got=f"sample_weight of type {type(weights).__name__}",
+            fix="pass one number per row",
+        ) from None
     if counts.shape != (n,):
         raise InputError(
             "sample_weight must hold one number per row",

@@ -6,8 +6,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from mercer.errors import InputError, MercerError
 from mercer.sources import Source, scan
@@ -43,19 +44,21 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
     by block; sparse matrices become CSR. Cells are not looked at here: NaN and infinity are
     found by the sums of the first pass, and named then.
     """
+    _refuse_twins(data)
     _refuse_kinds(data)
     _refuse_odd_columns(data)
     _refuse_cells(data)
     try:
-        checked = validate_data(
-            estimator,
-            data,
-            reset=reset,
-            accept_sparse="csr",
-            accept_large_sparse=True,
-            dtype=_numeric_dtype(data),
-            ensure_all_finite=False,
-        )
+        with config_context(array_api_dispatch=False):
+            checked = validate_data(
+                estimator,
+                data,
+                reset=reset,
+                accept_sparse="csr",
+                accept_large_sparse=True,
+                dtype=_numeric_dtype(data),
+                ensure_all_finite=False,
+            )
     except MercerError:
         raise
     except (TypeError, ValueError) as error:
@@ -67,6 +70,27 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
             fix="pass at least two rows",
         )
     return scan(checked)
+
+
+def admit_coordinates(data: Any, width: int) -> Any:
+    """Return coordinates (n, width) as a float array, or say what is wrong with them."""
+    _refuse_kinds(data)
+    _refuse_cells(data)
+    try:
+        with config_context(array_api_dispatch=False):
+            checked = check_array(
+                data, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="X"
+            )
+    except (TypeError, ValueError) as error:
+        raise _in_three_lines(error, data) from None
+    if checked.shape[1] != width:
+        raise InputError(
+            f"coordinates must have {width} columns",
+            got=f"X of shape {checked.shape}",
+            fix="pass what transform returned",
+        )
+    refuse_bad_cells(scan(checked))
+    return checked
 
 
 def refuse_bad_cells(source: Source, names: Any = None) -> None:
@@ -90,7 +114,7 @@ def _in_three_lines(error: Exception, data: Any) -> InputError:
     text = str(error).strip()
     first = text.splitlines()[0].rstrip(":") if text else type(error).__name__
     if "must be in the same order" in text or "feature names" in text.lower():
-        first = " ".join(text.split())
+        first = text  # scikit-learn lists the names there, a line each
     fix = next((fix for word, fix in _REMEDIES if word in text), "pass a table of numbers")
     kind = InputTypeError if isinstance(error, TypeError) else InputError
     return kind(first, got=_described(data), fix=fix)
@@ -156,8 +180,7 @@ def _refuse_kinds(data: Any) -> None:
 
 
 def _refuse_odd_columns(data: Any) -> None:
-    """Name the columns of a frame that are not numbers, and names that stand twice."""
-    _refuse_twins(data)
+    """Name the columns of a frame that are not numbers."""
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return
@@ -183,7 +206,11 @@ def _refuse_odd_columns(data: Any) -> None:
 
 
 def _refuse_twins(data: Any) -> None:
-    names = getattr(data, "column_names", None) or getattr(data, "columns", None)
+    """Name the columns of a frame whose names stand twice."""
+    if hasattr(data, "collect"):  # lazy: refused in a moment, and its names cost work
+        return
+    names = getattr(data, "column_names", None)
+    names = getattr(data, "columns", None) if names is None else names
     if names is None or not (hasattr(data, "dtypes") or hasattr(data, "column_names")):
         return
     try:

@@ -11,6 +11,7 @@ from mercer.operators import Centring, Dense
 from mercer.solvers import Exact, Floor, Goal
 
 _Model = TypeVar("_Model", bound=Any)
+_FIX = "pass np.cov(X, rowvar=False), X.mean(axis=0) and len(X)"
 
 
 def fitted_from(model: _Model, C: Any, mean: Any, n: int) -> _Model:
@@ -65,18 +66,25 @@ class _Moments:
 
 def _check(covariance: Any, mean: Any, n: int) -> None:
     p = mean.shape[0] if mean.ndim == 1 else -1
-    sound = (
-        covariance.shape == (p, p) and np.isfinite(covariance).all() and np.isfinite(mean).all()
-    )
-    if not sound or not np.allclose(covariance, covariance.T, rtol=1e-10, atol=0) or n < 2:
+    if covariance.shape != (p, p) or n < 2:
         raise InputError(
-            "C must be a symmetric, finite (p, p) matrix, mean (p,), and n at least 2",
+            "C must be a (p, p) matrix, mean (p,), and n at least 2",
             got=f"C of shape {covariance.shape}, mean of shape {mean.shape}, n={n}",
-            fix="pass np.cov(X, rowvar=False), X.mean(axis=0) and len(X)",
+            fix=_FIX,
         )
-    if not np.trace(covariance) > 0:
+    bad = np.argwhere(~np.isfinite(covariance))
+    if len(bad) or not np.isfinite(mean).all():
+        where = f"C[{bad[0][0]}, {bad[0][1]}]" if len(bad) else f"mean {mean}"
+        raise InputError("C and mean must be finite", got=f"not finite: {where}", fix=_FIX)
+    apart = np.abs(covariance - covariance.T)
+    row, column = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    if apart[row, column] > 1e-10 * np.max(np.abs(covariance)):
+        one, other = covariance[row, column], covariance[column, row]
+        got = f"C[{row}, {column}] = {one:g}, C[{column}, {row}] = {other:g}"
+        raise InputError("C must be symmetric", got=got, fix=_FIX)
+    if np.min(np.diagonal(covariance)) < 0 or not np.trace(covariance) > 0:
+        least = int(np.argmin(np.diagonal(covariance)))
+        what = "a variance is negative" if np.trace(covariance) else "the data has no variance"
         raise InputError(
-            "the data has no variance",
-            got=f"a covariance matrix of trace {np.trace(covariance):g}",
-            fix="check the columns",
+            what, got=f"C[{least}, {least}] = {covariance[least, least]:g}", fix=_FIX
         )

@@ -1,14 +1,13 @@
 """The four paths of PCA: each builds its operator, and all return pairs of the features."""
 
 import dataclasses
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent, eps_of
-from mercer.errors import DataWarning
+from mercer.errors import DataWarning, warn
 from mercer.operators import Centring, Dense, Moments, Operator, Rows, centred, rows_of
 from mercer.planning import Path
 from mercer.solvers import Floor, Goal, Spectrum, fix_signs
@@ -90,8 +89,8 @@ def solve(
             return run(rows, path, recipe)
         except _OutOfRangeError:
             refuse()
-    rows = _rows(source, weights, path, _exact_exponent(rows))
-    return run(rows, path, recipe)
+        rows = _rows(source, weights, path, _exact_exponent(rows))
+        return run(rows, path, recipe)
 
 
 class _OutOfRangeError(ArithmeticError):
@@ -168,8 +167,7 @@ def _warn_columns(what: str, which: Array, fix: str) -> None:
     found = np.flatnonzero(which)
     shown = ", ".join(str(i) for i in found[:5])
     more = "" if found.size <= 5 else f" and {found.size - 5} more"
-    text = f"{what}\n  got: {found.size} such columns: {shown}{more}\n  fix: {fix}"
-    warnings.warn(text, DataWarning, stacklevel=8)
+    warn(what, got=f"{found.size} such columns: {shown}{more}", fix=fix, category=DataWarning)
 
 
 def _gram(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:

@@ -1,18 +1,18 @@
 """Principal component analysis."""
 
 import dataclasses
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, eps_of
-from mercer.errors import DataWarning, InputError, NotSupportedError
+from mercer.errors import DataWarning, InputError, NotSupportedError, warn
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._density import GaussianDensity
-from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._pca_paths import Found, Recipe, solve
 from mercer.operators import centred, rows_of
 from mercer.planning import Path, Problem
@@ -157,7 +157,13 @@ class PCA(GaussianDensity, SpectralEstimator):
         wanted = self.n_components
         if isinstance(wanted, str):
             _check_word(wanted, n, p)
-        if not isinstance(wanted, Integral) or isinstance(wanted, bool):
+        if isinstance(wanted, bool):
+            raise InputError(
+                "n_components must be a number, not a truth value",
+                got=f"n_components={wanted}",
+                fix='pass a whole number, a share such as 0.95, "mle" or None',
+            )
+        if not isinstance(wanted, Integral):
             return min(n, p)
         if wanted > min(n, p):
             raise InputError(
@@ -220,12 +226,11 @@ class PCA(GaussianDensity, SpectralEstimator):
         with np.errstate(over="ignore", under="ignore"):
             noise = float(np.ldexp(rest / freedom / max(left, 1), 2 * unit))
         if np.any(np.isinf(variances)) or np.any((variances == 0) & (values > level)):
-            warnings.warn(
-                "variances leave the range of float64\n"
-                f"  got: explained_variance_ of order 10^{_decade(values[0] / freedom, unit)}\n"
-                "  fix: divide the data by a constant; axes and ratios are right as they are",
-                DataWarning,
-                stacklevel=4,
+            warn(
+                "variances leave the range of float64",
+                got=f"explained_variance_ of order 10^{_decade(values[0] / freedom, unit)}",
+                fix="divide the data by a constant; axes and ratios are right as they are",
+                category=DataWarning,
             )
         factor = found.centring.factor
         return {
@@ -265,7 +270,8 @@ class PCA(GaussianDensity, SpectralEstimator):
             scores = centred(rows, centring).scores(axes)
         if not np.isfinite(scores).all():
             refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        return np.ldexp(scores, centring.exponent) if centring.exponent else scores
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ldexp(scores, centring.exponent) if centring.exponent else scores
 
     def _whiten(self, scores: Array) -> Array:
         if self._whitened is False:
@@ -290,16 +296,8 @@ class PCA(GaussianDensity, SpectralEstimator):
         -------
         ndarray of shape (n_samples, n_features)
         """
-        from sklearn.utils.validation import check_array, check_is_fitted
-
         check_is_fitted(self)
-        Z = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        if Z.shape[1] != self._n_features_out:
-            raise InputError(
-                f"coordinates must have {self._n_features_out} columns",
-                got=f"X of shape {Z.shape}",
-                fix="pass what transform returned",
-            )
+        Z = admit_coordinates(X, self._n_features_out)
         if self._whitened == "zca":
             Z = Z @ self.components_.T
         if self._whitened is not False:

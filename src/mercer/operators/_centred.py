@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, final
 
-from mercer.arrays import Array, Tiles, eps_of, in_units, namespace, scratch, shifted
+from mercer.arrays import Array, Tiles, eps_of, namespace, scratch
 from mercer.operators._base import Operator
 from mercer.operators._centring import Centring
 from mercer.operators._rows import LONGEST, DenseRows, Probe, Rows
@@ -194,8 +194,7 @@ class CentredColumns(Operator):
     def _columns(self, part: slice, buffer: Array | None) -> Array:
         """Return columns (n, c) about their origin, without mean, factor and √w."""
         rows = self.rows
-        y = shifted(rows.source.array[:, part], rows.origin[part], buffer)
-        return in_units(y, rows.exponent) if rows.exponent else y
+        return rows.about_origin(rows.source.array[:, part], rows.origin[part], buffer)
 
     def _rooted(self, u: Array) -> Array:
         root = self.rows.root

@@ -40,6 +40,7 @@ _WORTH_LANES = 2e7  # flops below which starting threads costs more than it save
 _PROBE_EVERY = 128  # blocks
 _PROBED_WHOLE = 300  # order up to which a float32 product is repeated whole in float64
 _PROBED_COLUMNS = 32  # columns that are repeated of a larger one
+_HUGE = 100  # exponent of float32, or beyond, near which a difference may overflow
 SAFE = {8: 240, 4: 28}  # item size: exponents whose squares and sums stay in range
 
 
@@ -287,12 +288,18 @@ class DenseRows(Rows):
 
     def block(self, rows: slice, buffer: Array | None) -> Array:
         """See `Rows.block`."""
-        y = shifted(self.source.array[rows, :], self.origin, buffer)
-        if self.exponent:
-            y = in_units(y, self.exponent)
+        y = self.about_origin(self.source.array[rows, :], self.origin, buffer)
         if self.root is not None:
             y *= self.root[rows, None]
         return y
+
+    def about_origin(self, block: Array, origin: Array, buffer: Array | None) -> Array:
+        """Return (block - origin)·2^-exponent; quarters where the difference would overflow."""
+        huge = 2 if self.exponent > _HUGE else 0
+        if huge:
+            block, origin = block * 0.25, origin * 0.25
+        y = shifted(block, origin, buffer)
+        return in_units(y, self.exponent - huge) if self.exponent else y
 
     def outer(
         self, factor_of: Callable[[Array, Array], Array | None]
@@ -338,9 +345,7 @@ class DenseRows(Rows):
     def _whole_columns(self, part: slice, buffer: Array | None) -> tuple[Array, Array]:
         """Return columns (n, c) centred to rounding and weighted, and their offsets (c,)."""
         xp = namespace(self.like)
-        y = shifted(self.source.array[:, part], self.origin[part], buffer)
-        if self.exponent:
-            y = in_units(y, self.exponent)
+        y = self.about_origin(self.source.array[:, part], self.origin[part], buffer)
         if self.weights is None:
             offset = xp.sum(y, axis=0, dtype=xp.float64) / self.total
         else:

@@ -100,6 +100,9 @@ class _Run:
         """Tell whether the goal is certified or the budget is spent."""
         if self.certificate is not None and (self.certificate.met or self.at_floor):
             return True
+        if self.basis.shape[1] >= self.n:  # the whole space: nothing can be added
+            self.at_floor = True
+            return True
         return self.passes >= self.solver.max_passes
 
     def step(self) -> None:

@@ -83,7 +83,7 @@ class Certificate:
             residual=residual,
             gap=gap,
             sine=_sines(residual, gap),
-            converged=zero | (half <= tol) | ~nonzero & (tops <= 2 * zero_level),
+            converged=zero | (half <= tol) | ~nonzero & (tops <= 2 * (zero_level + error)),
             groups=_groups(lower, tops, after, nonzero),
             tol=tol,
             reached=reached,
