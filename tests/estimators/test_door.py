@@ -123,6 +123,12 @@ class TestFrames:
         frame = pandas.DataFrame(np.eye(3), columns=["a", "b", "a"])
         assert "'a'" in refused(frame).got
 
+    def test_numbers_held_as_objects_are_numbers(self, pandas):
+        frame = pandas.DataFrame({"a": np.array([1, 2.5, 7], object), "b": [1.0, 5.0, 2.0]})
+        assert PCA(1).fit(frame).feature_names_in_.tolist() == ["a", "b"]
+        frame["a"] = np.array([1, "oak", 7], object)
+        assert "'a'" in refused(frame).got
+
     def test_a_series_is_no_table(self, pandas):
         error = refused(pandas.Series([1.0, 2.0, 3.0]))
         assert "to_frame" in error.fix

@@ -81,6 +81,7 @@ def test_fractions_are_counts_too(table, rng):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
+        (["much"] * 120, "must be numbers"),
         (np.ones(119), "one number per row"),
         (np.ones((120, 1)), "one number per row"),
         (-np.ones(120), "not negative"),

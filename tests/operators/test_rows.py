@@ -107,6 +107,15 @@ def test_the_error_claimed_is_a_bound_for_every_shape_of_data(kind, dtype):
         assert np.max(np.abs(found.scatter - np.diagonal(scatter))) <= found.error
 
 
+@pytest.mark.parametrize("p", [300, 700])
+def test_the_error_claimed_is_a_bound_where_columns_are_sampled(rng, p):
+    data = (rng.standard_normal((1500, p)) * np.geomspace(1, 0.01, p)).astype(np.float32)
+    found = DenseRows(scan(data)).scatter()
+    y = data.astype(np.float64)
+    y -= y.mean(axis=0)
+    assert spectral(found.scatter - y.T @ y) <= found.error <= 1e-4 * spectral(y) ** 2
+
+
 @pytest.mark.parametrize("products", [np.float32, np.float64])
 def test_the_error_claimed_bounds_the_error_made_on_many_blocks(rng, products):
     data = (rng.standard_normal((30_000, 40)) * np.linspace(1, 3, 40) + 5).astype(np.float32)

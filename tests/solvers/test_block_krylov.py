@@ -236,3 +236,15 @@ def test_spikes_over_flat_noise_are_certified(kind):
     assert found.certificate.met
     assert found.passes <= 12
     assert holds(found, values, 1e-13)
+
+
+def test_what_arithmetic_cannot_reach_is_said_and_not_pursued():
+    values = np.arange(40, 0, -1.0)
+    a = matrices.symmetric(values)
+    solver = BlockKrylov(block=8, max_passes=500)
+    found = solver.solve(
+        Dense(a, symmetric=True), Goal(3, tol=1e-300, trace=float(np.trace(a)))
+    )
+    assert found.outcome is Outcome.FLOOR
+    assert found.passes < 50
+    assert holds(found, values, 1e-13)
