@@ -38,5 +38,13 @@ def test_the_parts_must_be_named():
 
 def test_there_are_two_warnings():
     kinds = [getattr(errors, name) for name in errors.__all__]
-    found = {kind.__name__ for kind in kinds if issubclass(kind, Warning)}
+    found = {k.__name__ for k in kinds if isinstance(k, type) and issubclass(k, Warning)}
     assert found == {"AccuracyWarning", "DataWarning"}
+
+
+@pytest.mark.parametrize("category", [errors.AccuracyWarning, errors.DataWarning])
+def test_a_warning_is_three_lines_that_point_at_the_caller(category):
+    with pytest.warns(category) as caught:
+        errors.warn("no", got="this", fix="do that", category=category)
+    assert str(caught[0].message) == "no\n  got: this\n  fix: do that"
+    assert caught[0].filename == __file__

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from mercer import PCA
 from mercer.diagnostics import sampling_error
 
 
@@ -18,6 +19,13 @@ def test_it_foretells_how_far_variances_move():
     variances = np.sum(samples**2, axis=1) / 199
     claimed = np.mean([sampling_error(z) for z in samples], axis=0)
     np.testing.assert_allclose(claimed, np.std(variances, axis=0), rtol=0.15)
+
+
+def test_it_reads_the_coordinates_of_a_model(rng):
+    x = rng.standard_normal((300, 5)) * [5, 4, 3, 2, 1]
+    model = PCA(2).fit(x)
+    found = sampling_error(model.transform(x))
+    np.testing.assert_allclose(found, model.explained_variance_ * np.sqrt(2 / 300), rtol=0.4)
 
 
 def test_float32_scores_are_squared_in_float64():

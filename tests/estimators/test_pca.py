@@ -55,12 +55,6 @@ class TestAttributes:
         largest = np.argmax(np.abs(v), axis=1)
         assert np.all(v[np.arange(8), largest] > 0)
 
-    def test_the_sampling_error_stands_beside_the_variances(self, table):
-        model = PCA(3).fit(table)
-        z = model.transform(table)
-        truth = np.std(z**2, axis=0, ddof=1) / np.sqrt(120)
-        np.testing.assert_allclose(model.explained_variance_error_, truth, rtol=1e-6)
-
 
 class TestIdentities:
     @pytest.mark.parametrize("k", [1, 3, 8])

@@ -107,9 +107,9 @@ def test_the_error_claimed_is_a_bound_for_every_shape_of_data(kind, dtype):
         assert np.max(np.abs(found.scatter - np.diagonal(scatter))) <= found.error
 
 
-@pytest.mark.parametrize("p", [300, 700])
+@pytest.mark.parametrize("p", [300, 500])
 def test_the_error_claimed_is_a_bound_where_columns_are_sampled(rng, p):
-    data = (rng.standard_normal((1500, p)) * np.geomspace(1, 0.01, p)).astype(np.float32)
+    data = (rng.standard_normal((800, p)) * np.geomspace(1, 0.01, p)).astype(np.float32)
     found = DenseRows(scan(data)).scatter()
     y = data.astype(np.float64)
     y -= y.mean(axis=0)

