@@ -120,21 +120,25 @@ def test_single_threaded_blas_restores_what_was_set():
     assert blas_threads() == before
 
 
-def test_passes_side_by_side_restore_together():
+@pytest.mark.parametrize("last", [0, 1])
+def test_passes_side_by_side_restore_together(last):
     before = blas_threads()
-    inside, go = threading.Barrier(3), threading.Event()
+    entered, leave = (
+        [threading.Event() for _ in range(2)],
+        [threading.Event() for _ in range(2)],
+    )
 
-    def one_pass():
+    def one_pass(number):
         with single_threaded_blas():
-            inside.wait(5)
-            go.wait(5)
+            entered[number].set()
+            leave[number].wait(5)
 
-    threads = [threading.Thread(target=one_pass) for _ in range(2)]
-    for thread in threads:
+    threads = [threading.Thread(target=one_pass, args=(number,)) for number in range(2)]
+    for number, thread in enumerate(threads):
         thread.start()
-    inside.wait(5)
-    assert set(blas_threads()) <= {1}
-    go.set()
-    for thread in threads:
-        thread.join()
+        assert entered[number].wait(5)
+    for number in (1 - last, last):
+        assert set(blas_threads()) <= {1}
+        leave[number].set()
+        threads[number].join()
     assert blas_threads() == before
