@@ -122,16 +122,15 @@ def test_single_threaded_blas_restores_what_was_set():
 
 @pytest.mark.parametrize("last", [0, 1])
 def test_passes_side_by_side_restore_together(last):
-    before = blas_threads()
-    entered, leave = (
-        [threading.Event() for _ in range(2)],
-        [threading.Event() for _ in range(2)],
-    )
+    before, over = blas_threads(), threading.Event()
+    entered, leave, left = ([threading.Event() for _ in range(2)] for _ in range(3))
 
     def one_pass(number):
         with single_threaded_blas():
             entered[number].set()
             leave[number].wait(5)
+        left[number].set()
+        over.wait(5)  # threads of a pool live on
 
     threads = [threading.Thread(target=one_pass, args=(number,)) for number in range(2)]
     for number, thread in enumerate(threads):
@@ -140,5 +139,9 @@ def test_passes_side_by_side_restore_together(last):
     for number in (1 - last, last):
         assert set(blas_threads()) <= {1}
         leave[number].set()
-        threads[number].join()
-    assert blas_threads() == before
+        assert left[number].wait(5)
+    after = blas_threads()
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert after == before
