@@ -10,7 +10,7 @@ from forced import FORCED, gapped
 
 from mercer import PCA
 from mercer.arrays import thread_count
-from mercer.errors import AccuracyWarning
+from mercer.errors import AccuracyWarning, InputError
 
 OLD = gapped(50, 40, 1)
 OLDER = {"dual": gapped(25, 40, 1)}
@@ -19,7 +19,7 @@ NEW["dual"] = gapped(30, 60, 2)
 K = 3
 
 
-class Injected(Exception):
+class InjectedError(Exception):
     """Stands for anything that can go wrong."""
 
 
@@ -36,7 +36,7 @@ class AtCall:
             if self.left == 0:
                 self.where = f"{name.rsplit('mercer', 1)[1]}:{frame.f_code.co_name}"
                 raise self.error
-        return None
+        return
 
 
 def state(model):
@@ -71,9 +71,8 @@ def fit_and_fail(model, X, number, error):
     tracer = AtCall(number, error)
     try:
         run_traced(tracer, lambda: model.fit(X))
-    except (Injected, KeyboardInterrupt) as caught:
-        assert caught is error
-        return tracer.where
+    except (InjectedError, KeyboardInterrupt) as caught:
+        return tracer.where if caught is error else "another error"
     return None
 
 
@@ -85,7 +84,7 @@ def check_every_step(path, step):
     reached = set()
     for number in range(1, calls + 1, step):
         old = dict(vars(model))
-        error = KeyboardInterrupt() if number % 2 else Injected()
+        error = KeyboardInterrupt() if number % 2 else InjectedError()
         where = fit_and_fail(model, NEW[path], number, error)
         if where is None:
             break
@@ -121,7 +120,7 @@ STEPS = [
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("fitted", [True, False])
-@pytest.mark.parametrize("error", [Injected, KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("error", [InjectedError, KeyboardInterrupt, MemoryError])
 def test_each_named_step(monkeypatch, step, fitted, error):
     model = PCA(K).fit(OLD) if fitted else PCA(K)
     old = dict(vars(model))
@@ -164,7 +163,7 @@ def test_a_refused_table_changes_nothing():
             model.fit(table)
         assert same_state(model, old)
     for table in (bad, OLD[:, :3]):
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(InputError):
             model.transform(table)
         assert same_state(model, old)
 
@@ -189,13 +188,13 @@ def test_an_error_in_a_lane_reaches_the_caller_and_blas_keeps_its_threads(monkey
     def block(self, rows, buffer):
         calls.append(rows)
         if len(calls) == 5:
-            raise Injected
+            raise InjectedError
         return plain(self, rows, buffer)
 
     model = FORCED[path](K).fit(OLD)
     old = dict(vars(model))
     monkeypatch.setattr(DenseRows, "block", block)
-    with pytest.raises(Injected):
+    with pytest.raises(InjectedError):
         model.fit(X)
     assert same_state(model, old)
     assert thread_count() == before
@@ -222,7 +221,9 @@ def test_parallel_fits_do_not_disturb_each_other_or_blas():
     assert not failures
     assert thread_count() == before
     for model in found:
-        np.testing.assert_allclose(model.explained_variance_, wanted.explained_variance_, rtol=1e-10)
+        np.testing.assert_allclose(
+            model.explained_variance_, wanted.explained_variance_, rtol=1e-10
+        )
 
 
 def test_a_reader_never_sees_half_a_model():

@@ -63,13 +63,13 @@ def reference(X, weights=None, factor=None):
 
 
 def singular(x):
-    """Return singular values, descending, and right vectors (p, r) of x (n, p), r = min(n, p)."""
+    """Return singular values, descending, and right vectors (p, min(n, p)) of x (n, p)."""
     n, p = x.shape
     largest = np.abs(x).max(initial=0)
     unit = WIDE(2) ** int(np.frexp(largest)[1]) if largest > 0 else WIDE(1)
     x = x / unit
     if n < p:  # rotate the shorter side; right vectors follow from the columns
-        s, u, rows = _rotated(x.T)
+        s, _, rows = _rotated(x.T)
         v = rows / np.where(s > 0, s, 1)
         return s * unit, v
     s, v, _ = _rotated(x)
@@ -77,7 +77,7 @@ def singular(x):
 
 
 def _rotated(x):
-    """Return s (p,), V (p, p) and XV for x (n, p), n ≥ p, by rotating columns until orthogonal."""
+    """Return s (p,), V (p, p) and XV for x (n, p), n ≥ p, its columns turned orthogonal."""
     p = x.shape[1]
     start = np.linalg.svd(x.astype(np.float64), full_matrices=False)[2].T.astype(WIDE)
     for _ in range(2):  # orthonormal again, to the last digit
@@ -87,7 +87,8 @@ def _rotated(x):
     work = np.ascontiguousarray(np.concatenate([tall, start]).T)  # columns of both, one a line
     rounds = _rounds(p)
     for _ in range(30):
-        if not any([_turn(work, rows, i, j) for i, j in rounds]):
+        turned = [_turn(work, rows, i, j) for i, j in rounds]
+        if not any(turned):
             break
     s = np.sqrt((work[:, :rows] ** 2).sum(axis=1))
     order = np.argsort(-s, kind="stable")
@@ -117,8 +118,9 @@ def _rounds(p):
     half = len(places) // 2
     rounds = []
     for _ in range(max(len(places) - 1, 0)):
-        pairs = [(a, b) for a, b in zip(places[:half], places[:half - 1:-1]) if max(a, b) < p]
-        rounds.append(tuple(np.array(side, dtype=np.intp) for side in zip(*pairs)))
+        meets = zip(places[:half], reversed(places[half:]), strict=True)
+        pairs = [pair for pair in meets if max(pair) < p]
+        rounds.append(tuple(np.array(side, dtype=np.intp) for side in zip(*pairs, strict=True)))
         places = [places[0], places[-1], *places[1:-1]]
     return [r for r in rounds if r]
 
@@ -143,7 +145,7 @@ def _turn(work, rows, i, j):
 
 
 def sine(found, axes):
-    """Return the sine of the largest angle between the row space of `found` and `axes` (p, k)."""
+    """Return the sine of the largest angle between the rows of `found` and `axes` (p, k)."""
     found = np.atleast_2d(np.asarray(found)).astype(WIDE)
     rest = found.T - axes @ (axes.T @ found.T)
     return float(np.linalg.norm(rest.astype(np.float64), 2)) if rest.size else 0.0

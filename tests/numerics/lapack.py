@@ -1,8 +1,8 @@
 """The 21 matrix types of LAPACK's symmetric eigenvalue tests, as data with such a covariance.
 
-Types 1-5 have a diagonal covariance (zero, identity, even, geometric and clustered spectra), 6 and 7 are
-4 near the square roots of overflow and underflow, 8-12 are 3-7 in a random turn, 13-15 random
-entries, 16-20 the positive definite relatives of 8-12 and 21 a graded, nearly tridiagonal one.
+Types 1-5 have a diagonal covariance (zero, identity, even, geometric and clustered spectra),
+6 and 7 are 4 near the square roots of overflow and underflow, 8-12 are 3-7 in a random turn,
+13-15 have random entries, 16-20 are the positive definite relatives of 8-12 and 21 is graded.
 A covariance has no negative eigenvalue, so signs are dropped; the matrices of dchkst stand
 for the covariance itself, whose square root gives the data.
 """

@@ -14,7 +14,9 @@ from mercer.operators import Dense
 from mercer.solvers import BlockKrylov, Exact, Floor, Goal
 
 SMALL = [
-    (n, p) for p in (1, 2, 3, 5, 20) for n in sorted({2 * p + 1, p + 1, max(2, p), max(2, p // 2)})
+    (n, p)
+    for p in (1, 2, 3, 5, 20)
+    for n in sorted({2 * p + 1, p + 1, max(2, p), max(2, p // 2)})
 ]
 LARGE = [(401, 200), (201, 200), (100, 200)]
 ULP = 2.0**-52
@@ -67,7 +69,12 @@ def check_ratios(found, X, truth, place):
     angle = found.certificate_.sine
     for i in range(min(alive, len(truth.values))):
         if angle[i] < 1:
-            slack = 1e3 * EPS * float(truth.values[0]) / max(float(found.certificate_.gap[i]), 1e-300)
+            slack = (
+                1e3
+                * EPS
+                * float(truth.values[0])
+                / max(float(found.certificate_.gap[i]), 1e-300)
+            )
             measured = sine(v[i], truth.axes[:, i : i + 1])
             assert measured <= angle[i] * (1 + 1e-6) + slack + 4 * ULP, (*place, i, "sine")
 
@@ -105,7 +112,9 @@ def test_iteration_on_stored_matrices_of_every_size(kind, p):
     for k in sorted({1, max(1, p // 3), p}):
         goal = Goal(k, 1e-6, Floor(4 * p * ULP), float(np.trace(matrix)))
         for width in sorted({1, min(3, p), p}):
-            found = BlockKrylov(width, max_passes=200).solve(Dense(matrix, symmetric=True), goal)
+            found = BlockKrylov(width, max_passes=200).solve(
+                Dense(matrix, symmetric=True), goal
+            )
             slack = 4 * ULP * p * exact[0]
             assert np.all(found.certificate.lower <= exact[:k] + slack), (kind, p, k, width)
             assert np.all(found.certificate.upper >= exact[:k] - slack), (kind, p, k, width)
@@ -248,7 +257,11 @@ SHORT = {
     "sorted": ("gram", "krylov", TALL[np.argsort(TALL[:, 0])]),
     "wide": ("dual", "krylov", WIDE_TABLE),
     "wide quiet": ("dual", "krylov", quiet(WIDE_TABLE, SIDEWAYS)),
-    "wide two-valued": ("dual", "krylov", np.where(WIDE_TABLE > 0.2, np.float32(0.1), np.float32(0.7))),
+    "wide two-valued": (
+        "dual",
+        "krylov",
+        np.where(WIDE_TABLE > 0.2, np.float32(0.1), np.float32(0.7)),
+    ),
 }
 
 

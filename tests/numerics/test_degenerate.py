@@ -1,4 +1,4 @@
-"""Degenerate data: rank, zero variance and ties are named; never NaN, never an invented axis."""
+"""Degenerate data: rank and zero variance are named; never NaN, never an invented axis."""
 
 import warnings
 
@@ -58,7 +58,11 @@ def test_data_without_variance_is_refused(name, k):
 
 @pytest.mark.parametrize("path", ["svd", "gram", "dual", "krylov"])
 def test_no_path_invents_variance(path):
-    X = np.tile(RNG.standard_normal(100), (30, 1)) if path != "gram" else np.full((100, 30), 0.1)
+    X = (
+        np.tile(RNG.standard_normal(100), (30, 1))
+        if path != "gram"
+        else np.full((100, 30), 0.1)
+    )
     with pytest.raises(InputError, match="no variance"):
         fit(path, X, 3)
     with pytest.raises(InputError, match="no variance"):
@@ -155,7 +159,9 @@ def test_graded_spectrum(path):
 
 def test_gram_path_hands_graded_data_to_svd():
     """An axis that the squared path cannot see is looked for without squaring."""
-    X = np.random.default_rng(7).standard_normal((20_000, 90)) * 10.0 ** -np.linspace(0, 8.5, 90)
+    X = np.random.default_rng(7).standard_normal((20_000, 90)) * 10.0 ** -np.linspace(
+        0, 8.5, 90
+    )
     found = fit("auto", X, None)
     assert found.rank_ == 90
     truth = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / 19_999

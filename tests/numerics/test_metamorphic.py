@@ -65,9 +65,7 @@ def test_order_of_rows(name, path, dtype):
         b = fit(path, X[order], K)
         assert_same(a, b)
         if dtype is np.float64 and not iterated(a):
-            np.testing.assert_allclose(
-                b.explained_variance_, a.explained_variance_, rtol=1e-12
-            )
+            np.testing.assert_allclose(b.explained_variance_, a.explained_variance_, rtol=1e-12)
 
 
 @relation
@@ -296,7 +294,9 @@ def test_fewer_components_are_the_first_of_more(name, path, dtype):
 @pytest.mark.parametrize("name", ["tall", "iris", "counts"])
 def test_covariance_alone_gives_the_same_model(name):
     X = SETS[name]
-    moments = PCA.from_covariance(np.cov(X, rowvar=False), X.mean(axis=0), len(X), n_components=K)
+    moments = PCA.from_covariance(
+        np.cov(X, rowvar=False), X.mean(axis=0), len(X), n_components=K
+    )
     assert_same_values(fit("svd", X, K), moments, tight=1e-8)
     np.testing.assert_allclose(moments.transform(X), PCA(K).fit(X).transform(X), atol=1e-8)
 

@@ -1,6 +1,6 @@
 """Every refusal is three lines: what is impossible, the place, and what to do instead."""
 
-import datetime
+import datetime as dt
 import decimal
 
 import numpy as np
@@ -30,12 +30,16 @@ NUMBERS = "every column must hold numbers"
 CELL = "every cell must be a number"
 FINITE = "every cell must be a finite number"
 TABLE = "X must be a table of numbers"
-DATES = [datetime.date(2020, 1, day) for day in (1, 2, 3)]
+DATES = [dt.date(2020, 1, day) for day in (1, 2, 3)]
 
 # name: (input, words of the first line, words of the line that names the place)
 BAD = {
     "NaN": (with_cell(2, 1, np.nan), f"X contains NaN; {FINITE}", "NaN at row 2, column 1"),
-    "infinity": (with_cell(4, 0, np.inf), f"X contains inf; {FINITE}", "infinity at row 4, column 0"),
+    "infinity": (
+        with_cell(4, 0, np.inf),
+        f"X contains inf; {FINITE}",
+        "infinity at row 4, column 0",
+    ),
     "-infinity": (with_cell(5, 1, -np.inf), FINITE, "-infinity at row 5, column 1"),
     "NaN float32": (with_cell(3, 0, np.nan, np.float32), FINITE, "NaN at row 3, column 0"),
     "float16": (with_cell(1, 1, np.inf, np.float16), FINITE, "infinity at row 1, column 1"),
@@ -44,22 +48,50 @@ BAD = {
     "NaN in a list": ([[1.0, 2.0], [3.0, float("nan")], [4.0, 4.0]], FINITE, "row 1, column 1"),
     "None in objects": (with_cell(2, 0, None, object), FINITE, "NaN at row 2, column 0"),
     "NaN in a frame": (frame(city=[1, np.nan, 3]), FINITE, "NaN at row 1, column 1 ('city')"),
-    "NA in a frame": (frame(n=pd.array([1, None, 3], "Int64")), FINITE, "row 1, column 1 ('n')"),
-    "polars null": (pl.DataFrame({"a": [1.0, 2, 3], "b": [1, None, 2]}), FINITE, "row 1, column 1 ('b')"),
-    "arrow null": (pa.table({"a": [1.0, 2, 3], "b": [1, 5, None]}), FINITE, "row 2, column 1 ('b')"),
-    "masked": (np.ma.masked_array(X, mask=np.eye(6, 2)), "masked cells have no value", "2 masked cells"),
+    "NA in a frame": (
+        frame(n=pd.array([1, None, 3], "Int64")),
+        FINITE,
+        "row 1, column 1 ('n')",
+    ),
+    "polars null": (
+        pl.DataFrame({"a": [1.0, 2, 3], "b": [1, None, 2]}),
+        FINITE,
+        "row 1, column 1 ('b')",
+    ),
+    "arrow null": (
+        pa.table({"a": [1.0, 2, 3], "b": [1, 5, None]}),
+        FINITE,
+        "row 2, column 1 ('b')",
+    ),
+    "masked": (
+        np.ma.masked_array(X, mask=np.eye(6, 2)),
+        "masked cells have no value",
+        "2 masked cells",
+    ),
     "masked line": (np.ma.masked_array(X[:, 0], mask=np.eye(6)[0]), "masked", "1 masked"),
     "text": (np.array([["1", "2"], ["3", "4"]]), CELL, "text '1' at row 0, column 0"),
     "text in objects": (with_cell(3, 1, "x", object), CELL, "text 'x' at row 3, column 1"),
-    "text in a list": ([[1.0, 2.0], [3.0, "x"], [4.0, 4.0]], CELL, "text 'x' at row 1, column 1"),
+    "text in a list": (
+        [[1.0, 2.0], [3.0, "x"], [4.0, 4.0]],
+        CELL,
+        "text 'x' at row 1, column 1",
+    ),
     "bytes": (np.array([[b"1", b"2"], [b"3", b"4"]]), CELL, "row 0, column 0"),
     "dict in objects": (with_cell(3, 1, {}, object), "number", "row 3, column 1"),
     "date in objects": (with_cell(2, 0, DATES[0], object), "number", "row 2, column 0"),
-    "text column": (frame(name=["x", "y", "z"]), NUMBERS, "1 of 2 columns do not: 'name' (String)"),
+    "text column": (
+        frame(name=["x", "y", "z"]),
+        NUMBERS,
+        "1 of 2 columns do not: 'name' (String)",
+    ),
     "numbers as text": (frame(n=["1", "2", "3"]), NUMBERS, "'n' (String)"),
     "date column": (frame(day=pd.to_datetime(DATES)), NUMBERS, "'day' (Datetime"),
     "object dates": (frame(day=pd.Series(DATES, dtype=object)), "number", "'day'"),
-    "categories": (frame(kind=pd.Categorical(["x", "y", "z"])), NUMBERS, "'kind' (Categorical)"),
+    "categories": (
+        frame(kind=pd.Categorical(["x", "y", "z"])),
+        NUMBERS,
+        "'kind' (Categorical)",
+    ),
     "polars text": (pl.DataFrame({"a": [1.0, 2], "b": ["x", "y"]}), NUMBERS, "'b' (String)"),
     "polars date": (pl.DataFrame({"a": [1.0, 2, 3], "b": DATES}), NUMBERS, "'b' (Date)"),
     "arrow text": (pa.table({"a": [1.0, 2], "b": ["x", "y"]}), NUMBERS, "'b' (String)"),
@@ -71,7 +103,11 @@ BAD = {
     "durations": (X.astype("timedelta64[s]"), CELL, "timedelta64[s]"),
     "records": (np.array([(1, 2.0)], dtype=[("a", int), ("b", float)]), CELL, "('a', '<i8')"),
     "complex": (X + 1j, "Complex data not supported", "complex128"),
-    "sparse complex": (scipy.sparse.csr_array(X + 1j), "Complex data not supported", "complex128"),
+    "sparse complex": (
+        scipy.sparse.csr_array(X + 1j),
+        "Complex data not supported",
+        "complex128",
+    ),
     "complex column": (frame(z=[1j, 2, 3]), "", "'z'"),
     "1-D": (X[:, 0], "Expected 2D array, got 1D array", "shape (6,)"),
     "3-D": (X[None], "dim 3", "shape (1, 6, 2)"),
@@ -88,8 +124,12 @@ BAD = {
     "set": ({1, 2}, TABLE, "set"),
     "one row": (X[:1], "one row has no variance", "n_samples = 1"),
     "constant": (np.full((5, 3), 3.7), "the data has no variance", "5 rows, all equal"),
-    "too large": (with_cell(1, 0, np.longdouble("1e4000"), np.longdouble), FINITE, "row 1, column 0"),
-}  # fmt: skip
+    "too large": (
+        with_cell(1, 0, np.longdouble("1e4000"), np.longdouble),
+        FINITE,
+        "row 1, column 0",
+    ),
+}
 
 
 def three_lines(error):
@@ -134,25 +174,25 @@ def test_a_cell_far_down_a_long_table():
 
 
 PARAMETERS = {
-    "n_components=0": (dict(n_components=0), "n_components"),
-    "n_components=-1": (dict(n_components=-1), "n_components"),
-    "n_components=3": (dict(n_components=3), "n_components=3"),
-    "n_components=1.5": (dict(n_components=1.5), "n_components"),
-    "n_components='auto'": (dict(n_components="auto"), "auto"),
-    "n_components=True": (dict(n_components=True), "n_components"),
-    "whiten='pca'": (dict(whiten="pca"), "whiten"),
-    "standardize=2": (dict(standardize=2), "standardize"),
-    "tol=0": (dict(tol=0), "tol"),
-    "tol=nan": (dict(tol=float("nan")), "tol"),
-    "memory='lots'": (dict(memory="lots"), "lots"),
-    "memory='-4GB'": (dict(memory="-4GB"), "-4GB"),
-    "memory=0": (dict(memory=0), "memory"),
-    "time=-1": (dict(time=-1), "time"),
-    "device='cuda'": (dict(device="cuda"), "cuda"),
-    "random_state='x'": (dict(random_state="x"), "random_state"),
-    "feature_weight short": (dict(feature_weight=[1.0]), "feature_weight"),
-    "feature_weight 0": (dict(feature_weight=[1.0, 0.0]), "feature_weight"),
-    "feature_weight nan": (dict(feature_weight=[1.0, np.nan]), "feature_weight"),
+    "n_components=0": ({"n_components": 0}, "n_components"),
+    "n_components=-1": ({"n_components": -1}, "n_components"),
+    "n_components=3": ({"n_components": 3}, "n_components=3"),
+    "n_components=1.5": ({"n_components": 1.5}, "n_components"),
+    "n_components='auto'": ({"n_components": "auto"}, "auto"),
+    "n_components=True": ({"n_components": True}, "n_components"),
+    "whiten='pca'": ({"whiten": "pca"}, "whiten"),
+    "standardize=2": ({"standardize": 2}, "standardize"),
+    "tol=0": ({"tol": 0}, "tol"),
+    "tol=nan": ({"tol": float("nan")}, "tol"),
+    "memory='lots'": ({"memory": "lots"}, "lots"),
+    "memory='-4GB'": ({"memory": "-4GB"}, "-4GB"),
+    "memory=0": ({"memory": 0}, "memory"),
+    "time=-1": ({"time": -1}, "time"),
+    "device='cuda'": ({"device": "cuda"}, "cuda"),
+    "random_state='x'": ({"random_state": "x"}, "random_state"),
+    "feature_weight short": ({"feature_weight": [1.0]}, "feature_weight"),
+    "feature_weight 0": ({"feature_weight": [1.0, 0.0]}, "feature_weight"),
+    "feature_weight nan": ({"feature_weight": [1.0, np.nan]}, "feature_weight"),
 }
 
 

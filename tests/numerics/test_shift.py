@@ -1,8 +1,8 @@
 """Far from the origin: the same axes and variances, whatever constant is added.
 
 The reference is the extended-precision decomposition of the exactly centred stored values.
-Axes at a relative gap of 0.1 or more: sine ≤ 1e-6 for float32 data up to mean/std 1e6, ≤ 1e-10 for
-float64 up to 1e8. The iterative path is held to what its certificate says.
+Axes at a relative gap of 0.1 or more: sine ≤ 1e-6 for float32 data up to mean/std 1e6,
+≤ 1e-10 for float64 up to 1e8. The iterative path is held to what its certificate says.
 """
 
 import functools
@@ -185,7 +185,10 @@ def test_an_exact_shift_changes_next_to_nothing(kind, path, dtype, shift):
     tight = EIGENVALUE[dtype]
     np.testing.assert_allclose(there.explained_variance_, here.explained_variance_, rtol=tight)
     assert sine(there.components_, here.components_.T.astype(WIDE)) <= SINE[dtype]
-    scores, shifted = here.transform(X.astype(dtype)), there.transform((X + shift).astype(dtype))
+    scores, shifted = (
+        here.transform(X.astype(dtype)),
+        there.transform((X + shift).astype(dtype)),
+    )
     largest = np.abs(scores).max()
     loss = 1e-10 if dtype is np.float64 else 2e-5
     np.testing.assert_allclose(shifted, scores, atol=loss * largest)

@@ -1,0 +1,120 @@
+"""A plan's bytes are what a fit takes: measured as anonymous memory above the level before."""
+
+import sys
+import time
+
+import numpy as np
+import pytest
+from measured import measure
+
+import mercer
+from mercer import PCA
+from mercer.errors import BudgetError
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
+
+CONSTANT = 6_000_000  # thread stacks, the allocator's rounding, the watcher itself
+CASES = {
+    "gram": ("gram", (60_000, 400), 10, {}),
+    "gram float32": ("gram", (60_000, 400), 10, {"dtype": "float32"}),
+    "gram all": ("gram", (5000, 1200), "None", {}),
+    "gram leading": ("gram", (5000, 1500), 10, {}),
+    "dual": ("dual", (1200, 6000), 10, {}),
+    "dual float32": ("dual", (1200, 6000), 10, {"dtype": "float32"}),
+    "svd tall": ("svd", (6000, 400), 10, {}),
+    "svd wide": ("svd", (300, 8000), 10, {}),
+    "krylov": ("krylov", (20_000, 1000), 10, {}),
+    "krylov float32": ("krylov", (20_000, 1000), 10, {"dtype": "float32"}),
+    "krylov wide": ("krylov", (800, 15_000), 10, {}),
+    "sparse gram": ("gram", (40_000, 500), 10, {"density": 0.02}),
+    "sparse krylov": ("krylov", (40_000, 1500), 10, {"density": 0.02}),
+    "standardised": ("gram", (60_000, 300), 10, {"options": {"standardize": True}}),
+    "flat dual": ("dual", (1200, 6000), 10, {"decay": 1.0}),
+    "own choice": ("auto", (20_000, 900), 50, {"offset": 100}),
+}
+ORDINARY = ["gram float32", "gram leading", "dual", "svd wide", "krylov float32", "sparse gram"]
+
+
+def check(name):
+    path, shape, k, options = CASES[name]
+    found = measure(path, shape, k, **options)
+    took, foreseen = found["peak"], found["bytes"]
+    assert took <= foreseen + CONSTANT, found
+    assert took >= 0.4 * foreseen - CONSTANT, found
+    if path in ("gram", "dual") and k == 10 and "density" not in options:
+        assert took <= 0.2 * found["data"] + 24 * min(shape) ** 2 + CONSTANT, found
+    assert found["rest"] <= foreseen + CONSTANT
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_peak(name):
+    check(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ORDINARY])
+def test_peak_at_length(name):
+    check(name)
+
+
+def huge(n, p, dtype=np.float64):
+    """Return a table of any size that occupies one cell."""
+    return np.broadcast_to(np.zeros((1, 1), dtype), (n, p))
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "k", "memory"),
+    [
+        (1_000_000, 5000, 10, "1MB"),
+        (60_000, 60_000, None, "1GB"),
+        (5000, 1_000_000, 50, "1MB"),
+        (200_000, 200_000, None, None),
+        (10_000_000, 60_000, None, "2GiB"),
+    ],
+)
+def test_refusal_before_allocation(n, p, k, memory):
+    start = time.perf_counter()
+    with pytest.raises(BudgetError) as caught:
+        PCA(k, memory=memory).fit(huge(n, p))
+    assert time.perf_counter() - start < 0.1
+    assert isinstance(caught.value, MemoryError)
+    text = str(caught.value)
+    assert text.count("\n") == 2
+    assert f"{n:,} x {p:,}" in text
+    with pytest.raises(BudgetError):
+        mercer.plan(PCA(k, memory=memory), huge(n, p))
+
+
+def test_the_memory_a_refusal_asks_for_is_enough():
+    for n, p, k in [(1_000_000, 500, 10), (400, 90_000, 20), (50_000, 3000, 100)]:
+        with pytest.raises(BudgetError) as caught:
+            PCA(k, memory="10kB").fit(huge(n, p))
+        size = caught.value.fix.split('memory="')[1].split('"')[0]
+        plan = mercer.plan(PCA(k, memory=size), huge(n, p))
+        assert plan.chosen.bytes <= plan.problem.memory
+
+
+@pytest.mark.parametrize("memory", ["60MB", "100MB", "1GB", "20GB"])
+def test_the_chosen_path_and_what_follows_it_fit(memory):
+    for shape in [(100_000, 1000), (1000, 100_000), (3000, 3000)]:
+        for k in (5, 50, 300):
+            try:
+                plan = mercer.plan(PCA(k, memory=memory), huge(*shape))
+            except BudgetError:
+                continue
+            path = plan.chosen
+            while path is not None:
+                assert path.bytes <= plan.problem.memory
+                path = path.then
+
+
+def test_memory_is_parsed_as_written():
+    for text, size in [
+        ("4GB", 4e9),
+        ("4GiB", 4 * 2**30),
+        ("1.5 MB", 1.5e6),
+        (123456789, 123456789),
+    ]:
+        assert mercer.plan(PCA(1, memory=text), huge(20, 5)).problem.memory == size
+    free = mercer.plan(PCA(1), huge(20, 5)).problem.memory
+    assert 10_000_000 < free < 2**60
