@@ -2,7 +2,16 @@
 
 from mercer.arrays._draws import gaussian
 from mercer.arrays._lanes import Lanes, single_threaded_blas, thread_count
-from mercer.arrays._linalg import eigh, eigvalsh, interruptible, orthonormal, svd, triangle
+from mercer.arrays._linalg import (
+    eigh,
+    eigvalsh,
+    interruptible,
+    orthonormal,
+    qr,
+    quiet_blas,
+    svd,
+    triangle,
+)
 from mercer.arrays._memory import anonymous_bytes, available_bytes, parse_bytes, show_bytes
 from mercer.arrays._namespace import (
     Array,
@@ -47,6 +56,8 @@ __all__ = [
     "namespace",
     "orthonormal",
     "parse_bytes",
+    "qr",
+    "quiet_blas",
     "scratch",
     "shifted",
     "show_bytes",

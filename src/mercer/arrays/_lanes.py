@@ -29,6 +29,14 @@ def _blas_threads() -> int:
     return max(counts, default=1)
 
 
+def _free_control() -> None:
+    """Let this thread change the limit: since 3.8 threadpoolctl ignores all but the first."""
+    for library in _controller().lib_controllers:
+        clear = getattr(type(library), "clear_controlling_thread", None)
+        if clear is not None:
+            clear(force=True)
+
+
 class _Limit:
     """The limit is global to the process: the first to enter sets it, the last restores it."""
 
@@ -41,6 +49,7 @@ class _Limit:
     def enter(self) -> None:
         with self.lock:
             if self.users == 0:
+                _free_control()
                 self.before = _blas_threads()
                 self.held.enter_context(_controller().limit(limits=1, user_api="blas"))
             self.users += 1
@@ -49,7 +58,9 @@ class _Limit:
         with self.lock:
             self.users -= 1
             if self.users == 0:
+                _free_control()
                 self.held.close()
+                _free_control()
 
 
 _limit = _Limit()

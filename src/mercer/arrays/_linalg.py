@@ -13,7 +13,8 @@ from mercer.arrays._namespace import Array, is_numpy, namespace
 from mercer.arrays._precision import EPS
 
 _Result = TypeVar("_Result")
-_LONG = 1200  # order from which a LAPACK call may keep Ctrl-C waiting for a second
+_LONG = 400  # order from which a LAPACK call may keep Ctrl-C waiting
+_CROWD = 600  # order up to which several BLAS threads mostly wait for each other
 
 
 def interruptible(call: Callable[[], _Result], order: int) -> _Result:
@@ -59,17 +60,28 @@ def eigvalsh(a: Array) -> Array:
 
 def quiet_blas(order: int) -> AbstractContextManager[None]:
     """Return a context with one BLAS thread where more would only wait for each other."""
-    return single_threaded_blas() if 32 < order < _LONG // 2 else nullcontext()
+    return single_threaded_blas() if 16 < order < _CROWD else nullcontext()
 
 
 def svd(a: Array) -> tuple[Array, Array, Array]:
     """Return U, s, Vᵀ of the thin singular value decomposition of `a` (n, p)."""
     xp = namespace(a)
+    m, n = a.shape
+    order = round((m * n * min(m, n)) ** (1 / 3))
     try:
-        result = interruptible(lambda: xp.linalg.svd(a, full_matrices=False), min(a.shape))
+        with quiet_blas(order):
+            result = interruptible(lambda: xp.linalg.svd(a, full_matrices=False), order)
     except np.linalg.LinAlgError:  # ?gesdd gives up on rare matrices; ?gesvd does not
         result = scipy.linalg.svd(a, full_matrices=False, lapack_driver="gesvd")
     return result[0], result[1], result[2]
+
+
+def qr(a: Array) -> tuple[Array, Array]:
+    """Return Q (n, p) and R (p, p) of a tall A = QR."""
+    xp = namespace(a)
+    with quiet_blas(a.shape[1]):
+        found = interruptible(lambda: xp.linalg.qr(a, mode="reduced"), a.shape[1])
+    return found[0], found[1]
 
 
 def triangle(a: Array) -> Array:

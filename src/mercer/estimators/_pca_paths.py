@@ -203,8 +203,7 @@ def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     trace = max(float(np.trace(gram)), 0.0)
     goal = _goal(rows, recipe, storage, trace, moments.error)
     spectrum = path.solver.solve(Dense(gram, symmetric=True), goal)
-    right = _features_from_samples(centred(rows, centring), spectrum)
-    spectrum = dataclasses.replace(spectrum, right=right)
+    spectrum = _features_from_samples(centred(rows, centring), spectrum)
     return _result(spectrum, rows, recipe, moments, centring, trace, storage)
 
 
@@ -223,8 +222,7 @@ def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     goal = _goal(rows, recipe, storage, bound, 0.0, squared=squared)
     if squared and rows.shape[0] < rows.shape[1]:
         spectrum = path.solver.solve(op.T, goal)
-        right = _features_from_samples(op, spectrum)
-        spectrum = dataclasses.replace(spectrum, right=right)
+        spectrum = _features_from_samples(op, spectrum)
     else:
         spectrum = path.solver.solve(op, goal)
     if not squared and spectrum.total is not None:
@@ -256,10 +254,10 @@ def _goal(
     return Goal(recipe.components, recipe.tol, floor, trace, error, recipe.seed, psd=True)
 
 
-def _features_from_samples(op: Operator, spectrum: Spectrum) -> Array:
-    """Return v = X̃ᵀu/‖X̃ᵀu‖ (p, k), made orthonormal; axes without variance are zero.
+def _features_from_samples(op: Operator, spectrum: Spectrum) -> Spectrum:
+    """Return the pairs with v = X̃ᵀu/‖X̃ᵀu‖ (p, k) for u; axes without variance are zero.
 
-    For eigenvalues far below the first, rounding leaves X̃ᵀu a little oblique; the later
+    ‖X̃ᵀX̃v - λv‖ = ‖X̃ᵀ(X̃X̃ᵀu - λu)‖/√λ, so that residuals grow by √(λ₁/λ). For eigenvalues far below the first, rounding leaves X̃ᵀu a little oblique; the later
     axis is then corrected against the earlier ones.
     """
     u, values = spectrum.right, np.maximum(spectrum.values, 0.0)
@@ -271,4 +269,7 @@ def _features_from_samples(op: Operator, spectrum: Spectrum) -> Array:
         q, r = np.linalg.qr(v)
         v = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)
     missing = np.zeros((v.shape[0], u.shape[1] - alive))
-    return np.concatenate([fix_signs(v), missing], axis=1)
+    growth = np.sqrt(values[0] / np.maximum(values, level))
+    certificate = spectrum.certificate.with_residual(spectrum.certificate.residual * growth)
+    right = np.concatenate([fix_signs(v), missing], axis=1)
+    return dataclasses.replace(spectrum, right=right, certificate=certificate)

@@ -24,6 +24,7 @@ from mercer.arrays import (
     interruptible,
     is_numpy,
     namespace,
+    quiet_blas,
     scratch,
     shifted,
     thread_count,
@@ -232,11 +233,12 @@ class Rows(abc.ABC):
         xp = namespace(self.like)
         tiles = Tiles(n, min(n, max(256, 2 * p)))
         r = xp.zeros((0, p), dtype=xp.float64)
-        for number in range(len(tiles)):
-            buffer = scratch((tiles.rows, p), np.float64, self.like)
-            y = self.centred_block(tiles[number], buffer, centring)
-            stacked = xp.concat([r, xp.astype(y, xp.float64, copy=False)], axis=0)
-            r = interruptible(partial(triangle, stacked), p)
+        buffer = scratch((tiles.rows, p), np.float64, self.like)
+        with quiet_blas(p):
+            for number in range(len(tiles)):
+                y = self.centred_block(tiles[number], buffer, centring)
+                stacked = xp.concat([r, xp.astype(y, xp.float64, copy=False)], axis=0)
+                r = interruptible(partial(triangle, stacked), p)
         return r
 
     def centred_block(self, rows: slice, buffer: Array | None, centring: Centring) -> Array:

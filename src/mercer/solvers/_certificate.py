@@ -96,6 +96,10 @@ class Certificate:
         """Whether every pair asked for has converged."""
         return bool(np.all(self.converged))
 
+    def with_residual(self, residual: FloatArray) -> "Certificate":
+        """Return the certificate of other vectors for the same eigenvalues."""
+        return dataclasses.replace(self, residual=residual, sine=_sines(residual, self.gap))
+
     def rounded(self, unit: float) -> "Certificate":
         """Return the certificate of axes that were stored with relative rounding `unit`."""
         return dataclasses.replace(self, sine=np.minimum(self.sine + unit, 1.0))

@@ -5,7 +5,7 @@ from typing import final
 
 import numpy as np
 
-from mercer.arrays import EPS, as_numpy, eigh, svd
+from mercer.arrays import EPS, as_numpy, eigh, qr, svd
 from mercer.operators import Operator
 from mercer.solvers._base import Goal, Solver
 from mercer.solvers._certificate import Certificate
@@ -44,7 +44,13 @@ class Exact(Solver):
 
     def _rectangular(self, op: Operator, goal: Goal) -> Spectrum:
         (m, n), k = op.shape, min(goal.components, *op.shape)
-        _, s, vt = svd(op.triangle() if m >= n else op.dense())
+        if m >= n:
+            _, s, vt = svd(op.triangle())
+            right = vt.T
+        else:  # Aᵀ = QR first: the SVD is then of the small side only
+            q, r = qr(op.dense().T)
+            u, s, _ = svd(r)
+            right = q @ u
         found = as_numpy(s)
         size = float(np.sqrt(np.sum(found**2)))
         # Each singular value is within δ of the truth: backward error of QR and SVD.
@@ -66,4 +72,4 @@ class Exact(Solver):
             psd=True,
         )
         total = float(np.sum(found**2))
-        return Spectrum.of(s[:k] ** 2, vt[:k, :].T, certificate, total=total, passes=1)
+        return Spectrum.of(s[:k] ** 2, right[:, :k], certificate, total=total, passes=1)
