@@ -3,6 +3,7 @@
 import abc
 import logging
 import math
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -200,9 +201,10 @@ def _repeat_counts(weights: Any, n: int) -> Any:
     try:
         counts = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
+        rows = [i for i, weight in enumerate(weights) if not isinstance(weight, Real)]
         raise InputError(
             "weights must be numbers",
-            got=f"sample_weight of type {type(weights).__name__}",
+            got=f"no number at row {rows[0] if rows else 0} of {type(weights).__name__}",
             fix="pass one number per row",
         ) from None
     if counts.shape != (n,):

@@ -1,6 +1,7 @@
 """The door: what may come in, and where exactly something may not."""
 
 from collections import Counter
+from datetime import date
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 from mercer.errors import InputError, MercerError
 from mercer.sources import Source, scan
 
+_NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
 _FEWEST = 2  # rows without which there is no variance
 _REMEDIES = (  # a word of scikit-learn's refusal, and what to do about it
     ("Complex", "analyse real and imaginary parts as columns of their own"),
@@ -23,6 +25,7 @@ _REMEDIES = (  # a word of scikit-learn's refusal, and what to do about it
     ("0D array", "Reshape your data: pass a table of rows and columns"),
     ("scalar", "Reshape your data: pass a table of rows and columns"),
     ("dim", "Reshape your data: pass a table of rows and columns"),
+    ("string names", "rename the columns: X.columns = X.columns.astype(str)"),
     ("feature name", "pass the columns that were there at fit, in the same order"),
     ("features, but", "pass the columns that were there at fit"),
     ("feature(s)", "pass at least one column"),
@@ -49,7 +52,7 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
     _refuse_odd_columns(data)
     _refuse_cells(data)
     try:
-        with config_context(array_api_dispatch=False):
+        with config_context(array_api_dispatch=False), np.errstate(over="ignore"):
             checked = validate_data(
                 estimator,
                 data,
@@ -113,8 +116,10 @@ def _in_three_lines(error: Exception, data: Any) -> InputError:
     """Return scikit-learn's or NumPy's refusal in our form, its first line kept."""
     text = str(error).strip()
     first = text.splitlines()[0].rstrip(":") if text else type(error).__name__
-    if "must be in the same order" in text or "feature names" in text.lower():
+    if "should match those that were passed" in text:
         first = text  # scikit-learn lists the names there, a line each
+    elif "only supported if all input features have string names" in text:
+        first = "Feature names are only supported if all columns have string names"
     fix = next((fix for word, fix in _REMEDIES if word in text), "pass a table of numbers")
     kind = InputTypeError if isinstance(error, TypeError) else InputError
     return kind(first, got=_described(data), fix=fix)
@@ -228,11 +233,11 @@ def _refuse_twins(data: Any) -> None:
 def _numbers_in_objects(frame: Any, name: str) -> bool:
     if frame.schema[name] != nw.Object:
         return False
-    return not any(isinstance(cell, str) for cell in frame[name].to_numpy())
+    return not any(isinstance(cell, _NO_NUMBERS) for cell in frame[name].to_numpy())
 
 
 def _refuse_cells(data: Any) -> None:
-    """Name the first cell of objects, strings or nested lists that is text."""
+    """Name the first cell of objects, strings or nested lists that cannot be a number."""
     if isinstance(data, list | tuple):
         rows: Any = data
     elif isinstance(data, np.ndarray) and data.dtype.kind in "OUS" and data.ndim == 2:
@@ -249,4 +254,11 @@ def _refuse_cells(data: Any) -> None:
                     "every cell must be a number",
                     got=f"text {str(cell)!r} at row {number}, column {column}",
                     fix="convert text to numbers first, or drop the column",
+                )
+            if isinstance(cell, _NO_NUMBERS):
+                kind = type(cell).__name__
+                raise InputTypeError(
+                    f"float() argument must be a string or a real number, not {kind!r}",
+                    got=f"{kind} at row {number}, column {column}",
+                    fix="keep one number in every cell",
                 )

@@ -38,7 +38,8 @@ def fitted_from(model: _Model, C: Any, mean: Any, n: int) -> _Model:
     matrix = (matrix + matrix.T) * (0.5 * (n - 1))
     error = EPS * (4 + np.sqrt(p)) * float(np.trace(matrix))
     floor = Floor(4.0 * max(shape) * EPS)
-    goal = Goal(recipe.components, recipe.tol, floor, float(np.trace(matrix)), error)
+    trace = float(np.trace(matrix))
+    goal = Goal(recipe.components, recipe.tol, floor, trace, error, psd=True)
     spectrum = Exact().solve(Dense(matrix, symmetric=True), goal)
     if spectrum.values[-1] < -floor.at(float(spectrum.values[0])) - error:
         raise InputError(
@@ -74,13 +75,13 @@ def _check(covariance: Any, mean: Any, n: int) -> None:
         )
     bad = np.argwhere(~np.isfinite(covariance))
     if len(bad) or not np.isfinite(mean).all():
-        where = f"C[{bad[0][0]}, {bad[0][1]}]" if len(bad) else f"mean {mean}"
-        raise InputError("C and mean must be finite", got=f"not finite: {where}", fix=_FIX)
+        where = f"C at row {bad[0][0]}, column {bad[0][1]}" if len(bad) else f"mean {mean}"
+        raise InputError("C and mean must be finite", got=f"NaN or infinity: {where}", fix=_FIX)
     apart = np.abs(covariance - covariance.T)
     row, column = np.unravel_index(int(np.argmax(apart)), apart.shape)
     if apart[row, column] > 1e-10 * np.max(np.abs(covariance)):
         one, other = covariance[row, column], covariance[column, row]
-        got = f"C[{row}, {column}] = {one:g}, C[{column}, {row}] = {other:g}"
+        got = f"{one:g} at row {row}, column {column}, but {other:g} mirrored"
         raise InputError("C must be symmetric", got=got, fix=_FIX)
     if np.min(np.diagonal(covariance)) < 0 or not np.trace(covariance) > 0:
         least = int(np.argmin(np.diagonal(covariance)))

@@ -257,8 +257,9 @@ def _goal(
 def _features_from_samples(op: Operator, spectrum: Spectrum) -> Spectrum:
     """Return the pairs with v = X̃ᵀu/‖X̃ᵀu‖ (p, k) for u; axes without variance are zero.
 
-    ‖X̃ᵀX̃v - λv‖ = ‖X̃ᵀ(X̃X̃ᵀu - λu)‖/√λ, so that residuals grow by √(λ₁/λ). For eigenvalues far below the first, rounding leaves X̃ᵀu a little oblique; the later
-    axis is then corrected against the earlier ones.
+    ‖X̃ᵀX̃v - λv‖ = ‖X̃ᵀ(X̃X̃ᵀu - λu)‖/√λ, so that residuals grow by √(λ₁/λ). Far below the
+    first eigenvalue, rounding leaves X̃ᵀu a little oblique; the later axis is then corrected
+    against the earlier ones.
     """
     u, values = spectrum.right, np.maximum(spectrum.values, 0.0)
     level = max(spectrum.certificate.zero_level, 1e-15 * float(values[0]))
