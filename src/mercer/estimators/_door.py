@@ -120,9 +120,12 @@ def _in_three_lines(error: Exception, data: Any) -> InputError:
         first = text  # scikit-learn lists the names there, a line each
     elif "only supported if all input features have string names" in text:
         first = "Feature names are only supported if all columns have string names"
+    names = getattr(data, "columns", ())
+    kinds = sorted({type(name).__name__ for name in names}) if "string names" in first else []
+    got = _described(data) + (f", names of types {' and '.join(kinds)}" if kinds else "")
     fix = next((fix for word, fix in _REMEDIES if word in text), "pass a table of numbers")
     kind = InputTypeError if isinstance(error, TypeError) else InputError
-    return kind(first, got=_described(data), fix=fix)
+    return kind(first, got=got, fix=fix)
 
 
 def _described(data: Any) -> str:
