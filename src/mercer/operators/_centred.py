@@ -8,7 +8,7 @@ from mercer.operators._base import Operator
 from mercer.operators._centring import Centring
 from mercer.operators._rows import LONGEST, DenseRows, Probe, Rows
 
-_CACHE = 4e6  # bytes of a block that is still close to the core at its second product
+_CACHE = 8e6  # bytes of a block that is still close to the core at its second product
 
 
 def product_error(wrong: Array, block: Array, inner: Array) -> float:
@@ -46,6 +46,7 @@ class CentredRows(Operator):
         self.rows, self.centring = rows, centring
         self.shape = rows.shape
         self.like = rows.like[:, :0]
+        self._probes: dict[int, Probe] = {}  # by lane; they last over all passes
 
     def _thin(self, q: Array, dtype: Any) -> tuple[Array, Array]:
         """Return factor∘Q and offsetᵀ(factor∘Q) of shape (b,), rounded to `dtype`."""
@@ -120,7 +121,7 @@ class CentredRows(Operator):
         sums = [xp.zeros((width,), dtype=xp.float64) for _ in range(lanes.count)]
 
         def work(lane: int, numbers: Iterator[int]) -> None:
-            probe = Probe(rows.products)
+            probe = self._probes.setdefault(lane, Probe(rows.products))
             buffer = scratch((tiles.rows, p), rows.products, rows.like, rows.order)
             for number in numbers:
                 part = tiles[number]
@@ -188,6 +189,7 @@ class CentredColumns(Operator):
         self.rows, self.centring = rows, centring
         self.shape = (rows.shape[1], rows.shape[0])
         self.like = rows.like[:, :0]
+        self._probes: dict[int, Probe] = {}
         n, p = rows.shape
         most = max(4e5, min(_CACHE, 0.1 * n * p * rows.products.itemsize))
         self.tiles = Tiles.of(p, n, rows.products.itemsize, most_bytes=most, longest=LONGEST)
@@ -241,7 +243,7 @@ class CentredColumns(Operator):
         level = [xp.zeros((width,), dtype=xp.float64) for _ in range(lanes.count)]
 
         def work(lane: int, numbers: Iterator[int]) -> None:
-            probe = Probe(rows.products)
+            probe = self._probes.setdefault(lane, Probe(rows.products))
             buffer = scratch((n, self.tiles.rows), rows.products, rows.like, rows.order)
             for number in numbers:
                 part = self.tiles[number]
