@@ -295,6 +295,6 @@ def test_exact_solver_reports_every_pair_it_cannot_see():
     values = 10.0 ** -np.arange(0, 40, 2.0)
     goal = Goal(20, 1e-6, Floor(4 * 20 * ULP), 1.0, error=1e-14)
     c = Exact().solve(Dense(np.diag(values), symmetric=True), goal).certificate
-    assert np.all(c.lower[values < 1e-14] == 0)
+    assert np.all(c.lower[values < 1e-14] <= 0)  # a symmetric matrix need not be psd
     assert np.all((c.lower <= values) & (values <= c.upper))
     assert not np.all(c.converged)

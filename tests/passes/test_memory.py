@@ -40,7 +40,8 @@ def check(name):
     found = measure(path, shape, k, **options)
     took, foreseen = found["peak"], found["bytes"]
     assert took <= foreseen + CONSTANT, found
-    assert took >= 0.4 * foreseen - CONSTANT, found
+    # The forecast holds the fall-back to LAPACK too, which most data do not need.
+    assert took >= 0.25 * foreseen - CONSTANT, found
     if path in ("gram", "dual") and k == 10 and "density" not in options:
         assert took <= 0.2 * found["data"] + 24 * min(shape) ** 2 + CONSTANT, found
     assert found["rest"] <= foreseen + CONSTANT
