@@ -20,8 +20,8 @@ _CROWD = 600  # order up to which several BLAS threads mostly wait for each othe
 def interruptible(call: Callable[[], _Result], order: int) -> _Result:
     """Return ``call()``; for a large `order` run it aside so that Ctrl-C acts at once.
 
-    LAPACK cannot be stopped. Interrupted, the call goes on in its own thread and its
-    result is dropped.
+    LAPACK cannot be stopped. Interrupted, the call goes on in its own thread, its result
+    is dropped, and the process can end only after it.
     """
     if order < _LONG or threading.current_thread() is not threading.main_thread():
         return call()
@@ -34,7 +34,8 @@ def interruptible(call: Callable[[], _Result], order: int) -> _Result:
         except BaseException as failure:
             failures.append(failure)
 
-    thread = threading.Thread(target=aside, daemon=True)
+    # Not a daemon: at exit BLAS would wait for ever for the work of a thread cut short.
+    thread = threading.Thread(target=aside)
     thread.start()
     while thread.is_alive():
         thread.join(0.05)

@@ -107,9 +107,11 @@ def _small_solver(order: int, p: Problem, machine: Machine) -> tuple[Solver, flo
     step = 2.0 * order * order * b / machine.rate(machine.thin, 8)
     most = int(min(100, max(15, 0.5 * full / step)))
     basis = _basis(b, p.components, order)
-    solver = Stored(BlockKrylov(block=b, max_passes=most, max_basis=basis))
-    # A flat spectrum ends in LAPACK, so its workspace is foreseen.
-    return solver, 12 * step, 40.0 * order**2, "leading pairs by block Krylov"
+    # A flat spectrum ends in LAPACK, if the memory allows its workspace.
+    whole = 48.0 * order**2 <= p.memory
+    solver = Stored(BlockKrylov(block=b, max_passes=most, max_basis=basis), whole)
+    space = 8.0 * order * (2.2 * min(basis, 12 * b) + 4 * b)
+    return solver, 12 * step, space, "leading pairs by block Krylov"
 
 
 def _widened(p: Problem, flops: float) -> Problem:

@@ -22,11 +22,15 @@ class Stored(Solver):
     ----------
     krylov : BlockKrylov
         The iteration, its `max_passes` being the budget.
+    whole : bool
+        Whether the full eigenproblem may follow: it takes 40 bytes per entry.
     """
 
     krylov: BlockKrylov
+    whole: bool = True
 
     def solve(self, op: Operator, goal: Goal, /) -> Spectrum:
         """See `Solver.solve`."""
         found = self.krylov.solve(op, goal)
-        return Exact().solve(op, goal) if found.outcome is Outcome.BUDGET else found
+        again = self.whole and found.outcome is Outcome.BUDGET
+        return Exact().solve(op, goal) if again else found
