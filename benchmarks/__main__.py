@@ -21,6 +21,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--case", default="*", help="shell pattern of case names")
     options.add_argument("--rivals", nargs="+", choices=tuple(RIVALS), default=None)
     options.add_argument("--quick", action="store_true", help="small shapes, one repeat")
+    options.add_argument(
+        "--weigh-ours-only", action="store_true", help="do not watch the memory of rivals"
+    )
     options.add_argument("--list", action="store_true", help="only name the cases")
     options.add_argument("--out", type=Path, default=None, help="JSON result file")
     return options
@@ -44,7 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     for group in GROUPS:
         chosen = [case for case in cases if case.group == group]
         if chosen:
-            print(runner.run(chosen, rivals, _out(given, group), quick=given.quick))
+            out, weigh = _out(given, group), not given.weigh_ours_only
+            print(runner.run(chosen, rivals, out, quick=given.quick, weigh_rivals=weigh))
     return 0
 
 

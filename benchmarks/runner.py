@@ -35,6 +35,7 @@ def run(
     out: Path,
     *,
     quick: bool = False,
+    weigh_rivals: bool = True,
     say: Callable[[str], None] = _say,
 ) -> Path:
     """Measure every rival on every case, write the result file and return its path.
@@ -48,6 +49,8 @@ def run(
         JSON result file, rewritten after every cell.
     quick : bool
         One repeat, and nobody's memory but ours is watched.
+    weigh_rivals : bool
+        Whether the memory of rivals is watched too, which takes each one more fit.
     """
     result = _header(rivals)
     for data_name, group in groupby(cases, key=lambda case: case.data_name):
@@ -63,7 +66,9 @@ def run(
         with tempfile.TemporaryDirectory() as scratch:
             path = peak.save(x, Path(scratch))
             for case in cells:
-                cell = measure(case, x, truth, path, rivals, result["roofs"], quick)
+                cell = measure(
+                    case, x, truth, path, rivals, result["roofs"], quick, weigh_rivals
+                )
                 result["cells"].append(cell)
                 result["summary"] = verdict.summarise(result["cells"])
                 write(result, out)
@@ -95,6 +100,7 @@ def measure(
     rivals: Iterable[str],
     roofs: dict[str, float],
     quick: bool,
+    weigh_rivals: bool = True,
 ) -> dict[str, Any]:
     """One cell: times, errors, peaks, floors and verdict."""
     records: dict[str, dict[str, Any]] = {}
@@ -110,7 +116,7 @@ def measure(
         timed = timing.interleaved(fits, once=quick)
     for name, record in timed.items():
         records[name] = _record(case, truth, record)
-        if record.seconds and _weighs(case, name, record.seconds[0], quick):
+        if record.seconds and _weighs(case, name, record.seconds[0], quick or not weigh_rivals):
             bytes_, reason = peak.peak_of_fit(path, name, case.components)
             records[name]["peak_bytes"] = bytes_
             if reason:
