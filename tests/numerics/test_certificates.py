@@ -280,6 +280,20 @@ def test_float32_products_are_charged_where_the_mass_is(name):
         assert np.all(c.upper >= truth * (1 - 1e-13)), path
 
 
+@pytest.mark.parametrize("rows", [1000, 4000, 40_000])
+@pytest.mark.parametrize("seed", range(4))
+def test_equal_terms_whose_roundings_add_up(seed, rows):
+    """Rows ±v: every term of a sum is the same, and rounds the same way. λ = n‖v‖²/(n-1)."""
+    v = np.random.default_rng(seed).random(6).astype(np.float32 if seed % 2 else np.float64)
+    X = np.where(np.arange(rows)[:, None] % 2, v, -v)
+    exact = rows * (v.astype(WIDE) ** 2).sum() / (rows - 1)
+    for path in ("svd", "gram", "auto"):
+        found = fit(path, X, 1)
+        assert found.certificate_.lower[0] <= exact * (1 + 4 * EPS), path
+        assert found.certificate_.upper[0] >= exact * (1 - 4 * EPS), path
+        assert abs(float(found.explained_variance_[0] / exact - 1)) <= 1e-12, path
+
+
 def test_certified_sines_hold_for_float32_axes():
     X = gapped(400, 30, 4, 3).astype(np.float32)
     truth = reference(X)
