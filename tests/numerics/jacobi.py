@@ -87,7 +87,8 @@ def _rotated(x):
     work = np.ascontiguousarray(np.concatenate([tall, start]).T)  # columns of both, one a line
     rounds = _rounds(p)
     for _ in range(30):
-        turned = [_turn(work, rows, i, j) for i, j in rounds]
+        largest = np.sqrt(np.einsum("ij,ij->i", work[:, :rows], work[:, :rows]).max())
+        turned = [_turn(work, rows, i, j, largest) for i, j in rounds]
         if not any(turned):
             break
     s = np.sqrt((work[:, :rows] ** 2).sum(axis=1))
@@ -99,7 +100,7 @@ def _rotated(x):
 def _shortened(y):
     """Return R (p, p) of y = QR for tall y: the rotations then cost nothing per row."""
     n, p = y.shape
-    if n <= 2 * p:
+    if n <= p + 8:
         return y
     y = y.copy()
     for j in range(p):  # Householder, in extended precision
@@ -125,13 +126,12 @@ def _rounds(p):
     return [r for r in rounds if r]
 
 
-def _turn(work, rows, i, j):
+def _turn(work, rows, i, j, largest):
     """Make lines i and j orthogonal, pair by pair; tell whether any was not."""
     a, b = work[i, :rows], work[j, :rows]
     aa, bb = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
     ab = np.einsum("ij,ij->i", a, b)
-    top = np.sqrt(np.einsum("ij,ij->i", work[:, :rows], work[:, :rows]).max())
-    active = np.abs(ab) > EPS * top * np.sqrt(np.maximum(aa, bb))
+    active = np.abs(ab) > EPS * largest * np.sqrt(np.maximum(aa, bb))
     if not active.any():
         return False
     i, j, aa, bb, ab = i[active], j[active], aa[active], bb[active], ab[active]
