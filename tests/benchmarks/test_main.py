@@ -8,7 +8,7 @@ def runs(monkeypatch):
     """Record what would be run instead of running it."""
     made = []
 
-    def run(cases, rivals, out, *, quick):
+    def run(cases, rivals, out, *, quick, **_others):
         made.append((len(cases), rivals, out.name, quick))
         return out
 

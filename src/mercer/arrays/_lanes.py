@@ -19,7 +19,7 @@ def _controller() -> ThreadpoolController:
 def thread_count() -> int:
     """Return how many threads BLAS would use now, as threadpoolctl reports it."""
     with _limit.lock:
-        if _limit.users:
+        if _limit.held is not None:
             return _limit.before
         return _blas_threads()
 
@@ -38,32 +38,51 @@ def _free_control() -> None:
 
 
 class _Limit:
-    """The limit is global to the process: the first to enter sets it, the last restores it."""
+    """The limit is global to the process: the first to enter sets it, the last restores it.
+
+    While a LAPACK call runs aside the number of threads is not touched, since OpenBLAS may
+    then wait for ever; what is due is done when the call ends.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.users = 0
+        self.users = self.calls_aside = 0
         self.before = 1
-        self.held = ExitStack()
+        self.held: ExitStack | None = None
 
     def enter(self) -> None:
         with self.lock:
-            if self.users == 0:
+            self.users += 1
+            if self.held is None and self.calls_aside == 0:
                 _free_control()
                 self.before = _blas_threads()
+                self.held = ExitStack()
                 self.held.enter_context(_controller().limit(limits=1, user_api="blas"))
-            self.users += 1
 
     def leave(self) -> None:
         with self.lock:
             self.users -= 1
-            if self.users == 0:
-                _free_control()
-                self.held.close()
-                _free_control()
+            self._settle()
+
+    def begin_aside(self) -> None:
+        with self.lock:
+            self.calls_aside += 1
+
+    def end_aside(self) -> None:
+        with self.lock:
+            self.calls_aside -= 1
+            self._settle()
+
+    def _settle(self) -> None:
+        if self.users == 0 and self.calls_aside == 0 and self.held is not None:
+            _free_control()
+            self.held.close()
+            self.held = None
+            _free_control()
 
 
 _limit = _Limit()
+begin_aside, end_aside = _limit.begin_aside, _limit.end_aside
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 import scipy.linalg
 
-from mercer.arrays._lanes import single_threaded_blas
+from mercer.arrays._lanes import begin_aside, end_aside, single_threaded_blas
 from mercer.arrays._namespace import Array, is_numpy, namespace
 from mercer.arrays._precision import EPS
 
@@ -27,18 +27,22 @@ def interruptible(call: Callable[[], _Result], order: int) -> _Result:
         return call()
     results: list[_Result] = []
     failures: list[BaseException] = []
+    ended = threading.Event()
 
     def aside() -> None:
         try:
             results.append(call())
         except BaseException as failure:
             failures.append(failure)
+        finally:
+            end_aside()
+            ended.set()
 
+    begin_aside()
     # Not a daemon: at exit BLAS would wait for ever for the work of a thread cut short.
-    thread = threading.Thread(target=aside)
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.05)
+    threading.Thread(target=aside).start()
+    while not ended.wait(0.05):  # an interrupted join() would forget the running thread
+        pass
     if failures:
         raise failures[0]
     return results[0]

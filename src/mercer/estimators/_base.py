@@ -220,12 +220,18 @@ def _repeat_counts(weights: Any, n: int) -> Any:
             got=f"{counts[bad[0]]} at row {bad[0]}",
             fix="use 0 to leave a row out",
         )
-    total = math.fsum(counts)
+    total = math.inf if np.max(counts, initial=0.0) > 2.0**53 else math.fsum(counts)
     if total == 0:
         raise InputError(
             "all sample weights are zero",
             got=f"{n} weights, every one zero",
             fix="give at least two rows a positive weight",
+        )
+    if total > 2.0**53:
+        raise InputError(
+            "weights are repeat counts; so many rows cannot be counted",
+            got=f"sum {total:g} over {n} rows",
+            fix="rescale: w * len(w) / w.sum()",
         )
     if total <= 1:
         raise InputError(

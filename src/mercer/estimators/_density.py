@@ -26,6 +26,7 @@ class GaussianDensity:
     def get_covariance(self) -> Array:
         """Return the covariance S (p, p) of the model, in the units of the data."""
         check_is_fitted(self)
+        self._refuse_range()
         v = self.components_.astype(np.float64)
         extra = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
         s = (v.T * extra) @ v
@@ -85,7 +86,18 @@ class GaussianDensity:
             out[start : start + 1024] = np.einsum("ij,ij->i", centred, centred)
         return out
 
+    def _refuse_range(self) -> None:
+        """Refuse variances that float64 cannot hold with all their digits."""
+        held = self.explained_variance_[self._alive]  # type: ignore[attr-defined]
+        if np.any((held < 1e-300) | (held > 1e300)):
+            raise InputError(
+                "variances leave the range of float64: there is no density to speak of",
+                got=f"variances from {held.min():.3g} to {held.max():.3g}",
+                fix="divide the data by a constant and fit again",
+            )
+
     def _refuse_singular(self) -> None:
+        self._refuse_range()
         p, k = self.n_features_in_, self.n_components_
         full = bool(np.all(self._alive)) and (k == p or self.noise_variance_ > 0)  # type: ignore[attr-defined]
         if not full:

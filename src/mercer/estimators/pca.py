@@ -253,16 +253,29 @@ class PCA(GaussianDensity, SpectralEstimator):
             "_centring": found.centring,
             "_whitened": self.whiten,
             "_deviations": deviations,
+            "_unit_deviations": np.sqrt(values / freedom),
             "_alive": alive,
         }
 
     # -- project ----------------------------------------------------------------------
 
     def _project(self, source: Source) -> Array:
-        return self._whiten(self._scores(source))
+        if self._whitened is False:
+            return self._scores(source)
+        # In the unit of the fit: at the ends of the range √λ itself may have no digits left.
+        scores = self._unit_scores(source)
+        safe = np.where(self._alive, self._unit_deviations, 1.0)
+        white = scores * np.where(self._alive, 1 / safe, 0.0).astype(scores.dtype)
+        return white @ self.components_ if self._whitened == "zca" else white
 
     def _scores(self, source: Source) -> Array:
         """Return X̃V (n, k), not whitened."""
+        scores, exponent = self._unit_scores(source), self._centring.exponent
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ldexp(scores, exponent) if exponent else scores
+
+    def _unit_scores(self, source: Source) -> Array:
+        """Return X̃V (n, k) in units of 2^exponent."""
         centring = self._centring
         axes = self.components_.T.astype(np.float64)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -270,19 +283,7 @@ class PCA(GaussianDensity, SpectralEstimator):
             scores = centred(rows, centring).scores(axes)
         if not np.isfinite(scores).all():
             refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        with np.errstate(over="ignore", under="ignore"):
-            return np.ldexp(scores, centring.exponent) if centring.exponent else scores
-
-    def _whiten(self, scores: Array) -> Array:
-        if self._whitened is False:
-            return scores
-        white = scores * self._inverse_deviations().astype(scores.dtype)
-        return white @ self.components_ if self._whitened == "zca" else white
-
-    def _inverse_deviations(self) -> Array:
-        """1/√λ (k,), and 0 for axes without variance: whitening never divides by rounding."""
-        safe = np.where(self._alive, self._deviations, 1.0)
-        return np.where(self._alive, 1 / safe, 0.0)
+        return scores
 
     def inverse_transform(self, X: Any) -> Array:
         """Return the rows that have the coordinates X: X̂ = (ZVᵀ)∘scale + mean.
@@ -364,9 +365,9 @@ def _root_feature_weight(weights: Any, p: int) -> Array | None:
     if weights is None:
         return None
     found = np.asarray(weights, dtype=np.float64)
-    if found.shape != (p,) or not np.all(np.isfinite(found) & (found > 0)):
+    if found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
         raise InputError(
-            "feature_weight must hold one positive number per column",
+            "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
             got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
             fix=f"pass {p} positive numbers; drop the columns that should not count",
         )

@@ -97,8 +97,10 @@ class Rows(abc.ABC):
         self.shape = source.shape
         self.products = np.dtype(source.products if products is None else products)
         count = max(16, min(_SAMPLE, _SAMPLE_CELLS // self.shape[1]))
-        # A row of weight zero does not stand there: it must not move the origin.
-        among = None if weights is None else np.flatnonzero(weights > 0)
+        # A row that weighs next to nothing must not move the origin.
+        among = None
+        if weights is not None:
+            among = np.flatnonzero(weights > 1e-3 * np.mean(weights))
         sample = source.sample(count, among)
         xp = namespace(sample)
         self.like = sample[:0, :]
@@ -259,7 +261,8 @@ class Rows(abc.ABC):
         self, sums: Array, scatter: Array, raw: float, tiles: Tiles, ratio: float
     ) -> Moments:
         # Sums of independent roundings grow like the square root of their number.
-        grow = EPS * (4 + np.sqrt(tiles.rows) + np.sqrt(len(tiles)))
+        # Equal terms round the same way; BLAS sums them in sixteen or more parts.
+        grow = EPS * (4 + np.sqrt(tiles.rows) + tiles.rows / 16 + len(tiles) / 2)
         return Moments(self.total, sums / self.total, scatter, raw, (grow + ratio) * raw)
 
 

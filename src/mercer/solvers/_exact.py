@@ -54,7 +54,10 @@ class Exact(Solver):
         found = as_numpy(s)
         size = float(np.sqrt(np.sum(found**2)))
         # Each singular value is within δ of the truth: backward error of QR and SVD.
-        delta = goal.error + EPS * (8 + 2 * np.sqrt(min(m, n)) + np.sqrt(m / (2 * n))) * size
+        small, tall = min(m, n), max(m, n)
+        height = min(tall, max(256, 2 * small))  # rows of a block, whose roundings may add up
+        delta = EPS * (8 + 2 * np.sqrt(small) + height / 8 + tall / height) * size
+        delta += goal.error
         lower, upper = np.maximum(found - delta, 0.0) ** 2, (found + delta) ** 2
         if n > m:  # AᵀA has n - m zeros more
             upper = np.append(upper, delta**2)
