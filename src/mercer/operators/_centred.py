@@ -8,7 +8,7 @@ from mercer.operators._base import Operator
 from mercer.operators._centring import Centring
 from mercer.operators._rows import LONGEST, DenseRows, Probe, Rows
 
-_CACHE = 8e6  # bytes of a block that is still close to the core at its second product
+_CACHE = 3e6  # bytes of a block that is still close to the core at its second product
 
 
 def product_error(wrong: Array, block: Array, inner: Array) -> float:
