@@ -74,3 +74,12 @@ def holed(X, share, seed):
     """Return X as CSR with a share of the cells set to zero."""
     keep = np.random.default_rng(seed).random(X.shape) >= share
     return scipy.sparse.csr_array(np.where(keep, X, 0).astype(X.dtype))
+
+
+def scattered(n, p, density, seed, dtype=np.float64):
+    """Return a CSR array (n, p) with about this share of cells, uniform in (0, 1)."""
+    rng = np.random.default_rng(seed)
+    count = int(n * p * density)
+    rows, columns = rng.integers(0, n, count), rng.integers(0, p, count)
+    cells = (rng.random(count).astype(dtype), (rows, columns))
+    return scipy.sparse.coo_array(cells, shape=(n, p)).tocsr()

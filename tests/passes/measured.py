@@ -11,8 +11,8 @@ PROGRAM = """
 import json, re, sys, threading, time, warnings
 sys.path.insert(0, {numerics!r})
 warnings.simplefilter("ignore")
-import numpy as np, scipy.sparse
-from forced import FORCED
+import numpy as np
+from forced import FORCED, scattered
 
 def anonymous():
     with open("/proc/self/status") as status:
@@ -25,7 +25,7 @@ if {density} is None:
     X += {offset}
     size = X.nbytes
 else:
-    X = scipy.sparse.random_array({shape}, density={density}, rng=rng, dtype=np.{dtype}).tocsr()
+    X = scattered(*{shape}, {density}, 0, np.{dtype})
     size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
 # Libraries, thread stacks and BLAS buffers are there before the measurement begins.
 for path in ("svd", "gram", "krylov"):
