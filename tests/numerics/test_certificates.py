@@ -304,6 +304,28 @@ def test_certified_sines_hold_for_float32_axes():
             assert measured <= found.certificate_.sine[i], path
 
 
+ROOT = np.random.default_rng(0).standard_normal((40, 40))
+SYMMETRIC = {"psd": ROOT @ ROOT.T / 40, "indefinite": (ROOT + ROOT.T) / 2}
+SYMMETRIC["negative"] = -SYMMETRIC["psd"]
+SOLVERS = {"exact": Exact(), "krylov": BlockKrylov(6, max_passes=100)}
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("scale", [1.0, 1e-300, 1e300])
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_any_symmetric_matrix_at_any_scale(name, scale, solver):
+    matrix = SYMMETRIC[name] * scale
+    truth = np.linalg.eigvalsh(SYMMETRIC[name])[::-1][:3] * scale
+    goal = Goal(3, 1e-6, Floor(1e-13), psd=name == "psd")
+    found = SOLVERS[solver].solve(Dense(matrix, symmetric=True), goal)
+    slack = 1e-13 * np.abs(truth).max()
+    assert np.all(found.certificate.lower <= truth + slack)
+    assert np.all(found.certificate.upper >= truth - slack)
+    assert np.isfinite(found.right).all()
+    if found.certificate.met:
+        np.testing.assert_allclose(found.values, truth, rtol=3e-6)
+
+
 def test_exact_solver_reports_every_pair_it_cannot_see():
     """A graded stored matrix: what lies below the error of the matrix has lower end zero."""
     values = 10.0 ** -np.arange(0, 40, 2.0)
