@@ -3,6 +3,7 @@
 from mercer.arrays._draws import gaussian
 from mercer.arrays._lanes import Lanes, single_threaded_blas, thread_count
 from mercer.arrays._linalg import (
+    calm_blas,
     eigh,
     eigvalsh,
     interruptible,
@@ -44,6 +45,7 @@ __all__ = [
     "asarray_like",
     "available_bytes",
     "binary_exponent",
+    "calm_blas",
     "column_squares",
     "column_sums",
     "eigh",

@@ -14,6 +14,7 @@ from mercer.arrays._precision import EPS
 
 _Result = TypeVar("_Result")
 _LONG = 400  # order from which a LAPACK call may keep Ctrl-C waiting
+_BRIEF = 1e9  # flops that one thread does in milliseconds
 _CROWD = 600  # order up to which several BLAS threads mostly wait for each other
 
 
@@ -66,6 +67,15 @@ def eigvalsh(a: Array) -> Array:
 def quiet_blas(order: int) -> AbstractContextManager[None]:
     """Return a context with one BLAS thread where more would only wait for each other."""
     return single_threaded_blas() if 16 < order < _CROWD else nullcontext()
+
+
+def calm_blas(flops: float) -> AbstractContextManager[None]:
+    """Return a context with one BLAS thread for work that ends within milliseconds.
+
+    After a call on several threads those of OpenBLAS keep spinning for a while; a pass that
+    starts then has to share its cores with them, and takes half as long again.
+    """
+    return single_threaded_blas() if flops < _BRIEF else nullcontext()
 
 
 def svd(a: Array) -> tuple[Array, Array, Array]:

@@ -14,7 +14,7 @@ from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._pca_paths import Found, Recipe, solve
-from mercer.operators import centred, rows_of
+from mercer.operators import centred, gram_flops, rows_of
 from mercer.planning import Path, Problem
 from mercer.selection import minka, share
 from mercer.solvers import Spectrum
@@ -142,6 +142,7 @@ class PCA(GaussianDensity, SpectralEstimator):
             components=self._most_components(_counted(source.shape, weights)),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
+            gram_flops=gram_flops(source),
             tol=self._tolerance(source),
             **self._resources(),
         )

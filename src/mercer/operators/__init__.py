@@ -6,6 +6,7 @@ from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
 from mercer.operators._rows import DenseRows, Rows
+from mercer.operators._sparse_gram import gram_bytes, gram_flops
 from mercer.operators._sparse_rows import SparseRows
 
 __all__ = [
@@ -21,5 +22,7 @@ __all__ = [
     "Rows",
     "SparseRows",
     "centred",
+    "gram_bytes",
+    "gram_flops",
     "rows_of",
 ]

@@ -45,6 +45,11 @@ class Operator(abc.ABC):
         """tr A (symmetric) or ‖A‖²_F (rectangular) where it is known, else None."""
         return None
 
+    @property
+    def frobenius(self) -> float | None:
+        """‖A‖_F where it is known, else None."""
+        return None
+
 
 @final
 class Dense(Operator):
@@ -86,6 +91,10 @@ class Dense(Operator):
 
     @property
     def frobenius(self) -> float:
-        """‖A‖_F, one reading of the matrix and no copy of it."""
+        """‖A‖_F, in units of the largest entry where squares would leave the range."""
         xp = namespace(self.a)
-        return float(xp.linalg.vector_norm(self.a))
+        if 0 in self.shape:
+            return 0.0
+        largest = max(float(xp.max(self.a)), -float(xp.min(self.a)))
+        unit = 1.0 if 1e-140 < largest < 1e140 else largest or 1.0
+        return unit * float(xp.linalg.vector_norm(self.a if unit == 1.0 else self.a / unit))

@@ -8,7 +8,8 @@ import numpy as np
 from mercer.arrays import Array, Lanes, thread_count
 from mercer.operators._base import Operator
 from mercer.operators._centring import Centring
-from mercer.operators._sparse_rows import SparseRows, row_view, sparse_tiles
+from mercer.operators._csr import row_view, sparse_tiles
+from mercer.operators._sparse_rows import SparseRows
 
 
 @final

@@ -6,29 +6,14 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse
 
-from mercer.arrays import EPS, Array, Lanes, Tiles, binary_exponent, thread_count
+from mercer.arrays import EPS, Array, Lanes, binary_exponent, thread_count
 from mercer.operators._centring import Moments
-from mercer.operators._rows import LONGEST, SAFE, Rows
+from mercer.operators._csr import row_view, sparse_tiles
+from mercer.operators._rows import SAFE, Rows
+from mercer.operators._sparse_gram import sparse_gram
 from mercer.sources import Source, SparseSource
 
 _FAR = 10.0  # mean/std from which the two digits that float64 sums lose are worth a shift
-
-
-def row_view(csr: Any, part: slice) -> Any:
-    """Return a block of rows as a CSR matrix that shares `data` and `indices`."""
-    low, high = int(csr.indptr[part.start]), int(csr.indptr[part.stop])
-    pointers = csr.indptr[part.start : part.stop + 1] - low
-    view = type(csr)((part.stop - part.start, csr.shape[1]), dtype=csr.dtype)
-    view.data, view.indices, view.indptr = csr.data[low:high], csr.indices[low:high], pointers
-    view.has_canonical_format = True
-    return view
-
-
-def sparse_tiles(csr: Any) -> Tiles:
-    """Return row blocks of about 100,000 stored cells, at least two per thread."""
-    n = csr.shape[0]
-    blocks = max(1, min(csr.nnz // 100_000, 64))
-    return Tiles(n, max(1, min(LONGEST, max(16, -(-n // blocks)), n)))
 
 
 def _column_sums(csr: Any, weights: Array | None) -> tuple[Array, Array, Array]:
@@ -144,6 +129,14 @@ class SparseRows(Rows):
         raw = float(second.sum())
         scatter = second - first * (first / self.total)
         return self._finish(first, scatter, raw, self.tiles(), 0.0)
+
+    def scatter(self) -> Moments:
+        """See `Rows.scatter`: full columns are multiplied as dense ones, the others sparse."""
+        _, first, _ = self._sums or _column_sums(self.csr, self._weights)
+        gram, tiles = sparse_gram(self.csr, self.root)
+        raw = float(np.trace(gram))
+        gram -= first[:, None] * (first[None, :] / self.total)
+        return self._finish(first, gram, raw, tiles, 0.0)
 
     def outer(
         self, factor_of: Callable[[Array, Array], Array | None]

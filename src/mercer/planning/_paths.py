@@ -3,6 +3,7 @@
 import dataclasses
 
 from mercer.arrays import show_bytes
+from mercer.operators import gram_bytes
 from mercer.planning._cost import Machine
 from mercer.planning._problem import Problem
 from mercer.solvers import BlockKrylov, Exact, Solver, Stored
@@ -121,16 +122,18 @@ def _widened(p: Problem, flops: float) -> Problem:
 
 def _gram(p: Problem, machine: Machine) -> Path:
     n, m = float(p.rows), p.cols
-    flops = n * m * m
+    flops = n * m * m if p.gram_flops is None else p.gram_flops
     p = _widened(p, flops)
     seconds = flops / machine.symmetric_rate(m, p.itemsize)
     seconds += 2 * p.data_bytes / (machine.stream * machine.threads)  # read and shifted
     if p.nnz is not None:
-        seconds += n * m / (1e9 * machine.threads)  # turning sparse blocks dense
+        seconds += p.nnz / (0.05e9 * machine.threads)  # parting the columns
     solver, more, space, words = _small_solver(m, p, machine)
     lanes = machine.threads if m <= _LANES and flops > 2e7 else 1
     sums = lanes * m * m * (8 + p.itemsize)
     buffers = lanes * min(16e6, max(4e5, 0.1 * n * m * p.itemsize))
+    if p.nnz is not None:
+        sums, buffers = gram_bytes(p.nnz, m, machine.threads), 0.0
     held = max(sums + buffers, 8 * m * m + space) + _blas_buffers(flops)
     note = f"one-pass Gram matrix, {words}"
     return Path("gram", solver, 1, int(held), flops, seconds + more, "gram", p.itemsize, note)

@@ -19,6 +19,8 @@ class Problem:
         Bytes that may be taken above what is held now.
     nnz : int or None
         Stored cells of sparse data.
+    gram_flops : float or None
+        Cost of the Gram matrix of sparse columns, in flops of a dense one; None is np².
     tol : float
         Relative half-width wanted for each eigenvalue.
     time : float or None
@@ -35,6 +37,7 @@ class Problem:
     itemsize: int
     memory: int
     nnz: int | None = None
+    gram_flops: float | None = None
     tol: float = 1e-6
     time: float | None = None
     threads: int = 1

@@ -11,13 +11,16 @@ from mercer.arrays import (
     Array,
     as_numpy,
     asarray_like,
+    binary_exponent,
+    calm_blas,
     eigh,
     gaussian,
+    in_units,
     namespace,
     orthonormal,
 )
-from mercer.operators import Dense, Operator
-from mercer.solvers._base import Goal, Solver
+from mercer.operators import Operator
+from mercer.solvers._base import Floor, Goal, Solver
 from mercer.solvers._bounds import bordered_upper
 from mercer.solvers._certificate import Certificate, FloatArray
 from mercer.solvers._outside import Outside
@@ -25,19 +28,20 @@ from mercer.solvers._spectrum import Outcome, Spectrum
 
 _HOPED = 0.6  # share of θ_k that the norm outside is hoped to be, before it is known
 _ABOVE = 1.03  # how far above the norm a bound by probes stays in the end
+_IN_RANGE = 400  # powers of two whose squares and ratios are far from the ends of float64
 _ROUNDING = 64 * EPS  # of float64 products and sums, relative to the trace
 
 
 @final
 @dataclasses.dataclass(frozen=True)
 class BlockKrylov(Solver):
-    """Rayleigh-Ritz on the block Krylov space of A (symmetric psd) or AᵀA [Musco2015]_.
+    """Rayleigh-Ritz on the block Krylov space of A (symmetric) or AᵀA [Musco2015]_.
 
     Each step is one pass: W = C·V_j, then V_{j+1} from W after two projections against the
     whole basis. Because CV = VH + V_{j+1}T, residuals of all Ritz pairs come free. What
-    lies outside the subspace is bounded by the trace, by the Frobenius norm where C is
-    stored, or, once the pairs have settled, by passes that carry ten random probes alone; a
-    start that misses an axis is therefore found out.
+    lies outside the subspace is bounded by the trace where C is psd, by the Frobenius norm
+    where that is known, or, once the pairs have settled, by passes that carry ten random
+    probes alone; a start that misses an axis is therefore found out.
 
     This differs from the textbook method in: 1. the stop is a proved interval, not a
     residual; 2. a full basis restarts from its best Ritz vectors (thick restart), so that
@@ -74,7 +78,9 @@ class _Run:
 
     def __init__(self, op: Operator, goal: Goal, solver: BlockKrylov) -> None:
         self.op, self.goal, self.solver = op, goal, solver
-        self.apply = op.matmat if op.symmetric else op.gram_matmat
+        self.psd = goal.psd or not op.symmetric
+        self.frobenius = op.frobenius if op.symmetric else None
+        self.exponent = 0  # everything here is in units of 2^exponent
         n = op.shape[1]
         self.n, self.k = n, goal.components
         self.width = max(1, min(solver.block, n))
@@ -95,6 +101,27 @@ class _Run:
         self.outside = math.inf  # proved bound on the norm of C outside the basis
         self.probe: Outside | None = None
         self.hope = 0.0  # the best guess of that norm, 0 before there is one
+
+    def apply(self, v: Array) -> Array:
+        """Return CV; the first product tells the unit in which squares stay in range."""
+        w = self.op.matmat(v) if self.op.symmetric else self.op.gram_matmat(v)
+        if self.passes == 1:
+            size = binary_exponent(float(namespace(w).max(namespace(w).abs(w))))
+            self._change_unit(size if abs(size) > _IN_RANGE else 0)
+        return w if self.exponent == 0 else in_units(w, self.exponent)
+
+    def _change_unit(self, exponent: int) -> None:
+        if exponent == 0:
+            return
+        goal, self.exponent = self.goal, exponent
+        self.goal = dataclasses.replace(
+            goal,
+            floor=Floor(goal.floor.relative, math.ldexp(goal.floor.absolute, -exponent)),
+            trace=None if goal.trace is None else math.ldexp(goal.trace, -exponent),
+            error=math.ldexp(goal.error, -exponent),
+        )
+        if self.frobenius is not None:
+            self.frobenius = math.ldexp(self.frobenius, -exponent)
 
     def done(self) -> bool:
         """Tell whether the goal is certified or the budget is spent."""
@@ -120,13 +147,16 @@ class _Run:
             self._refill()
         if self.basis.shape[1] + self.block.shape[1] > self.most:
             self._restart()
-        self._extend(self.apply(self.block))
+        w = self.apply(self.block)
+        with calm_blas(8.0 * self.n * (self.basis.shape[1] + self.width) * self.width):
+            self._extend(w)
         self._rayleigh_ritz()
 
     def _probe(self) -> None:
         if self.probe is None:
             stream = 1 + self.passes
-            self.probe = Outside(self.apply, self.basis, self.op.like, self.goal.seed, stream)
+            like, seed = self.op.like, self.goal.seed
+            self.probe = Outside(self.apply, self.basis, like, seed, stream, psd=self.psd)
         self.probe.step()
         self.outside = min(self.outside, self.probe.bound)
 
@@ -150,8 +180,14 @@ class _Run:
 
     def _noise(self, top: float) -> float:
         """Return the norm below which a direction of the residual is rounding."""
-        trace = self.goal.trace if self.goal.trace is not None else top
-        return max(_ROUNDING * trace, 0.25 * self.op.product_error * math.sqrt(trace * top))
+        size = self._size(top)
+        return max(_ROUNDING * size, 0.25 * self.op.product_error * math.sqrt(size * top))
+
+    def _size(self, otherwise: float) -> float:
+        """Return what rounding is relative to: the trace, ‖C‖_F, or else a guess."""
+        if self.psd and self.goal.trace is not None:
+            return self.goal.trace
+        return self.frobenius if self.frobenius is not None else otherwise
 
     def _rayleigh_ritz(self) -> None:
         self.theta, self.z = eigh(self.h)
@@ -201,19 +237,12 @@ class _Run:
         if self.basis.shape[1] >= self.n:
             return 0.0
         bounds = [self.outside]
-        if self.goal.trace is not None:
+        if self.psd and self.goal.trace is not None:
             bounds.append(max(0.0, self.goal.trace - float(np.sum(self.theta))))
-        if isinstance(self.op, Dense) and self.op.symmetric:
-            rest = self._frobenius**2 - np.sum(self.theta**2) - 2 * np.sum(self.tail**2)
-            bounds.append(math.sqrt(max(0.0, float(rest)) + EPS * self._frobenius**2))
+        if self.frobenius is not None:
+            rest = self.frobenius**2 - np.sum(self.theta**2) - 2 * np.sum(self.tail**2)
+            bounds.append(math.sqrt(max(0.0, float(rest)) + EPS * self.frobenius**2))
         return min(bounds)
-
-    @property
-    def _frobenius(self) -> float:
-        if not hasattr(self, "_norm"):
-            assert isinstance(self.op, Dense)
-            self._norm = self.op.frobenius
-        return self._norm
 
     def _certify(self) -> Certificate | None:
         if len(self.theta) < self.k:
@@ -236,15 +265,15 @@ class _Run:
             error=0.0 if exact else self._error(),
             tol=self.goal.tol,
             zero_level=self.goal.floor.at(top),
-            psd=True,  # the iteration and its bounds are for such operators only
+            psd=self.psd,
         )
 
     def _error(self) -> FloatArray:
         """Return the arithmetic error (k,) of each Ritz value: ‖A‖_F·√θ_i times its ratio."""
-        theta = np.maximum(self.theta[: self.k], 0.0)
-        trace = self.goal.trace if self.goal.trace is not None else float(theta[0]) * self.n
-        rounding = self.goal.error + _ROUNDING * trace
-        return rounding + self.op.product_error * np.sqrt(trace * theta)
+        theta = np.abs(self.theta[: self.k])
+        size = self._size(float(np.max(np.abs(self.theta))) * self.n)
+        rounding = self.goal.error + _ROUNDING * size
+        return rounding + self.op.product_error * np.sqrt(size * theta)
 
     def _upper(self, count: int, c: float) -> FloatArray:
         if c >= self.theta[self.k - 1]:  # nothing outside is excluded: no need to solve for it
@@ -259,11 +288,16 @@ class _Run:
         rotate = asarray_like(self.z[:, :k].copy(), self.basis)
         outcome = Outcome.FLOOR if self.at_floor else Outcome.BUDGET
         outcome = Outcome.CONVERGED if self.certificate.met else outcome
+        values, certificate, total = self.theta[:k].copy(), self.certificate, self.goal.trace
+        if self.exponent:
+            values = np.ldexp(values, self.exponent)
+            certificate = certificate.scaled(1.0, self.exponent)
+            total = None if total is None else math.ldexp(total, self.exponent)
         return Spectrum.of(
-            asarray_like(self.theta[:k].copy(), self.basis),
+            asarray_like(values, self.basis),
             self.basis @ rotate,
-            self.certificate,
-            total=self.goal.trace,
+            certificate,
+            total=total,
             passes=self.passes,
             outcome=outcome,
         )

@@ -72,9 +72,9 @@ class Certificate:
         lower = np.maximum(lower, 0.0) if psd else lower
         tops = np.maximum(upper[:k], values) + error
         after = float(upper[k]) + error[-1] if len(upper) > k else -np.inf
-        half = (tops - lower) / (2 * np.maximum(lower, zero_level or np.finfo(float).tiny))
-        zero = tops <= zero_level
-        nonzero = values > zero_level
+        half = _half_widths(lower, tops, zero_level)
+        zero = (tops <= zero_level) & (lower >= -zero_level - error)
+        nonzero = np.abs(values) > zero_level
         reached = float(np.max(half[nonzero], initial=0.0))
         residual, gap = residual + error, _gaps(values, lower, tops, after)
         return cls(
@@ -120,9 +120,7 @@ class Certificate:
         """Return the certificate of the first k of these pairs."""
         names = ("lower", "upper", "residual", "gap", "sine", "converged")
         cut = {name: getattr(self, name)[:k] for name in names}
-        half = (cut["upper"] - cut["lower"]) / (
-            2 * np.maximum(cut["lower"], self.zero_level or np.finfo(float).tiny)
-        )
+        half = _half_widths(cut["lower"], cut["upper"], self.zero_level)
         groups = tuple(tuple(i for i in g if i <= k) for g in self.groups)
         following = self.upper[k] if k < len(self.upper) else self.next_upper
         return dataclasses.replace(
@@ -157,6 +155,14 @@ class Certificate:
             names = ", ".join(str(i + 1) for i in group)
             lines.append(f"  axes {names} cannot be told apart: only their span is determined")
         return "\n".join(lines)
+
+
+def _half_widths(lower: FloatArray, upper: FloatArray, zero_level: float) -> FloatArray:
+    """Return (upper - lower) / (2·size), the size of an interval being its distance to zero."""
+    tiny = float(np.finfo(np.float64).tiny)
+    size = np.maximum(np.maximum(lower, -upper), zero_level or tiny)
+    with np.errstate(over="ignore"):
+        return np.asarray((upper - lower) / (2 * size))
 
 
 def _gaps(values: FloatArray, lower: FloatArray, upper: FloatArray, after: float) -> FloatArray:

@@ -5,7 +5,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mercer.arrays import Array, as_numpy, eigvalsh, gaussian, namespace, orthonormal
+from mercer.arrays import (
+    Array,
+    as_numpy,
+    calm_blas,
+    eigvalsh,
+    gaussian,
+    namespace,
+    orthonormal,
+)
 from mercer.solvers._bounds import complement_norm, lanczos_norm
 from mercer.solvers._certificate import FloatArray
 
@@ -14,12 +22,12 @@ _MOST = 24  # products after which a bound that is still too large is given up
 
 
 class Outside:
-    """Bounds ‖R‖₂, R = (I - QQᵀ)C(I - QQᵀ), C symmetric psd, without forming either.
+    """Bounds ‖R‖₂, R = (I - QQᵀ)C(I - QQᵀ), C symmetric, without forming either.
 
     Ten Gaussian vectors z, drawn afresh and independently of Q, span a block Krylov space
     of R. Two bounds hold, each but for a chance of 5e-9, and the smaller is used: that of
-    powers, (α·max‖R^q z‖)^(1/q), which is sharp when little is left, and that of the largest
-    Ritz value [Kuczynski1992]_, which is sharp when much is left at the same level.
+    powers, (α·max‖R^q z‖)^(1/q), which is sharp when little is left, and, for psd C, that of
+    the largest Ritz value [Kuczynski1992]_, which is sharp when much is left at one level.
 
     Parameters
     ----------
@@ -31,12 +39,21 @@ class Outside:
         Carries the library and the device.
     seed, stream : int
         The random numbers; `stream` must not have been used before.
+    psd : bool
+        Whether C has no negative eigenvalue.
     """
 
     def __init__(
-        self, apply: Callable[[Array], Array], basis: Array, like: Array, seed: int, stream: int
+        self,
+        apply: Callable[[Array], Array],
+        basis: Array,
+        like: Array,
+        seed: int,
+        stream: int,
+        *,
+        psd: bool = True,
     ) -> None:
-        self.apply, self.q = apply, basis
+        self.apply, self.q, self.psd = apply, basis, psd
         self.room = int(basis.shape[0] - basis.shape[1])
         z = self._project_out(gaussian((int(basis.shape[0]), PROBES), like, seed, stream))
         self.block, first = orthonormal(z, self.q, 0.0)
@@ -56,8 +73,12 @@ class Outside:
 
     def step(self) -> None:
         """Multiply by R once more: one pass with ten columns."""
-        xp = namespace(self.block)
-        w = self._project_out(self.apply(self.block))
+        w = self.apply(self.block)
+        with calm_blas(8.0 * self.q.shape[0] * self.q.shape[1] * PROBES):
+            self._take(self._project_out(w))
+
+    def _take(self, w: Array) -> None:
+        xp = namespace(w)
         m, b = self.space.shape[1], self.block.shape[1]
         self.space = xp.concat([self.space, self.block], axis=1)
         column = as_numpy(self.space.T @ w)
@@ -66,13 +87,15 @@ class Outside:
         h[m:, m:] = (column[m:] + column[m:].T) / 2
         self.h = h
         self.products += 1
-        self.ritz = max(0.0, float(eigvalsh(h)[0]))
+        self.ritz = float(np.max(np.abs(eigvalsh(h))))
         both = xp.concat([self.q, self.space], axis=1)
         self.block, t = orthonormal(w, both, 1e-14 * self.ritz)
         self._raise_power(as_numpy(t), b)
         if self.block.shape[1] == 0:  # invariant: but for chance zero the top axis is inside
             self.bound = min(self.bound, self.ritz * (1 + 1e-8))
-        self.bound = min(self.bound, lanczos_norm(self.ritz, self.products, PROBES, self.room))
+        if self.psd:
+            lanczos = lanczos_norm(self.ritz, self.products, PROBES, self.room)
+            self.bound = min(self.bound, lanczos)
 
     def _raise_power(self, t: FloatArray, b: int) -> None:
         """R·(space·a) = space·(H a) + next·(T a_last): powers need no products of their own."""
