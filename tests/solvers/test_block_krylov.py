@@ -248,3 +248,7 @@ def test_what_arithmetic_cannot_reach_is_said_and_not_pursued():
     assert found.outcome is Outcome.FLOOR
     assert found.passes < 50
     assert holds(found, values, 1e-13)
+
+
+def test_indefinite_matrices():
+    check_solver(BlockKrylov(8, max_passes=200), order=32, indefinite=True, seed=3)

@@ -73,8 +73,9 @@ class Certificate:
         tops = np.maximum(upper[:k], values) + error
         after = float(upper[k]) + error[-1] if len(upper) > k else -np.inf
         half = _half_widths(lower, tops, zero_level)
-        zero = (tops <= zero_level) & (lower >= -zero_level - error)
+        zero = np.maximum(tops, -lower) <= zero_level
         nonzero = np.abs(values) > zero_level
+        near = ~nonzero & (np.maximum(tops, -lower) <= 2 * (zero_level + error))
         reached = float(np.max(half[nonzero], initial=0.0))
         residual, gap = residual + error, _gaps(values, lower, tops, after)
         return cls(
@@ -83,7 +84,7 @@ class Certificate:
             residual=residual,
             gap=gap,
             sine=_sines(residual, gap),
-            converged=zero | (half <= tol) | ~nonzero & (tops <= 2 * (zero_level + error)),
+            converged=zero | near | (half <= tol),
             groups=_groups(lower, tops, after, nonzero),
             tol=tol,
             reached=reached,

@@ -63,10 +63,11 @@ def check_solver(
         symmetric = name.startswith("symmetric")
         held = a if like is None else asarray_like(a, like, dtype=None)
         op = Dense(held, symmetric=symmetric)
-        trace = float(np.sum(truth)) if truth[-1] >= 0 else None
+        psd = bool(truth[-1] >= 0)
+        trace = float(np.sum(truth)) if psd else None
         floor = Floor(4.0 * max(a.shape) * EPS)
         for k in sorted({1, min(_FEW, len(truth)), len(truth)}):
-            goal = Goal(k, tol, floor, trace, 0.0, seed)
+            goal = Goal(k, tol, floor, trace, 0.0, seed, psd=psd)
             found = solver.solve(op, goal)
             trial = _Trial(f"{name}, k = {k}", found, truth, k)
             trial.form()
@@ -138,7 +139,8 @@ class _Trial:
                 f" [{float(c.lower[i])!r}, {float(c.upper[i])!r}]"
             )
         half = (c.upper - c.lower) / 2
-        allowed = np.maximum(c.tol * np.maximum(c.lower, c.zero_level), 2 * c.zero_level)
+        size = np.maximum(np.maximum(c.lower, -c.upper), c.zero_level)
+        allowed = np.maximum(c.tol * size, 2 * c.zero_level)
         if np.any(c.converged & (half > allowed)):
             raise self.broken("an interval wider than tol is called converged")
         if (self.found.outcome is Outcome.CONVERGED) is not c.met:
