@@ -13,6 +13,7 @@ from mercer.arrays import (
     _lanes,
     _linalg,
     eigh,
+    eigh_in_place,
     eigvalsh,
     interruptible,
     orthonormal,
@@ -178,3 +179,13 @@ def test_middle_orders_use_one_blas_thread(order, one):
     with _linalg.quiet_blas(order):
         assert counts() == ([1] * len(before) if one else before)
     assert counts() == before
+
+
+@pytest.mark.parametrize("order", [1, 2, 5, 450])
+def test_eigenpairs_in_place_are_the_same(order):
+    rng = np.random.default_rng(order)
+    a = rng.standard_normal((order, order))
+    a = a + a.T
+    values, vectors = eigh_in_place(a.copy())
+    np.testing.assert_allclose(a @ vectors, vectors * values, atol=1e-11 * order)
+    np.testing.assert_allclose(values, eigh(a)[0], atol=1e-12 * order)

@@ -31,7 +31,8 @@ def test_equals_the_dense_product(monkeypatch, dtype, weighted, share):
     X = counts(dtype=dtype)
     p = X.shape[1]
     order = np.random.default_rng(1).permutation(p)
-    monkeypatch.setattr(Split, "of", lambda shares, n: Split(order, int(share * p), 1e9))
+    split = Split(order, int(share * p), 1e9)
+    monkeypatch.setattr(Split, "of", lambda *_: split)
     monkeypatch.setattr(sparse_gram_module, "_HELD", 300)  # many small products of pairs
     root = np.random.default_rng(2).random(X.shape[0]) if weighted else None
     dense = X.toarray().astype(np.float64) * (1.0 if root is None else root[:, None])
@@ -44,7 +45,7 @@ def test_the_data_is_not_touched():
     X = counts()
     before = X.copy()
     sparse_gram(X, np.full(X.shape[0], 2.0))
-    assert (X != before).nnz == 0
+    assert (before != X).nnz == 0
     assert X.has_sorted_indices
 
 

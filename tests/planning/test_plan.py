@@ -124,8 +124,8 @@ def test_a_refusal_reads_well():
 
 
 def test_less_memory_leads_to_leaner_paths():
-    rich = plan(problem(20_000, 2_000, 300)).chosen
-    poor = plan(problem(20_000, 2_000, 300, memory=rich.bytes - 1)).chosen
+    rich = plan(problem(20_000, 2_000, 100)).chosen
+    poor = plan(problem(20_000, 2_000, 100, memory=rich.bytes - 1)).chosen
     assert poor.bytes < rich.bytes
     assert poor.name != rich.name
 

@@ -3,8 +3,8 @@
 from mercer.arrays._draws import gaussian
 from mercer.arrays._lanes import Lanes, single_threaded_blas, thread_count
 from mercer.arrays._linalg import (
-    calm_blas,
     eigh,
+    eigh_in_place,
     eigvalsh,
     interruptible,
     orthonormal,
@@ -23,6 +23,7 @@ from mercer.arrays._namespace import (
     namespace,
 )
 from mercer.arrays._precision import EPS, binary_exponent, eps_of, wide_dtype
+from mercer.arrays._products import rows_times
 from mercer.arrays._tiles import (
     Tiles,
     add_gram,
@@ -45,10 +46,10 @@ __all__ = [
     "asarray_like",
     "available_bytes",
     "binary_exponent",
-    "calm_blas",
     "column_squares",
     "column_sums",
     "eigh",
+    "eigh_in_place",
     "eigvalsh",
     "eps_of",
     "gaussian",
@@ -60,6 +61,7 @@ __all__ = [
     "parse_bytes",
     "qr",
     "quiet_blas",
+    "rows_times",
     "scratch",
     "shifted",
     "show_bytes",

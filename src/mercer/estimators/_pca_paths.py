@@ -184,8 +184,10 @@ def _gram(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
         error = error / max(moments.raw_trace, 1e-300) * size
     trace = max(float(np.trace(matrix)), 0.0)
     goal = _goal(rows, recipe, storage, trace, error)
+    rank = _possible_rank(rows, moments)  # now: the solver may destroy the matrix
     spectrum = path.solver.solve(Dense(matrix, symmetric=True), goal)
-    return _result(spectrum, rows, recipe, moments, centring, trace, storage)
+    found = Found(centring, moments.total, trace, storage, rank)
+    return spectrum.padded(recipe.components), found
 
 
 def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
@@ -204,7 +206,8 @@ def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     goal = _goal(rows, recipe, storage, trace, moments.error)
     spectrum = path.solver.solve(Dense(gram, symmetric=True), goal)
     spectrum = _features_from_samples(centred(rows, centring), spectrum)
-    return _result(spectrum, rows, recipe, moments, centring, trace, storage)
+    found = Found(centring, moments.total, trace, storage, _possible_rank(rows, moments))
+    return spectrum.padded(recipe.components), found
 
 
 def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
@@ -227,22 +230,14 @@ def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
         spectrum = path.solver.solve(op, goal)
     if not squared and spectrum.total is not None:
         trace = spectrum.total
-    return _result(spectrum, rows, recipe, moments, centring, trace, storage)
-
-
-def _result(
-    spectrum: Spectrum,
-    rows: Rows,
-    recipe: Recipe,
-    moments: Moments,
-    centring: Centring,
-    trace: float,
-    storage: float,
-) -> tuple[Spectrum, Found]:
-    counted = rows.shape[0] if rows.weights is None else int(np.sum(rows.weights > 0))
-    possible = min(counted - 1, int(np.sum(moments.variances > 0)))
-    found = Found(centring, moments.total, trace, storage, possible)
+    found = Found(centring, moments.total, trace, storage, _possible_rank(rows, moments))
     return spectrum.padded(recipe.components), found
+
+
+def _possible_rank(rows: Rows, moments: Moments) -> int:
+    """Return the number of axes that could have variance."""
+    counted = rows.shape[0] if rows.weights is None else int(np.sum(rows.weights > 0))
+    return min(counted - 1, int(np.sum(moments.variances > 0)))
 
 
 def _goal(

@@ -3,7 +3,7 @@
 import abc
 from typing import final
 
-from mercer.arrays import Array, asarray_like, namespace, triangle
+from mercer.arrays import Array, asarray_like, namespace, rows_times, triangle
 
 
 class Operator(abc.ABC):
@@ -71,7 +71,7 @@ class Dense(Operator):
 
     def matmat(self, v: Array, /) -> Array:
         """See `Operator.matmat`."""
-        return self.a @ v
+        return rows_times(self.a, v)
 
     def rmatmat(self, u: Array, /) -> Array:
         """See `Operator.rmatmat`."""

@@ -78,7 +78,9 @@ def gram_flops(source: Source) -> float | None:
 def gram_bytes(nnz: int, p: int, threads: int) -> float:
     """Return the most that `sparse_gram` takes."""
     lanes = threads if p <= _WIDE else 1
-    return 8.0 * p * p * (1 + 4.5 * lanes) + 48.0 * min(nnz, lanes * _HELD) + lanes * _TILE_BYTES
+    return (
+        8.0 * p * p * (1 + 4.5 * lanes) + 48.0 * min(nnz, lanes * _HELD) + lanes * _TILE_BYTES
+    )
 
 
 def sparse_gram(csr: Any, root: Array | None) -> tuple[Array, Tiles]:

@@ -11,6 +11,7 @@ from mercer.solvers import BlockKrylov, Exact, Solver, Stored
 _SMALL = 600  # order up to which LAPACK's full eigenproblem is as fast as an iteration
 _STEPS = 5  # passes that enlarge the space, typical at tol 1e-6
 _CHECKS = 3  # and passes with ten probes
+_WORKSPACE = 18.0  # bytes per entry that LAPACK's full eigenproblem takes, in place
 _WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in float64
 _LANES = 1000  # columns up to which each thread keeps its own sums
 
@@ -73,7 +74,7 @@ def block_width(components: int, order: int, sparse: bool = False) -> int:
     A small block needs fewer columns in all; dense products want it wide, sparse ones do
     not care.
     """
-    width = 10 + components // 8 if sparse else 10 + (3 * components) // 5
+    width = 10 + components // 8 if sparse else 18 + (3 * components) // 5
     return min(order, width)
 
 
@@ -103,15 +104,16 @@ def _small_solver(order: int, p: Problem, machine: Machine) -> tuple[Solver, flo
     """Return solver, seconds, bytes and words for the leading pairs of a stored matrix."""
     full = order**3 / (machine.eigen * machine.threads)
     if order <= _SMALL or 8 * p.components > order:
-        return Exact(), full, 40.0 * order**2, "all pairs by LAPACK"
+        return Exact(destroy=True), full, _WORKSPACE * order**2, "all pairs by LAPACK"
     b = block_width(p.components, order)
     step = 2.0 * order * order * b / machine.rate(machine.thin, 8)
     most = int(min(100, max(15, 0.5 * full / step)))
     basis = _basis(b, p.components, order)
     # A flat spectrum ends in LAPACK, if the memory allows its workspace.
-    whole = 48.0 * order**2 <= p.memory
+    whole = (8.0 + _WORKSPACE) * order**2 <= p.memory
     solver = Stored(BlockKrylov(block=b, max_passes=most, max_basis=basis), whole)
-    space = 8.0 * order * (2.2 * min(basis, 12 * b) + 4 * b)
+    space = 8.0 * order * (2.2 * min(basis, most * b) + 4 * b)
+    space = max(space, _WORKSPACE * order**2 if whole else 0.0)
     return solver, 12 * step, space, "leading pairs by block Krylov"
 
 

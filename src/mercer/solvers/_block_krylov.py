@@ -12,12 +12,12 @@ from mercer.arrays import (
     as_numpy,
     asarray_like,
     binary_exponent,
-    calm_blas,
     eigh,
     gaussian,
     in_units,
     namespace,
     orthonormal,
+    single_threaded_blas,
 )
 from mercer.operators import Operator
 from mercer.solvers._base import Floor, Goal, Solver
@@ -67,10 +67,13 @@ class BlockKrylov(Solver):
 
     def solve(self, op: Operator, goal: Goal, /) -> Spectrum:
         """See `Solver.solve`."""
-        run = _Run(op, goal, self)
-        while not run.done():
-            run.step()
-        return run.spectrum()
+        # Products run on threads of their own; those of OpenBLAS would keep spinning for a
+        # while after each small product here, and take the cores from the next pass.
+        with single_threaded_blas():
+            run = _Run(op, goal, self)
+            while not run.done():
+                run.step()
+            return run.spectrum()
 
 
 class _Run:
@@ -101,6 +104,7 @@ class _Run:
         self.outside = math.inf  # proved bound on the norm of C outside the basis
         self.probe: Outside | None = None
         self.hope = 0.0  # the best guess of that norm, 0 before there is one
+        self.far = self.far_before = 0.0  # how far from the goal after the last two products
 
     def apply(self, v: Array) -> Array:
         """Return CV; the first product tells the unit in which squares stay in range."""
@@ -147,24 +151,40 @@ class _Run:
             self._refill()
         if self.basis.shape[1] + self.block.shape[1] > self.most:
             self._restart()
-        w = self.apply(self.block)
-        with calm_blas(8.0 * self.n * (self.basis.shape[1] + self.width) * self.width):
-            self._extend(w)
+        block, b = self.block, self.block.shape[1]
+        self._admit()
+        if self._soon():  # the space is settled before the pass: probes can come along
+            self.probe = self._probes()
+            block = namespace(block).concat([block, self.probe.block], axis=1)
+        w = self.apply(block)
+        self._extend(w[:, :b])
         self._rayleigh_ritz()
+        if self.probe is not None:
+            self.probe.take(w[:, b:])
+            self.outside = min(self.outside, self.probe.bound)
 
     def _probe(self) -> None:
         if self.probe is None:
-            stream = 1 + self.passes
-            like, seed = self.op.like, self.goal.seed
-            self.probe = Outside(self.apply, self.basis, like, seed, stream, psd=self.psd)
+            self.probe = self._probes()
         self.probe.step()
         self.outside = min(self.outside, self.probe.bound)
 
+    def _probes(self) -> Outside:
+        like, seed, stream = self.op.like, self.goal.seed, 1 + self.passes
+        return Outside(self.apply, self.basis, like, seed, stream, psd=self.psd)
+
+    def _soon(self) -> bool:
+        """Tell whether the pairs will have settled after this pass, if they go on as before."""
+        return 0 < self.far <= math.sqrt(self.far_before) and self.basis.shape[1] < self.n
+
+    def _admit(self) -> None:
+        """Take the block into the basis, its product being due."""
+        self.basis = namespace(self.block).concat([self.basis, self.block], axis=1)
+
     def _extend(self, w: Array) -> None:
-        """Take the block into the basis: H grows by VᵀW, the rest of W comes next."""
-        xp = namespace(w)
-        m, b = self.basis.shape[1], self.block.shape[1]
-        self.basis = xp.concat([self.basis, self.block], axis=1)
+        """Take the product of the last block in: H grows by VᵀW, the rest of W comes next."""
+        b = w.shape[1]
+        m = self.basis.shape[1] - b
         column = as_numpy(self.basis.T @ w)  # (m + b, b)
         h = np.zeros((m + b, m + b))
         h[:m, :m] = self.h
@@ -193,6 +213,7 @@ class _Run:
         self.theta, self.z = eigh(self.h)
         b = self.coefficients.shape[1]
         self.tail = self.coefficients @ self.z[-b:, :]  # (r, m): C·ritz = ritz·θ + next·tail
+        self.far_before, self.far = self.far, self._distance()
 
     def _restart(self) -> None:
         """Keep the best Ritz vectors only: C·U = UΘ + V_{j+1}·tail still holds."""
@@ -215,14 +236,15 @@ class _Run:
             if self.probe.exhausted:
                 return False
         hope = self.hope if self.hope > 0 else _HOPED * float(self.theta[self.k - 1])
-        return self._nearly() and self._judged(hope).met
+        return self.far <= 1 and self._judged(hope).met
 
-    def _nearly(self) -> bool:
-        """A cheap test that must hold before the goal can be met."""
-        theta = self.theta[: self.k]
-        allowed = self.goal.tol * np.maximum(theta, self.goal.floor.at(self.theta[0]))
+    def _distance(self) -> float:
+        """Return how far the residuals are from where the goal can be met, at most 1 there."""
+        theta = np.abs(self.theta[: self.k])
+        allowed = self.goal.tol * np.maximum(theta, self.goal.floor.at(float(self.theta[0])))
         residual = np.sum(self.tail[:, : self.k] ** 2, axis=0)
-        return bool(np.all(residual <= 4 * allowed * np.maximum(theta, 0.0) + allowed**2))
+        enough = 4 * allowed * theta + allowed**2
+        return float(np.max(residual / np.maximum(enough, np.finfo(np.float64).tiny)))
 
     def _refill(self) -> None:
         """The space is invariant: let fresh random directions in, if any are left."""

@@ -5,7 +5,7 @@ from typing import final
 
 import numpy as np
 
-from mercer.arrays import EPS, as_numpy, eigh, qr, svd
+from mercer.arrays import EPS, as_numpy, eigh, eigh_in_place, qr, svd
 from mercer.operators import Operator
 from mercer.solvers._base import Goal, Solver
 from mercer.solvers._certificate import Certificate
@@ -19,14 +19,21 @@ class Exact(Solver):
 
     A tall rectangular A is first reduced to its triangle R, AᵀA = RᵀR, by QR of row blocks
     [Demmel2012]_, so that small singular values keep their digits and no copy of A is made.
+
+    Parameters
+    ----------
+    destroy : bool
+        Whether a stored symmetric matrix may be overwritten, which halves the memory.
     """
+
+    destroy: bool = False
 
     def solve(self, op: Operator, goal: Goal, /) -> Spectrum:
         """See `Solver.solve`."""
         return self._symmetric(op, goal) if op.symmetric else self._rectangular(op, goal)
 
     def _symmetric(self, op: Operator, goal: Goal) -> Spectrum:
-        values, vectors = eigh(op.dense())
+        values, vectors = (eigh_in_place if self.destroy else eigh)(op.dense())
         found, k = as_numpy(values), min(goal.components, op.shape[0])
         top = float(np.max(np.abs(found), initial=0.0))
         error = goal.error + EPS * (8 + 4 * np.sqrt(op.shape[0])) * top

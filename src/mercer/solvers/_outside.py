@@ -5,15 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mercer.arrays import (
-    Array,
-    as_numpy,
-    calm_blas,
-    eigvalsh,
-    gaussian,
-    namespace,
-    orthonormal,
-)
+from mercer.arrays import Array, as_numpy, eigvalsh, gaussian, namespace, orthonormal
 from mercer.solvers._bounds import complement_norm, lanczos_norm
 from mercer.solvers._certificate import FloatArray
 
@@ -56,7 +48,7 @@ class Outside:
         self.apply, self.q, self.psd = apply, basis, psd
         self.room = int(basis.shape[0] - basis.shape[1])
         z = self._project_out(gaussian((int(basis.shape[0]), PROBES), like, seed, stream))
-        self.block, first = orthonormal(z, self.q, 0.0)
+        self.block, first = orthonormal(z, None, 0.0)
         self.space = self.block[:, :0]
         self.h: FloatArray = np.zeros((0, 0))
         # Coordinates of R^q z, scaled to norm one; the logarithms of what was taken out.
@@ -73,12 +65,12 @@ class Outside:
 
     def step(self) -> None:
         """Multiply by R once more: one pass with ten columns."""
-        w = self.apply(self.block)
-        with calm_blas(8.0 * self.q.shape[0] * self.q.shape[1] * PROBES):
-            self._take(self._project_out(w))
+        self.take(self.apply(self.block))
 
-    def _take(self, w: Array) -> None:
-        xp = namespace(w)
+    def take(self, image: Array) -> None:
+        """Take in the product of C with `block`, wherever it was made."""
+        xp = namespace(image)
+        w = self._project_out(image)
         m, b = self.space.shape[1], self.block.shape[1]
         self.space = xp.concat([self.space, self.block], axis=1)
         column = as_numpy(self.space.T @ w)

@@ -23,7 +23,8 @@ class Stored(Solver):
     krylov : BlockKrylov
         The iteration, its `max_passes` being the budget.
     whole : bool
-        Whether the full eigenproblem may follow: it takes 40 bytes per entry.
+        Whether the full eigenproblem may follow: it takes 16 bytes per entry, and the
+        matrix is lost.
     """
 
     krylov: BlockKrylov
@@ -33,4 +34,4 @@ class Stored(Solver):
         """See `Solver.solve`."""
         found = self.krylov.solve(op, goal)
         again = self.whole and found.outcome is Outcome.BUDGET
-        return Exact().solve(op, goal) if again else found
+        return Exact(destroy=True).solve(op, goal) if again else found
