@@ -7,6 +7,8 @@ are read by `as_kernel`.
 
 from mercer.kernels._algebra import Constant, exp, mapped, normalize, warp
 from mercer.kernels._base import Kernel
+from mercer.kernels._basis import neighbourhoods, ngrams
+from mercer.kernels._compare import cka, hsic, mmd
 from mercer.kernels._counts import (
     AdditiveChiSquared,
     ChiSquared,
@@ -22,6 +24,7 @@ from mercer.kernels._distance import (
     Periodic,
     PeriodicDistance,
 )
+from mercer.kernels._evidence import Evidence, evidence
 from mercer.kernels._features import Features
 from mercer.kernels._flags import Flag
 from mercer.kernels._given import FeatureMap, Function, Precomputed
@@ -43,6 +46,7 @@ __all__ = [
     "ChiSquared",
     "Constant",
     "Cosine",
+    "Evidence",
     "FeatureMap",
     "Features",
     "Flag",
@@ -67,8 +71,14 @@ __all__ = [
     "RationalQuadratic",
     "Sigmoid",
     "as_kernel",
+    "cka",
+    "evidence",
     "exp",
+    "hsic",
     "mapped",
+    "mmd",
+    "neighbourhoods",
+    "ngrams",
     "normalize",
     "parse",
     "warp",

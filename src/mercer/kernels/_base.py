@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import numpy as np
+
 from mercer.arrays import Array, Node, diagonal, prepare, tile
 from mercer.errors import InputError, NotSupportedError
 from mercer.kernels._flags import Flag
@@ -137,8 +139,8 @@ class Kernel(ABC):
         array([[11.]])
         """
         program = self.program()
-        a = prepare(program, _rows(x))
-        b = a if y is None else prepare(program, _rows(y), other=a)
+        a = prepare(program, as_table(x))
+        b = a if y is None else prepare(program, as_table(y), other=a)
         return tile(program, a, b, slice(0, a.n), slice(0, b.n))
 
     def __call__(self, x: Any, y: Any = None) -> Array:
@@ -147,7 +149,7 @@ class Kernel(ABC):
     def diag(self, x: Any) -> Array:
         """Return k(x_i, x_i), (n,) float64, without the matrix."""
         program = self.program()
-        return diagonal(program, prepare(program, _rows(x)))
+        return diagonal(program, prepare(program, as_table(x)))
 
     # ---- algebra -------------------------------------------------------------------------
 
@@ -266,10 +268,9 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _rows(x: Any) -> Any:
+def as_table(x: Any) -> Any:
     """Return lists of lists of numbers as an array; everything else as it is."""
-    if isinstance(x, list | tuple) and x and isinstance(x[0], list | tuple):
-        import numpy as np
-
+    first = x[0] if isinstance(x, list | tuple) and x else None
+    if isinstance(first, list | tuple) and first and isinstance(first[0], Real):
         return np.asarray(x, dtype=np.float64)
     return x

@@ -78,11 +78,13 @@ class Polynomial(Kernel):
     @property
     def flag(self) -> Flag:
         """See `Kernel.flag`."""
-        if not isinstance(self.degree, int) or (self.gamma is not None and self.gamma < 0):
+        q, c = self.degree, self.coef0
+        gamma = 1.0 if self.gamma is None else self.gamma  # a sample gives a positive one
+        if not isinstance(q, int):
             return Flag.INDEFINITE
-        if self.coef0 >= 0:
-            return Flag.PD
-        return Flag.CPD if self.degree == 1 else Flag.INDEFINITE
+        if (gamma >= 0 and c >= 0) or (q % 2 == 0 and 0 in (gamma, c)):
+            return Flag.PD  # an even power takes the sign away where it stands alone
+        return Flag.CPD if gamma == 0 or (gamma > 0 and q == 1) else Flag.INDEFINITE
 
     @property
     def _open(self) -> bool:
@@ -101,6 +103,8 @@ class Polynomial(Kernel):
             return None
         self._refuse_open()
         assert self.gamma is not None
+        if self.gamma < 0 or self.coef0 < 0:
+            return None
         return Monomials(int(self.degree), self.gamma, self.coef0)
 
 
@@ -126,6 +130,8 @@ class Sigmoid(Kernel):
     @property
     def flag(self) -> Flag:
         """See `Kernel.flag`."""
+        if self.gamma == 0:  # a constant
+            return Flag.PD if self.coef0 >= 0 else Flag.CPD
         return Flag.INDEFINITE
 
     @property

@@ -140,6 +140,8 @@ class _Reader:
                 plain._refuse_name(option, list(known))
         if len(args) > len(known):
             self.refuse(f"{name!r} has {len(known)} parameters", "remove the others")
+        if set(options) & set(list(known)[: len(args)]):
+            self.refuse(f"{name!r} gets a parameter twice", "give it once")
         return make(*args, **options)
 
     def joined(self, node: ast.BinOp) -> Kernel | float:
@@ -152,7 +154,7 @@ class _Reader:
         return left + right if isinstance(node.op, ast.Add) else left * right
 
     def number(self, node: ast.expr) -> float:
-        found = self.value(node)
+        found = self.value(node) if isinstance(node, ast.Constant | ast.UnaryOp) else None
         if not isinstance(found, float | int) or isinstance(found, bool):
             self.refuse("a formula has kernels and numbers only", 'write "rbf + 0.5*linear"')
         return float(found)
