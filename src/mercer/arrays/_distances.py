@@ -13,8 +13,17 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays._namespace import Array, asarray_like, is_numpy, namespace
-from mercer.arrays._rows import as_rows, columns_of, is_sparse, scaled, squares, unit_exponent
+from mercer.arrays._rows import (
+    as_rows,
+    columns_of,
+    is_sparse,
+    rows_at,
+    scaled,
+    squares,
+    unit_exponent,
+)
 from mercer.arrays._steps import clamp, in_place
+from mercer.arrays._tiles import in_units, shifted
 from mercer.errors import InputError
 
 _SAMPLE = 256  # rows that place the origin
@@ -73,12 +82,11 @@ def make_cloud(
     own = None if sparse or other is not None else _origin(raw)
     origin = own if other is None else other.origin
     y = raw.astype(np.float64) if sparse else _centred(raw, origin)
-    y = scaled(y, multipliers)
+    if multipliers is not None:
+        y = scaled(y, multipliers)
     exponent = unit_exponent(y) if other is None else other.exponent
-    y = _in_unit(y, exponent)
-    if not sparse:
-        xp = namespace(raw)
-        y = xp.astype(y, raw.dtype, copy=False)
+    with np.errstate(over="ignore"):
+        y = in_units(y, exponent)
     with np.errstate(over="ignore"):
         norms = squares(y)
     xp = namespace(norms)
@@ -99,15 +107,18 @@ def _origin(raw: Array) -> Array:
 
 
 def _centred(raw: Array, origin: Array | None) -> Array:
-    """Return raw - origin in float64."""
-    if origin is None:
-        return raw
-    with np.errstate(over="ignore"):
-        return namespace(raw).astype(raw, origin.dtype) - origin[None, :]
+    """Return raw - origin as a new array: subtracted in float64, kept as the data are."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if origin is None:
+            return raw * 1.0
+        if is_numpy(raw):
+            return shifted(raw, origin, np.empty(raw.shape, raw.dtype))
+        xp = namespace(raw)
+        return xp.astype(xp.astype(raw, xp.float64) - origin[None, :], raw.dtype)
 
 
 def _in_unit(y: Array, exponent: int) -> Array:
-    """Return y·2^-exponent, exactly; two steps reach every exponent."""
+    """Return y·2^-exponent as a new array."""
     half = exponent // 2
     with np.errstate(over="ignore"):
         return y * 2.0**-half * 2.0 ** -(exponent - half)
@@ -162,7 +173,7 @@ def _half_negative(
     a: Cloud, b: Cloud, rows: slice, cols: slice, unit: float, out: Any
 ) -> tuple[Array, bool]:
     """Return -½‖x̂-ŷ‖² ≤ 0 by one product, and whether close pairs need a second look."""
-    x, y = a.rows[rows], b.rows[cols]
+    x, y = rows_at(a.rows, rows), rows_at(b.rows, cols)
     h, g = a.half[rows], b.half[cols]
     with np.errstate(over="ignore", invalid="ignore"):
         if is_sparse(x) or is_sparse(y):

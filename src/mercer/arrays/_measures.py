@@ -14,6 +14,7 @@ from mercer.arrays._rows import (
     refuse_negative,
     refuse_sparse,
     row_sums,
+    rows_at,
     scaled,
     squares,
 )
@@ -70,7 +71,7 @@ def measure_tile(
     if measure.kind == "dist":
         t = distances(a, b, rows, cols, scale, out=out)
     elif measure.kind == "dot":
-        t = _dot(a[rows], b[cols], out)
+        t = _dot(rows_at(a, rows), rows_at(b, cols), out)
         factor *= scale * scale
     else:
         x, y = a[rows, :], b[cols, :]

@@ -19,6 +19,11 @@ def count_rows(rows: Any) -> int:
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 
+def rows_at(rows: Any, part: slice) -> Any:
+    """Return some rows of an array, a sparse matrix or a sequence."""
+    return rows[part, :] if len(getattr(rows, "shape", ())) == 2 else rows[part]
+
+
 def as_rows(rows: Any) -> Array:
     """Return rows (n, p) as float32 where they are, and as float64 otherwise.
 

@@ -27,7 +27,7 @@ from mercer.arrays._programs import (
     Through,
     Unit,
 )
-from mercer.arrays._rows import as_rows, count_rows, is_sparse
+from mercer.arrays._rows import as_rows, count_rows, is_sparse, rows_at
 from mercer.arrays._steps import apply_step
 from mercer.errors import InputError, NotSupportedError
 
@@ -268,7 +268,7 @@ def _leaf(node: Node, a: Side, b: Side, rows: slice, cols: slice, out: Any) -> A
         found = found.toarray() if is_sparse(found) else found
     else:
         assert isinstance(node, Call)
-        found = _called(node, a.rows[rows], b.rows[cols], shape)
+        found = _called(node, rows_at(a.rows, rows), rows_at(b.rows, cols), shape)
     if out is not None:
         np.copyto(out, found, casting="same_kind")
         return out
@@ -329,7 +329,7 @@ def _leaf_diagonal(node: Node, side: Side) -> Array:
     assert isinstance(node, Call)
     parts = []
     for start in range(0, side.n, _CALLED):
-        block = side.rows[start : start + _CALLED]
+        block = rows_at(side.rows, slice(start, min(start + _CALLED, side.n)))
         count = count_rows(block)
         found = _called(node, block, block, (count, count))
         xp = namespace(found)
