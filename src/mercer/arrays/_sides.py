@@ -1,0 +1,351 @@
+"""Sides: what a tile program keeps of one set of rows, and the tiles it makes of two."""
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays._measures import (
+    check_measure,
+    key_of,
+    measure_diagonal,
+    measure_tile,
+    prepare_measure,
+)
+from mercer.arrays._namespace import Array, asarray_like, is_numpy, namespace
+from mercer.arrays._programs import (
+    Apply,
+    Call,
+    Constant,
+    Ends,
+    Given,
+    Join,
+    Measure,
+    Node,
+    Through,
+    Unit,
+)
+from mercer.arrays._rows import as_rows, count_rows, is_sparse, rows_at
+from mercer.arrays._steps import apply_step
+from mercer.errors import InputError, NotSupportedError
+
+_CALLED = 32  # rows of a user's function at a time when only its diagonal is wanted
+Path = tuple[int, ...]
+
+
+class Workspace:
+    """Scratch tiles that are used again; one for each thread.
+
+    Examples
+    --------
+    >>> space = Workspace()
+    >>> with space.borrow((2, 3), np.float64) as tile:
+    ...     tile.shape
+    (2, 3)
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[Any] = []
+
+    @contextmanager
+    def borrow(self, shape: tuple[int, ...], dtype: Any) -> Iterator[Any]:
+        """Lend an array of that shape, not initialised, until the block ends."""
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        held = self._idle.pop() if self._idle else np.empty(0, np.uint8)
+        if held.size < size:
+            held = np.empty(size, np.uint8)
+        yield held[:size].view(dtype).reshape(shape)
+        self._idle.append(held)
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """Everything that a program needs of one set of rows, computed once.
+
+    Parameters
+    ----------
+    rows : rows of data
+        As they were given.
+    n : int
+        How many.
+    held : dict
+        Centred or scaled rows by measure; g(x), k(x, x)^-½ and mapped rows by place.
+    like : Array or None
+        An empty array of the library and the precision of the tiles; None where rows are
+        not numbers.
+    """
+
+    rows: Any
+    n: int
+    held: dict[Any, Any]
+    like: Array | None
+
+
+def prepare(program: Node, rows: Any, other: Side | None = None) -> Side:
+    """Return the side of `rows` (n, p), in the frame (origin, unit) of `other` if given.
+
+    Parameters
+    ----------
+    program : Node
+        The program that tiles will be asked of.
+    rows : array, SciPy sparse matrix, or a sequence where the program maps it first
+        The rows. They are never written to.
+    other : Side or None
+        The side that tiles will be made with; None where it is this one.
+    """
+    held: dict[Any, Any] = {}
+    like = _like(rows)
+    side = Side(rows, count_rows(rows), held, like)
+    _fill(program, (), side, other)
+    if like is None:
+        like = next((s.like for s in held.values() if isinstance(s, Side)), None)
+        side = dataclasses.replace(side, like=like)
+    return side
+
+
+def _like(rows: Any) -> Array | None:
+    """Return an empty array in the precision of tiles, or None where rows are no numbers."""
+    if is_sparse(rows):
+        return np.empty((0, 0), np.float32 if rows.dtype == np.float32 else np.float64)
+    if not hasattr(rows, "dtype") or (is_numpy(rows) and rows.dtype.kind not in "fiub"):
+        return None
+    if is_numpy(rows):
+        return np.empty((0, 0), np.float32 if rows.dtype == np.float32 else np.float64)
+    xp = namespace(rows)
+    dtype = rows.dtype if rows.dtype in (xp.float32, xp.float64) else xp.float64
+    return asarray_like(np.empty((0, 0)), rows, dtype)
+
+
+def _fill(node: Node, path: Path, side: Side, other: Side | None) -> None:
+    """Put what `node` and the nodes below it need into ``side.held``."""
+    held, known = side.held, None if other is None else other.held
+    if isinstance(node, Measure):
+        key = key_of(node)
+        before = None if known is None else known[key]
+        if key not in held:
+            held[key] = prepare_measure(node, side.rows, before)
+        check_measure(node, held[key], before)
+    elif isinstance(node, Given):
+        held["given"] = as_rows(side.rows)
+    elif isinstance(node, Through):
+        below = None if known is None else known[path]
+        held[path] = prepare(node.argument, node.psi(side.rows), below)
+    elif isinstance(node, Ends):
+        _fill(node.argument, (*path, 0), side, other)
+        held[path] = _numbers(node.g(side.rows), side)
+    elif isinstance(node, Unit):
+        _fill(node.argument, (*path, 0), side, other)
+        held[path] = _inverse_roots(_diagonal(node.argument, (*path, 0), side))
+    elif isinstance(node, Apply):
+        _fill(node.argument, (*path, 0), side, other)
+    elif isinstance(node, Join):
+        _fill(node.left, (*path, 0), side, other)
+        _fill(node.right, (*path, 1), side, other)
+
+
+def _numbers(values: Any, side: Side) -> Array:
+    """Return what g gave as float64 (n,), in the library of the rows."""
+    if not hasattr(values, "dtype"):
+        values = np.asarray(values, dtype=np.float64)
+    if tuple(values.shape) != (side.n,):
+        raise InputError(
+            "a function of rows must return one number for each row",
+            got=f"shape {tuple(values.shape)} for {side.n} rows",
+            fix=f"return an array of shape ({side.n},), for example g(X)[:, 0]",
+        )
+    if side.like is not None and not is_numpy(side.like) and is_numpy(values):
+        return asarray_like(values, side.like, namespace(side.like).float64)
+    xp = namespace(values)
+    return xp.astype(values, xp.float64)
+
+
+def _inverse_roots(values: Array) -> Array:
+    """Return k(x, x)^-½, and 0 where k(x, x) is 0; refuse what is below."""
+    xp = namespace(values)
+    if values.size and float(xp.min(values)) < 0:
+        row = int(xp.argmin(values))
+        raise InputError(
+            "a kernel can be normalised only where k(x, x) is not negative",
+            got=f"k(x, x) = {float(values[row]):.6g} in row {row}",
+            fix="normalise a kernel that is positive definite",
+        )
+    there = values > 0
+    safe = xp.where(there, values, xp.ones_like(values))
+    return xp.where(there, 1 / xp.sqrt(safe), xp.zeros_like(values))
+
+
+def tile(
+    program: Node,
+    a: Side,
+    b: Side,
+    rows: slice,
+    cols: slice,
+    out: Any = None,
+    space: Workspace | None = None,
+) -> Array:
+    """Return the block k(x_i, y_j), i in `rows` of `a`, j in `cols` of `b`.
+
+    Parameters
+    ----------
+    program : Node
+        The program both sides were prepared for.
+    a, b : Side
+        The two sets of rows; the same object where they are one set.
+    rows, cols : slice
+        Plain ranges with start and stop.
+    out : NumPy array (r, c) or None
+        Where to write; its rows must be contiguous. None makes a new array.
+    space : Workspace or None
+        Scratch tiles that are kept between calls.
+    """
+    like = a.like
+    if like is None or is_numpy(like):
+        dtype = np.float64 if like is None else like.dtype
+        if out is None:
+            out = np.empty((rows.stop - rows.start, cols.stop - cols.start), dtype)
+        return _run(program, (), a, b, rows, cols, out, space or Workspace())
+    made = _run(program, (), a, b, rows, cols, None, space or Workspace())
+    return namespace(made).astype(made, like.dtype, copy=False)
+
+
+def _run(
+    node: Node, path: Path, a: Side, b: Side, rows: slice, cols: slice, out: Any, space: Any
+) -> Array:
+    """Return the tile of one node; on NumPy it is always written into `out`."""
+    if isinstance(node, Measure):
+        key = key_of(node)
+        return measure_tile(node, a.held[key], b.held[key], rows, cols, out, 1.0)
+    if isinstance(node, Apply):
+        inner, constants = node.argument, node.constants
+        if node.step == "affine" and isinstance(inner, Measure):
+            key = key_of(inner)  # the factor joins those that the measure has anyway
+            one, two = a.held[key], b.held[key]
+            t = measure_tile(inner, one, two, rows, cols, out, constants[0])
+            return apply_step("affine", t, (1.0, constants[1]), space)
+        t = _run(inner, (*path, 0), a, b, rows, cols, out, space)
+        return apply_step(node.step, t, constants, space)
+    if isinstance(node, Join):
+        return _join(node, path, a, b, rows, cols, out, space)
+    if isinstance(node, Through):
+        return _run(node.argument, (), a.held[path], b.held[path], rows, cols, out, space)
+    if isinstance(node, Ends | Unit):
+        t = _run(node.argument, (*path, 0), a, b, rows, cols, out, space)
+        xp = namespace(t)
+        t *= xp.astype(a.held[path][rows], t.dtype)[:, None]
+        t *= xp.astype(b.held[path][cols], t.dtype)[None, :]
+        return t
+    return _leaf(node, a, b, rows, cols, out)
+
+
+def _join(
+    node: Join, path: Path, a: Side, b: Side, rows: slice, cols: slice, out: Any, space: Any
+) -> Array:
+    t = _run(node.left, (*path, 0), a, b, rows, cols, out, space)
+    right = (*path, 1)
+    if isinstance(node.right, Constant):
+        constants = (1.0, node.right.value) if node.how == "add" else (node.right.value, 0.0)
+        return apply_step("affine", t, constants, space)
+    if out is None:
+        other = _run(node.right, right, a, b, rows, cols, None, space)
+        return t + other if node.how == "add" else t * other
+    with space.borrow(t.shape, t.dtype) as scratch:
+        _run(node.right, right, a, b, rows, cols, scratch, space)
+        if node.how == "add":
+            t += scratch
+        else:
+            t *= scratch
+    return t
+
+
+def _leaf(node: Node, a: Side, b: Side, rows: slice, cols: slice, out: Any) -> Array:
+    shape = (rows.stop - rows.start, cols.stop - cols.start)
+    if isinstance(node, Constant):
+        found = np.full(shape, node.value)
+    elif isinstance(node, Given):
+        found = a.held["given"][rows, cols]
+        found = found.toarray() if is_sparse(found) else found
+    else:
+        assert isinstance(node, Call)
+        found = _called(node, rows_at(a.rows, rows), rows_at(b.rows, cols), shape)
+    if out is not None:
+        np.copyto(out, found, casting="same_kind")
+        return out
+    if is_numpy(found):
+        return asarray_like(found, a.like)
+    xp = namespace(found)
+    return xp.asarray(found, dtype=a.like.dtype, copy=True) if a.like is not None else found
+
+
+def _called(node: Call, x: Any, y: Any, shape: tuple[int, int]) -> Any:
+    """Return what the user's function gives, once its shape is right."""
+    found = node.function(x, y)
+    if not hasattr(found, "dtype"):
+        found = np.asarray(found, dtype=np.float64)
+    if tuple(found.shape) != shape:
+        raise InputError(
+            "a kernel function must return one number for each pair of rows",
+            got=f"shape {tuple(found.shape)} for {shape[0]} and {shape[1]} rows",
+            fix="return an array of that shape; Function.pairwise(f) takes f(row, row)",
+        )
+    return found
+
+
+def diagonal(program: Node, side: Side) -> Array:
+    """Return k(x_i, x_i) as float64 (n,), without a matrix."""
+    return _diagonal(program, (), side)
+
+
+def _diagonal(node: Node, path: Path, side: Side) -> Array:
+    if isinstance(node, Measure):
+        return measure_diagonal(node, side.held[key_of(node)])
+    if isinstance(node, Apply):
+        t = _diagonal(node.argument, (*path, 0), side)
+        return apply_step(node.step, t, node.constants, Workspace())
+    if isinstance(node, Join):
+        left = _diagonal(node.left, (*path, 0), side)
+        right = _diagonal(node.right, (*path, 1), side)
+        return left + right if node.how == "add" else left * right
+    if isinstance(node, Through):
+        return _diagonal(node.argument, (), side.held[path])
+    if isinstance(node, Ends):
+        ends = side.held[path]
+        return _diagonal(node.argument, (*path, 0), side) * ends * ends
+    if isinstance(node, Unit):
+        xp = namespace(side.held[path])
+        return xp.astype(side.held[path] > 0, xp.float64)
+    return _leaf_diagonal(node, side)
+
+
+def _leaf_diagonal(node: Node, side: Side) -> Array:
+    if isinstance(node, Constant):
+        values = np.full(side.n, node.value)
+        if side.like is None or is_numpy(side.like):
+            return values
+        return asarray_like(values, side.like, namespace(side.like).float64)
+    if isinstance(node, Given):
+        return _given_diagonal(side)
+    assert isinstance(node, Call)
+    parts = []
+    for start in range(0, side.n, _CALLED):
+        block = rows_at(side.rows, slice(start, min(start + _CALLED, side.n)))
+        count = count_rows(block)
+        found = _called(node, block, block, (count, count))
+        xp = namespace(found)
+        parts.append(xp.astype(xp.linalg.diagonal(found), xp.float64))
+    return namespace(parts[0]).concat(parts) if parts else np.zeros(0)
+
+
+def _given_diagonal(side: Side) -> Array:
+    matrix = side.held["given"]
+    if int(matrix.shape[0]) != int(matrix.shape[1]):
+        raise NotSupportedError(
+            "a given matrix of new rows does not hold k(x, x) of those rows",
+            got=f"a matrix of shape {tuple(int(s) for s in matrix.shape)}",
+            fix="pass a kernel and rows, or do without quantities that need k(x, x)",
+        )
+    if is_sparse(matrix):
+        return np.asarray(matrix.diagonal(), dtype=np.float64)
+    xp = namespace(matrix)
+    return xp.astype(xp.linalg.diagonal(matrix), xp.float64)

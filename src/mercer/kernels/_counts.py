@@ -1,0 +1,114 @@
+"""Kernels of counts, histograms and categories."""
+
+import dataclasses
+from typing import Self, final
+
+from mercer.arrays import Array, Measure, Node
+from mercer.kernels._base import Kernel
+from mercer.kernels._flags import Flag
+from mercer.kernels._spread import median_of
+from mercer.kernels._values import number
+
+
+@final
+@dataclasses.dataclass(frozen=True, repr=False)
+class ChiSquared(Kernel):
+    """k(x, y) = exp(-γΣ(x-y)²/(x+y)) for x, y ≥ 0; 0/0 counts as 0.
+
+    Parameters
+    ----------
+    gamma : float or None
+        γ > 0; None takes 1/median of the exponent's sum over the pairs of a sample.
+    """
+
+    gamma: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None:
+            object.__setattr__(self, "gamma", number(self, "gamma", self.gamma, least=0.0))
+
+    @property
+    def flag(self) -> Flag:
+        """See `Kernel.flag`."""
+        return Flag.PD
+
+    @property
+    def _open(self) -> bool:
+        return self.gamma is None
+
+    def _settle(self, sample: Array) -> Self:
+        return dataclasses.replace(self, gamma=1 / median_of(sample, "chi2"))
+
+    def _formula(self) -> Node:
+        assert self.gamma is not None
+        return (-self.gamma * Measure("chi2")).exp()
+
+
+@final
+@dataclasses.dataclass(frozen=True, repr=False)
+class AdditiveChiSquared(Kernel):
+    """k(x, y) = Σ2xy/(x+y) for x, y ≥ 0; 0/0 counts as 0."""
+
+    @property
+    def flag(self) -> Flag:
+        """See `Kernel.flag`."""
+        return Flag.PD
+
+    def _formula(self) -> Node:
+        return Measure("chi2sum")
+
+
+@final
+@dataclasses.dataclass(frozen=True, repr=False)
+class NegativeChiSquared(Kernel):
+    """k(x, y) = -Σ(x-y)²/(x+y) for x, y ≥ 0; conditionally positive definite."""
+
+    @property
+    def flag(self) -> Flag:
+        """See `Kernel.flag`."""
+        return Flag.CPD
+
+    def _formula(self) -> Node:
+        return -Measure("chi2")
+
+
+@final
+@dataclasses.dataclass(frozen=True, repr=False)
+class Intersection(Kernel):
+    """k(x, y) = Σmin(x, y) for x, y ≥ 0: what two histograms share."""
+
+    @property
+    def flag(self) -> Flag:
+        """See `Kernel.flag`."""
+        return Flag.PD
+
+    def _formula(self) -> Node:
+        return Measure("minsum")
+
+
+@final
+@dataclasses.dataclass(frozen=True, repr=False)
+class Overlap(Kernel):
+    """k(x, y) = the share of columns in which x and y are equal; for categories as codes."""
+
+    @property
+    def flag(self) -> Flag:
+        """See `Kernel.flag`."""
+        return Flag.PD
+
+    def _formula(self) -> Node:
+        return 1.0 + -Measure("hamming")
+
+
+@final
+@dataclasses.dataclass(frozen=True, repr=False)
+class NegativeHamming(Kernel):
+    """k(x, y) = -(the share of columns in which x and y differ); conditionally pd."""
+
+    @property
+    def flag(self) -> Flag:
+        """See `Kernel.flag`."""
+        return Flag.CPD
+
+    def _formula(self) -> Node:
+        return -Measure("hamming")

@@ -1,0 +1,62 @@
+"""What the parameters of a kernel may be: checked when a kernel is made, not when it runs."""
+
+import math
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any
+
+from mercer.errors import InputError
+
+Lengthscale = float | tuple[float, ...] | str
+
+
+def number(owner: object, name: str, value: Any, *, least: float = -math.inf) -> float:
+    """Return a finite number above `least`, as float."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        found = float(value)
+        if math.isfinite(found) and found > least:
+            return found
+    bound = "" if least == -math.inf else f" above {least:g}"
+    raise InputError(
+        f"`{name}` of {type(owner).__name__} must be a finite number{bound}",
+        got=f"{name}={value!r}",
+        fix=f"pass a number{bound}, for example {name}=1.0",
+    )
+
+
+def whole(owner: object, name: str, value: Any, *, least: int = 0) -> int:
+    """Return a whole number of at least `least`."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        found = float(value)
+        if math.isfinite(found) and found == math.floor(found) and found >= least:
+            return int(found)
+    raise InputError(
+        f"`{name}` of {type(owner).__name__} must be a whole number from {least} on",
+        got=f"{name}={value!r}",
+        fix=f"pass a whole number, for example {name}={least + 1}",
+    )
+
+
+def lengths(owner: object, name: str, value: Any, *, median: bool = True) -> Lengthscale:
+    """Return "median", one positive number, or a tuple of one for each column."""
+    if isinstance(value, str):
+        if median and value == "median":
+            return value
+    elif isinstance(value, Iterable) and getattr(value, "ndim", 1) == 1:
+        return tuple(number(owner, name, v, least=0.0) for v in value)
+    else:
+        return number(owner, name, value, least=0.0)
+    words = 'a positive number, one for each column, or "median"'
+    raise InputError(
+        f"`{name}` of {type(owner).__name__} must be {words if median else words[:41]}",
+        got=f"{name}={value!r}",
+        fix=f"pass a number, for example {name}=1.0",
+    )
+
+
+def inverse(lengthscale: Lengthscale) -> float | tuple[float, ...]:
+    """Return 1/ℓ, the multiplier of the columns."""
+    assert not isinstance(lengthscale, str)
+    if isinstance(lengthscale, tuple):
+        return tuple(1 / v for v in lengthscale)
+    return 1 / lengthscale

@@ -1,0 +1,83 @@
+import itertools
+import math
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from mercer.errors import InputError
+from mercer.kernels._spread import inverse_variance, median_length, median_of, thinned
+
+
+def pairs(X):
+    return [
+        sum((u - v) ** 2 for u, v in zip(x, y, strict=True))
+        for x, y in itertools.combinations(X.tolist(), 2)
+    ]
+
+
+@given(st.integers(2, 25), st.integers(1, 5), st.integers(0, 2**16))
+def test_median_length_is_its_definition(n, p, seed):
+    X = np.random.default_rng(seed).standard_normal((n, p))
+    truth = math.sqrt(0.5 * statistics.median(pairs(X)))
+    assert median_length(X) == pytest.approx(truth, rel=1e-11)
+
+
+def test_median_length_on_every_library(xp, rng):
+    X = rng.standard_normal((20, 3))
+    assert median_length(xp.asarray(X)) == pytest.approx(median_length(X), rel=1e-12)
+    assert median_length(sparse.csr_array(X)) == pytest.approx(median_length(X), rel=1e-11)
+
+
+def test_a_zero_median_falls_to_the_mean_of_the_others():
+    X = np.zeros((10, 2))
+    X[0] = [3.0, 4.0]
+    assert median_length(X) == pytest.approx(math.sqrt(12.5))
+    assert median_of(X, "l1") == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize("X", [np.ones((5, 2)), np.zeros((2, 1))])
+def test_equal_rows_are_refused(X):
+    with pytest.raises(InputError, match="all equal"):
+        median_length(X)
+    with pytest.raises(InputError, match="usable spread"):
+        inverse_variance(X)
+
+
+def test_one_row_is_refused():
+    with pytest.raises(InputError, match="fewer than two rows"):
+        median_length(np.ones((1, 2)))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-3, 1e200])
+@pytest.mark.parametrize("shift", [0.0, 2.0**30])
+def test_scale_and_shift(rng, scale, shift):
+    X = np.round(rng.standard_normal((30, 3)) * 256) / 256
+    assert median_length((X + shift) * scale) == pytest.approx(median_length(X) * scale)
+
+
+def test_median_of_l1(rng):
+    X = rng.standard_normal((12, 3))
+    truth = statistics.median(
+        float(np.abs(x - y).sum()) for x, y in itertools.combinations(X, 2)
+    )
+    assert median_of(X, "l1") == pytest.approx(truth)
+
+
+def test_inverse_variance(rng):
+    X = 1e6 + rng.standard_normal((50, 3))
+    truth = 1 / np.mean(np.sum((X - X.mean(axis=0)) ** 2, axis=1))
+    assert inverse_variance(X) == pytest.approx(truth, rel=1e-9)
+    assert inverse_variance(sparse.csr_array(X)) == pytest.approx(truth, rel=1e-9)
+    for scale in (1e-200, 1e200):
+        with pytest.raises(InputError, match="usable spread"):
+            inverse_variance(rng.standard_normal((5, 2)) * scale)
+
+
+def test_large_samples_are_thinned():
+    assert len(thinned(np.zeros((2000, 1)))) == 2000
+    assert 1000 <= len(thinned(np.zeros((2001, 1)))) <= 2000
+    assert len(thinned(list(range(10_001)))) <= 2000
