@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mercer import errors
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
-    from mercer.estimators import PCA, plan
+    from mercer.estimators import PCA, KernelPCA, plan
 
 __version__ = "0.1.0"
 
@@ -19,6 +19,7 @@ __all__ = [
     "PCA",
     "AccuracyWarning",
     "DataWarning",
+    "KernelPCA",
     "MercerError",
     "__version__",
     "errors",
@@ -28,6 +29,7 @@ __all__ = [
 _HOME = {
     "AccuracyWarning": "mercer.errors",
     "DataWarning": "mercer.errors",
+    "KernelPCA": "mercer.estimators",
     "MercerError": "mercer.errors",
     "PCA": "mercer.estimators",
     "plan": "mercer.estimators",

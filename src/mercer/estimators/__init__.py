@@ -1,6 +1,7 @@
-"""The spectral family under scikit-learn's contract."""
+"""The spectral family: each method its operator, its scaling, its projection."""
 
 from mercer.estimators._base import SpectralEstimator, plan
+from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.pca import PCA
 
-__all__ = ["PCA", "SpectralEstimator", "plan"]
+__all__ = ["PCA", "KernelPCA", "SpectralEstimator", "plan"]

@@ -81,19 +81,27 @@ class SpectralEstimator(
         """
         blank = clone(self)
         blank._check_parameters()
-        source = admit(blank, X, reset=True)
-        weights = _repeat_counts(sample_weight, source.shape[0])
-        made = planning.plan(blank._problem(source, weights))
-        _log.info("%s", made)
-        spectrum, found = blank._walk(source, made, weights)
-        fitted = {k: v for k, v in vars(blank).items() if k not in blank.get_params(deep=False)}
-        fitted |= {"plan_": made, **blank._scale(spectrum, found, source)}
-        blank._warn(spectrum)  # before anything is published: a warning may be an error
+        source = blank._admit(X, reset=True)
+        fitted = blank._fitted(source, _repeat_counts(sample_weight, source.shape[0]))
         stale = [name for name in vars(self) if name.endswith("_") and name not in fitted]
         self.__dict__.update(fitted)
         for name in stale:
             self.__dict__.pop(name, None)
         return self
+
+    def _admit(self, X: Any, *, reset: bool) -> Source:
+        """Return the source of X, checked."""
+        return admit(self, X, reset=reset)
+
+    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+        """Return the fitted attributes; nothing is published before all is well."""
+        made = planning.plan(self._problem(source, weights))
+        _log.info("%s", made)
+        spectrum, found = self._walk(source, made, weights)
+        state = {k: v for k, v in vars(self).items() if k not in self.get_params(deep=False)}
+        state |= {"plan_": made, **self._scale(spectrum, found, source)}
+        self._warn(spectrum)  # before anything is published: a warning may be an error
+        return state
 
     def _walk(self, source: Source, made: Plan, weights: Any) -> tuple[Spectrum, Any]:
         """Follow the plan: the chosen path, then those behind it until `tol` is certified."""
@@ -137,7 +145,7 @@ class SpectralEstimator(
             New rows; the training mean and scale are applied to them.
         """
         check_is_fitted(self)
-        return self._project(admit(self, X, reset=False))
+        return self._project(self._admit(X, reset=False))
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: sparse input is taken, float32 is kept."""
@@ -260,4 +268,4 @@ def plan(estimator: SpectralEstimator, X: Any) -> Plan:
     """
     blank = clone(estimator)
     blank._check_parameters()
-    return planning.plan(blank._problem(admit(blank, X, reset=True)))
+    return planning.plan(blank._problem(blank._admit(X, reset=True)))

@@ -123,7 +123,7 @@ def _check_range(moments: Moments) -> None:
         raise _OutOfRangeError
 
 
-def _describe(rows: Rows, moments: Moments, recipe: Recipe) -> tuple[Centring, float]:
+def describe(rows: Rows, moments: Moments, recipe: Recipe) -> tuple[Centring, float]:
     """Return the centring, factors included, and the storage rounding as an eigenvalue."""
     _check_range(moments)
     variances = moments.variances
@@ -173,7 +173,7 @@ def _warn_columns(what: str, which: Array, fix: str) -> None:
 def _gram(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """C from one pass, centred about a provisional origin; then its leading pairs."""
     moments = rows.scatter()
-    centring, storage = _describe(rows, moments, recipe)
+    centring, storage = describe(rows, moments, recipe)
     factor = centring.factor
     matrix, error = moments.scatter, moments.error
     if factor is not None:
@@ -201,7 +201,7 @@ def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
         return recipe.factor_of(variances, _step(rows, variances, offset, part), part.start)
 
     gram, moments, _ = rows.outer(factor_of)
-    centring, storage = _describe(rows, moments, recipe)
+    centring, storage = describe(rows, moments, recipe)
     trace = max(float(np.trace(gram)), 0.0)
     goal = _goal(rows, recipe, storage, trace, moments.error)
     spectrum = path.solver.solve(Dense(gram, symmetric=True), goal)
@@ -213,7 +213,7 @@ def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
 def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """The centred data as an operator: by blockwise QR, or by block Krylov."""
     moments = rows.moments()
-    centring, storage = _describe(rows, moments, recipe)
+    centring, storage = describe(rows, moments, recipe)
     factor = centring.factor
     scatter = moments.scatter if factor is None else moments.scatter * factor**2
     trace = float(np.sum(np.maximum(scatter, 0.0)))

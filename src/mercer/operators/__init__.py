@@ -5,11 +5,19 @@ from mercer.operators._centred import CentredColumns, CentredRows
 from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
+from mercer.operators._kernel_matrix import (
+    AsymmetryError,
+    KernelMatrix,
+    kernel_matrix,
+    measured_error,
+    side_dtype,
+)
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._sparse_gram import gram_bytes, gram_flops
 from mercer.operators._sparse_rows import SparseRows
 
 __all__ = [
+    "AsymmetryError",
     "CentredColumns",
     "CentredRows",
     "CentredSparse",
@@ -17,6 +25,7 @@ __all__ = [
     "Centring",
     "Dense",
     "DenseRows",
+    "KernelMatrix",
     "Moments",
     "Operator",
     "Rows",
@@ -24,5 +33,8 @@ __all__ = [
     "centred",
     "gram_bytes",
     "gram_flops",
+    "kernel_matrix",
+    "measured_error",
     "rows_of",
+    "side_dtype",
 ]

@@ -3,6 +3,6 @@
 from mercer.planning._cost import Machine
 from mercer.planning._paths import Path
 from mercer.planning._plan import Plan, plan
-from mercer.planning._problem import Problem
+from mercer.planning._problem import KernelCost, Problem
 
-__all__ = ["Machine", "Path", "Plan", "Problem", "plan"]
+__all__ = ["KernelCost", "Machine", "Path", "Plan", "Problem", "plan"]

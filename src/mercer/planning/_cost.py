@@ -18,6 +18,7 @@ class Machine:
     reflect: float = 8e9  # blocked Householder QR, float64
     eigen: float = 3.0e9  # n³ per second of a full symmetric eigenproblem
     stream: float = 6e9  # bytes read from memory
+    touch: float = 2e9  # bytes written to memory that was never used before
 
     def symmetric_rate(self, order: int, itemsize: int) -> float:
         """Return the rate of a Gram matrix of this order: small ones do not fill the units."""

@@ -4,6 +4,7 @@ import dataclasses
 
 from mercer.arrays import show_bytes
 from mercer.errors import BudgetError, InputError
+from mercer.planning._kernel_paths import kernel_candidates, kernel_fallbacks
 from mercer.planning._paths import Path, candidates
 from mercer.planning._problem import Problem
 from mercer.solvers import Exact
@@ -50,7 +51,7 @@ def plan(problem: Problem) -> Plan:
     BudgetError
         When no path fits the memory; it says what would.
     """
-    paths = candidates(problem)
+    paths = (candidates if problem.kernel is None else kernel_candidates)(problem)
     if not paths:
         raise InputError(
             "no path can do this",
@@ -76,12 +77,14 @@ def _best(fits: list[Path]) -> Path:
     exact = [path for path in fits if path.digits == "all" and path.seconds <= _ANYWAY]
     if exact:
         return exact[0]
-    direct = [p for p in fits if p.name != "krylov" and p.seconds <= _PREFER * quickest.seconds]
+    direct = [p for p in fits if p.digits != "tol" and p.seconds <= _PREFER * quickest.seconds]
     return min(direct, key=lambda path: path.seconds) if direct else quickest
 
 
 def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     """Chain the paths that give more digits behind the chosen one, where they fit."""
+    if problem.kernel is not None:
+        return kernel_fallbacks(best, paths, problem)
     order = ["krylov", "gram", "dual", "svd"]
     later = [p for p in paths if order.index(p.name) > order.index(best.name)]
     later = [p for p in later if p.bytes <= problem.memory]

@@ -4,6 +4,29 @@ import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
+class KernelCost:
+    """What the planner may know of a kernel.
+
+    Parameters
+    ----------
+    flops : float
+        Per entry of the matrix.
+    features : int or None
+        Columns of the explicit feature map, where there is one.
+    finite : bool
+        Whether that map is the only way: a linear kernel far from the origin has lost its
+        digits in the matrix already.
+    whole : bool
+        Whether all pairs are needed, as for a policy that looks at negative eigenvalues.
+    """
+
+    flops: float
+    features: int | None = None
+    finite: bool = False
+    whole: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
 class Problem:
     """A table and a wish, as numbers only.
 
@@ -21,6 +44,8 @@ class Problem:
         Stored cells of sparse data.
     gram_flops : float or None
         Cost of the Gram matrix of sparse columns, in flops of a dense one; None is np².
+    kernel : KernelCost or None
+        The kernel; None for a linear method on the columns themselves.
     tol : float
         Relative half-width wanted for each eigenvalue.
     time : float or None
@@ -38,6 +63,7 @@ class Problem:
     memory: int
     nnz: int | None = None
     gram_flops: float | None = None
+    kernel: KernelCost | None = None
     tol: float = 1e-6
     time: float | None = None
     threads: int = 1

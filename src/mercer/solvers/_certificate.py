@@ -101,6 +101,33 @@ class Certificate:
         """Return the certificate of other vectors for the same eigenvalues."""
         return dataclasses.replace(self, residual=residual, sine=_sines(residual, self.gap))
 
+    def widened(self, values: FloatArray, error: FloatArray, beyond: float) -> "Certificate":
+        """Return the certificate of the exact matrix from that of a rounded one.
+
+        Parameters
+        ----------
+        values : ndarray of shape (k,)
+            The Ritz values θ.
+        error : ndarray of shape (k,)
+            Bounds on ‖(Â - A)q_i‖.
+        beyond : float
+            Bound on ‖Â - A‖, charged to all that was not asked for; where that reaches θ_k
+            it widens every interval.
+        """
+        after = self.next_upper + beyond
+        if len(values) and after >= values[-1]:
+            error = np.maximum(error, beyond)
+        return Certificate.of(
+            values,
+            np.append(self.upper, after),
+            self.residual,
+            error=error,
+            tol=self.tol,
+            zero_level=self.zero_level,
+            lower=self.lower,
+            psd=bool(np.all(self.lower >= 0)),
+        )
+
     def rounded(self, unit: float) -> "Certificate":
         """Return the certificate of axes that were stored with relative rounding `unit`."""
         return dataclasses.replace(self, sine=np.minimum(self.sine + unit, 1.0))

@@ -1,0 +1,117 @@
+"""What is done about negative eigenvalues of a centred kernel matrix."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import EPS, Array, eigh_in_place
+from mercer.errors import DataWarning, InputError, warn
+from mercer.kernels import Precomputed, evidence
+from mercer.operators import KernelMatrix
+from mercer.selection import share
+from mercer.solvers import Certificate, Goal, Spectrum
+
+POLICIES = ("raise", "clip", "flip", "shift")
+_TOLERATED = 1e-3  # negative share up to which they are taken for noise
+
+
+@dataclasses.dataclass(frozen=True)
+class Signs:
+    """How negative eigenvalues enter: Σ|λ⁻|/Σ|λ| and what the policy made of them.
+
+    Attributes
+    ----------
+    negative_share : float
+        Σ|λ⁻|/Σ|λ|, of a sample of rows where not all eigenvalues were found.
+    mass : float or None
+        Σ|λ| where that is not the trace.
+    flipped : ndarray of shape (k,) or None
+        The signs of eigenvalues that count by their modulus.
+    image : ndarray of shape (n, k) or None
+        K̃U where the matrix is gone.
+    """
+
+    negative_share: float = 0.0
+    mass: float | None = None
+    flipped: Array | None = None
+    image: Array | None = None
+
+    @classmethod
+    def sampled(cls, task: Any) -> "Signs":
+        """Return that of a large matrix, of which a sample was looked at."""
+        if task.kernel.flag.centred:
+            return cls()
+        kind = Precomputed() if isinstance(task.kernel, Precomputed) else task.kernel
+        found = evidence(kind, task.rows)
+        _judge(found.negative_share, task, f"on a sample of {found.rows:,} rows")
+        return cls(negative_share=found.negative_share)
+
+    def directions(self, k: int) -> Array:
+        """Return the signs (k,) that the projection of new rows takes."""
+        return np.ones(k) if self.flipped is None else self.flipped[:k]
+
+
+def settle(
+    op: KernelMatrix, goal: Goal, policy: str, wanted: int | float, task: Any
+) -> tuple[Spectrum, Signs]:
+    """Return the leading pairs from all of them, by the policy; the matrix is destroyed."""
+    n, direction = op.shape[0], op.direction
+    values, vectors = eigh_in_place(op.dense())
+    top = float(np.max(np.abs(values)))
+    zero = goal.floor.at(top)
+    mass = float(np.sum(np.abs(values[np.abs(values) > zero])))
+    part = float(-np.sum(values[values < -zero])) / mass if mass > 0 else 0.0
+    _judge(part, task, f"of all {n:,} rows")
+    if policy == "flip":
+        order = np.argsort(-np.abs(values), kind="stable")
+    elif policy == "shift":  # the constant direction has no variance
+        order = np.flatnonzero(np.abs(direction @ vectors) < 0.5)
+    else:
+        order = np.arange(n)
+    raised = float(values.min()) if policy == "shift" and part > 0 else 0.0
+    sizes = np.abs(values[order]) if policy == "flip" else values[order] - raised
+    k = share(np.maximum(sizes, 0.0), wanted) if isinstance(wanted, float) else int(wanted)
+    m = min(k, len(order))
+    certificate = Certificate.of(
+        sizes[:m],
+        sizes[: m + 1],
+        np.zeros(m),
+        error=goal.error + EPS * (8 + 4 * np.sqrt(n)) * top,
+        tol=goal.tol,
+        zero_level=zero,
+        psd=goal.psd,
+    )
+    right = np.ascontiguousarray(vectors[:, order[:m]])
+    total = float(np.sum(values))
+    spectrum = Spectrum.of(sizes[:m], right, certificate, total=total, passes=1).padded(k)
+    seen = values[order[:m]] - raised  # what a projection of the training rows multiplies by
+    image = spectrum.right * np.append(seen, np.zeros(k - m))
+    flipped = np.append(np.sign(values[order[:m]]), np.ones(k - m))
+    return spectrum, Signs(
+        negative_share=part,
+        mass=mass if part > 0 else None,
+        flipped=flipped if policy == "flip" else None,
+        image=image,
+    )
+
+
+def _judge(part: float, task: Any, where: str) -> None:
+    """Raise or warn about a negative share, as the policy says."""
+    if part <= 0:
+        return
+    got = f"negative share {part:.2g} {where}, {task.kernel!r}"
+    if task.indefinite == "raise" and part > _TOLERATED:
+        raise InputError(
+            "the centred kernel matrix has negative eigenvalues: it is no matrix of products",
+            got=got,
+            fix='use a positive definite kernel, or indefinite="clip", "flip" or "shift"',
+        )
+    done = {
+        "raise": "negative eigenvalues are left out as noise",
+        "clip": "negative eigenvalues are left out",
+        "flip": "negative eigenvalues count by their modulus",
+        "shift": "all eigenvalues are shifted; transform(X) of training rows then differs"
+        " from fit_transform(X)",
+    }[task.indefinite]
+    warn(done, got=got, fix="choose a positive definite kernel", category=DataWarning)

@@ -1,0 +1,157 @@
+"""The rows as a kernel sees them: checked, standardised, mapped where the kernel maps."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from mercer.arrays import Array
+from mercer.errors import InputError
+from mercer.estimators._door import admit
+from mercer.estimators._pca_paths import Recipe, describe
+from mercer.kernels import FeatureMap, Kernel, Linear, Polynomial, Precomputed
+from mercer.operators import rows_of
+from mercer.sources import Source, scan
+
+_ROUNDING = 1e-6  # relative difference of k_ij and k_ji that still counts as rounding
+_BLOCK = 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class KernelRows:
+    """How a source becomes the rows that tiles are made of.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel on these rows; a feature map was applied at the door.
+    numeric : bool
+        Whether the rows came as a table of numbers.
+    weights : ndarray of shape (n,) or None
+        Repeat counts.
+    mean, factor : ndarray of shape (p,) or None
+        What is taken from the columns, and what they are multiplied by.
+    """
+
+    kernel: Kernel
+    numeric: bool
+    weights: Array | None
+    mean: Array | None = None
+    factor: Array | None = None
+
+    @staticmethod
+    def admitted(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Source:
+        """Return the source of X; what a feature map takes need not be numbers."""
+        if isinstance(kernel, FeatureMap) and not _is_table(X):
+            return scan(_checked_map(kernel, X))
+        source = admit(estimator, X, reset=reset)
+        if isinstance(kernel, FeatureMap):
+            return scan(_checked_map(kernel, source.array))
+        if isinstance(kernel, Precomputed) and reset:
+            _refuse_odd_matrix(source)
+        return source
+
+    @classmethod
+    def of(
+        cls, source: Source, kernel: Kernel, standardize: bool, weights: Any
+    ) -> "KernelRows":
+        """Return the frame that training rows give."""
+        mapped = isinstance(kernel, FeatureMap)
+        frame = cls(Linear() if mapped else kernel, not mapped, weights)
+        if not standardize:
+            return frame
+        if isinstance(kernel, Precomputed) or (
+            source.nnz is not None and not kernel.stationary
+        ):
+            raise InputError(
+                "these rows cannot be standardised",
+                got=f"standardize=True with {kernel!r}"
+                + ("" if source.nnz is None else " and a sparse matrix"),
+                fix="standardise the columns before, or use a kernel of distances",
+            )
+        rows = rows_of(source, weights)
+        recipe = Recipe(1, 1.0, 0, True, None)
+        centring, _ = describe(rows, rows.moments(), recipe)
+        assert centring.factor is not None
+        factor = np.asarray(centring.factor) * 2.0**-centring.exponent
+        return dataclasses.replace(frame, mean=np.asarray(centring.mean), factor=factor)
+
+    def ready(self, source: Source) -> Any:
+        """Return the rows (n, p) of a source, an array or a CSR matrix."""
+        rows = source.array
+        if self.factor is None:
+            return rows
+        if source.nnz is not None:
+            return scipy.sparse.csr_array(rows @ scipy.sparse.diags_array(self.factor))
+        made = (np.asarray(rows, np.float64) - self.mean) * self.factor
+        return made.astype(source.products, copy=False)
+
+    def back(self, rows: Array) -> Array:
+        """Undo `ready` on dense rows."""
+        return rows if self.factor is None else rows / self.factor + self.mean
+
+    def kept(self, rows: Any, source: Source) -> Any:
+        """Return rows that later changes of the user's array cannot reach."""
+        if isinstance(self.kernel, Precomputed):
+            return None
+        return rows.copy() if rows is source.array else rows
+
+    def finite(self, kernel: Kernel) -> bool:
+        """Tell whether explicit features are the only way, as for products of far-off rows."""
+        return not _has_polynomial(kernel)
+
+
+def _has_polynomial(kernel: Kernel) -> bool:
+    if isinstance(kernel, Polynomial):
+        return True
+    return any(_has_polynomial(part) for _, part in kernel._parts)
+
+
+def _is_table(X: Any) -> bool:
+    """Tell whether X is a table of numbers, a frame or a matrix."""
+    if isinstance(X, np.ndarray):
+        return bool(X.ndim == 2 and X.dtype.kind in "fiub")
+    if hasattr(X, "shape") or hasattr(X, "columns"):
+        return len(getattr(X, "shape", (0, 0))) == 2
+    return isinstance(X, list | tuple) and bool(X) and isinstance(X[0], list | tuple)
+
+
+def _checked_map(kernel: FeatureMap, rows: Any) -> Any:
+    """Return φ(X) as a matrix of numbers."""
+    found = kernel.phi(rows)
+    if not hasattr(found, "dtype"):
+        found = np.asarray(found)
+    if len(found.shape) != 2 or found.dtype.kind not in "fiub":
+        raise InputError(
+            "a feature map must return a table of numbers, one row for each row",
+            got=f"{type(found).__name__} of shape {tuple(found.shape)}, {found.dtype}",
+            fix="return an array of shape (n, D)",
+        )
+    return found
+
+
+def _refuse_odd_matrix(source: Source) -> None:
+    """Refuse a precomputed matrix that is not square or not symmetric, naming the place."""
+    n, p = source.shape
+    if n != p:
+        raise InputError(
+            "a precomputed kernel matrix must be square to be fitted",
+            got=f"a matrix of shape {source.shape}",
+            fix="pass k(X, X); k(new, X) is for transform",
+        )
+    k = source.array
+    if hasattr(k, "toarray"):
+        k = k.toarray()
+    largest = float(np.max(np.abs(k), initial=0.0)) if k.dtype.kind in "fiu" else 1.0
+    for start in range(0, n, _BLOCK):
+        part = slice(start, min(start + _BLOCK, n))
+        apart = np.abs(np.asarray(k[part], np.float64) - np.asarray(k[:, part], np.float64).T)
+        if apart.size and np.nanmax(apart) > _ROUNDING * largest:
+            row, column = np.unravel_index(int(np.nanargmax(apart)), apart.shape)
+            i, j = start + int(row), int(column)
+            raise InputError(
+                "a kernel must be symmetric: k(x, y) = k(y, x)",
+                got=f"{k[i, j]:.6g} at row {i}, column {j}, and {k[j, i]:.6g} the other way",
+                fix="pass a symmetric matrix, for example (K + K.T) / 2",
+            )

@@ -1,0 +1,309 @@
+"""The paths of kernel PCA: explicit features, LAPACK, or an iteration on the stored matrix."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import EPS, Array, Tiles, as_numpy, eps_of, gaussian, prepare, tile
+from mercer.errors import InputError
+from mercer.estimators._indefinite import Signs, settle
+from mercer.estimators.pca import PCA
+from mercer.kernels import Flag, Kernel
+from mercer.operators import AsymmetryError, KernelMatrix, kernel_matrix, measured_error
+from mercer.planning import Path
+from mercer.selection import share
+from mercer.solvers import (
+    BlockKrylov,
+    Exact,
+    Floor,
+    Goal,
+    Outcome,
+    Solver,
+    Spectrum,
+    Stored,
+    fix_signs,
+)
+from mercer.sources import MappedSource, scan
+
+_C = 4.0  # units of rounding that an eigenvalue must exceed
+_CHECKED = 256  # random rows of a float32 matrix that are made again in float64
+_CHUNK = 1024  # training rows of one float64 tile among them
+_FIRST_GUESS = 32  # axes tried first when a share of the variance is asked for
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """What the estimator asks of a path."""
+
+    kernel: Kernel
+    rows: Any
+    weights: Array | None
+    wanted: int | float
+    indefinite: str
+    tol: float
+    memory: Any
+    time: float | None
+    seed: int
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.rows.shape[0])
+
+    @property
+    def total(self) -> float:
+        """Σw, the number of rows as counted."""
+        return float(self.n if self.weights is None else np.sum(self.weights))
+
+
+@dataclasses.dataclass(frozen=True)
+class KernelFound:
+    """What a path learns beside the pairs.
+
+    Attributes
+    ----------
+    total : float
+        Σw.
+    trace : float
+        tr K̃, or Σ|λ| of an indefinite matrix.
+    squares : float
+        ‖K̃‖²_F.
+    level : ndarray of shape (k,)
+        c₀ = BᵀKπ, taken from every new coordinate.
+    coordinates : ndarray of shape (n, k)
+        Training coordinates, projected as new rows are.
+    signs : Signs
+        What was done about negative eigenvalues.
+    engine : PCA or None
+        The model of the explicit features.
+    phi : callable or None
+        The explicit feature map.
+    """
+
+    total: float
+    trace: float
+    squares: float
+    level: Array
+    coordinates: Array
+    signs: Signs
+    engine: PCA | None = None
+    phi: Any = None
+
+
+def solve(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
+    """Return the leading pairs of K̃ (right vectors on the samples) along one path."""
+    return _primal(task) if path.name == "primal" else _matrix(task, path)
+
+
+# -- explicit features --------------------------------------------------------------------
+
+
+def features_of(task: Task) -> Any:
+    """Return φ as a function of rows, or None for the rows themselves."""
+    features = task.kernel.features(int(task.rows.shape[1]))
+    assert features is not None
+    return features.phi
+
+
+class _Engine(PCA):
+    """PCA of explicit features; what it misses is said by the estimator that asked."""
+
+    def _warn(self, spectrum: Spectrum) -> None:
+        del spectrum
+
+
+def _primal(task: Task) -> tuple[Spectrum, KernelFound]:
+    """PCA of φ(X): λ = (Σw - 1)·variance, u = √w·z/√λ."""
+    phi = features_of(task)
+    source = _mapped(task, phi)
+    limit = min(task.n, source.shape[1])
+    wanted = task.wanted if isinstance(task.wanted, float) else min(task.wanted, limit)
+    engine = _Engine(
+        wanted, tol=task.tol, memory=task.memory, time=task.time, random_state=task.seed
+    )
+    vars(engine).update(engine._fitted(source, task.weights))
+    scores = np.asarray(engine._project(source), np.float64)
+    values = engine.singular_values_**2
+    alive = values > engine.certificate_.zero_level * (task.total - 1)
+    root = np.ones(task.n) if task.weights is None else np.sqrt(task.weights)
+    safe = np.where(alive, np.sqrt(values), 1.0)
+    u = root[:, None] * scores * (alive / safe)
+    turned = fix_signs(u)
+    flips = np.where(np.sum(turned * u, axis=0) < 0, -1.0, 1.0)
+    engine.components_ = engine.components_ * flips[:, None].astype(engine.components_.dtype)
+    certificate = engine.certificate_.scaled(task.total - 1)
+    total = float(np.sum(values)) / max(float(np.sum(engine.explained_variance_ratio_)), 1e-300)
+    outcome = Outcome.CONVERGED if certificate.met else Outcome.FLOOR
+    spectrum = Spectrum.of(
+        values, turned, certificate, total=total, passes=engine.plan_.chosen.passes
+    )
+    spectrum = dataclasses.replace(spectrum, outcome=outcome)
+    k = limit if isinstance(task.wanted, float) else task.wanted
+    found = KernelFound(
+        total=task.total,
+        trace=total,
+        squares=float("nan"),
+        level=np.zeros(max(k, len(values))),
+        coordinates=scores * flips,
+        signs=Signs(),
+        engine=engine,
+        phi=phi,
+    )
+    return (spectrum if isinstance(task.wanted, float) else spectrum.padded(k)), found
+
+
+def _mapped(task: Task, phi: Any) -> Any:
+    """Return φ(X) as a source: whole where it takes less than half of the memory."""
+    rows = task.rows
+    width = int(phi(rows[:1]).shape[1])
+    if hasattr(rows, "tocsr") or task.n < width or 16.0 * task.n * width <= task.memory:
+        return scan(phi(rows))
+    return MappedSource(phi, rows)
+
+
+# -- the matrix ---------------------------------------------------------------------------
+
+
+def _matrix(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
+    program = task.kernel.program()
+    side = prepare(program, task.rows)
+    wide = path.products == 8
+    if wide and side.like is not None and side.like.dtype == np.float32:
+        side = prepare(program, _widened(task.rows))
+    try:
+        op = kernel_matrix(program, side, task.weights, np.float64 if wide else np.float32)
+    except AsymmetryError as error:
+        raise InputError(
+            "a kernel must be symmetric: k(x, y) = k(y, x)",
+            got=f"{task.kernel!r}: {error}",
+            fix="pass a symmetric function or matrix, for example (K + K.T) / 2",
+        ) from None
+    _refuse_odd(op, task)
+    spectrum, signs = _pairs(task, path, op)
+    return spectrum, _describe(task, op, spectrum, signs)
+
+
+def _widened(rows: Any) -> Any:
+    return rows.astype(np.float64)
+
+
+def _refuse_odd(op: KernelMatrix, task: Task) -> None:
+    """Refuse a matrix that is not finite, or in which nothing varies."""
+    if not (np.isfinite(op.squares) and np.all(np.isfinite(op.along))):
+        raise InputError(
+            "the kernel gives values that are not finite",
+            got=f"{task.kernel!r} on {task.n} rows",
+            fix="choose smaller parameters, or divide the data by a constant",
+        )
+    floor = _floor(op).absolute
+    if not op.trace > floor * task.n**0.5 and task.kernel.flag.centred:
+        raise InputError(
+            "the kernel matrix is constant up to rounding: no direction has variance",
+            got=f"tr K̃ = {op.trace:.3g}, entries up to {op.largest:.3g}, {task.kernel!r}",
+            fix="choose a shorter lengthscale, or check that the rows differ",
+        )
+
+
+def _floor(op: KernelMatrix) -> Floor:
+    n = op.shape[0]
+    unit = eps_of(op.k.dtype) if op.k.itemsize == 4 else 0.0
+    absolute = _C * op.largest * (n * EPS + np.sqrt(n) * unit)
+    return Floor(_C * n * EPS, float(absolute))
+
+
+def _pairs(task: Task, path: Path, op: KernelMatrix) -> tuple[Spectrum, Signs]:
+    """Return the pairs asked for; for a share their number is found on the way."""
+    psd = task.kernel.flag.centred
+    if isinstance(path.solver, Exact):
+        return settle(op, _goal(task, op, task.n, psd), task.indefinite, task.wanted, task)
+    if not isinstance(task.wanted, float):
+        spectrum = _iterated(task, path, op, task.wanted, psd)
+        return spectrum, Signs.sampled(task)
+    guess, most = _FIRST_GUESS, task.n // 8
+    while True:
+        spectrum = _iterated(task, path, op, min(guess, most), psd)
+        reached = float(np.sum(np.maximum(spectrum.values, 0.0)))
+        if reached >= task.wanted * op.trace:
+            k = share(np.append(spectrum.values, op.trace - reached), task.wanted)
+            cut = dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k))
+            return cut, Signs.sampled(task)
+        if guess >= most:
+            return settle(op, _goal(task, op, task.n, psd), task.indefinite, task.wanted, task)
+        guess *= 2
+
+
+def _goal(task: Task, op: KernelMatrix, k: int, psd: bool) -> Goal:
+    trace = op.trace + op.entry_error * op.shape[0] if psd else None
+    return Goal(k, task.tol, _floor(op), trace, op.entry_error, task.seed, psd=psd)
+
+
+def _iterated(task: Task, path: Path, op: KernelMatrix, k: int, psd: bool) -> Spectrum:
+    goal = _goal(task, op, k, psd)
+    narrow = op.k.itemsize == 4
+    if narrow:  # half of the tolerance is left for what float32 costs
+        goal = dataclasses.replace(goal, tol=0.5 * task.tol)
+    spectrum = _started(path.solver, op, goal).solve(op, goal)
+    if not narrow:
+        return spectrum
+    exact, picked = _checked_rows(task, op)
+    error = measured_error(op, exact, picked, spectrum.right)
+    beyond = op.shape[0] * float(np.max(np.abs(exact - op.k[picked])))
+    certificate = dataclasses.replace(spectrum.certificate, tol=task.tol)
+    certificate = certificate.widened(spectrum.values, error, beyond)
+    outcome = Outcome.CONVERGED if certificate.met else Outcome.FLOOR
+    return dataclasses.replace(spectrum, certificate=certificate, outcome=outcome)
+
+
+def _started(solver: Solver, op: KernelMatrix, goal: Goal) -> Solver:
+    """Return the solver with a first block orthogonal to r: no axis then has a part along it."""
+    krylov = solver.krylov if isinstance(solver, Stored) else solver
+    assert isinstance(krylov, BlockKrylov)
+    block = op.project(gaussian((op.shape[0], krylov.block), op.like, goal.seed))
+    krylov = dataclasses.replace(krylov, start=block)
+    return dataclasses.replace(solver, krylov=krylov) if isinstance(solver, Stored) else krylov
+
+
+def _checked_rows(task: Task, op: KernelMatrix) -> tuple[Array, Array]:
+    """Return random rows of the matrix (s, n), every entry made in float64, and which."""
+    n = task.n
+    rng = np.random.default_rng([task.seed, 77])
+    picked = np.sort(rng.choice(n, min(n, _CHECKED), replace=False))
+    program = task.kernel.program()
+    few = prepare(program, _widened(task.rows[picked]))
+    exact = np.empty((len(picked), n))
+    tiles = Tiles(n, _CHUNK)
+    for number in range(len(tiles)):
+        part = tiles[number]
+        some = prepare(program, _widened(task.rows[part]), other=few)
+        exact[:, part] = tile(program, few, some, slice(0, few.n), slice(0, some.n))
+    if task.weights is not None:
+        root = np.sqrt(task.weights)
+        exact *= root[picked, None] * root[None, :]
+    return exact, picked
+
+
+def _describe(task: Task, op: KernelMatrix, spectrum: Spectrum, signs: Signs) -> KernelFound:
+    """Return c₀ and the training coordinates, as a projection of new rows would give them."""
+    k = len(spectrum.certificate.lower)
+    u = as_numpy(spectrum.right)[:, :k]
+    size = np.maximum(spectrum.values[:k], 0.0)
+    alive = size > spectrum.certificate.zero_level
+    scale = signs.directions(k) * alive / np.sqrt(np.where(alive, size, 1.0))
+    image = signs.image if signs.image is not None else op.matmat(u)
+    root = np.ones(task.n) if task.weights is None else np.sqrt(task.weights)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        coordinates = image[:, :k] * scale / root[:, None]
+    return KernelFound(
+        total=task.total,
+        trace=signs.mass if signs.mass is not None else op.trace,
+        squares=op.frobenius**2,
+        level=(op.along @ u) * scale / np.sqrt(task.total),
+        coordinates=coordinates,
+        signs=signs,
+    )
+
+
+def needs_whole(flag: Flag, policy: str, n: int, most: int) -> bool:
+    """Tell whether all eigenvalues are needed: to look for negative ones, or to turn them."""
+    return policy in ("flip", "shift") or (not flag.centred and n <= most)

@@ -1,0 +1,453 @@
+"""Kernel PCA: principal components of rows seen through a kernel."""
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Array, Lanes, Side, Tiles, Workspace, prepare, thread_count, tile
+from mercer.errors import DataWarning, InputError, NotSupportedError, warn
+from mercer.estimators._base import SpectralEstimator
+from mercer.estimators._decoder import Decoder, learn
+from mercer.estimators._door import admit_coordinates, refuse_bad_cells
+from mercer.estimators._indefinite import POLICIES
+from mercer.estimators._kernel_rows import KernelRows
+from mercer.estimators._kernel_solve import KernelFound, Task, needs_whole, solve
+from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel, cka
+from mercer.planning import KernelCost, Path, Problem
+from mercer.solvers import Spectrum
+from mercer.sources import Source
+
+_LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
+_SAMPLE = 2000  # rows that the alignment is taken from
+_ENOUGH = 50  # rows from which a large effective rank says something
+_TILE = 512
+
+
+class KernelPCA(SpectralEstimator):
+    """Principal components of φ(x), k(x, y) = φ(x)ᵀφ(y): K̃ = HKH = UΛUᵀ, Z = UΛ^½.
+
+    Use it where structure is curved: rings, clusters of any shape, images. The plan chooses
+    between explicit features (exact for any number of rows), LAPACK, and an iteration on
+    the stored matrix; the result says how accurate it is.
+
+    Parameters
+    ----------
+    n_components : int, float in (0, 1) or None
+        Axes to keep; a share keeps as many as reach that part of the variance in feature
+        space; None keeps all n.
+    kernel : Kernel, str or callable
+        See `mercer.kernels`; a string such as "rbf(lengthscale=2) + linear", "precomputed",
+        or a function of two blocks of rows.
+    standardize : bool
+        Whether columns are divided by their standard deviation first.
+    indefinite : {"raise", "clip", "flip", "shift"}
+        What to do about negative eigenvalues. "raise" refuses a negative share above 1e-3
+        and leaves smaller ones out; "clip" leaves them out; "flip" counts them by modulus;
+        "shift" adds the lowest to all, and then ``transform(X)`` differs from
+        ``fit_transform(X)``.
+    tol : float or None
+        Largest relative half-width of the certified interval of an eigenvalue; None is
+        1e-6, and 1e-5 for float32 data.
+    memory, time, device, random_state
+        As for `PCA`.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (k,)
+        λ of K̃.
+    explained_variance_ : ndarray of shape (k,)
+        λ/(n - 1).
+    explained_variance_ratio_ : ndarray of shape (k,)
+        λ/tr K̃; |λ|/Σ|λ| where the matrix is indefinite.
+    dual_ : ndarray of shape (n, k)
+        B = UΛ^-½: a new row has coordinates Bᵀk_X(x) - c₀.
+    kernel_ : Kernel
+        The kernel with its parameters as numbers.
+    effective_rank_ : float
+        (tr K̃)²/‖K̃‖²_F, between 1 and n - 1.
+    alignment_ : float or None
+        Alignment with the linear kernel (centred, 0 to 1) on at most 2000 rows; None where
+        rows are not numbers.
+    negative_share_ : float
+        Σ|λ⁻|/Σ|λ|.
+    certificate_ : Certificate
+        Intervals that hold the eigenvalues, residuals, gaps, axes that cannot be told apart.
+    X_fit_ : array of shape (n, p)
+        The training rows as the kernel sees them.
+    n_components_, n_samples_, n_features_in_, rank_ : int
+        Axes kept, rows, columns, and kept axes with variance above rounding.
+    plan_ : Plan
+        The path taken and the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> t = np.linspace(0, 2 * np.pi, 60)
+    >>> rings = np.concatenate([np.c_[np.cos(t), np.sin(t)], 3 * np.c_[np.cos(t), np.sin(t)]])
+    >>> model = KernelPCA(2, kernel="rbf(lengthscale=1)").fit(rings)
+    >>> model.certificate_.met
+    True
+    >>> model.transform(rings).shape
+    (120, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            None,
+        ],
+        "kernel": [str, callable, HasMethods("block")],
+        "standardize": ["boolean"],
+        "indefinite": [StrOptions(set(POLICIES))],
+        "tol": [Interval(Real, 0, None, closed="neither"), None],
+        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
+        "time": [Interval(Real, 0, None, closed="neither"), None],
+        "device": [str, None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        n_components: int | float | None = 2,
+        *,
+        kernel: Kernel | str | Any = RBF(),  # noqa: B008 - a frozen value
+        standardize: bool = False,
+        indefinite: str = "raise",
+        tol: float | None = None,
+        memory: int | str | None = None,
+        time: float | None = None,
+        device: str | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.standardize = standardize
+        self.indefinite = indefinite
+        self.tol = tol
+        self.memory = memory
+        self.time = time
+        self.device = device
+        self.random_state = random_state
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value.
+
+        What was fitted stays as it is.
+        """
+        nested = {name: params.pop(name) for name in list(params) if name[:8] == "kernel__"}
+        super().set_params(**params)
+        if nested:
+            values = {name.removeprefix("kernel__"): value for name, value in nested.items()}
+            self.kernel = as_kernel(self.kernel).with_params(**values)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: a precomputed kernel is pairwise input."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(_as_known(self.kernel), Precomputed)
+        return tags
+
+    # -- describe ---------------------------------------------------------------------
+
+    def _admit(self, X: Any, *, reset: bool) -> Source:
+        kernel = as_kernel(self.kernel) if reset else self._given
+        if reset:
+            self._given = kernel
+        return KernelRows.admitted(self, kernel, X, reset=reset)
+
+    def _problem(self, source: Source, weights: Any = None) -> Problem:
+        n, p = source.shape
+        names = getattr(self, "feature_names_in_", None)
+        refuse_bad_cells(source, names)
+        self._frame = KernelRows.of(source, self._given, bool(self.standardize), weights)
+        rows = self._frame.ready(source)
+        self.kernel_ = self._frame.kernel.resolve(rows[:: max(1, -(-n // _SAMPLE))])
+        self.X_fit_ = rows
+        self._count = n if weights is None else int(np.sum(weights) * (1 + 1e-12))
+        return Problem(
+            rows=n,
+            cols=p,
+            components=self._most_components(n),
+            itemsize=source.products.itemsize,
+            nnz=source.nnz,
+            tol=self._tolerance(source),
+            kernel=self._cost(rows),
+            **self._resources(),
+        )
+
+    def _cost(self, rows: Any) -> KernelCost:
+        n, p = rows.shape
+        features = self.kernel_.features(p)
+        count = None
+        if features is not None:
+            count = features.count(p) or int(np.shape(features.phi(rows[:2]))[1])
+        per_entry = 4.0 * rows.nnz / n if hasattr(rows, "nnz") else 2.0 * p
+        return KernelCost(
+            flops=per_entry + 20.0,
+            features=count,
+            finite=count is not None and self._frame.finite(self.kernel_),
+            whole=needs_whole(self.kernel_.flag, self.indefinite, n, _LOOKED_THROUGH),
+        )
+
+    def _tolerance(self, source: Source) -> float:
+        if self.tol is not None:
+            return float(self.tol)
+        return 1e-5 if source.products.itemsize == 4 else 1e-6
+
+    def _most_components(self, n: int) -> int:
+        wanted = self.n_components
+        if isinstance(wanted, bool):
+            raise InputError(
+                "n_components must be a number, not a truth value",
+                got=f"n_components={wanted}",
+                fix="pass a whole number, a share such as 0.95, or None",
+            )
+        if wanted is None:
+            return n
+        if not isinstance(wanted, Integral):
+            return min(n, 32)
+        if wanted > n:
+            raise InputError(
+                f"n_components={wanted} must be between 1 and n_samples={n}",
+                got=f"n_components={wanted}, {n} rows",
+                fix=f"ask for at most {n - 1} components: centring takes one away",
+            )
+        return int(wanted)
+
+    # -- operator and pairs -----------------------------------------------------------
+
+    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, KernelFound]:
+        n = source.shape[0]
+        wanted = self.n_components
+        shared = isinstance(wanted, Real) and not isinstance(wanted, Integral)
+        return solve(
+            Task(
+                kernel=self.kernel_,
+                rows=self.X_fit_,
+                weights=weights,
+                wanted=float(wanted) if shared else self._most_components(n),
+                indefinite=self.indefinite,
+                tol=self._tolerance(source),
+                memory=self._budget(),
+                time=self.time,
+                seed=self._seed(),
+            ),
+            path,
+        )
+
+    # -- scale ------------------------------------------------------------------------
+
+    def _scale(self, spectrum: Spectrum, found: KernelFound, source: Source) -> dict[str, Any]:
+        certificate = spectrum.certificate
+        k = len(certificate.lower)
+        values = np.maximum(spectrum.values[:k], 0.0)
+        alive = values > certificate.zero_level
+        signs = found.signs.directions(k)
+        dtype = np.float32 if source.products.itemsize == 4 else np.float64
+        with np.errstate(divide="ignore"):
+            scale = signs * np.where(alive, 1 / np.sqrt(np.where(alive, values, 1.0)), 0.0)
+        weights = self._frame.weights
+        root = np.ones((source.shape[0], 1)) if weights is None else np.sqrt(weights)[:, None]
+        rows = self._frame.kept(self.X_fit_, source)
+        dual = np.asarray(root * spectrum.right[:, :k] * scale, dtype)
+        fitted = {
+            "eigenvalues_": values * signs,
+            "explained_variance_": values / (found.total - 1),
+            "explained_variance_ratio_": values / found.trace,
+            "dual_": dual,
+            "certificate_": certificate,
+            "n_components_": k,
+            "n_samples_": source.shape[0],
+            "rank_": int(np.sum(alive)),
+            "X_fit_": rows,
+            "negative_share_": found.signs.negative_share,
+            "effective_rank_": self._effective_rank(spectrum, found),
+            "alignment_": self._alignment(rows),
+            "_level": found.level[:k],
+            "_coordinates": np.asarray(found.coordinates[:, :k], dtype),
+            "_engine": found.engine,
+            "_phi": found.phi,
+            "_side": None if rows is None else prepare(self.kernel_.program(), rows),
+            "_decoder": None,
+        }
+        self._warn_rank(fitted["effective_rank_"], source.shape[0])
+        return fitted
+
+    def _effective_rank(self, spectrum: Spectrum, found: KernelFound) -> float:
+        """(Σλ)²/Σλ²; for explicit features the part not found counts as noise of one size."""
+        if found.engine is None:
+            return float(found.trace**2 / max(found.squares, 1e-300))
+        values = np.maximum(spectrum.values, 0.0)
+        rest = max(found.trace - float(np.sum(values)), 0.0)
+        left = max(min(found.engine.components_.shape[1], self._count) - len(values), 1)
+        return float(found.trace**2 / max(np.sum(values**2) + rest**2 / left, 1e-300))
+
+    def _alignment(self, rows: Any) -> float | None:
+        if isinstance(self.kernel_, Precomputed) or isinstance(self.kernel_, Linear):
+            return 1.0 if isinstance(self.kernel_, Linear) else None
+        sample = rows[:: max(1, -(-rows.shape[0] // _SAMPLE))]
+        if hasattr(sample, "toarray"):
+            sample = sample.toarray()
+        wide = np.asarray(sample, np.float64)
+        about = wide - wide.mean(axis=0)
+        if not np.any(about):
+            return None
+        return float(cka(self.kernel_.block(sample), about @ about.T))
+
+    def _warn_rank(self, rank: float, n: int) -> None:
+        if n >= _ENOUGH and rank > n / 4 and self._frame.weights is None:
+            warn(
+                "the lengthscale is too short, or there is no low-dimensional structure",
+                got=f"effective rank {rank:.0f} of {n} rows, {self.kernel_!r}",
+                fix="choose a longer lengthscale, or fewer and better columns",
+                category=DataWarning,
+            )
+
+    # -- project ----------------------------------------------------------------------
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
+        self.fit(X, y, **fit_params)
+        found = self._coordinates.copy()
+        unseen = np.flatnonzero(~np.isfinite(found).all(axis=1))
+        if unseen.size:  # rows of weight zero are projected as new rows are
+            found[unseen] = self._projected(self.X_fit_[unseen])
+        return found
+
+    def _project(self, source: Source) -> Array:
+        found = self._projected(self._frame.ready(source))
+        if not np.isfinite(found).all():
+            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+        return found
+
+    def _projected(self, rows: Any) -> Array:
+        """Return Bᵀk_X(x) - c₀ by tiles: 2n(p + k) flops a row."""
+        if self._engine is not None:
+            return self._through_features(rows)
+        if isinstance(self.kernel_, Precomputed):
+            return self._finished(np.asarray(rows @ self.dual_))
+        program, side = self.kernel_.program(), self._side
+        new = prepare(program, rows, other=side)
+        out = np.zeros((new.n, self.n_components_))
+        mine, theirs = Tiles(new.n, _TILE), Tiles(side.n, 4 * _TILE)
+        lanes = Lanes(min(thread_count(), len(mine)) if new.n * side.n > 1e5 else 1)
+
+        def work(_lane: int, numbers: Iterator[int]) -> None:
+            space = Workspace()
+            buffer = np.empty(_TILE * 4 * _TILE, self.dual_.dtype)
+            for number in numbers:
+                part = mine[number]
+                for other in range(len(theirs)):
+                    cols = theirs[other]
+                    shape = (part.stop - part.start, cols.stop - cols.start)
+                    t = _room(new, buffer, shape)
+                    t = tile(program, new, side, part, cols, t, space)
+                    out[part] += np.asarray(t, self.dual_.dtype) @ self.dual_[cols]
+
+        lanes.run(work, len(mine))
+        return self._finished(out)
+
+    def _finished(self, products: Array) -> Array:
+        return np.asarray(products - self._level, self.dual_.dtype)
+
+    def _through_features(self, rows: Any) -> Array:
+        from mercer.sources import scan
+
+        found = self._engine._project(scan(self._phi(rows)))
+        short = self.n_components_ - found.shape[1]
+        return found if short <= 0 else np.pad(found, ((0, 0), (0, short)))
+
+    # -- back -------------------------------------------------------------------------
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the rows that coordinates stand for, by a decoder learned at its first use.
+
+        The linear kernel has PCA's own inverse. All others learn a ridge regression from
+        the training coordinates to the training rows, with its own bandwidth.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+            Coordinates, as `transform` returns them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        Z = admit_coordinates(X, self.n_components_)
+        if self._engine is not None and isinstance(self.kernel_, Linear):
+            back = self._engine.inverse_transform(Z[:, : self._engine.n_components_])
+        else:
+            back = self.decoder_.decode(Z)
+        return self._frame.back(np.asarray(back)).astype(Z.dtype, copy=False)
+
+    @property
+    def decoder_(self) -> Decoder:
+        """The map from coordinates to rows, learned when it is first asked for."""
+        check_is_fitted(self)
+        if self._decoder is None:
+            self._refuse_decoding()
+            seen = np.isfinite(self._coordinates).all(axis=1)
+            weights = self._frame.weights
+            self._decoder = learn(
+                self._coordinates[seen],
+                self.X_fit_[seen],
+                None if weights is None else weights[seen],
+            )
+        found: Decoder = self._decoder
+        return found
+
+    def _refuse_decoding(self) -> None:
+        if isinstance(self.kernel_, Precomputed) or not self._frame.numeric:
+            raise NotSupportedError(
+                "there are no rows of numbers to go back to",
+                got=f"{self._given!r}",
+                fix="fit with a kernel on a table of numbers",
+            )
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return R² of the reconstruction in input space, 1 - Σ‖x - x̂‖²/Σ‖x - x̄‖².
+
+        It compares kernels and numbers of components; for the linear kernel it is the share
+        of variance kept.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
+        """
+        check_is_fitted(self)
+        source = self._admit(X, reset=False)
+        back = self.inverse_transform(self._project(source))
+        rows = source.array.toarray() if hasattr(source.array, "toarray") else source.array
+        wide = np.asarray(rows, np.float64)
+        spread = float(np.sum((wide - wide.mean(axis=0)) ** 2))
+        left = float(np.sum((wide - back) ** 2))
+        return 1 - left / spread if spread > 0 else 0.0
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+
+def _room(side: Side, buffer: Array, shape: tuple[int, int]) -> Array | None:
+    """Return the part of a buffer that holds a tile, or None where its type differs."""
+    fits = side.like is not None and str(side.like.dtype) == str(buffer.dtype)
+    return buffer[: shape[0] * shape[1]].reshape(shape) if fits else None
+
+
+def _as_known(kernel: Any) -> Any:
+    """Return the kernel of a parameter, or the parameter itself where it is none."""
+    try:
+        return as_kernel(kernel)
+    except InputError:
+        return kernel

@@ -1,0 +1,221 @@
+"""A stored kernel matrix, built by symmetric tiles and centred by its products."""
+
+from collections.abc import Iterator
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import (
+    EPS,
+    Array,
+    Lanes,
+    Node,
+    Side,
+    Tiles,
+    Workspace,
+    diagonal,
+    eps_of,
+    namespace,
+    rows_times,
+    thread_count,
+    tile,
+)
+from mercer.operators._base import Operator
+
+_TILE = 512  # rows and columns of a tile
+_WORTH_LANES = 2e6  # entries from which threads pay
+
+
+@final
+class KernelMatrix(Operator):
+    """A = P·D_√w·K·D_√w·P with P = I - rrᵀ, r = √(w/Σw): the centred kernel matrix.
+
+    Without weights A = HKH. K itself is kept as it is; a block V loses its part along r
+    before the product and again after it, so that no centred copy is made. Its eigenvalues
+    are those of the matrix in which row i stands w_i times.
+
+    Parameters
+    ----------
+    k : ndarray of shape (n, n)
+        D_√w·K·D_√w, float64 or float32.
+    direction : ndarray of shape (n,)
+        r.
+    along : ndarray of shape (n,)
+        k·r, summed in float64.
+    squares, raw_trace, largest : float
+        ‖k‖²_F, tr k and max|k_ij|.
+    """
+
+    symmetric = True
+
+    def __init__(
+        self,
+        k: Array,
+        direction: Array,
+        along: Array,
+        squares: float,
+        raw_trace: float,
+        largest: float,
+    ) -> None:
+        self.k, self.direction, self.along = k, direction, along
+        self.squares, self.raw_trace, self.largest = squares, raw_trace, largest
+        self.shape = (int(k.shape[0]), int(k.shape[0]))
+        self.like = np.empty((0, 0))
+
+    def project(self, v: Array) -> Array:
+        """Return PV."""
+        return v - self.direction[:, None] * (self.direction @ v)[None, :]
+
+    def times(self, v: Array) -> Array:
+        """Return k·V (n, b) in the precision of the matrix, not centred."""
+        return rows_times(self.k, np.asarray(v, self.k.dtype))
+
+    def matmat(self, v: Array, /) -> Array:
+        """See `Operator.matmat`: 2n²b flops."""
+        return self.project(np.asarray(self.times(self.project(v)), np.float64))
+
+    def rmatmat(self, u: Array, /) -> Array:
+        """See `Operator.rmatmat`."""
+        return self.matmat(u)
+
+    def dense(self) -> Array:
+        """Return A itself, written over the stored matrix where that is float64."""
+        a = np.asarray(self.k, np.float64)
+        middle = float(self.direction @ self.along)
+        r, mean = self.direction, self.along - 0.5 * middle * self.direction
+        tiles = Tiles(self.shape[0], _TILE)
+        for number in range(len(tiles)):
+            part = tiles[number]
+            a[part] -= r[part, None] * mean[None, :]
+            a[part] -= mean[part, None] * r[None, :]
+        return a
+
+    @property
+    def trace(self) -> float:
+        """tr A = tr k - rᵀkr."""
+        return self.raw_trace - float(self.direction @ self.along)
+
+    @property
+    def frobenius(self) -> float:
+        """A bound on ‖A‖_F from ‖k‖²_F - 2‖kr‖² + (rᵀkr)², with what the sums may have lost."""
+        middle = float(self.direction @ self.along)
+        kept = self.squares - 2 * float(self.along @ self.along) + middle**2
+        lost = (1e3 * EPS + 16 * (eps_of(self.k.dtype) if self.k.itemsize == 4 else 0.0)) * (
+            self.squares
+        )
+        return float(np.sqrt(max(kept, 0.0) + lost))
+
+    @property
+    def entry_error(self) -> float:
+        """A bound on the norm of what rounding each float64 entry does to A."""
+        return 2 * self.shape[0] * EPS * self.largest
+
+
+def kernel_matrix(
+    program: Node,
+    side: Side,
+    weights: Array | None = None,
+    dtype: Any = np.float64,
+) -> KernelMatrix:
+    """Return the stored matrix of a program: tiles I ≤ J only, each written twice.
+
+    One pass: n²p flops for a kernel of products or distances, and half the exponentials.
+    Trace, Frobenius norm and k·r are summed on the way.
+
+    Parameters
+    ----------
+    program : Node
+        The kernel.
+    side : Side
+        The rows, prepared for it.
+    weights : ndarray of shape (n,) or None
+        Repeat counts.
+    dtype : dtype
+        float64, or float32 to halve the memory.
+    """
+    n = side.n
+    root = np.ones(n) if weights is None else np.sqrt(weights)
+    r = root / np.linalg.norm(root)
+    tiles = Tiles(n, min(n, _TILE))
+    count = len(tiles)
+    pairs = [(i, j) for i in range(count) for j in range(i, count)]
+    lanes = Lanes(min(thread_count(), len(pairs)) if n * n > _WORTH_LANES else 1)
+    k = np.empty((n, n), dtype)
+    along = np.zeros((lanes.count, n))
+    squares, largest = np.zeros(len(pairs)), np.zeros(len(pairs))
+    asymmetry = np.zeros(len(pairs))
+
+    def work(lane: int, numbers: Iterator[int]) -> None:
+        space = Workspace()
+        buffer = np.empty((tiles.rows, tiles.rows), side_dtype(side))
+        for number in numbers:
+            i, j = (tiles[index] for index in pairs[number])
+            t = buffer.reshape(-1)[: (i.stop - i.start) * (j.stop - j.start)]
+            t = t.reshape(i.stop - i.start, j.stop - j.start)
+            t = tile(program, side, side, i, j, t, space)
+            if i == j:
+                asymmetry[number] = float(np.max(np.abs(t - t.T), initial=0.0))
+            if weights is not None:
+                t *= root[i, None].astype(t.dtype)
+                t *= root[j].astype(t.dtype)
+            k[i, j] = t
+            if i != j:
+                k[j, i] = t.T
+                along[lane, j] += r[i].astype(t.dtype) @ t
+            along[lane, i] += t @ r[j].astype(t.dtype)
+            squares[number] = float(np.vdot(t, t)) * (1 if i == j else 2)
+            largest[number] = max(float(t.max()), -float(t.min()))
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        lanes.run(work, len(pairs))
+    _symmetric(asymmetry, largest)
+    trace = float(np.sum(diagonal(program, side) * root**2))
+    return KernelMatrix(
+        k, r, along.sum(axis=0), float(squares.sum()), trace, float(largest.max())
+    )
+
+
+class AsymmetryError(ValueError):
+    """k(x, y) and k(y, x) differ by more than rounding."""
+
+    def __init__(self, difference: float, largest: float) -> None:
+        super().__init__(f"k(x, y) - k(y, x) reaches {difference:.3g}, k itself {largest:.3g}")
+
+
+def _symmetric(asymmetry: Array, largest: Array) -> None:
+    top = float(largest.max(initial=0.0))
+    worst = float(asymmetry.max(initial=0.0))
+    if worst > 1e-5 * top and np.isfinite(top):
+        raise AsymmetryError(worst, top)
+
+
+def side_dtype(side: Side) -> Any:
+    """Return the precision in which the tiles of a side are made."""
+    return np.float64 if side.like is None else np.dtype(str(side.like.dtype))
+
+
+def measured_error(
+    op: KernelMatrix,
+    exact_rows: Array,
+    picked: Array,
+    q: Array,
+) -> Array:
+    """Return bounds (k,) on ‖(k̂ - k)q_j‖ of a float32 matrix k̂, its products included.
+
+    On random rows the products are repeated with entries made in float64; twice the largest
+    difference is charged to every row.
+
+    Parameters
+    ----------
+    op : KernelMatrix
+        The float32 matrix.
+    exact_rows : ndarray of shape (s, n)
+        Rows of k in float64.
+    picked : ndarray of shape (s,)
+        Which rows they are.
+    q : ndarray of shape (n, k)
+        Unit vectors.
+    """
+    xp = namespace(q)
+    wrong = op.times(q)[picked].astype(np.float64) - exact_rows @ q
+    return 2 * np.sqrt(op.shape[0]) * xp.max(xp.abs(wrong), axis=0)

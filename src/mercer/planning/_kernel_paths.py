@@ -1,0 +1,104 @@
+"""The paths of kernel PCA while the matrix fits, and what each costs."""
+
+import dataclasses
+
+from mercer.planning._cost import Machine
+from mercer.planning._paths import Path, block_width, candidates
+from mercer.planning._problem import KernelCost, Problem
+from mercer.solvers import BlockKrylov, Exact, Stored
+
+_SMALL = 1500  # rows up to which LAPACK's full eigenproblem is as fast as an iteration
+_FEW = 8  # an iteration pays for at most one axis in so many
+_STEPS = 6  # products that enlarge the space, typical of smooth kernels
+_MOST = 200  # products after which a flat spectrum goes to LAPACK
+_TILE = 512 * 512
+
+
+def kernel_candidates(problem: Problem) -> list[Path]:
+    """Return the paths that can do a kernel problem, most digits first."""
+    kernel = problem.kernel
+    assert kernel is not None
+    machine = Machine(threads=problem.threads)
+    paths = []
+    if kernel.features is not None:
+        paths.append(_primal(problem, kernel.features))
+    if kernel.features is None or not kernel.finite:
+        paths.append(_lapack(problem, kernel, machine))
+        small = problem.rows <= _SMALL and problem.allowed is None
+        if not small and not kernel.whole and _FEW * problem.components <= problem.rows:
+            paths.append(_stored(problem, kernel, machine))
+    if problem.allowed is None:
+        return paths
+    return [path for path in paths if path.name in problem.allowed]
+
+
+def _primal(p: Problem, features: int) -> Path:
+    """PCA of the explicit features: its cheapest path, with the features to be made."""
+    inner = dataclasses.replace(
+        p, kernel=None, cols=max(features, 1), allowed=None, gram_flops=None
+    )
+    inner = dataclasses.replace(inner, components=min(p.components, p.rows, inner.cols))
+    best = min(candidates(inner), key=lambda path: (path.bytes > p.memory, path.seconds))
+    made = 8.0 * p.rows * features
+    held = best.bytes + (made if made <= p.memory / 2 or p.rows < features else 0.0)
+    coordinates = 16.0 * p.rows * p.components
+    return dataclasses.replace(
+        best,
+        name="primal",
+        bytes=int(held + coordinates),
+        seconds=best.seconds + made / 1e9,
+        note=f"PCA of {features:,} explicit features ({best.name})",
+    )
+
+
+def _build(p: Problem, kernel: KernelCost, machine: Machine, itemsize: int) -> float:
+    """Return the seconds of the matrix: half of it made, all of it written."""
+    n = float(p.rows)
+    made = 0.5 * n * n * kernel.flops / machine.rate(machine.symmetric, itemsize)
+    return made + n * n * itemsize / (machine.touch * machine.threads) + 1e-3
+
+
+def _lapack(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
+    n = float(p.rows)
+    flops = 0.5 * n * n * kernel.flops + 9 * n**3
+    seconds = _build(p, kernel, machine, 8) + n**3 / (machine.eigen * machine.threads)
+    held = 24.0 * n * n + 3 * p.data_bytes + 16.0 * n * p.components + 32e6 * (n > _SMALL / 4)
+    note = "all pairs of the kernel matrix by LAPACK"
+    solver = Exact(destroy=True)
+    return Path("lapack", solver, 1, int(held), flops, seconds, "gram", 8, note)
+
+
+def _stored(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
+    n, b = float(p.rows), block_width(p.components, p.rows)
+    basis = min(p.rows, max(400, 12 * b, 4 * p.components + 6 * b))
+    flops = 0.5 * n * n * kernel.flops + 2 * n * n * b * _STEPS
+    step = 2 * n * n * b / machine.rate(machine.thin, p.itemsize)
+    seconds = _build(p, kernel, machine, p.itemsize) + (_STEPS + 2) * step
+    krylov = BlockKrylov(block=b, max_passes=_MOST, max_basis=basis)
+    held = p.itemsize * (n * n + machine.threads * 4.0 * _TILE) + 2 * p.data_bytes
+    held += 8.0 * n * (2.2 * min(basis, (_STEPS + 2) * b) + 4 * b + 2 * p.components) + 32e6
+    note = f"stored matrix, block Krylov with {b} columns a product"
+    if p.itemsize == 4:
+        note = f"float32 {note}, its error measured"
+    return Path("stored", krylov, 1, int(held), flops, seconds, "tol", p.itemsize, note)
+
+
+def kernel_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
+    """Return the chosen path with float64 and then LAPACK behind an iteration."""
+    if best.name != "stored":
+        return best
+    n = problem.rows
+    whole = 26.0 * n * n <= problem.memory and best.products == 8
+    assert isinstance(best.solver, BlockKrylov)
+    each = dataclasses.replace(best, solver=Stored(best.solver, whole=whole))
+    if best.products == 8:
+        return each
+    wide = [p for p in paths if p.name == "lapack" and p.bytes <= problem.memory]
+    again = dataclasses.replace(
+        best,
+        products=8,
+        note="float64 matrix",
+        bytes=2 * best.bytes,
+        solver=Stored(best.solver, whole=bool(wide)),
+    )
+    return dataclasses.replace(each, then=again if again.bytes <= problem.memory else None)
