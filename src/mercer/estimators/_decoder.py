@@ -68,7 +68,7 @@ def learn(scores: Array, rows: Any, weights: Array | None) -> Decoder:
     Cost: n(k + m)² flops for each lengthscale tried, m at most 2000 rows.
     """
     scores = np.asarray(scores, np.float64)
-    n, k = scores.shape
+    n = len(scores)
     unit = float(np.max(np.std(scores, axis=0), initial=0.0)) or 1.0
     landmarks = scores[:: max(1, -(-n // _LANDMARKS))] / unit
     median = RBF().resolve(landmarks).lengthscale if _vary(landmarks) else 1.0

@@ -61,13 +61,14 @@ class KernelRows:
         frame = cls(Linear() if mapped else kernel, not mapped, weights)
         if not standardize:
             return frame
+        sparse = source.nnz is not None
         if isinstance(kernel, Precomputed) or (
             source.nnz is not None and not kernel.stationary
         ):
             raise InputError(
                 "these rows cannot be standardised",
                 got=f"standardize=True with {kernel!r}"
-                + ("" if source.nnz is None else " and a sparse matrix"),
+                + (" and a sparse matrix" if sparse else ""),
                 fix="standardise the columns before, or use a kernel of distances",
             )
         rows = rows_of(source, weights)

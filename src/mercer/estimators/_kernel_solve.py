@@ -246,7 +246,7 @@ def _iterated(task: Task, path: Path, op: KernelMatrix, k: int, psd: bool) -> Sp
     spectrum = _started(path.solver, op, goal).solve(op, goal)
     if not narrow:
         return spectrum
-    exact, picked = _checked_rows(task, op)
+    exact, picked = _checked_rows(task)
     error = measured_error(op, exact, picked, spectrum.right)
     beyond = op.shape[0] * float(np.max(np.abs(exact - op.k[picked])))
     certificate = dataclasses.replace(spectrum.certificate, tol=task.tol)
@@ -256,7 +256,7 @@ def _iterated(task: Task, path: Path, op: KernelMatrix, k: int, psd: bool) -> Sp
 
 
 def _started(solver: Solver, op: KernelMatrix, goal: Goal) -> Solver:
-    """Return the solver with a first block orthogonal to r: no axis then has a part along it."""
+    """Return the solver with a first block orthogonal to r, so that every axis is."""
     krylov = solver.krylov if isinstance(solver, Stored) else solver
     assert isinstance(krylov, BlockKrylov)
     block = op.project(gaussian((op.shape[0], krylov.block), op.like, goal.seed))
@@ -264,7 +264,7 @@ def _started(solver: Solver, op: KernelMatrix, goal: Goal) -> Solver:
     return dataclasses.replace(solver, krylov=krylov) if isinstance(solver, Stored) else krylov
 
 
-def _checked_rows(task: Task, op: KernelMatrix) -> tuple[Array, Array]:
+def _checked_rows(task: Task) -> tuple[Array, Array]:
     """Return random rows of the matrix (s, n), every entry made in float64, and which."""
     n = task.n
     rng = np.random.default_rng([task.seed, 77])

@@ -289,8 +289,10 @@ class KernelPCA(SpectralEstimator):
         return float(found.trace**2 / max(np.sum(values**2) + rest**2 / left, 1e-300))
 
     def _alignment(self, rows: Any) -> float | None:
-        if isinstance(self.kernel_, Precomputed) or isinstance(self.kernel_, Linear):
-            return 1.0 if isinstance(self.kernel_, Linear) else None
+        if isinstance(self.kernel_, Linear):
+            return 1.0
+        if isinstance(self.kernel_, Precomputed):
+            return None
         sample = rows[:: max(1, -(-rows.shape[0] // _SAMPLE))]
         if hasattr(sample, "toarray"):
             sample = sample.toarray()

@@ -77,7 +77,9 @@ def _best(fits: list[Path]) -> Path:
     exact = [path for path in fits if path.digits == "all" and path.seconds <= _ANYWAY]
     if exact:
         return exact[0]
-    direct = [p for p in fits if p.digits != "tol" and p.seconds <= _PREFER * quickest.seconds]
+    # A matrix of float32 products misses many a tolerance, and is then made again.
+    direct = [p for p in fits if p.digits != "tol" and p.products == 8]
+    direct = [p for p in direct if p.seconds <= _PREFER * quickest.seconds]
     return min(direct, key=lambda path: path.seconds) if direct else quickest
 
 
