@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import kernel
 from benchmarks.cases import GROUPS
 
 FOLDER = Path(__file__).resolve().parent
@@ -53,7 +54,10 @@ def generate(
         if path.exists():
             found[group] = json.loads(path.read_text())
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(docs_page(found))
+    text = docs_page(found)
+    if (results / "kernel.json").exists():
+        text += "\n".join(kernel.section(json.loads((results / "kernel.json").read_text())))
+    page.write_text(text)
     written = [page]
     text = readme.read_text() if readme.exists() else ""
     if BEGIN in text and END in text:

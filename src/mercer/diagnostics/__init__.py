@@ -1,5 +1,6 @@
-"""Numbers about a fit."""
+"""Frozen numbers about a fit."""
 
+from mercer.diagnostics._kernel import effective_rank, linear_alignment
 from mercer.diagnostics._sampling import sampling_error
 
-__all__ = ["sampling_error"]
+__all__ = ["effective_rank", "linear_alignment", "sampling_error"]

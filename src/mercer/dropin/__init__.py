@@ -1,5 +1,6 @@
 """Faces with scikit-learn's exact signatures: changing the import line is the migration."""
 
+from mercer.dropin.kernel_pca import KernelPCA
 from mercer.dropin.pca import PCA
 
-__all__ = ["PCA"]
+__all__ = ["PCA", "KernelPCA"]

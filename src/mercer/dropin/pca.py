@@ -222,11 +222,11 @@ class PCA(estimators.PCA):
 
     def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, Any]:
         fitted = super()._scale(spectrum, found, source)
-        fitted["components_"] = _completed(fitted["components_"], fitted["_alive"])
+        fitted["components_"] = completed(fitted["components_"], fitted["_alive"])
         return fitted
 
 
-def _completed(components: Array, alive: Array) -> Array:
+def completed(components: Array, alive: Array) -> Array:
     """Return the axes (k, p) with the zero rows replaced by an orthonormal completion.
 
     Householder reflections that map the first axes to unit vectors map the next unit

@@ -88,6 +88,11 @@ class KernelRows:
         made = (np.asarray(rows, np.float64) - self.mean) * self.factor
         return made.astype(source.products, copy=False)
 
+    @property
+    def root(self) -> Array | float:
+        """√w as a column (n, 1), or 1."""
+        return 1.0 if self.weights is None else np.sqrt(self.weights)[:, None]
+
     def back(self, rows: Array) -> Array:
         """Undo `ready` on dense rows."""
         return rows if self.factor is None else rows / self.factor + self.mean

@@ -1,6 +1,7 @@
 """The paths of kernel PCA: explicit features, LAPACK, or an iteration on the stored matrix."""
 
 import dataclasses
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -139,18 +140,18 @@ def _primal(task: Task) -> tuple[Spectrum, KernelFound]:
         values, turned, certificate, total=total, passes=engine.plan_.chosen.passes
     )
     spectrum = dataclasses.replace(spectrum, outcome=outcome)
-    k = limit if isinstance(task.wanted, float) else task.wanted
+    k = len(values) if isinstance(task.wanted, float) else task.wanted
     found = KernelFound(
         total=task.total,
         trace=total,
         squares=float("nan"),
-        level=np.zeros(max(k, len(values))),
-        coordinates=scores * flips,
+        level=np.zeros(k),
+        coordinates=np.pad(scores * flips, ((0, 0), (0, max(k - len(values), 0)))),
         signs=Signs(),
         engine=engine,
         phi=phi,
     )
-    return (spectrum if isinstance(task.wanted, float) else spectrum.padded(k)), found
+    return spectrum.padded(k), found
 
 
 def _mapped(task: Task, phi: Any) -> Any:
@@ -197,7 +198,8 @@ def _refuse_odd(op: KernelMatrix, task: Task) -> None:
             fix="choose smaller parameters, or divide the data by a constant",
         )
     floor = _floor(op).absolute
-    if not op.trace > floor * task.n**0.5 and task.kernel.flag.centred:
+    still = task.kernel.flag.centred or op.centred_squares <= op.lost_squares
+    if not op.trace > floor * task.n**0.5 and still:
         raise InputError(
             "the kernel matrix is constant up to rounding: no direction has variance",
             got=f"tr K̃ = {op.trace:.3g}, entries up to {op.largest:.3g}, {task.kernel!r}",
@@ -297,11 +299,32 @@ def _describe(task: Task, op: KernelMatrix, spectrum: Spectrum, signs: Signs) ->
     return KernelFound(
         total=task.total,
         trace=signs.mass if signs.mass is not None else op.trace,
-        squares=op.frobenius**2,
+        squares=op.centred_squares,
         level=(op.along @ u) * scale / np.sqrt(task.total),
         coordinates=coordinates,
         signs=signs,
     )
+
+
+def most_components(wanted: Any, n: int) -> int:
+    """Return how many pairs are asked for; for a share, how many are tried first."""
+    if isinstance(wanted, bool):
+        raise InputError(
+            "n_components must be a number, not a truth value",
+            got=f"n_components={wanted}",
+            fix="pass a whole number, a share such as 0.95, or None",
+        )
+    if wanted is None:
+        return n
+    if not isinstance(wanted, Integral):
+        return min(n, _FIRST_GUESS)
+    if wanted > n:
+        raise InputError(
+            f"n_components={wanted} must be between 1 and n_samples={n}",
+            got=f"n_components={wanted}, {n} rows",
+            fix=f"ask for at most {n - 1} components: centring takes one away",
+        )
+    return int(wanted)
 
 
 def needs_whole(flag: Flag, policy: str, n: int, most: int) -> bool:

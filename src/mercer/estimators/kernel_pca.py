@@ -1,6 +1,5 @@
 """Kernel PCA: principal components of rows seen through a kernel."""
 
-from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -8,23 +7,30 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, Lanes, Side, Tiles, Workspace, prepare, thread_count, tile
+from mercer.arrays import Array
+from mercer.diagnostics import effective_rank, linear_alignment
 from mercer.errors import DataWarning, InputError, NotSupportedError, warn
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._decoder import Decoder, learn
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._indefinite import POLICIES
+from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
-from mercer.estimators._kernel_solve import KernelFound, Task, needs_whole, solve
-from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel, cka
+from mercer.estimators._kernel_solve import (
+    KernelFound,
+    Task,
+    most_components,
+    needs_whole,
+    solve,
+)
+from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel
 from mercer.planning import KernelCost, Path, Problem
 from mercer.solvers import Spectrum
-from mercer.sources import Source
+from mercer.sources import Source, scan
 
 _LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
-_SAMPLE = 2000  # rows that the alignment is taken from
+_SAMPLE = 2000  # rows that settle the parameters of a kernel
 _ENOUGH = 50  # rows from which a large effective rank says something
-_TILE = 512
 
 
 class KernelPCA(SpectralEstimator):
@@ -173,7 +179,7 @@ class KernelPCA(SpectralEstimator):
         return Problem(
             rows=n,
             cols=p,
-            components=self._most_components(n),
+            components=most_components(self.n_components, n),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
             tol=self._tolerance(source),
@@ -200,30 +206,9 @@ class KernelPCA(SpectralEstimator):
             return float(self.tol)
         return 1e-5 if source.products.itemsize == 4 else 1e-6
 
-    def _most_components(self, n: int) -> int:
-        wanted = self.n_components
-        if isinstance(wanted, bool):
-            raise InputError(
-                "n_components must be a number, not a truth value",
-                got=f"n_components={wanted}",
-                fix="pass a whole number, a share such as 0.95, or None",
-            )
-        if wanted is None:
-            return n
-        if not isinstance(wanted, Integral):
-            return min(n, 32)
-        if wanted > n:
-            raise InputError(
-                f"n_components={wanted} must be between 1 and n_samples={n}",
-                got=f"n_components={wanted}, {n} rows",
-                fix=f"ask for at most {n - 1} components: centring takes one away",
-            )
-        return int(wanted)
-
     # -- operator and pairs -----------------------------------------------------------
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, KernelFound]:
-        n = source.shape[0]
         wanted = self.n_components
         shared = isinstance(wanted, Real) and not isinstance(wanted, Integral)
         return solve(
@@ -231,7 +216,7 @@ class KernelPCA(SpectralEstimator):
                 kernel=self.kernel_,
                 rows=self.X_fit_,
                 weights=weights,
-                wanted=float(wanted) if shared else self._most_components(n),
+                wanted=float(wanted) if shared else most_components(wanted, source.shape[0]),
                 indefinite=self.indefinite,
                 tol=self._tolerance(source),
                 memory=self._budget(),
@@ -250,10 +235,8 @@ class KernelPCA(SpectralEstimator):
         alive = values > certificate.zero_level
         signs = found.signs.directions(k)
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
-        with np.errstate(divide="ignore"):
-            scale = signs * np.where(alive, 1 / np.sqrt(np.where(alive, values, 1.0)), 0.0)
-        weights = self._frame.weights
-        root = np.ones((source.shape[0], 1)) if weights is None else np.sqrt(weights)[:, None]
+        scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
+        root = self._frame.root
         rows = self._frame.kept(self.X_fit_, source)
         dual = np.asarray(root * spectrum.right[:, :k] * scale, dtype)
         fitted = {
@@ -273,34 +256,27 @@ class KernelPCA(SpectralEstimator):
             "_coordinates": np.asarray(found.coordinates[:, :k], dtype),
             "_engine": found.engine,
             "_phi": found.phi,
-            "_side": None if rows is None else prepare(self.kernel_.program(), rows),
+            "_projection": None
+            if rows is None or found.engine
+            else Projection.of(self.kernel_, rows, dual),
             "_decoder": None,
         }
         self._warn_rank(fitted["effective_rank_"], source.shape[0])
         return fitted
 
     def _effective_rank(self, spectrum: Spectrum, found: KernelFound) -> float:
-        """(Σλ)²/Σλ²; for explicit features the part not found counts as noise of one size."""
         if found.engine is None:
-            return float(found.trace**2 / max(found.squares, 1e-300))
+            return effective_rank(found.trace, found.squares)
+        # What explicit features leave over counts as noise of one size.
         values = np.maximum(spectrum.values, 0.0)
         rest = max(found.trace - float(np.sum(values)), 0.0)
         left = max(min(found.engine.components_.shape[1], self._count) - len(values), 1)
-        return float(found.trace**2 / max(np.sum(values**2) + rest**2 / left, 1e-300))
+        return effective_rank(found.trace, float(np.sum(values**2)) + rest**2 / left)
 
     def _alignment(self, rows: Any) -> float | None:
         if isinstance(self.kernel_, Linear):
             return 1.0
-        if isinstance(self.kernel_, Precomputed):
-            return None
-        sample = rows[:: max(1, -(-rows.shape[0] // _SAMPLE))]
-        if hasattr(sample, "toarray"):
-            sample = sample.toarray()
-        wide = np.asarray(sample, np.float64)
-        about = wide - wide.mean(axis=0)
-        if not np.any(about):
-            return None
-        return float(cka(self.kernel_.block(sample), about @ about.T))
+        return None if rows is None else linear_alignment(self.kernel_, rows)
 
     def _warn_rank(self, rank: float, n: int) -> None:
         if n >= _ENOUGH and rank > n / 4 and self._frame.weights is None:
@@ -329,38 +305,16 @@ class KernelPCA(SpectralEstimator):
         return found
 
     def _projected(self, rows: Any) -> Array:
-        """Return Bᵀk_X(x) - c₀ by tiles: 2n(p + k) flops a row."""
+        """Return Bᵀk_X(x) - c₀."""
         if self._engine is not None:
             return self._through_features(rows)
         if isinstance(self.kernel_, Precomputed):
-            return self._finished(np.asarray(rows @ self.dual_))
-        program, side = self.kernel_.program(), self._side
-        new = prepare(program, rows, other=side)
-        out = np.zeros((new.n, self.n_components_))
-        mine, theirs = Tiles(new.n, _TILE), Tiles(side.n, 4 * _TILE)
-        lanes = Lanes(min(thread_count(), len(mine)) if new.n * side.n > 1e5 else 1)
-
-        def work(_lane: int, numbers: Iterator[int]) -> None:
-            space = Workspace()
-            buffer = np.empty(_TILE * 4 * _TILE, self.dual_.dtype)
-            for number in numbers:
-                part = mine[number]
-                for other in range(len(theirs)):
-                    cols = theirs[other]
-                    shape = (part.stop - part.start, cols.stop - cols.start)
-                    t = _room(new, buffer, shape)
-                    t = tile(program, new, side, part, cols, t, space)
-                    out[part] += np.asarray(t, self.dual_.dtype) @ self.dual_[cols]
-
-        lanes.run(work, len(mine))
-        return self._finished(out)
-
-    def _finished(self, products: Array) -> Array:
+            products = np.asarray(rows @ self.dual_)
+        else:
+            products = self._projection.products(rows)
         return np.asarray(products - self._level, self.dual_.dtype)
 
     def _through_features(self, rows: Any) -> Array:
-        from mercer.sources import scan
-
         found = self._engine._project(scan(self._phi(rows)))
         short = self.n_components_ - found.shape[1]
         return found if short <= 0 else np.pad(found, ((0, 0), (0, short)))
@@ -439,12 +393,6 @@ class KernelPCA(SpectralEstimator):
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components_)
-
-
-def _room(side: Side, buffer: Array, shape: tuple[int, int]) -> Array | None:
-    """Return the part of a buffer that holds a tile, or None where its type differs."""
-    fits = side.like is not None and str(side.like.dtype) == str(buffer.dtype)
-    return buffer[: shape[0] * shape[1]].reshape(shape) if fits else None
 
 
 def _as_known(kernel: Any) -> Any:

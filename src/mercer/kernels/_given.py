@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, Call, Given, Measure, Node, Through, as_numpy
+from mercer.arrays import Array, Call, Given, Measure, Node, Through, as_numpy, is_sparse
 from mercer.errors import InputError
 from mercer.kernels._base import Kernel
 from mercer.kernels._features import Features
@@ -125,8 +125,16 @@ class _Pairwise:
     f: Callable[[Any, Any], float]
 
     def __call__(self, x: Any, y: Any) -> Array:
-        f = self.f
-        return np.array([[float(f(u, v)) for v in y] for u in x]).reshape(len(x), len(y))
+        one, two = _each(x), _each(y)
+        values = [[float(self.f(u, v)) for v in two] for u in one]
+        return np.array(values).reshape(len(one), len(two))
+
+
+def _each(rows: Any) -> list[Any]:
+    """Return the rows one by one; those of a sparse matrix stay matrices of one row."""
+    if is_sparse(rows):
+        return [rows[[i], :] for i in range(rows.shape[0])]
+    return list(rows)
 
 
 @final

@@ -31,6 +31,10 @@ class Operator(abc.ABC):
         """Return Aᵀ(A Q), for Q of shape (n, b), in one pass where the subclass can."""
         return self.rmatmat(self.matmat(q))
 
+    def taste(self, q: Array, /) -> Array:
+        """Return something like Aᵀ(A Q) at a small part of its cost, to start from."""
+        return q
+
     def dense(self) -> Array:
         """Return A as a float64 array."""
         xp = namespace(self.like)

@@ -8,6 +8,7 @@ from mercer.operators._base import Operator
 from mercer.operators._centring import Centring
 from mercer.operators._rows import LONGEST, DenseRows, Probe, Rows
 
+_TASTE = 8  # one block in so many gives a first idea of the leading axes
 _CACHE = 3e6  # bytes of a block that is still close to the core at its second product
 
 
@@ -112,11 +113,19 @@ class CentredRows(Operator):
 
     def gram_matmat(self, q: Array, /) -> Array:
         """See `Operator.gram_matmat`: one pass, 4npb flops."""
+        return self._pass(q, 1)
+
+    def taste(self, q: Array, /) -> Array:
+        """See `Operator.taste`: every eighth block of rows."""
+        return self._pass(q, _TASTE) if len(self.rows.tiles(_CACHE)) >= 2 * _TASTE else q
+
+    def _pass(self, q: Array, every: int) -> Array:
         rows, (n, p), width = self.rows, self.shape, q.shape[1]
         xp = namespace(q)
         thin, level = self._thin(q, rows.dtype)
         tiles = rows.tiles(_CACHE)
-        lanes = rows.lanes(4.0 * n * p * width, 1, len(tiles))
+        blocks = -(-len(tiles) // every)
+        lanes = rows.lanes(4.0 * n * p * width, 1, blocks)
         total = [xp.zeros((width, p), dtype=xp.float64) for _ in range(lanes.count)]
         sums = [xp.zeros((width,), dtype=xp.float64) for _ in range(lanes.count)]
 
@@ -124,7 +133,7 @@ class CentredRows(Operator):
             probe = self._probes.setdefault(lane, Probe(rows.products))
             buffer = scratch((tiles.rows, p), rows.products, rows.like, rows.order)
             for number in numbers:
-                part = tiles[number]
+                part = tiles[number * every]
                 b = rows.block(part, buffer)
                 y = self._level(b @ thin, level, part)
                 product = y.T @ b  # (b, p): the wide side last is what BLAS does best
@@ -134,7 +143,7 @@ class CentredRows(Operator):
                 if probe.due(float(xp.linalg.vector_norm(y))):
                     self._measure(q, part, product)
 
-        lanes.run(work, len(tiles))
+        lanes.run(work, blocks)
         return self._unthin(sum(total[1:], total[0]).T, sum(sums[1:], sums[0]))
 
     def _measure(self, q: Array, part: slice, product: Array) -> None:
@@ -235,10 +244,18 @@ class CentredColumns(Operator):
 
     def gram_matmat(self, q: Array, /) -> Array:
         """See `Operator.gram_matmat`: X̃(X̃ᵀU) in one pass over column blocks."""
+        return self._pass(q, 1)
+
+    def taste(self, q: Array, /) -> Array:
+        """See `Operator.taste`: every eighth block of columns."""
+        return self._pass(q, _TASTE) if len(self.tiles) >= 2 * _TASTE else q
+
+    def _pass(self, q: Array, every: int) -> Array:
         rows, c, (p, n), xp = self.rows, self.centring, self.shape, namespace(q)
         rooted, width = self._rooted(q), q.shape[1]
         thin, sums = xp.astype(rooted, rows.dtype), xp.sum(rooted, axis=0)
-        lanes = rows.lanes(4.0 * n * p * width, 1, len(self.tiles))
+        blocks = -(-len(self.tiles) // every)
+        lanes = rows.lanes(4.0 * n * p * width, 1, blocks)
         total = [xp.zeros((n, width), dtype=xp.float64) for _ in range(lanes.count)]
         level = [xp.zeros((width,), dtype=xp.float64) for _ in range(lanes.count)]
 
@@ -246,7 +263,7 @@ class CentredColumns(Operator):
             probe = self._probes.setdefault(lane, Probe(rows.products))
             buffer = scratch((n, self.tiles.rows), rows.products, rows.like, rows.order)
             for number in numbers:
-                part = self.tiles[number]
+                part = self.tiles[number * every]
                 y = self._columns(part, buffer)
                 t = self._inner(y, thin, sums, part)
                 if c.factor is not None:
@@ -257,7 +274,7 @@ class CentredColumns(Operator):
                 if probe.due(float(xp.linalg.vector_norm(t))):
                     self._measure(rooted, sums, part, product)
 
-        lanes.run(work, len(self.tiles))
+        lanes.run(work, blocks)
         out = sum(total[1:], total[0]) - sum(level[1:], level[0])[None, :]
         return self._rooted(out)
 

@@ -96,14 +96,21 @@ class KernelMatrix(Operator):
         return self.raw_trace - float(self.direction @ self.along)
 
     @property
-    def frobenius(self) -> float:
-        """A bound on ‖A‖_F from ‖k‖²_F - 2‖kr‖² + (rᵀkr)², with what the sums may have lost."""
+    def centred_squares(self) -> float:
+        """‖A‖²_F = ‖k‖²_F - 2‖kr‖² + (rᵀkr)², as the sums give it."""
         middle = float(self.direction @ self.along)
-        kept = self.squares - 2 * float(self.along @ self.along) + middle**2
-        lost = (1e3 * EPS + 16 * (eps_of(self.k.dtype) if self.k.itemsize == 4 else 0.0)) * (
-            self.squares
-        )
-        return float(np.sqrt(max(kept, 0.0) + lost))
+        return max(self.squares - 2 * float(self.along @ self.along) + middle**2, 0.0)
+
+    @property
+    def lost_squares(self) -> float:
+        """What rounding may have taken from `centred_squares`."""
+        unit = 16 * eps_of(self.k.dtype) if self.k.itemsize == 4 else 1e3 * EPS
+        return unit * self.squares
+
+    @property
+    def frobenius(self) -> float:
+        """A bound on ‖A‖_F."""
+        return float(np.sqrt(self.centred_squares + self.lost_squares))
 
     @property
     def entry_error(self) -> float:

@@ -28,6 +28,7 @@ from mercer.solvers._spectrum import Outcome, Spectrum
 
 _HOPED = 0.6  # share of θ_k that the norm outside is hoped to be, before it is known
 _ABOVE = 1.03  # how far above the norm a bound by probes stays in the end
+_TASTES = 2  # products with a part of the data that come before those with all of it
 _IN_RANGE = 400  # powers of two whose squares and ratios are far from the ends of float64
 _ROUNDING = 64 * EPS  # of float64 products and sums, relative to the trace
 
@@ -57,7 +58,8 @@ class BlockKrylov(Solver):
     max_basis : int
         Columns kept before a restart.
     start : Array of shape (n, b) or None
-        First block; None draws Gaussian numbers.
+        First block; None draws Gaussian numbers, and turns them to the leading axes of a
+        part of the data where the operator can do that cheaply.
     """
 
     block: int
@@ -88,9 +90,7 @@ class _Run:
         self.n, self.k = n, goal.components
         self.width = max(1, min(solver.block, n))
         self.most = min(n, max(solver.max_basis, goal.components + 2 * self.width))
-        first = solver.start
-        if first is None:
-            first = gaussian((n, self.width), op.like, goal.seed)
+        first = self._first() if solver.start is None else solver.start
         xp = namespace(first)
         self.basis = xp.empty((n, 0), dtype=xp.float64)  # V, whose products are known
         self.block, _ = orthonormal(first, None, 0.0)  # V_j, the next to be multiplied
@@ -105,6 +105,16 @@ class _Run:
         self.probe: Outside | None = None
         self.hope = 0.0  # the best guess of that norm, 0 before there is one
         self.far = self.far_before = 0.0  # how far from the goal after the last two products
+
+    def _first(self) -> Array:
+        """Return Gaussian columns, turned towards the leading axes of a part of the data."""
+        block = gaussian((self.n, self.width), self.op.like, self.goal.seed)
+        for _ in range(0 if self.op.symmetric else _TASTES):
+            turned, _ = orthonormal(self.op.taste(block), None, 0.0)
+            if turned.shape[1] < self.width:  # that part has fewer directions
+                break
+            block = turned
+        return block
 
     def apply(self, v: Array) -> Array:
         """Return CV; the first product tells the unit in which squares stay in range."""

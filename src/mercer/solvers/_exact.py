@@ -77,7 +77,8 @@ class Exact(Solver):
             backward * (found[:k] + top + backward),  # ‖EᵀÂv‖ + ‖ÂᵀEv‖ + ‖EᵀEv‖
             error=0.0,
             tol=goal.tol,
-            zero_level=goal.floor.at(top**2),
+            # Below its own error nothing can be told from zero.
+            zero_level=max(goal.floor.at(top**2), float(delta) ** 2),
             lower=lower[:k],
             psd=True,
         )
