@@ -179,7 +179,7 @@ class KernelPCA(SpectralEstimator):
         return Problem(
             rows=n,
             cols=p,
-            components=most_components(self.n_components, n),
+            components=self._most_components(n),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
             tol=self._tolerance(source),
@@ -206,6 +206,10 @@ class KernelPCA(SpectralEstimator):
             return float(self.tol)
         return 1e-5 if source.products.itemsize == 4 else 1e-6
 
+    def _most_components(self, n: int) -> int:
+        """Return how many pairs are computed; faces have rules of their own."""
+        return most_components(self.n_components, n)
+
     # -- operator and pairs -----------------------------------------------------------
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, KernelFound]:
@@ -216,7 +220,7 @@ class KernelPCA(SpectralEstimator):
                 kernel=self.kernel_,
                 rows=self.X_fit_,
                 weights=weights,
-                wanted=float(wanted) if shared else most_components(wanted, source.shape[0]),
+                wanted=float(wanted) if shared else self._most_components(source.shape[0]),
                 indefinite=self.indefinite,
                 tol=self._tolerance(source),
                 memory=self._budget(),
