@@ -17,9 +17,8 @@ from mercer.dropin.pca import completed
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._door import admit, admit_coordinates
 from mercer.estimators._indefinite import Signs
-from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._kernel_solve import KernelFound
-from mercer.kernels import Kernel, Precomputed
+from mercer.kernels import Kernel, Precomputed, as_kernel
 from mercer.planning import Path
 from mercer.solvers import Certificate, Spectrum
 from mercer.sources import Source
@@ -172,7 +171,8 @@ class KernelPCA(estimators.KernelPCA):
         """Set parameters; what was fitted stays as it is."""
         if isinstance(params.get("kernel", self.kernel), Kernel):
             return super().set_params(**params)
-        return super(estimators.KernelPCA, self).set_params(**params)
+        super(estimators.KernelPCA, self).set_params(**params)
+        return self
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Fit the model to X.
@@ -219,19 +219,15 @@ class KernelPCA(estimators.KernelPCA):
         Z = admit_coordinates(X, self.n_components_)
         return predicted(self.kernel_, Z, self.X_transformed_fit_, self.dual_coef_)
 
-    @available_if(lambda self: self.fit_inverse_transform)
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return R² of the reconstruction in input space; see `mercer.KernelPCA.score`.
-
-        scikit-learn has no score here: it is there with `fit_inverse_transform` only.
-        """
-        return super().score(X, y)
+    # scikit-learn has no score here, and searches ask for one: it is there only where rows
+    # can be rebuilt.
+    score = available_if(lambda self: self.fit_inverse_transform)(estimators.KernelPCA.score)
 
     # -- describe ---------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.fit_inverse_transform and _is_matrix(self.kernel):
+        if self.fit_inverse_transform and isinstance(as_kernel(self.kernel), Precomputed):
             raise NotSupportedError(
                 "Cannot fit_inverse_transform with a precomputed kernel.",
                 got='fit_inverse_transform=True, kernel="precomputed"',
@@ -242,12 +238,8 @@ class KernelPCA(estimators.KernelPCA):
         if not reset:
             return super()._admit(X, reset=False)
         self._column_means = None
-        if _is_matrix(self.kernel):
-            source = self._admit_matrix(X)
-        elif isinstance(self.kernel, Kernel):
-            source = super()._admit(X, reset=True)
-        else:
-            source = admit(self, X, reset=True)
+        matrix = isinstance(as_kernel(self.kernel), Precomputed)
+        source = self._admit_matrix(X) if matrix else super()._admit(X, reset=True)
         if self.fit_inverse_transform and source.nnz is not None:
             raise SparseInverseError(
                 "Inverse transform not implemented for sparse matrices!",
@@ -263,19 +255,19 @@ class KernelPCA(estimators.KernelPCA):
     def _admit_matrix(self, X: Any) -> Source:
         """Return a matrix, centred beforehand where only HKH is symmetric."""
         try:
-            return KernelRows.admitted(self, Precomputed(), X, reset=True)
+            return super()._admit(X, reset=True)
         except InputError as error:
             source = admit(self, X, reset=True)
-            n, p = source.shape
-            if n != p or source.nnz is not None:
+            if source.shape[0] != source.shape[1] or source.nnz is not None:
                 raise
             k = np.asarray(source.array, np.float64)
             columns = k.mean(axis=0)
-            centred = k - columns - k.mean(axis=1)[:, None] + k.mean()
             try:
-                source = KernelRows.admitted(self, Precomputed(), centred, reset=True)
+                centred = k - columns - k.mean(axis=1)[:, None] + k.mean()
+                source = super()._admit(centred, reset=True)
             except InputError:
                 raise error from None
+            admit(self, X, reset=True)  # the names of the columns
             self._column_means = columns
             return source
 
@@ -283,7 +275,7 @@ class KernelPCA(estimators.KernelPCA):
         """Return how many pairs are computed; zeros that would be dropped are not."""
         most = n if self.n_components is None else min(n, int(self.n_components))
         if self._drops_zeros():
-            features = self.kernel_.features(self.X_fit_.shape[1])
+            features = self._seen.features(self.X_fit_.shape[1])
             count = None if features is None else features.count(self.X_fit_.shape[1])
             most = most if count is None else min(most, count)
         return most
@@ -302,7 +294,7 @@ class KernelPCA(estimators.KernelPCA):
     # -- pairs ------------------------------------------------------------------------
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, KernelFound]:
-        self._varies = varies(self.kernel_, self.X_fit_)
+        self._varies = varies(self._seen, self.X_fit_)
         if self._varies:
             return super()._solve(source, path, weights)
         # Nothing varies: mercer.KernelPCA refuses it, scikit-learn gives eigenvalues zero.
@@ -350,10 +342,3 @@ class KernelPCA(estimators.KernelPCA):
     def _project(self, source: Source) -> Array:
         found = super()._project(source)[:, : self.n_components_]
         return found if self._alive.all() else found * self._alive.astype(found.dtype)
-
-
-def _is_matrix(kernel: Any) -> bool:
-    """Whether the data are a kernel matrix."""
-    return isinstance(kernel, Precomputed) or (
-        isinstance(kernel, str) and kernel == "precomputed"
-    )

@@ -8,9 +8,9 @@ import numpy as np
 from mercer.arrays import Array, Tiles, eigh
 from mercer.kernels import RBF
 
-_LANDMARKS = 2000  # training rows whose kernel columns the regression may use
+_LANDMARKS = 1000  # training rows whose kernel columns the regression may use
 _BLOCK = 2048  # rows mapped at a time
-_WIDTHS = (0.5, 1.0, 2.0, 4.0)  # lengthscales tried, in units of the median
+_WIDTHS = (0.5, 1.0, 2.0)  # lengthscales tried, in units of the median
 _PENALTIES = 10.0 ** np.arange(-12.0, 3.0)  # in units of the mean square of a feature
 
 
@@ -65,7 +65,7 @@ class Decoder:
 def learn(scores: Array, rows: Any, weights: Array | None) -> Decoder:
     """Return the decoder learned from training coordinates (n, k) and rows (n, p).
 
-    Cost: n(k + m)² flops for each lengthscale tried, m at most 2000 rows.
+    Cost: n(k + m)² flops for each lengthscale tried, m at most 1000 rows.
     """
     scores = np.asarray(scores, np.float64)
     n = len(scores)

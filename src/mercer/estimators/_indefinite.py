@@ -71,6 +71,8 @@ def settle(
         order = np.arange(n)
     raised = float(values.min()) if policy == "shift" and part > 0 else 0.0
     sizes = np.abs(values[order]) if policy == "flip" else values[order] - raised
+    if not goal.psd:
+        sizes = np.maximum(sizes, 0.0)  # what is left out is a zero, and named one
     k = share(np.maximum(sizes, 0.0), wanted) if isinstance(wanted, float) else int(wanted)
     m = min(k, len(order))
     certificate = Certificate.of(
@@ -80,20 +82,32 @@ def settle(
         error=goal.error + EPS * (8 + 4 * np.sqrt(n)) * top,
         tol=goal.tol,
         zero_level=zero,
-        psd=goal.psd,
+        psd=True,  # whatever the policy left or made of them
     )
-    right = np.ascontiguousarray(vectors[:, order[:m]])
-    total = float(np.sum(values))
-    spectrum = Spectrum.of(sizes[:m], right, certificate, total=total, passes=1).padded(k)
+    right = _off(direction, np.ascontiguousarray(vectors[:, order[:m]]))
+    total, squares = float(np.sum(values)), float(np.sum(values**2))
+    spectrum = Spectrum.of(
+        sizes[:m], right, certificate, total=total, passes=1, squares=squares
+    ).padded(k)
     seen = values[order[:m]] - raised  # what a projection of the training rows multiplies by
     image = spectrum.right * np.append(seen, np.zeros(k - m))
     flipped = np.append(np.sign(values[order[:m]]), np.ones(k - m))
     return spectrum, Signs(
         negative_share=part,
-        mass=mass if part > 0 else None,
+        mass=None if part == 0 else float(np.sum(sizes)) if policy == "shift" else mass,
         flipped=flipped if policy == "flip" else None,
         image=image,
     )
+
+
+def _off(direction: Array, vectors: Array) -> Array:
+    """Return unit vectors without their part along r, which belongs to the eigenvalue zero.
+
+    LAPACK mixes it with the axes of small eigenvalues, and k(x, y) may be large along it.
+    """
+    vectors = vectors - direction[:, None] * (direction @ vectors)[None, :]
+    norms = np.linalg.norm(vectors, axis=0)
+    return np.asarray(vectors / np.where(norms > 0.5, norms, 1.0))
 
 
 def _judge(part: float, task: Any, where: str) -> None:

@@ -43,22 +43,19 @@ class KernelRows:
     @staticmethod
     def admitted(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Source:
         """Return the source of X; what a feature map takes need not be numbers."""
-        if isinstance(kernel, FeatureMap) and not _is_table(X):
+        if maps_at_the_door(kernel, X):
             return scan(_checked_map(kernel, X))
         source = admit(estimator, X, reset=reset)
-        if isinstance(kernel, FeatureMap):
-            return scan(_checked_map(kernel, source.array))
         if isinstance(kernel, Precomputed) and reset:
             _refuse_odd_matrix(source)
         return source
 
     @classmethod
     def of(
-        cls, source: Source, kernel: Kernel, standardize: bool, weights: Any
+        cls, source: Source, kernel: Kernel, standardize: bool, numeric: bool, weights: Any
     ) -> "KernelRows":
-        """Return the frame that training rows give."""
-        mapped = isinstance(kernel, FeatureMap)
-        frame = cls(Linear() if mapped else kernel, not mapped, weights)
+        """Return the frame that training rows give; others than numbers are mapped already."""
+        frame = cls(kernel if numeric else Linear(), numeric, weights)
         if not standardize:
             return frame
         sparse = source.nnz is not None
@@ -112,6 +109,11 @@ def _has_polynomial(kernel: Kernel) -> bool:
     if isinstance(kernel, Polynomial):
         return True
     return any(_has_polynomial(part) for _, part in kernel._parts)
+
+
+def maps_at_the_door(kernel: Kernel, X: Any) -> bool:
+    """Tell whether X holds something else than numbers, which a feature map makes numbers."""
+    return isinstance(kernel, FeatureMap) and not _is_table(X)
 
 
 def _is_table(X: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import EPS, Array, Tiles, as_numpy, eps_of, gaussian, prepare, tile
+from mercer.diagnostics import effective_rank
 from mercer.errors import InputError
 from mercer.estimators._indefinite import Signs, settle
 from mercer.estimators.pca import PCA
@@ -20,7 +21,6 @@ from mercer.solvers import (
     Floor,
     Goal,
     Outcome,
-    Solver,
     Spectrum,
     Stored,
     fix_signs,
@@ -68,8 +68,8 @@ class KernelFound:
         Σw.
     trace : float
         tr K̃, or Σ|λ| of an indefinite matrix.
-    squares : float
-        ‖K̃‖²_F.
+    effective_rank : float
+        (tr K̃)²/‖K̃‖²_F.
     level : ndarray of shape (k,)
         c₀ = BᵀKπ, taken from every new coordinate.
     coordinates : ndarray of shape (n, k)
@@ -84,7 +84,7 @@ class KernelFound:
 
     total: float
     trace: float
-    squares: float
+    effective_rank: float
     level: Array
     coordinates: Array
     signs: Signs
@@ -144,7 +144,7 @@ def _primal(task: Task) -> tuple[Spectrum, KernelFound]:
     found = KernelFound(
         total=task.total,
         trace=total,
-        squares=float("nan"),
+        effective_rank=1 / _relative_squares(engine, values, total),
         level=np.zeros(k),
         coordinates=np.pad(scores * flips, ((0, 0), (0, max(k - len(values), 0)))),
         signs=Signs(),
@@ -152,6 +152,16 @@ def _primal(task: Task) -> tuple[Spectrum, KernelFound]:
         phi=phi,
     )
     return spectrum.padded(k), found
+
+
+def _relative_squares(engine: PCA, values: Array, total: float) -> float:
+    """Return Σλ²/(Σλ)²; where only some λ are known the others count as noise of one size."""
+    if engine._squares is not None:
+        return float(engine._squares)
+    found = values / total
+    rest = max(1 - float(np.sum(found)), 0.0)
+    left = max(min(engine.components_.shape[1], engine.n_samples_) - len(values), 1)
+    return float(np.sum(found**2)) + rest**2 / left
 
 
 def _mapped(task: Task, phi: Any) -> Any:
@@ -216,36 +226,43 @@ def _floor(op: KernelMatrix) -> Floor:
 
 def _pairs(task: Task, path: Path, op: KernelMatrix) -> tuple[Spectrum, Signs]:
     """Return the pairs asked for; for a share their number is found on the way."""
-    psd = task.kernel.flag.centred
     if isinstance(path.solver, Exact):
-        return settle(op, _goal(task, op, task.n, psd), task.indefinite, task.wanted, task)
-    if not isinstance(task.wanted, float):
-        spectrum = _iterated(task, path, op, task.wanted, psd)
-        return spectrum, Signs.sampled(task)
-    guess, most = _FIRST_GUESS, task.n // 8
+        return settle(op, _goal(task, op, task.n), task.indefinite, task.wanted, task)
+    solver = path.solver
+    assert isinstance(solver, Stored)
+    guess = _FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
+    most = max(guess, task.n // 8)
     while True:
-        spectrum = _iterated(task, path, op, min(guess, most), psd)
+        spectrum = _iterated(task, solver.krylov, op, min(guess, most))
+        if spectrum.outcome is Outcome.BUDGET and solver.whole:
+            break  # a flat spectrum: LAPACK is quicker than more products
+        if not isinstance(task.wanted, float):
+            return spectrum, Signs.sampled(task)
         reached = float(np.sum(np.maximum(spectrum.values, 0.0)))
         if reached >= task.wanted * op.trace:
             k = share(np.append(spectrum.values, op.trace - reached), task.wanted)
             cut = dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k))
             return cut, Signs.sampled(task)
         if guess >= most:
-            return settle(op, _goal(task, op, task.n, psd), task.indefinite, task.wanted, task)
+            break
         guess *= 2
+    return settle(op, _goal(task, op, task.n), task.indefinite, task.wanted, task)
 
 
-def _goal(task: Task, op: KernelMatrix, k: int, psd: bool) -> Goal:
+def _goal(task: Task, op: KernelMatrix, k: int) -> Goal:
+    psd = task.kernel.flag.centred
     trace = op.trace + op.entry_error * op.shape[0] if psd else None
     return Goal(k, task.tol, _floor(op), trace, op.entry_error, task.seed, psd=psd)
 
 
-def _iterated(task: Task, path: Path, op: KernelMatrix, k: int, psd: bool) -> Spectrum:
-    goal = _goal(task, op, k, psd)
+def _iterated(task: Task, krylov: BlockKrylov, op: KernelMatrix, k: int) -> Spectrum:
+    """Return k pairs by products, the first block orthogonal to r, so that every axis is."""
+    goal = _goal(task, op, k)
     narrow = op.k.itemsize == 4
     if narrow:  # half of the tolerance is left for what float32 costs
         goal = dataclasses.replace(goal, tol=0.5 * task.tol)
-    spectrum = _started(path.solver, op, goal).solve(op, goal)
+    start = op.project(gaussian((op.shape[0], krylov.block), op.like, goal.seed))
+    spectrum = dataclasses.replace(krylov, start=start).solve(op, goal)
     if not narrow:
         return spectrum
     exact, picked = _checked_rows(task)
@@ -254,16 +271,9 @@ def _iterated(task: Task, path: Path, op: KernelMatrix, k: int, psd: bool) -> Sp
     certificate = dataclasses.replace(spectrum.certificate, tol=task.tol)
     certificate = certificate.widened(spectrum.values, error, beyond)
     outcome = Outcome.CONVERGED if certificate.met else Outcome.FLOOR
+    if not certificate.met and spectrum.outcome is Outcome.BUDGET:
+        outcome = Outcome.BUDGET
     return dataclasses.replace(spectrum, certificate=certificate, outcome=outcome)
-
-
-def _started(solver: Solver, op: KernelMatrix, goal: Goal) -> Solver:
-    """Return the solver with a first block orthogonal to r, so that every axis is."""
-    krylov = solver.krylov if isinstance(solver, Stored) else solver
-    assert isinstance(krylov, BlockKrylov)
-    block = op.project(gaussian((op.shape[0], krylov.block), op.like, goal.seed))
-    krylov = dataclasses.replace(krylov, start=block)
-    return dataclasses.replace(solver, krylov=krylov) if isinstance(solver, Stored) else krylov
 
 
 def _checked_rows(task: Task) -> tuple[Array, Array]:
@@ -299,11 +309,19 @@ def _describe(task: Task, op: KernelMatrix, spectrum: Spectrum, signs: Signs) ->
     return KernelFound(
         total=task.total,
         trace=signs.mass if signs.mass is not None else op.trace,
-        squares=op.centred_squares,
+        effective_rank=effective_rank(op.trace, _squares(op, spectrum)),
         level=(op.along @ u) * scale / np.sqrt(task.total),
         coordinates=coordinates,
         signs=signs,
     )
+
+
+def _squares(op: KernelMatrix, spectrum: Spectrum) -> float:
+    """Return ‖K̃‖²_F: from all eigenvalues, from the sums, or entry by entry if they cancel."""
+    if op.destroyed and spectrum.squares is not None:
+        return spectrum.squares
+    summed = op.centred_squares
+    return summed if summed > 1e4 * op.lost_squares else op.measured_squares()
 
 
 def most_components(wanted: Any, n: int) -> int:

@@ -8,14 +8,14 @@ from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, St
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.diagnostics import effective_rank, linear_alignment
+from mercer.diagnostics import linear_alignment
 from mercer.errors import DataWarning, InputError, NotSupportedError, warn
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._decoder import Decoder, learn
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_projection import Projection
-from mercer.estimators._kernel_rows import KernelRows
+from mercer.estimators._kernel_rows import KernelRows, maps_at_the_door
 from mercer.estimators._kernel_solve import (
     KernelFound,
     Task,
@@ -29,7 +29,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source, scan
 
 _LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
-_SAMPLE = 2000  # rows that settle the parameters of a kernel
+_SAMPLE = 2000  # rows that settle a kernel
 _ENOUGH = 50  # rows from which a large effective rank says something
 
 
@@ -76,8 +76,7 @@ class KernelPCA(SpectralEstimator):
     effective_rank_ : float
         (tr K̃)²/‖K̃‖²_F, between 1 and n - 1.
     alignment_ : float or None
-        Alignment with the linear kernel (centred, 0 to 1) on at most 2000 rows; None where
-        rows are not numbers.
+        Centred alignment with the linear kernel on at most 2000 rows of numbers.
     negative_share_ : float
         Σ|λ⁻|/Σ|λ|.
     certificate_ : Certificate
@@ -164,18 +163,22 @@ class KernelPCA(SpectralEstimator):
     def _admit(self, X: Any, *, reset: bool) -> Source:
         kernel = as_kernel(self.kernel) if reset else self._given
         if reset:
-            self._given = kernel
+            self._given, self._numeric = kernel, not maps_at_the_door(kernel, X)
         return KernelRows.admitted(self, kernel, X, reset=reset)
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
         n, p = source.shape
         names = getattr(self, "feature_names_in_", None)
         refuse_bad_cells(source, names)
-        self._frame = KernelRows.of(source, self._given, bool(self.standardize), weights)
+        self._frame = KernelRows.of(
+            source, self._given, bool(self.standardize), self._numeric, weights
+        )
         rows = self._frame.ready(source)
-        self.kernel_ = self._frame.kernel.resolve(rows[:: max(1, -(-n // _SAMPLE))])
+        counted = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
+        sample = rows[counted[:: max(1, -(-len(counted) // _SAMPLE))]]
+        self._seen = self._frame.kernel.resolve(sample)
+        self.kernel_ = self._seen if self._frame.numeric else self._given
         self.X_fit_ = rows
-        self._count = n if weights is None else int(np.sum(weights) * (1 + 1e-12))
         return Problem(
             rows=n,
             cols=p,
@@ -189,7 +192,7 @@ class KernelPCA(SpectralEstimator):
 
     def _cost(self, rows: Any) -> KernelCost:
         n, p = rows.shape
-        features = self.kernel_.features(p)
+        features = self._seen.features(p)
         count = None
         if features is not None:
             count = features.count(p) or int(np.shape(features.phi(rows[:2]))[1])
@@ -197,8 +200,8 @@ class KernelPCA(SpectralEstimator):
         return KernelCost(
             flops=per_entry + 20.0,
             features=count,
-            finite=count is not None and self._frame.finite(self.kernel_),
-            whole=needs_whole(self.kernel_.flag, self.indefinite, n, _LOOKED_THROUGH),
+            finite=count is not None and self._frame.finite(self._seen),
+            whole=needs_whole(self._seen.flag, self.indefinite, n, _LOOKED_THROUGH),
         )
 
     def _tolerance(self, source: Source) -> float:
@@ -217,7 +220,7 @@ class KernelPCA(SpectralEstimator):
         shared = isinstance(wanted, Real) and not isinstance(wanted, Integral)
         return solve(
             Task(
-                kernel=self.kernel_,
+                kernel=self._seen,
                 rows=self.X_fit_,
                 weights=weights,
                 wanted=float(wanted) if shared else self._most_components(source.shape[0]),
@@ -254,7 +257,7 @@ class KernelPCA(SpectralEstimator):
             "rank_": int(np.sum(alive)),
             "X_fit_": rows,
             "negative_share_": found.signs.negative_share,
-            "effective_rank_": self._effective_rank(spectrum, found),
+            "effective_rank_": found.effective_rank,
             "alignment_": self._alignment(rows),
             "_level": found.level[:k],
             "_coordinates": np.asarray(found.coordinates[:, :k], dtype),
@@ -262,25 +265,18 @@ class KernelPCA(SpectralEstimator):
             "_phi": found.phi,
             "_projection": None
             if rows is None or found.engine
-            else Projection.of(self.kernel_, rows, dual),
+            else Projection.of(self._seen, rows, dual),
             "_decoder": None,
         }
         self._warn_rank(fitted["effective_rank_"], source.shape[0])
         return fitted
 
-    def _effective_rank(self, spectrum: Spectrum, found: KernelFound) -> float:
-        if found.engine is None:
-            return effective_rank(found.trace, found.squares)
-        # What explicit features leave over counts as noise of one size.
-        values = np.maximum(spectrum.values, 0.0)
-        rest = max(found.trace - float(np.sum(values)), 0.0)
-        left = max(min(found.engine.components_.shape[1], self._count) - len(values), 1)
-        return effective_rank(found.trace, float(np.sum(values**2)) + rest**2 / left)
-
     def _alignment(self, rows: Any) -> float | None:
         if isinstance(self.kernel_, Linear):
             return 1.0
-        return None if rows is None else linear_alignment(self.kernel_, rows)
+        if rows is None or not self._frame.numeric:
+            return None
+        return linear_alignment(self._seen, rows)
 
     def _warn_rank(self, rank: float, n: int) -> None:
         if n >= _ENOUGH and rank > n / 4 and self._frame.weights is None:
@@ -299,14 +295,12 @@ class KernelPCA(SpectralEstimator):
         found = self._coordinates.copy()
         unseen = np.flatnonzero(~np.isfinite(found).all(axis=1))
         if unseen.size:  # rows of weight zero are projected as new rows are
-            found[unseen] = self._projected(self.X_fit_[unseen])
+            found[unseen] = self._project(self._admit(X, reset=False))[unseen]
         return found
 
     def _project(self, source: Source) -> Array:
-        found = self._projected(self._frame.ready(source))
-        if not np.isfinite(found).all():
-            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        return found
+        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+        return self._projected(self._frame.ready(source))
 
     def _projected(self, rows: Any) -> Array:
         """Return Bᵀk_X(x) - c₀."""
@@ -328,17 +322,13 @@ class KernelPCA(SpectralEstimator):
     def inverse_transform(self, X: Any) -> Array:
         """Return the rows that coordinates stand for, by a decoder learned at its first use.
 
-        The linear kernel has PCA's own inverse. All others learn a ridge regression from
-        the training coordinates to the training rows, with its own bandwidth.
+        The linear kernel has PCA's own inverse.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_components)
             Coordinates, as `transform` returns them.
 
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
         Z = admit_coordinates(X, self.n_components_)
@@ -375,8 +365,7 @@ class KernelPCA(SpectralEstimator):
     def score(self, X: Any, y: Any = None) -> float:
         """Return R² of the reconstruction in input space, 1 - Σ‖x - x̂‖²/Σ‖x - x̄‖².
 
-        It compares kernels and numbers of components; for the linear kernel it is the share
-        of variance kept.
+        It compares kernels; for the linear kernel it is the share of variance kept.
 
         Parameters
         ----------

@@ -61,6 +61,7 @@ class KernelMatrix(Operator):
         self.squares, self.raw_trace, self.largest = squares, raw_trace, largest
         self.shape = (int(k.shape[0]), int(k.shape[0]))
         self.like = np.empty((0, 0))
+        self.destroyed = False
 
     def project(self, v: Array) -> Array:
         """Return PV."""
@@ -81,14 +82,28 @@ class KernelMatrix(Operator):
     def dense(self) -> Array:
         """Return A itself, written over the stored matrix where that is float64."""
         a = np.asarray(self.k, np.float64)
-        middle = float(self.direction @ self.along)
-        r, mean = self.direction, self.along - 0.5 * middle * self.direction
+        self.destroyed = True
         tiles = Tiles(self.shape[0], _TILE)
         for number in range(len(tiles)):
             part = tiles[number]
-            a[part] -= r[part, None] * mean[None, :]
-            a[part] -= mean[part, None] * r[None, :]
+            a[part] -= self._levels(part)
         return a
+
+    def _levels(self, part: slice) -> Array:
+        """Return what centring takes from some rows: r·mᵀ + m·rᵀ with m = kr - ½(rᵀkr)r."""
+        r = self.direction
+        mean = self.along - 0.5 * float(r @ self.along) * r
+        found: Array = r[part, None] * mean[None, :] + mean[part, None] * r[None, :]
+        return found
+
+    def measured_squares(self) -> float:
+        """Return ‖A‖²_F entry by entry: one reading of the matrix."""
+        tiles, total = Tiles(self.shape[0], _TILE), 0.0
+        for number in range(len(tiles)):
+            part = tiles[number]
+            rows = self.k[part] - self._levels(part)
+            total += float(np.vdot(rows, rows))
+        return total
 
     @property
     def trace(self) -> float:

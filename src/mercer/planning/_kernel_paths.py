@@ -7,7 +7,7 @@ from mercer.planning._paths import Path, block_width, candidates
 from mercer.planning._problem import KernelCost, Problem
 from mercer.solvers import BlockKrylov, Exact, Stored
 
-_SMALL = 1500  # rows up to which LAPACK's full eigenproblem is as fast as an iteration
+_SMALL = 1000  # rows up to which LAPACK's full eigenproblem is as fast as an iteration
 _FEW = 8  # an iteration pays for at most one axis in so many
 _STEPS = 6  # products that enlarge the space, typical of smooth kernels
 _MOST = 200  # products after which a flat spectrum goes to LAPACK
@@ -74,7 +74,7 @@ def _stored(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     flops = 0.5 * n * n * kernel.flops + 2 * n * n * b * _STEPS
     step = 2 * n * n * b / machine.rate(machine.thin, p.itemsize)
     seconds = _build(p, kernel, machine, p.itemsize) + (_STEPS + 2) * step
-    krylov = BlockKrylov(block=b, max_passes=_MOST, max_basis=basis)
+    krylov = Stored(BlockKrylov(block=b, max_passes=_MOST, max_basis=basis), whole=False)
     held = p.itemsize * (n * n + machine.threads * 4.0 * _TILE) + 2 * p.data_bytes
     held += 8.0 * n * (2.2 * min(basis, (_STEPS + 2) * b) + 4 * b + 2 * p.components) + 32e6
     note = f"stored matrix, block Krylov with {b} columns a product"
@@ -89,8 +89,8 @@ def kernel_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
         return best
     n = problem.rows
     whole = 26.0 * n * n <= problem.memory and best.products == 8
-    assert isinstance(best.solver, BlockKrylov)
-    each = dataclasses.replace(best, solver=Stored(best.solver, whole=whole))
+    assert isinstance(best.solver, Stored)
+    each = dataclasses.replace(best, solver=dataclasses.replace(best.solver, whole=whole))
     if best.products == 8:
         return each
     wide = [p for p in paths if p.name == "lapack" and p.bytes <= problem.memory]
@@ -99,6 +99,6 @@ def kernel_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
         products=8,
         note="float64 matrix",
         bytes=2 * best.bytes,
-        solver=Stored(best.solver, whole=bool(wide)),
+        solver=dataclasses.replace(best.solver, whole=bool(wide)),
     )
     return dataclasses.replace(each, then=again if again.bytes <= problem.memory else None)

@@ -332,4 +332,5 @@ class _Run:
             total=total,
             passes=self.passes,
             outcome=outcome,
+            squares=None if self.frobenius is None or self.exponent else self.frobenius**2,
         )

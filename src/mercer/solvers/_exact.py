@@ -46,8 +46,10 @@ class Exact(Solver):
             zero_level=goal.floor.at(top),
             psd=goal.psd,
         )
-        total = float(np.sum(found))
-        return Spectrum.of(values[:k], vectors[:, :k], certificate, total=total, passes=1)
+        total, squares = float(np.sum(found)), float(np.sum(found**2))
+        return Spectrum.of(
+            values[:k], vectors[:, :k], certificate, total=total, passes=1, squares=squares
+        )
 
     def _rectangular(self, op: Operator, goal: Goal) -> Spectrum:
         (m, n), k = op.shape, min(goal.components, *op.shape)
@@ -82,5 +84,7 @@ class Exact(Solver):
             lower=lower[:k],
             psd=True,
         )
-        total = float(np.sum(found**2))
-        return Spectrum.of(s[:k] ** 2, right[:, :k], certificate, total=total, passes=1)
+        total, squares = float(np.sum(found**2)), float(np.sum(found**4))
+        return Spectrum.of(
+            s[:k] ** 2, right[:, :k], certificate, total=total, passes=1, squares=squares
+        )

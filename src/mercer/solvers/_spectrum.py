@@ -39,6 +39,8 @@ class Spectrum:
         How it ended.
     certificate : Certificate
         What is proved about the values and the axes.
+    squares : float or None
+        Sum of the squares of all eigenvalues, where it is known.
     """
 
     values: FloatArray
@@ -47,6 +49,7 @@ class Spectrum:
     passes: int
     outcome: Outcome
     certificate: Certificate
+    squares: float | None = None
 
     @classmethod
     def of(
@@ -58,13 +61,14 @@ class Spectrum:
         total: float | None,
         passes: int,
         outcome: Outcome | None = None,
+        squares: float | None = None,
     ) -> "Spectrum":
         """Return the spectrum with signs fixed; `values` must come in descending order."""
         found = as_numpy(values)
         assert np.all(np.diff(found) <= 0), "solvers hand over sorted pairs"
         if outcome is None:
             outcome = Outcome.CONVERGED if certificate.met else Outcome.FLOOR
-        return cls(found, fix_signs(right), total, passes, outcome, certificate)
+        return cls(found, fix_signs(right), total, passes, outcome, certificate, squares)
 
     def padded(self, k: int) -> "Spectrum":
         """Return k pairs, those beyond the order of the operator being named zeros."""
