@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer.kernels import Kernel, cka
 
-_SAMPLE = 2000  # rows that the alignment is taken from
+_SAMPLE = 1000  # rows that the alignment is taken from
 
 
 def effective_rank(trace: float, squares: float) -> float:
@@ -28,7 +28,7 @@ def effective_rank(trace: float, squares: float) -> float:
 
 
 def linear_alignment(kernel: Kernel, rows: Any) -> float | None:
-    """Return the centred alignment of a kernel with the linear one on at most 2000 rows.
+    """Return the centred alignment of a kernel with the linear one on at most 1000 rows.
 
     Near 1 the kernel sees what PCA sees; None where the rows do not vary.
 
@@ -37,7 +37,7 @@ def linear_alignment(kernel: Kernel, rows: Any) -> float | None:
     kernel : Kernel
         With numbers for parameters.
     rows : array or sparse matrix of shape (n, p)
-        The rows; of more than 2000 every few are taken.
+        The rows; of more than 1000 every few are taken.
     """
     sample = rows[:: max(1, -(-rows.shape[0] // _SAMPLE))]
     wide = sample.toarray() if hasattr(sample, "toarray") else sample

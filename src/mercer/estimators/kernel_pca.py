@@ -76,7 +76,7 @@ class KernelPCA(SpectralEstimator):
     effective_rank_ : float
         (tr K̃)²/‖K̃‖²_F, between 1 and n - 1.
     alignment_ : float or None
-        Centred alignment with the linear kernel on at most 2000 rows of numbers.
+        Centred alignment with the linear kernel on at most 1000 rows of numbers.
     negative_share_ : float
         Σ|λ⁻|/Σ|λ|.
     certificate_ : Certificate
@@ -263,9 +263,7 @@ class KernelPCA(SpectralEstimator):
             "_coordinates": np.asarray(found.coordinates[:, :k], dtype),
             "_engine": found.engine,
             "_phi": found.phi,
-            "_projection": None
-            if rows is None or found.engine
-            else Projection.of(self._seen, rows, dual),
+            "_projection": None,
             "_decoder": None,
         }
         self._warn_rank(fitted["effective_rank_"], source.shape[0])
@@ -309,6 +307,8 @@ class KernelPCA(SpectralEstimator):
         if isinstance(self.kernel_, Precomputed):
             products = np.asarray(rows @ self.dual_)
         else:
+            if self._projection is None:  # made when it is first needed
+                self._projection = Projection.of(self._seen, self.X_fit_, self.dual_)
             products = self._projection.products(rows)
         return np.asarray(products - self._level, self.dual_.dtype)
 
