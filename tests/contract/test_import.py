@@ -13,6 +13,7 @@ HEAVY = {"click", "jinja2", "narwhals", "numpy", "pandas", "polars", "rich", "sc
 PUBLIC = [
     "AccuracyWarning",
     "DataWarning",
+    "KernelPCA",
     "MercerError",
     "PCA",
     "__version__",
@@ -78,9 +79,10 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_lazy_names_are_the_real_ones():
     from mercer.errors import AccuracyWarning
-    from mercer.estimators import PCA
+    from mercer.estimators import PCA, KernelPCA
 
     assert mercer.PCA is PCA
+    assert mercer.KernelPCA is KernelPCA
     assert mercer.AccuracyWarning is AccuracyWarning
 
 

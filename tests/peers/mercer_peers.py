@@ -1,39 +1,45 @@
-"""A pytest plugin that runs scikit-learn's own PCA tests on `mercer.dropin.PCA`.
+"""A pytest plugin that runs scikit-learn's own tests on the classes of `mercer.dropin`.
 
-It puts our class in the place of scikit-learn's before the test module is imported. Tests
-listed in ``xfail_test_pca.txt`` must fail: one that passes fails the run, and so does a name
-in the list that no longer exists. With ``--mercer-mutant`` the class is slightly wrong on
+It puts our classes in the place of scikit-learn's before the test modules are imported. Tests
+listed in ``xfail_MODULE.txt`` must fail: one that passes fails the run, and so does a name
+in the list that no longer exists. With ``--mercer-mutant`` the classes are slightly wrong on
 purpose, to see that the tests would notice.
 """
 
+import dataclasses
+import importlib
 from pathlib import Path
 
 import pytest
 
-LIST = Path(__file__).with_name("xfail_test_pca.txt")
+FACES = {"test_pca": "PCA", "test_kernel_pca": "KernelPCA"}  # test module: class under test
 
 
 def pytest_addoption(parser):
     parser.addoption(
         "--mercer-mutant",
         action="store_true",
-        help="multiply explained_variance_ by 1.0001: the tests must notice",
+        help="multiply the eigenvalues by 1.0001: the tests must notice",
     )
 
 
 def pytest_configure(config):
     import sklearn.decomposition
-    import sklearn.decomposition._pca
 
-    from mercer.dropin import PCA
+    import mercer.dropin
 
-    face = mutant(PCA) if config.getoption("--mercer-mutant") else PCA
-    sklearn.decomposition.PCA = face
-    sklearn.decomposition._pca.PCA = face
+    config.theirs = {}
+    for name in FACES.values():
+        face = getattr(mercer.dropin, name)
+        face = MUTANTS[name](face) if config.getoption("--mercer-mutant") else face
+        config.theirs[name] = getattr(sklearn.decomposition, name)
+        home = importlib.import_module(config.theirs[name].__module__)
+        setattr(sklearn.decomposition, name, face)
+        setattr(home, name, face)
 
 
-def mutant(face):
-    """Return a class that is wrong in the fourth digit of its variances."""
+def wrong_variances(face):
+    """Return a PCA that is wrong in the fourth digit of its variances."""
 
     class PCA(face):
         def _scale(self, *arguments):
@@ -44,7 +50,27 @@ def mutant(face):
     return PCA
 
 
-def expected_failures(text):
+def wrong_eigenvalues(face):
+    """Return a KernelPCA that scales axes and coordinates by eigenvalues that are too large."""
+
+    class KernelPCA(face):
+        def _scale(self, spectrum, found, source):
+            spectrum = dataclasses.replace(spectrum, values=1.0001 * spectrum.values)
+            found = dataclasses.replace(found, coordinates=1.0001**0.5 * found.coordinates)
+            return super()._scale(spectrum, found, source)
+
+    return KernelPCA
+
+
+MUTANTS = {"PCA": wrong_variances, "KernelPCA": wrong_eigenvalues}
+
+
+def list_of(module):
+    """Return the file with the expected failures of a test module."""
+    return Path(__file__).with_name(f"xfail_{module}.txt")
+
+
+def expected_failures(module, text):
     """Return {test name: reason} from lines ``name  # reason``."""
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -52,30 +78,49 @@ def expected_failures(text):
             continue
         name, _, reason = line.partition("  # ")
         if not reason.strip():
-            raise pytest.UsageError(f"{LIST.name}:{number}: no reason is given")
+            raise pytest.UsageError(f"{list_of(module).name}:{number}: no reason is given")
         found[name.strip()] = reason.strip()
     return found
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k leaves anything out
 def pytest_collection_modifyitems(config, items):
-    import sklearn.decomposition
-
-    strangers = {item.module.__name__ for item in items if not uses(item.module)}
+    modules = {item.module for item in items}
+    strangers = {module.__name__ for module in modules if not uses(module)}
     if strangers:
-        raise pytest.UsageError(f"{strangers} do not test {sklearn.decomposition.PCA}")
-    reasons = expected_failures(LIST.read_text(encoding="utf-8"))
+        raise pytest.UsageError(f"{strangers} do not test a class of mercer.dropin")
+    whole = not any("::" in argument for argument in config.args)
+    for module in modules:
+        mark(
+            module.__name__.rpartition(".")[2], [i for i in items if i.module is module], whole
+        )
+        for name, peer in config.theirs.items():
+            # What the class under test is compared with stays scikit-learn's own.
+            if hasattr(module, name) and name != face_of(module):
+                setattr(module, name, peer)
+
+
+def mark(module, items, whole):
+    """Mark the expected failures of one module; a name that is not there is refused."""
+    reasons = expected_failures(module, list_of(module).read_text(encoding="utf-8"))
     for item in items:
         if item.name in reasons:
             item.add_marker(pytest.mark.xfail(reason=reasons[item.name], strict=True))
-    whole = not any("::" in argument for argument in config.args)
     gone = sorted(set(reasons) - {item.name for item in items})
     if whole and gone:
-        raise pytest.UsageError(f"{LIST.name}: no such tests: {', '.join(gone)}")
+        raise pytest.UsageError(f"{list_of(module).name}: no such tests: {', '.join(gone)}")
+
+
+def face_of(module):
+    """Return the name of the class that a test module tests, or None."""
+    return FACES.get(module.__name__.rpartition(".")[2])
 
 
 def uses(module):
     """Whether a test module imported the class that was put in place."""
     import sklearn.decomposition
 
-    return getattr(module, "PCA", None) is sklearn.decomposition.PCA
+    name = face_of(module)
+    return name is not None and getattr(module, name, None) is getattr(
+        sklearn.decomposition, name
+    )

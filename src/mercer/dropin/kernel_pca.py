@@ -313,7 +313,7 @@ class KernelPCA(estimators.KernelPCA):
 
     def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, Any]:
         certificate = spectrum.certificate
-        raw = spectrum.values[: len(certificate.lower)]
+        raw = _before_clipping(spectrum, found)[: len(certificate.lower)]
         values = positive(raw, source.products.itemsize, certificate.zero_level)
         m = int(np.sum(values > 0)) if self._drops_zeros() else len(values)
         values = values[:m]
@@ -348,3 +348,11 @@ class KernelPCA(estimators.KernelPCA):
     def _project(self, source: Source) -> Array:
         found = super()._project(source)[:, : self.n_components_]
         return found if self._alive.all() else found * self._alive.astype(found.dtype)
+
+
+def _before_clipping(spectrum: Spectrum, found: KernelFound) -> Array:
+    """Return the eigenvalues uᵀK̃u with those that were left out as negative."""
+    if found.signs.image is None:
+        return spectrum.values
+    found_there = np.sum(np.asarray(spectrum.right) * found.signs.image, axis=0)
+    return np.where(spectrum.values > 0, spectrum.values, found_there)

@@ -1,0 +1,355 @@
+import inspect
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+import sklearn.decomposition
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process import kernels as gaussian_process
+
+import mercer
+from mercer.dropin import KernelPCA
+from mercer.errors import DataWarning, InputError, MercerError
+from mercer.kernels import RBF, FeatureMap, Precomputed
+
+Peer = sklearn.decomposition.KernelPCA
+KERNELS = ["linear", "poly", "rbf", "sigmoid", "cosine"]
+SOLVERS = ["auto", "dense", "arpack", "randomized"]
+METHODS = [
+    "__init__",
+    "fit",
+    "fit_transform",
+    "get_feature_names_out",
+    "inverse_transform",
+    "set_output",
+    "transform",
+]
+quiet = pytest.mark.filterwarnings("ignore:negative eigenvalues are left out")
+
+
+def table(n=40, p=5, seed=0, dtype=np.float64):
+    return np.random.default_rng(seed).normal(size=(n, p)).astype(dtype)
+
+
+def shared(x, y, weight=1.0):
+    return weight * float(np.minimum(x, y).sum())
+
+
+def same(ours, theirs, X, atol=1e-9):
+    np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours.eigenvectors_, theirs.eigenvectors_, atol=atol)
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X), atol=atol)
+
+
+# -- the same face ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_signatures_are_scikit_learns(method):
+    def arguments(kind):
+        found = inspect.signature(getattr(kind, method)).parameters.values()
+        return [(one.name, one.kind, one.default) for one in found]
+
+    assert arguments(KernelPCA) == arguments(Peer)
+
+
+def test_every_fitted_attribute_of_scikit_learn_is_there():
+    X = pd.DataFrame(table(), columns=list("abcde"))
+    theirs = Peer(2, kernel="rbf", fit_inverse_transform=True).fit(X)
+    ours = KernelPCA(2, kernel="rbf", fit_inverse_transform=True).fit(X)
+    for name in (name for name in vars(theirs) if name.endswith("_")):
+        mine, peer = getattr(ours, name), getattr(theirs, name)
+        assert np.shape(mine) == np.shape(peer), name
+        if name != "feature_names_in_":
+            np.testing.assert_allclose(mine, peer, atol=1e-9, err_msg=name)
+    assert list(ours.feature_names_in_) == list("abcde")
+    plain = vars(KernelPCA(2).fit(X))
+    assert not {"dual_coef_", "X_transformed_fit_"} & set(plain)
+
+
+def test_every_public_name_of_scikit_learn_is_there():
+    assert {name for name in dir(Peer) if not name.startswith("_")} <= set(dir(KernelPCA))
+
+
+def test_it_is_mercers_kernel_pca_and_imports_no_other():
+    assert issubclass(KernelPCA, mercer.KernelPCA)
+    code = (
+        "import json, sys, numpy as np; from mercer.dropin import KernelPCA;"
+        "X = np.random.default_rng(0).normal(size=(20, 4));"
+        "KernelPCA(2, kernel='rbf').fit_transform(X);"
+        "odd = ('decomposition', 'gaussian_process');"
+        "print(json.dumps([n for n in sys.modules if any(word in n for word in odd)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert json.loads(done.stdout) == []
+
+
+# -- the same numbers ---------------------------------------------------------------------
+
+
+@quiet
+@pytest.mark.parametrize("k", [1, 4])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_attributes_and_coordinates_are_those_of_an_exact_fit(kernel, k):
+    X, new = table(), table(9, seed=1)
+    ours = KernelPCA(k, kernel=kernel).fit(X)
+    theirs = Peer(k, kernel=kernel, eigen_solver="dense").fit(X)
+    same(ours, theirs, new)
+    np.testing.assert_allclose(ours.fit_transform(X), theirs.fit_transform(X), atol=1e-9)
+    np.testing.assert_allclose(ours.transform(X), ours.fit_transform(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "cosine"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_none_keeps_the_eigenvalues_that_are_not_zero(kernel, dtype):
+    X = table(30, 3, dtype=dtype)
+    ours = KernelPCA(kernel=kernel).fit(X)
+    theirs = Peer(kernel=kernel).fit(X)
+    assert ours.n_components_ == len(theirs.eigenvalues_) == ours.transform(X).shape[1]
+    np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-2, atol=1e-5)
+    assert (ours.eigenvalues_ > 0).all()
+
+
+@pytest.mark.parametrize("given", [{"gamma": 0.7}, {"degree": 2}, {"coef0": 0.3}, {}], ids=str)
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_parameters_of_the_kernel_mean_the_same(kernel, given):
+    X = table()
+    ours, theirs = KernelPCA(3, kernel=kernel, **given), Peer(3, kernel=kernel, **given)
+    same(ours.fit(X), theirs.fit(X), X)
+    assert ours.gamma_ == theirs.gamma_ == given.get("gamma", 1 / 5)
+
+
+@quiet
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_way_back_is_scikit_learns(kernel):
+    X, new = table(), table(9, seed=1)
+    given = {"kernel": kernel, "fit_inverse_transform": True, "alpha": 0.1, "gamma": 0.1}
+    ours, theirs = KernelPCA(4, **given).fit(X), Peer(4, **given, eigen_solver="dense").fit(X)
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-8)
+    np.testing.assert_allclose(ours.X_transformed_fit_, theirs.X_transformed_fit_, atol=1e-9)
+    Z = theirs.transform(new)
+    np.testing.assert_allclose(
+        ours.inverse_transform(Z), theirs.inverse_transform(Z), atol=1e-8
+    )
+
+
+def test_callables_take_two_rows():
+    X = np.abs(table())
+    given = {"kernel": shared, "kernel_params": {"weight": 3.0}}
+    same(KernelPCA(3, **given).fit(X), Peer(3, **given).fit(X), X)
+    given = {"kernel": np.dot, "fit_inverse_transform": True}
+    ours, theirs = KernelPCA(3, **given).fit(X), Peer(3, **given).fit(X)
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-8)
+
+
+def test_kernels_of_gaussian_processes_are_taken_and_searched():
+    X = table()
+    kernel = gaussian_process.RBF(2.0)
+    same(KernelPCA(3, kernel=kernel).fit(X), Peer(3, kernel=kernel).fit(X), X)
+    model = KernelPCA(3, kernel=kernel).set_params(kernel__length_scale=1.0)
+    assert model.kernel == gaussian_process.RBF(1.0)
+
+
+def test_kernels_of_ours_are_taken():
+    X = table()
+    model = KernelPCA(3, kernel=RBF()).fit(X)
+    np.testing.assert_allclose(
+        model.eigenvalues_, mercer.KernelPCA(3, kernel=RBF()).fit(X).eigenvalues_
+    )
+    assert model.set_params(kernel__lengthscale=2.0).kernel == RBF(2.0)
+    mapped = KernelPCA(2, kernel=FeatureMap(lambda rows: rows**2)).fit(X)
+    plain = KernelPCA(2).fit(X**2)
+    np.testing.assert_allclose(mapped.transform(X), plain.transform(X**2))
+
+
+@quiet
+@pytest.mark.parametrize("container", [scipy.sparse.csr_array, scipy.sparse.csc_matrix])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_sparse_data_is_taken(kernel, container):
+    X = np.random.default_rng(0).poisson(0.4, (40, 12)).astype(float)
+    sparse = KernelPCA(3, kernel=kernel).fit(container(X))
+    dense = Peer(3, kernel=kernel, eigen_solver="dense").fit(X)
+    np.testing.assert_allclose(sparse.eigenvalues_, dense.eigenvalues_, rtol=1e-9)
+    np.testing.assert_allclose(sparse.transform(container(X)), dense.transform(X), atol=1e-8)
+
+
+@quiet
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_float32_stays_float32_and_eigenvalues_are_float64(kernel):
+    X = table(dtype=np.float32) * np.float32(0.1)
+    given = {"kernel": kernel, "coef0": 0.0} if kernel == "sigmoid" else {"kernel": kernel}
+    model = KernelPCA(2, **given, fit_inverse_transform=True).fit(X)
+    for found in (model.transform(X), model.eigenvectors_, model.dual_coef_, model.X_fit_):
+        assert found.dtype == np.float32
+    assert model.inverse_transform(model.transform(X)).dtype == np.float32
+    assert model.eigenvalues_.dtype == np.float64
+
+
+def test_a_far_origin_does_no_harm():
+    X = np.round(table() * 2**20) / 2**20
+    near = KernelPCA(3, kernel="rbf").fit(X)
+    far = KernelPCA(3, kernel="rbf").fit(X + 2.0**26)
+    np.testing.assert_allclose(far.eigenvalues_, near.eigenvalues_, rtol=1e-9)
+
+
+# -- how many -----------------------------------------------------------------------------
+
+
+def test_more_components_than_rows_are_as_many_as_rows():
+    X = table(8, 3)
+    for kernel in ("linear", "rbf"):
+        ours, theirs = KernelPCA(50, kernel=kernel).fit(X), Peer(50, kernel=kernel).fit(X)
+        assert ours.eigenvectors_.shape == theirs.eigenvectors_.shape == (8, 8)
+        assert ours.transform(X).shape == ours.fit_transform(X).shape == (8, 8)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "cosine"])
+def test_vectors_beyond_the_rank_complete_the_others(kernel):
+    X = np.repeat(table(10, 2), 2, axis=0)
+    model = KernelPCA(14, kernel=kernel).fit(X)
+    assert model.rank_ < 14
+    assert model.rank_ == np.sum(model.eigenvalues_ > 0)
+    U = model.eigenvectors_
+    np.testing.assert_allclose(U.T @ U, np.eye(14), atol=1e-12)
+    for Z in (model.transform(X), model.fit_transform(X)):
+        assert Z.shape == (20, 14)
+        assert not Z[:, model.rank_ :].any()
+    assert model.explained_variance_.shape == model.certificate_.lower.shape == (14,)
+
+
+def test_zero_eigenvalues_are_removed_where_asked():
+    X = np.repeat(table(10, 2), 2, axis=0)
+    model = KernelPCA(14, kernel="rbf", remove_zero_eig=True).fit(X)
+    assert model.n_components_ == len(model.eigenvalues_) == model.rank_ == 9
+    assert len(model.get_feature_names_out()) == 9
+    assert model.transform(X[:3]).shape == (3, 9)
+    assert len(model.certificate_.lower) == 9
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"kernel": "rbf", "gamma": 0},
+        {"kernel": "poly", "degree": 0},
+        {"kernel": "poly", "gamma": 0, "coef0": -1},
+        {"kernel": "sigmoid", "gamma": 0, "coef0": 0},
+    ],
+    ids=str,
+)
+def test_a_constant_kernel_has_no_axes(given):
+    X = table()
+    assert KernelPCA(**given).fit_transform(X).shape == Peer(**given).fit_transform(X).shape
+    model = KernelPCA(2, **given, fit_inverse_transform=True, alpha=50.0).fit(X)
+    assert not model.eigenvalues_.any()
+    assert not model.transform(X[:3]).any()
+    assert not model.explained_variance_ratio_.any()
+    np.testing.assert_allclose(model.eigenvectors_.T @ model.eigenvectors_, np.eye(2))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "cosine"])
+@pytest.mark.parametrize("make", [np.array, scipy.sparse.csr_array], ids=["dense", "sparse"])
+def test_rows_that_are_all_equal_have_no_axes(kernel, make):
+    X = make(np.ones((6, 3)))
+    assert KernelPCA(kernel=kernel).fit_transform(X).shape == (6, 0)
+    assert KernelPCA(kernel=kernel).fit(X).transform(X).shape == (6, 0)
+    model = KernelPCA(2, kernel=kernel).fit(X)
+    assert not model.transform(make(np.eye(3))).any()
+
+
+# -- matrices -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", Precomputed()], ids=["name", "kernel"])
+def test_a_matrix_stands_for_its_rows(kernel):
+    X, new = table(), table(9, seed=1)
+    rows = KernelPCA(3, kernel="linear").fit(X)
+    matrix = KernelPCA(3, kernel=kernel).fit(X @ X.T)
+    np.testing.assert_allclose(matrix.eigenvalues_, rows.eigenvalues_)
+    np.testing.assert_allclose(matrix.transform(new @ X.T), rows.transform(new), atol=1e-10)
+    np.testing.assert_allclose(matrix.fit_transform(X @ X.T), rows.transform(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_matrix_is_kept_and_never_written_to(copy):
+    X = table()
+    K = X @ X.T
+    before = K.copy()
+    model = KernelPCA(3, kernel="precomputed", copy_X=copy).fit(K)
+    np.testing.assert_array_equal(K, before)
+    np.testing.assert_array_equal(model.X_fit_, K)
+    assert np.shares_memory(model.X_fit_, K) is not copy
+
+
+def test_a_matrix_may_be_symmetric_after_centring_only():
+    X, new = table(), table(9, seed=1)
+    shift = np.random.default_rng(3).normal(size=(2, 40))
+    K = X @ X.T + shift[0] + shift[1][:, None]
+    given = {"n_components": 3, "kernel": "precomputed"}
+    ours, theirs = KernelPCA(**given).fit(K), Peer(**given, eigen_solver="dense").fit(K)
+    same(ours, theirs, new @ X.T + shift[0])
+    np.testing.assert_allclose(ours.transform(K), ours.fit_transform(K), atol=1e-9)
+
+
+def test_other_matrices_are_refused_with_a_reason():
+    rng = np.random.default_rng(0)
+    with pytest.raises(InputError, match="must be symmetric"):
+        KernelPCA(2, kernel="precomputed").fit(rng.normal(size=(6, 6)))
+    with pytest.raises(InputError, match="must be square"):
+        KernelPCA(2, kernel="precomputed").fit(rng.normal(size=(6, 4)))
+    with pytest.raises(InputError, match="NaN"):
+        KernelPCA(2, kernel="precomputed").fit(np.diag([1.0, np.nan, 2.0]))
+    model = KernelPCA(2, kernel="precomputed").fit(np.eye(6))
+    with pytest.raises(ValueError, match="6 features"):
+        model.transform(np.eye(4))
+
+
+def test_negative_eigenvalues_are_looked_for_among_those_asked_for():
+    signs = np.diag([5.0, 4.0, 3.0, -2.0, -4.5])
+    q, _ = np.linalg.qr(np.c_[np.ones(6), table(6, 5)])
+    K = q[:, 1:] @ signs @ q[:, 1:].T
+    for solver in SOLVERS:
+        with pytest.warns(DataWarning, match="negative eigenvalues are left out"):
+            model = KernelPCA(3, kernel="precomputed", eigen_solver=solver).fit(K)
+        np.testing.assert_allclose(model.eigenvalues_, [5, 4, 3])
+        with (
+            pytest.warns(DataWarning),
+            pytest.raises(ValueError, match="There are significant negative eigenvalues"),
+        ):
+            KernelPCA(6, kernel="precomputed", eigen_solver=solver).fit(K)
+
+
+# -- the way back -------------------------------------------------------------------------
+
+
+def test_without_the_way_back_there_is_none():
+    X = table()
+    model = KernelPCA(2).fit(X)
+    with pytest.raises(NotFittedError, match="fit_inverse_transform parameter was not") as one:
+        model.inverse_transform(model.transform(X))
+    assert isinstance(one.value, MercerError)
+    assert not hasattr(model, "score")
+    with pytest.raises(NotFittedError):
+        KernelPCA(2, fit_inverse_transform=True).inverse_transform(X)
+
+
+def test_sparse_rows_and_matrices_have_no_way_back():
+    with pytest.raises(NotImplementedError, match="not implemented for sparse") as caught:
+        KernelPCA(2, fit_inverse_transform=True).fit(scipy.sparse.csr_array(table()))
+    assert isinstance(caught.value, MercerError)
+    for kernel in ("precomputed", Precomputed()):
+        with pytest.raises(ValueError, match="Cannot fit_inverse_transform with a precomputed"):
+            KernelPCA(2, kernel=kernel, fit_inverse_transform=True).fit(np.eye(5))
+
+
+def test_rows_that_come_back_are_scored():
+    X = table(60, 2)
+    given = {"kernel": "rbf", "gamma": 1.0, "fit_inverse_transform": True}
+    found = [KernelPCA(30, **given, alpha=a).fit(X).score(X) for a in (1e-4, 10.0)]
+    assert 0.9 < found[0] <= 1
+    assert found[1] < found[0]
