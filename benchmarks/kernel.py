@@ -7,6 +7,7 @@ rows. The error is the largest relative error of the k eigenvalues against LAPAC
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -142,13 +143,13 @@ def _weigh(path: str, gamma: float) -> None:
 
     x = np.load(path)
     fit("mercer", np.random.default_rng(0).standard_normal((1600, 8)).astype(x.dtype), 0.1)
-    base = highest = rss_anon(0) or 0
+    base = highest = rss_anon(os.getpid()) or 0
     done = threading.Event()
 
     def watch() -> None:
         nonlocal highest
         while not done.is_set():
-            highest = max(highest, rss_anon(0) or 0)
+            highest = max(highest, rss_anon(os.getpid()) or 0)
             time.sleep(0.002)
 
     watcher = threading.Thread(target=watch)
@@ -164,9 +165,7 @@ def measure(case: KernelCase) -> dict[str, Any]:
     x = case.load()
     gamma = gamma_of(x)
     truth = exact(x, gamma, case.name)
-    fits: dict[str, Callable[[], Fit]] = {
-        name: partial(fit, name, x, gamma) for name in RIVALS
-    }
+    fits: dict[str, Callable[[], Fit]] = {name: partial(fit, name, x, gamma) for name in RIVALS}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fits["mercer"]()  # memory is touched once before anything is timed

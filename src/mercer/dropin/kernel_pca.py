@@ -223,6 +223,12 @@ class KernelPCA(estimators.KernelPCA):
     # can be rebuilt.
     score = available_if(lambda self: self.fit_inverse_transform)(estimators.KernelPCA.score)
 
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: sparse rows have no way back."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.sparse and not self.fit_inverse_transform
+        return tags
+
     # -- describe ---------------------------------------------------------------------
 
     def _check_parameters(self) -> None:

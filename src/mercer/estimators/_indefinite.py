@@ -38,14 +38,18 @@ class Signs:
     image: Array | None = None
 
     @classmethod
-    def sampled(cls, task: Any) -> "Signs":
-        """Return that of a large matrix, of which a sample was looked at."""
+    def sampled(cls, task: Any, trace: float) -> "Signs":
+        """Return that of a large matrix, of which a sample was looked at.
+
+        With Σλ = `trace` and the negative share s of the sample, Σ|λ| is about trace/(1 - 2s).
+        """
         if task.kernel.flag.centred:
             return cls()
         kind = Precomputed() if isinstance(task.kernel, Precomputed) else task.kernel
         found = evidence(kind, task.rows)
         _judge(found.negative_share, task, f"on a sample of {found.rows:,} rows")
-        return cls(negative_share=found.negative_share)
+        part = found.negative_share
+        return cls(part, trace / (1 - 2 * part) if 0 < part < 0.5 else None)
 
     def directions(self, k: int) -> Array:
         """Return the signs (k,) that the projection of new rows takes."""
@@ -57,7 +61,7 @@ def settle(
 ) -> tuple[Spectrum, Signs]:
     """Return the leading pairs from all of them, by the policy; the matrix is destroyed."""
     n, direction = op.shape[0], op.direction
-    values, vectors = eigh_in_place(op.dense())
+    values, vectors = eigh_in_place(op.consume())
     top = float(np.max(np.abs(values)))
     zero = goal.floor.at(top)
     mass = float(np.sum(np.abs(values[np.abs(values) > zero])))

@@ -8,7 +8,7 @@ import scipy.sparse
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.estimators._door import admit
+from mercer.estimators._door import admit, refuse_bad_cells
 from mercer.estimators._pca_paths import Recipe, describe
 from mercer.kernels import FeatureMap, Kernel, Linear, Polynomial, Precomputed
 from mercer.operators import rows_of
@@ -47,6 +47,7 @@ class KernelRows:
             return scan(_checked_map(kernel, X))
         source = admit(estimator, X, reset=reset)
         if isinstance(kernel, Precomputed) and reset:
+            refuse_bad_cells(source)
             _refuse_odd_matrix(source)
         return source
 
@@ -155,8 +156,8 @@ def _refuse_odd_matrix(source: Source) -> None:
     for start in range(0, n, _BLOCK):
         part = slice(start, min(start + _BLOCK, n))
         apart = np.abs(np.asarray(k[part], np.float64) - np.asarray(k[:, part], np.float64).T)
-        if apart.size and np.nanmax(apart) > _ROUNDING * largest:
-            row, column = np.unravel_index(int(np.nanargmax(apart)), apart.shape)
+        if apart.size and np.max(apart) > _ROUNDING * largest:
+            row, column = np.unravel_index(int(np.argmax(apart)), apart.shape)
             i, j = start + int(row), int(column)
             raise InputError(
                 "a kernel must be symmetric: k(x, y) = k(y, x)",

@@ -11,7 +11,7 @@ from mercer.diagnostics import effective_rank
 from mercer.errors import InputError
 from mercer.estimators._indefinite import Signs, settle
 from mercer.estimators.pca import PCA
-from mercer.kernels import Flag, Kernel
+from mercer.kernels import FeatureMap, Flag, Kernel, Linear, Precomputed
 from mercer.operators import AsymmetryError, KernelMatrix, kernel_matrix, measured_error
 from mercer.planning import Path
 from mercer.selection import share
@@ -100,11 +100,23 @@ def solve(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
 # -- explicit features --------------------------------------------------------------------
 
 
+@dataclasses.dataclass(frozen=True)
+class Widened:
+    """φ of float32 rows, made in float64: what the interval proves holds for exact products."""
+
+    phi: Any
+
+    def __call__(self, rows: Any) -> Any:
+        """Return φ of rows (r, p)."""
+        return self.phi(rows.astype(np.float64))
+
+
 def features_of(task: Task) -> Any:
-    """Return φ as a function of rows, or None for the rows themselves."""
+    """Return φ as a function of rows."""
     features = task.kernel.features(int(task.rows.shape[1]))
     assert features is not None
-    return features.phi
+    own = isinstance(task.kernel, Linear | FeatureMap)  # the user's own rounding
+    return features.phi if own or task.rows.dtype != np.float32 else Widened(features.phi)
 
 
 class _Engine(PCA):
@@ -207,7 +219,7 @@ def _refuse_odd(op: KernelMatrix, task: Task) -> None:
             got=f"{task.kernel!r} on {task.n} rows",
             fix="choose smaller parameters, or divide the data by a constant",
         )
-    floor = _floor(op).absolute
+    floor = _floor(op, task).absolute
     still = task.kernel.flag.centred or op.centred_squares <= op.lost_squares
     if not op.trace > floor * task.n**0.5 and still:
         raise InputError(
@@ -217,9 +229,11 @@ def _refuse_odd(op: KernelMatrix, task: Task) -> None:
         )
 
 
-def _floor(op: KernelMatrix) -> Floor:
+def _floor(op: KernelMatrix, task: Task) -> Floor:
+    """Return when an eigenvalue counts as zero: below the rounding of entries and storage."""
     n = op.shape[0]
-    unit = eps_of(op.k.dtype) if op.k.itemsize == 4 else 0.0
+    given = isinstance(task.kernel, Precomputed) and task.rows.dtype == np.float32
+    unit = eps_of(np.float32) if op.dtype.itemsize == 4 or given else 0.0
     absolute = _C * op.largest * (n * EPS + np.sqrt(n) * unit)
     return Floor(_C * n * EPS, float(absolute))
 
@@ -232,17 +246,19 @@ def _pairs(task: Task, path: Path, op: KernelMatrix) -> tuple[Spectrum, Signs]:
     assert isinstance(solver, Stored)
     guess = _FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
     most = max(guess, task.n // 8)
+    signs = Signs.sampled(task, op.trace)
+    mass = op.trace if signs.mass is None else signs.mass
     while True:
         spectrum = _iterated(task, solver.krylov, op, min(guess, most))
         if spectrum.outcome is Outcome.BUDGET and solver.whole:
             break  # a flat spectrum: LAPACK is quicker than more products
         if not isinstance(task.wanted, float):
-            return spectrum, Signs.sampled(task)
+            return spectrum, signs
         reached = float(np.sum(np.maximum(spectrum.values, 0.0)))
-        if reached >= task.wanted * op.trace:
-            k = share(np.append(spectrum.values, op.trace - reached), task.wanted)
+        if reached >= task.wanted * mass:
+            k = share(np.append(spectrum.values, mass - reached), task.wanted)
             cut = dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k))
-            return cut, Signs.sampled(task)
+            return cut, signs
         if guess >= most:
             break
         guess *= 2
@@ -252,13 +268,13 @@ def _pairs(task: Task, path: Path, op: KernelMatrix) -> tuple[Spectrum, Signs]:
 def _goal(task: Task, op: KernelMatrix, k: int) -> Goal:
     psd = task.kernel.flag.centred
     trace = op.trace + op.entry_error * op.shape[0] if psd else None
-    return Goal(k, task.tol, _floor(op), trace, op.entry_error, task.seed, psd=psd)
+    return Goal(k, task.tol, _floor(op, task), trace, op.entry_error, task.seed, psd=psd)
 
 
 def _iterated(task: Task, krylov: BlockKrylov, op: KernelMatrix, k: int) -> Spectrum:
     """Return k pairs by products, the first block orthogonal to r, so that every axis is."""
     goal = _goal(task, op, k)
-    narrow = op.k.itemsize == 4
+    narrow = op.dtype.itemsize == 4
     if narrow:  # half of the tolerance is left for what float32 costs
         goal = dataclasses.replace(goal, tol=0.5 * task.tol)
     start = op.project(gaussian((op.shape[0], krylov.block), op.like, goal.seed))
@@ -318,7 +334,7 @@ def _describe(task: Task, op: KernelMatrix, spectrum: Spectrum, signs: Signs) ->
 
 def _squares(op: KernelMatrix, spectrum: Spectrum) -> float:
     """Return ‖K̃‖²_F: from all eigenvalues, from the sums, or entry by entry if they cancel."""
-    if op.destroyed and spectrum.squares is not None:
+    if op.consumed and spectrum.squares is not None:
         return spectrum.squares
     summed = op.centred_squares
     return summed if summed > 1e4 * op.lost_squares else op.measured_squares()

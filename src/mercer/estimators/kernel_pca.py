@@ -313,7 +313,9 @@ class KernelPCA(SpectralEstimator):
         return np.asarray(products - self._level, self.dual_.dtype)
 
     def _through_features(self, rows: Any) -> Array:
-        found = self._engine._project(scan(self._phi(rows)))
+        found = self._engine._project(scan(self._phi(rows))).astype(
+            self.dual_.dtype, copy=False
+        )
         short = self.n_components_ - found.shape[1]
         return found if short <= 0 else np.pad(found, ((0, 0), (0, short)))
 

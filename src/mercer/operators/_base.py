@@ -40,6 +40,10 @@ class Operator(abc.ABC):
         xp = namespace(self.like)
         return self.matmat(asarray_like(xp.eye(self.shape[1]), self.like, xp.float64))
 
+    def consume(self) -> Array:
+        """Return A as a float64 array that may be overwritten; the operator ends with it."""
+        return self.dense()
+
     def triangle(self) -> Array:
         """Return R with RᵀR = AᵀA and at most n rows, by QR: nothing is squared."""
         return triangle(self.dense())

@@ -1,5 +1,6 @@
 """A stored kernel matrix, built by symmetric tiles and centred by its products."""
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any, final
 
@@ -8,6 +9,7 @@ import numpy as np
 from mercer.arrays import (
     EPS,
     Array,
+    Call,
     Lanes,
     Node,
     Side,
@@ -22,7 +24,9 @@ from mercer.arrays import (
 )
 from mercer.operators._base import Operator
 
-_TILE = 512  # rows and columns of a tile
+_TILE_BYTES = 4e6  # of a tile, which stays near the core while it is worked on
+_ROWS = 512  # of the stored matrix that are centred in one go
+_MIRRORED = 8  # rows of a mirrored tile that a user's function is asked for
 _WORTH_LANES = 2e6  # entries from which threads pay
 
 
@@ -61,7 +65,7 @@ class KernelMatrix(Operator):
         self.squares, self.raw_trace, self.largest = squares, raw_trace, largest
         self.shape = (int(k.shape[0]), int(k.shape[0]))
         self.like = np.empty((0, 0))
-        self.destroyed = False
+        self.dtype, self.consumed = k.dtype, False
 
     def project(self, v: Array) -> Array:
         """Return PV."""
@@ -80,10 +84,16 @@ class KernelMatrix(Operator):
         return self.matmat(u)
 
     def dense(self) -> Array:
-        """Return A itself, written over the stored matrix where that is float64."""
-        a = np.asarray(self.k, np.float64)
-        self.destroyed = True
-        tiles = Tiles(self.shape[0], _TILE)
+        """See `Operator.dense`."""
+        return self._centred(self.k.astype(np.float64))
+
+    def consume(self) -> Array:
+        """See `Operator.consume`: written over the stored matrix where that is float64."""
+        k, self.k, self.consumed = self.k, None, True
+        return self._centred(np.asarray(k, np.float64))
+
+    def _centred(self, a: Array) -> Array:
+        tiles = Tiles(self.shape[0], _ROWS)
         for number in range(len(tiles)):
             part = tiles[number]
             a[part] -= self._levels(part)
@@ -98,7 +108,7 @@ class KernelMatrix(Operator):
 
     def measured_squares(self) -> float:
         """Return ‖A‖²_F entry by entry: one reading of the matrix."""
-        tiles, total = Tiles(self.shape[0], _TILE), 0.0
+        tiles, total = Tiles(self.shape[0], _ROWS), 0.0
         for number in range(len(tiles)):
             part = tiles[number]
             rows = self.k[part] - self._levels(part)
@@ -119,7 +129,7 @@ class KernelMatrix(Operator):
     @property
     def lost_squares(self) -> float:
         """What rounding may have taken from `centred_squares`."""
-        unit = 16 * eps_of(self.k.dtype) if self.k.itemsize == 4 else 1e3 * EPS
+        unit = 16 * eps_of(self.dtype) if self.dtype.itemsize == 4 else 1e3 * EPS
         return unit * self.squares
 
     @property
@@ -158,7 +168,7 @@ def kernel_matrix(
     n = side.n
     root = np.ones(n) if weights is None else np.sqrt(weights)
     r = root / np.linalg.norm(root)
-    tiles = Tiles(n, min(n, _TILE))
+    tiles = Tiles(n, min(n, int((_TILE_BYTES / side_dtype(side).itemsize) ** 0.5)))
     count = len(tiles)
     pairs = [(i, j) for i in range(count) for j in range(i, count)]
     lanes = Lanes(min(thread_count(), len(pairs)) if n * n > _WORTH_LANES else 1)
@@ -166,6 +176,7 @@ def kernel_matrix(
     along = np.zeros((lanes.count, n))
     squares, largest = np.zeros(len(pairs)), np.zeros(len(pairs))
     asymmetry = np.zeros(len(pairs))
+    foreign = calls(program)
 
     def work(lane: int, numbers: Iterator[int]) -> None:
         space = Workspace()
@@ -177,6 +188,11 @@ def kernel_matrix(
             t = tile(program, side, side, i, j, t, space)
             if i == j:
                 asymmetry[number] = float(np.max(np.abs(t - t.T), initial=0.0))
+            elif foreign:  # a user's function: some rows of the mirrored tile
+                few = slice(j.start, min(j.start + _MIRRORED, j.stop))
+                back = tile(program, side, side, few, i)
+                apart = np.abs(back.T - t[:, : few.stop - few.start])
+                asymmetry[number] = float(np.max(apart, initial=0.0))
             if weights is not None:
                 t *= root[i, None].astype(t.dtype)
                 t *= root[j].astype(t.dtype)
@@ -197,6 +213,13 @@ def kernel_matrix(
     )
 
 
+def calls(program: Node) -> bool:
+    """Tell whether a program asks a function of the user for its tiles."""
+    parts = [getattr(program, field.name) for field in dataclasses.fields(program)]
+    inner = [part for part in parts if isinstance(part, Node)]
+    return isinstance(program, Call) or any(calls(part) for part in inner)
+
+
 class AsymmetryError(ValueError):
     """k(x, y) and k(y, x) differ by more than rounding."""
 
@@ -213,7 +236,7 @@ def _symmetric(asymmetry: Array, largest: Array) -> None:
 
 def side_dtype(side: Side) -> Any:
     """Return the precision in which the tiles of a side are made."""
-    return np.float64 if side.like is None else np.dtype(str(side.like.dtype))
+    return np.dtype(np.float64 if side.like is None else str(side.like.dtype))
 
 
 def measured_error(

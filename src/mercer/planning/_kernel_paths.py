@@ -11,7 +11,7 @@ _SMALL = 1000  # rows up to which LAPACK's full eigenproblem is as fast as an it
 _FEW = 8  # an iteration pays for at most one axis in so many
 _STEPS = 6  # products that enlarge the space, typical of smooth kernels
 _MOST = 200  # products after which a flat spectrum goes to LAPACK
-_TILE = 512 * 512
+_TILE = 1_000_000  # entries of a tile
 
 
 def kernel_candidates(problem: Problem) -> list[Path]:

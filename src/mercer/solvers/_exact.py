@@ -33,7 +33,7 @@ class Exact(Solver):
         return self._symmetric(op, goal) if op.symmetric else self._rectangular(op, goal)
 
     def _symmetric(self, op: Operator, goal: Goal) -> Spectrum:
-        values, vectors = (eigh_in_place if self.destroy else eigh)(op.dense())
+        values, vectors = eigh_in_place(op.consume()) if self.destroy else eigh(op.dense())
         found, k = as_numpy(values), min(goal.components, op.shape[0])
         top = float(np.max(np.abs(found), initial=0.0))
         error = goal.error + EPS * (8 + 4 * np.sqrt(op.shape[0])) * top
