@@ -18,7 +18,6 @@ FORMULAS = {
     "log1p": ((), math.log1p),
     "squared_sine": ((), lambda t: math.sin(t) ** 2),
     "decay": ((1.0, 1.0, 1 / 3), lambda t: (1 + t + t * t / 3) * math.exp(-t)),
-    "half_angle": ((), lambda t: 1 - 2 * math.asin(min(1, t / 2)) / math.pi),
     "arc": (
         (),
         lambda t: (

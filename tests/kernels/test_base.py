@@ -73,7 +73,7 @@ def test_wrong_parameters():
     with pytest.raises(InputError, match="no parameter 'lenghtscale'") as caught:
         RBF().with_params(lenghtscale=1.0)
     assert "did you mean 'lengthscale'?" in str(caught.value)
-    with pytest.raises(InputError, match="no parameter 'left__nu'"):
+    with pytest.raises(InputError, match="RBF has no parameter 'nu'"):
         (RBF() + Linear()).with_params(left__nu=1)
     with pytest.raises(InputError, match="parameters: none"):
         Linear().with_params(x=1)

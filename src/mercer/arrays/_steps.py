@@ -131,16 +131,6 @@ def _decay(t: Array, space: Any, *coefficients: float) -> Array:
     return t
 
 
-def _half_angle(t: Array, _space: Any) -> Array:
-    """1 - θ/π, for the chord t = 2·sin(θ/2) between two points of the unit sphere."""
-    t *= 0.5
-    t = clamp(t, most=1.0)
-    t = in_place("asin", t)
-    t *= -2 / math.pi
-    t += 1.0
-    return t
-
-
 def _arc(t: Array, space: Any) -> Array:
     """(sin θ + (π - θ)·cos θ)/π for t = cos θ."""
     t = clamp(t, -1.0, 1.0)
@@ -165,6 +155,5 @@ STEPS: dict[str, Step] = {
     "log1p": lambda t, _space: in_place("log1p", t),
     "squared_sine": _squared_sine,
     "decay": _decay,
-    "half_angle": _half_angle,
     "arc": _arc,
 }
