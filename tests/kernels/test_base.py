@@ -5,7 +5,17 @@ import pytest
 from sklearn.base import clone
 
 from mercer.errors import InputError, NotSupportedError
-from mercer.kernels import RBF, Constant, Kernel, Laplacian, Linear, Matern, Polynomial, exp
+from mercer.kernels import (
+    RBF,
+    Constant,
+    FeatureMap,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    exp,
+)
 
 
 def test_kernels_are_values():
@@ -128,3 +138,7 @@ def test_stationary_kernels():
     assert RBF().on([0]).stationary
     assert not Linear().stationary
     assert not (RBF() + Linear()).stationary
+
+
+def test_a_kernel_that_parse_does_not_know_is_written_as_code():
+    assert str(2.0 * FeatureMap(np.sin) + RBF()) == "2.0*FeatureMap(phi=sin) + rbf"

@@ -90,7 +90,7 @@ def make_cloud(
     with np.errstate(over="ignore"):
         norms = squares(y)
     xp = namespace(norms)
-    most = float(xp.max(norms)) if norms.size else 0.0
+    most = float(xp.max(norms)) if norms.shape[0] else 0.0
     half = xp.astype(0.5 * norms, xp.float64 if sparse else y.dtype)
     return Cloud(raw, y, half, origin, multipliers, exponent, most)
 
@@ -224,7 +224,7 @@ def _places(t: Array, rows: slice, cols: slice, xp: Any) -> Array:
 
 def _measured_again(t: Array, a: Cloud, b: Cloud, rows: slice, cols: slice) -> Array:
     """Return the tile with close pairs measured by differences."""
-    if t.size == 0:
+    if 0 in t.shape:
         return t
     close = _CLOSE[_itemsize(t)]
     xp = namespace(t)

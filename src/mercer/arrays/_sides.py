@@ -164,7 +164,7 @@ def _numbers(values: Any, side: Side) -> Array:
 def _inverse_roots(values: Array) -> Array:
     """Return k(x, x)^-½, and 0 where k(x, x) is 0; refuse what is below."""
     xp = namespace(values)
-    if values.size and float(xp.min(values)) < 0:
+    if values.shape[0] and float(xp.min(values)) < 0:
         row = int(xp.argmin(values))
         raise InputError(
             "a kernel can be normalised only where k(x, x) is not negative",

@@ -78,7 +78,7 @@ def _power(t: Array, space: Any, exponent: float) -> Array:
     if exponent == -1:
         return in_place("reciprocal", t) if hasattr(namespace(t), "reciprocal") else 1 / t
     whole = exponent == math.floor(exponent)
-    if not whole and t.size and float(namespace(t).min(t)) < 0:
+    if not whole and 0 not in t.shape and float(namespace(t).min(t)) < 0:
         raise InputError(
             "a negative number has no power that is not whole",
             got=f"{float(namespace(t).min(t)):.6g} to the power {exponent}",

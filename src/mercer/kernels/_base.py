@@ -250,7 +250,11 @@ class Kernel(ABC):
             for f in dataclasses.fields(self)
             if getattr(self, f.name) != f.default
         ]
-        name = type(self).__name__.lower() if short else type(self).__name__
+        from mercer.kernels._text import NAMES
+
+        name = type(self).__name__
+        short = short and NAMES.get(name.lower()) is type(self)
+        name = name.lower() if short else name
         return f"{name}({', '.join(shown)})" if shown or not short else name
 
     def __repr__(self) -> str:
