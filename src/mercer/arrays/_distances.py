@@ -22,7 +22,7 @@ from mercer.arrays._rows import (
     squares,
     unit_exponent,
 )
-from mercer.arrays._steps import clamp, in_place
+from mercer.arrays._steps import clamp, in_place, strips
 from mercer.arrays._tiles import in_units, shifted
 from mercer.errors import InputError
 
@@ -188,9 +188,14 @@ def _half_negative(
             t = x @ y.T
         else:
             t = np.matmul(x, y.T, out=out)
-        t -= h[:, None]
-        t -= g[None, :]
-    t = clamp(t, most=0.0)
+        if out is None:
+            t = clamp(t - h[:, None] - g[None, :], most=0.0)
+        else:
+            for part in strips(t):
+                strip = t[part]
+                strip -= h[part, None]
+                strip -= g[None, :]
+                np.minimum(strip, 0.0, out=strip)
     if a is b:
         t = _zero_diagonal(t, rows, cols)
     size = _itemsize(t)
