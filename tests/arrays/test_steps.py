@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.arrays import Workspace
-from mercer.arrays._steps import STEPS, apply_step, clamp
+from mercer.arrays._steps import STEPS, apply_steps, clamp, strips
 from mercer.errors import InputError
 
 NUMBERS = np.array([[0.0, 0.25, 0.5], [1.0, 1.75, 0.125]])
@@ -18,7 +18,6 @@ FORMULAS = {
     "log1p": ((), math.log1p),
     "squared_sine": ((), lambda t: math.sin(t) ** 2),
     "decay": ((1.0, 1.0, 1 / 3), lambda t: (1 + t + t * t / 3) * math.exp(-t)),
-    "half_angle": ((), lambda t: 1 - 2 * math.asin(min(1, t / 2)) / math.pi),
     "arc": (
         (),
         lambda t: (
@@ -39,7 +38,7 @@ def test_steps_are_their_formulas(xp, name, dtype):
     constants, formula = FORMULAS[name]
     truth = [[formula(t) for t in row] for row in NUMBERS.tolist()]
     t = xp.asarray(NUMBERS.astype(dtype)) * 1.0  # a fresh array, as a tile is
-    found = xp.numpy(apply_step(name, t, constants, Workspace()))
+    found = xp.numpy(apply_steps([(name, constants)], t, Workspace()))
     assert found.dtype == dtype
     np.testing.assert_allclose(found, truth, rtol=8 * np.finfo(dtype).eps, atol=4e-16)
 
@@ -47,37 +46,37 @@ def test_steps_are_their_formulas(xp, name, dtype):
 @pytest.mark.parametrize("name", FORMULAS)
 def test_steps_are_in_place_on_numpy(name):
     t = NUMBERS.copy()
-    assert apply_step(name, t, FORMULAS[name][0], Workspace()) is t
+    assert apply_steps([(name, FORMULAS[name][0])], t, Workspace()) is t
 
 
 @given(st.floats(0.01, 3.0), st.floats(-3.0, 20.0))
 def test_powers(base, exponent):
-    found = apply_step("power", np.array([base]), (exponent,), Workspace())
+    found = apply_steps([("power", (exponent,))], np.array([base]), Workspace())
     np.testing.assert_allclose(found, base**exponent, rtol=1e-13)
 
 
 @pytest.mark.parametrize("exponent", [-2, -1, 0.5, 1.5, 2, 3, 5, 16, 17])
 def test_powers_on_every_library(xp, exponent):
     t = xp.asarray(NUMBERS + 0.5) * 1.0
-    found = xp.numpy(apply_step("power", t, (float(exponent),), Workspace()))
+    found = xp.numpy(apply_steps([("power", (float(exponent),))], t, Workspace()))
     np.testing.assert_allclose(found, (NUMBERS + 0.5) ** exponent, rtol=1e-14)
 
 
 def test_whole_powers_of_negative_numbers(xp):
     t = xp.asarray(-NUMBERS) * 1.0
-    found = xp.numpy(apply_step("power", t, (3.0,), Workspace()))
+    found = xp.numpy(apply_steps([("power", (3.0,))], t, Workspace()))
     np.testing.assert_allclose(found, -(NUMBERS**3))
 
 
 def test_other_powers_of_negative_numbers_are_refused(xp):
     with pytest.raises(InputError, match=r"no power that is not whole\n  got: -1.75"):
-        apply_step("power", xp.asarray(-NUMBERS) * 1.0, (1.5,), Workspace())
+        apply_steps([("power", (1.5,))], xp.asarray(-NUMBERS) * 1.0, Workspace())
 
 
 @pytest.mark.parametrize(("dtype", "floor"), [(np.float32, -87), (np.float64, -700)])
 def test_exponents_are_clamped(dtype, floor):
     t = np.array([floor - 1, -1e30, -np.inf, 0], dtype=dtype)
-    found = apply_step("exp", t, (), Workspace())
+    found = apply_steps([("exp", ())], t, Workspace())
     assert found[0] == found[1] == found[2] == np.exp(dtype(floor))
     assert 0 < found[0] < 1e-37
     assert found[3] == 1
@@ -85,10 +84,25 @@ def test_exponents_are_clamped(dtype, floor):
 
 def test_decay_at_infinity_is_nothing(xp):
     t = xp.asarray(np.array([np.inf, 1e300])) * 1.0
-    found = xp.numpy(apply_step("decay", t, (1.0, 1.0, 1.0), Workspace()))
+    found = xp.numpy(apply_steps([("decay", (1.0, 1.0, 1.0))], t, Workspace()))
     assert np.all(np.abs(found) < 1e-290)
 
 
 def test_clamp(xp):
     found = xp.numpy(clamp(xp.asarray(NUMBERS) * 1.0, 0.2, 1.0))
     np.testing.assert_array_equal(found, np.clip(NUMBERS, 0.2, 1.0))
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (3, 0), (5, 3), (70, 1000), (2, 70_000), (100_000,)])
+def test_strips_cover_every_row_once(shape):
+    t = np.zeros(shape)
+    for part in strips(t):
+        t[part] += 1
+    assert np.all(t == 1)
+
+
+def test_steps_follow_each_other(xp, rng):
+    t = rng.random((80, 900))
+    steps = [("affine", (-2.0, 1.0)), ("exp", ()), ("power", (3.0,))]
+    found = apply_steps(steps, xp.asarray(t) * 1.0, Workspace())
+    np.testing.assert_allclose(xp.numpy(found), np.exp(3 - 6 * t), rtol=1e-13)

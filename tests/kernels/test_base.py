@@ -5,7 +5,17 @@ import pytest
 from sklearn.base import clone
 
 from mercer.errors import InputError, NotSupportedError
-from mercer.kernels import RBF, Constant, Kernel, Laplacian, Linear, Matern, Polynomial, exp
+from mercer.kernels import (
+    RBF,
+    Constant,
+    FeatureMap,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    exp,
+)
 
 
 def test_kernels_are_values():
@@ -73,7 +83,7 @@ def test_wrong_parameters():
     with pytest.raises(InputError, match="no parameter 'lenghtscale'") as caught:
         RBF().with_params(lenghtscale=1.0)
     assert "did you mean 'lengthscale'?" in str(caught.value)
-    with pytest.raises(InputError, match="no parameter 'left__nu'"):
+    with pytest.raises(InputError, match="RBF has no parameter 'nu'"):
         (RBF() + Linear()).with_params(left__nu=1)
     with pytest.raises(InputError, match="parameters: none"):
         Linear().with_params(x=1)
@@ -128,3 +138,7 @@ def test_stationary_kernels():
     assert RBF().on([0]).stationary
     assert not Linear().stationary
     assert not (RBF() + Linear()).stationary
+
+
+def test_a_kernel_that_parse_does_not_know_is_written_as_code():
+    assert str(2.0 * FeatureMap(np.sin) + RBF()) == "2.0*FeatureMap(phi=sin) + rbf"

@@ -113,7 +113,7 @@ def test_a_shift_changes_nothing(kernel, rng):
 def test_periods_repeat(rng):
     X = np.round(rng.standard_normal((10, 2)) * 256) / 256
     k = Periodic(1.0, [2.0, 8.0])
-    np.testing.assert_allclose(k(X, X + [2.0**20, -(2.0**20)]), k(X), rtol=1e-12)
+    np.testing.assert_allclose(k(X, X + np.array([2.0**20, -(2.0**20)])), k(X), rtol=1e-12)
 
 
 def test_sparse_rows(rng):

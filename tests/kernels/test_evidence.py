@@ -70,7 +70,7 @@ def test_rounding_is_no_evidence(seed, n, dtype):
         assert not evidence(kernel, 5 + X).contradicts
 
 
-def test_precomputed_matrices(rng):
+def test_precomputed_matrices():
     assert evidence(Precomputed(), np.diag([1.0, 2.0, -1.0])).not_pd
     assert not evidence("precomputed", np.eye(4)).not_pd
     big = np.broadcast_to(1.0, (4500, 4500))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.gaussian_process.kernels import RBF as PeerRBF
+from sklearn.gaussian_process import kernels as gp
 
 from mercer.errors import InputError, NotSupportedError
 from mercer.kernels import RBF, FeatureMap, Flag, Function, Linear, Precomputed, as_kernel
@@ -64,7 +64,7 @@ def test_a_row_function_in_the_place_of_a_block_function(rng):
 
 def test_kernels_of_gaussian_processes_are_functions(rng):
     X = rng.standard_normal((20, 2))
-    np.testing.assert_allclose(as_kernel(PeerRBF(1.5))(X), RBF(1.5)(X), rtol=1e-12)
+    np.testing.assert_allclose(as_kernel(gp.RBF(1.5))(X), RBF(1.5)(X), rtol=1e-12)
 
 
 def test_precomputed_matrices(xp, rng):

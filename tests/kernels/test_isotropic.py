@@ -141,7 +141,7 @@ def test_gamma(gamma):
     assert 1 / (2 * ell**2) == pytest.approx(gamma)
 
 
-def test_beyond_two_the_power_exponential_is_indefinite(rng):
+def test_beyond_two_the_power_exponential_is_indefinite():
     assert PowerExponential(power=2.0).flag is Flag.PD
     assert PowerExponential(power=2.01).flag is Flag.INDEFINITE
     X = np.linspace(-1, 1, 60)[:, None]
@@ -166,7 +166,7 @@ def test_matern_on_l1_is_caught():
     assert found.not_pd
     assert found.not_cpd
     assert "although it is flagged pd" in found.words
-    with pytest.raises(AssertionError, match="flagged pd, but K has the eigenvalue -0.133"):
+    with pytest.raises(AssertionError, match=r"flagged pd, but K has the eigenvalue -0.133"):
         check_kernel(TaxiMatern(2.0), square)
     check_kernel(Matern(2.0, 2.5), square)
 
@@ -210,10 +210,10 @@ def test_wrong_parameters(make):
     assert len(str(caught.value).splitlines()) == 3
 
 
-def test_far_pairs_cost_nothing_and_are_nothing(rng):
+def test_far_pairs_cost_nothing_and_are_nothing():
     X = np.concatenate([np.zeros((1, 2)), np.full((1, 2), 1e6)])
     for kernel in POSITIVE[:5]:
         found = kernel.with_params(lengthscale=1.0)(X)[0, 1]
-        assert 0 <= found < 1e-300
+        assert 0 <= found < 1e-290
         found = kernel.with_params(lengthscale=1.0)(X.astype(np.float32))[0, 1]
-        assert 0 <= found < 1e-35
+        assert 0 <= found < 1e-34

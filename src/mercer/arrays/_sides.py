@@ -28,7 +28,7 @@ from mercer.arrays._programs import (
     Unit,
 )
 from mercer.arrays._rows import as_rows, count_rows, is_sparse, rows_at
-from mercer.arrays._steps import apply_step
+from mercer.arrays._steps import apply_steps
 from mercer.errors import InputError, NotSupportedError
 
 _CALLED = 32  # rows of a user's function at a time when only its diagonal is wanted
@@ -164,7 +164,7 @@ def _numbers(values: Any, side: Side) -> Array:
 def _inverse_roots(values: Array) -> Array:
     """Return k(x, x)^-½, and 0 where k(x, x) is 0; refuse what is below."""
     xp = namespace(values)
-    if values.size and float(xp.min(values)) < 0:
+    if values.shape[0] and float(xp.min(values)) < 0:
         row = int(xp.argmin(values))
         raise InputError(
             "a kernel can be normalised only where k(x, x) is not negative",
@@ -218,14 +218,7 @@ def _run(
         key = key_of(node)
         return measure_tile(node, a.held[key], b.held[key], rows, cols, out, 1.0)
     if isinstance(node, Apply):
-        inner, constants = node.argument, node.constants
-        if node.step == "affine" and isinstance(inner, Measure):
-            key = key_of(inner)  # the factor joins those that the measure has anyway
-            one, two = a.held[key], b.held[key]
-            t = measure_tile(inner, one, two, rows, cols, out, constants[0])
-            return apply_step("affine", t, (1.0, constants[1]), space)
-        t = _run(inner, (*path, 0), a, b, rows, cols, out, space)
-        return apply_step(node.step, t, constants, space)
+        return _stepped(node, path, a, b, rows, cols, out, space)
     if isinstance(node, Join):
         return _join(node, path, a, b, rows, cols, out, space)
     if isinstance(node, Through):
@@ -239,6 +232,26 @@ def _run(
     return _leaf(node, a, b, rows, cols, out)
 
 
+def _stepped(
+    node: Apply, path: Path, a: Side, b: Side, rows: slice, cols: slice, out: Any, space: Any
+) -> Array:
+    """Return a tile after a run of scalar steps, all done to one strip before the next."""
+    steps: list[tuple[str, tuple[float, ...]]] = []
+    inner: Node = node
+    while isinstance(inner, Apply):
+        steps.insert(0, (inner.step, inner.constants))
+        inner, path = inner.argument, (*path, 0)
+    if isinstance(inner, Measure) and steps[0][0] == "affine":
+        key = key_of(inner)  # the factor joins those that the measure has anyway
+        factor, constant = steps.pop(0)[1]
+        t = measure_tile(inner, a.held[key], b.held[key], rows, cols, out, factor)
+        if constant:
+            steps.insert(0, ("affine", (1.0, constant)))
+    else:
+        t = _run(inner, path, a, b, rows, cols, out, space)
+    return apply_steps(steps, t, space) if steps else t
+
+
 def _join(
     node: Join, path: Path, a: Side, b: Side, rows: slice, cols: slice, out: Any, space: Any
 ) -> Array:
@@ -246,7 +259,7 @@ def _join(
     right = (*path, 1)
     if isinstance(node.right, Constant):
         constants = (1.0, node.right.value) if node.how == "add" else (node.right.value, 0.0)
-        return apply_step("affine", t, constants, space)
+        return apply_steps([("affine", constants)], t, space)
     if out is None:
         other = _run(node.right, right, a, b, rows, cols, None, space)
         return t + other if node.how == "add" else t * other
@@ -302,7 +315,7 @@ def _diagonal(node: Node, path: Path, side: Side) -> Array:
         return measure_diagonal(node, side.held[key_of(node)])
     if isinstance(node, Apply):
         t = _diagonal(node.argument, (*path, 0), side)
-        return apply_step(node.step, t, node.constants, Workspace())
+        return apply_steps([(node.step, node.constants)], t, Workspace())
     if isinstance(node, Join):
         left = _diagonal(node.left, (*path, 0), side)
         right = _diagonal(node.right, (*path, 1), side)

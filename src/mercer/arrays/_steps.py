@@ -5,7 +5,7 @@ they are the tile itself.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,24 +14,40 @@ from mercer.arrays._namespace import Array, is_numpy, namespace
 from mercer.errors import InputError
 
 Step = Callable[..., Array]
+_STRIP = 2**15  # numbers that stay in the cache between two steps
 
 
-def apply_step(name: str, t: Array, constants: tuple[float, ...], space: Any) -> Array:
-    """Return f(t), written into `t` where the library allows it.
+def apply_steps(steps: Sequence[tuple[str, tuple[float, ...]]], t: Array, space: Any) -> Array:
+    """Return f_m(…f_1(t)), written into `t` where the library allows it.
+
+    On NumPy a tile is taken in strips that stay in the cache: all steps are done to one
+    strip before the next, so that the tile goes through memory once.
 
     Parameters
     ----------
-    name : str
-        A key of `STEPS`.
-    t : Array of any shape
+    steps : sequence of (name, constants)
+        Keys of `STEPS` and the numbers of each step, the first to be done first.
+    t : Array of one or two dimensions
         Taken over: do not use it afterwards.
-    constants : tuple of float
-        The numbers of the step.
     space : Workspace
-        Lends scratch tiles to the steps that need one.
+        Lends scratch to the steps that need some.
     """
     with np.errstate(over="ignore", under="ignore"):  # e⁻ᵗ may well be nothing
-        return STEPS[name](t, space, *constants)
+        if not is_numpy(t):
+            for name, constants in steps:
+                t = STEPS[name](t, space, *constants)
+            return t
+        for part in strips(t):
+            for name, constants in steps:
+                STEPS[name](t[part], space, *constants)
+    return t
+
+
+def strips(t: Array) -> list[slice]:
+    """Return the rows of a NumPy array in pieces that stay in the cache."""
+    width = int(t.shape[1]) if t.ndim == 2 else 1
+    step = max(1, _STRIP // max(1, width))
+    return [slice(s, s + step) for s in range(0, int(t.shape[0]), step)]
 
 
 def in_place(name: str, t: Array, **options: Any) -> Array:
@@ -78,7 +94,7 @@ def _power(t: Array, space: Any, exponent: float) -> Array:
     if exponent == -1:
         return in_place("reciprocal", t) if hasattr(namespace(t), "reciprocal") else 1 / t
     whole = exponent == math.floor(exponent)
-    if not whole and t.size and float(namespace(t).min(t)) < 0:
+    if not whole and 0 not in t.shape and float(namespace(t).min(t)) < 0:
         raise InputError(
             "a negative number has no power that is not whole",
             got=f"{float(namespace(t).min(t)):.6g} to the power {exponent}",
@@ -131,16 +147,6 @@ def _decay(t: Array, space: Any, *coefficients: float) -> Array:
     return t
 
 
-def _half_angle(t: Array, _space: Any) -> Array:
-    """1 - θ/π, for the chord t = 2·sin(θ/2) between two points of the unit sphere."""
-    t *= 0.5
-    t = clamp(t, most=1.0)
-    t = in_place("asin", t)
-    t *= -2 / math.pi
-    t += 1.0
-    return t
-
-
 def _arc(t: Array, space: Any) -> Array:
     """(sin θ + (π - θ)·cos θ)/π for t = cos θ."""
     t = clamp(t, -1.0, 1.0)
@@ -165,6 +171,5 @@ STEPS: dict[str, Step] = {
     "log1p": lambda t, _space: in_place("log1p", t),
     "squared_sine": _squared_sine,
     "decay": _decay,
-    "half_angle": _half_angle,
     "arc": _arc,
 }

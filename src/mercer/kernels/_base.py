@@ -42,6 +42,7 @@ class Kernel(ABC):
      [0.303 4.5  ]]
     """
 
+    __array_ufunc__ = None  # NumPy must not add a kernel to every number of an array
     precedence: ClassVar[int] = 9  # how tightly the written form binds; atoms bind most
 
     # ---- what a subclass says ------------------------------------------------------------
@@ -209,9 +210,9 @@ class Kernel(ABC):
         nested: dict[str, dict[str, Any]] = {}
         known = self.get_params()
         for name, value in params.items():
-            if name not in known:
-                self._refuse_name(name, list(known))
             first, _, rest = name.partition("__")
+            if first not in known or (rest and not isinstance(known[first], Kernel)):
+                self._refuse_name(name, list(known))
             if rest:
                 nested.setdefault(first, {})[rest] = value
             else:
@@ -249,7 +250,11 @@ class Kernel(ABC):
             for f in dataclasses.fields(self)
             if getattr(self, f.name) != f.default
         ]
-        name = type(self).__name__.lower() if short else type(self).__name__
+        from mercer.kernels._text import NAMES
+
+        name = type(self).__name__
+        short = short and NAMES.get(name.lower()) is type(self)
+        name = name.lower() if short else name
         return f"{name}({', '.join(shown)})" if shown or not short else name
 
     def __repr__(self) -> str:

@@ -1,6 +1,7 @@
 """Kernels of inner products: linear, polynomial, cosine, arc-cosine, sigmoid."""
 
 import dataclasses
+import math
 from typing import Self, final
 
 from mercer.arrays import (
@@ -191,6 +192,7 @@ class ArcCosine(Kernel):
         return Flag.PD
 
     def _formula(self) -> Node:
-        if self.order == 0:  # from the chord: the cosine would lose half the digits at θ = 0
-            return Ends(not_zero, Through(unit_rows, Apply("half_angle", Measure("dist"))))
+        if self.order == 0:  # not from the cosine, which loses half the digits at 0 and π
+            angle = Measure("angle") / math.pi
+            return Ends(not_zero, Through(unit_rows, 1 + -angle))
         return Ends(row_norms, Through(unit_rows, Apply("arc", Measure("dot"))))

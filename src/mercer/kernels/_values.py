@@ -19,7 +19,7 @@ def number(owner: object, name: str, value: Any, *, least: float = -math.inf) ->
     bound = "" if least == -math.inf else f" above {least:g}"
     raise InputError(
         f"`{name}` of {type(owner).__name__} must be a finite number{bound}",
-        got=f"{name}={value!r}",
+        got=f"{name}={_shown(value)}",
         fix=f"pass a number{bound}, for example {name}=1.0",
     )
 
@@ -32,7 +32,7 @@ def whole(owner: object, name: str, value: Any, *, least: int = 0) -> int:
             return int(found)
     raise InputError(
         f"`{name}` of {type(owner).__name__} must be a whole number from {least} on",
-        got=f"{name}={value!r}",
+        got=f"{name}={_shown(value)}",
         fix=f"pass a whole number, for example {name}={least + 1}",
     )
 
@@ -49,9 +49,14 @@ def lengths(owner: object, name: str, value: Any, *, median: bool = True) -> Len
     words = 'a positive number, one for each column, or "median"'
     raise InputError(
         f"`{name}` of {type(owner).__name__} must be {words if median else words[:41]}",
-        got=f"{name}={value!r}",
+        got=f"{name}={_shown(value)}",
         fix=f"pass a number, for example {name}=1.0",
     )
+
+
+def _shown(value: Any) -> str:
+    """Return a value on one line."""
+    return " ".join(repr(value).split())
 
 
 def inverse(lengthscale: Lengthscale) -> float | tuple[float, ...]:

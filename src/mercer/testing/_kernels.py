@@ -72,7 +72,7 @@ class _Trial:
 
     def __init__(self, kernel: Kernel, X: Any, rtol: float | None) -> None:
         count = X.shape[0] if hasattr(X, "shape") else len(X)
-        self.X = X[: min(_MOST, count)]
+        self.X = _first(X, min(_MOST, count))
         self.n = min(_MOST, count)
         self.given = kernel
         self.before = _copy(self.X)
@@ -136,17 +136,15 @@ class _Trial:
                         raise AssertionError("a tile written in place has other bits")
         law = "diag is not the diagonal of the block"
         self.same(law, self.kernel.diag(self.X), np.diagonal(self.K))
-        if not np.array_equal(
-            as_numpy(diagonal(program, side)), as_numpy(self.kernel.diag(self.X))
-        ):
-            raise AssertionError("diag: two calls differ")
+        self.same(law, diagonal(program, side), np.diagonal(self.K))
 
     def new_rows(self) -> None:
         """k(new, training) is the same function."""
         half = self.n // 2
-        found = self.kernel.block(self.X[:half], self.X)
+        some = _first(self.X, half)
+        found = self.kernel.block(some, self.X)
         self.same("k(new rows, rows) is not a part of K", found, self.K[:half, :])
-        found = self.kernel.block(self.X, self.X[:half])
+        found = self.kernel.block(self.X, some)
         self.same("k(rows, new rows) is not a part of K", found, self.K[:, :half])
 
     def precision(self) -> None:
@@ -207,8 +205,6 @@ class _Trial:
 
     def untouched(self) -> None:
         """X is as it was, and the same call gives the same bits."""
-        if not np.array_equal(as_numpy(self.kernel.block(self.X)), self.raw):
-            raise AssertionError("block: two identical calls differ")
         if is_numpy(self.X):
             if not np.array_equal(self.X, self.before):
                 raise AssertionError("the kernel wrote into X")
@@ -217,8 +213,14 @@ class _Trial:
             self.same(
                 "rows that are read-only give another kernel", self.kernel.block(frozen), self.K
             )
-        elif is_sparse(self.X) and abs(self.X - self.before).sum() > 0:
+        if is_sparse(self.X) and abs(self.X - self.before).sum() > 0:
             raise AssertionError("the kernel wrote into X")
+        if not np.array_equal(as_numpy(self.kernel.block(self.X)), self.raw):
+            raise AssertionError("block: two identical calls differ")
+
+
+def _first(X: Any, count: int) -> Any:
+    return X[:count, :] if len(getattr(X, "shape", ())) == 2 else X[:count]
 
 
 def _copy(X: Any) -> Any:
