@@ -1,6 +1,5 @@
 """Projection of new rows by tiles: Bᵀk_X(x), the kernel matrix never held whole."""
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +8,6 @@ import numpy as np
 from mercer.arrays import (
     Array,
     Lanes,
-    Node,
     Side,
     Tiles,
     Workspace,
@@ -25,29 +23,29 @@ _WIDE = 2048  # training rows, of a tile
 _WORTH_LANES = 1e5  # entries from which threads pay
 
 
-@dataclasses.dataclass(frozen=True)
 class Projection:
-    """Everything that new rows are measured against.
+    """Everything that new rows are measured against, prepared when it is first needed.
 
-    Attributes
+    Parameters
     ----------
-    program : Node
-        The kernel.
-    side : Side
-        The training rows, prepared.
+    kernel : Kernel
+        With numbers for parameters.
+    rows : array or sparse matrix of shape (n, p)
+        The training rows.
     dual : ndarray of shape (n, k)
         B.
     """
 
-    program: Node
-    side: Side
-    dual: Array
+    def __init__(self, kernel: Kernel, rows: Any, dual: Array) -> None:
+        self.program, self.rows, self.dual = kernel.program(), rows, dual
+        self._side: Side | None = None
 
-    @classmethod
-    def of(cls, kernel: Kernel, rows: Any, dual: Array) -> "Projection":
-        """Return the projection onto the axes of training rows (n, p)."""
-        program = kernel.program()
-        return cls(program, prepare(program, rows), dual)
+    @property
+    def side(self) -> Side:
+        """The training rows, prepared."""
+        if self._side is None:
+            self._side = prepare(self.program, self.rows)
+        return self._side
 
     def products(self, rows: Any) -> Array:
         """Return Bᵀk_X(x) for every row, (m, k) in float64: 2n(p + k) flops a row."""

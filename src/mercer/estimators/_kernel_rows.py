@@ -45,6 +45,8 @@ class KernelRows:
         """Return the source of X; what a feature map takes need not be numbers."""
         if maps_at_the_door(kernel, X):
             return scan(_checked_map(kernel, X))
+        if isinstance(kernel, Precomputed) and _is_table(X) and not reset:
+            refuse_bad_cells(scan(np.asarray(X)))  # before columns are counted
         source = admit(estimator, X, reset=reset)
         if isinstance(kernel, Precomputed) and reset:
             refuse_bad_cells(source)
@@ -110,6 +112,15 @@ def _has_polynomial(kernel: Kernel) -> bool:
     if isinstance(kernel, Polynomial):
         return True
     return any(_has_polynomial(part) for _, part in kernel._parts)
+
+
+def spread_evenly(n: int, weights: Array | None, most: int) -> Array:
+    """Return at most `most` row numbers, evenly spaced among rows repeated w times."""
+    if weights is None:
+        return np.arange(0, n, max(1, -(-n // most)))
+    ends = np.cumsum(weights)
+    step = max(1, -(-int(np.ceil(ends[-1])) // most))
+    return np.searchsorted(ends, np.arange(0.0, ends[-1], step), side="right")
 
 
 def maps_at_the_door(kernel: Kernel, X: Any) -> bool:

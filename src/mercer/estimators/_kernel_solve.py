@@ -142,8 +142,8 @@ def _primal(task: Task) -> tuple[Spectrum, KernelFound]:
     root = np.ones(task.n) if task.weights is None else np.sqrt(task.weights)
     safe = np.where(alive, np.sqrt(values), 1.0)
     u = root[:, None] * scores * (alive / safe)
-    turned = fix_signs(u)
-    flips = np.where(np.sum(turned * u, axis=0) < 0, -1.0, 1.0)
+    flips = _flips(u, task.weights)
+    turned = u * flips
     engine.components_ = engine.components_ * flips[:, None].astype(engine.components_.dtype)
     certificate = engine.certificate_.scaled(task.total - 1)
     total = float(np.sum(values)) / max(float(np.sum(engine.explained_variance_ratio_)), 1e-300)
@@ -164,6 +164,14 @@ def _primal(task: Task) -> tuple[Spectrum, KernelFound]:
         phi=phi,
     )
     return spectrum.padded(k), found
+
+
+def _flips(u: Array, weights: Array | None) -> Array:
+    """Return the signs (k,) that make the largest coordinate z = u/√w of each axis positive."""
+    z = u
+    if weights is not None:
+        z = u[weights > 0] / np.sqrt(weights[weights > 0])[:, None]
+    return np.where(np.sum(fix_signs(z) * z, axis=0) < 0, -1.0, 1.0)
 
 
 def _relative_squares(engine: PCA, values: Array, total: float) -> float:
@@ -204,6 +212,11 @@ def _matrix(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
         ) from None
     _refuse_odd(op, task)
     spectrum, signs = _pairs(task, path, op)
+    if task.weights is not None:
+        flips = _flips(as_numpy(spectrum.right), task.weights)
+        spectrum = dataclasses.replace(spectrum, right=spectrum.right * flips)
+        if signs.image is not None:
+            signs = dataclasses.replace(signs, image=signs.image * flips)
     return spectrum, _describe(task, op, spectrum, signs)
 
 
@@ -224,7 +237,8 @@ def _refuse_odd(op: KernelMatrix, task: Task) -> None:
     if not op.trace > floor * task.n**0.5 and still:
         raise InputError(
             "the kernel matrix is constant up to rounding: no direction has variance",
-            got=f"tr K̃ = {op.trace:.3g}, entries up to {op.largest:.3g}, {task.kernel!r}",
+            got=f"tr K̃ = {op.trace:.3g}, entries up to {op.largest:.3g}, {task.kernel!r},"
+            f" n_features = {task.rows.shape[1]}",
             fix="choose a shorter lengthscale, or check that the rows differ",
         )
 

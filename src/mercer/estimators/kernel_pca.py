@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
@@ -15,7 +16,7 @@ from mercer.estimators._decoder import Decoder, learn
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_projection import Projection
-from mercer.estimators._kernel_rows import KernelRows, maps_at_the_door
+from mercer.estimators._kernel_rows import KernelRows, maps_at_the_door, spread_evenly
 from mercer.estimators._kernel_solve import (
     KernelFound,
     Task,
@@ -29,7 +30,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source, scan
 
 _LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
-_SAMPLE = 2000  # rows that settle a kernel
+_SAMPLE = 1000  # rows that settle a kernel
 _ENOUGH = 50  # rows from which a large effective rank says something
 
 
@@ -155,7 +156,9 @@ class KernelPCA(SpectralEstimator):
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: a precomputed kernel is pairwise input."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(_as_known(self.kernel), Precomputed)
+        kernel = _as_known(self.kernel)
+        tags.input_tags.pairwise = isinstance(kernel, Precomputed)
+        tags.input_tags.sparse = not isinstance(kernel, Kernel) or kernel.takes_sparse
         return tags
 
     # -- describe ---------------------------------------------------------------------
@@ -174,9 +177,7 @@ class KernelPCA(SpectralEstimator):
             source, self._given, bool(self.standardize), self._numeric, weights
         )
         rows = self._frame.ready(source)
-        counted = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
-        sample = rows[counted[:: max(1, -(-len(counted) // _SAMPLE))]]
-        self._seen = self._frame.kernel.resolve(sample)
+        self._seen = self._frame.kernel.resolve(rows[spread_evenly(n, weights, _SAMPLE)])
         self.kernel_ = self._seen if self._frame.numeric else self._given
         self.X_fit_ = rows
         return Problem(
@@ -263,7 +264,7 @@ class KernelPCA(SpectralEstimator):
             "_coordinates": np.asarray(found.coordinates[:, :k], dtype),
             "_engine": found.engine,
             "_phi": found.phi,
-            "_projection": None,
+            "_projection": None if rows is None else Projection(self._seen, rows, dual),
             "_decoder": None,
         }
         self._warn_rank(fitted["effective_rank_"], source.shape[0])
@@ -307,8 +308,6 @@ class KernelPCA(SpectralEstimator):
         if isinstance(self.kernel_, Precomputed):
             products = np.asarray(rows @ self.dual_)
         else:
-            if self._projection is None:  # made when it is first needed
-                self._projection = Projection.of(self._seen, self.X_fit_, self.dual_)
             products = self._projection.products(rows)
         return np.asarray(products - self._level, self.dual_.dtype)
 
@@ -364,6 +363,7 @@ class KernelPCA(SpectralEstimator):
                 fix="fit with a kernel on a table of numbers",
             )
 
+    @available_if(lambda self: not isinstance(_as_known(self.kernel), Precomputed))
     def score(self, X: Any, y: Any = None) -> float:
         """Return R² of the reconstruction in input space, 1 - Σ‖x - x̂‖²/Σ‖x - x̄‖².
 

@@ -62,6 +62,11 @@ class Kernel(ABC):
         return bool(self._parts) and all(k.stationary for _, k in self._parts)
 
     @property
+    def takes_sparse(self) -> bool:
+        """Whether rows may be sparse: products and Euclidean distances need no zeros."""
+        return all(k.takes_sparse for _, k in self._parts)
+
+    @property
     def _open(self) -> bool:
         """Whether a parameter of this kernel itself waits for a sample."""
         return False

@@ -10,9 +10,19 @@ from mercer.kernels._spread import median_of
 from mercer.kernels._values import number
 
 
+@dataclasses.dataclass(frozen=True, repr=False)
+class _ByColumns(Kernel):
+    """A kernel that looks at every column of two rows, zeros too."""
+
+    @property
+    def takes_sparse(self) -> bool:
+        """See `Kernel.takes_sparse`."""
+        return False
+
+
 @final
 @dataclasses.dataclass(frozen=True, repr=False)
-class ChiSquared(Kernel):
+class ChiSquared(_ByColumns):
     """k(x, y) = exp(-γΣ(x-y)²/(x+y)) for x, y ≥ 0; 0/0 counts as 0.
 
     Parameters
@@ -46,7 +56,7 @@ class ChiSquared(Kernel):
 
 @final
 @dataclasses.dataclass(frozen=True, repr=False)
-class AdditiveChiSquared(Kernel):
+class AdditiveChiSquared(_ByColumns):
     """k(x, y) = Σ2xy/(x+y) for x, y ≥ 0; 0/0 counts as 0."""
 
     @property
@@ -60,7 +70,7 @@ class AdditiveChiSquared(Kernel):
 
 @final
 @dataclasses.dataclass(frozen=True, repr=False)
-class NegativeChiSquared(Kernel):
+class NegativeChiSquared(_ByColumns):
     """k(x, y) = -Σ(x-y)²/(x+y) for x, y ≥ 0; conditionally positive definite."""
 
     @property
@@ -74,7 +84,7 @@ class NegativeChiSquared(Kernel):
 
 @final
 @dataclasses.dataclass(frozen=True, repr=False)
-class Intersection(Kernel):
+class Intersection(_ByColumns):
     """k(x, y) = Σmin(x, y) for x, y ≥ 0: what two histograms share."""
 
     @property
@@ -88,7 +98,7 @@ class Intersection(Kernel):
 
 @final
 @dataclasses.dataclass(frozen=True, repr=False)
-class Overlap(Kernel):
+class Overlap(_ByColumns):
     """k(x, y) = the share of columns in which x and y are equal; for categories as codes."""
 
     @property
@@ -102,7 +112,7 @@ class Overlap(Kernel):
 
 @final
 @dataclasses.dataclass(frozen=True, repr=False)
-class NegativeHamming(Kernel):
+class NegativeHamming(_ByColumns):
     """k(x, y) = -(the share of columns in which x and y differ); conditionally pd."""
 
     @property

@@ -51,6 +51,11 @@ class Periodic(_Stationary):
         """See `Kernel.flag`."""
         return Flag.PD
 
+    @property
+    def takes_sparse(self) -> bool:
+        """See `Kernel.takes_sparse`."""
+        return False
+
     def _formula(self) -> Node:
         circles = _Circles(self.period)
         scale = inverse(self.lengthscale)

@@ -59,6 +59,11 @@ class Isotropic(Kernel):
         return True
 
     @property
+    def takes_sparse(self) -> bool:
+        """See `Kernel.takes_sparse`."""
+        return self.metric == "dist"
+
+    @property
     def _open(self) -> bool:
         return self.lengthscale == "median"
 

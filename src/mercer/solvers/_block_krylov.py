@@ -316,6 +316,7 @@ class _Run:
     def spectrum(self) -> Spectrum:
         """Return the leading pairs as they are, with what is proved of them."""
         assert self.certificate is not None
+        self.probe = None  # it knows this run, and a circle would keep the operator alive
         k = self.k
         rotate = asarray_like(self.z[:, :k].copy(), self.basis)
         outcome = Outcome.FLOOR if self.at_floor else Outcome.BUDGET
