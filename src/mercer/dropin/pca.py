@@ -18,6 +18,7 @@ from mercer.solvers import Spectrum, fix_signs
 from mercer.sources import Source
 
 _SMALL = 1000  # min(n, p) up to which a direct path costs little more and has all digits
+_QUICK = 1e9  # n·p·min(n, p) up to which it takes a fraction of a second
 _DIRECT = ("gram", "dual", "svd")
 _PATHS = {
     "auto": None,
@@ -44,7 +45,8 @@ class PCA(estimators.PCA):
     whiten : bool
         Scale the coordinates to variance one. Axes without variance give 0.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}
-        "auto" leaves the choice of the path to the plan, "full" is the path `svd`,
+        "auto" leaves the choice of the path to the plan, among the direct ones where
+        n·p·min(n, p) is at most 1e9; "full" is the path `svd`,
         "covariance_eigh" the path `gram`. "arpack" and "randomized" are the path `krylov`
         where that is cheaper than a direct path, and never below min(n, p) = 1000.
     tol : float
@@ -186,7 +188,10 @@ class PCA(estimators.PCA):
         self._fit_svd_solver = resolve(self.svd_solver, wanted, shape, sparse=sparse)
         check_number(self.svd_solver, self._fit_svd_solver, wanted, shape)
         problem = super()._problem(source, weights)
-        if problem.smaller <= _SMALL and problem.allowed == _PATHS["arpack"]:
+        # On small data all solvers give the same digits, whichever of them "auto" stands for.
+        small = problem.smaller <= _SMALL and problem.allowed == _PATHS["arpack"]
+        quick = shape[0] * shape[1] * problem.smaller <= _QUICK and problem.allowed is None
+        if small or quick:
             problem = dataclasses.replace(problem, allowed=_DIRECT)
         return problem
 

@@ -81,7 +81,7 @@ class KernelRows:
     def ready(self, source: Source) -> Any:
         """Return the rows (n, p) of a source, an array or a CSR matrix."""
         rows = source.array
-        if self.factor is None:
+        if self.factor is None or self.mean is None:
             return rows
         if source.nnz is not None:
             return scipy.sparse.csr_array(rows @ scipy.sparse.diags_array(self.factor))
@@ -95,7 +95,9 @@ class KernelRows:
 
     def back(self, rows: Array) -> Array:
         """Undo `ready` on dense rows."""
-        return rows if self.factor is None else rows / self.factor + self.mean
+        if self.factor is None or self.mean is None:
+            return rows
+        return np.asarray(rows / self.factor + self.mean)
 
     def kept(self, rows: Any, source: Source) -> Any:
         """Return rows that later changes of the user's array cannot reach."""
@@ -137,8 +139,9 @@ def _is_table(X: Any) -> bool:
     return isinstance(X, list | tuple) and bool(X) and isinstance(X[0], list | tuple)
 
 
-def _checked_map(kernel: FeatureMap, rows: Any) -> Any:
+def _checked_map(kernel: Kernel, rows: Any) -> Any:
     """Return φ(X) as a matrix of numbers."""
+    assert isinstance(kernel, FeatureMap)
     found = kernel.phi(rows)
     if not hasattr(found, "dtype"):
         found = np.asarray(found)

@@ -135,7 +135,7 @@ def _primal(task: Task) -> tuple[Spectrum, KernelFound]:
     engine = _Engine(
         wanted, tol=task.tol, memory=task.memory, time=task.time, random_state=task.seed
     )
-    vars(engine).update(engine._fitted(source, task.weights))
+    engine.__dict__.update(engine._fitted(source, task.weights))
     scores = np.asarray(engine._project(source), np.float64)
     values = engine.singular_values_**2
     alive = values > engine.certificate_.zero_level * (task.total - 1)
@@ -181,7 +181,7 @@ def _relative_squares(engine: PCA, values: Array, total: float) -> float:
     found = values / total
     rest = max(1 - float(np.sum(found)), 0.0)
     left = max(min(engine.components_.shape[1], engine.n_samples_) - len(values), 1)
-    return float(np.sum(found**2)) + rest**2 / left
+    return float(np.sum(found**2) + rest**2 / left)
 
 
 def _mapped(task: Task, phi: Any) -> Any:
@@ -366,7 +366,7 @@ def most_components(wanted: Any, n: int) -> int:
         return n
     if not isinstance(wanted, Integral):
         return min(n, _FIRST_GUESS)
-    if wanted > n:
+    if int(wanted) > n:
         raise InputError(
             f"n_components={wanted} must be between 1 and n_samples={n}",
             got=f"n_components={wanted}, {n} rows",

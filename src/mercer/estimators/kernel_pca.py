@@ -102,6 +102,9 @@ class KernelPCA(SpectralEstimator):
     (120, 2)
     """
 
+    _given: Kernel
+    _decoder: Decoder | None
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
@@ -217,7 +220,7 @@ class KernelPCA(SpectralEstimator):
     # -- operator and pairs -----------------------------------------------------------
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, KernelFound]:
-        wanted = self.n_components
+        wanted: Any = self.n_components
         shared = isinstance(wanted, Real) and not isinstance(wanted, Integral)
         return solve(
             Task(
@@ -352,8 +355,7 @@ class KernelPCA(SpectralEstimator):
                 self.X_fit_[seen],
                 None if weights is None else weights[seen],
             )
-        found: Decoder = self._decoder
-        return found
+        return self._decoder
 
     def _refuse_decoding(self) -> None:
         if isinstance(self.kernel_, Precomputed) or not self._frame.numeric:
@@ -363,7 +365,7 @@ class KernelPCA(SpectralEstimator):
                 fix="fit with a kernel on a table of numbers",
             )
 
-    @available_if(lambda self: not isinstance(_as_known(self.kernel), Precomputed))
+    @available_if(lambda self: not isinstance(_as_known(self.kernel), Precomputed))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any = None) -> float:
         """Return R² of the reconstruction in input space, 1 - Σ‖x - x̂‖²/Σ‖x - x̄‖².
 

@@ -132,7 +132,7 @@ def _gram(p: Problem, machine: Machine) -> Path:
         seconds += p.nnz / (0.05e9 * machine.threads)  # parting the columns
     solver, more, space, words = _small_solver(m, p, machine)
     lanes = machine.threads if m <= _LANES and flops > 2e7 else 1
-    sums = lanes * m * m * (8 + p.itemsize)
+    sums = float(lanes * m * m * (8 + p.itemsize))
     buffers = lanes * min(16e6, max(4e5, 0.1 * n * m * p.itemsize))
     if p.nnz is not None:
         sums, buffers = gram_bytes(p.nnz, m, machine.threads), 0.0
