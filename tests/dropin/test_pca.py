@@ -193,6 +193,15 @@ def test_a_named_solver_takes_its_path(solver, shape, path):
     assert PCA(3, svd_solver=solver).fit(table(*shape)).plan_.chosen.name == path
 
 
+def test_auto_is_direct_on_small_data_and_free_beyond():
+    X = np.random.default_rng(0).normal(size=(1000, 500))
+    assert mercer.plan(mercer.PCA(10), X).chosen.name == "krylov"
+    auto, other = PCA(10).fit(X), PCA(10, svd_solver="randomized").fit(X)
+    np.testing.assert_allclose(auto.components_, other.components_)
+    large = np.broadcast_to(X[:1], (5000, 500))
+    assert mercer.plan(PCA(10), large).problem.allowed is None
+
+
 @pytest.mark.parametrize("solver", ["arpack", "randomized"])
 def test_an_iterative_solver_iterates_on_large_data_only(solver):
     rng = np.random.default_rng(0)
