@@ -126,8 +126,9 @@ def test_a_refusal_reads_well():
 def test_less_memory_leads_to_leaner_paths():
     rich = plan(problem(20_000, 2_000, 100)).chosen
     poor = plan(problem(20_000, 2_000, 100, memory=rich.bytes - 1)).chosen
-    assert poor.bytes < rich.bytes
-    assert poor.name != rich.name
+    poorer = plan(problem(20_000, 2_000, 100, memory=poor.bytes - 1)).chosen
+    assert poorer.bytes < poor.bytes < rich.bytes
+    assert poorer.name != rich.name
 
 
 def test_without_paths_there_is_no_plan():

@@ -60,19 +60,17 @@ def settle(
     op: KernelMatrix, goal: Goal, policy: str, wanted: int | float, task: Any
 ) -> tuple[Spectrum, Signs]:
     """Return the leading pairs from all of them, by the policy; the matrix is destroyed."""
-    n, direction = op.shape[0], op.direction
-    values, vectors = eigh_in_place(op.consume())
-    top = float(np.max(np.abs(values)))
+    n, direction, below = op.shape[0], op.direction, 1.5 * op.frobenius
+    values, vectors = eigh_in_place(op.consume(below))
+    values, vectors = values[:-1], vectors[:, :-1]  # the last one is r, moved to -below
+    top = float(np.max(np.abs(values), initial=0.0))
     zero = goal.floor.at(top)
     mass = float(np.sum(np.abs(values[np.abs(values) > zero])))
     part = float(-np.sum(values[values < -zero])) / mass if mass > 0 else 0.0
     _judge(part, task, f"of all {n:,} rows")
+    order = np.arange(n - 1)
     if policy == "flip":
         order = np.argsort(-np.abs(values), kind="stable")
-    elif policy == "shift":  # the constant direction has no variance
-        order = np.flatnonzero(np.abs(direction @ vectors) < 0.5)
-    else:
-        order = np.arange(n)
     raised = float(values.min()) if policy == "shift" and part > 0 else 0.0
     sizes = np.abs(values[order]) if policy == "flip" else values[order] - raised
     if not goal.psd:
@@ -83,7 +81,7 @@ def settle(
         sizes[:m],
         sizes[: m + 1],
         np.zeros(m),
-        error=goal.error + EPS * (8 + 4 * np.sqrt(n)) * top,
+        error=goal.error + EPS * (8 + 4 * np.sqrt(n)) * max(top, below),
         tol=goal.tol,
         zero_level=zero,
         psd=True,  # whatever the policy left or made of them
@@ -105,10 +103,7 @@ def settle(
 
 
 def _off(direction: Array, vectors: Array) -> Array:
-    """Return unit vectors without their part along r, which belongs to the eigenvalue zero.
-
-    LAPACK mixes it with the axes of small eigenvalues, and k(x, y) may be large along it.
-    """
+    """Return unit vectors without what rounding left of r: k(x, y) may be large along it."""
     vectors = vectors - direction[:, None] * (direction @ vectors)[None, :]
     norms = np.linalg.norm(vectors, axis=0)
     return np.asarray(vectors / np.where(norms > 0.5, norms, 1.0))

@@ -45,11 +45,11 @@ class KernelRows:
         """Return the source of X; what a feature map takes need not be numbers."""
         if maps_at_the_door(kernel, X):
             return scan(_checked_map(kernel, X))
-        if isinstance(kernel, Precomputed) and _is_table(X) and not reset:
-            refuse_bad_cells(scan(np.asarray(X)))  # before columns are counted
+        if isinstance(kernel, Precomputed) and isinstance(X, np.ndarray) and _is_table(X):
+            refuse_bad_cells(scan(X))  # before columns are counted
         source = admit(estimator, X, reset=reset)
         if isinstance(kernel, Precomputed) and reset:
-            refuse_bad_cells(source)
+            refuse_bad_cells(source, getattr(estimator, "feature_names_in_", None))
             _refuse_odd_matrix(source)
         return source
 
@@ -137,6 +137,16 @@ def _is_table(X: Any) -> bool:
     if hasattr(X, "shape") or hasattr(X, "columns"):
         return len(getattr(X, "shape", (0, 0))) == 2
     return isinstance(X, list | tuple) and bool(X) and isinstance(X[0], list | tuple)
+
+
+def feature_count(kernel: Kernel, rows: Any) -> int | None:
+    """Return how many explicit features a kernel has on these rows, or None."""
+    features = kernel.features(int(rows.shape[1]))
+    if features is None:
+        return None
+    if isinstance(kernel, FeatureMap):
+        return int(_checked_map(kernel, rows[:2]).shape[1])
+    return features.count(int(rows.shape[1])) or int(features.phi(rows[:2]).shape[1])
 
 
 def _checked_map(kernel: Kernel, rows: Any) -> Any:

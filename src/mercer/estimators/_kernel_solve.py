@@ -135,7 +135,12 @@ def _primal(task: Task) -> tuple[Spectrum, KernelFound]:
     engine = _Engine(
         wanted, tol=task.tol, memory=task.memory, time=task.time, random_state=task.seed
     )
-    engine.__dict__.update(engine._fitted(source, task.weights))
+    try:
+        engine.__dict__.update(engine._fitted(source, task.weights))
+    except InputError:
+        if source.first_bad_cell() is not None:  # made by φ: the rows themselves are finite
+            raise _not_finite(task) from None
+        raise
     scores = np.asarray(engine._project(source), np.float64)
     values = engine.singular_values_**2
     alive = values > engine.certificate_.zero_level * (task.total - 1)
@@ -224,14 +229,18 @@ def _widened(rows: Any) -> Any:
     return rows.astype(np.float64)
 
 
+def _not_finite(task: Task) -> InputError:
+    return InputError(
+        "the kernel gives values that are not finite",
+        got=f"{task.kernel!r} on {task.n} rows",
+        fix="choose smaller parameters, or divide the data by a constant",
+    )
+
+
 def _refuse_odd(op: KernelMatrix, task: Task) -> None:
     """Refuse a matrix that is not finite, or in which nothing varies."""
     if not (np.isfinite(op.squares) and np.all(np.isfinite(op.along))):
-        raise InputError(
-            "the kernel gives values that are not finite",
-            got=f"{task.kernel!r} on {task.n} rows",
-            fix="choose smaller parameters, or divide the data by a constant",
-        )
+        raise _not_finite(task)
     floor = _floor(op, task).absolute
     still = task.kernel.flag.centred or op.centred_squares <= op.lost_squares
     if not op.trace > floor * task.n**0.5 and still:

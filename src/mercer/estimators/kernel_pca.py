@@ -16,7 +16,12 @@ from mercer.estimators._decoder import Decoder, learn
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_projection import Projection
-from mercer.estimators._kernel_rows import KernelRows, maps_at_the_door, spread_evenly
+from mercer.estimators._kernel_rows import (
+    KernelRows,
+    feature_count,
+    maps_at_the_door,
+    spread_evenly,
+)
 from mercer.estimators._kernel_solve import (
     KernelFound,
     Task,
@@ -60,7 +65,7 @@ class KernelPCA(SpectralEstimator):
         Largest relative half-width of the certified interval of an eigenvalue; None is
         1e-6, and 1e-5 for float32 data.
     memory, time, device, random_state
-        As for `PCA`.
+        See `PCA`.
 
     Attributes
     ----------
@@ -145,10 +150,7 @@ class KernelPCA(SpectralEstimator):
         self.random_state = random_state
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value.
-
-        What was fitted stays as it is.
-        """
+        """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value."""
         nested = {name: params.pop(name) for name in list(params) if name[:8] == "kernel__"}
         super().set_params(**params)
         if nested:
@@ -196,10 +198,7 @@ class KernelPCA(SpectralEstimator):
 
     def _cost(self, rows: Any) -> KernelCost:
         n, p = rows.shape
-        features = self._seen.features(p)
-        count = None
-        if features is not None:
-            count = features.count(p) or int(np.shape(features.phi(rows[:2]))[1])
+        count = feature_count(self._seen, rows)
         per_entry = 4.0 * rows.nnz / n if hasattr(rows, "nnz") else 2.0 * p
         return KernelCost(
             flops=per_entry + 20.0,
@@ -278,7 +277,8 @@ class KernelPCA(SpectralEstimator):
             return 1.0
         if rows is None or not self._frame.numeric:
             return None
-        return linear_alignment(self._seen, rows)
+        sample = spread_evenly(rows.shape[0], self._frame.weights, _SAMPLE)
+        return linear_alignment(self._seen, rows[sample])
 
     def _warn_rank(self, rank: float, n: int) -> None:
         if n >= _ENOUGH and rank > n / 4 and self._frame.weights is None:

@@ -252,7 +252,7 @@ class PCA(GaussianDensity, SpectralEstimator):
                 eps_of(dtype) if dtype == np.float32 else 0.0
             ),
             "_centring": found.centring,
-            "_squares": spectrum.squares and spectrum.squares / found.trace**2,
+            "_squares": spectrum.squares and spectrum.squares / found.trace / found.trace,
             "_whitened": self.whiten,
             "_deviations": deviations,
             "_unit_deviations": np.sqrt(values / freedom),

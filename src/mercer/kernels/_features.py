@@ -146,9 +146,10 @@ class Monomials:
         which = np.array(list(chosen), dtype=np.int64).reshape(-1, self.degree)
         roots = np.sqrt([_multinomial(row, self.degree) for row in which.tolist()])
         found = asarray_like(roots, z)[None, :]
-        for k in range(self.degree):
-            columns = asarray_like(which[:, k], z, xp.int64)
-            found = found * xp.take(z, columns, axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):  # who uses them looks at them
+            for k in range(self.degree):
+                columns = asarray_like(which[:, k], z, xp.int64)
+                found = found * xp.take(z, columns, axis=1)
         return found
 
     def count(self, p: int) -> int:

@@ -87,16 +87,22 @@ class KernelMatrix(Operator):
         """See `Operator.dense`."""
         return self._centred(self.k.astype(np.float64))
 
-    def consume(self) -> Array:
-        """See `Operator.consume`: written over the stored matrix where that is float64."""
-        k, self.k, self.consumed = self.k, None, True
-        return self._centred(np.asarray(k, np.float64))
+    def consume(self, below: float = 0.0) -> Array:
+        """Return A - below·rrᵀ, written over the stored matrix where that is float64.
 
-    def _centred(self, a: Array) -> Array:
-        tiles = Tiles(self.shape[0], _ROWS)
+        A has the eigenvalue 0 along r, which carries no variance; `below` moves it away from
+        the others, so that no solver mixes it with them.
+        """
+        k, self.k, self.consumed = self.k, None, True
+        return self._centred(np.asarray(k, np.float64), below)
+
+    def _centred(self, a: Array, below: float = 0.0) -> Array:
+        tiles, r = Tiles(self.shape[0], _ROWS), self.direction
         for number in range(len(tiles)):
             part = tiles[number]
             a[part] -= self._levels(part)
+            if below:
+                a[part] -= (below * r[part])[:, None] * r[None, :]
         return a
 
     def _levels(self, part: slice) -> Array:

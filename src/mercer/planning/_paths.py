@@ -100,8 +100,13 @@ def _svd(p: Problem, machine: Machine) -> Path:
     return Path("svd", Exact(), 2, int(held), flops, seconds, "all", 8, note)
 
 
-def _small_solver(order: int, p: Problem, machine: Machine) -> tuple[Solver, float, float, str]:
-    """Return solver, seconds, bytes and words for the leading pairs of a stored matrix."""
+def _small_solver(
+    order: int, p: Problem, machine: Machine, beside: float
+) -> tuple[Solver, float, float, str]:
+    """Return solver, seconds, bytes and words for the leading pairs of a stored matrix.
+
+    `beside` are the bytes that the path takes for other things at the same time.
+    """
     full = order**3 / (machine.eigen * machine.threads)
     if order <= _SMALL or 8 * p.components > order:
         return Exact(destroy=True), full, _WORKSPACE * order**2, "all pairs by LAPACK"
@@ -110,7 +115,7 @@ def _small_solver(order: int, p: Problem, machine: Machine) -> tuple[Solver, flo
     most = int(min(100, max(15, 0.5 * full / step)))
     basis = _basis(b, p.components, order)
     # A flat spectrum ends in LAPACK, if the memory allows its workspace.
-    whole = (8.0 + _WORKSPACE) * order**2 <= p.memory
+    whole = beside + (8.0 + _WORKSPACE) * order**2 <= p.memory
     solver = Stored(BlockKrylov(block=b, max_passes=most, max_basis=basis), whole)
     space = 8.0 * order * (2.2 * min(basis, most * b) + 4 * b)
     space = max(space, _WORKSPACE * order**2 if whole else 0.0)
@@ -130,7 +135,7 @@ def _gram(p: Problem, machine: Machine) -> Path:
     seconds += 2 * p.data_bytes / (machine.stream * machine.threads)  # read and shifted
     if p.nnz is not None:
         seconds += p.nnz / (0.05e9 * machine.threads)  # parting the columns
-    solver, more, space, words = _small_solver(m, p, machine)
+    solver, more, space, words = _small_solver(m, p, machine, _blas_buffers(flops))
     lanes = machine.threads if m <= _LANES and flops > 2e7 else 1
     sums = float(lanes * m * m * (8 + p.itemsize))
     buffers = lanes * min(16e6, max(4e5, 0.1 * n * m * p.itemsize))
@@ -147,10 +152,10 @@ def _dual(p: Problem, machine: Machine) -> Path:
     p = _widened(p, flops)
     seconds = flops / machine.symmetric_rate(n, p.itemsize)
     seconds += 4 * p.data_bytes / machine.stream
-    solver, more, space, words = _small_solver(n, p, machine)
+    beside = 24 * m * p.components + _blas_buffers(flops)
+    solver, more, space, words = _small_solver(n, p, machine, beside)
     buffers = min(16e6, 4000.0 * n * p.itemsize)
-    held = max(n * n * (8 + p.itemsize) + buffers, 8 * n * n + space) + 24 * m * p.components
-    held += _blas_buffers(flops)
+    held = max(n * n * (8 + p.itemsize) + buffers, 8 * n * n + space) + beside
     note = f"Gram matrix of the samples, {words}"
     return Path("dual", solver, 2, int(held), flops, seconds + more, "gram", p.itemsize, note)
 

@@ -22,6 +22,14 @@ class Plan:
     rejected: tuple[tuple[Path, str], ...]
     remark: str = ""
 
+    @property
+    def bytes(self) -> int:
+        """The most that a fit may take, should it need the paths behind the chosen one."""
+        most, path = 0, self.chosen
+        while path is not None:
+            most, path = max(most, path.bytes), path.then  # type: ignore[assignment]
+        return most
+
     def __str__(self) -> str:
         """Return what the user reads: one line per path."""
         p = self.problem

@@ -8,7 +8,7 @@ import numpy as np
 from mercer.arrays import EPS, as_numpy, eigh, eigh_in_place, qr, svd
 from mercer.operators import Operator
 from mercer.solvers._base import Goal, Solver
-from mercer.solvers._certificate import Certificate
+from mercer.solvers._certificate import Certificate, FloatArray
 from mercer.solvers._spectrum import Spectrum
 
 
@@ -46,7 +46,7 @@ class Exact(Solver):
             zero_level=goal.floor.at(top),
             psd=goal.psd,
         )
-        total, squares = float(np.sum(found)), float(np.sum(found**2))
+        total, squares = float(np.sum(found)), _power_sum(found, 2)
         return Spectrum.of(
             values[:k], vectors[:, :k], certificate, total=total, passes=1, squares=squares
         )
@@ -84,7 +84,14 @@ class Exact(Solver):
             lower=lower[:k],
             psd=True,
         )
-        total, squares = float(np.sum(found**2)), float(np.sum(found**4))
+        total, squares = float(np.sum(found**2)), _power_sum(found, 4)
         return Spectrum.of(
             s[:k] ** 2, right[:, :k], certificate, total=total, passes=1, squares=squares
         )
+
+
+def _power_sum(values: FloatArray, exponent: int) -> float | None:
+    """Return Σ|v|^exponent, or None where that leaves the range of float64."""
+    with np.errstate(over="ignore", under="ignore"):
+        found = float(np.sum(values**exponent))
+    return found if 0 < found < np.inf else None
