@@ -1,4 +1,4 @@
-"""Kernel PCA against scikit-learn's, in one run: ``python -m benchmarks.kernel``.
+"""Kernel PCA against scikit-learn's, in one run: ``python -m benchmarks kernel``.
 
 Every rival fits the same kernel exp(-‖x-y‖²/2ℓ²), ℓ from the median distance, on the same
 rows. The error is the largest relative error of the k eigenvalues against LAPACK in float64.
@@ -6,7 +6,6 @@ rows. The error is the largest relative error of the k eigenvalues against LAPAC
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -127,7 +126,7 @@ def peak(x: NDArray[Any], gamma: float) -> int | None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.npy"
         np.save(path, x)
-        command = [sys.executable, "-m", "benchmarks.kernel", "--weigh", str(path), repr(gamma)]
+        command = [sys.executable, "-m", "benchmarks.kernel", str(path), repr(gamma)]
         done = subprocess.run(
             command, cwd=FOLDER.parent, capture_output=True, text=True, check=False
         )
@@ -265,7 +264,7 @@ def section(result: dict[str, Any]) -> list[str]:
         " scikit-learn's default. The error is relative to LAPACK in float64.",
         "",
         f"`benchmarks/results/kernel.json`, {result['started'][:10]}, commit"
-        f" {str(result.get('commit'))[:12]}; made by `python -m benchmarks.kernel`.",
+        f" {str(result.get('commit'))[:12]}; made by `python -m benchmarks kernel`.",
         "",
         "| case | mercer s | error | default s | ratio | target | fastest correct | its s |"
         " ratio | target | peak MB | allowed | holds |",
@@ -288,19 +287,5 @@ def section(result: dict[str, Any]) -> list[str]:
     return [*lines, ""]
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line."""
-    options = argparse.ArgumentParser(prog="python -m benchmarks.kernel", description=__doc__)
-    options.add_argument("--case", default="*", help="shell pattern of case names")
-    options.add_argument("--out", type=Path, default=FOLDER / "results" / "kernel.json")
-    options.add_argument("--weigh", nargs=2, metavar=("FILE", "GAMMA"), help=argparse.SUPPRESS)
-    given = options.parse_args(arguments)
-    if given.weigh:
-        _weigh(given.weigh[0], float(given.weigh[1]))
-    else:
-        run(given.out, given.case)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+if __name__ == "__main__":  # a process of its own, for its memory alone
+    _weigh(sys.argv[1], float(sys.argv[2]))
