@@ -10,7 +10,7 @@ from mercer.solvers import BlockKrylov, Exact, Solver, Stored
 
 _SMALL = 600  # order up to which LAPACK's full eigenproblem is as fast as an iteration
 _STEPS = 5  # passes that enlarge the space, typical at tol 1e-6
-_CHECKS = 3  # and passes with ten probes
+_CHECKS = 3  # and passes with sixteen probes
 _WORKSPACE = 18.0  # bytes per entry that LAPACK's full eigenproblem takes, in place
 _WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in float64
 _LANES = 1000  # columns up to which each thread keeps its own sums
@@ -163,7 +163,7 @@ def _dual(p: Problem, machine: Machine) -> Path:
 def _krylov(p: Problem, machine: Machine) -> Path:
     b = block_width(p.components, p.smaller, sparse=p.nnz is not None)
     steps = _STEPS if p.nnz is None else 2 * _STEPS + 3
-    columns = b * steps + 10 * _CHECKS
+    columns = b * steps + 16 * _CHECKS
     cells = float(p.rows) * p.cols if p.nnz is None else float(p.nnz)
     flops = 4.0 * cells * columns
     rate = machine.rate(machine.thin if p.nnz is None else machine.sparse, p.itemsize)

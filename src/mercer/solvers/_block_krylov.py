@@ -41,7 +41,7 @@ class BlockKrylov(Solver):
     Each step is one pass: W = C·V_j, then V_{j+1} from W after two projections against the
     whole basis. Because CV = VH + V_{j+1}T, residuals of all Ritz pairs come free. What
     lies outside the subspace is bounded by the trace where C is psd, by the Frobenius norm
-    where that is known, or, once the pairs have settled, by passes that carry ten random
+    where that is known, or, once the pairs have settled, by passes that carry sixteen random
     probes alone; a start that misses an axis is therefore found out.
 
     This differs from the textbook method in: 1. the stop is a proved interval, not a

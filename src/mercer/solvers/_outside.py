@@ -9,14 +9,14 @@ from mercer.arrays import Array, as_numpy, eigvalsh, gaussian, namespace, orthon
 from mercer.solvers._bounds import complement_norm, lanczos_norm
 from mercer.solvers._certificate import FloatArray
 
-PROBES = 10
+PROBES = 16
 _MOST = 24  # products after which a bound that is still too large is given up
 
 
 class Outside:
     """Bounds ‖R‖₂, R = (I - QQᵀ)C(I - QQᵀ), C symmetric, without forming either.
 
-    Ten Gaussian vectors z, drawn afresh and independently of Q, span a block Krylov space
+    Sixteen Gaussian vectors z, drawn afresh and independently of Q, span a block Krylov space
     of R. Two bounds hold, each but for a chance of 5e-9, and the smaller is used: that of
     powers, (α·max‖R^q z‖)^(1/q), which is sharp when little is left, and, for psd C, that of
     the largest Ritz value [Kuczynski1992]_, which is sharp when much is left at one level.
@@ -64,7 +64,7 @@ class Outside:
         return block
 
     def step(self) -> None:
-        """Multiply by R once more: one pass with ten columns."""
+        """Multiply by R once more: one pass with sixteen columns."""
         self.take(self.apply(self.block))
 
     def take(self, image: Array) -> None:
