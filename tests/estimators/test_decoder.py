@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mercer.estimators import _decoder
+from mercer.estimators._decoder import Decoder, learn
+
+
+def curve(n, seed=0, noise=0.0):
+    """Return scores on a parabola (n, 2) and the rows (n, 3) that they stand for."""
+    rng = np.random.default_rng(seed)
+    t = rng.uniform(-1, 1, n)
+    scores = np.column_stack([t, t**2 - 1 / 3])
+    rows = np.column_stack([np.cos(2 * t), np.sin(2 * t), 0.3 * t])
+    return scores, rows + noise * rng.standard_normal(rows.shape)
+
+
+def test_a_curve_comes_back():
+    scores, rows = curve(300)
+    fresh, wanted = curve(100, seed=1)
+    decoder = learn(scores, rows, None)
+    assert isinstance(decoder, Decoder)
+    np.testing.assert_allclose(decoder.decode(fresh), wanted, atol=1e-4)
+
+
+def test_a_linear_map_comes_back():
+    rng = np.random.default_rng(0)
+    scores, map_ = rng.standard_normal((200, 3)) * [5, 1, 0.2], rng.standard_normal((3, 6))
+    decoder = learn(scores, scores @ map_ + 7, None)
+    new = rng.standard_normal((50, 3)) * [5, 1, 0.2]
+    np.testing.assert_allclose(decoder.decode(new), new @ map_ + 7, atol=1e-3)
+
+
+def test_noise_is_not_learned():
+    """With rows that have nothing to do with the scores the best answer is the mean."""
+    rng = np.random.default_rng(0)
+    scores, rows = rng.standard_normal((400, 3)), rng.standard_normal((400, 5)) + 3
+    back = learn(scores, rows, None).decode(rng.standard_normal((200, 3)))
+    assert np.mean((back - 3) ** 2) < 0.1
+
+
+def test_noise_beside_a_curve_is_smoothed():
+    scores, rows = curve(500, noise=0.2)
+    fresh, wanted = curve(200, seed=1)
+    back = learn(scores, rows, None).decode(fresh)
+    assert np.mean((back - wanted) ** 2) < 0.05 * 0.2**2 * 20
+
+
+def test_the_mean_of_the_rows_is_kept():
+    scores, rows = curve(200)
+    decoder = learn(scores, rows + 1e6, None)
+    np.testing.assert_allclose(decoder.mean, (rows + 1e6).mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(decoder.decode(scores).mean(axis=0), decoder.mean, rtol=1e-10)
+
+
+def test_weights():
+    """The mean is that of repeated rows, and what has no weight has no say."""
+    scores, rows = curve(80, noise=0.1)
+    counts = np.random.default_rng(0).integers(1, 4, 80)
+    weighted = learn(scores, rows, counts.astype(float))
+    np.testing.assert_allclose(
+        weighted.mean, np.repeat(rows, counts, axis=0).mean(axis=0), rtol=1e-12
+    )
+    weights = np.ones(80)
+    weights[::4] = 0
+    spoiled = rows.copy()
+    spoiled[::4] = 1e6
+    fresh, _ = curve(50, seed=3)
+    one, two = learn(scores, rows, weights), learn(scores, spoiled, weights)
+    np.testing.assert_allclose(one.decode(fresh), two.decode(fresh), atol=1e-9)
+
+
+def test_sparse_rows():
+    scores, rows = curve(100)
+    rows[rows < 0] = 0
+    one, two = learn(scores, rows, None), learn(scores, scipy.sparse.csr_array(rows), None)
+    np.testing.assert_array_equal(one.decode(scores), two.decode(scores))
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_few_rows(n):
+    scores, rows = curve(n)
+    back = learn(scores, rows, None).decode(scores)
+    assert back.shape == (n, 3)
+    assert np.isfinite(back).all()
+    spread = np.sum((rows - rows.mean(axis=0)) ** 2)
+    assert np.sum((back - rows) ** 2) <= spread * (1 + 1e-9)
+
+
+def test_scores_of_zeros():
+    """An axis without variance, or none at all: the mean comes back, no NaN."""
+    rows = curve(30)[1]
+    back = learn(np.zeros((30, 2)), rows, None).decode(np.zeros((4, 2)))
+    np.testing.assert_allclose(back, np.broadcast_to(rows.mean(axis=0), (4, 3)), atol=1e-12)
+    scores = np.column_stack([curve(30)[0], np.zeros(30)])
+    assert np.isfinite(learn(scores, rows, None).decode(scores)).all()
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e-6, 1e6, 1e150])
+def test_the_unit_of_the_scores_does_not_matter(factor):
+    scores, rows = curve(100)
+    one, two = learn(scores, rows, None), learn(scores * factor, rows, None)
+    np.testing.assert_allclose(one.decode(scores), two.decode(scores * factor), atol=1e-6)
+
+
+def test_many_rows_are_mapped_in_blocks(monkeypatch):
+    monkeypatch.setattr(_decoder, "_LANDMARKS", 100)
+    monkeypatch.setattr(_decoder, "_BLOCK", 64)
+    scores, rows = curve(1000)
+    decoder = learn(scores, rows, None)
+    assert len(decoder.landmarks) <= 100
+    np.testing.assert_allclose(decoder.decode(scores), rows, atol=1e-3)

@@ -1,0 +1,190 @@
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+
+import mercer.planning._kernel_paths as kernel_paths
+from mercer import KernelPCA
+from mercer.errors import AccuracyWarning, DataWarning, InputError
+from mercer.estimators._kernel_solve import Task, needs_whole, solve
+from mercer.kernels import RBF, Flag, Function, Linear, Polynomial
+from mercer.planning import KernelCost, Problem, plan
+
+
+def forced(name):
+    return type(f"KernelPCA_{name}", (KernelPCA,), {"_allowed": lambda _self: (name,)})
+
+
+def task(X, wanted=3, kernel=None, **others):
+    given = {
+        "kernel": kernel or RBF(1.5),
+        "rows": X,
+        "weights": None,
+        "wanted": wanted,
+        "indefinite": "raise",
+        "tol": 1e-6,
+        "memory": 4 * 10**9,
+        "time": None,
+        "seed": 0,
+    }
+    return Task(**(given | others))
+
+
+def path(name, X, k=3, itemsize=8, features=None):
+    n, p = X.shape
+    cost = KernelCost(60.0, features)
+    return plan(
+        Problem(n, p, k, itemsize, 4 * 10**9, kernel=cost, threads=1, allowed=(name,))
+    ).chosen
+
+
+def rows(n, seed=0, dtype=np.float64):
+    rng = np.random.default_rng([n, seed])
+    centres = 2 * rng.standard_normal((4, 3))
+    found = centres[rng.integers(0, 4, n)] + 0.5 * rng.standard_normal((n, 3))
+    return found.astype(dtype)
+
+
+def truth(kernel, X):
+    K = kernel.block(np.asarray(X, np.float64))
+    K = K - K.mean(axis=0)
+    return np.linalg.eigvalsh(K - K.mean(axis=1, keepdims=True))[::-1]
+
+
+@pytest.mark.parametrize("name", ["lapack", "stored"])
+@pytest.mark.parametrize("n", [40, 300])
+def test_pairs_of_the_matrix(name, n):
+    X = rows(n)
+    spectrum, found = solve(task(X), path(name, X))
+    values = truth(RBF(1.5), X)
+    np.testing.assert_allclose(spectrum.values[:3], values[:3], rtol=1e-6)
+    np.testing.assert_allclose(spectrum.right.T @ spectrum.right, np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(spectrum.right.sum(axis=0), 0, atol=1e-9)
+    assert found.trace == pytest.approx(values.sum(), rel=1e-9)
+    wanted = values.sum() ** 2 / np.sum(values**2)
+    assert found.effective_rank == pytest.approx(wanted, rel=1e-6)
+    np.testing.assert_allclose(np.sum(found.coordinates**2, axis=0), values[:3], rtol=1e-5)
+
+
+def test_explicit_features():
+    X, kernel = rows(200), Polynomial(2, 0.5, 1.0)
+    spectrum, found = solve(task(X, kernel=kernel), path("primal", X, features=10))
+    np.testing.assert_allclose(spectrum.values, truth(kernel, X)[:3], rtol=1e-9)
+    np.testing.assert_allclose(spectrum.right.T @ spectrum.right, np.eye(3), atol=1e-9)
+    assert found.engine is not None
+    assert found.trace == pytest.approx(truth(kernel, X).sum(), rel=1e-9)
+
+
+def test_more_axes_than_features_are_named_zeros():
+    X = rows(50)[:, :2]
+    spectrum, found = solve(task(X, 5, Linear()), path("primal", X, 5, features=2))
+    assert len(spectrum.values) == 5
+    np.testing.assert_array_equal(spectrum.values[2:], 0)
+    assert found.coordinates.shape == (50, 5)
+    np.testing.assert_array_equal(found.coordinates[:, 2:], 0)
+
+
+def test_an_iteration_that_gives_up_hands_over_to_lapack(monkeypatch):
+    """The matrix is overwritten by then: coordinates must not be made from what is left."""
+    monkeypatch.setattr(kernel_paths, "_MOST", 1)
+    X = rows(300)
+    model = forced("stored")(5, kernel=RBF(0.5))
+    Z = model.fit_transform(X)
+    np.testing.assert_allclose(model.eigenvalues_, truth(RBF(0.5), X)[:5], rtol=1e-9)
+    np.testing.assert_allclose(model.transform(X), Z, atol=1e-10)
+    np.testing.assert_allclose(Z.T @ Z, np.diag(model.eigenvalues_), atol=1e-8)
+
+
+def test_a_share_survives_it_too(monkeypatch):
+    monkeypatch.setattr(kernel_paths, "_MOST", 1)
+    X = rows(400)
+    values = truth(RBF(0.5), X)
+    for wanted in (0.5, 0.9, 0.99):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)
+            model = forced("stored")(wanted, kernel=RBF(0.5))
+            Z = model.fit_transform(X)
+        k = 1 + int(np.argmax(np.cumsum(values) >= wanted * values.sum()))
+        assert model.n_components_ == k
+        np.testing.assert_allclose(model.eigenvalues_, values[:k], rtol=1e-6)
+        np.testing.assert_allclose(model.transform(X), Z, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_float32_is_charged_what_it_costs(scale):
+    """The interval of the exact matrix, not of the rounded one; then float64 if that misses."""
+    X = rows(500, dtype=np.float32) * np.float32(scale)
+    model = forced("stored")(4, kernel=RBF(1.5 * scale), tol=1e-5).fit(X)
+    values = truth(RBF(1.5 * scale), X)[:4]
+    assert (model.certificate_.lower <= values).all()
+    assert (model.certificate_.upper >= values).all()
+    assert model.certificate_.met
+
+
+def test_float32_that_cannot_reach_the_tolerance_is_made_again():
+    X = rows(500, dtype=np.float32)
+    model = forced("stored")(3, kernel=RBF(1.5), tol=1e-9).fit(X)
+    assert model.certificate_.met
+    np.testing.assert_allclose(model.eigenvalues_, truth(RBF(1.5), X)[:3], rtol=3e-9)
+    assert model.plan_.chosen.then is not None
+
+
+def test_small_eigenvalues_do_not_lean_on_the_constant():
+    """Long lengthscales: λ falls by many powers, and old rows still are where they were."""
+    X = rows(30) * 0.05
+    model = KernelPCA(9, kernel=RBF(1.5))
+    Z = model.fit_transform(X)
+    alive = model.eigenvalues_ > model.certificate_.zero_level
+    assert alive.sum() >= 5
+    np.testing.assert_allclose(
+        model.dual_.sum(axis=0) * np.sqrt(model.eigenvalues_), 0, atol=1e-12
+    )
+    error = np.abs(model.transform(X) - Z).max(axis=0)
+    # k(x, y) carries eps; the projection divides by √λ, and nothing else may be lost
+    assert (error <= 1e-14 * 30 / np.sqrt(np.maximum(model.eigenvalues_, 1e-300)) + 1e-12)[
+        alive
+    ].all()
+
+
+def test_values_that_are_not_finite_are_refused():
+    X = rows(60) * 1e200
+
+    def products(x, y):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return x @ y.T
+
+    for kernel in (Function(products), "exp(linear)", "poly(degree=2, gamma=1)"):
+        with pytest.raises(InputError, match="not finite") as error:
+            KernelPCA(2, kernel=kernel).fit(X)
+        assert str(error.value).count("\n") == 2
+
+
+def test_who_needs_all_pairs():
+    assert needs_whole(Flag.PD, "flip", 10**5, 3000)
+    assert needs_whole(Flag.PD, "shift", 10**5, 3000)
+    assert needs_whole(Flag.UNKNOWN, "clip", 3000, 3000)
+    assert needs_whole(Flag.INDEFINITE, "raise", 100, 3000)
+    assert not needs_whole(Flag.UNKNOWN, "clip", 3001, 3000)
+    assert not needs_whole(Flag.PD, "raise", 100, 3000)
+    assert not needs_whole(Flag.CPD, "clip", 100, 3000)
+
+
+def test_counts_enter_the_total():
+    X = rows(30)
+    assert task(X).total == 30
+    weights = np.full(30, 2.0)
+    assert task(X, weights=weights).total == 60
+    assert dataclasses.replace(task(X), weights=weights).n == 30
+
+
+def test_a_flat_spectrum_is_certified():
+    """Noise in many dimensions: the iteration or LAPACK behind it must meet the tolerance."""
+    X = np.random.default_rng(0).standard_normal((600, 64))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        model = forced("stored")(10)
+        Z = model.fit_transform(X)
+    assert model.certificate_.met
+    np.testing.assert_allclose(model.eigenvalues_, truth(model.kernel_, X)[:10], rtol=2e-6)
+    np.testing.assert_allclose(model.transform(X), Z, atol=1e-10)

@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+
+from mercer.arrays import prepare
+from mercer.kernels import RBF, Function, Laplacian, Linear, NegativeDistance
+from mercer.operators import AsymmetryError, KernelMatrix, kernel_matrix, measured_error
+from mercer.testing import check_operator
+
+SIZES = [2, 3, 511, 512, 513, 1100]
+
+
+def rows(n, dtype=np.float64):
+    return np.random.default_rng(n).standard_normal((n, 4)).astype(dtype)
+
+
+def made(kernel, X, weights=None, dtype=np.float64):
+    program = kernel.program()
+    return kernel_matrix(program, prepare(program, X), weights, dtype)
+
+
+def plain(kernel, X, weights=None):
+    """Return D^½(I - 1πᵀ)K(I - π1ᵀ)D^½ by plain algebra."""
+    K = kernel.block(np.asarray(X, np.float64))
+    w = np.ones(len(K)) if weights is None else weights
+    out = np.eye(len(K)) - np.outer(np.ones(len(K)), w / w.sum())
+    return np.sqrt(w)[:, None] * (out @ K @ out.T) * np.sqrt(w)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_products_are_those_of_the_centred_matrix(n, weighted):
+    X, w = rows(n), np.random.default_rng(1).uniform(0.2, 3, n) if weighted else None
+    op, A = made(RBF(1.5), X, w), plain(RBF(1.5), X, w)
+    v = np.random.default_rng(2).standard_normal((n, 3))
+    np.testing.assert_allclose(op.matmat(v), A @ v, atol=1e-11 * np.abs(A).sum())
+    np.testing.assert_allclose(op.rmatmat(v), A @ v, atol=1e-11 * np.abs(A).sum())
+    assert op.trace == pytest.approx(np.trace(A), rel=1e-9)
+    exact = np.linalg.norm(A)
+    assert exact <= op.frobenius * (1 + 1e-12)
+    assert op.frobenius == pytest.approx(exact, rel=1e-3)
+    np.testing.assert_allclose(op.dense(), A, atol=1e-12 * np.abs(A).max() * n)
+
+
+@pytest.mark.parametrize("n", [3, 512, 700])
+def test_each_tile_is_written_twice(n):
+    """Only tiles I ≤ J are made: K is symmetric all the same, and equal to the kernel."""
+    X = rows(n)
+    for kernel in (RBF(1.0), Laplacian(1.0), Linear()):
+        op = made(kernel, X)
+        np.testing.assert_allclose(op.k, op.k.T, rtol=1e-13, atol=1e-14)
+        np.testing.assert_allclose(op.k, kernel.block(X), rtol=1e-12, atol=1e-13)
+        assert op.largest == pytest.approx(np.abs(op.k).max(), rel=1e-15)
+        assert op.squares == pytest.approx(np.sum(op.k**2), rel=1e-12)
+        np.testing.assert_allclose(op.along, op.k @ op.direction, atol=1e-12 * n)
+
+
+def test_it_is_an_operator():
+    check_operator(made(RBF(1.0), rows(40)))
+    check_operator(made(RBF(1.0), rows(40), np.linspace(0.5, 2, 40)))
+
+
+def test_the_constant_direction_is_gone():
+    for weights in (None, np.linspace(0.5, 3, 60)):
+        op = made(RBF(1.0), rows(60), weights)
+        r = op.direction[:, None]
+        assert np.linalg.norm(r) == pytest.approx(1, rel=1e-14)
+        np.testing.assert_allclose(op.matmat(r), 0, atol=1e-13)
+        v = op.matmat(np.random.default_rng(0).standard_normal((60, 4)))
+        np.testing.assert_allclose(op.direction @ v, 0, atol=1e-13)
+        np.testing.assert_allclose(op.project(op.project(v)), op.project(v), atol=1e-14)
+
+
+def test_float32_halves_the_memory_and_sums_in_float64():
+    X = rows(700, np.float32)
+    op = made(RBF(1.5), X, dtype=np.float32)
+    assert op.k.dtype == np.float32
+    A = plain(RBF(1.5), X)
+    assert op.trace == pytest.approx(np.trace(A), rel=1e-6)
+    assert np.linalg.norm(A) <= op.frobenius
+    v = np.linalg.qr(np.random.default_rng(0).standard_normal((700, 3)))[0]
+    assert op.matmat(v).dtype == np.float64
+    np.testing.assert_allclose(op.matmat(v), A @ v, atol=1e-5 * np.linalg.norm(A, 2))
+
+
+@pytest.mark.parametrize("kernel", [RBF(1.0), RBF(0.2), NegativeDistance(), Linear()], ids=repr)
+def test_measured_error_bounds_what_float32_does(kernel):
+    X = rows(600, np.float32)
+    op, K = made(kernel, X, dtype=np.float32), kernel.block(X.astype(np.float64))
+    q = np.linalg.qr(np.random.default_rng(0).standard_normal((600, 5)))[0]
+    picked = np.sort(np.random.default_rng(1).choice(600, 100, replace=False))
+    bound = measured_error(op, K[picked], picked, q)
+    wrong = np.linalg.norm(op.times(q).astype(np.float64) - K @ q, axis=0)
+    assert bound.shape == (5,)
+    assert (wrong <= bound).all()
+    assert (bound <= 300 * wrong).all()
+
+
+@pytest.mark.parametrize("n", [20, 600, 1100])
+def test_an_asymmetric_function_is_refused(n):
+    odd = Function(lambda x, y: x[:, :1] - 2 * y[:, :1].T)
+    with pytest.raises(AsymmetryError, match="reaches"):
+        made(odd, rows(n))
+
+
+def test_asymmetry_between_tiles_is_seen():
+    """Only tiles on one side of the diagonal are made; the others must be looked at too."""
+
+    def far_off(x, y):
+        first, second = x[:, :1], y[:, :1].T
+        return np.exp(-np.abs(first - second)) + 5.0 * (first - second > 600)
+
+    X = np.column_stack([np.arange(1300.0), np.ones(1300)])
+    with pytest.raises(AsymmetryError):
+        made(Function(far_off), X)
+
+
+def test_entries_that_are_not_finite_are_told():
+    op = made(Function(lambda x, y: np.full((len(x), len(y)), np.inf)), rows(20))
+    assert isinstance(op, KernelMatrix)
+    assert not np.isfinite(op.squares)
+
+
+def test_the_rows_are_not_touched():
+    X = rows(300)
+    before = X.copy()
+    made(RBF(1.0), X).dense()
+    np.testing.assert_array_equal(X, before)

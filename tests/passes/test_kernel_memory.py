@@ -1,0 +1,148 @@
+"""What a fit of kernel PCA takes is what its plan says, and little more than the matrix."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mercer
+from mercer import KernelPCA
+from mercer.errors import BudgetError
+
+NUMERICS = Path(__file__).resolve().parents[1] / "numerics"
+CONSTANT = 6_000_000  # thread stacks, the allocator's rounding, the watcher itself
+
+PROGRAM = """
+import json, re, sys, threading, time, warnings
+sys.path.insert(0, {numerics!r})
+warnings.simplefilter("ignore")
+import numpy as np
+from kernel_fits import FORCED, blobs
+
+def anonymous():
+    with open("/proc/self/status") as status:
+        return int(re.search(r"RssAnon:\\s+(\\d+) kB", status.read())[1]) * 1024
+
+X = blobs({n}, {p}, dtype=np.{dtype})
+# Libraries, thread stacks and BLAS buffers are there before the measurement begins.
+for path in ("lapack", "stored"):
+    FORCED[path](2).fit(blobs(900, 8, dtype=np.{dtype}))
+FORCED["primal"](2, kernel="poly(degree=2)").fit(blobs(900, 8))
+big = np.random.default_rng(0).standard_normal((700, 700))
+np.linalg.eigh(big @ big.T)
+del big
+model = FORCED[{path!r}]({k}, kernel={kernel!r})
+peak, stop = [0], threading.Event()
+
+def watch():
+    while not stop.is_set():
+        peak[0] = max(peak[0], anonymous())
+        time.sleep(0.001)
+
+before = anonymous()
+watcher = threading.Thread(target=watch)
+watcher.start()
+model.fit(X)
+stop.set()
+watcher.join()
+path, foreseen = model.plan_.chosen, 0
+while path is not None:  # a float32 matrix may have to be made again in float64
+    path, foreseen = path.then, max(foreseen, path.bytes)
+print(json.dumps(dict(
+    peak=peak[0] - before, path=model.plan_.chosen.name, bytes=foreseen,
+    rest=anonymous() - before, met=bool(model.certificate_.met),
+)))
+"""
+
+# path, kernel, n, p, k, dtype
+CASES = {
+    "stored": ("stored", "rbf", 4000, 30, 10, "float64"),
+    "stored float32": ("stored", "rbf", 6000, 30, 3, "float32"),
+    "stored large": ("stored", "rbf", 6000, 30, 20, "float64"),
+    "stored laplacian": ("stored", "laplacian", 4000, 20, 10, "float64"),
+    "stored sum": ("stored", "rbf + matern", 4000, 20, 10, "float32"),
+    "stored many": ("stored", "laplacian", 4000, 20, 200, "float64"),
+    "own choice": ("auto", "rbf", 5000, 50, 20, "float32"),
+    "lapack": ("lapack", "rbf", 1800, 20, 10, "float64"),
+    "lapack all": ("lapack", "rbf", 1800, 20, "None", "float64"),
+    "lapack float32": ("lapack", "rbf", 1800, 20, 10, "float32"),
+    "primal": ("primal", "poly(degree=2)", 20_000, 20, 10, "float64"),
+    "primal float32": ("primal", "poly(degree=2)", 20_000, 20, 10, "float32"),
+}
+ORDINARY = ["stored", "stored float32", "primal"]
+
+
+def check(name):
+    path, kernel, n, p, k, dtype = CASES[name]
+    text = PROGRAM.format(
+        numerics=str(NUMERICS), path=path, kernel=kernel, n=n, p=p, k=k, dtype=dtype
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=280, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["met"] or k == "None"
+    assert found["peak"] <= found["bytes"] + CONSTANT, found
+    assert found["peak"] >= 0.25 * found["bytes"] - CONSTANT, found
+    if found["path"] == "stored" and k != 200 and dtype == "float64":
+        assert found["peak"] <= 1.2 * n * n * np.dtype(dtype).itemsize + CONSTANT, found
+    assert found["rest"] <= 0.5 * found["bytes"] + CONSTANT  # the matrix is gone
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
+@pytest.mark.parametrize("name", ORDINARY)
+def test_peak(name):
+    check(name)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ORDINARY])
+def test_peak_at_length(name):
+    check(name)
+
+
+def table(n, p):
+    return np.random.default_rng(0).standard_normal((n, p), dtype=np.float32)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "rbf(lengthscale=3)", "laplacian(lengthscale=9)"])
+def test_refusal_before_allocation(kernel):
+    X = table(20_000, 10)
+    model = KernelPCA(5, kernel=kernel, memory="50MB")
+    with pytest.raises(BudgetError):
+        model.fit(X)
+    start = time.perf_counter()
+    with pytest.raises(BudgetError) as caught:
+        model.fit(X)
+    assert time.perf_counter() - start < 0.1
+    text = str(caught.value)
+    assert text.count("\n") == 2
+    assert "20,000" in text
+    size = caught.value.fix.split('memory="')[1].split('"')[0]
+    enough = mercer.plan(KernelPCA(5, kernel=kernel, memory=size), X)
+    assert enough.chosen.bytes <= enough.problem.memory
+
+
+def test_a_matrix_that_cannot_be_is_refused_at_once():
+    X = np.broadcast_to(np.array([[0.0, 1.0, 2.0]]), (60_000, 3)).copy()
+    X[::2] += 1
+    start = time.perf_counter()
+    with pytest.raises(BudgetError):
+        KernelPCA(10, kernel="rbf(lengthscale=1)", memory="6GB").fit(X)
+    assert time.perf_counter() - start < 0.1
+
+
+def test_explicit_features_need_no_matrix():
+    """The same memory is plenty for a kernel with few features, whatever the rows."""
+    X = table(60_000, 5)
+    for kernel in ("linear", "poly(degree=2)"):
+        made = mercer.plan(KernelPCA(3, kernel=kernel, memory="100MB"), X)
+        assert made.chosen.name == "primal"
+        model = KernelPCA(3, kernel=kernel, memory="100MB").fit(X)
+        assert model.certificate_.met

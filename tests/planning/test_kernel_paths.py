@@ -1,0 +1,117 @@
+import dataclasses
+
+import pytest
+
+from mercer.errors import BudgetError, InputError
+from mercer.planning import KernelCost, Problem, plan
+from mercer.planning._kernel_paths import kernel_candidates
+
+GB = 10**9
+DENSE = KernelCost(flops=60.0)
+
+
+def problem(rows, k=10, kernel=DENSE, itemsize=8, memory=64 * GB, **others):
+    return Problem(rows, 50, k, itemsize, memory, kernel=kernel, threads=2, **others)
+
+
+@pytest.mark.parametrize(
+    ("rows", "k", "kernel", "chosen"),
+    [
+        (100, 2, DENSE, "lapack"),
+        (900, 10, DENSE, "lapack"),
+        (4000, 10, DENSE, "stored"),
+        (10_000, 20, DENSE, "stored"),
+        (4000, 3000, DENSE, "lapack"),
+        (4000, 10, KernelCost(60.0, whole=True), "lapack"),
+        (4000, 10, KernelCost(60.0, features=50, finite=True), "primal"),
+        (10**6, 10, KernelCost(60.0, features=50, finite=True), "primal"),
+        (10**6, 10, KernelCost(60.0, features=1326), "primal"),
+        (300, 10, KernelCost(60.0, features=8000), "lapack"),
+    ],
+)
+def test_choice(rows, k, kernel, chosen):
+    made = plan(problem(rows, k, kernel))
+    assert made.chosen.name == chosen
+    assert chosen in str(made)
+
+
+def test_explicit_features_alone_where_the_matrix_loses_digits():
+    paths = kernel_candidates(problem(500, kernel=KernelCost(60.0, 50, finite=True)))
+    assert [path.name for path in paths] == ["primal"]
+    paths = kernel_candidates(problem(5000, kernel=KernelCost(60.0, 50)))
+    assert [path.name for path in paths] == ["primal", "lapack", "stored"]
+
+
+def test_allowed_paths():
+    for name in ("primal", "lapack", "stored"):
+        only = problem(200, 3, KernelCost(60.0, 50), allowed=(name,))
+        assert plan(only).chosen.name == name
+    with pytest.raises(InputError, match="no path"):
+        plan(problem(200, 100, allowed=("stored",)))
+    with pytest.raises(InputError, match="no path"):
+        plan(problem(200, 3, allowed=("primal",)))
+
+
+def test_bytes_follow_the_matrix():
+    for rows in (2000, 10_000):
+        wide, narrow = (plan(problem(rows, itemsize=size)).chosen for size in (8, 4))
+        assert wide.name == narrow.name == "stored"
+        assert 8.0 * rows**2 <= wide.bytes
+        assert 4.0 * rows**2 <= narrow.bytes < wide.bytes
+    large = plan(problem(10_000, 20)).chosen
+    assert large.bytes <= 1.25 * 8 * 10_000**2
+    assert plan(problem(10_000, 20, itemsize=4)).chosen.bytes <= 1.35 * 4 * 10_000**2
+    lapack = plan(problem(4000, 3000)).chosen
+    assert lapack.bytes >= 16.0 * 4000**2
+
+
+@pytest.mark.parametrize("rows", [2000, 20_000, 200_000])
+def test_refusal_says_what_would_do(rows):
+    with pytest.raises(BudgetError) as caught:
+        plan(problem(rows, memory=10**6))
+    assert str(caught.value).count("\n") == 2
+    assert f"{rows:,}" in caught.value.got
+    size = caught.value.fix.split('memory="')[1].split('"')[0]
+    number, unit = size.split() if " " in size else (size[:-2], size[-2:])
+    allowed = float(number) * {"kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}[unit]
+    made = plan(problem(rows, memory=int(allowed)))
+    assert made.chosen.bytes <= allowed
+
+
+def chain(path):
+    while path is not None:
+        yield path
+        path = path.then
+
+
+@pytest.mark.parametrize("memory", [0.3 * GB, GB, 4 * GB, 64 * GB])
+@pytest.mark.parametrize("itemsize", [4, 8])
+def test_what_follows_fits_too(memory, itemsize):
+    for rows in (1600, 4000, 10_000):
+        try:
+            made = plan(problem(rows, 5, itemsize=itemsize, memory=int(memory)))
+        except BudgetError:
+            continue
+        for path in chain(made.chosen):
+            assert path.bytes <= memory
+            whole = getattr(path.solver, "whole", False)
+            assert not whole or 24.0 * rows**2 <= memory
+
+
+def test_a_float32_matrix_is_followed_by_a_float64_one():
+    made = plan(problem(4000, 5, itemsize=4))
+    first, second = chain(made.chosen)
+    assert (first.products, second.products) == (4, 8)
+    assert "float32" in first.note
+    assert "then stored" in str(made)
+
+
+def test_a_plan_is_a_function_of_numbers():
+    given = problem(4000)
+    assert plan(given) == plan(dataclasses.replace(given))
+
+
+def test_many_axes_go_to_lapack():
+    names = {k: plan(problem(4000, k)).chosen.name for k in (10, 100, 501, 4000)}
+    assert names[10] == names[100] == "stored"
+    assert names[501] == names[4000] == "lapack"
