@@ -14,7 +14,7 @@ from sklearn.utils import estimator_checks
 
 import mercer
 import mercer.dropin
-from mercer.solvers import BlockKrylov, Exact
+from mercer.solvers import BlockKrylov, Exact, Stored
 
 
 class SvdPCA(mercer.PCA):
@@ -57,6 +57,14 @@ class DropinKrylovPCA(_Krylov, mercer.dropin.PCA):
     pass
 
 
+class StoredKernelPCA(mercer.KernelPCA):
+    """The iteration on the stored matrix first, and behind it what would have been taken."""
+
+    def _walk(self, source, made, weights):
+        path = instead(made, "stored", Stored(BlockKrylov(block=3)))
+        return super()._walk(source, path, weights)
+
+
 def instead(made, name, solver):
     """Return the plan with another path before the chosen one."""
     path = dataclasses.replace(made.chosen, name=name, solver=solver, then=made.chosen)
@@ -92,11 +100,32 @@ FEW_FACES = [
     {"n_components": 1, "svd_solver": "arpack"},
     {"n_components": 1, "svd_solver": "randomized", "whiten": True},
 ]
+KERNELS = [
+    {},
+    {"n_components": 1},
+    {"n_components": 0.9},
+    {"n_components": 1, "standardize": True},
+    {"kernel": "linear"},
+    {"kernel": "cosine"},
+    {"kernel": "poly(degree=2) + 0.5*rbf", "indefinite": "flip"},
+    {"kernel": "precomputed", "n_components": 1, "indefinite": "clip"},
+]
+KERNEL_FACES = [
+    {},
+    {"n_components": 1, "kernel": "rbf"},
+    {"kernel": "poly", "eigen_solver": "arpack"},
+    {"n_components": 2, "kernel": "cosine", "remove_zero_eig": True},
+    {"n_components": 2, "kernel": "rbf", "fit_inverse_transform": True},
+    {"n_components": 1, "kernel": "precomputed"},
+]
 ESTIMATORS = [
     *(kind(**o) for kind in (mercer.PCA, SvdPCA, GramPCA, DualPCA) for o in OPTIONS),
     *(KrylovPCA(**options) for options in FEW),
     *(kind(**options) for kind in (mercer.dropin.PCA, DropinDualPCA) for options in FACES),
     *(DropinKrylovPCA(**options) for options in FEW_FACES),
+    *(mercer.KernelPCA(**options) for options in KERNELS),
+    StoredKernelPCA(1),
+    *(mercer.dropin.KernelPCA(**options) for options in KERNEL_FACES),
 ]
 
 LEFT_OUT = [
@@ -146,6 +175,38 @@ def test_each_class_takes_its_path_and_no_other(kind, path, shape, monkeypatch):
     assert taken == [path]
     top = np.linalg.svd(X - X.mean(0), compute_uv=False)[0]
     np.testing.assert_allclose(model.singular_values_, top, rtol=1e-6)
+
+
+def test_the_stored_matrix_is_iterated_on_and_nothing_else(monkeypatch):
+    taken, solve = [], StoredKernelPCA._solve
+
+    def record(self, source, path, weights):
+        taken.append(path.name)
+        return solve(self, source, path, weights)
+
+    monkeypatch.setattr(StoredKernelPCA, "_solve", record)
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    model = StoredKernelPCA(1).fit(X)
+    assert taken == ["stored"]
+    exact = mercer.KernelPCA(1).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "sparse", "pairwise"),
+    [
+        (mercer.KernelPCA(), True, False),
+        (mercer.KernelPCA(kernel="laplacian + linear"), False, False),
+        (mercer.KernelPCA(kernel="precomputed"), True, True),
+        (mercer.dropin.KernelPCA(), True, False),
+        (mercer.dropin.KernelPCA(kernel="precomputed"), True, True),
+        (mercer.dropin.KernelPCA(fit_inverse_transform=True), False, False),
+    ],
+    ids=repr,
+)
+def test_tags_say_what_is_taken(model, sparse, pairwise):
+    tags = model.__sklearn_tags__().input_tags
+    assert (tags.sparse, tags.pairwise) == (sparse, pairwise)
 
 
 @each_estimator

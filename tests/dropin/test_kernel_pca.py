@@ -148,6 +148,15 @@ def test_callables_take_two_rows():
     np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-8)
 
 
+def test_callables_take_sparse_rows():
+    X = scipy.sparse.csr_array(np.random.default_rng(0).poisson(0.4, (20, 6)).astype(float))
+
+    def product(x, y):
+        return float(x.multiply(y).sum())
+
+    same(KernelPCA(3, kernel=product).fit(X), Peer(3, kernel=product).fit(X), X)
+
+
 def test_kernels_of_gaussian_processes_are_taken_and_searched():
     X = table()
     kernel = gaussian_process.RBF(2.0)
@@ -304,6 +313,8 @@ def test_other_matrices_are_refused_with_a_reason():
         KernelPCA(2, kernel="precomputed").fit(rng.normal(size=(6, 4)))
     with pytest.raises(InputError, match="NaN"):
         KernelPCA(2, kernel="precomputed").fit(np.diag([1.0, np.nan, 2.0]))
+    with pytest.raises(InputError, match="NaN"):
+        KernelPCA(2, kernel="precomputed").fit(np.full((4, 4), np.nan))
     model = KernelPCA(2, kernel="precomputed").fit(np.eye(6))
     with pytest.raises(ValueError, match="6 features"):
         model.transform(np.eye(4))

@@ -59,8 +59,8 @@ def test_scikit_learns_tests_pass_on_our_class_and_notice_a_wrong_one():
 def test_scikit_learns_kernel_pca_tests_pass_on_our_class_and_notice_a_wrong_one():
     code, output = peers(module="test_kernel_pca")
     assert (code, count("failed", output)) == (0, 0), output
-    assert count("passed", output) >= 37
-    assert count("xfailed", output) <= 2
+    assert count("passed", output) > 30
+    assert count("xfailed", output) == 1
     code, output = peers("--mercer-mutant", module="test_kernel_pca")
     assert code == 1, output
     assert count("failed", output) >= 3
