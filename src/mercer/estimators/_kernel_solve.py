@@ -215,6 +215,7 @@ def _matrix(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
             got=f"{task.kernel!r}: {error}",
             fix="pass a symmetric function or matrix, for example (K + K.T) / 2",
         ) from None
+    del side  # a copy of the rows that is not needed beside the matrix
     _refuse_odd(op, task)
     spectrum, signs = _pairs(task, path, op)
     if task.weights is not None:
