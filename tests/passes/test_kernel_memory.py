@@ -63,10 +63,10 @@ CASES = {
     "stored": ("stored", "rbf", 4000, 30, 10, "float64"),
     "stored float32": ("stored", "rbf", 6000, 30, 3, "float32"),
     "stored large": ("stored", "rbf", 6000, 30, 20, "float64"),
-    "stored laplacian": ("stored", "laplacian", 4000, 20, 10, "float64"),
-    "stored sum": ("stored", "rbf + matern", 4000, 20, 10, "float32"),
+    "stored laplacian": ("stored", "laplacian", 5000, 20, 10, "float64"),
+    "stored sum": ("stored", "rbf + matern", 5000, 20, 3, "float32"),
     "stored many": ("stored", "laplacian", 4000, 20, 200, "float64"),
-    "own choice": ("auto", "rbf", 5000, 50, 20, "float32"),
+    "own choice": ("auto", "rbf", 5000, 50, 3, "float32"),
     "lapack": ("lapack", "rbf", 1800, 20, 10, "float64"),
     "lapack all": ("lapack", "rbf", 1800, 20, "None", "float64"),
     "lapack float32": ("lapack", "rbf", 1800, 20, 10, "float32"),
@@ -89,9 +89,11 @@ def check(name):
     assert found["met"] or k == "None"
     assert found["peak"] <= found["bytes"] + CONSTANT, found
     assert found["peak"] >= 0.25 * found["bytes"] - CONSTANT, found
-    if found["path"] == "stored" and k != 200 and dtype == "float64":
+    # Single kernels: a sum borrows scratch tiles, and many axes a large basis.
+    if found["path"] == "stored" and k != 200 and "+" not in kernel:
         assert found["peak"] <= 1.2 * n * n * np.dtype(dtype).itemsize + CONSTANT, found
-    assert found["rest"] <= 0.5 * found["bytes"] + CONSTANT  # the matrix is gone
+    if k != "None":  # the matrix is gone, and the model is small
+        assert found["rest"] <= 0.5 * found["bytes"] + CONSTANT, found
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
