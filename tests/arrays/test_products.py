@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from mercer.arrays import as_numpy, rows_times
+from mercer.arrays import as_numpy, rows_times, symmetric_times
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -28,3 +28,14 @@ def test_any_library(xp):
     a, v = np.arange(12.0).reshape(3, 4), np.ones((4, 2))
     found = rows_times(xp.asarray(a), xp.asarray(v))
     np.testing.assert_array_equal(as_numpy(found), a @ v)
+
+
+@pytest.mark.parametrize("n", [1, 5, 900])
+def test_a_symmetric_matrix_by_its_rows(n):
+    rng = np.random.default_rng(n)
+    a = rng.standard_normal((n, n))
+    a, v = a + a.T, rng.standard_normal((n, 20))
+    np.testing.assert_allclose(symmetric_times(a, v), a @ v, atol=1e-10)
+    narrow = symmetric_times(a.astype(np.float32), v)
+    assert narrow.dtype == np.float64
+    np.testing.assert_allclose(narrow, a @ v, atol=1e-3)

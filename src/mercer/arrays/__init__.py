@@ -23,7 +23,7 @@ from mercer.arrays._namespace import (
     namespace,
 )
 from mercer.arrays._precision import EPS, binary_exponent, eps_of, wide_dtype
-from mercer.arrays._products import rows_times
+from mercer.arrays._products import rows_times, symmetric_times
 from mercer.arrays._programs import (
     Apply,
     Call,
@@ -100,6 +100,7 @@ __all__ = [
     "show_bytes",
     "single_threaded_blas",
     "svd",
+    "symmetric_times",
     "thread_count",
     "tile",
     "triangle",

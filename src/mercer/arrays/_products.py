@@ -27,3 +27,24 @@ def rows_times(a: Array, v: Array) -> Array:
 
     Lanes(min(thread_count(), len(tiles))).run(work, len(tiles))
     return out
+
+
+def symmetric_times(a: Array, v: Array) -> Array:
+    """Return A V (n, b) in float64 for symmetric A (n, n), as Σ over row blocks V_Iᵀ A_I.
+
+    The wide side last is what BLAS does best, and the sums of the blocks are float64 where
+    the products are float32.
+    """
+    n, b = v.shape
+    tiles = Tiles(n, -(-n // _BLOCKS))
+    lanes = Lanes(min(thread_count(), len(tiles)) if 2.0 * n * n * b > _WORTH_LANES else 1)
+    thin = np.ascontiguousarray(v.T, a.dtype)
+    sums = [np.zeros((b, n)) for _ in range(lanes.count)]
+
+    def work(lane: int, numbers: Iterator[int]) -> None:
+        for number in numbers:
+            part = tiles[number]
+            sums[lane] += thin[:, part] @ a[part]
+
+    lanes.run(work, len(tiles))
+    return sum(sums[1:], sums[0]).T

@@ -1,6 +1,7 @@
 """The rows as a kernel sees them: checked, standardised, mapped where the kernel maps."""
 
 import dataclasses
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from mercer.sources import Source, scan
 
 _ROUNDING = 1e-6  # relative difference of k_ij and k_ji that still counts as rounding
 _BLOCK = 1024
+FIRST_GUESS = 32  # axes tried first when a share of the variance is asked for
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,3 +190,24 @@ def _refuse_odd_matrix(source: Source) -> None:
                 got=f"{k[i, j]:.6g} at row {i}, column {j}, and {k[j, i]:.6g} the other way",
                 fix="pass a symmetric matrix, for example (K + K.T) / 2",
             )
+
+
+def most_components(wanted: Any, n: int) -> int:
+    """Return how many pairs are asked for; for a share, how many are tried first."""
+    if isinstance(wanted, bool):
+        raise InputError(
+            "n_components must be a number, not a truth value",
+            got=f"n_components={wanted}",
+            fix="pass a whole number, a share such as 0.95, or None",
+        )
+    if wanted is None:
+        return n
+    if not isinstance(wanted, Integral):
+        return min(n, FIRST_GUESS)
+    if int(wanted) > n:
+        raise InputError(
+            f"n_components={wanted} must be between 1 and n_samples={n}",
+            got=f"n_components={wanted}, {n} rows",
+            fix=f"ask for at most {n - 1} components: centring takes one away",
+        )
+    return int(wanted)

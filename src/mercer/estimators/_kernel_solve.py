@@ -1,15 +1,25 @@
 """The paths of kernel PCA: explicit features, LAPACK, or an iteration on the stored matrix."""
 
 import dataclasses
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, Tiles, as_numpy, eps_of, gaussian, prepare, tile
+from mercer.arrays import (
+    EPS,
+    Array,
+    Tiles,
+    as_numpy,
+    eps_of,
+    gaussian,
+    orthonormal,
+    prepare,
+    tile,
+)
 from mercer.diagnostics import effective_rank
 from mercer.errors import InputError
 from mercer.estimators._indefinite import Signs, settle
+from mercer.estimators._kernel_rows import FIRST_GUESS
 from mercer.estimators.pca import PCA
 from mercer.kernels import FeatureMap, Flag, Kernel, Linear, Precomputed
 from mercer.operators import AsymmetryError, KernelMatrix, kernel_matrix, measured_error
@@ -28,9 +38,9 @@ from mercer.solvers import (
 from mercer.sources import MappedSource, scan
 
 _C = 4.0  # units of rounding that an eigenvalue must exceed
+_TASTES = 2  # products with a part of the matrix that come before those with all of it
 _CHECKED = 128  # random rows of a float32 matrix that are made again in float64
 _CHUNK = 1024  # training rows of one float64 tile among them
-_FIRST_GUESS = 32  # axes tried first when a share of the variance is asked for
 
 
 @dataclasses.dataclass(frozen=True)
@@ -268,7 +278,7 @@ def _pairs(task: Task, path: Path, op: KernelMatrix) -> tuple[Spectrum, Signs]:
         return settle(op, _goal(task, op, task.n), task.indefinite, task.wanted, task)
     solver = path.solver
     assert isinstance(solver, Stored)
-    guess = _FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
+    guess = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
     most = max(guess, task.n // 8)
     signs = Signs.sampled(task, op.trace)
     mass = op.trace if signs.mass is None else signs.mass
@@ -301,12 +311,11 @@ def _iterated(task: Task, krylov: BlockKrylov, op: KernelMatrix, k: int) -> Spec
     narrow = op.dtype.itemsize == 4
     if narrow:  # half of the tolerance is left for what float32 costs
         goal = dataclasses.replace(goal, tol=0.5 * task.tol)
-    start = op.project(gaussian((op.shape[0], krylov.block), op.like, goal.seed))
-    spectrum = dataclasses.replace(krylov, start=start).solve(op, goal)
+    spectrum = dataclasses.replace(krylov, start=_start(op, krylov, goal)).solve(op, goal)
     if not narrow:
         return spectrum
     exact, picked = _checked_rows(task)
-    error = measured_error(op, exact, picked, spectrum.right)
+    error = measured_error(op.times(spectrum.right), exact, picked, spectrum.right)
     exact -= op.k[picked]
     beyond = op.shape[0] * max(float(exact.max()), -float(exact.min()))
     certificate = dataclasses.replace(spectrum.certificate, tol=task.tol)
@@ -315,6 +324,17 @@ def _iterated(task: Task, krylov: BlockKrylov, op: KernelMatrix, k: int) -> Spec
     if not certificate.met and spectrum.outcome is Outcome.BUDGET:
         outcome = Outcome.BUDGET
     return dataclasses.replace(spectrum, certificate=certificate, outcome=outcome)
+
+
+def _start(op: KernelMatrix, krylov: BlockKrylov, goal: Goal) -> Array:
+    """Return a first block (n, b) orthogonal to r, turned to the axes of some rows."""
+    block = op.project(gaussian((op.shape[0], krylov.block), op.like, goal.seed))
+    for _ in range(_TASTES):
+        turned, _ = orthonormal(op.taste(block), None, 0.0)
+        if turned.shape[1] < krylov.block:  # those rows have fewer directions
+            break
+        block = turned
+    return block
 
 
 def _checked_rows(task: Task) -> tuple[Array, Array]:
@@ -363,27 +383,6 @@ def _squares(op: KernelMatrix, spectrum: Spectrum) -> float:
         return spectrum.squares
     summed = op.centred_squares
     return summed if summed > 1e4 * op.lost_squares else op.measured_squares()
-
-
-def most_components(wanted: Any, n: int) -> int:
-    """Return how many pairs are asked for; for a share, how many are tried first."""
-    if isinstance(wanted, bool):
-        raise InputError(
-            "n_components must be a number, not a truth value",
-            got=f"n_components={wanted}",
-            fix="pass a whole number, a share such as 0.95, or None",
-        )
-    if wanted is None:
-        return n
-    if not isinstance(wanted, Integral):
-        return min(n, _FIRST_GUESS)
-    if int(wanted) > n:
-        raise InputError(
-            f"n_components={wanted} must be between 1 and n_samples={n}",
-            got=f"n_components={wanted}, {n} rows",
-            fix=f"ask for at most {n - 1} components: centring takes one away",
-        )
-    return int(wanted)
 
 
 def needs_whole(flag: Flag, policy: str, n: int, most: int) -> bool:

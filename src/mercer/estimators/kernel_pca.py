@@ -20,12 +20,12 @@ from mercer.estimators._kernel_rows import (
     KernelRows,
     feature_count,
     maps_at_the_door,
+    most_components,
     spread_evenly,
 )
 from mercer.estimators._kernel_solve import (
     KernelFound,
     Task,
-    most_components,
     needs_whole,
     solve,
 )

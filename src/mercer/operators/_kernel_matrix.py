@@ -17,8 +17,7 @@ from mercer.arrays import (
     Workspace,
     diagonal,
     eps_of,
-    namespace,
-    rows_times,
+    symmetric_times,
     thread_count,
     tile,
 )
@@ -26,6 +25,8 @@ from mercer.operators._base import Operator
 
 _TILE_BYTES = 4e6  # of a tile, which stays near the core while it is worked on
 _ROWS = 512  # of the stored matrix that are centred in one go
+_LARGE = 4000  # rows from which a part of the matrix gives a first idea of its axes
+_TASTE = 8  # one row in so many
 _MIRRORED = 8  # rows of a mirrored tile that a user's function is asked for
 _WORTH_LANES = 2e6  # entries from which threads pay
 
@@ -72,12 +73,20 @@ class KernelMatrix(Operator):
         return v - self.direction[:, None] * (self.direction @ v)[None, :]
 
     def times(self, v: Array) -> Array:
-        """Return k·V (n, b) in the precision of the matrix, not centred."""
-        return rows_times(self.k, np.asarray(v, self.k.dtype))
+        """Return k·V (n, b) in float64, not centred; products are those of the matrix."""
+        return symmetric_times(self.k, v)
 
     def matmat(self, v: Array, /) -> Array:
         """See `Operator.matmat`: 2n²b flops."""
-        return self.project(np.asarray(self.times(self.project(v)), np.float64))
+        return self.project(self.times(self.project(v)))
+
+    def taste(self, q: Array, /) -> Array:
+        """See `Operator.taste`: every eighth row of a large matrix."""
+        q = self.project(q)
+        if self.shape[0] < _LARGE:
+            return q
+        few = np.ascontiguousarray(q[::_TASTE].T, self.dtype)
+        return self.project(np.asarray((few @ self.k[::_TASTE]).T, np.float64))
 
     def rmatmat(self, u: Array, /) -> Array:
         """See `Operator.rmatmat`."""
@@ -245,12 +254,7 @@ def side_dtype(side: Side) -> Any:
     return np.dtype(np.float64 if side.like is None else str(side.like.dtype))
 
 
-def measured_error(
-    op: KernelMatrix,
-    exact_rows: Array,
-    picked: Array,
-    q: Array,
-) -> Array:
+def measured_error(product: Array, exact_rows: Array, picked: Array, q: Array) -> Array:
     """Return bounds (k,) on ‖(k̂ - k)q_j‖ of a float32 matrix k̂, its products included.
 
     On random rows the products are repeated with entries made in float64; twice the largest
@@ -258,8 +262,8 @@ def measured_error(
 
     Parameters
     ----------
-    op : KernelMatrix
-        The float32 matrix.
+    product : ndarray of shape (n, k)
+        k̂q as `KernelMatrix.times` gives it.
     exact_rows : ndarray of shape (s, n)
         Rows of k in float64.
     picked : ndarray of shape (s,)
@@ -267,6 +271,5 @@ def measured_error(
     q : ndarray of shape (n, k)
         Unit vectors.
     """
-    xp = namespace(q)
-    wrong = op.times(q)[picked].astype(np.float64) - exact_rows @ q
-    return 2 * np.sqrt(op.shape[0]) * xp.max(xp.abs(wrong), axis=0)
+    wrong = product[picked] - exact_rows @ q
+    return np.asarray(2 * np.sqrt(len(product)) * np.max(np.abs(wrong), axis=0))
