@@ -29,7 +29,7 @@ class Signs:
     flipped : ndarray of shape (k,) or None
         The signs of eigenvalues that count by their modulus.
     image : ndarray of shape (n, k) or None
-        K̃U where the matrix is gone.
+        K̃U, from which the training coordinates come.
     """
 
     negative_share: float = 0.0

@@ -283,7 +283,8 @@ def _pairs(task: Task, path: Path, op: KernelMatrix) -> tuple[Spectrum, Signs]:
     signs = Signs.sampled(task, op.trace)
     mass = op.trace if signs.mass is None else signs.mass
     while True:
-        spectrum = _iterated(task, solver.krylov, op, min(guess, most))
+        spectrum, image = _iterated(task, solver.krylov, op, min(guess, most))
+        signs = dataclasses.replace(signs, image=image)
         if spectrum.outcome is Outcome.BUDGET and solver.whole:
             break  # a flat spectrum: LAPACK is quicker than more products
         if not isinstance(task.wanted, float):
@@ -305,17 +306,21 @@ def _goal(task: Task, op: KernelMatrix, k: int) -> Goal:
     return Goal(k, task.tol, _floor(op, task), trace, op.entry_error, task.seed, psd=psd)
 
 
-def _iterated(task: Task, krylov: BlockKrylov, op: KernelMatrix, k: int) -> Spectrum:
-    """Return k pairs by products, the first block orthogonal to r, so that every axis is."""
+def _iterated(
+    task: Task, krylov: BlockKrylov, op: KernelMatrix, k: int
+) -> tuple[Spectrum, Array]:
+    """Return k pairs by products, and K̃U; the first block is orthogonal to r, and all axes."""
     goal = _goal(task, op, k)
     narrow = op.dtype.itemsize == 4
     if narrow:  # half of the tolerance is left for what float32 costs
         goal = dataclasses.replace(goal, tol=0.5 * task.tol)
     spectrum = dataclasses.replace(krylov, start=_start(op, krylov, goal)).solve(op, goal)
+    product = op.times(spectrum.right)
+    image = op.project(product)
     if not narrow:
-        return spectrum
+        return spectrum, image
     exact, picked = _checked_rows(task)
-    error = measured_error(op.times(spectrum.right), exact, picked, spectrum.right)
+    error = measured_error(product, exact, picked, spectrum.right)
     exact -= op.k[picked]
     beyond = op.shape[0] * max(float(exact.max()), -float(exact.min()))
     certificate = dataclasses.replace(spectrum.certificate, tol=task.tol)
@@ -323,7 +328,7 @@ def _iterated(task: Task, krylov: BlockKrylov, op: KernelMatrix, k: int) -> Spec
     outcome = Outcome.CONVERGED if certificate.met else Outcome.FLOOR
     if not certificate.met and spectrum.outcome is Outcome.BUDGET:
         outcome = Outcome.BUDGET
-    return dataclasses.replace(spectrum, certificate=certificate, outcome=outcome)
+    return dataclasses.replace(spectrum, certificate=certificate, outcome=outcome), image
 
 
 def _start(op: KernelMatrix, krylov: BlockKrylov, goal: Goal) -> Array:
@@ -363,10 +368,10 @@ def _describe(task: Task, op: KernelMatrix, spectrum: Spectrum, signs: Signs) ->
     size = np.maximum(spectrum.values[:k], 0.0)
     alive = size > spectrum.certificate.zero_level
     scale = signs.directions(k) * alive / np.sqrt(np.where(alive, size, 1.0))
-    image = signs.image if signs.image is not None else op.matmat(u)
+    assert signs.image is not None
     root = np.ones(task.n) if task.weights is None else np.sqrt(task.weights)
     with np.errstate(divide="ignore", invalid="ignore"):
-        coordinates = image[:, :k] * scale / root[:, None]
+        coordinates = signs.image[:, :k] * scale / root[:, None]
     return KernelFound(
         total=task.total,
         trace=signs.mass if signs.mass is not None else op.trace,
