@@ -284,7 +284,7 @@ def section(result: dict[str, Any]) -> list[str]:
             f" | {cell['over_fastest_target'] or '':} | {size}"
             f" | {cell['peak_limit'] / 1e6:.0f} | {'yes' if good else '**no**'} |"
         )
-    return [*lines, ""]
+    return [*lines, "", *([result["remark"], ""] if result.get("remark") else [])]
 
 
 if __name__ == "__main__":  # a process of its own, for its memory alone

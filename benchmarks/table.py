@@ -103,6 +103,7 @@ def _section(group: str, result: dict[str, Any]) -> list[str]:
         "",
         *summary_lines(group, result["summary"]),
         "",
+        *([result["remark"], ""] if result.get("remark") else []),
         *verdict_table(result["cells"]),
         "",
         "Seconds of every rival:",

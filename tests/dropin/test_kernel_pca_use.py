@@ -39,7 +39,9 @@ def shared(x, y, weight=1.0):
         {"n_jobs": 2},
         {"random_state": np.random.RandomState(3)},
     ],
-    ids=str,
+    ids=lambda given: "-".join(
+        f"{k}-{type(v).__name__}-{str(v)[:8]}" for k, v in given.items()
+    ),
 )
 def test_parameters_without_effect_are_taken_and_have_none(without_effect):
     X = table()
@@ -146,7 +148,6 @@ def test_the_way_back_stays_after_set_params():
         mercer.KernelPCA(2, kernel="rbf(lengthscale=2) + linear"),
         mercer.KernelPCA(2, kernel=Linear()),
     ],
-    ids=repr,
 )
 def test_it_can_be_cloned_and_pickled(model):
     X = np.abs(table())

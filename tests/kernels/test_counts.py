@@ -37,7 +37,9 @@ FORMULAS = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "formula"), FORMULAS, ids=str)
+@pytest.mark.parametrize(
+    ("kernel", "formula"), FORMULAS, ids=[str(kernel) for kernel, _ in FORMULAS]
+)
 def test_formulas(xp, rng, kernel, formula):
     x, y = rng.poisson(1.5, (9, 4)).astype(float), rng.poisson(1.5, (5, 4)).astype(float)
     x[3] = 0

@@ -47,7 +47,9 @@ FORMULAS = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "formula"), FORMULAS, ids=str)
+@pytest.mark.parametrize(
+    ("kernel", "formula"), FORMULAS, ids=[str(kernel) for kernel, _ in FORMULAS]
+)
 def test_formulas(xp, rng, kernel, formula):
     assert kernel.stationary
     x, y = rng.standard_normal((8, 3)), rng.standard_normal((5, 3))
