@@ -2,7 +2,7 @@ import dataclasses
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mercer.arrays import parse_bytes
@@ -188,6 +188,7 @@ def test_too_little_time_is_said():
     assert chain(made.chosen) == []
 
 
+@example(problem(79, 103, 1, threads=1), 1e-3)
 @given(problems, st.floats(1e-3, 10))
 def test_time_takes_the_quickest_path_when_none_is_quick_enough(wanted, time):
     hurried = dataclasses.replace(wanted, time=time, memory=MANY)

@@ -73,7 +73,8 @@ def plan(problem: Problem) -> Plan:
     remark = ""
     if problem.time is not None and best.seconds > problem.time:
         best = min(fits, key=lambda path: path.seconds)
-        best, remark = _hurry(best, problem.time)
+        if best.seconds > problem.time:
+            best, remark = _hurry(best, problem.time)
     rejected = [
         (path, _reason(path, best, problem)) for path in paths if path.name != best.name
     ]
