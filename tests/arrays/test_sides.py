@@ -165,7 +165,9 @@ def test_maps_to_sparse_rows(rng):
 
 
 def test_sparse_rows_stay_sparse(rng):
-    x = sparse.random_array((50, 30), density=0.1, rng=rng, format="csr", dtype=np.float32)
+    x = sparse.random_array(
+        (50, 30), density=0.1, random_state=rng, format="csr", dtype=np.float32
+    )
     program = (-0.5 * DIST**2).exp() * DOT
     side = prepare(program, x)
     found = tile(program, side, side, slice(0, 50), slice(0, 50))

@@ -29,7 +29,9 @@ def test_a_long_lengthscale_sees_what_pca_sees():
 
 
 def test_sparse_rows_and_many_rows():
-    X = scipy.sparse.random_array((5000, 6), density=0.4, rng=np.random.default_rng(0)).tocsr()
+    X = scipy.sparse.random_array(
+        (5000, 6), density=0.4, random_state=np.random.default_rng(0)
+    ).tocsr()
     dense = linear_alignment(Polynomial(2, 1.0), X.toarray())
     assert linear_alignment(Polynomial(2, 1.0), X) == pytest.approx(dense, abs=1e-8)
 

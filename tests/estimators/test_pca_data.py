@@ -113,7 +113,7 @@ class TestSparse:
         )
 
     def test_it_is_never_densified_whole(self, rng, monkeypatch):
-        x = scipy.sparse.random_array((5000, 300), density=0.02, rng=rng, format="csr")
+        x = scipy.sparse.random_array((5000, 300), density=0.02, random_state=rng, format="csr")
         largest = []
         dense = scipy.sparse.csr_array.toarray
 

@@ -119,7 +119,7 @@ def test_periods_repeat(rng):
 
 
 def test_sparse_rows(rng):
-    X = sparse.random_array((30, 10), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((30, 10), density=0.2, random_state=rng, format="csr")
     for kernel in (NegativeDistance(), Multiquadric(), Log()):
         np.testing.assert_allclose(kernel(X), kernel(X.toarray()), rtol=1e-9, atol=1e-12)
     with pytest.raises(InputError, match="sparse rows"):

@@ -166,7 +166,7 @@ def test_small_angles_keep_their_digits():
 
 @pytest.mark.parametrize("kernel", POSITIVE, ids=str)
 def test_sparse_rows(kernel, rng):
-    X = sparse.random_array((40, 10), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((40, 10), density=0.2, random_state=rng, format="csr")
     kernel = kernel.resolve(X.toarray())
     np.testing.assert_allclose(kernel(X), kernel(X.toarray()), rtol=1e-9, atol=1e-12)
     check_kernel(kernel, X)

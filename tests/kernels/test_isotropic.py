@@ -128,7 +128,7 @@ def test_duplicates_are_as_one_row(kernel, rng):
 
 @pytest.mark.parametrize("kernel", [RBF(2.0), Matern(2.0), RationalQuadratic(2.0)], ids=str)
 def test_sparse_rows(kernel, rng):
-    X = sparse.random_array((40, 10), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((40, 10), density=0.2, random_state=rng, format="csr")
     np.testing.assert_allclose(kernel(X), kernel(X.toarray()), rtol=1e-9)
     check_kernel(kernel, X)
     with pytest.raises(InputError, match="not defined on sparse rows"):
