@@ -172,6 +172,12 @@ class SpectralEstimator(
                 fix='pass device=None or device="cpu"',
             )
 
+    def _tolerance(self, source: Source) -> float:
+        """Return `tol`, or what the precision of the data allows."""
+        if self.tol is not None:
+            return float(self.tol)
+        return 1e-5 if source.products.itemsize == 4 else 1e-6
+
     def _budget(self) -> int:
         """Return the bytes that may be taken."""
         if self.memory is None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import EPS, Array, eigh_in_place
 from mercer.errors import DataWarning, InputError, warn
-from mercer.kernels import Precomputed, evidence
+from mercer.kernels import evidence
 from mercer.operators import KernelMatrix
 from mercer.selection import share
 from mercer.solvers import Certificate, Goal, Spectrum
@@ -45,8 +45,7 @@ class Signs:
         """
         if task.kernel.flag.centred:
             return cls()
-        kind = Precomputed() if isinstance(task.kernel, Precomputed) else task.kernel
-        found = evidence(kind, task.rows)
+        found = evidence(task.kernel, task.rows)
         _judge(found.negative_share, task, f"on a sample of {found.rows:,} rows")
         part = found.negative_share
         return cls(part, trace / (1 - 2 * part) if 0 < part < 0.5 else None)

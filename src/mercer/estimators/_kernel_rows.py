@@ -64,9 +64,7 @@ class KernelRows:
         if not standardize:
             return frame
         sparse = source.nnz is not None
-        if isinstance(kernel, Precomputed) or (
-            source.nnz is not None and not kernel.stationary
-        ):
+        if isinstance(kernel, Precomputed) or (sparse and not kernel.stationary):
             raise InputError(
                 "these rows cannot be standardised",
                 got=f"standardize=True with {kernel!r}"

@@ -212,11 +212,10 @@ def _mapped(task: Task, phi: Any) -> Any:
 
 
 def _matrix(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
-    program = task.kernel.program()
-    side = prepare(program, task.rows)
-    wide = path.products == 8
-    if wide and side.like is not None and side.like.dtype == np.float32:
-        side = prepare(program, _widened(task.rows))
+    program, wide = task.kernel.program(), path.products == 8
+    # A given matrix is widened tile by tile; rows are, so that their products are float64.
+    narrow = task.rows.dtype == np.float32 and not isinstance(task.kernel, Precomputed)
+    side = prepare(program, _widened(task.rows) if wide and narrow else task.rows)
     try:
         op = kernel_matrix(program, side, task.weights, np.float64 if wide else np.float32)
     except AsymmetryError as error:
@@ -231,8 +230,8 @@ def _matrix(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
     if task.weights is not None:
         flips = _flips(as_numpy(spectrum.right), task.weights)
         spectrum = dataclasses.replace(spectrum, right=spectrum.right * flips)
-        if signs.image is not None:
-            signs = dataclasses.replace(signs, image=signs.image * flips)
+        assert signs.image is not None
+        signs = dataclasses.replace(signs, image=signs.image * flips)
     return spectrum, _describe(task, op, spectrum, signs)
 
 

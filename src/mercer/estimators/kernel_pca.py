@@ -207,11 +207,6 @@ class KernelPCA(SpectralEstimator):
             whole=needs_whole(self._seen.flag, self.indefinite, n, _LOOKED_THROUGH),
         )
 
-    def _tolerance(self, source: Source) -> float:
-        if self.tol is not None:
-            return float(self.tol)
-        return 1e-5 if source.products.itemsize == 4 else 1e-6
-
     def _most_components(self, n: int) -> int:
         """Return how many pairs are computed; faces have rules of their own."""
         return most_components(self.n_components, n)

@@ -147,11 +147,6 @@ class PCA(GaussianDensity, SpectralEstimator):
             **self._resources(),
         )
 
-    def _tolerance(self, source: Source) -> float:
-        if self.tol is not None:
-            return float(self.tol)
-        return 1e-5 if source.products.itemsize == 4 else 1e-6
-
     def _most_components(self, shape: tuple[int, int]) -> int:
         """Return how many pairs must be found before the number can be settled."""
         n, p = shape
