@@ -8,7 +8,7 @@ from mercer.arrays import Constant as ConstantTile
 from mercer.arrays import Ends, Node, Through, Unit, columns_of
 from mercer.errors import InputError
 from mercer.kernels import _flags as flags
-from mercer.kernels._base import Kernel, _shown
+from mercer.kernels._base import Kernel, shown
 from mercer.kernels._features import Chosen, Features, One, Stacked, Weighted
 from mercer.kernels._flags import Flag
 from mercer.kernels._values import number, whole
@@ -248,7 +248,7 @@ class Warped(_Single):
 
     def written(self, short: bool) -> str:
         """See `Kernel.written`."""
-        return f"warp({self.kernel.written(False)}, {_shown(self.g)})"
+        return f"warp({self.kernel.written(False)}, {shown(self.g)})"
 
 
 @final
@@ -276,7 +276,7 @@ class Mapped(_Single):
 
     def written(self, short: bool) -> str:
         """See `Kernel.written`."""
-        return f"mapped({self.kernel.written(False)}, {_shown(self.psi)})"
+        return f"mapped({self.kernel.written(False)}, {shown(self.psi)})"
 
 
 @final

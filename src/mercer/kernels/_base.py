@@ -250,8 +250,8 @@ class Kernel(ABC):
 
     def written(self, short: bool) -> str:
         """Return the kernel as code (repr), or in the short form that `parse` reads."""
-        shown = [
-            f"{f.name}={_shown(getattr(self, f.name))}"
+        given = [
+            f"{f.name}={shown(getattr(self, f.name))}"
             for f in dataclasses.fields(self)
             if getattr(self, f.name) != f.default
         ]
@@ -260,7 +260,7 @@ class Kernel(ABC):
         name = type(self).__name__
         short = short and NAMES.get(name.lower()) is type(self)
         name = name.lower() if short else name
-        return f"{name}({', '.join(shown)})" if shown or not short else name
+        return f"{name}({', '.join(given)})" if given or not short else name
 
     def __repr__(self) -> str:
         return self.written(short=False)
@@ -269,9 +269,10 @@ class Kernel(ABC):
         return self.written(short=True)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Return a parameter as code: functions by their name."""
-    return str(getattr(value, "__qualname__", None) or repr(value))
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    return str(name or repr(value))
 
 
 def _is_number(value: Any) -> bool:

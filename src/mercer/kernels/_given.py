@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array, Call, Given, Measure, Node, Through, as_numpy, is_sparse
 from mercer.errors import InputError
-from mercer.kernels._base import Kernel
+from mercer.kernels._base import Kernel, shown
 from mercer.kernels._features import Features
 from mercer.kernels._flags import Flag
 
@@ -109,12 +109,8 @@ class Function(Kernel):
     def written(self, short: bool) -> str:
         """See `Kernel.written`."""
         if isinstance(self.function, _Pairwise):
-            return f"Function.pairwise({_name(self.function.f)})"
-        return f"Function({_name(self.function)})"
-
-
-def _name(f: Any) -> str:
-    return str(getattr(f, "__qualname__", None) or repr(f))
+            return f"Function.pairwise({shown(self.function.f)})"
+        return f"Function({shown(self.function)})"
 
 
 @final
