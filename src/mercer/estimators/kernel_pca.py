@@ -5,16 +5,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.diagnostics import linear_alignment
-from mercer.errors import DataWarning, InputError, NotSupportedError, warn
+from mercer.errors import DataWarning, warn
 from mercer.estimators._base import SpectralEstimator
-from mercer.estimators._decoder import Decoder, learn
-from mercer.estimators._door import admit_coordinates, refuse_bad_cells
+from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._indefinite import POLICIES
+from mercer.estimators._kernel_back import KernelBack, as_known
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import (
     KernelRows,
@@ -39,7 +37,7 @@ _SAMPLE = 1000  # rows that settle a kernel
 _ENOUGH = 50  # rows from which a large effective rank says something
 
 
-class KernelPCA(SpectralEstimator):
+class KernelPCA(KernelBack, SpectralEstimator):
     """Principal components of φ(x), k(x, y) = φ(x)ᵀφ(y): K̃ = HKH = UΛUᵀ, Z = UΛ^½.
 
     Use it where structure is curved: rings, clusters of any shape, images. The plan chooses
@@ -108,7 +106,6 @@ class KernelPCA(SpectralEstimator):
     """
 
     _given: Kernel
-    _decoder: Decoder | None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [
@@ -161,7 +158,7 @@ class KernelPCA(SpectralEstimator):
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: a precomputed kernel is pairwise input."""
         tags = super().__sklearn_tags__()
-        kernel = _as_known(self.kernel)
+        kernel = as_known(self.kernel)
         tags.input_tags.pairwise = isinstance(kernel, Precomputed)
         tags.input_tags.sparse = not isinstance(kernel, Kernel) or kernel.takes_sparse
         return tags
@@ -316,80 +313,6 @@ class KernelPCA(SpectralEstimator):
         short = self.n_components_ - found.shape[1]
         return found if short <= 0 else np.pad(found, ((0, 0), (0, short)))
 
-    # -- back -------------------------------------------------------------------------
-
-    def inverse_transform(self, X: Any) -> Array:
-        """Return the rows that coordinates stand for, by a decoder learned at its first use.
-
-        The linear kernel has PCA's own inverse.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_components)
-            Coordinates, as `transform` returns them.
-
-        """
-        check_is_fitted(self)
-        Z = admit_coordinates(X, self.n_components_)
-        if self._engine is not None and isinstance(self.kernel_, Linear):
-            back = self._engine.inverse_transform(Z[:, : self._engine.n_components_])
-        else:
-            back = self.decoder_.decode(Z)
-        return self._frame.back(np.asarray(back)).astype(Z.dtype, copy=False)
-
-    @property
-    def decoder_(self) -> Decoder:
-        """The map from coordinates to rows, learned when it is first asked for."""
-        check_is_fitted(self)
-        if self._decoder is None:
-            self._refuse_decoding()
-            seen = np.isfinite(self._coordinates).all(axis=1)
-            weights = self._frame.weights
-            self._decoder = learn(
-                self._coordinates[seen],
-                self.X_fit_[seen],
-                None if weights is None else weights[seen],
-            )
-        return self._decoder
-
-    def _refuse_decoding(self) -> None:
-        if isinstance(self.kernel_, Precomputed) or not self._frame.numeric:
-            raise NotSupportedError(
-                "there are no rows of numbers to go back to",
-                got=f"{self._given!r}",
-                fix="fit with a kernel on a table of numbers",
-            )
-
-    @available_if(lambda self: not isinstance(_as_known(self.kernel), Precomputed))  # type: ignore[untyped-decorator]
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return R² of the reconstruction in input space, 1 - Σ‖x - x̂‖²/Σ‖x - x̄‖².
-
-        It compares kernels; for the linear kernel it is the share of variance kept.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Rows.
-        y : None
-            Ignored.
-        """
-        check_is_fitted(self)
-        source = self._admit(X, reset=False)
-        back = self.inverse_transform(self._project(source))
-        rows = source.array.toarray() if hasattr(source.array, "toarray") else source.array
-        wide = np.asarray(rows, np.float64)
-        spread = float(np.sum((wide - wide.mean(axis=0)) ** 2))
-        left = float(np.sum((wide - back) ** 2))
-        return 1 - left / spread if spread > 0 else 0.0
-
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components_)
-
-
-def _as_known(kernel: Any) -> Any:
-    """Return the kernel of a parameter, or the parameter itself where it is none."""
-    try:
-        return as_kernel(kernel)
-    except InputError:
-        return kernel
