@@ -42,6 +42,8 @@ def test_signature():
         "time": (None, True),
         "device": (None, True),
         "random_state": (0, True),
+        "landmarks": (None, True),
+        "tol_transform": (None, True),
     }
 
 

@@ -56,7 +56,7 @@ def test_full_columns_far_from_zero(rng):
 
 
 def test_many_blocks_and_lanes(rng):
-    csr = scipy.sparse.random_array((30_000, 100), density=0.1, rng=rng, format="csr")
+    csr = scipy.sparse.random_array((30_000, 100), density=0.1, random_state=rng, format="csr")
     rows = SparseRows(scan(csr))
     op = CentredSparse(rows, Centring(rows.origin, rows.moments().offset))
     assert len(op.tiles) > 2

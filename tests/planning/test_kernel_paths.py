@@ -27,6 +27,10 @@ def problem(rows, k=10, kernel=DENSE, itemsize=8, memory=64 * GB, **others):
         (10**6, 10, KernelCost(60.0, features=50, finite=True), "primal"),
         (10**6, 10, KernelCost(60.0, features=1326), "primal"),
         (300, 10, KernelCost(60.0, features=8000), "lapack"),
+        (100_000, 20, DENSE, "tiles"),
+        (100_000, 20, KernelCost(60.0, centred=False), "tiles"),
+        (4000, 10, KernelCost(60.0, landmarks=200), "landmarks"),
+        (10**6, 10, KernelCost(60.0, landmarks=500), "landmarks"),
     ],
 )
 def test_choice(rows, k, kernel, chosen):
@@ -39,7 +43,7 @@ def test_explicit_features_alone_where_the_matrix_loses_digits():
     paths = kernel_candidates(problem(500, kernel=KernelCost(60.0, 50, finite=True)))
     assert [path.name for path in paths] == ["primal"]
     paths = kernel_candidates(problem(5000, kernel=KernelCost(60.0, 50)))
-    assert [path.name for path in paths] == ["primal", "lapack", "stored"]
+    assert [path.name for path in paths] == ["primal", "lapack", "stored", "tiles", "landmarks"]
 
 
 def test_allowed_paths():
@@ -115,3 +119,35 @@ def test_many_axes_go_to_lapack():
     names = {k: plan(problem(4000, k)).chosen.name for k in (10, 100, 501, 4000)}
     assert names[10] == names[100] == "stored"
     assert names[501] == names[4000] == "lapack"
+
+
+def test_tiles_keep_to_the_memory():
+    """O(n(p + block)): a shorter basis where less is allowed, down to two blocks."""
+    n = 100_000
+    roomy, tight = (plan(problem(n, 20, memory=m * GB)).chosen for m in (8, 1))
+    assert roomy.name == tight.name == "tiles"
+    assert roomy.solver.max_basis > tight.solver.max_basis >= 20 + 2 * 36
+    assert tight.bytes <= GB < roomy.bytes < 2 * GB
+    assert roomy.passes == roomy.solver.max_passes
+
+
+def test_float32_tiles_are_followed_by_float64_ones():
+    chosen = plan(problem(100_000, 20, itemsize=4, memory=16 * GB)).chosen
+    assert chosen.products == 4 and chosen.then.name == "tiles" and chosen.then.products == 8
+
+
+def test_little_time_or_memory_goes_to_landmarks():
+    made = plan(problem(100_000, 20, time=2.0))
+    assert made.chosen.name == "landmarks" and "may miss tol" in made.remark
+    assert "2 s are allowed" in str(made)
+    least = min(path.bytes for path in kernel_candidates(problem(10**6, 20)))
+    made = plan(problem(10**6, 20, memory=least))
+    assert made.chosen.name == "landmarks"
+    with pytest.raises(BudgetError, match="landmarks needs"):
+        plan(problem(10**6, 20, memory=least // 2))
+    assert plan(problem(100_000, 20, KernelCost(60.0, centred=False), time=2.0)).remark
+
+
+def test_landmarks_cannot_promise():
+    made = plan(problem(5000, 20))
+    assert ("landmarks", "cannot promise tol") in [(p.name, why) for p, why in made.rejected]

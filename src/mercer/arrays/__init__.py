@@ -36,7 +36,16 @@ from mercer.arrays._programs import (
     Through,
     Unit,
 )
-from mercer.arrays._rows import as_rows, columns_of, is_sparse, not_zero, row_norms, unit_rows
+from mercer.arrays._rows import (
+    as_rows,
+    columns_of,
+    count_rows,
+    is_sparse,
+    not_zero,
+    row_norms,
+    rows_at,
+    unit_rows,
+)
 from mercer.arrays._sides import Side, Workspace, diagonal, prepare, tile
 from mercer.arrays._tiles import (
     Tiles,
@@ -76,6 +85,7 @@ __all__ = [
     "column_squares",
     "column_sums",
     "columns_of",
+    "count_rows",
     "diagonal",
     "eigh",
     "eigh_in_place",
@@ -94,6 +104,7 @@ __all__ = [
     "qr",
     "quiet_blas",
     "row_norms",
+    "rows_at",
     "rows_times",
     "scratch",
     "shifted",

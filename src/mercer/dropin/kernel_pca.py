@@ -17,7 +17,7 @@ from mercer.dropin.pca import completed
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._door import admit, admit_coordinates
 from mercer.estimators._indefinite import Signs
-from mercer.estimators._kernel_solve import KernelFound
+from mercer.estimators._kernel_task import KernelFound
 from mercer.kernels import Kernel, Precomputed, as_kernel
 from mercer.planning import Path
 from mercer.solvers import Certificate, Spectrum
@@ -103,6 +103,8 @@ class KernelPCA(estimators.KernelPCA):
     array([1.7398, 0.9578])
     """
 
+    landmarks = tol_transform = None  # no parameters of scikit-learn's class
+    _takes_blocks = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "kernel": [StrOptions(set(NAMES)), callable],

@@ -21,10 +21,14 @@ from mercer.arrays import available_bytes, parse_bytes, thread_count
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._door import admit
 from mercer.planning import Path, Plan, Problem
-from mercer.solvers import Spectrum
+from mercer.solvers import Outcome, Spectrum
 from mercer.sources import Source
 
 _log = logging.getLogger("mercer")
+_FIX = "see certificate_; ask for fewer components, a larger `tol`, or more `memory` or `time`"
+_FIXES = {
+    Outcome.LANDMARKS: "see certificate_; take more landmarks, or call refine(X): exact passes"
+}
 _FREE_SHARE = 0.8  # of the free memory may be taken unless `memory` says otherwise
 
 
@@ -82,7 +86,7 @@ class SpectralEstimator(
         blank = clone(self)
         blank._check_parameters()
         source = blank._admit(X, reset=True)
-        fitted = blank._fitted(source, _repeat_counts(sample_weight, source.shape[0]))
+        fitted = blank._fitted(source, repeat_counts(sample_weight, source.shape[0]))
         stale = [name for name in vars(self) if name.endswith("_") and name not in fitted]
         self.__dict__.update(fitted)
         for name in stale:
@@ -127,8 +131,7 @@ class SpectralEstimator(
                 f"{missed} of {len(certificate.lower)} eigenvalues are not certified to"
                 f" {certificate.tol:.0e}",
                 got=f"{certificate.reached:.1e}; {spectrum.outcome.value}",
-                fix="see certificate_; ask for fewer components, a larger `tol`, or more"
-                " `memory` or `time`",
+                fix=_FIXES.get(spectrum.outcome, _FIX),
                 category=AccuracyWarning,
             )
 
@@ -208,8 +211,8 @@ class SpectralEstimator(
         }
 
 
-def _repeat_counts(weights: Any, n: int) -> Any:
-    """Return weights as float64 (n,), or None; their sum must exceed one."""
+def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
+    """Return weights as float64 (n,), or None; their sum must exceed one unless `few`."""
     if weights is None:
         return None
     try:
@@ -235,7 +238,7 @@ def _repeat_counts(weights: Any, n: int) -> Any:
             fix="use 0 to leave a row out",
         )
     total = math.inf if np.max(counts, initial=0.0) > 2.0**53 else math.fsum(counts)
-    if total == 0:
+    if total == 0 and not few:
         raise InputError(
             "all sample weights are zero",
             got=f"{n} weights, every one zero",
@@ -247,7 +250,7 @@ def _repeat_counts(weights: Any, n: int) -> Any:
             got=f"sum {total:g} over {n} rows",
             fix="rescale: w * len(w) / w.sum()",
         )
-    if total <= 1:
+    if total <= 1 and not few:
         raise InputError(
             "weights are repeat counts; their sum must exceed 1",
             got=f"sum {total:g} over {n} rows",

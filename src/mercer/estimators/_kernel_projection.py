@@ -11,7 +11,9 @@ from mercer.arrays import (
     Side,
     Tiles,
     Workspace,
+    count_rows,
     prepare,
+    rows_at,
     thread_count,
     tile,
 )
@@ -20,6 +22,7 @@ from mercer.operators import side_dtype
 
 _TILE = 512  # new rows, and
 _WIDE = 2048  # training rows, of a tile
+_TALL = 2048  # new rows of a tile with few training rows
 _WORTH_LANES = 1e5  # entries from which threads pay
 
 
@@ -34,37 +37,48 @@ class Projection:
         The training rows.
     dual : ndarray of shape (n, k)
         B.
+    wide : bool
+        Whether tiles of float32 rows are float64: coefficients of landmarks are large and
+        of both signs.
     """
 
-    def __init__(self, kernel: Kernel, rows: Any, dual: Array) -> None:
+    def __init__(self, kernel: Kernel, rows: Any, dual: Array, *, wide: bool = False) -> None:
         self.program, self.rows, self.dual = kernel.program(), rows, dual
+        self.wide = wide
         self._side: Side | None = None
 
     @property
     def side(self) -> Side:
         """The training rows, prepared."""
         if self._side is None:
-            self._side = prepare(self.program, self.rows)
+            self._side = prepare(self.program, self._ready(self.rows))
         return self._side
 
-    def products(self, rows: Any) -> Array:
+    def _ready(self, rows: Any) -> Any:
+        return rows.astype(np.float64) if self.wide and rows.dtype == np.float32 else rows
+
+    def products(self, rows: Any, dual: Array | None = None) -> Array:
         """Return Bᵀk_X(x) for every row, (m, k) in float64: 2n(p + k) flops a row."""
-        program, side, dual = self.program, self.side, self.dual
-        new = prepare(program, rows, other=side)
-        mine, theirs = Tiles(new.n, _TILE), Tiles(side.n, _WIDE)
-        out = np.zeros((new.n, dual.shape[1]))
-        lanes = Lanes(min(thread_count(), len(mine)) if new.n * side.n > _WORTH_LANES else 1)
+        program, side = self.program, self.side
+        dual = self.dual if dual is None else dual
+        n = count_rows(rows)
+        tall = _TALL if side.n <= _WIDE else _TILE
+        mine, theirs = Tiles(n, min(tall, max(n, 1))), Tiles(side.n, _WIDE)
+        out = np.zeros((n, dual.shape[1]))
+        lanes = Lanes(min(thread_count(), len(mine)) if n * side.n > _WORTH_LANES else 1)
 
         def work(_lane: int, numbers: Iterator[int]) -> None:
             space = Workspace()
-            buffer = np.empty(_TILE * _WIDE, side_dtype(new))
+            buffer = np.empty(mine.rows * _WIDE, np.float64)
             for number in numbers:
                 part = mine[number]
+                new = prepare(program, self._ready(rows_at(rows, part)), other=side)
+                dtype = side_dtype(new)
                 for other in range(len(theirs)):
                     cols = theirs[other]
-                    shape = (part.stop - part.start, cols.stop - cols.start)
-                    t = buffer[: shape[0] * shape[1]].reshape(shape)
-                    t = tile(program, new, side, part, cols, t, space)
+                    shape = (new.n, cols.stop - cols.start)
+                    t = buffer.view(dtype)[: shape[0] * shape[1]].reshape(shape)
+                    t = tile(program, new, side, slice(0, new.n), cols, t, space)
                     out[part] += np.asarray(t, dual.dtype) @ dual[cols]
 
         lanes.run(work, len(mine))

@@ -93,6 +93,10 @@ class KernelRows:
         """√w as a column (n, 1), or 1."""
         return 1.0 if self.weights is None else np.sqrt(self.weights)[:, None]
 
+    def shares(self, n: int) -> Array:
+        """Return π = w/Σw (n,)."""
+        return np.full(n, 1 / n) if self.weights is None else self.weights / self.weights.sum()
+
     def back(self, rows: Array) -> Array:
         """Undo `ready` on dense rows."""
         if self.factor is None or self.mean is None:

@@ -1,18 +1,27 @@
 """Kernel PCA: principal components of rows seen through a kernel."""
 
+import dataclasses
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    Options,
+    RealNotInt,
+    StrOptions,
+)
 
-from mercer.arrays import Array
+from mercer.arrays import Array, as_numpy
 from mercer.diagnostics import linear_alignment
 from mercer.errors import DataWarning, warn
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._indefinite import POLICIES
+from mercer.estimators._kernel_ahead import KernelAhead
 from mercer.estimators._kernel_back import KernelBack, as_known
+from mercer.estimators._kernel_landmarks import Choice, refuse_landmarks
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import (
     KernelRows,
@@ -21,23 +30,22 @@ from mercer.estimators._kernel_rows import (
     most_components,
     spread_evenly,
 )
-from mercer.estimators._kernel_solve import (
-    KernelFound,
-    Task,
-    needs_whole,
-    solve,
-)
+from mercer.estimators._kernel_solve import needs_whole, solve
+from mercer.estimators._kernel_stream import KernelStream, Known, is_blocks
+from mercer.estimators._kernel_task import KernelFound, Task, captured_share
 from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel
 from mercer.planning import KernelCost, Path, Problem
 from mercer.solvers import Spectrum
-from mercer.sources import Source, scan
+from mercer.sources import Source
 
 _LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
+_ENTRY = 60.0  # what an exponential and the steps around it cost, in flops of a product
 _SAMPLE = 1000  # rows that settle a kernel
+_RESOLVED = 0.05  # half-width up to which an axis on landmarks counts as resolved
 _ENOUGH = 50  # rows from which a large effective rank says something
 
 
-class KernelPCA(KernelBack, SpectralEstimator):
+class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
     """Principal components of φ(x), k(x, y) = φ(x)ᵀφ(y): K̃ = HKH = UΛUᵀ, Z = UΛ^½.
 
     Use it where structure is curved: rings, clusters of any shape, images. The plan chooses
@@ -64,6 +72,15 @@ class KernelPCA(KernelBack, SpectralEstimator):
         1e-6, and 1e-5 for float32 data.
     memory, time, device, random_state
         See `PCA`.
+    landmarks : int, {"pivoted", "uniform", "kmeans++"}, array of shape (m, p) or None
+        Look for the axes among combinations of few rows: how many, how they are drawn, or
+        which they are. One pass, m×m numbers; λ_i lies in [ν_i, ν_i + t], and `tol` is then
+        0.05 unless it is given. None leaves them to the plan, which takes them where
+        nothing better fits `memory` or `time`.
+    tol_transform : float or None
+        None projects new rows exactly. A number allows an error of so many standard
+        deviations of a component: rows for which that can be proved are projected on
+        landmarks, the others exactly. ``float("inf")`` projects all on landmarks.
 
     Attributes
     ----------
@@ -83,6 +100,10 @@ class KernelPCA(KernelBack, SpectralEstimator):
         Centred alignment with the linear kernel on at most 1000 rows of numbers.
     negative_share_ : float
         Σ|λ⁻|/Σ|λ|.
+    captured_share_ : tuple of float
+        Interval of the share of the variance that the axes hold together.
+    landmarks_ : array of shape (m, p) or None
+        The landmarks, on that path; `residual_trace_` is what they leave of tr K.
     certificate_ : Certificate
         Intervals that hold the eigenvalues, residuals, gaps, axes that cannot be told apart.
     X_fit_ : array of shape (n, p)
@@ -106,6 +127,9 @@ class KernelPCA(KernelBack, SpectralEstimator):
     """
 
     _given: Kernel
+    _choice: Choice | None = None
+    _known: Known | None = None  # kernel and frame of a model that is refined
+    _before: Array | None = None  # axes from which an iteration goes on
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [
@@ -121,6 +145,17 @@ class KernelPCA(KernelBack, SpectralEstimator):
         "time": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, None],
         "random_state": ["random_state", np.random.Generator],
+        "landmarks": [
+            Interval(Integral, 1, None, closed="left"),
+            str,
+            HasMethods("shape"),
+            None,
+        ],
+        "tol_transform": [
+            Interval(Real, 0, None, closed="neither"),
+            Options(Real, {np.inf}),
+            None,
+        ],
     }
 
     def __init__(
@@ -135,6 +170,8 @@ class KernelPCA(KernelBack, SpectralEstimator):
         time: float | None = None,
         device: str | None = None,
         random_state: Any = 0,
+        landmarks: int | str | Any = None,
+        tol_transform: float | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -145,6 +182,8 @@ class KernelPCA(KernelBack, SpectralEstimator):
         self.time = time
         self.device = device
         self.random_state = random_state
+        self.landmarks = landmarks
+        self.tol_transform = tol_transform
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value."""
@@ -163,6 +202,15 @@ class KernelPCA(KernelBack, SpectralEstimator):
         tags.input_tags.sparse = not isinstance(kernel, Kernel) or kernel.takes_sparse
         return tags
 
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Fit the model to X, a table or an iterator of blocks of rows.
+
+        See `PCA.fit`. An iterator is read once and fitted on landmarks; see `partial_fit`.
+        """
+        if is_blocks(X):
+            return self._fit_blocks(X)
+        return super().fit(X, y, sample_weight=sample_weight)
+
     # -- describe ---------------------------------------------------------------------
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
@@ -175,11 +223,16 @@ class KernelPCA(KernelBack, SpectralEstimator):
         n, p = source.shape
         names = getattr(self, "feature_names_in_", None)
         refuse_bad_cells(source, names)
-        self._frame = KernelRows.of(
-            source, self._given, bool(self.standardize), self._numeric, weights
-        )
+        if self._known is None:
+            self._frame = KernelRows.of(
+                source, self._given, bool(self.standardize), self._numeric, weights
+            )
+        else:  # a model that is refined keeps its kernel and its frame
+            self._frame = dataclasses.replace(self._known.frame, weights=weights)
         rows = self._frame.ready(source)
-        self._seen = self._frame.kernel.resolve(rows[spread_evenly(n, weights, _SAMPLE)])
+        sample = rows[spread_evenly(n, weights, _SAMPLE)]
+        self._seen = self._known.kernel if self._known else self._frame.kernel.resolve(sample)
+        self._choice = self._landmark_choice()
         self.kernel_ = self._seen if self._frame.numeric else self._given
         self.X_fit_ = rows
         return Problem(
@@ -198,11 +251,41 @@ class KernelPCA(KernelBack, SpectralEstimator):
         count = feature_count(self._seen, rows)
         per_entry = 4.0 * rows.nnz / n if hasattr(rows, "nnz") else 2.0 * p
         return KernelCost(
-            flops=per_entry + 20.0,
+            flops=per_entry + _ENTRY,
             features=count,
             finite=count is not None and self._frame.finite(self._seen),
             whole=needs_whole(self._seen.flag, self.indefinite, n, _LOOKED_THROUGH),
+            centred=self._seen.flag.centred and not isinstance(self._seen, Precomputed),
+            landmarks=None if self._choice is None else self._landmark_count(n),
         )
+
+    def _landmark_choice(self) -> Choice | None:
+        """Return what `landmarks` asks for, given rows in the frame of the others."""
+        refuse_landmarks(self._seen, self.landmarks)
+        if self.landmarks is None:
+            return None
+        choice = Choice.of(self.landmarks)
+        if choice.rows is None:
+            return choice
+        source = self._admit(choice.rows, reset=False)
+        refuse_bad_cells(source)
+        return dataclasses.replace(choice, rows=self._frame.ready(source))
+
+    def _tolerance(self, source: Source) -> float:
+        """Return `tol`; landmarks that were asked for promise 0.05 where it is not given."""
+        if self.tol is None and (self.landmarks is not None or self._stream is not None):
+            return _RESOLVED
+        return super()._tolerance(source)
+
+    def _allowed(self) -> tuple[str, ...] | None:
+        if self._known is None:
+            return None
+        once = ("tiles",) if self._known.passes is not None else ()
+        return once or ("primal", "lapack", "stored", "tiles")
+
+    def _landmark_count(self, n: int) -> int:
+        assert self._choice is not None
+        return self._choice.number(n, self._most_components(n))
 
     def _most_components(self, n: int) -> int:
         """Return how many pairs are computed; faces have rules of their own."""
@@ -213,7 +296,7 @@ class KernelPCA(KernelBack, SpectralEstimator):
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, KernelFound]:
         wanted: Any = self.n_components
         shared = isinstance(wanted, Real) and not isinstance(wanted, Integral)
-        return solve(
+        spectrum, found = solve(
             Task(
                 kernel=self._seen,
                 rows=self.X_fit_,
@@ -224,9 +307,15 @@ class KernelPCA(KernelBack, SpectralEstimator):
                 memory=self._budget(),
                 time=self.time,
                 seed=self._seed(),
+                landmarks=self._choice,
+                start=self._before,
+                passes=None if self._known is None else self._known.passes,
             ),
             path,
         )
+        if path.name == "tiles":  # another precision may go on from here
+            self._before = as_numpy(spectrum.right)
+        return spectrum, found
 
     # -- scale ------------------------------------------------------------------------
 
@@ -237,32 +326,55 @@ class KernelPCA(KernelBack, SpectralEstimator):
         alive = values > certificate.zero_level
         signs = found.signs.directions(k)
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
-        scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
-        root = self._frame.root
-        rows = self._frame.kept(self.X_fit_, source)
-        dual = np.asarray(root * spectrum.right[:, :k] * scale, dtype)
+        coordinates = found.coordinates
+        if coordinates is not None:
+            coordinates = np.asarray(coordinates[:, :k], dtype)
         fitted = {
             "eigenvalues_": values * signs,
             "explained_variance_": values / (found.total - 1),
             "explained_variance_ratio_": values / found.trace,
-            "dual_": dual,
+            "captured_share_": captured_share(certificate, values, found),
             "certificate_": certificate,
             "n_components_": k,
             "n_samples_": source.shape[0],
             "rank_": int(np.sum(alive)),
-            "X_fit_": rows,
             "negative_share_": found.signs.negative_share,
             "effective_rank_": found.effective_rank,
-            "alignment_": self._alignment(rows),
-            "_level": found.level[:k],
-            "_coordinates": np.asarray(found.coordinates[:, :k], dtype),
+            "alignment_": self._alignment(self.X_fit_),
+            "_dtype": dtype,
+            "_coordinates": None
+            if coordinates is None
+            else np.asarray(coordinates[:, :k], dtype),
             "_engine": found.engine,
             "_phi": found.phi,
-            "_projection": None if rows is None else Projection(self._seen, rows, dual),
+            "_middle": found.middle,
+            "_landmark_model": found.landmarks,
             "_decoder": None,
+            "_compressed": None,
+            "_before": None,
+            "_known": None,
         }
+        scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
+        fitted |= self._projecting(spectrum.right[:, :k] * scale, found, source, dtype)
         self._warn_rank(fitted["effective_rank_"], source.shape[0])
         return fitted
+
+    def _projecting(
+        self, axes: Array, found: KernelFound, source: Source, dtype: Any
+    ) -> dict[str, Any]:
+        """Return what new rows are projected with: rows, B and c₀."""
+        k = axes.shape[1]
+        if found.landmarks is not None:
+            rows, dual, level = found.landmarks.dual(k)
+            marks = {"landmarks_": found.landmarks.landmarks.rows}
+            marks["residual_trace_"] = found.landmarks.residual
+        else:
+            rows, level, marks = self._frame.kept(self.X_fit_, source), found.level[:k], {}
+            dual = np.asarray(self._frame.root * axes, dtype)
+        wide = found.landmarks is not None
+        made = None if rows is None else Projection(self._seen, rows, dual, wide=wide)
+        own = {"X_fit_": rows, "dual_": dual, "_level": level, "_projection": made}
+        return own | marks
 
     def _alignment(self, rows: Any) -> float | None:
         if isinstance(self.kernel_, Linear):
@@ -280,38 +392,6 @@ class KernelPCA(KernelBack, SpectralEstimator):
                 fix="choose a longer lengthscale, or fewer and better columns",
                 category=DataWarning,
             )
-
-    # -- project ----------------------------------------------------------------------
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
-        self.fit(X, y, **fit_params)
-        found = self._coordinates.copy()
-        unseen = np.flatnonzero(~np.isfinite(found).all(axis=1))
-        if unseen.size:  # rows of weight zero are projected as new rows are
-            found[unseen] = self._project(self._admit(X, reset=False))[unseen]
-        return found
-
-    def _project(self, source: Source) -> Array:
-        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        return self._projected(self._frame.ready(source))
-
-    def _projected(self, rows: Any) -> Array:
-        """Return Bᵀk_X(x) - c₀."""
-        if self._engine is not None:
-            return self._through_features(rows)
-        if isinstance(self.kernel_, Precomputed):
-            products = np.asarray(rows @ self.dual_)
-        else:
-            products = self._projection.products(rows)
-        return np.asarray(products - self._level, self.dual_.dtype)
-
-    def _through_features(self, rows: Any) -> Array:
-        found = self._engine._project(scan(self._phi(rows))).astype(
-            self.dual_.dtype, copy=False
-        )
-        short = self.n_components_ - found.shape[1]
-        return found if short <= 0 else np.pad(found, ((0, 0), (0, short)))
 
     @property
     def _n_features_out(self) -> int:

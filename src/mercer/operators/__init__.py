@@ -2,39 +2,46 @@
 
 from mercer.operators._base import Dense, Operator
 from mercer.operators._centred import CentredColumns, CentredRows
+from mercer.operators._centred_kernel import AsymmetryError, CentredKernel, side_dtype
 from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
-from mercer.operators._kernel_matrix import (
-    AsymmetryError,
-    KernelMatrix,
-    kernel_matrix,
-    measured_error,
-    side_dtype,
-)
+from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
+from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
+from mercer.operators._landmark_sums import LandmarkSums
+from mercer.operators._landmarks import Landmarks
+from mercer.operators._pivots import SAMPLERS, Factor, choose, select
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._sparse_gram import gram_bytes, gram_flops
 from mercer.operators._sparse_rows import SparseRows
 
 __all__ = [
+    "SAMPLERS",
     "AsymmetryError",
     "CentredColumns",
+    "CentredKernel",
     "CentredRows",
     "CentredSparse",
     "CentredSparseColumns",
     "Centring",
     "Dense",
     "DenseRows",
+    "Factor",
     "KernelMatrix",
+    "KernelTiles",
+    "LandmarkSums",
+    "Landmarks",
     "Moments",
     "Operator",
     "Rows",
     "SparseRows",
     "centred",
+    "choose",
     "gram_bytes",
     "gram_flops",
     "kernel_matrix",
-    "measured_error",
+    "kernel_tiles",
     "rows_of",
+    "select",
     "side_dtype",
 ]

@@ -1,4 +1,4 @@
-"""The paths of kernel PCA while the matrix fits, and what each costs."""
+"""The paths of kernel PCA, and what each costs."""
 
 import dataclasses
 
@@ -12,6 +12,18 @@ _FEW = 8  # an iteration pays for at most one axis in so many
 _STEPS = 6  # products that enlarge the space, typical of smooth kernels
 _MOST = 200  # products after which a flat spectrum goes to LAPACK
 _TILE = 1_000_000  # entries of a tile
+_BEYOND = 16  # columns of a block beyond the axes wanted, where tiles are made again
+_WALKS = 5  # walks over the tiles, typical of smooth kernels
+_MOST_WALKS = 30  # walks after which the bound reached is returned
+_START = (10, 300, 3000)  # landmarks to start from: per axis, fewest, most
+_SAMPLED = 50_000  # rows among which landmarks are chosen
+_BLOCK = 2048  # rows whose landmark features are made at a time
+
+
+def start_landmarks(rows: int, components: int) -> int:
+    """Return how many landmarks an iteration starts from."""
+    per, fewest, most = _START
+    return max(1, min(max(fewest, per * components), most, rows // 2))
 
 
 def kernel_candidates(problem: Problem) -> list[Path]:
@@ -19,6 +31,8 @@ def kernel_candidates(problem: Problem) -> list[Path]:
     kernel = problem.kernel
     assert kernel is not None
     machine = Machine(threads=problem.threads)
+    if kernel.landmarks is not None:
+        return [_landmarks(problem, kernel, machine, kernel.landmarks)]
     paths = []
     if kernel.features is not None:
         paths.append(_primal(problem, kernel.features))
@@ -27,6 +41,10 @@ def kernel_candidates(problem: Problem) -> list[Path]:
         small = problem.rows <= _SMALL and problem.allowed is None
         if not small and not kernel.whole and _FEW * problem.components <= problem.rows:
             paths.append(_stored(problem, kernel, machine))
+            paths.append(_tiles(problem, kernel, machine))
+            if kernel.centred:
+                m = max(problem.components, start_landmarks(problem.rows, problem.components))
+                paths.append(_landmarks(problem, kernel, machine, m))
     if problem.allowed is None:
         return paths
     return [path for path in paths if path.name in problem.allowed]
@@ -83,8 +101,56 @@ def _stored(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     return Path("stored", krylov, 1, int(held), flops, seconds, "tol", p.itemsize, note)
 
 
+def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
+    """Products with tiles that are made again each time: O(n(p + b)) bytes."""
+    n, k = float(p.rows), p.components
+    b = min(p.rows, k + _BEYOND)
+    m = start_landmarks(p.rows, k)
+    held = 2 * p.data_bytes + machine.threads * (12.0 * n * b + 3 * p.itemsize * _TILE)
+    held += _feature_bytes(m, machine) + 8.0 * n * (7 * b + 3 * k) + 32e6
+    room = (p.memory - held) / (8.0 * n * 2.2)
+    basis = int(min(p.rows, max(8 * b, k + 4 * b), max(room, k + 2 * b)))
+    held += 8.0 * n * 2.2 * basis
+    walk = 0.5 * n * n * kernel.flops / machine.rate(machine.symmetric, p.itemsize)
+    walk += 2 * n * n * b / machine.rate(machine.thin, p.itemsize)
+    start = _feature_seconds(2 * n, m, p.cols, machine)
+    flops = _WALKS * (0.5 * n * n * kernel.flops + 2 * n * n * b)
+    krylov = BlockKrylov(block=b, max_passes=_MOST_WALKS, max_basis=basis)
+    note = f"tiles made again for each of about {_WALKS} products with {b} columns"
+    if p.itemsize == 4:
+        note = f"float32 {note}, their error measured"
+    seconds = _WALKS * walk + start
+    passes = _MOST_WALKS
+    return Path("tiles", krylov, passes, int(held), flops, seconds, "tol", p.itemsize, note)
+
+
+def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path:
+    """The axes among combinations of m rows, certified by what those leave of all rows."""
+    n = float(p.rows)
+    flops = n * (m * kernel.flops + 2.0 * m * m) + 9.0 * m**3
+    seconds = _feature_seconds(n + 2 * min(n, _SAMPLED), m, p.cols, machine)
+    seconds += m**3 / (machine.eigen * machine.threads)
+    chosen = 16.0 * min(n, _SAMPLED) * m
+    held = chosen + _feature_bytes(m, machine) + 16.0 * m * p.cols + 32e6
+    note = f"{m:,} landmarks, one pass, certified by their residual"
+    return Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
+
+
+def _feature_bytes(m: int, machine: Machine) -> float:
+    """Return the bytes of sums over landmark features: some m×m and a block a thread."""
+    return 8.0 * ((6 + machine.threads) * m * m + machine.threads * 3 * _BLOCK * m)
+
+
+def _feature_seconds(n: float, m: int, p: int, machine: Machine) -> float:
+    return n * m * (2.0 * p + 20 + 2 * m) / machine.rate(machine.symmetric, 8)
+
+
 def kernel_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     """Return the chosen path with float64 and then LAPACK behind an iteration."""
+    if best.name == "tiles" and best.products == 4:
+        note, held = "float64 tiles, from the axes found", 2 * best.bytes
+        after = dataclasses.replace(best, products=8, note=note, bytes=held)
+        return dataclasses.replace(best, then=after if held <= problem.memory else None)
     if best.name != "stored":
         return best
     n = problem.rows

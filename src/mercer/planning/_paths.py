@@ -26,7 +26,7 @@ class Path:
     bytes: int
     flops: float
     seconds: float
-    digits: str  # "all", "gram" (eigenvalues below eps·λ₁ are lost) or "tol"
+    digits: str  # "all", "gram" (what is below eps·λ₁ is lost), "tol", or "bound" (no promise)
     products: int  # bytes of a product: 4 or 8
     note: str
     then: "Path | None" = None
@@ -35,7 +35,7 @@ class Path:
         """Return the path as one line of the plan."""
         passes = f"{self.passes} pass" + ("es" if self.passes > 1 else "")
         return (
-            f"{self.name:7s}{passes:>9s}{show_bytes(self.bytes):>10s}"
+            f"{self.name:10s}{passes:>9s}{show_bytes(self.bytes):>10s}"
             f"{self.flops:9.1e} flop{self.seconds:9.2g} s   {self.note}"
         )
 

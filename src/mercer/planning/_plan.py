@@ -69,12 +69,13 @@ def plan(problem: Problem) -> Plan:
     fits = [path for path in paths if path.bytes <= problem.memory]
     if not fits:
         raise _refusal(problem, paths)
-    best = _best(fits)
+    sure = [path for path in fits if path.digits != "bound"]  # those that can meet tol
+    best = _best(sure or fits)
     remark = ""
     if problem.time is not None and best.seconds > problem.time:
-        best = min(fits, key=lambda path: path.seconds)
+        best = min(sure or fits, key=lambda path: path.seconds)
         if best.seconds > problem.time:
-            best, remark = _hurry(best, problem.time)
+            best, remark = _hurry(best, fits, problem.time)
     rejected = [
         (path, _reason(path, best, problem)) for path in paths if path.name != best.name
     ]
@@ -82,6 +83,8 @@ def plan(problem: Problem) -> Plan:
 
 
 def _best(fits: list[Path]) -> Path:
+    if any(path.name == "stored" for path in fits):  # no use in making tiles again
+        fits = [path for path in fits if path.name != "tiles"]
     quickest = min(fits, key=lambda path: path.seconds)
     exact = [path for path in fits if path.digits == "all" and path.seconds <= _ANYWAY]
     if exact:
@@ -120,17 +123,26 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     return dataclasses.replace(best, then=chain)
 
 
-def _hurry(path: Path, time: float) -> tuple[Path, str]:
+def _hurry(path: Path, fits: list[Path], time: float) -> tuple[Path, str]:
+    text = f"{path.seconds:.2g} s are foreseen where {time:g} s are allowed"
+    bounded = [p for p in fits if p.digits == "bound"]
+    if bounded and path not in bounded:
+        return bounded[0], f"time: {text}; landmarks are taken and may miss tol"
     if path.name == "krylov":
         passes = max(3, int(path.passes * time / path.seconds))
         path = path.with_passes(min(passes, path.passes))
-    text = f"{path.seconds:.2g} s are foreseen where {time:g} s are allowed"
     return path, f"time: {text}; the quickest path is taken and may miss tol"
 
 
 def _reason(path: Path, best: Path, problem: Problem) -> str:
     if path.bytes > problem.memory:
         return f"needs more than the {show_bytes(problem.memory)} allowed"
+    if path.digits == "bound":
+        return "cannot promise tol"
+    if best.digits == "bound" and problem.time is not None:
+        return f"slower, {path.seconds:.2g} s where {problem.time:g} s are allowed"
+    if path.name == "tiles" and best.name == "stored":
+        return "the matrix fits, and is made once"
     if path.seconds > best.seconds:
         return f"slower, {path.seconds:.2g} s"
     return "fewer digits for little time" if best.digits == "all" else "not exact"

@@ -18,12 +18,18 @@ class KernelCost:
         digits in the matrix already.
     whole : bool
         Whether all pairs are needed, as for a policy that looks at negative eigenvalues.
+    centred : bool
+        Whether HKH is known to be psd, which landmarks need.
+    landmarks : int or None
+        How many landmarks the user asks for; then nothing else is done.
     """
 
     flops: float
     features: int | None = None
     finite: bool = False
     whole: bool = False
+    centred: bool = True
+    landmarks: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -60,12 +60,16 @@ class BlockKrylov(Solver):
     start : Array of shape (n, b) or None
         First block; None draws Gaussian numbers, and turns them to the leading axes of a
         part of the data where the operator can do that cheaply.
+    image : Array of shape (n, b) or None
+        C·start where that is known already; `start` must then be orthonormal. It counts as
+        the first pass.
     """
 
     block: int
     max_passes: int = 60
     max_basis: int = 1000
     start: Array | None = None
+    image: Array | None = None
 
     def solve(self, op: Operator, goal: Goal, /) -> Spectrum:
         """See `Solver.solve`."""
@@ -93,7 +97,8 @@ class _Run:
         first = self._first() if solver.start is None else solver.start
         xp = namespace(first)
         self.basis = xp.empty((n, 0), dtype=xp.float64)  # V, whose products are known
-        self.block, _ = orthonormal(first, None, 0.0)  # V_j, the next to be multiplied
+        # V_j, the next to be multiplied
+        self.block = first if solver.image is not None else orthonormal(first, None, 0.0)[0]
         self.h: FloatArray = np.zeros((0, 0))
         self.theta: FloatArray = np.zeros(0)
         self.z: FloatArray = np.zeros((0, 0))
@@ -118,7 +123,10 @@ class _Run:
 
     def apply(self, v: Array) -> Array:
         """Return CV; the first product tells the unit in which squares stay in range."""
-        w = self.op.matmat(v) if self.op.symmetric else self.op.gram_matmat(v)
+        if self.passes == 1 and self.solver.image is not None:
+            w = self.solver.image
+        else:
+            w = self.op.matmat(v) if self.op.symmetric else self.op.gram_matmat(v)
         if self.passes == 1:
             size = binary_exponent(float(namespace(w).max(namespace(w).abs(w))))
             self._change_unit(size if abs(size) > _IN_RANGE else 0)
@@ -322,16 +330,22 @@ class _Run:
         outcome = Outcome.FLOOR if self.at_floor else Outcome.BUDGET
         outcome = Outcome.CONVERGED if self.certificate.met else outcome
         values, certificate, total = self.theta[:k].copy(), self.certificate, self.goal.trace
+        right = self.basis @ rotate
+        # CV = VH + V_{j+1}T: the products of the pairs need no further pass.
+        rest = asarray_like(self.tail[:, :k].copy(), self.basis)
+        image = right * asarray_like(values, self.basis) + self.block @ rest
         if self.exponent:
+            image = in_units(image, -self.exponent)
             values = np.ldexp(values, self.exponent)
             certificate = certificate.scaled(1.0, self.exponent)
             total = None if total is None else math.ldexp(total, self.exponent)
         return Spectrum.of(
             asarray_like(values, self.basis),
-            self.basis @ rotate,
+            right,
             certificate,
             total=total,
             passes=self.passes,
             outcome=outcome,
             squares=None if self.frobenius is None or self.exponent else self.frobenius**2,
+            image=image,
         )

@@ -16,6 +16,7 @@ class Outcome(enum.Enum):
 
     CONVERGED = "every requested pair reached the tolerance"
     BUDGET = "stopped at the pass budget before the tolerance was certified"
+    LANDMARKS = "the landmarks leave too much of the rows to certify the tolerance"
     FLOOR = "the arithmetic of this path cannot reach the tolerance"
 
 
@@ -41,6 +42,8 @@ class Spectrum:
         What is proved about the values and the axes.
     squares : float or None
         Sum of the squares of all eigenvalues, where it is known.
+    image : Array of shape (n, k) or None
+        The products C·right, where the solver has them.
     """
 
     values: FloatArray
@@ -50,6 +53,7 @@ class Spectrum:
     outcome: Outcome
     certificate: Certificate
     squares: float | None = None
+    image: Array | None = None
 
     @classmethod
     def of(
@@ -62,13 +66,17 @@ class Spectrum:
         passes: int,
         outcome: Outcome | None = None,
         squares: float | None = None,
+        image: Array | None = None,
     ) -> "Spectrum":
         """Return the spectrum with signs fixed; `values` must come in descending order."""
         found = as_numpy(values)
         assert np.all(np.diff(found) <= 0), "solvers hand over sorted pairs"
         if outcome is None:
             outcome = Outcome.CONVERGED if certificate.met else Outcome.FLOOR
-        return cls(found, fix_signs(right), total, passes, outcome, certificate, squares)
+        signs = signs_of(right)
+        image = None if image is None else image * signs
+        turned = right * signs
+        return cls(found, turned, total, passes, outcome, certificate, squares, image)
 
     def padded(self, k: int) -> "Spectrum":
         """Return k pairs, those beyond the order of the operator being named zeros."""
@@ -85,16 +93,22 @@ class Spectrum:
         )
 
 
-def fix_signs(right: Array) -> Array:
-    """Return the columns (n, k) with their entry of largest modulus positive.
+def signs_of(right: Array) -> Array:
+    """Return ±1 (1, k) that makes the entry of largest modulus of each column positive.
 
     Entries within 1e-6 of the largest count as ties, and the lowest index wins, so that
     rounding cannot turn an axis round.
     """
+    xp = namespace(right)
     if right.shape[1] == 0 or right.shape[0] == 0:
-        return right
+        return xp.ones((1, right.shape[1]), dtype=xp.float64)
     host = as_numpy(right)
     size = np.abs(host)
     first = np.argmax(size >= (1 - _TIE) * size.max(axis=0), axis=0)
     signs = np.where(host[first, np.arange(host.shape[1])] < 0, -1.0, 1.0)
-    return right * asarray_like(signs, right, namespace(right).float64)[None, :]
+    return asarray_like(signs[None, :], right, xp.float64)
+
+
+def fix_signs(right: Array) -> Array:
+    """Return the columns (n, k) turned by `signs_of`."""
+    return right * signs_of(right)

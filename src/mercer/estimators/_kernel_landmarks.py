@@ -1,0 +1,242 @@
+"""Kernel PCA on landmarks: the axes among combinations of few rows, certified for all."""
+
+import dataclasses
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import EPS, Array
+from mercer.diagnostics import effective_rank
+from mercer.errors import InputError, NotSupportedError
+from mercer.estimators._indefinite import Signs
+from mercer.estimators._kernel_task import KernelFound, Task
+from mercer.kernels import Kernel
+from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, select
+from mercer.planning import start_landmarks
+from mercer.solvers import Certificate, Outcome, Spectrum, fix_signs
+
+_AMONG = 50_000  # rows among which landmarks are chosen
+_ROUNDING = 16 * EPS  # of one feature, relative to the trace
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Which landmarks are wanted: how many, by which sampler, or these rows.
+
+    Attributes
+    ----------
+    count : int or None
+        How many; None leaves it to the plan.
+    sampler : str
+        One of `SAMPLERS`.
+    rows : array of shape (m, p) or None
+        Landmarks given by the user.
+    """
+
+    count: int | None = None
+    sampler: str = "pivoted"
+    rows: Any = None
+
+    @classmethod
+    def of(cls, landmarks: Any) -> "Choice":
+        """Return what the parameter `landmarks` means."""
+        if landmarks is None:
+            return cls()
+        if isinstance(landmarks, str) and landmarks in SAMPLERS:
+            return cls(sampler=landmarks)
+        if isinstance(landmarks, Integral) and not isinstance(landmarks, bool):
+            if int(landmarks) >= 1:
+                return cls(count=int(landmarks))
+        elif len(getattr(landmarks, "shape", ())) == 2:
+            return cls(count=int(landmarks.shape[0]), rows=landmarks)
+        raise InputError(
+            "`landmarks` is a number, a sampler or rows",
+            got=f"landmarks={landmarks!r}",
+            fix=f"pass a whole number, one of {', '.join(SAMPLERS)}, or an array (m, p)",
+        )
+
+    def number(self, rows: int, components: int) -> int:
+        """Return how many landmarks a fit of so many rows takes."""
+        if self.count is not None:
+            return self.count if self.rows is not None else min(self.count, rows)
+        return max(min(components, rows), start_landmarks(rows, components))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LandmarkModel:
+    """KPCA restricted to the span of landmarks: eigenpairs ν, w of Σ(f - f̄)(f - f̄)ᵀ.
+
+    The variance along each axis is exact; λ_i lies in [ν_i, ν_i + t], t = Σ r(x) over all
+    rows.
+
+    Attributes
+    ----------
+    landmarks : Landmarks
+        S and L.
+    values : ndarray of shape (m,)
+        ν, descending.
+    axes : ndarray of shape (m, m)
+        w, in coordinates f.
+    mean : ndarray of shape (m,)
+        f̄.
+    residual : float
+        t.
+    trace : float
+        Σ k(x, x), against which rounding is measured.
+    total : float
+        Σw, the number of rows as counted.
+    """
+
+    landmarks: Landmarks
+    values: Array
+    axes: Array
+    mean: Array
+    residual: float
+    trace: float
+    total: float
+
+    @classmethod
+    def of(cls, task: Task) -> "LandmarkModel":
+        """Return the model of all rows: landmarks chosen on some, then one pass over all."""
+        choice = task.landmarks or Choice()
+        if choice.rows is not None:
+            landmarks = Landmarks.of(task.kernel, choice.rows)
+        else:
+            k = 1 if isinstance(task.wanted, float) else task.wanted
+            landmarks, _ = select(
+                task.kernel,
+                task.rows,
+                choice.number(task.n, k),
+                among=_AMONG,
+                sampler=choice.sampler,
+                weights=task.weights,
+                seed=task.seed,
+            )
+        sums = LandmarkSums(landmarks)
+        sums.add(task.rows, task.weights)
+        return cls.summed(sums)
+
+    @classmethod
+    def summed(cls, sums: LandmarkSums) -> "LandmarkModel":
+        """Return the model that sums over landmark features hold."""
+        values, axes, mean, residual = sums.pairs()
+        values = np.maximum(values, 0.0)
+        marks = sums.landmarks
+        # Signs as of other fits: the landmark with the largest coordinate has a positive one.
+        at_marks = (marks.triangle - mean) @ axes
+        turned = axes * np.where(np.sum(fix_signs(at_marks) * at_marks, axis=0) < 0, -1.0, 1.0)
+        return cls(marks, values, turned, mean, residual, sums.raw_trace, sums.count)
+
+    @property
+    def error(self) -> float:
+        """A bound on what rounding does to an eigenvalue."""
+        return _ROUNDING * max(self.landmarks.m, 1) * self.trace
+
+    def axes_of(self, task: Task, count: int) -> Array:
+        """Return √w·z/√ν (n, count): nearly the leading eigenvectors of K̃."""
+        alive = int(np.sum(self.values > self.error))
+        rotate = self.axes[:, : min(count, alive)]
+        found = np.empty((task.n, rotate.shape[1]))
+        for part, f, _ in self.landmarks.blocks(task.rows):
+            found[part] = (f - self.mean) @ rotate
+        found /= np.sqrt(self.values[: rotate.shape[1]])
+        return found if task.weights is None else found * np.sqrt(task.weights)[:, None]
+
+    def dual(self, k: int) -> tuple[Any, Array, Array]:
+        """Return rows (m, p), B (m, k) and c₀ (k,) with z(x) = Bᵀk_S(x) - c₀."""
+        few = self.axes[:, :k]
+        rows, dual, constant = as_dual(self.landmarks, few)
+        short = k - few.shape[1]  # axes beyond the landmarks have no variance
+        dual = np.pad(dual, ((0, 0), (0, short)))
+        return rows, dual, np.pad(self.mean @ few + constant, (0, short))
+
+    def count_for(self, share: float) -> int:
+        """Return the fewest axes that certainly hold a share of the variance, or all."""
+        held = np.cumsum(self.values) / (np.sum(self.values) + self.residual)
+        enough = np.flatnonzero(held >= share)
+        return int(enough[0]) + 1 if enough.size else max(len(held), 1)
+
+    def certificate(self, k: int, tol: float) -> Certificate:
+        """Return λ_i ∈ [ν_i, ν_i + t], rounding included."""
+        t, few = self.residual, min(k, len(self.values))
+        return Certificate.of(
+            self.values[:few],
+            np.append(self.values, 0.0)[: few + 1] + t,
+            np.full(few, t),
+            error=self.error,
+            tol=tol,
+            zero_level=self.error,
+            psd=True,
+        ).padded(k - few)
+
+
+def as_dual(marks: Landmarks, w: Array) -> tuple[Any, Array, Array]:
+    """Return rows, B and c with wᵀf(x) = Bᵀk(rows, x) - c, for w (m, k).
+
+    A cpd kernel is used as k(x, y) - k(x, o) - k(o, y) + k(o, o), so that o joins the rows.
+    """
+    dual = np.linalg.solve(marks.triangle.T, w)
+    if marks.origin is None:
+        return marks.rows, dual, np.zeros(w.shape[1])
+    kernel, lost = marks.kernel, dual.sum(axis=0)
+    to_origin = _wide(kernel.block(_wide(marks.rows), _wide(marks.origin)))[:, 0] @ dual
+    constant = to_origin - lost * float(kernel.diag(_wide(marks.origin))[0])
+    rows = _stacked(marks.rows, marks.origin)
+    return rows, np.concatenate([dual, -lost[None, :]]), constant
+
+
+def _wide(rows: Any) -> Any:
+    return rows.astype(np.float64, copy=False)
+
+
+def _stacked(rows: Any, origin: Any) -> Any:
+    if hasattr(rows, "tocsr"):
+        import scipy.sparse
+
+        return scipy.sparse.vstack([rows, origin], format="csr")
+    return np.concatenate([rows, origin])
+
+
+def on_landmarks(task: Task) -> tuple[Spectrum, KernelFound]:
+    """Return the leading pairs on landmarks; their right vectors are in coordinates f."""
+    return described(LandmarkModel.of(task), task.wanted, task.tol)
+
+
+def described(
+    model: LandmarkModel, wanted: int | float, tol: float
+) -> tuple[Spectrum, KernelFound]:
+    """Return the pairs of a landmark model and what is reported beside them."""
+    k = model.count_for(wanted) if isinstance(wanted, float) else wanted
+    certificate = model.certificate(k, tol)
+    few = min(k, len(model.values))
+    held = float(np.sum(model.values))
+    spectrum = Spectrum(
+        values=model.values[:few],
+        right=model.axes[:, :few],
+        total=held + model.residual,
+        passes=1,
+        outcome=Outcome.CONVERGED if certificate.met else Outcome.LANDMARKS,
+        certificate=certificate.first(few),
+    ).padded(k)
+    # What the landmarks leave is spread over many axes, of which none is known.
+    squares = float(np.sum(model.values**2)) + model.residual**2 / max(model.total, 1.0)
+    return spectrum, KernelFound(
+        total=model.total,
+        trace=held + model.residual,
+        effective_rank=effective_rank(held + model.residual, squares),
+        level=np.append(model.mean @ model.axes[:, :few], np.zeros(k - few)),
+        coordinates=None,
+        signs=Signs(),
+        landmarks=model,
+    )
+
+
+def refuse_landmarks(kernel: Kernel, given: Any) -> None:
+    """Refuse landmarks for a kernel that is not known to be positive definite."""
+    if given is not None and not kernel.flag.centred:
+        raise NotSupportedError(
+            "landmarks need a kernel that is positive definite, or conditionally so",
+            got=f"{kernel!r}, which is {kernel.flag.value}",
+            fix="leave `landmarks` out, or choose another kernel",
+        )
