@@ -12,11 +12,15 @@ from mercer.operators._kernel_matrix import (
     measured_error,
     side_dtype,
 )
+from mercer.operators._landmark_sums import LandmarkSums
+from mercer.operators._landmarks import Landmarks
+from mercer.operators._pivots import SAMPLERS, Factor, choose, select
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._sparse_gram import gram_bytes, gram_flops
 from mercer.operators._sparse_rows import SparseRows
 
 __all__ = [
+    "SAMPLERS",
     "AsymmetryError",
     "CentredColumns",
     "CentredRows",
@@ -25,16 +29,21 @@ __all__ = [
     "Centring",
     "Dense",
     "DenseRows",
+    "Factor",
     "KernelMatrix",
+    "LandmarkSums",
+    "Landmarks",
     "Moments",
     "Operator",
     "Rows",
     "SparseRows",
     "centred",
+    "choose",
     "gram_bytes",
     "gram_flops",
     "kernel_matrix",
     "measured_error",
     "rows_of",
+    "select",
     "side_dtype",
 ]
