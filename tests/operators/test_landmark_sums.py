@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mercer.errors import InputError
+from mercer.kernels import RBF, Function, Linear, NegativeDistance
+from mercer.operators import Landmarks, LandmarkSums
+
+KERNELS = [RBF(2.0), NegativeDistance(), Linear()]
+
+
+def table(n=700, p=4, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, p))
+
+
+def plain(marks, X, w=None):
+    """Return ν and mean of f by plain algebra on all features."""
+    f, r = marks.features(X)
+    w = np.ones(len(f)) if w is None else w
+    mean = w @ f / w.sum()
+    g = np.sqrt(w)[:, None] * (f - mean)
+    return np.linalg.eigvalsh(g.T @ g)[::-1], mean, float(w @ r)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("form", ["plain", "far", "weighted", "sparse"])
+def test_sums_are_those_of_all_features(kernel, form):
+    X = table() + (1e6 if form == "far" else 0.0)
+    w = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
+    w = w if form == "weighted" else None
+    rows = scipy.sparse.csr_array(X) if form == "sparse" else X
+    marks = Landmarks.of(kernel, rows[:50])
+    sums = LandmarkSums(marks).add(rows, w)
+    nu, vectors, mean, t = sums.pairs()
+    exact, middle, left = plain(marks, rows, w)
+    np.testing.assert_allclose(nu, np.maximum(exact, 0), atol=1e-9 * exact[0])
+    np.testing.assert_allclose(mean, middle, atol=1e-12 * max(1, np.abs(middle).max()))
+    assert t == pytest.approx(left, rel=1e-9, abs=1e-9 * exact[0])
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(marks.m), atol=1e-12)
+    z = (marks.features(rows)[0] - mean) @ vectors
+    weight = np.ones(len(X)) if w is None else w
+    np.testing.assert_allclose((z.T * weight) @ z, np.diag(nu), atol=1e-8 * exact[0])
+    assert sums.count == weight.sum()
+    assert sums.rows == len(X)
+
+
+def test_whole_counts_are_repeated_rows():
+    X, w = table(), np.random.default_rng(2).integers(0, 3, 700)
+    marks = Landmarks.of(RBF(2.0), X[:40])
+    one = LandmarkSums(marks).add(X, w)
+    two = LandmarkSums(marks).add(np.repeat(X, w, axis=0))
+    np.testing.assert_allclose(one.pairs()[0], two.pairs()[0], atol=1e-11 * w.sum())
+    assert one.t == pytest.approx(two.t, rel=1e-12)
+    assert one.raw_trace == pytest.approx(two.raw_trace, rel=1e-12)
+
+
+@pytest.mark.parametrize("apart", [0.0, 3.0])
+@pytest.mark.parametrize("first", [1, 5, 350, 699])
+def test_parts_merge_to_the_whole(first, apart):
+    """The parts have shifts of their own, and may lie far from each other."""
+    X = table()
+    X[:first] += apart
+    marks = Landmarks.of(RBF(2.0), X[::14])
+    whole = LandmarkSums(marks).add(X)
+    parts = LandmarkSums(marks).add(X[:first]), LandmarkSums(marks).add(X[first:])
+    merged = parts[0].merge(parts[1])
+    nu = whole.pairs()[0]
+    np.testing.assert_allclose(merged.pairs()[0], nu, atol=1e-12 * nu[0])
+    np.testing.assert_allclose(merged.pairs()[2], whole.pairs()[2], atol=1e-13)
+    for name in ("count", "rows", "t", "raw_trace"):
+        assert getattr(merged, name) == pytest.approx(getattr(whole, name), rel=1e-12)
+    stream = LandmarkSums(marks)
+    for start in range(0, 700, 93):
+        stream.add(X[start : start + 93])
+    np.testing.assert_allclose(stream.pairs()[0], nu, atol=1e-12 * nu[0])
+
+
+def test_an_empty_part_changes_nothing():
+    X = table()
+    marks = Landmarks.of(RBF(2.0), X[:40])
+    sums = LandmarkSums(marks).add(X)
+    nu = sums.pairs()[0]
+    for empty in (LandmarkSums(marks), LandmarkSums(marks).add(X[:0])):
+        np.testing.assert_array_equal(LandmarkSums(marks).merge(sums).pairs()[0], nu)
+        np.testing.assert_array_equal(sums.merge(empty).pairs()[0], nu)
+    nothing = LandmarkSums(marks).add(X[:9], np.zeros(9))
+    with pytest.raises(InputError, match="no row"):
+        nothing.pairs()
+    np.testing.assert_allclose(nothing.add(X).pairs()[0], nu, atol=1e-12 * nu[0])
+
+
+def test_one_row_and_equal_rows_have_no_variance():
+    marks = Landmarks.of(RBF(1.0), table(5))
+    for rows in (table(1), np.repeat(table(1), 300, axis=0)):
+        nu, _, mean, t = LandmarkSums(marks).add(rows).pairs()
+        np.testing.assert_allclose(nu, 0, atol=1e-12)
+        np.testing.assert_allclose(mean, marks.features(rows[:1])[0][0], atol=1e-14)
+        assert t == pytest.approx(len(rows) * marks.features(rows[:1])[1][0], rel=1e-12)
+
+
+def test_float32_rows_keep_float64_sums():
+    X = table(3000).astype(np.float32)
+    marks = Landmarks.of(RBF(3.0), X[:20]).subset(10)
+    assert marks.steady
+    narrow, wide = LandmarkSums(marks, np.float32).add(X), LandmarkSums(marks).add(X)
+    nu = wide.pairs()[0]
+    assert narrow.p.dtype == np.float64
+    np.testing.assert_allclose(narrow.pairs()[0], nu, atol=2e-6 * nu[0])
+    rough = Landmarks.of(RBF(30.0), X[:200])  # pivots below the rounding of float32
+    assert not rough.steady
+    assert LandmarkSums(rough, np.float32).dtype == np.float64
+
+
+def test_the_same_call_gives_the_same_bits():
+    X = table(5000)
+    marks = Landmarks.of(RBF(2.0), X[:60])
+    one, two = LandmarkSums(marks).add(X), LandmarkSums(marks).add(X)
+    np.testing.assert_array_equal(one.p, two.p)
+    np.testing.assert_array_equal(one.q, two.q)
+
+
+def test_other_landmarks_and_odd_weights_are_refused():
+    X = table()
+    sums = LandmarkSums(Landmarks.of(RBF(2.0), X[:40])).add(X)
+    with pytest.raises(InputError, match="landmarks are the same"):
+        sums.merge(LandmarkSums(Landmarks.of(RBF(2.0), X[1:41])).add(X))
+    with pytest.raises(InputError, match="not negative"):
+        sums.add(X, np.full(700, -1.0))
+    with pytest.raises(InputError, match="each row"):
+        sums.add(X, np.ones(3))
+
+
+def test_a_kernel_that_is_not_positive_is_found_out():
+    def odd(x, y):
+        return 2 * np.exp(-((x - y.T) ** 2)) - 1.5 * (x == y.T)
+
+    marks = Landmarks.of(Function(odd), np.array([[0.0]]))
+    with pytest.raises(InputError, match="not positive definite"):
+        LandmarkSums(marks).add(np.array([[1e-3], [2.0]]))

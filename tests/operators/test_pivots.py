@@ -1,0 +1,171 @@
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.datasets import load_iris
+
+from mercer.errors import InputError
+from mercer.kernels import RBF, Function, Laplacian, Linear, NegativeDistance, Polynomial
+from mercer.operators import SAMPLERS, choose, select
+
+KERNELS = [RBF(1.5), Laplacian(2.0), Polynomial(2, gamma=0.5, coef0=1.0), NegativeDistance()]
+
+
+def table(n=400, p=3, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, p))
+
+
+def plain(kernel, X, origin=None):
+    """Return the kernel matrix in float64, from the origin where there is one."""
+    X = np.asarray(X, np.float64)
+    K = kernel.block(X)
+    if origin is not None:
+        o = np.asarray(
+            origin.toarray() if scipy.sparse.issparse(origin) else origin, np.float64
+        )
+        to = kernel.block(X, o)
+        K = K - to - to.T + kernel.block(o)
+    return K
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_is_left_of_the_matrix_is_not_negative(kernel, sampler, dtype):
+    X = table().astype(dtype)
+    found = choose(kernel, X, 40, sampler=sampler, dtype=dtype)
+    marks = found.landmarks
+    K = plain(kernel, X, marks.origin)
+    rounding = np.abs(K).max() * (1e-12 if dtype == np.float64 else 2e-4)
+    assert found.f.dtype == dtype
+    f = found.f.astype(np.float64)
+    N = K - f @ f.T
+    np.testing.assert_allclose(np.diag(N), found.residual, atol=rounding)
+    assert np.all(found.residual >= 0)
+    assert np.linalg.eigvalsh(N)[0] > -rounding * len(X)
+    assert found.trace == pytest.approx(found.residual.sum())
+    assert len(np.unique(found.indices)) == marks.m <= 40
+    np.testing.assert_array_equal(marks.rows, X[found.indices])
+    L = marks.triangle
+    assert L.dtype == np.float64
+    np.testing.assert_array_equal(L, np.tril(L))
+    S = np.ix_(found.indices, found.indices)
+    np.testing.assert_allclose(L @ L.T, K[S], atol=1e-12 * np.abs(K).max())
+    again, left = marks.features(X)
+    np.testing.assert_allclose(again, f, atol=np.sqrt(rounding))
+    np.testing.assert_allclose(left, found.residual, atol=30 * rounding)
+
+
+@pytest.mark.parametrize("sampler", [*SAMPLERS, "listed"])
+@pytest.mark.parametrize(
+    ("kernel", "rank"), [(Linear(), 3), (Polynomial(2, gamma=1.0, coef0=1.0), 10)], ids=str
+)
+def test_landmarks_end_at_the_rank(sampler, kernel, rank):
+    X = table()
+    found = choose(kernel, X, 100, sampler=np.arange(400) if sampler == "listed" else sampler)
+    assert found.landmarks.m == rank
+    K = plain(kernel, X)
+    np.testing.assert_allclose(found.f @ found.f.T, K, atol=1e-10 * K.max())
+    assert found.trace < 1e-10 * np.trace(K)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_duplicates_are_taken_once(sampler):
+    X = np.repeat(table(12), 30, axis=0)
+    found = choose(RBF(0.7), X, 200, sampler=sampler)
+    assert found.landmarks.m == 12
+    assert len(np.unique(found.indices // 30)) == 12
+    assert found.trace < 1e-10 * len(X)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_one_two_three_rows(sampler, n):
+    for kernel in (RBF(1.0), NegativeDistance()):
+        found = choose(kernel, table(n), 5, sampler=sampler)
+        assert found.landmarks.m == (n if isinstance(kernel, RBF) else n - 1)
+        np.testing.assert_allclose(found.residual, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_rows_of_weight_zero_are_neither_drawn_nor_counted(sampler):
+    X = table()
+    w = (np.arange(400) % 4 == 0).astype(float)
+    X[w == 0] *= 50
+    found = choose(RBF(1.5), X, 60, sampler=sampler, weights=w)
+    assert np.all(w[found.indices] > 0)
+    assert found.residual.shape == (400,)
+    assert found.trace == pytest.approx(w @ found.residual)
+    assert choose(Linear(), X, 3, sampler=sampler, weights=np.zeros(400)).landmarks.m == 0
+
+
+@pytest.mark.parametrize("form", ["far", "small", "large", "sparse"])
+def test_hard_inputs(form):
+    X = table()
+    X[:5] = X[5]
+    if form == "far":
+        X += 1e6
+    X *= {"small": 1e-8, "large": 1e8}.get(form, 1.0)
+    kernel = RBF().resolve(X)
+    rows = scipy.sparse.csr_array(X) if form == "sparse" else X
+    found = choose(kernel, rows, 50)
+    K = plain(kernel, X)
+    np.testing.assert_allclose(np.diag(K - found.f @ found.f.T), found.residual, atol=1e-9)
+    assert scipy.sparse.issparse(found.landmarks.rows) == (form == "sparse")
+
+
+def test_it_stops_when_the_rest_is_small_enough():
+    X = table()
+    found = choose(RBF(2.0), X, 400, stop=0.05)
+    assert found.trace <= 0.05 * 400
+    assert 10 < found.landmarks.m < 200
+    assert choose(RBF(2.0), X, 400, stop=1.0).landmarks.m == 0
+    assert choose(RBF(2.0), X, 400, stop=0.05, sampler="uniform").landmarks.m < 400
+
+
+def test_seeds():
+    X = table()
+    one, two = choose(RBF(1.0), X, 30, seed=3), choose(RBF(1.0), X, 30, seed=3)
+    np.testing.assert_array_equal(one.indices, two.indices)
+    np.testing.assert_array_equal(one.f, two.f)
+    assert not np.array_equal(one.indices, choose(RBF(1.0), X, 30, seed=4).indices)
+
+
+def test_listed_rows_keep_their_order():
+    X = table()
+    found = choose(RBF(1.0), X, 400, sampler=[7, 3, -1, 7])
+    np.testing.assert_array_equal(found.indices, [7, 3, 399])
+
+
+@pytest.mark.parametrize("sampler", ["greedy", [400], [0.5], [[1]], None])
+def test_what_is_no_sampler_is_refused(sampler):
+    with pytest.raises(InputError, match="landmark"):
+        choose(RBF(1.0), table(), 5, sampler=sampler)
+
+
+def test_selecting_among_fewer_rows():
+    X, w = table(), np.ones(400)
+    w[::2] = 0
+    marks, picked = select(RBF(1.0), X, 20, among=50, weights=w)
+    assert marks.m == 20
+    assert np.all(picked % 2 == 1)
+    np.testing.assert_array_equal(marks.rows, X[picked])
+    whole, same = select(RBF(1.0), X, 20), choose(RBF(1.0), X, 20)
+    np.testing.assert_array_equal(whole[1], same.indices)
+
+
+def test_a_kernel_that_is_not_positive_is_found_out():
+    odd = Function(lambda x, y: np.maximum(0, x[:, :1] + y[:, :1].T) ** 0.1 + (x @ y.T) ** 3)
+    with pytest.raises(InputError, match="not positive definite"):
+        choose(odd, table(), 100)
+    below = Function(lambda x, y: -np.ones((len(x), len(y))))
+    with pytest.raises(InputError, match="not positive definite"):
+        choose(below, table(), 5)
+
+
+def test_the_rows_are_left_alone():
+    X = load_iris().data
+    kept = X.copy()
+    found = choose(NegativeDistance(), X, 20)
+    np.testing.assert_array_equal(X, kept)
+    assert not np.shares_memory(found.landmarks.rows, X)
+    assert not np.shares_memory(found.landmarks.origin, X)
