@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.arrays import prepare
-from mercer.kernels import RBF, Function, Laplacian, Linear, NegativeDistance
+from mercer.kernels import RBF, Function, Laplacian, Linear
 from mercer.operators import AsymmetryError, KernelMatrix, kernel_matrix
 from mercer.testing import check_operator
 

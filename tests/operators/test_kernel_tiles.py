@@ -55,7 +55,7 @@ def test_two_calls_are_the_same_to_the_bit():
 
 def test_a_given_matrix_is_read_by_tiles_too():
     K = RBF(1.0).block(np.random.default_rng(0).standard_normal((900, 3)))
-    stored, op, v, image = both(Precomputed(), K)
+    stored, _op, v, image = both(Precomputed(), K)
     np.testing.assert_allclose(image, stored.matmat(v), atol=1e-10)
 
 
@@ -64,7 +64,8 @@ def test_float32_tiles_add_up_in_float64():
     stored, _, v, image = both(RBF(1.0), X)
     program = RBF(1.0).program()
     narrow, found = kernel_tiles(program, prepare(program, X.astype(np.float32)), None, v)
-    assert narrow.dtype == np.float32 and found.dtype == np.float64
+    assert narrow.dtype == np.float32
+    assert found.dtype == np.float64
     assert np.linalg.norm(found - image) <= 1e-6 * np.linalg.norm(stored.k) * np.linalg.norm(v)
 
 
