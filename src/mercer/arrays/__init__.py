@@ -36,6 +36,7 @@ from mercer.arrays._programs import (
     Through,
     Unit,
 )
+from mercer.arrays._rates import Rates, rates
 from mercer.arrays._rows import as_rows, columns_of, is_sparse, not_zero, row_norms, unit_rows
 from mercer.arrays._sides import Side, Workspace, diagonal, prepare, tile
 from mercer.arrays._tiles import (
@@ -61,6 +62,7 @@ __all__ = [
     "Measure",
     "Namespace",
     "Node",
+    "Rates",
     "Side",
     "Through",
     "Tiles",
@@ -93,6 +95,7 @@ __all__ = [
     "prepare",
     "qr",
     "quiet_blas",
+    "rates",
     "row_norms",
     "rows_times",
     "scratch",

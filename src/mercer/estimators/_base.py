@@ -16,10 +16,10 @@ from sklearn.base import (
 from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import planning
 from mercer.arrays import available_bytes, parse_bytes, thread_count
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._door import admit
+from mercer.estimators._planned import planned
 from mercer.planning import Path, Plan, Problem
 from mercer.solvers import Spectrum
 from mercer.sources import Source
@@ -95,7 +95,7 @@ class SpectralEstimator(
 
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         """Return the fitted attributes; nothing is published before all is well."""
-        made = planning.plan(self._problem(source, weights))
+        made = planned(self._problem(source, weights))
         _log.info("%s", made)
         spectrum, found = self._walk(source, made, weights)
         state = {k: v for k, v in vars(self).items() if k not in self.get_params(deep=False)}
@@ -274,4 +274,4 @@ def plan(estimator: SpectralEstimator, X: Any) -> Plan:
     """
     blank = clone(estimator)
     blank._check_parameters()
-    return planning.plan(blank._problem(blank._admit(X, reset=True)))
+    return planned(blank._problem(blank._admit(X, reset=True)))

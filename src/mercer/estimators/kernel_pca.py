@@ -198,7 +198,8 @@ class KernelPCA(KernelBack, SpectralEstimator):
         count = feature_count(self._seen, rows)
         per_entry = 4.0 * rows.nnz / n if hasattr(rows, "nnz") else 2.0 * p
         return KernelCost(
-            flops=per_entry + 20.0,
+            flops=per_entry + 8.0,
+            exponentials=1.0,
             features=count,
             finite=count is not None and self._frame.finite(self._seen),
             whole=needs_whole(self._seen.flag, self.indefinite, n, _LOOKED_THROUGH),

@@ -18,7 +18,7 @@ def kernel_candidates(problem: Problem) -> list[Path]:
     """Return the paths that can do a kernel problem, most digits first."""
     kernel = problem.kernel
     assert kernel is not None
-    machine = Machine(threads=problem.threads)
+    machine = problem.rates
     paths = []
     if kernel.features is not None:
         paths.append(_primal(problem, kernel.features))
@@ -55,6 +55,7 @@ def _build(p: Problem, kernel: KernelCost, machine: Machine, itemsize: int) -> f
     """Return the seconds of the matrix: half of it made, all of it written."""
     n = float(p.rows)
     made = 0.5 * n * n * kernel.flops / machine.rate(machine.symmetric, itemsize)
+    made += 0.5 * n * n * kernel.exponentials / machine.rate(machine.exponentials, itemsize)
     return made + n * n * itemsize / (machine.touch * machine.threads) + 1e-3
 
 
