@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mercer import errors
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
-    from mercer.estimators import PCA, KernelPCA, plan
+    from mercer.estimators import PCA, KernelPCA, plan, progress
 
 __version__ = "0.1.0"
 
@@ -24,6 +24,7 @@ __all__ = [
     "__version__",
     "errors",
     "plan",
+    "progress",
 ]
 
 _HOME = {
@@ -33,6 +34,7 @@ _HOME = {
     "MercerError": "mercer.errors",
     "PCA": "mercer.estimators",
     "plan": "mercer.estimators",
+    "progress": "mercer.estimators",
 }
 
 

@@ -48,6 +48,7 @@ from mercer.arrays._tiles import (
     scratch,
     shifted,
 )
+from mercer.arrays._watch import Listener, listening, task
 
 __all__ = [
     "EPS",
@@ -59,6 +60,7 @@ __all__ = [
     "Given",
     "Join",
     "Lanes",
+    "Listener",
     "Measure",
     "Namespace",
     "Node",
@@ -88,6 +90,7 @@ __all__ = [
     "interruptible",
     "is_numpy",
     "is_sparse",
+    "listening",
     "namespace",
     "not_zero",
     "orthonormal",
@@ -104,6 +107,7 @@ __all__ = [
     "single_threaded_blas",
     "svd",
     "symmetric_times",
+    "task",
     "thread_count",
     "tile",
     "triangle",

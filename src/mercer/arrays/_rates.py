@@ -11,6 +11,7 @@ import numpy as np
 from mercer.arrays._lanes import Lanes, single_threaded_blas, thread_count
 from mercer.arrays._linalg import eigh_in_place
 from mercer.arrays._namespace import Array
+from mercer.arrays._watch import task
 
 _SLOT = 0.06  # seconds that each rate is measured for
 _ROWS, _COLUMNS = 1024, 384  # of the block whose Gram matrix is made
@@ -62,7 +63,7 @@ def rates(threads: int | None = None) -> Rates:
 
 @lru_cache(maxsize=8)
 def _measured(threads: int) -> Rates:
-    with single_threaded_blas():
+    with task("measuring this machine"), single_threaded_blas():
         touch, stream = _memory(threads)
         return Rates(
             threads=threads,

@@ -1,7 +1,8 @@
 """The spectral family: each method its operator, its scaling, its projection."""
 
 from mercer.estimators._base import SpectralEstimator, plan
+from mercer.estimators._progress import progress
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.pca import PCA
 
-__all__ = ["PCA", "KernelPCA", "SpectralEstimator", "plan"]
+__all__ = ["PCA", "KernelPCA", "SpectralEstimator", "plan", "progress"]

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import available_bytes, parse_bytes, thread_count
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
+from mercer.estimators._callbacks import CallbackSupportMixin, followed
 from mercer.estimators._door import admit
 from mercer.estimators._planned import planned
 from mercer.planning import Path, Plan, Problem
@@ -33,7 +34,11 @@ class ParameterError(InputError, InvalidParameterError):
 
 
 class SpectralEstimator(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, abc.ABC
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+    abc.ABC,
 ):
     """Abstract: a method is its problem, its operator, its scaling and its projection.
 
@@ -82,7 +87,8 @@ class SpectralEstimator(
         blank = clone(self)
         blank._check_parameters()
         source = blank._admit(X, reset=True)
-        fitted = blank._fitted(source, _repeat_counts(sample_weight, source.shape[0]))
+        weights = _repeat_counts(sample_weight, source.shape[0])
+        fitted = followed(self, X, y, lambda: blank._fitted(source, weights))
         stale = [name for name in vars(self) if name.endswith("_") and name not in fitted]
         self.__dict__.update(fitted)
         for name in stale:

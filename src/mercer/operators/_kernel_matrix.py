@@ -18,6 +18,7 @@ from mercer.arrays import (
     diagonal,
     eps_of,
     symmetric_times,
+    task,
     thread_count,
     tile,
 )
@@ -219,7 +220,7 @@ def kernel_matrix(
             squares[number] = float(np.vdot(t, t)) * (1 if i == j else 2)
             largest[number] = max(float(t.max()), -float(t.min()))
 
-    with np.errstate(over="ignore", invalid="ignore"):
+    with task("kernel matrix"), np.errstate(over="ignore", invalid="ignore"):
         lanes.run(work, len(pairs))
     _symmetric(asymmetry, largest)
     trace = float(np.sum(diagonal(program, side) * root**2))
