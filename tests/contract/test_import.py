@@ -16,6 +16,7 @@ PUBLIC = [
     "KernelPCA",
     "MercerError",
     "PCA",
+    "RandomFeatures",
     "__version__",
     "errors",
     "plan",

@@ -13,13 +13,13 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import available_bytes, parse_bytes, thread_count
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._callbacks import CallbackSupportMixin, followed
 from mercer.estimators._door import admit
+from mercer.estimators._parameters import check_parameters, seed_of
 from mercer.estimators._planned import planned
 from mercer.planning import Path, Plan, Problem
 from mercer.solvers import Spectrum
@@ -27,10 +27,6 @@ from mercer.sources import Source
 
 _log = logging.getLogger("mercer")
 _FREE_SHARE = 0.8  # of the free memory may be taken unless `memory` says otherwise
-
-
-class ParameterError(InputError, InvalidParameterError):
-    """A parameter is not of the kind or in the range it must be."""
 
 
 class SpectralEstimator(
@@ -161,16 +157,7 @@ class SpectralEstimator(
         return tags
 
     def _check_parameters(self) -> None:
-        try:
-            self._validate_params()
-        except InvalidParameterError as error:
-            text = str(error)
-            what, _, got = text.partition(" Got ")
-            raise ParameterError(
-                what + (" Got " + got if got else ""),
-                got=got.removesuffix(" instead.") or text,
-                fix="see the docstring for what each parameter takes",
-            ) from None
+        check_parameters(self)
         if self.device not in (None, "cpu"):
             raise NotSupportedError(
                 "only the CPU is supported so far",
@@ -192,14 +179,7 @@ class SpectralEstimator(
 
     def _seed(self) -> int:
         """Return a whole number from `random_state`; None and generators are drawn from."""
-        state = self.random_state
-        if isinstance(state, int | np.integer):
-            return int(state)
-        if state is None:
-            return int(np.random.default_rng().integers(2**31))
-        if isinstance(state, np.random.Generator):
-            return int(state.integers(2**31))
-        return int(state.randint(2**31 - 1))
+        return seed_of(self.random_state)
 
     def _allowed(self) -> tuple[str, ...] | None:
         """Return the paths to choose from, for faces that promise a certain one."""
