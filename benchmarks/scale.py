@@ -183,7 +183,8 @@ def nystroem_20000() -> Cell:
     truth = _truth(x, gamma, k, "clouds-20000-64")
     warm("float64")
     pipe = make_pipeline(
-        Nystroem(kernel="rbf", gamma=gamma, n_components=1000, random_state=0), decomposition.PCA(k)
+        Nystroem(kernel="rbf", gamma=gamma, n_components=1000, random_state=0),
+        decomposition.PCA(k),
     )
     with Watch() as theirs:
         pipe.fit(x)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mercer import errors
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
-    from mercer.estimators import PCA, KernelPCA, plan
+    from mercer.estimators import PCA, KernelPCA, RandomFeatures, plan, progress
 
 __version__ = "0.1.0"
 
@@ -21,9 +21,11 @@ __all__ = [
     "DataWarning",
     "KernelPCA",
     "MercerError",
+    "RandomFeatures",
     "__version__",
     "errors",
     "plan",
+    "progress",
 ]
 
 _HOME = {
@@ -32,7 +34,9 @@ _HOME = {
     "KernelPCA": "mercer.estimators",
     "MercerError": "mercer.errors",
     "PCA": "mercer.estimators",
+    "RandomFeatures": "mercer.estimators",
     "plan": "mercer.estimators",
+    "progress": "mercer.estimators",
 }
 
 

@@ -118,6 +118,11 @@ KERNEL_FACES = [
     {"n_components": 2, "kernel": "rbf", "fit_inverse_transform": True},
     {"n_components": 1, "kernel": "precomputed"},
 ]
+RANDOM = [
+    {},
+    {"n_features": 7, "kernel": "laplacian"},
+    {"n_features": 20, "kernel": "arccosine", "orthogonal": False},
+]
 ESTIMATORS = [
     *(kind(**o) for kind in (mercer.PCA, SvdPCA, GramPCA, DualPCA) for o in OPTIONS),
     *(KrylovPCA(**options) for options in FEW),
@@ -126,6 +131,7 @@ ESTIMATORS = [
     *(mercer.KernelPCA(**options) for options in KERNELS),
     StoredKernelPCA(1),
     *(mercer.dropin.KernelPCA(**options) for options in KERNEL_FACES),
+    *(mercer.RandomFeatures(**options) for options in RANDOM),
 ]
 
 LEFT_OUT = [

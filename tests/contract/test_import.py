@@ -16,9 +16,11 @@ PUBLIC = [
     "KernelPCA",
     "MercerError",
     "PCA",
+    "RandomFeatures",
     "__version__",
     "errors",
     "plan",
+    "progress",
 ]
 
 

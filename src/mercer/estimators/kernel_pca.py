@@ -2,7 +2,7 @@
 
 import dataclasses
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import (
@@ -22,6 +22,7 @@ from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_ahead import KernelAhead
 from mercer.estimators._kernel_back import KernelBack, as_known
 from mercer.estimators._kernel_landmarks import Choice, refuse_landmarks
+from mercer.estimators._kernel_parameters import KernelParameters
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import (
     KernelRows,
@@ -39,13 +40,13 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source
 
 _LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
-_ENTRY = 60.0  # what an exponential and the steps around it cost, in flops of a product
+_ENTRY = 8.0  # steps around the exponential of an entry, in flops of a product
 _SAMPLE = 1000  # rows that settle a kernel
 _RESOLVED = 0.05  # half-width up to which an axis on landmarks counts as resolved
 _ENOUGH = 50  # rows from which a large effective rank says something
 
 
-class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
+class KernelPCA(KernelParameters, KernelBack, KernelAhead, KernelStream, SpectralEstimator):
     """Principal components of φ(x), k(x, y) = φ(x)ᵀφ(y): K̃ = HKH = UΛUᵀ, Z = UΛ^½.
 
     Use it where structure is curved: rings, clusters of any shape, images. The plan chooses
@@ -185,15 +186,6 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
         self.landmarks = landmarks
         self.tol_transform = tol_transform
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value."""
-        nested = {name: params.pop(name) for name in list(params) if name[:8] == "kernel__"}
-        super().set_params(**params)
-        if nested:
-            values = {name.removeprefix("kernel__"): value for name, value in nested.items()}
-            self.kernel = as_kernel(self.kernel).with_params(**values)
-        return self
-
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: a precomputed kernel is pairwise input."""
         tags = super().__sklearn_tags__()
@@ -252,6 +244,7 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
         per_entry = 4.0 * rows.nnz / n if hasattr(rows, "nnz") else 2.0 * p
         return KernelCost(
             flops=per_entry + _ENTRY,
+            exponentials=1.0,
             features=count,
             finite=count is not None and self._frame.finite(self._seen),
             whole=needs_whole(self._seen.flag, self.indefinite, n, _LOOKED_THROUGH),

@@ -30,7 +30,7 @@ def kernel_candidates(problem: Problem) -> list[Path]:
     """Return the paths that can do a kernel problem, most digits first."""
     kernel = problem.kernel
     assert kernel is not None
-    machine = Machine(threads=problem.threads)
+    machine = problem.rates
     if kernel.landmarks is not None:
         return [_landmarks(problem, kernel, machine, kernel.landmarks)]
     paths = []
@@ -69,11 +69,23 @@ def _primal(p: Problem, features: int) -> Path:
     )
 
 
+def _made(p: Problem, kernel: KernelCost, machine: Machine, itemsize: int) -> float:
+    """Return the seconds of making half of the matrix."""
+    n = float(p.rows)
+    made = 0.5 * n * n * kernel.flops / machine.rate(machine.symmetric, itemsize)
+    return made + 0.5 * n * n * kernel.exponentials / machine.rate(
+        machine.exponentials, itemsize
+    )
+
+
 def _build(p: Problem, kernel: KernelCost, machine: Machine, itemsize: int) -> float:
     """Return the seconds of the matrix: half of it made, all of it written."""
     n = float(p.rows)
-    made = 0.5 * n * n * kernel.flops / machine.rate(machine.symmetric, itemsize)
-    return made + n * n * itemsize / (machine.touch * machine.threads) + 1e-3
+    return (
+        _made(p, kernel, machine, itemsize)
+        + n * n * itemsize / (machine.touch * machine.threads)
+        + 1e-3
+    )
 
 
 def _lapack(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
@@ -111,7 +123,7 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     room = (p.memory - held) / (8.0 * n * 2.2)
     basis = int(min(p.rows, max(8 * b, k + 4 * b), max(room, k + 2 * b)))
     held += 8.0 * n * 2.2 * basis
-    walk = 0.5 * n * n * kernel.flops / machine.rate(machine.symmetric, p.itemsize)
+    walk = _made(p, kernel, machine, p.itemsize)
     walk += 2 * n * n * b / machine.rate(machine.thin, p.itemsize)
     start = _feature_seconds(2 * n, m, p.cols, machine)
     flops = _WALKS * (0.5 * n * n * kernel.flops + 2 * n * n * b)
