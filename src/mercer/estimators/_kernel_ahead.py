@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
@@ -16,7 +17,7 @@ from mercer.kernels import Kernel, Precomputed
 from mercer.sources import Source, scan
 
 
-class KernelAhead:
+class KernelAhead(TransformerMixin):  # so that its fit_transform gives frames
     """Mixed into kernel PCA: the projection of rows.
 
     What it asks of the fitted model is named below.
