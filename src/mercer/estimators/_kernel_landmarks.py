@@ -50,9 +50,10 @@ class Choice:
                 return cls(count=int(landmarks))
         elif len(getattr(landmarks, "shape", ())) == 2:
             return cls(count=int(landmarks.shape[0]), rows=landmarks)
+        kind, shape = type(landmarks).__name__, getattr(landmarks, "shape", None)
         raise InputError(
             "`landmarks` is a number, a sampler or rows",
-            got=f"landmarks={landmarks!r}",
+            got=f"landmarks={landmarks!r}" if shape is None else f"{kind} of shape {shape}",
             fix=f"pass a whole number, one of {', '.join(SAMPLERS)}, or an array (m, p)",
         )
 

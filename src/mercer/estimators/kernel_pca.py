@@ -148,7 +148,8 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
         "landmarks": [
             Interval(Integral, 1, None, closed="left"),
             str,
-            HasMethods("shape"),
+            "array-like",
+            "sparse matrix",
             None,
         ],
         "tol_transform": [
