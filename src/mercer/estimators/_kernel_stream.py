@@ -94,7 +94,8 @@ class KernelStream:
                 {k: v for k, v in vars(self).items() if k not in blank.get_params(deep=False)}
             )
         stream = blank._taken(self._stream or Stream(), X, sample_weight, first)
-        self.__dict__.update(blank._published(stream))
+        this: Any = self
+        this._publish(blank._published(stream))
         return self
 
     def merge(self, other: Any) -> Self:
@@ -225,7 +226,8 @@ class KernelStream:
                 got="an iterator without blocks",
                 fix="pass an iterator that gives arrays of shape (n, p)",
             )
-        self.__dict__.update(blank._published(stream))
+        this: Any = self
+        this._publish(blank._published(stream))
         return self
 
     def refine(
@@ -269,11 +271,7 @@ class KernelStream:
         counts = repeat_counts(sample_weight, source.shape[0])
         blank._known = Known(this._seen, this._frame, passes)
         blank._before = self._axes_before(source, counts)
-        fitted = blank._fitted(source, counts)
-        fitted["_stream"] = None
-        for name in ("landmarks_", "residual_trace_"):
-            self.__dict__.pop(name, None)
-        self.__dict__.update(fitted)
+        this._publish(blank._fitted(source, counts))
         return self
 
     def _axes_before(self, source: Any, counts: Array | None) -> Array | None:

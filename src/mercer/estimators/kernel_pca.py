@@ -343,9 +343,7 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
             "effective_rank_": found.effective_rank,
             "alignment_": self._alignment(self.X_fit_),
             "_dtype": dtype,
-            "_coordinates": None
-            if coordinates is None
-            else np.asarray(coordinates[:, :k], dtype),
+            "_coordinates": coordinates,
             "_engine": found.engine,
             "_phi": found.phi,
             "_middle": found.middle,
@@ -354,6 +352,7 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
             "_compressed": None,
             "_before": None,
             "_known": None,
+            "_stream": None,
         }
         scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
         fitted |= self._projecting(spectrum.right[:, :k] * scale, found, source, dtype)
