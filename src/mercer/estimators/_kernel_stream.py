@@ -188,6 +188,7 @@ class KernelStream:
     def _published(self, stream: Stream) -> dict[str, Any]:
         """Return the fitted attributes of the rows seen so far."""
         this: Any = self
+        self._stream = stream  # what is promised of a stream is promised of its first block
         sums = stream.sums if stream.sums is not None else self._summed(stream)
         wanted: Any = this.n_components
         k = this._most_components(max(stream.count, 1))
