@@ -356,7 +356,7 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
         }
         scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
         fitted |= self._projecting(spectrum.right[:, :k] * scale, found, source, dtype)
-        self._warn_rank(fitted["effective_rank_"], source.shape[0])
+        self._warn_rank(fitted["effective_rank_"], int(found.total))
         return fitted
 
     def _projecting(
