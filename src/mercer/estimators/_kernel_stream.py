@@ -54,12 +54,15 @@ class Stream:
         After that: m×m numbers, whatever the number of rows.
     count : int
         Rows seen.
+    alignment : float or None
+        With the linear kernel, on the rows that settled the landmarks.
     """
 
     blocks: tuple[Any, ...] = ()
     weights: tuple[Any, ...] = ()
     sums: LandmarkSums | None = None
     count: int = 0
+    alignment: float | None = None
 
 
 class KernelStream:
@@ -118,8 +121,9 @@ class KernelStream:
         sums = copy.deepcopy(mine)
         sums.merge(theirs)
         count = self._stream.count + other._stream.count  # type: ignore[union-attr]
+        merged = dataclasses.replace(self._stream, sums=sums, count=count)  # type: ignore[type-var]
         blank: Any = copy.copy(self)
-        self.__dict__.update(blank._published(Stream(sums=sums, count=count)))
+        self.__dict__.update(blank._published(merged))
         return self
 
     def _taken(self, stream: Stream, X: Any, weights: Any, first: bool) -> Stream:
@@ -140,7 +144,7 @@ class KernelStream:
         if stream.sums is not None:
             sums = copy.deepcopy(stream.sums)
             sums.add(this._frame.ready(source), counts)
-            return Stream(sums=sums, count=count)
+            return dataclasses.replace(stream, sums=sums, count=count)
         rows = source.array
         kept = dataclasses.replace(
             stream,
@@ -154,7 +158,11 @@ class KernelStream:
 
     def _settled(self, stream: Stream) -> Stream:
         """Return the stream with kernel, frame and landmarks fixed, its rows let go."""
-        return dataclasses.replace(stream, blocks=(), weights=(), sums=self._summed(stream))
+        this: Any = self
+        sums = self._summed(stream)
+        alignment = this._alignment(this.X_fit_)
+        this._frame = dataclasses.replace(this._frame, weights=None)  # they go with their rows
+        return Stream(sums=sums, count=stream.count, alignment=alignment)
 
     def _summed(self, stream: Stream) -> LandmarkSums:
         """Return the sums over the rows kept so far, on landmarks chosen among them."""
@@ -211,6 +219,8 @@ class KernelStream:
         state["plan_"] = planning.plan(problem)
         state |= this._scale(spectrum, found, source)
         state |= {"n_samples_": stream.count, "_stream": stream}
+        if stream.sums is not None:
+            state["alignment_"] = stream.alignment
         this._warn(spectrum)
         return state
 
