@@ -224,8 +224,14 @@ class KernelStream:
         this._warn(spectrum)
         return state
 
-    def _fit_blocks(self, blocks: Iterable[Any]) -> Self:
+    def _fit_blocks(self, blocks: Iterable[Any], weights: Any) -> Self:
         """Fit to an iterator of blocks of rows, one pass."""
+        if weights is not None:
+            raise InputError(
+                "weights cannot be told apart into the blocks of an iterator",
+                got="sample_weight with an iterator",
+                fix="call partial_fit(block, sample_weight=weights of the block)",
+            )
         blank: Any = clone(self)
         blank._check_parameters()
         stream = Stream()

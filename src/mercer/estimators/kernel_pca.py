@@ -208,8 +208,8 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
 
         See `PCA.fit`. An iterator is read once and fitted on landmarks; see `partial_fit`.
         """
-        if is_blocks(X):
-            return self._fit_blocks(X)
+        if self._takes_blocks and is_blocks(X):
+            return self._fit_blocks(X, sample_weight)
         return super().fit(X, y, sample_weight=sample_weight)
 
     # -- describe ---------------------------------------------------------------------
