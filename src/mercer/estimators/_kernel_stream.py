@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 from collections.abc import Iterable, Iterator
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -274,17 +275,14 @@ class KernelStream:
             The repeat counts of the fit.
         """
         check_is_fitted(self)
+        _refuse_passes(passes)
         this: Any = self
         blank: Any = clone(this)
-        blank.__dict__.update(
-            {
-                k: v
-                for k, v in vars(self).items()
-                if k in ("n_features_in_", "feature_names_in_")
-            }
-        )
+        kept = ("n_features_in_", "feature_names_in_", "_given", "_numeric")
+        blank.__dict__.update({k: v for k, v in vars(self).items() if k in kept})
         blank.set_params(landmarks=None, tol=this.tol if tol is None else tol)
-        source = blank._admit(X, reset=True)
+        blank._check_parameters()
+        source = blank._admit(X, reset=False)
         counts = repeat_counts(sample_weight, source.shape[0])
         blank._known = Known(this._seen, this._frame, passes)
         blank._before = self._axes_before(source, counts)
@@ -300,6 +298,15 @@ class KernelStream:
             return None
         z = np.asarray(this._project(source), np.float64)[:, alive] / np.sqrt(values[alive])
         return z if counts is None else z * np.sqrt(counts)[:, None]
+
+
+def _refuse_passes(passes: Any) -> None:
+    if passes is not None and (not isinstance(passes, Integral) or passes < 1):
+        raise InputError(
+            "`passes` is a number of products with the kernel matrix",
+            got=f"passes={passes!r}",
+            fix="pass a whole number from 1 on, or None",
+        )
 
 
 def is_blocks(X: Any) -> bool:
