@@ -10,7 +10,7 @@ from mercer.arrays import EPS, Array
 from mercer.diagnostics import effective_rank
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._indefinite import Signs
-from mercer.estimators._kernel_task import KernelFound, Task
+from mercer.estimators._kernel_task import KernelFound, Task, no_variance
 from mercer.kernels import Kernel
 from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, select
 from mercer.planning import start_landmarks
@@ -208,10 +208,13 @@ def described(
     model: LandmarkModel, wanted: int | float, tol: float
 ) -> tuple[Spectrum, KernelFound]:
     """Return the pairs of a landmark model and what is reported beside them."""
+    held = float(np.sum(model.values))
+    if held + model.residual <= model.error:
+        marks = model.landmarks
+        raise no_variance(marks.kernel, held, f"{marks.m} landmarks tell all rows")
     k = model.count_for(wanted) if isinstance(wanted, float) else wanted
     certificate = model.certificate(k, tol)
     few = min(k, len(model.values))
-    held = float(np.sum(model.values))
     spectrum = Spectrum(
         values=model.values[:few],
         right=model.axes[:, :few],
