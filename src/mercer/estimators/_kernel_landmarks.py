@@ -10,6 +10,7 @@ from mercer.arrays import EPS, Array
 from mercer.diagnostics import effective_rank
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._indefinite import Signs
+from mercer.estimators._kernel_rows import FIRST_GUESS
 from mercer.estimators._kernel_task import KernelFound, Task, no_variance
 from mercer.kernels import Kernel
 from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, select
@@ -104,11 +105,11 @@ class LandmarkModel:
         if choice.rows is not None:
             landmarks = Landmarks.of(task.kernel, choice.rows)
         else:
-            k = 1 if isinstance(task.wanted, float) else task.wanted
+            k = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
             landmarks, _ = select(
                 task.kernel,
                 task.rows,
-                choice.number(task.n, k),
+                choice.number(task.n, min(k, task.n)),
                 among=_AMONG,
                 sampler=choice.sampler,
                 weights=task.weights,
