@@ -147,13 +147,19 @@ class KernelStream:
             sums.add(this._frame.ready(source), counts)
             return dataclasses.replace(stream, sums=sums, count=count)
         rows = source.array
+        if stream.blocks and hasattr(rows, "tocsr") != hasattr(stream.blocks[0], "tocsr"):
+            raise InputError(
+                "the blocks of a stream must all be sparse, or none",
+                got=f"{type(rows).__name__} after {type(stream.blocks[0]).__name__}",
+                fix="convert the blocks to one kind",
+            )
         kept = dataclasses.replace(
             stream,
             blocks=(*stream.blocks, rows.copy()),
             weights=(*stream.weights, counts),
             count=count,
         )
-        given = not isinstance(this.landmarks, str | int | None)
+        given = Choice.of(this.landmarks).rows is not None
         settled = given and as_known(this.kernel).resolved and not this.standardize
         return this._settled(kept) if settled or count >= _BUFFER else kept
 
