@@ -349,7 +349,6 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
             "_middle": found.middle,
             "_landmark_model": found.landmarks,
             "_decoder": None,
-            "_compressed": None,
             "_before": None,
             "_known": None,
             "_stream": None,
