@@ -19,7 +19,7 @@ from mercer.estimators._door import admit, admit_coordinates
 from mercer.estimators._indefinite import Signs
 from mercer.estimators._kernel_task import KernelFound
 from mercer.kernels import Kernel, Precomputed, as_kernel
-from mercer.planning import Path
+from mercer.planning import KernelCost, Path
 from mercer.solvers import Certificate, Spectrum
 from mercer.sources import Source
 
@@ -287,6 +287,10 @@ class KernelPCA(estimators.KernelPCA):
             count = None if features is None else features.count(self.X_fit_.shape[1])
             most = most if count is None else min(most, count)
         return most
+
+    def _cost(self, rows: Any) -> KernelCost:
+        """Return what the plan may know; scikit-learn's class has a vector on the samples."""
+        return dataclasses.replace(super()._cost(rows), centred=False)  # no landmarks
 
     def _drops_zeros(self) -> bool:
         return bool(self.remove_zero_eig) or self.n_components is None

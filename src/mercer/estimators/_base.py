@@ -89,11 +89,15 @@ class SpectralEstimator(
         source = blank._admit(X, reset=True)
         weights = repeat_counts(sample_weight, source.shape[0])
         fitted = followed(self, X, y, lambda: blank._fitted(source, weights))
+        self._publish(fitted)
+        return self
+
+    def _publish(self, fitted: dict[str, Any]) -> None:
+        """Put fitted attributes in the place of those of an earlier fit."""
         stale = [name for name in vars(self) if name.endswith("_") and name not in fitted]
         self.__dict__.update(fitted)
         for name in stale:
             self.__dict__.pop(name, None)
-        return self
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
         """Return the source of X, checked."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
@@ -16,7 +17,7 @@ from mercer.kernels import Kernel, Precomputed
 from mercer.sources import Source, scan
 
 
-class KernelAhead:
+class KernelAhead(TransformerMixin):  # so that its fit_transform gives frames
     """Mixed into kernel PCA: the projection of rows.
 
     What it asks of the fitted model is named below.
@@ -37,7 +38,6 @@ class KernelAhead:
     _coordinates: Array | None
     _projection: Projection
     _landmark_model: LandmarkModel | None
-    _compressed: Compressed | None
     _admit: Any
     _seed: Any
 
@@ -63,8 +63,8 @@ class KernelAhead:
             return self._through_features(rows)
         if isinstance(self.kernel_, Precomputed):
             products = np.asarray(rows @ self.dual_)
-        elif self.tol_transform is not None and self._landmark_model is None:
-            return np.asarray(self._by_landmarks(rows), self._dtype)
+        elif (made := self._on_landmarks()) is not None:
+            return np.asarray(self._by_landmarks(made, rows), self._dtype)
         else:
             products = self._projection.products(rows)
         return np.asarray(products - self._level, self._dtype)
@@ -75,21 +75,28 @@ class KernelAhead:
         short = self.n_components_ - found.shape[1]
         return found if short <= 0 else np.pad(found, ((0, 0), (0, short)))
 
-    def _by_landmarks(self, rows: Any) -> Array:
+    def _on_landmarks(self) -> Compressed | None:
+        """Return the projection on landmarks, made once; None where rows go the exact way."""
+        held, exact = self._landmark_model is not None, self._projection
+        if self.tol_transform is None or held or self._engine is not None or exact is None:
+            return None
+        if not self._seen.flag.centred:
+            raise NotSupportedError(
+                "rows can be projected on landmarks only for a positive definite kernel",
+                got=f"tol_transform={self.tol_transform} with {self._seen!r}",
+                fix="set tol_transform=None",
+            )
+        if exact.compressed is None:
+            tol, scale = self.tol_transform, np.sqrt(self.explained_variance_)
+            made = compress(self._seen, exact, self._level, scale, tol, self._seed())
+            exact.compressed = made
+        found: Compressed = exact.compressed
+        return found
+
+    def _by_landmarks(self, made: Compressed, rows: Any) -> Array:
         """Return coordinates on landmarks where their bound meets `tol_transform`."""
         assert self.tol_transform is not None
         tol, scale = self.tol_transform, np.sqrt(self.explained_variance_)
-        if self._compressed is None:
-            if not self._seen.flag.centred:
-                raise NotSupportedError(
-                    "rows can be projected on landmarks only for a positive definite kernel",
-                    got=f"tol_transform={tol} with {self._seen!r}",
-                    fix="set tol_transform=None",
-                )
-            self._compressed = compress(
-                self._seen, self._projection, self._level, scale, tol, self._seed()
-            )
-        made = self._compressed
         if np.isinf(tol):
             return made.project(rows)
 
@@ -106,14 +113,16 @@ class KernelAhead:
         """Return bounds (n_samples, n_components) on the error of projecting X on landmarks.
 
         ``transform(X)`` with ``tol_transform=float("inf")`` differs from the exact
-        coordinates by no more.
+        coordinates by no more. Zeros where `tol_transform` is None, and for models that
+        need no landmarks beside their own.
         """
         check_is_fitted(self)
-        rows = self._frame.ready(self._admit(X, reset=False))
-        if self._compressed is None:
-            return np.zeros((int(rows.shape[0]), self.n_components_))
-        made = self._compressed
-        return by_blocks(rows, lambda block: made.bounded(block)[1])
+        source = self._admit(X, reset=False)
+        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+        made = self._on_landmarks()
+        if made is None:
+            return np.zeros((source.shape[0], self.n_components_))
+        return by_blocks(self._frame.ready(source), lambda block: made.bounded(block)[1])
 
     def novelty(self, X: Any) -> Array:
         """Return ‖φ̃(x)‖² - ‖z(x)‖² (n_samples,): how far a row is from the axes.

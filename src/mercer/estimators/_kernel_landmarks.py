@@ -10,7 +10,8 @@ from mercer.arrays import EPS, Array
 from mercer.diagnostics import effective_rank
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._indefinite import Signs
-from mercer.estimators._kernel_task import KernelFound, Task
+from mercer.estimators._kernel_rows import FIRST_GUESS
+from mercer.estimators._kernel_task import KernelFound, Task, no_variance
 from mercer.kernels import Kernel
 from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, select
 from mercer.planning import start_landmarks
@@ -50,9 +51,10 @@ class Choice:
                 return cls(count=int(landmarks))
         elif len(getattr(landmarks, "shape", ())) == 2:
             return cls(count=int(landmarks.shape[0]), rows=landmarks)
+        kind, shape = type(landmarks).__name__, getattr(landmarks, "shape", None)
         raise InputError(
             "`landmarks` is a number, a sampler or rows",
-            got=f"landmarks={landmarks!r}",
+            got=f"landmarks={landmarks!r}" if shape is None else f"{kind} of shape {shape}",
             fix=f"pass a whole number, one of {', '.join(SAMPLERS)}, or an array (m, p)",
         )
 
@@ -103,11 +105,11 @@ class LandmarkModel:
         if choice.rows is not None:
             landmarks = Landmarks.of(task.kernel, choice.rows)
         else:
-            k = 1 if isinstance(task.wanted, float) else task.wanted
+            k = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
             landmarks, _ = select(
                 task.kernel,
                 task.rows,
-                choice.number(task.n, k),
+                choice.number(task.n, min(k, task.n)),
                 among=_AMONG,
                 sampler=choice.sampler,
                 weights=task.weights,
@@ -207,10 +209,13 @@ def described(
     model: LandmarkModel, wanted: int | float, tol: float
 ) -> tuple[Spectrum, KernelFound]:
     """Return the pairs of a landmark model and what is reported beside them."""
+    held = float(np.sum(model.values))
+    if held + model.residual <= model.error:
+        marks = model.landmarks
+        raise no_variance(marks.kernel, held, f"{marks.m} landmarks tell all rows")
     k = model.count_for(wanted) if isinstance(wanted, float) else wanted
     certificate = model.certificate(k, tol)
     few = min(k, len(model.values))
-    held = float(np.sum(model.values))
     spectrum = Spectrum(
         values=model.values[:few],
         right=model.axes[:, :few],

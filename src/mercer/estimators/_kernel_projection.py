@@ -45,6 +45,7 @@ class Projection:
     def __init__(self, kernel: Kernel, rows: Any, dual: Array, *, wide: bool = False) -> None:
         self.program, self.rows, self.dual = kernel.program(), rows, dual
         self.wide = wide
+        self.compressed: Any = None  # the same on landmarks, where that was asked for
         self._side: Side | None = None
 
     @property

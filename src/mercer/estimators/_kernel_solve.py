@@ -12,7 +12,7 @@ from mercer.estimators._indefinite import Signs, settle
 from mercer.estimators._kernel_landmarks import LandmarkModel, on_landmarks
 from mercer.estimators._kernel_primal import primal
 from mercer.estimators._kernel_rows import FIRST_GUESS
-from mercer.estimators._kernel_task import KernelFound, Task, flips, not_finite
+from mercer.estimators._kernel_task import KernelFound, Task, flips, no_variance, not_finite
 from mercer.kernels import Flag, Precomputed
 from mercer.operators import (
     AsymmetryError,
@@ -114,12 +114,8 @@ def _refuse_odd(op: Matrix, task: Task) -> None:
     floor = _floor(op, task).absolute
     still = task.kernel.flag.centred or op.centred_squares <= op.lost_squares
     if not op.trace > floor * task.n**0.5 and still:
-        raise InputError(
-            "the kernel matrix is constant up to rounding: no direction has variance",
-            got=f"tr K̃ = {op.trace:.3g}, entries up to {op.sums.largest:.3g}, {task.kernel!r},"
-            f" n_features = {task.rows.shape[1]}",
-            fix="choose a shorter lengthscale, or check that the rows differ",
-        )
+        size = f"entries up to {op.sums.largest:.3g}, n_features = {task.rows.shape[1]}"
+        raise no_variance(task.kernel, op.trace, size)
 
 
 def _floor(op: Matrix, task: Task) -> Floor:

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 from collections.abc import Iterable, Iterator
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -54,12 +55,15 @@ class Stream:
         After that: m×m numbers, whatever the number of rows.
     count : int
         Rows seen.
+    alignment : float or None
+        With the linear kernel, on the rows that settled the landmarks.
     """
 
     blocks: tuple[Any, ...] = ()
     weights: tuple[Any, ...] = ()
     sums: LandmarkSums | None = None
     count: int = 0
+    alignment: float | None = None
 
 
 class KernelStream:
@@ -94,7 +98,8 @@ class KernelStream:
                 {k: v for k, v in vars(self).items() if k not in blank.get_params(deep=False)}
             )
         stream = blank._taken(self._stream or Stream(), X, sample_weight, first)
-        self.__dict__.update(blank._published(stream))
+        this: Any = self
+        this._publish(blank._published(stream))
         return self
 
     def merge(self, other: Any) -> Self:
@@ -117,8 +122,9 @@ class KernelStream:
         sums = copy.deepcopy(mine)
         sums.merge(theirs)
         count = self._stream.count + other._stream.count  # type: ignore[union-attr]
+        merged = dataclasses.replace(self._stream, sums=sums, count=count)  # type: ignore[type-var]
         blank: Any = copy.copy(self)
-        self.__dict__.update(blank._published(Stream(sums=sums, count=count)))
+        self.__dict__.update(blank._published(merged))
         return self
 
     def _taken(self, stream: Stream, X: Any, weights: Any, first: bool) -> Stream:
@@ -139,21 +145,31 @@ class KernelStream:
         if stream.sums is not None:
             sums = copy.deepcopy(stream.sums)
             sums.add(this._frame.ready(source), counts)
-            return Stream(sums=sums, count=count)
+            return dataclasses.replace(stream, sums=sums, count=count)
         rows = source.array
+        if stream.blocks and hasattr(rows, "tocsr") != hasattr(stream.blocks[0], "tocsr"):
+            raise InputError(
+                "the blocks of a stream must all be sparse, or none",
+                got=f"{type(rows).__name__} after {type(stream.blocks[0]).__name__}",
+                fix="convert the blocks to one kind",
+            )
         kept = dataclasses.replace(
             stream,
             blocks=(*stream.blocks, rows.copy()),
             weights=(*stream.weights, counts),
             count=count,
         )
-        given = not isinstance(this.landmarks, str | int | None)
+        given = Choice.of(this.landmarks).rows is not None
         settled = given and as_known(this.kernel).resolved and not this.standardize
         return this._settled(kept) if settled or count >= _BUFFER else kept
 
     def _settled(self, stream: Stream) -> Stream:
         """Return the stream with kernel, frame and landmarks fixed, its rows let go."""
-        return dataclasses.replace(stream, blocks=(), weights=(), sums=self._summed(stream))
+        this: Any = self
+        sums = self._summed(stream)
+        alignment = this._alignment(this.X_fit_)
+        this._frame = dataclasses.replace(this._frame, weights=None)  # they go with their rows
+        return Stream(sums=sums, count=stream.count, alignment=alignment)
 
     def _summed(self, stream: Stream) -> LandmarkSums:
         """Return the sums over the rows kept so far, on landmarks chosen among them."""
@@ -187,6 +203,7 @@ class KernelStream:
     def _published(self, stream: Stream) -> dict[str, Any]:
         """Return the fitted attributes of the rows seen so far."""
         this: Any = self
+        self._stream = stream  # what is promised of a stream is promised of its first block
         sums = stream.sums if stream.sums is not None else self._summed(stream)
         wanted: Any = this.n_components
         k = this._most_components(max(stream.count, 1))
@@ -209,11 +226,19 @@ class KernelStream:
         state["plan_"] = planning.plan(problem)
         state |= this._scale(spectrum, found, source)
         state |= {"n_samples_": stream.count, "_stream": stream}
+        if stream.sums is not None:
+            state["alignment_"] = stream.alignment
         this._warn(spectrum)
         return state
 
-    def _fit_blocks(self, blocks: Iterable[Any]) -> Self:
+    def _fit_blocks(self, blocks: Iterable[Any], weights: Any) -> Self:
         """Fit to an iterator of blocks of rows, one pass."""
+        if weights is not None:
+            raise InputError(
+                "weights cannot be told apart into the blocks of an iterator",
+                got="sample_weight with an iterator",
+                fix="call partial_fit(block, sample_weight=weights of the block)",
+            )
         blank: Any = clone(self)
         blank._check_parameters()
         stream = Stream()
@@ -225,7 +250,8 @@ class KernelStream:
                 got="an iterator without blocks",
                 fix="pass an iterator that gives arrays of shape (n, p)",
             )
-        self.__dict__.update(blank._published(stream))
+        this: Any = self
+        this._publish(blank._published(stream))
         return self
 
     def refine(
@@ -255,25 +281,18 @@ class KernelStream:
             The repeat counts of the fit.
         """
         check_is_fitted(self)
+        _refuse_passes(passes)
         this: Any = self
         blank: Any = clone(this)
-        blank.__dict__.update(
-            {
-                k: v
-                for k, v in vars(self).items()
-                if k in ("n_features_in_", "feature_names_in_")
-            }
-        )
+        kept = ("n_features_in_", "feature_names_in_", "_given", "_numeric")
+        blank.__dict__.update({k: v for k, v in vars(self).items() if k in kept})
         blank.set_params(landmarks=None, tol=this.tol if tol is None else tol)
-        source = blank._admit(X, reset=True)
+        blank._check_parameters()
+        source = blank._admit(X, reset=False)
         counts = repeat_counts(sample_weight, source.shape[0])
         blank._known = Known(this._seen, this._frame, passes)
         blank._before = self._axes_before(source, counts)
-        fitted = blank._fitted(source, counts)
-        fitted["_stream"] = None
-        for name in ("landmarks_", "residual_trace_"):
-            self.__dict__.pop(name, None)
-        self.__dict__.update(fitted)
+        this._publish(blank._fitted(source, counts))
         return self
 
     def _axes_before(self, source: Any, counts: Array | None) -> Array | None:
@@ -285,6 +304,15 @@ class KernelStream:
             return None
         z = np.asarray(this._project(source), np.float64)[:, alive] / np.sqrt(values[alive])
         return z if counts is None else z * np.sqrt(counts)[:, None]
+
+
+def _refuse_passes(passes: Any) -> None:
+    if passes is not None and (not isinstance(passes, Integral) or passes < 1):
+        raise InputError(
+            "`passes` is a number of products with the kernel matrix",
+            got=f"passes={passes!r}",
+            fix="pass a whole number from 1 on, or None",
+        )
 
 
 def is_blocks(X: Any) -> bool:

@@ -99,6 +99,14 @@ def captured_share(
     return float(lower / found.trace), float(min(upper / found.trace, 1.0))
 
 
+def no_variance(kernel: Kernel, trace: float, size: str) -> InputError:
+    return InputError(
+        "the kernel matrix is constant up to rounding: no direction has variance",
+        got=f"tr K̃ = {trace:.3g}, {size}, {kernel!r}",
+        fix="choose a shorter lengthscale, or check that the rows differ",
+    )
+
+
 def not_finite(task: Task) -> InputError:
     return InputError(
         "the kernel gives values that are not finite",

@@ -2,7 +2,7 @@
 
 import dataclasses
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import (
@@ -149,7 +149,8 @@ class KernelPCA(KernelParameters, KernelBack, KernelAhead, KernelStream, Spectra
         "landmarks": [
             Interval(Integral, 1, None, closed="left"),
             str,
-            HasMethods("shape"),
+            "array-like",
+            "sparse matrix",
             None,
         ],
         "tol_transform": [
@@ -199,8 +200,8 @@ class KernelPCA(KernelParameters, KernelBack, KernelAhead, KernelStream, Spectra
 
         See `PCA.fit`. An iterator is read once and fitted on landmarks; see `partial_fit`.
         """
-        if is_blocks(X):
-            return self._fit_blocks(X)
+        if self._takes_blocks and is_blocks(X):
+            return self._fit_blocks(X, sample_weight)
         return super().fit(X, y, sample_weight=sample_weight)
 
     # -- describe ---------------------------------------------------------------------
@@ -335,21 +336,19 @@ class KernelPCA(KernelParameters, KernelBack, KernelAhead, KernelStream, Spectra
             "effective_rank_": found.effective_rank,
             "alignment_": self._alignment(self.X_fit_),
             "_dtype": dtype,
-            "_coordinates": None
-            if coordinates is None
-            else np.asarray(coordinates[:, :k], dtype),
+            "_coordinates": coordinates,
             "_engine": found.engine,
             "_phi": found.phi,
             "_middle": found.middle,
             "_landmark_model": found.landmarks,
             "_decoder": None,
-            "_compressed": None,
             "_before": None,
             "_known": None,
+            "_stream": None,
         }
         scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
         fitted |= self._projecting(spectrum.right[:, :k] * scale, found, source, dtype)
-        self._warn_rank(fitted["effective_rank_"], source.shape[0])
+        self._warn_rank(fitted["effective_rank_"], int(found.total))
         return fitted
 
     def _projecting(

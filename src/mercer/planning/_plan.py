@@ -84,7 +84,7 @@ def plan(problem: Problem) -> Plan:
 
 
 def _best(fits: list[Path]) -> Path:
-    if any(path.name == "stored" for path in fits):  # no use in making tiles again
+    if "stored" in [path.name for path in fits]:  # no use in making tiles again
         fits = [path for path in fits if path.name != "tiles"]
     quickest = min(fits, key=lambda path: path.seconds)
     exact = [path for path in fits if path.digits == "all" and path.seconds <= _ANYWAY]
