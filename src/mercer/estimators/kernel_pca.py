@@ -148,7 +148,7 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
         "landmarks": [
             Interval(Integral, 1, None, closed="left"),
             str,
-            HasMethods("shape"),
+            "array-like",
             None,
         ],
         "tol_transform": [
