@@ -140,16 +140,22 @@ class KernelStream:
             sums = copy.deepcopy(stream.sums)
             sums.add(this._frame.ready(source), counts)
             return Stream(sums=sums, count=count)
-        rows = source.array
-        kept = dataclasses.replace(
-            stream,
-            blocks=(*stream.blocks, rows.copy()),
-            weights=(*stream.weights, counts),
-            count=count,
-        )
         given = not isinstance(this.landmarks, str | int | None)
         settled = given and as_known(this.kernel).resolved and not this.standardize
-        return this._settled(kept) if settled or count >= _BUFFER else kept
+        room = source.shape[0] if settled else _BUFFER - stream.count
+        kept = dataclasses.replace(
+            stream,
+            blocks=(*stream.blocks, source.array[:room].copy()),
+            weights=(*stream.weights, counts[:room]),
+            count=count,
+        )
+        if not settled and count < _BUFFER:
+            return kept
+        kept = self._settled(kept)
+        if count > stream.count + room:  # what settles the model does not depend on the blocks
+            assert kept.sums is not None
+            kept.sums.add(this._frame.ready(scan(source.array[room:])), counts[room:])
+        return kept
 
     def _settled(self, stream: Stream) -> Stream:
         """Return the stream with kernel, frame and landmarks fixed, its rows let go."""
