@@ -261,7 +261,9 @@ def projection_20000() -> Cell:
 def _compressed(model: Any, new: Any, truth: Any, scale: Any, m: int) -> Cell:
     from mercer.estimators import _compressed as module
 
-    made = module._made(model._seen, model._projection, model._level, m, 0)
+    made = module.made_with(
+        model._seen, model._projection, model._level, model._axis_slack(), m, 0
+    )
     made.project(new[:100])
     with Watch() as quick:
         found = made.project(new)

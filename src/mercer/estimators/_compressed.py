@@ -57,7 +57,13 @@ class Compressed:
 
 
 def compress(
-    kernel: Kernel, exact: Projection, level: Array, scale: Array, tol: float, seed: int
+    kernel: Kernel,
+    exact: Projection,
+    level: Array,
+    scale: Array,
+    slack: Array,
+    tol: float,
+    seed: int,
 ) -> Compressed:
     """Return a compressed projection whose bound is `tol`·scale for most training rows.
 
@@ -71,6 +77,8 @@ def compress(
         c₀.
     scale : ndarray of shape (k,)
         Standard deviations of the components.
+    slack : ndarray of shape (k,)
+        How far ‖v_j‖² may be from 1, the axes being what arithmetic made of them.
     tol : float
         The error allowed, in units of `scale`; infinity takes the first try.
     seed : int
@@ -80,7 +88,7 @@ def compress(
     m, most = start_landmarks(n, exact.dual.shape[1]), min(n, _MOST)
     typical = rows[:: max(1, -(-n // _TYPICAL))]
     while True:
-        found = _made(kernel, exact, level, min(m, most), seed)
+        found = made_with(kernel, exact, level, slack, min(m, most), seed)
         _, bound = found.bounded(typical)
         met = np.all(bound <= tol * scale, axis=1)
         if np.mean(met) >= 0.9 or m >= most or found.landmarks.m < min(m, most):
@@ -88,12 +96,15 @@ def compress(
         m *= 2
 
 
-def _made(kernel: Kernel, exact: Projection, level: Array, m: int, seed: int) -> Compressed:
+def made_with(
+    kernel: Kernel, exact: Projection, level: Array, slack: Array, m: int, seed: int
+) -> Compressed:
+    """Return the compressed projection on m landmarks; see `compress`."""
     dual = np.asarray(exact.dual, np.float64)
     factor = choose(kernel, exact.rows, m, seed=seed)
     marks, g = factor.landmarks, factor.f.T @ dual
     alive = np.any(dual != 0, axis=0)
-    missed = np.sqrt(np.maximum(1 - np.sum(g**2, axis=0), 0.0)) * alive
+    missed = np.sqrt(np.maximum(1 - np.sum(g**2, axis=0), 0.0) + slack) * alive
     # Landmarks have r = 0: there the compressed coordinates are the exact ones.
     at = exact.products(marks.rows) - level
     shift = np.mean(marks.triangle @ g - at, axis=0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import EPS, Array
 from mercer.diagnostics import effective_rank
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._indefinite import Signs
 from mercer.estimators._kernel_rows import FIRST_GUESS
 from mercer.estimators._kernel_task import KernelFound, Task, no_variance
@@ -160,17 +160,17 @@ class LandmarkModel:
         return int(enough[0]) + 1 if enough.size else max(len(held), 1)
 
     def certificate(self, k: int, tol: float) -> Certificate:
-        """Return λ_i ∈ [ν_i, ν_i + t], rounding included."""
-        t, few = self.residual, min(k, len(self.values))
+        """Return λ_i ∈ [ν_i, ν_i + t], rounding included; ν_i = 0 past the landmarks."""
+        t, values = self.residual, np.pad(self.values, (0, k + 1))
         return Certificate.of(
-            self.values[:few],
-            np.append(self.values, 0.0)[: few + 1] + t,
-            np.full(few, t),
+            values[:k],
+            values[: k + 1] + t,
+            np.full(k, t),
             error=self.error,
             tol=tol,
             zero_level=self.error,
             psd=True,
-        ).padded(k - few)
+        )
 
 
 def as_dual(marks: Landmarks, w: Array) -> tuple[Any, Array, Array]:
@@ -214,6 +214,13 @@ def described(
         marks = model.landmarks
         raise no_variance(marks.kernel, held, f"{marks.m} landmarks tell all rows")
     k = model.count_for(wanted) if isinstance(wanted, float) else wanted
+    if isinstance(wanted, float) and held < wanted * (held + model.residual):
+        warn(
+            "landmarks may hold less than that share of the variance: all axes are kept",
+            got=f"n_components={wanted}; {held / (held + model.residual):.3f} is certain",
+            fix="take more landmarks, or call refine(X)",
+            category=AccuracyWarning,
+        )
     certificate = model.certificate(k, tol)
     few = min(k, len(model.values))
     spectrum = Spectrum(
@@ -224,6 +231,7 @@ def described(
         outcome=Outcome.CONVERGED if certificate.met else Outcome.LANDMARKS,
         certificate=certificate.first(few),
     ).padded(k)
+    spectrum = dataclasses.replace(spectrum, certificate=certificate)
     # What the landmarks leave is spread over many axes, of which none is known.
     squares = float(np.sum(model.values**2)) + model.residual**2 / max(model.total, 1.0)
     return spectrum, KernelFound(

@@ -84,7 +84,8 @@ class KernelStream:
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
-            Rows; a block may have one row.
+            Rows; a block may have one row. There is no model before there are as many
+            rows as axes, and two.
         y : None
             Ignored.
         sample_weight : array of shape (n_samples,) or None
@@ -99,8 +100,27 @@ class KernelStream:
             )
         stream = blank._taken(self._stream or Stream(), X, sample_weight, first)
         this: Any = self
-        this._publish(blank._published(stream))
+        enough = blank._enough(stream)
+        this._publish(blank._published(stream) if enough else blank._waiting(stream))
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether there is a model: few rows of a stream make none."""
+        return "eigenvalues_" in vars(self)
+
+    def _enough(self, stream: Stream) -> bool:
+        """Tell whether the rows seen can have that many axes."""
+        wanted: Any = self.n_components  # type: ignore[attr-defined]
+        fewest = int(wanted) if isinstance(wanted, Integral) else 1
+        total = sum(float(np.sum(w)) for w in stream.weights)
+        total += 0.0 if stream.sums is None else stream.sums.count
+        return stream.count >= max(2, fewest) and total > 1
+
+    def _waiting(self, stream: Stream) -> dict[str, Any]:
+        """Return what is known before there is a model."""
+        this: Any = self
+        state = {k: v for k, v in vars(self).items() if k not in this.get_params(deep=False)}
+        return state | {"_stream": stream}
 
     def merge(self, other: Any) -> Self:
         """Take in what another stream has seen; both must have the same landmarks.
@@ -136,6 +156,7 @@ class KernelStream:
                 got=f"{as_known(this.kernel)!r}",
                 fix="use fit, or a kernel on rows",
             )
+        this._fewest = 1  # of a block, not of all
         source = this._admit(X, reset=first)
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         counts = repeat_counts(weights, source.shape[0], few=True)
@@ -146,22 +167,23 @@ class KernelStream:
             sums = copy.deepcopy(stream.sums)
             sums.add(this._frame.ready(source), counts)
             return dataclasses.replace(stream, sums=sums, count=count)
-        rows = source.array
-        if stream.blocks and hasattr(rows, "tocsr") != hasattr(stream.blocks[0], "tocsr"):
-            raise InputError(
-                "the blocks of a stream must all be sparse, or none",
-                got=f"{type(rows).__name__} after {type(stream.blocks[0]).__name__}",
-                fix="convert the blocks to one kind",
-            )
-        kept = dataclasses.replace(
-            stream,
-            blocks=(*stream.blocks, rows.copy()),
-            weights=(*stream.weights, counts),
-            count=count,
-        )
+        _refuse_mixture(stream.blocks, source.array)
         given = Choice.of(this.landmarks).rows is not None
         settled = given and as_known(this.kernel).resolved and not this.standardize
-        return this._settled(kept) if settled or count >= _BUFFER else kept
+        room = source.shape[0] if settled else _BUFFER - stream.count
+        kept = dataclasses.replace(
+            stream,
+            blocks=(*stream.blocks, source.array[:room].copy()),
+            weights=(*stream.weights, counts[:room]),
+            count=count,
+        )
+        if not settled and count < _BUFFER:
+            return kept
+        kept = self._settled(kept)
+        if count > stream.count + room:  # what settles the model does not depend on the blocks
+            assert kept.sums is not None
+            kept.sums.add(this._frame.ready(scan(source.array[room:])), counts[room:])
+        return kept
 
     def _settled(self, stream: Stream) -> Stream:
         """Return the stream with kernel, frame and landmarks fixed, its rows let go."""
@@ -318,6 +340,15 @@ def _refuse_passes(passes: Any) -> None:
 def is_blocks(X: Any) -> bool:
     """Tell whether X is an iterator of blocks rather than a table."""
     return isinstance(X, Iterator) and not hasattr(X, "shape")
+
+
+def _refuse_mixture(blocks: tuple[Any, ...], rows: Any) -> None:
+    if blocks and hasattr(rows, "tocsr") != hasattr(blocks[0], "tocsr"):
+        raise InputError(
+            "the blocks of a stream must all be sparse, or none",
+            got=f"{type(rows).__name__} after {type(blocks[0]).__name__}",
+            fix="convert the blocks to one kind",
+        )
 
 
 def _stacked(blocks: tuple[Any, ...]) -> Any:

@@ -89,12 +89,14 @@ def captured_share(
 ) -> tuple[float, float]:
     """Return the interval of the share of the variance that the axes hold together.
 
-    Landmarks: the axes hold exactly V_k of a total between V and V + t, V over all of them.
+    Landmarks: the axes hold exactly V_k of a total between V and V + t, V over all of them,
+    each of these up to rounding.
     """
     if found.landmarks is not None:
         held, total = float(np.sum(values)), float(np.sum(found.landmarks.values))
-        most = found.landmarks.residual
-        return held / max(total + most, 1e-300), min(held / max(total, 1e-300), 1.0)
+        most, wrong = found.landmarks.residual, found.landmarks.error
+        least = max(held - len(values) * wrong, 0.0) / max(total + most + wrong, 1e-300)
+        return least, min((held + len(values) * wrong) / max(total - wrong, 1e-300), 1.0)
     lower, upper = np.sum(certificate.lower), np.sum(certificate.upper)
     return float(lower / found.trace), float(min(upper / found.trace, 1.0))
 

@@ -274,8 +274,8 @@ class KernelPCA(KernelParameters, KernelBack, KernelAhead, KernelStream, Spectra
     def _allowed(self) -> tuple[str, ...] | None:
         if self._known is None:
             return None
-        once = ("tiles",) if self._known.passes is not None else ()
-        return once or ("primal", "lapack", "stored", "tiles")
+        stored = () if self._known.passes is not None else ("stored",)
+        return ("primal", "lapack", "tiles", *stored)
 
     def _landmark_count(self, n: int) -> int:
         assert self._choice is not None
