@@ -42,7 +42,7 @@ def test_rates_are_those_of_a_thread(threads):
 
 def test_a_rate_is_work_over_time():
     def naps(_dtype):
-        return lambda: time.sleep(0.01), 5.0
+        return lambda: lambda: time.sleep(0.01), 5.0
 
     for threads in (1, 2):
         assert 100 < _rates._rate(naps, threads, float) <= 500

@@ -44,6 +44,10 @@ class Diary:
 class Asking(Diary):
     """A callback that asks for what it may be given."""
 
+    def on_fit_task_begin(self, estimator, context, *, metadata=None):
+        if context.task_name[:4] == "pass":
+            self.words.append(metadata["note"])
+
     def on_fit_task_end(self, estimator, context, *, X=None, fitted_estimator=None):
         if context.parent is None:
             self.shape = fitted_estimator.transform(X).shape
@@ -89,6 +93,16 @@ def test_every_pass_is_a_task():
     assert passes == [f"pass {i + 1}" for i in range(len(passes))]
     assert len(passes) >= 2
     assert model.certificate_.met
+
+
+def test_a_pass_says_what_was_reached_before_it():
+    asking = Asking()
+    KrylovPCA(2).set_callbacks(asking).fit(X)
+    first, *notes = [word for word in asking.words if isinstance(word, str)]
+    assert first == ""
+    reached = [float(note.removesuffix(" reached")) for note in notes if note]
+    assert reached
+    assert reached == sorted(reached, reverse=True)
 
 
 def test_the_matrix_of_a_kernel_is_a_task():

@@ -37,7 +37,7 @@ def asked(monkeypatch):
         (problem(), True),
         (problem(time=1e6), True),
         (problem(time=1.0), True),
-        (problem(memory=10**8), False),
+        (problem(memory=9 * 10**7), False),
     ],
 )
 def test_only_long_fits_are_worth_a_self_test(given, measured, asked):

@@ -19,10 +19,12 @@ _WIDE, _THIN = 1024, 36  # order of the tile, and the columns that it is multipl
 _CELLS = 32_768  # whose exponentials are taken at once: they stay in the second cache
 _REFLECTED = (1024, 192)  # shape of the block that Householder QR takes
 _ORDER = 448  # of the eigenproblem; below 600, where threads do not yet help
+_CROWD = 8  # lanes at most that solve one each, for the sake of their workspace
 _GROWTH = 1.4  # by which n³ per second of orders in the thousands is above that of `_ORDER`
 _LEAST, _MOST = 32e6, 256e6  # bytes touched and read: more than the caches, less than matters
 
 _Step = Callable[[], object]
+_Kind = Callable[[type], tuple[Callable[[], _Step], float]]  # how a lane gets ready, and work
 _one_at_a_time = threading.Lock()
 
 
@@ -71,23 +73,24 @@ def _measured(threads: int) -> Rates:
             thin=_pair(_thin, threads),
             exponentials=_pair(_exponentials, threads),
             reflect=_rate(_reflect, threads, np.float64),
-            eigen=_GROWTH * _rate(_eigen, threads, np.float64),
+            eigen=_GROWTH * _rate(_eigen, min(threads, _CROWD), np.float64),
             stream=stream,
             touch=touch,
         )
 
 
-def _pair(kind: Callable[[type], tuple[_Step, float]], threads: int) -> tuple[float, float]:
+def _pair(kind: _Kind, threads: int) -> tuple[float, float]:
     return _rate(kind, threads, np.float32), _rate(kind, threads, np.float64)
 
 
-def _rate(kind: Callable[[type], tuple[_Step, float]], threads: int, dtype: type) -> float:
+def _rate(kind: _Kind, threads: int, dtype: type) -> float:
     """Return what one of `threads` lanes does per second, each repeating one step."""
     made = [0.0] * threads
+    prepare, amount = kind(dtype)  # what is read is shared, as in a pass
 
     def work(lane: int, numbers: Iterator[int]) -> None:
         for _ in numbers:
-            step, amount = kind(dtype)
+            step = prepare()
             step()  # its memory is touched, and BLAS has its buffers
             steps, start = 0, time.perf_counter()
             while (spent := time.perf_counter() - start) < _SLOT:
@@ -99,36 +102,47 @@ def _rate(kind: Callable[[type], tuple[_Step, float]], threads: int, dtype: type
     return sum(made) / threads
 
 
-def _symmetric(dtype: type) -> tuple[_Step, float]:
+def _symmetric(dtype: type) -> tuple[Callable[[], _Step], float]:
     y = _numbers(_ROWS, _COLUMNS, dtype)
-    out: Array = np.empty((_COLUMNS, _COLUMNS), dtype)
+
+    def prepare() -> _Step:
+        out: Array = np.empty((_COLUMNS, _COLUMNS), dtype)
+        return lambda: np.matmul(y.T, y, out=out)
+
     # What a Gram matrix of this order loses against a large one is put back (as planned).
-    amount = float(_ROWS) * _COLUMNS * (_COLUMNS + 64)
-    return lambda: np.matmul(y.T, y, out=out), amount
+    return prepare, float(_ROWS) * _COLUMNS * (_COLUMNS + 64)
 
 
-def _thin(dtype: type) -> tuple[_Step, float]:
+def _thin(dtype: type) -> tuple[Callable[[], _Step], float]:
     tile, thin = _numbers(_WIDE, _WIDE, dtype), _numbers(_THIN, _WIDE, dtype)
-    out: Array = np.empty((_THIN, _WIDE), dtype)
-    return lambda: np.matmul(thin, tile, out=out), 2.0 * _WIDE * _WIDE * _THIN
+
+    def prepare() -> _Step:
+        out: Array = np.empty((_THIN, _WIDE), dtype)
+        return lambda: np.matmul(thin, tile, out=out)
+
+    return prepare, 2.0 * _WIDE * _WIDE * _THIN
 
 
-def _exponentials(dtype: type) -> tuple[_Step, float]:
+def _exponentials(dtype: type) -> tuple[Callable[[], _Step], float]:
     x = _numbers(1, _CELLS, dtype)
-    out = np.empty_like(x)
-    return lambda: np.exp(x, out=out), float(_CELLS)
+
+    def prepare() -> _Step:
+        mine, out = x.copy(), np.empty_like(x)
+        return lambda: np.exp(mine, out=out)
+
+    return prepare, float(_CELLS)
 
 
-def _reflect(dtype: type) -> tuple[_Step, float]:
+def _reflect(dtype: type) -> tuple[Callable[[], _Step], float]:
     n, p = _REFLECTED
     y = _numbers(n, p, dtype)
-    return lambda: np.linalg.qr(y, mode="r"), 2.0 * n * p * p
+    return lambda: lambda: np.linalg.qr(y, mode="r"), 2.0 * n * p * p
 
 
-def _eigen(dtype: type) -> tuple[_Step, float]:
+def _eigen(dtype: type) -> tuple[Callable[[], _Step], float]:
     y = _numbers(_ORDER, _ORDER, dtype)
     a = y + y.T
-    return lambda: eigh_in_place(a.copy()), float(_ORDER) ** 3
+    return lambda: lambda: eigh_in_place(a.copy()), float(_ORDER) ** 3
 
 
 def _numbers(rows: int, columns: int, dtype: type) -> Array:

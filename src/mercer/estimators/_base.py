@@ -252,6 +252,9 @@ def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
 def plan(estimator: SpectralEstimator, X: Any) -> Plan:
     """Return the plan that ``estimator.fit(X)`` would follow, without fitting.
 
+    As before a fit, the machine is measured for about a second, once, where the forecast
+    with default rates is above five seconds or a fifth of `time`.
+
     Parameters
     ----------
     estimator : SpectralEstimator

@@ -49,7 +49,7 @@ class _Reporter:
 
     def begin(self, name: str, note: str) -> None:
         self.context, self.parts = self.root.subcontext(name, max_subtasks=_PARTS), 0
-        self.context.call_on_fit_task_begin(estimator=self.estimator)
+        self.context.call_on_fit_task_begin(estimator=self.estimator, metadata={"note": note})
 
     def advance(self, done: int, total: int) -> None:
         while self.parts < _PARTS * done // max(total, 1):

@@ -9,7 +9,7 @@ from mercer.planning import Machine, Plan, Problem
 _LONG = 5.0  # seconds of a forecast above which the machine is measured first
 _SHARE = 0.2  # of `time`, likewise
 _WORTH = 5.0  # seconds allowed below which the self-test would be much of them
-_SPACE = 300e6  # bytes that the self-test may touch for a moment
+_SPACE, _EACH = 80e6, 8e6  # bytes that the self-test takes for a moment, in all and per thread
 
 
 def planned(problem: Problem) -> Plan:
@@ -23,7 +23,7 @@ def planned(problem: Problem) -> Plan:
 
 def _at_stake(made: Plan) -> bool:
     problem, seconds = made.problem, made.chosen.seconds
-    if problem.machine is not None or problem.memory < _SPACE:
+    if problem.machine is not None or problem.memory < _SPACE + _EACH * problem.threads:
         return False
     if problem.time is None or problem.time < _WORTH:
         return seconds > _LONG
