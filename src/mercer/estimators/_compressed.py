@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, eps_of
 from mercer.estimators._kernel_landmarks import as_dual
 from mercer.estimators._kernel_projection import Projection
 from mercer.kernels import Kernel
@@ -14,6 +14,7 @@ from mercer.planning import start_landmarks
 
 _MOST = 4000  # landmarks after which more would not pay
 _BLOCK = 4096  # rows projected at a time
+_ROUNDING = 4  # units of rounding that bᵀKb = 1 may be off
 _TYPICAL = 512  # training rows on which the bound is tried
 
 
@@ -33,7 +34,7 @@ class Compressed:
     level : ndarray of shape (k,)
         c, which makes landmarks themselves exact.
     missed : ndarray of shape (k,)
-        √(1 - ‖G_j‖²), zero for axes without variance.
+        √(1 - ‖G_j‖²) and rounding, zero for axes without variance.
     quick : Projection
         The same as βᵀk_S(x), β = L^-ᵀG, where no bound is asked for; `quick_level` is
         taken from it.
@@ -93,7 +94,9 @@ def _made(kernel: Kernel, exact: Projection, level: Array, m: int, seed: int) ->
     factor = choose(kernel, exact.rows, m, seed=seed)
     marks, g = factor.landmarks, factor.f.T @ dual
     alive = np.any(dual != 0, axis=0)
-    missed = np.sqrt(np.maximum(1 - np.sum(g**2, axis=0), 0.0)) * alive
+    # bᵀKb is 1 up to the rounding of B and of the matrix that its axes came from.
+    rounding = _ROUNDING * eps_of(exact.dual.dtype)
+    missed = np.sqrt(np.maximum(1 - np.sum(g**2, axis=0), 0.0) + rounding) * alive
     # Landmarks have r = 0: there the compressed coordinates are the exact ones.
     at = exact.products(marks.rows) - level
     shift = np.mean(marks.triangle @ g - at, axis=0)
