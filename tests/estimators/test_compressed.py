@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mercer.errors import DataWarning
 from mercer.estimators._compressed import Compressed, by_blocks, compress
 from mercer.estimators._kernel_projection import Projection
 from mercer.kernels import (
@@ -202,20 +201,3 @@ def test_blocks_stand_in_their_order(n):
     np.testing.assert_array_equal(by_blocks(X, act), 2 * X)
     assert sum(seen) == n
     assert max(seen) <= 4096
-
-
-def test_an_indefinite_kernel_is_refused_in_three_lines():
-    from mercer import KernelPCA
-    from mercer.errors import NotSupportedError
-
-    X = rows(80) / 4
-    model = KernelPCA(2, kernel="sigmoid(gamma=0.1)", indefinite="clip", tol_transform=0.1)
-    with pytest.warns(DataWarning):
-        model.fit(X)
-    for call in (model.transform, model.transform_bound):
-        with pytest.raises(NotSupportedError) as error:
-            call(X)
-        assert str(error.value).count("\n") == 2
-    model.set_params(tol_transform=None)
-    assert model.transform(X).shape == (80, 2)
-    np.testing.assert_array_equal(model.transform_bound(X), 0)
