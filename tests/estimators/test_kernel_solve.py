@@ -1,4 +1,3 @@
-import dataclasses
 import warnings
 
 import numpy as np
@@ -8,7 +7,7 @@ import mercer.planning._kernel_paths as kernel_paths
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError
 from mercer.estimators._kernel_solve import Task, needs_whole, solve
-from mercer.kernels import RBF, Flag, Function, Linear, Polynomial
+from mercer.kernels import RBF, Flag, Function
 from mercer.planning import KernelCost, Problem, plan
 
 

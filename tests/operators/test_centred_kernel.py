@@ -1,4 +1,4 @@
-"""What a stored kernel matrix and one made by tiles have in common: centring, sums, the walk."""
+"""What a stored kernel matrix and one of tiles have in common: centring, sums, the walk."""
 
 import numpy as np
 import pytest
