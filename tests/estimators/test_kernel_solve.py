@@ -1,4 +1,3 @@
-import dataclasses
 import warnings
 
 import numpy as np
@@ -8,7 +7,7 @@ import mercer.planning._kernel_paths as kernel_paths
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError
 from mercer.estimators._kernel_solve import Task, needs_whole, solve
-from mercer.kernels import RBF, Flag, Function, Linear, Polynomial
+from mercer.kernels import RBF, Flag, Function
 from mercer.planning import KernelCost, Problem, plan
 
 
@@ -65,24 +64,6 @@ def test_pairs_of_the_matrix(name, n):
     wanted = values.sum() ** 2 / np.sum(values**2)
     assert found.effective_rank == pytest.approx(wanted, rel=1e-6)
     np.testing.assert_allclose(np.sum(found.coordinates**2, axis=0), values[:3], rtol=1e-5)
-
-
-def test_explicit_features():
-    X, kernel = rows(200), Polynomial(2, 0.5, 1.0)
-    spectrum, found = solve(task(X, kernel=kernel), path("primal", X, features=10))
-    np.testing.assert_allclose(spectrum.values, truth(kernel, X)[:3], rtol=1e-9)
-    np.testing.assert_allclose(spectrum.right.T @ spectrum.right, np.eye(3), atol=1e-9)
-    assert found.engine is not None
-    assert found.trace == pytest.approx(truth(kernel, X).sum(), rel=1e-9)
-
-
-def test_more_axes_than_features_are_named_zeros():
-    X = rows(50)[:, :2]
-    spectrum, found = solve(task(X, 5, Linear()), path("primal", X, 5, features=2))
-    assert len(spectrum.values) == 5
-    np.testing.assert_array_equal(spectrum.values[2:], 0)
-    assert found.coordinates.shape == (50, 5)
-    np.testing.assert_array_equal(found.coordinates[:, 2:], 0)
 
 
 def test_an_iteration_that_gives_up_hands_over_to_lapack(monkeypatch):
@@ -168,14 +149,6 @@ def test_who_needs_all_pairs():
     assert not needs_whole(Flag.UNKNOWN, "clip", 3001, 3000)
     assert not needs_whole(Flag.PD, "raise", 100, 3000)
     assert not needs_whole(Flag.CPD, "clip", 100, 3000)
-
-
-def test_counts_enter_the_total():
-    X = rows(30)
-    assert task(X).total == 30
-    weights = np.full(30, 2.0)
-    assert task(X, weights=weights).total == 60
-    assert dataclasses.replace(task(X), weights=weights).n == 30
 
 
 def test_a_flat_spectrum_is_certified():

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from mercer.arrays import prepare
-from mercer.kernels import RBF, Function, Laplacian, Linear
-from mercer.operators import AsymmetryError, KernelMatrix, kernel_matrix
+from mercer.kernels import RBF, Laplacian, Linear
+from mercer.operators import kernel_matrix
 from mercer.testing import check_operator
 
 SIZES = [2, 3, 511, 512, 513, 1100]
@@ -59,17 +59,6 @@ def test_it_is_an_operator():
     check_operator(made(RBF(1.0), rows(40), np.linspace(0.5, 2, 40)))
 
 
-def test_the_constant_direction_is_gone():
-    for weights in (None, np.linspace(0.5, 3, 60)):
-        op = made(RBF(1.0), rows(60), weights)
-        r = op.direction[:, None]
-        assert np.linalg.norm(r) == pytest.approx(1, rel=1e-14)
-        np.testing.assert_allclose(op.matmat(r), 0, atol=1e-13)
-        v = op.matmat(np.random.default_rng(0).standard_normal((60, 4)))
-        np.testing.assert_allclose(op.direction @ v, 0, atol=1e-13)
-        np.testing.assert_allclose(op.project(op.project(v)), op.project(v), atol=1e-14)
-
-
 def test_float32_halves_the_memory_and_sums_in_float64():
     X = rows(700, np.float32)
     op = made(RBF(1.5), X, dtype=np.float32)
@@ -80,31 +69,6 @@ def test_float32_halves_the_memory_and_sums_in_float64():
     v = np.linalg.qr(np.random.default_rng(0).standard_normal((700, 3)))[0]
     assert op.matmat(v).dtype == np.float64
     np.testing.assert_allclose(op.matmat(v), A @ v, atol=1e-5 * np.linalg.norm(A, 2))
-
-
-@pytest.mark.parametrize("n", [20, 600, 1100])
-def test_an_asymmetric_function_is_refused(n):
-    odd = Function(lambda x, y: x[:, :1] - 2 * y[:, :1].T)
-    with pytest.raises(AsymmetryError, match="reaches"):
-        made(odd, rows(n))
-
-
-def test_asymmetry_between_tiles_is_seen():
-    """Only tiles on one side of the diagonal are made; the others must be looked at too."""
-
-    def far_off(x, y):
-        first, second = x[:, :1], y[:, :1].T
-        return np.exp(-np.abs(first - second)) + 5.0 * (first - second > 600)
-
-    X = np.column_stack([np.arange(1300.0), np.ones(1300)])
-    with pytest.raises(AsymmetryError):
-        made(Function(far_off), X)
-
-
-def test_entries_that_are_not_finite_are_told():
-    op = made(Function(lambda x, y: np.full((len(x), len(y)), np.inf)), rows(20))
-    assert isinstance(op, KernelMatrix)
-    assert not np.isfinite(op.sums.squares)
 
 
 def test_the_rows_are_not_touched():

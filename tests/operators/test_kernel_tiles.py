@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mercer.arrays import anonymous_bytes, prepare
-from mercer.kernels import RBF, Function, Laplacian, Linear, NegativeDistance, Precomputed
-from mercer.operators import AsymmetryError, kernel_matrix, kernel_tiles
+from mercer.kernels import RBF, Laplacian, Linear, NegativeDistance, Precomputed
+from mercer.operators import kernel_matrix, kernel_tiles
 from mercer.testing import check_operator
 
 KERNELS = [RBF(1.0), Laplacian(2.0), Linear(), NegativeDistance(), RBF(1.0) + 2 * Linear()]
@@ -67,13 +67,6 @@ def test_float32_tiles_add_up_in_float64():
     assert narrow.dtype == np.float32
     assert found.dtype == np.float64
     assert np.linalg.norm(found - image) <= 1e-6 * np.linalg.norm(stored.k) * np.linalg.norm(v)
-
-
-def test_an_asymmetric_function_is_refused():
-    odd = Function(lambda x, y: x[:, :1] - 2 * y[:, :1].T).program()
-    X = np.random.default_rng(0).standard_normal((800, 2))
-    with pytest.raises(AsymmetryError, match="reaches"):
-        kernel_tiles(odd, prepare(odd, X), None, np.zeros((800, 1)))
 
 
 def test_memory_stays_far_below_the_matrix():

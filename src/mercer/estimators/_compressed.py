@@ -33,7 +33,7 @@ class Compressed:
     level : ndarray of shape (k,)
         c, which makes landmarks themselves exact.
     missed : ndarray of shape (k,)
-        √(1 - ‖G_j‖²), zero for axes without variance.
+        √(1 - ‖G_j‖²) and rounding, zero for axes without variance.
     quick : Projection
         The same as βᵀk_S(x), β = L^-ᵀG, where no bound is asked for; `quick_level` is
         taken from it.

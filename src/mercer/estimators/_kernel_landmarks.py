@@ -18,6 +18,7 @@ from mercer.planning import start_landmarks
 from mercer.solvers import Certificate, Outcome, Spectrum, fix_signs
 
 _AMONG = 50_000  # rows among which landmarks are chosen
+_ALL = 300  # rows up to which every one is a landmark, unless a number is given
 _ROUNDING = 16 * EPS  # of one feature, relative to the trace
 
 
@@ -62,7 +63,7 @@ class Choice:
         """Return how many landmarks a fit of so many rows takes."""
         if self.count is not None:
             return self.count if self.rows is not None else min(self.count, rows)
-        return max(min(components, rows), start_landmarks(rows, components))
+        return max(min(max(components, _ALL), rows), start_landmarks(rows, components))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -72,7 +72,7 @@ class KernelStream:
     _stream: Stream | None = None
     _takes_blocks = True  # faces of other libraries do not
 
-    @available_if(lambda self: self._takes_blocks)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._comes_in_blocks())  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Take a block of rows in, on landmarks; the model is that of all rows seen so far.
 
@@ -146,6 +146,11 @@ class KernelStream:
         blank: Any = copy.copy(self)
         self.__dict__.update(blank._published(merged))
         return self
+
+    def _comes_in_blocks(self) -> bool:
+        """Tell whether rows can come in blocks: a matrix cannot."""
+        this: Any = self
+        return self._takes_blocks and not isinstance(as_known(this.kernel), Precomputed)
 
     def _taken(self, stream: Stream, X: Any, weights: Any, first: bool) -> Stream:
         """Return the stream with one block more."""

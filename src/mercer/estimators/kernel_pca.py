@@ -371,7 +371,7 @@ class KernelPCA(KernelParameters, KernelBack, KernelAhead, KernelStream, Spectra
     def _alignment(self, rows: Any) -> float | None:
         if isinstance(self.kernel_, Linear):
             return 1.0
-        if rows is None or not self._frame.numeric:
+        if isinstance(self._seen, Precomputed) or not self._frame.numeric:
             return None
         sample = spread_evenly(rows.shape[0], self._frame.weights, _SAMPLE)
         return linear_alignment(self._seen, rows[sample])

@@ -169,7 +169,9 @@ class Walk:
             if i != j:
                 along[lane, j] += like[i] @ t
             along[lane, i] += t @ like[j]
-            squares[lane] += float(np.vdot(t, t)) * (1 if i == j else 2)
+            # Row by row, then in float64: one float32 sum of a tile loses too many digits.
+            each = np.sum(np.einsum("ij,ij->i", t, t), dtype=np.float64)
+            squares[lane] += float(each) * (1 if i == j else 2)
             largest[lane] = np.maximum(largest[lane], max(float(t.max()), -float(t.min())))
             visit(lane, i, j, t)
 

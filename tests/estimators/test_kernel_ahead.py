@@ -1,0 +1,313 @@
+"""The way there: coordinates within what `tol_transform` allows, and novelty."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.exceptions import NotFittedError
+
+from mercer import KernelPCA
+from mercer.errors import AccuracyWarning, DataWarning, InputError, NotSupportedError
+from mercer.kernels import (
+    RBF,
+    FeatureMap,
+    Laplacian,
+    Linear,
+    Log,
+    Matern,
+    NegativeDistance,
+    Polynomial,
+)
+
+INF = float("inf")
+
+
+def rows(n=400, seed=0, dtype=np.float64):
+    rng = np.random.default_rng([seed, n])
+    centres = 4 * rng.standard_normal((4, 3))
+    return (centres[rng.integers(0, 4, n)] + rng.standard_normal((n, 3))).astype(dtype)
+
+
+def fitted(X, k=3, weights=None, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        warnings.simplefilter("ignore", DataWarning)
+        return KernelPCA(k, **parameters).fit(X, sample_weight=weights)
+
+
+def exactly(model, X):
+    """Return the exact coordinates of a model that may project on landmarks."""
+    asked = model.tol_transform
+    model.set_params(tol_transform=None)
+    found = model.transform(X)
+    model.set_params(tol_transform=asked)
+    return np.asarray(found, np.float64)
+
+
+def far_and_near():
+    return np.concatenate([rows(60, 3), rows(10, 4) + 50, rows(5, 5) * 1e4])
+
+
+KERNELS = [RBF(1.0), RBF(4.0), Laplacian(2.0), Matern(1.0), Log(), NegativeDistance()]
+
+
+# -- a tolerance of the projection ------------------------------------------------------
+
+
+@pytest.mark.parametrize("tol", [1e-6, 1e-2, 0.3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_every_row_is_within_the_tolerance(kernel, weighted, tol):
+    """Those for which that cannot be proved go the exact way."""
+    X = rows()
+    w = np.random.default_rng(0).integers(0, 3, len(X)).astype(float) if weighted else None
+    model = fitted(X, weights=w, kernel=kernel, tol_transform=tol)
+    scale = np.sqrt(model.explained_variance_)
+    for Y in (X, far_and_near()):
+        wanted = exactly(model, Y)
+        rounding = 1e-11 * np.abs(wanted).max()
+        found = model.transform(Y)
+        assert (np.abs(found - wanted) <= tol * scale + rounding).all()
+        beyond = (model.transform_bound(Y) > tol * scale).any(axis=1)
+        np.testing.assert_allclose(found[beyond], wanted[beyond], rtol=1e-12, atol=rounding)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_infinity_projects_all_rows_on_landmarks(kernel, monkeypatch):
+    X = rows()
+    model = fitted(X, kernel=kernel, tol_transform=INF)
+    wanted, Y = exactly(model, far_and_near()), far_and_near()
+    bound = model.transform_bound(Y)
+
+    def never(_rows, _dual=None):
+        raise AssertionError("a row went the exact way")
+
+    monkeypatch.setattr(model._projection, "products", never)
+    found = model.transform(Y)
+    assert (np.abs(found - wanted) <= bound + 1e-11 * np.abs(wanted).max()).all()
+    assert found.shape == (75, 3)
+
+
+def test_float32_rows_stay_float32():
+    X = rows(dtype=np.float32)
+    model = fitted(X, kernel=RBF(1.0), tol_transform=0.05)
+    found = model.transform(X)
+    assert found.dtype == np.float32
+    error = np.abs(found - exactly(model, X))
+    assert (error <= 0.05 * np.sqrt(model.explained_variance_) + 1e-5).all()
+
+
+def test_frames_and_sparse_rows():
+    X = rows()
+    X[np.abs(X) < 2] = 0
+    plain = fitted(X, kernel=RBF(2.0), tol_transform=INF)
+    sparse = fitted(scipy.sparse.csr_array(X), kernel=RBF(2.0), tol_transform=INF)
+    np.testing.assert_allclose(
+        sparse.transform(scipy.sparse.csr_array(X)), plain.transform(X), atol=1e-4
+    )
+    named = fitted(pd.DataFrame(X, columns=list("abc")), kernel=RBF(2.0), tol_transform=INF)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    np.testing.assert_array_equal(named.transform(frame), plain.transform(X))
+    np.testing.assert_array_equal(named.transform_bound(frame), plain.transform_bound(X))
+
+
+def test_the_bound_is_there_before_the_first_projection():
+    X = rows()
+    model = fitted(X, kernel=Laplacian(2.0), tol_transform=INF)
+    bound = model.transform_bound(X)
+    assert bound.max() > 0
+    model.transform(X)
+    np.testing.assert_array_equal(model.transform_bound(X), bound)
+
+
+def test_standardised_rows():
+    X = rows() * [1, 100, 1e-3] + [0, 1e4, 5]
+    model = fitted(X, kernel=RBF(0.7), standardize=True, tol_transform=INF)
+    error = np.abs(model.transform(X) - exactly(model, X))
+    assert (error <= model.transform_bound(X) + 1e-9).all()
+    assert error.max() > 1e-9  # and something was projected on landmarks
+
+
+UNAFFECTED = {
+    "precomputed": ({"kernel": "precomputed", "indefinite": "clip"}, True),
+    "linear": ({"kernel": "linear"}, False),
+    "polynomial": ({"kernel": Polynomial(2)}, False),
+    "feature map": ({"kernel": FeatureMap(np.square)}, False),
+    "landmarks": ({"kernel": RBF(2.0), "landmarks": 80}, False),
+}
+
+
+@pytest.mark.parametrize("name", UNAFFECTED)
+def test_who_needs_no_landmarks_to_project(name):
+    """A matrix, explicit features and a landmark model are projected as ever."""
+    parameters, matrix = UNAFFECTED[name]
+    X = rows(200)
+    X = RBF(2.0).block(X) if matrix else X
+    plain = fitted(X, **parameters)
+    for tol in (0.1, INF):
+        model = fitted(X, **parameters, tol_transform=tol)
+        np.testing.assert_array_equal(model.transform(X), plain.transform(X))
+        np.testing.assert_array_equal(model.transform_bound(X), np.zeros((200, 3)))
+
+
+def test_a_projection_changes_nothing_that_is_kept():
+    X = rows()
+    model = fitted(X, kernel=RBF(1.0), tol_transform=0.1)
+    old = dict(vars(model))
+    first = model.transform(X)
+    assert vars(model).keys() == old.keys()
+    assert all(vars(model)[name] is old[name] for name in old)
+    np.testing.assert_array_equal(model.transform(X), first)
+
+
+def test_a_new_fit_makes_new_landmarks():
+    X = rows()
+    model = fitted(X, kernel=RBF(1.0), tol_transform=INF)
+    model.transform(X)
+    model.fit(X[:150])
+    fresh = fitted(X[:150], kernel=RBF(1.0), tol_transform=INF)
+    np.testing.assert_array_equal(model.transform(X), fresh.transform(X))
+
+
+def test_pickled_models_project_alike():
+    X = rows()
+    model = fitted(X, kernel=Laplacian(2.0), tol_transform=INF)
+    early, Z = pickle.dumps(model), model.transform(X)
+    for text in (early, pickle.dumps(model)):
+        again = pickle.loads(text)
+        np.testing.assert_array_equal(again.transform(X), Z)
+        np.testing.assert_array_equal(again.transform_bound(X), model.transform_bound(X))
+
+
+@pytest.mark.parametrize("tol", [0, -0.1, float("nan"), -INF, "much"])
+def test_odd_tolerances_are_refused(tol):
+    with pytest.raises(InputError) as error:
+        KernelPCA(2, kernel=RBF(1.0), tol_transform=tol).fit(rows(30))
+    assert str(error.value).count("\n") == 2
+
+
+def test_an_indefinite_kernel_is_refused_in_three_lines():
+    X = rows(80) / 4
+    model = KernelPCA(2, kernel="sigmoid(gamma=0.1)", indefinite="clip", tol_transform=0.1)
+    with pytest.warns(DataWarning):
+        model.fit(X)
+    for call in (model.transform, model.transform_bound):
+        with pytest.raises(NotSupportedError) as error:
+            call(X)
+        assert str(error.value).count("\n") == 2
+    model.set_params(tol_transform=None)
+    assert model.transform(X).shape == (80, 2)
+    np.testing.assert_array_equal(model.transform_bound(X), 0)
+
+
+@pytest.mark.parametrize("call", ["transform", "transform_bound", "novelty"])
+def test_bad_rows_are_named(call):
+    model = fitted(rows(), kernel=RBF(1.0), tol_transform=INF)
+    bad = rows(10)
+    bad[3, 1] = np.nan
+    with pytest.raises(InputError) as error:
+        getattr(model, call)(bad)
+    assert "row 3, column 1" in error.value.got
+    with pytest.raises(InputError, match="2 features"):
+        getattr(model, call)(rows(10)[:, :2])
+    with pytest.raises(NotFittedError):
+        getattr(KernelPCA(2), call)(rows(10))
+
+
+# -- novelty ------------------------------------------------------------------------------
+
+
+def left_over(kernel, X, Y, z, weights=None):
+    """Return k̃(x, x) - ‖z‖² by plain algebra."""
+    share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
+    towards = kernel.block(Y, X) @ share
+    middle = share @ kernel.block(X) @ share
+    own = np.array([kernel.block(y[None])[0, 0] for y in Y])
+    return own - 2 * towards + middle - np.sum(z**2, axis=1)
+
+
+NOVELTY = [RBF(1.5), Laplacian(3.0), Log(), NegativeDistance(), Polynomial(2, 0.1, 1.0)]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kernel", [*NOVELTY, Linear(), FeatureMap(np.square)], ids=repr)
+def test_novelty_is_what_the_axes_leave(kernel, weighted):
+    X, Y = rows(150), np.concatenate([rows(20, 1), rows(5, 2) + 20])
+    w = np.random.default_rng(0).integers(0, 4, 150).astype(float) if weighted else None
+    model = fitted(X, 2, w, kernel=kernel)
+    for Z in (X, Y):
+        wanted = left_over(kernel, X, Z, model.transform(Z), w)
+        found = model.novelty(Z)
+        assert found.shape == (len(Z),)
+        assert (found >= 0).all()
+        np.testing.assert_allclose(found, wanted, atol=1e-9 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kernel", [RBF(1.5), NegativeDistance(), Linear()], ids=repr)
+def test_novelty_on_landmarks(kernel, weighted):
+    """The plane goes through the mean as the landmarks see it: Pμ, P onto their span."""
+    X, Y = rows(150), np.concatenate([rows(20, 1), rows(5, 2) + 20])
+    w = np.random.default_rng(0).integers(1, 4, 150).astype(float) if weighted else None
+    model = fitted(X, 2, w, kernel=kernel, landmarks=30)
+    share = np.full(150, 1 / 150) if w is None else w / w.sum()
+    S, o = model.landmarks_, model._landmark_model.landmarks.origin
+
+    def k(a, b):
+        if o is None:
+            return kernel.block(a, b)
+        return kernel.block(a, b) - kernel.block(a, o) - kernel.block(o, b) + kernel.block(o, o)
+
+    inner = np.linalg.pinv(k(S, S), rcond=1e-13, hermitian=True)
+    mean = inner @ k(S, X) @ share
+    own = np.array([k(y[None], y[None])[0, 0] for y in Y])
+    size = own - 2 * k(Y, S) @ mean + mean @ k(S, S) @ mean
+    wanted = size - np.sum(model.transform(Y) ** 2, axis=1)
+    np.testing.assert_allclose(model.novelty(Y), wanted, atol=1e-8 * np.abs(size).max())
+
+
+def test_rows_unlike_the_others_are_new():
+    X = rows()
+    outliers = np.array([[30.0, -30, 30], [0, 100, 0]])
+    for parameters in ({}, {"landmarks": 60}, {"tol_transform": 0.1}):
+        model = fitted(X, 6, kernel=RBF(2.0), **parameters)
+        assert model.novelty(outliers).min() > 3 * np.median(model.novelty(X))
+        assert model.novelty(outliers).min() > np.quantile(model.novelty(X), 0.99)
+
+
+def test_all_axes_leave_nothing_of_training_rows():
+    X = rows(40)
+    model = fitted(X, 39, kernel=RBF(1.0))
+    np.testing.assert_allclose(model.novelty(X), 0, atol=1e-9)
+    assert model.novelty(X + 0.5).min() > 1e-6
+
+
+def test_novelty_of_float32_and_of_large_tables():
+    X = rows(9000)
+    model = fitted(X[:300], 3, kernel=RBF(1.5))
+    wanted = model.novelty(X)
+    np.testing.assert_allclose(model.novelty(X[5000:5001]), wanted[5000], rtol=1e-9)
+    narrow = fitted(X[:300].astype(np.float32), 3, kernel=RBF(1.5))
+    np.testing.assert_allclose(narrow.novelty(X.astype(np.float32)), wanted, atol=1e-4)
+
+
+def test_a_given_matrix_has_no_novelty():
+    K = RBF(1.0).block(rows(50))
+    model = fitted(K, 2, kernel="precomputed", indefinite="clip")
+    with pytest.raises(NotSupportedError) as error:
+        model.novelty(K)
+    assert str(error.value).count("\n") == 2
+
+
+def test_fit_transform_is_fit_and_transform():
+    X = rows(200)
+    w = np.ones(200)
+    w[[3, 50]] = 0
+    for parameters in ({}, {"landmarks": 300}, {"kernel": "linear"}, {"kernel": Log()}):
+        model = KernelPCA(2, **({"kernel": RBF(2.0)} | parameters))
+        Z = model.fit_transform(X, sample_weight=w)
+        np.testing.assert_allclose(Z, model.transform(X), atol=1e-9 * np.abs(Z).max())
+        assert np.isfinite(Z).all()
