@@ -136,15 +136,15 @@ class LandmarkModel:
         """A bound on what rounding does to an eigenvalue."""
         return _ROUNDING * max(self.landmarks.m, 1) * self.trace
 
-    def axes_of(self, task: Task, count: int) -> Array:
+    def axes_of(self, rows: Any, weights: Array | None, count: int) -> Array:
         """Return √w·z/√ν (n, count): nearly the leading eigenvectors of K̃."""
         alive = int(np.sum(self.values > self.error))
         rotate = self.axes[:, : min(count, alive)]
-        found = np.empty((task.n, rotate.shape[1]))
-        for part, f, _ in self.landmarks.blocks(task.rows):
+        found = np.empty((int(rows.shape[0]), rotate.shape[1]))
+        for part, f, _ in self.landmarks.blocks(rows):
             found[part] = (f - self.mean) @ rotate
         found /= np.sqrt(self.values[: rotate.shape[1]])
-        return found if task.weights is None else found * np.sqrt(task.weights)[:, None]
+        return found if weights is None else found * np.sqrt(weights)[:, None]
 
     def dual(self, k: int) -> tuple[Any, Array, Array]:
         """Return rows (m, p), B (m, k) and c₀ (k,) with z(x) = Bᵀk_S(x) - c₀."""

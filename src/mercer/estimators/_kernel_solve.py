@@ -100,7 +100,7 @@ def _first_axes(task: Task, width: int) -> Array:
     if task.start is not None:
         parts.insert(0, task.start)
     elif task.kernel.flag.centred:
-        parts.insert(0, LandmarkModel.of(task).axes_of(task, width))
+        parts.insert(0, LandmarkModel.of(task).axes_of(task.rows, task.weights, width))
     found = np.empty((task.n, 0))
     for part in parts:
         fresh = part - r[:, None] * (r @ part)[None, :]

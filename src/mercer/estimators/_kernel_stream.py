@@ -28,6 +28,8 @@ from mercer.kernels import Kernel, Precomputed
 from mercer.operators import Landmarks, LandmarkSums, select
 from mercer.sources import scan
 
+_BEYOND = 64  # axes more with which few passes start, so that little is left to bound
+_START = 16  # likewise, where products are not limited
 _BUFFER = 10_000  # rows that settle lengthscale, standardisation and landmarks
 
 
@@ -318,13 +320,17 @@ class KernelStream:
         source = blank._admit(X, reset=False)
         counts = repeat_counts(sample_weight, source.shape[0])
         blank._known = Known(this._seen, this._frame, passes)
-        blank._before = self._axes_before(source, counts)
+        beyond = _START if passes is None else _BEYOND
+        blank._before = self._axes_before(source, counts, beyond)
         this._publish(blank._fitted(source, counts))
         return self
 
-    def _axes_before(self, source: Any, counts: Array | None) -> Array | None:
-        """Return √w·z/√λ (n, k) of the fitted model on these rows."""
+    def _axes_before(self, source: Any, counts: Array | None, beyond: int) -> Array | None:
+        """Return √w·z/√λ (n, k) of the fitted model on these rows; landmarks have `beyond`."""
         this: Any = self
+        if this._landmark_model is not None:
+            rows, count = this._frame.ready(source), this.n_components_ + beyond
+            return np.asarray(this._landmark_model.axes_of(rows, counts, count))
         values = np.abs(this.eigenvalues_)
         alive = values > this.certificate_.zero_level
         if not np.any(alive):

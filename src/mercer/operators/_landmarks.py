@@ -89,14 +89,7 @@ class Landmarks:
             rows = rows[alive]
             frame = Frame.of(program, rows, origin)
             x, k = frame.ready(rows), k[alive]
-        root = np.sqrt(k)
-        a = frame.tile(x, np.empty((x.n, x.n)), Workspace()) / root[:, None] / root
-        if x.n == 0:
-            return cls(kernel, rows, np.zeros((0, 0)), origin)
-        found = interruptible(lambda: dpstrf(a, tol=FLOOR[8], lower=1), x.n)
-        order, rank = np.asarray(found[1]) - 1, int(found[2])
-        keep = order[:rank]
-        triangle = np.tril(found[0])[:rank, :rank] * root[keep, None]
+        keep, triangle = complete_pivots(frame, x, k)
         return cls(kernel, rows[keep], np.asfortranarray(triangle), origin)
 
     @property
@@ -208,6 +201,20 @@ class Bench:
         f = whiten(self.triangle, t)
         k, scale = self.frame.diagonal(x)
         return f, residuals(f, k, scale, self.dtype), k
+
+
+def complete_pivots(frame: Frame, x: Side, k: Array) -> tuple[Array, Array]:
+    """Return which rows are independent, the largest pivot first, and their triangle.
+
+    `frame` holds the same rows as `x`, and `k` is their diagonal, positive.
+    """
+    if x.n == 0:
+        return np.zeros(0, np.int64), np.zeros((0, 0))
+    root = np.sqrt(k)
+    a = frame.tile(x, np.empty((x.n, x.n)), Workspace()) / root[:, None] / root
+    found = interruptible(lambda: dpstrf(a, tol=FLOOR[8], lower=1), x.n)
+    keep = np.asarray(found[1])[: int(found[2])] - 1
+    return keep, np.tril(found[0])[: len(keep), : len(keep)] * root[keep, None]
 
 
 def _equal(a: Any, b: Any) -> bool:

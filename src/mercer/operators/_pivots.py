@@ -21,7 +21,7 @@ from mercer.arrays import Array, Workspace, as_rows
 from mercer.errors import InputError
 from mercer.kernels import Kernel
 from mercer.operators._frames import FLOOR, refuse_negative, spread, whiten
-from mercer.operators._landmarks import Landmarks
+from mercer.operators._landmarks import Landmarks, complete_pivots
 from mercer.operators._pivot_table import Table
 
 SAMPLERS = ("pivoted", "uniform", "kmeans++")
@@ -104,7 +104,8 @@ def choose(
     if isinstance(sampler, str) and sampler == "pivoted":
         _pivoted(growth, stop, rng)
     else:
-        _in_turn(growth, _listed(sampler, table, most, rng), stop)
+        listed = _listed(sampler, table, most, rng)
+        _in_turn(growth, _steady(table, listed) if isinstance(sampler, str) else listed, stop)
     return growth.factor(kernel)
 
 
@@ -258,6 +259,18 @@ def _in_turn(growth: Growth, listed: Array, stop: float) -> None:
             break
         drawn = listed[start : start + _MOST]
         growth.add(drawn, np.zeros(len(drawn)))
+
+
+def _steady(table: Table, listed: Array) -> Array:
+    """Return the independent rows of a list, the largest pivot first.
+
+    A small pivot in front of large features would multiply their rounding by 1/√FLOOR.
+    """
+    listed = listed[table.diagonal[listed] > FLOOR[8] * table.scale[listed]]
+    if not listed.size:
+        return listed
+    frame = table.few(listed)
+    return listed[complete_pivots(frame, frame.side, table.diagonal[listed])[0]]
 
 
 def _listed(sampler: Any, table: Table, most: int, rng: np.random.Generator) -> Array:
