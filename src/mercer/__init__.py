@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mercer import errors
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
-    from mercer.estimators import PCA, KernelPCA, plan
+    from mercer.estimators import PCA, KernelPCA, LandmarkFeatures, plan
 
 __version__ = "0.1.0"
 
@@ -20,6 +20,7 @@ __all__ = [
     "AccuracyWarning",
     "DataWarning",
     "KernelPCA",
+    "LandmarkFeatures",
     "MercerError",
     "__version__",
     "errors",
@@ -30,6 +31,7 @@ _HOME = {
     "AccuracyWarning": "mercer.errors",
     "DataWarning": "mercer.errors",
     "KernelPCA": "mercer.estimators",
+    "LandmarkFeatures": "mercer.estimators",
     "MercerError": "mercer.errors",
     "PCA": "mercer.estimators",
     "plan": "mercer.estimators",

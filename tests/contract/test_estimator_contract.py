@@ -118,6 +118,12 @@ KERNEL_FACES = [
     {"n_components": 2, "kernel": "rbf", "fit_inverse_transform": True},
     {"n_components": 1, "kernel": "precomputed"},
 ]
+LANDMARKS = [
+    {"n_landmarks": 5},
+    {"n_landmarks": 5, "kernel": "linear", "sampler": "uniform"},
+    {"n_landmarks": 3, "kernel": "negativedistance", "sampler": "kmeans++", "tol": 0.1},
+    {"kernel": "laplacian + linear", "sampler": [0, 3, 5]},
+]
 ESTIMATORS = [
     *(kind(**o) for kind in (mercer.PCA, SvdPCA, GramPCA, DualPCA) for o in OPTIONS),
     *(KrylovPCA(**options) for options in FEW),
@@ -126,6 +132,7 @@ ESTIMATORS = [
     *(mercer.KernelPCA(**options) for options in KERNELS),
     StoredKernelPCA(1),
     *(mercer.dropin.KernelPCA(**options) for options in KERNEL_FACES),
+    *(mercer.LandmarkFeatures(**options) for options in LANDMARKS),
 ]
 
 LEFT_OUT = [
@@ -198,6 +205,8 @@ def test_the_stored_matrix_is_iterated_on_and_nothing_else(monkeypatch):
         (mercer.KernelPCA(), True, False),
         (mercer.KernelPCA(kernel="laplacian + linear"), False, False),
         (mercer.KernelPCA(kernel="precomputed"), True, True),
+        (mercer.LandmarkFeatures(), True, False),
+        (mercer.LandmarkFeatures(kernel="laplacian"), False, False),
         (mercer.dropin.KernelPCA(), True, False),
         (mercer.dropin.KernelPCA(kernel="precomputed"), True, True),
         (mercer.dropin.KernelPCA(fit_inverse_transform=True), False, False),

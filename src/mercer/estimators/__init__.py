@@ -2,6 +2,7 @@
 
 from mercer.estimators._base import SpectralEstimator, plan
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
 
-__all__ = ["PCA", "KernelPCA", "SpectralEstimator", "plan"]
+__all__ = ["PCA", "KernelPCA", "LandmarkFeatures", "SpectralEstimator", "plan"]

@@ -83,10 +83,7 @@ class SpectralEstimator(
         blank._check_parameters()
         source = blank._admit(X, reset=True)
         fitted = blank._fitted(source, _repeat_counts(sample_weight, source.shape[0]))
-        stale = [name for name in vars(self) if name.endswith("_") and name not in fitted]
-        self.__dict__.update(fitted)
-        for name in stale:
-            self.__dict__.pop(name, None)
+        publish(self, fitted)
         return self
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
@@ -155,16 +152,7 @@ class SpectralEstimator(
         return tags
 
     def _check_parameters(self) -> None:
-        try:
-            self._validate_params()
-        except InvalidParameterError as error:
-            text = str(error)
-            what, _, got = text.partition(" Got ")
-            raise ParameterError(
-                what + (" Got " + got if got else ""),
-                got=got.removesuffix(" instead.") or text,
-                fix="see the docstring for what each parameter takes",
-            ) from None
+        check_parameters(self)
         if self.device not in (None, "cpu"):
             raise NotSupportedError(
                 "only the CPU is supported so far",
@@ -186,14 +174,7 @@ class SpectralEstimator(
 
     def _seed(self) -> int:
         """Return a whole number from `random_state`; None and generators are drawn from."""
-        state = self.random_state
-        if isinstance(state, int | np.integer):
-            return int(state)
-        if state is None:
-            return int(np.random.default_rng().integers(2**31))
-        if isinstance(state, np.random.Generator):
-            return int(state.integers(2**31))
-        return int(state.randint(2**31 - 1))
+        return seed_of(self.random_state)
 
     def _allowed(self) -> tuple[str, ...] | None:
         """Return the paths to choose from, for faces that promise a certain one."""
@@ -206,6 +187,39 @@ class SpectralEstimator(
             "threads": thread_count(),
             "allowed": self._allowed(),
         }
+
+
+def check_parameters(estimator: BaseEstimator) -> None:
+    """Refuse parameters that are not what `_parameter_constraints` says, in three lines."""
+    try:
+        estimator._validate_params()
+    except InvalidParameterError as error:
+        text = str(error)
+        what, _, got = text.partition(" Got ")
+        raise ParameterError(
+            what + (" Got " + got if got else ""),
+            got=got.removesuffix(" instead.") or text,
+            fix="see the docstring for what each parameter takes",
+        ) from None
+
+
+def publish(estimator: BaseEstimator, fitted: dict[str, Any]) -> None:
+    """Give an estimator its fitted attributes in one update; what an earlier fit left goes."""
+    stale = [n for n in vars(estimator) if n.endswith("_") and n not in fitted]
+    estimator.__dict__.update(fitted)
+    for name in stale:
+        estimator.__dict__.pop(name, None)
+
+
+def seed_of(state: Any) -> int:
+    """Return a whole number from `random_state`; None and generators are drawn from."""
+    if isinstance(state, int | np.integer):
+        return int(state)
+    if state is None:
+        return int(np.random.default_rng().integers(2**31))
+    if isinstance(state, np.random.Generator):
+        return int(state.integers(2**31))
+    return int(state.randint(2**31 - 1))
 
 
 def _repeat_counts(weights: Any, n: int) -> Any:
