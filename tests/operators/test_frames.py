@@ -4,7 +4,7 @@ import scipy.sparse
 
 from mercer.arrays import Workspace
 from mercer.errors import InputError, NotSupportedError
-from mercer.kernels import RBF, Linear, NegativeDistance, Precomputed, Sigmoid
+from mercer.kernels import RBF, Function, Linear, NegativeDistance, Precomputed, Sigmoid
 from mercer.operators._frames import (
     Frame,
     middle_row,
@@ -86,13 +86,15 @@ def test_whitening_solves_with_the_triangle_in_place(dtype, m):
 
 
 def test_a_negative_residual_is_a_proof_and_rounding_is_not():
-    ones = np.ones(2)
+    ones, unknown = np.ones(2), Function(lambda x, y: x @ y.T)
     f = np.array([[1.0, 1.0 + 1e-9]])
-    np.testing.assert_array_equal(residuals(f, ones, ones, np.float64), [0.0, 0.0])
+    np.testing.assert_array_equal(residuals(f, ones, ones, np.float64, unknown), [0.0, 0.0])
+    far = np.array([[1.0, 1.1]])
     with pytest.raises(InputError, match="not positive definite"):
-        residuals(np.array([[1.0, 1.1]]), ones, ones, np.float64)
+        residuals(far, ones, ones, np.float64, unknown)
+    np.testing.assert_array_equal(residuals(far, ones, ones, np.float64, Linear()), [0.0, 0.0])
     with pytest.raises(InputError, match="finite"):
-        refuse_negative(np.array([0.0, np.nan]), ones, np.float64)
+        refuse_negative(np.array([0.0, np.nan]), ones, np.float64, Linear())
 
 
 @pytest.mark.parametrize(("n", "most"), [(1, 5), (7, 7), (7, 3), (1000, 256)])

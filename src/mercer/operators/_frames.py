@@ -25,11 +25,12 @@ from mercer.arrays import (
 from mercer.errors import InputError, NotSupportedError
 from mercer.kernels import Flag, Kernel
 
-# Share of k̃(x, x) under which a residual may be rounding, so that no pivot is taken there.
-# Tiles of smooth kernels are good to 1e-12 (float64) and 1e-6 (float32).
-FLOOR = {8: 1e-12, 4: 8e-6}
-# Share of k̃(x, x) below zero that no rounding explains: noise/√FLOOR and room for sums.
-_IMPOSSIBLE = {8: 1e-5, 4: 3e-2}
+# Share of k̃(x, x) under which no pivot is taken. Rounding ε of the kernel grows to ε·‖β‖² in
+# a residual, β = K_SS⁻¹k_S(x), and ‖β‖² may reach 1/FLOOR: a row far from landmarks that are
+# nearly dependent is extrapolated to. A lower floor would make residuals noise.
+FLOOR = {8: 1e-10, 4: 8e-6}
+# Share of k̃(x, x) below zero that no rounding explains.
+_IMPOSSIBLE = {8: 1e-3, 4: 0.3}
 _SAMPLE = 256  # rows among which the origin is found
 _PANEL = 64  # rows of a triangle that are solved at once
 
@@ -181,16 +182,20 @@ def whiten(triangle: Array, t: Array) -> Array:
     return t
 
 
-def residuals(f: Array, k: Array, scale: Array, dtype: Any) -> Array:
+def residuals(f: Array, k: Array, scale: Array, dtype: Any, kernel: Kernel) -> Array:
     """Return r = max(0, k̃(x, x) - ‖f(x)‖²) in float64 (r,), f (m, r)."""
     r = k - np.einsum("ij,ij->j", f, f, dtype=np.float64)
-    refuse_negative(r, scale, dtype)
+    refuse_negative(r, scale, dtype, kernel)
     return np.maximum(r, 0.0)
 
 
-def refuse_negative(r: Array, scale: Array, dtype: Any) -> None:
-    """Refuse a residual that is below zero by more than rounding: k is then not positive."""
+def refuse_negative(r: Array, scale: Array, dtype: Any, kernel: Kernel) -> None:
+    """Refuse a residual that is below zero by more than rounding: k is then not positive.
+
+    Of a kernel that is known to be positive it can only be rounding.
+    """
     impossible = r < -_IMPOSSIBLE[np.dtype(dtype).itemsize] * scale
+    impossible &= not kernel.flag.centred
     if np.any(impossible):
         row = int(np.argmax(impossible))
         raise InputError(

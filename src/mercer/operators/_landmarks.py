@@ -186,6 +186,7 @@ class Landmarks:
 class Bench:
     """Landmarks in one precision, ready for blocks of rows."""
 
+    kernel: Kernel
     frame: Frame
     triangle: Array
     dtype: Any
@@ -195,7 +196,8 @@ class Bench:
         """Return the bench of landmarks in float64 or float32."""
         program = program_of(landmarks.kernel)
         frame = Frame.of(program, landmarks.rows, landmarks.origin, dtype)
-        return cls(frame, np.asfortranarray(landmarks.triangle, dtype), np.dtype(dtype))
+        triangle = np.asfortranarray(landmarks.triangle, dtype)
+        return cls(landmarks.kernel, frame, triangle, np.dtype(dtype))
 
     def buffer(self, rows: int) -> Array:
         """Return space for the features of so many rows."""
@@ -208,7 +210,7 @@ class Bench:
         t = self.frame.tile(x, buffer[: m * x.n].reshape(m, x.n), space)
         f = whiten(self.triangle, t)
         k, scale = self.frame.diagonal(x)
-        return f, residuals(f, k, scale, self.dtype), k
+        return f, residuals(f, k, scale, self.dtype, self.kernel), k
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -38,6 +38,8 @@ class Table:
 
     Attributes
     ----------
+    kernel : Kernel
+        With numbers for parameters.
     rows : array or CSR matrix of shape (n, p)
         As they came.
     frame : Frame
@@ -58,6 +60,7 @@ class Table:
         The precision of the tiles.
     """
 
+    kernel: Kernel
     rows: Any
     frame: Frame
     origin: Any
@@ -83,10 +86,10 @@ class Table:
         ends = [frame.diagonal(side) for side in sides]
         diagonal = np.concatenate([k for k, _ in ends])
         scale = np.concatenate([s for _, s in ends])
-        refuse_negative(diagonal, scale, at)
+        refuse_negative(diagonal, scale, at, kernel)
         w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
         clear = np.maximum(diagonal, 0.0)
-        return cls(rows, frame, origin, sides, tiles, w, weights, clear, scale, at)
+        return cls(kernel, rows, frame, origin, sides, tiles, w, weights, clear, scale, at)
 
     @property
     def n(self) -> int:

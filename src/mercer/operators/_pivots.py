@@ -105,7 +105,7 @@ def choose(
         _pivoted(growth, stop, rng)
     else:
         _in_turn(growth, _listed(sampler, table, most, rng), stop)
-    return growth.factor(kernel)
+    return growth.factor()
 
 
 def select(
@@ -204,16 +204,16 @@ class Growth:
         self.triangle[i:j, :i], self.triangle[i:j, i:j] = left.T, inner
         self.indices[i:j] = pivots
         self.count = j
-        refuse_negative(r, self.table.scale, self.dtype)
+        refuse_negative(r, self.table.scale, self.dtype, self.table.kernel)
         np.maximum(r, 0.0, out=r)
         r[pivots] = 0.0
 
-    def factor(self, kernel: Kernel) -> Factor:
+    def factor(self) -> Factor:
         """Return what was found."""
         m, table = self.count, self.table
         picked = self.indices[:m].copy()
         triangle = np.asfortranarray(self.triangle[:m, :m])
-        marks = Landmarks(kernel, table.rows[picked], triangle, table.origin)
+        marks = Landmarks(table.kernel, table.rows[picked], triangle, table.origin)
         return Factor(marks, picked, self.f[:, :m], self.residual, table.given)
 
 
