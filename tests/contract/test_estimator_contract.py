@@ -124,6 +124,10 @@ LANDMARKS = [
     {"n_landmarks": 3, "kernel": "negativedistance", "sampler": "kmeans++", "tol": 0.1},
     {"kernel": "laplacian + linear", "sampler": [0, 3, 5]},
 ]
+NYSTROEM_FACES = [
+    {"n_components": 2},
+    {"n_components": 2, "kernel": "cosine", "random_state": 0},
+]
 ESTIMATORS = [
     *(kind(**o) for kind in (mercer.PCA, SvdPCA, GramPCA, DualPCA) for o in OPTIONS),
     *(KrylovPCA(**options) for options in FEW),
@@ -133,6 +137,7 @@ ESTIMATORS = [
     StoredKernelPCA(1),
     *(mercer.dropin.KernelPCA(**options) for options in KERNEL_FACES),
     *(mercer.LandmarkFeatures(**options) for options in LANDMARKS),
+    *(mercer.dropin.Nystroem(**options) for options in NYSTROEM_FACES),
 ]
 
 LEFT_OUT = [
