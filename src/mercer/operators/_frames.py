@@ -30,7 +30,7 @@ from mercer.kernels import Flag, Kernel
 # nearly dependent is extrapolated to. A lower floor would make residuals noise.
 FLOOR = {8: 1e-10, 4: 8e-6}
 # Share of k̃(x, x) below zero that no rounding explains.
-_IMPOSSIBLE = {8: 1e-3, 4: 0.3}
+_IMPOSSIBLE = {8: 1e-2, 4: 0.3}
 _SAMPLE = 256  # rows among which the origin is found
 _PANEL = 64  # rows of a triangle that are solved at once
 

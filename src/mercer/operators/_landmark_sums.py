@@ -18,7 +18,7 @@ from mercer.arrays import (
 from mercer.errors import InputError
 from mercer.operators._landmarks import Bench, Landmarks
 
-_TILE_BYTES = 4e6  # of a block of features
+_TILE_BYTES = 1.5e6  # of a block of features, which stays near the core
 _LEAST, _MOST_ROWS = 256, 4096  # fewer rows make poor products, more leave the cache
 _WORTH_LANES = 1e5  # entries from which threads pay
 

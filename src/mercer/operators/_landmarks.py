@@ -29,7 +29,7 @@ from mercer.operators._frames import (
     whiten,
 )
 
-_TILE_BYTES = 8e6  # of a block of features
+_TILE_BYTES = 1.5e6  # of a block of features, which stays near the core
 _MOST_ROWS = 4096
 _WORTH_LANES = 1e5  # entries from which threads pay
 
