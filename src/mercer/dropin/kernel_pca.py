@@ -17,6 +17,7 @@ from mercer.dropin.pca import completed
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._door import admit, admit_coordinates
 from mercer.estimators._indefinite import Signs
+from mercer.estimators._kernel_parameters import KernelParameters
 from mercer.estimators._kernel_solve import KernelFound
 from mercer.kernels import Kernel, Precomputed, as_kernel
 from mercer.planning import Path
@@ -171,7 +172,7 @@ class KernelPCA(estimators.KernelPCA):
         """Set parameters; what was fitted stays as it is."""
         if isinstance(params.get("kernel", self.kernel), Kernel):
             return super().set_params(**params)
-        super(estimators.KernelPCA, self).set_params(**params)
+        super(KernelParameters, self).set_params(**params)
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]

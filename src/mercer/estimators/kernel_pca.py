@@ -1,7 +1,7 @@
 """Kernel PCA: principal components of rows seen through a kernel."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
@@ -13,6 +13,7 @@ from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_back import KernelBack, as_known
+from mercer.estimators._kernel_parameters import KernelParameters
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import (
     KernelRows,
@@ -37,7 +38,7 @@ _SAMPLE = 1000  # rows that settle a kernel
 _ENOUGH = 50  # rows from which a large effective rank says something
 
 
-class KernelPCA(KernelBack, SpectralEstimator):
+class KernelPCA(KernelBack, KernelParameters, SpectralEstimator):
     """Principal components of φ(x), k(x, y) = φ(x)ᵀφ(y): K̃ = HKH = UΛUᵀ, Z = UΛ^½.
 
     Use it where structure is curved: rings, clusters of any shape, images. The plan chooses
@@ -145,15 +146,6 @@ class KernelPCA(KernelBack, SpectralEstimator):
         self.time = time
         self.device = device
         self.random_state = random_state
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value."""
-        nested = {name: params.pop(name) for name in list(params) if name[:8] == "kernel__"}
-        super().set_params(**params)
-        if nested:
-            values = {name.removeprefix("kernel__"): value for name, value in nested.items()}
-            self.kernel = as_kernel(self.kernel).with_params(**values)
-        return self
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: a precomputed kernel is pairwise input."""
