@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mercer import errors
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
-    from mercer.estimators import PCA, KernelPCA, RandomFeatures, plan, progress
+    from mercer.estimators import (
+        PCA,
+        KernelPCA,
+        LandmarkFeatures,
+        RandomFeatures,
+        plan,
+        progress,
+    )
 
 __version__ = "0.1.0"
 
@@ -20,6 +27,7 @@ __all__ = [
     "AccuracyWarning",
     "DataWarning",
     "KernelPCA",
+    "LandmarkFeatures",
     "MercerError",
     "RandomFeatures",
     "__version__",
@@ -32,6 +40,7 @@ _HOME = {
     "AccuracyWarning": "mercer.errors",
     "DataWarning": "mercer.errors",
     "KernelPCA": "mercer.estimators",
+    "LandmarkFeatures": "mercer.estimators",
     "MercerError": "mercer.errors",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",

@@ -123,6 +123,16 @@ RANDOM = [
     {"n_features": 7, "kernel": "laplacian"},
     {"n_features": 20, "kernel": "arccosine", "orthogonal": False},
 ]
+LANDMARKS = [
+    {"n_landmarks": 5},
+    {"n_landmarks": 5, "kernel": "linear", "sampler": "uniform"},
+    {"n_landmarks": 3, "kernel": "negativedistance", "sampler": "kmeans++", "tol": 0.1},
+    {"kernel": "laplacian + linear", "sampler": [0, 3, 5]},
+]
+NYSTROEM_FACES = [
+    {"n_components": 2},
+    {"n_components": 2, "kernel": "cosine", "random_state": 0},
+]
 ESTIMATORS = [
     *(kind(**o) for kind in (mercer.PCA, SvdPCA, GramPCA, DualPCA) for o in OPTIONS),
     *(KrylovPCA(**options) for options in FEW),
@@ -132,6 +142,8 @@ ESTIMATORS = [
     StoredKernelPCA(1),
     *(mercer.dropin.KernelPCA(**options) for options in KERNEL_FACES),
     *(mercer.RandomFeatures(**options) for options in RANDOM),
+    *(mercer.LandmarkFeatures(**options) for options in LANDMARKS),
+    *(mercer.dropin.Nystroem(**options) for options in NYSTROEM_FACES),
 ]
 
 LEFT_OUT = [
@@ -204,6 +216,8 @@ def test_the_stored_matrix_is_iterated_on_and_nothing_else(monkeypatch):
         (mercer.KernelPCA(), True, False),
         (mercer.KernelPCA(kernel="laplacian + linear"), False, False),
         (mercer.KernelPCA(kernel="precomputed"), True, True),
+        (mercer.LandmarkFeatures(), True, False),
+        (mercer.LandmarkFeatures(kernel="laplacian"), False, False),
         (mercer.dropin.KernelPCA(), True, False),
         (mercer.dropin.KernelPCA(kernel="precomputed"), True, True),
         (mercer.dropin.KernelPCA(fit_inverse_transform=True), False, False),

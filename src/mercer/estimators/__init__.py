@@ -3,7 +3,16 @@
 from mercer.estimators._base import SpectralEstimator, plan
 from mercer.estimators._progress import progress
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 
-__all__ = ["PCA", "KernelPCA", "RandomFeatures", "SpectralEstimator", "plan", "progress"]
+__all__ = [
+    "PCA",
+    "KernelPCA",
+    "LandmarkFeatures",
+    "RandomFeatures",
+    "SpectralEstimator",
+    "plan",
+    "progress",
+]

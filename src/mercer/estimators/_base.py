@@ -19,7 +19,7 @@ from mercer.arrays import available_bytes, parse_bytes, thread_count
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._callbacks import CallbackSupportMixin, followed
 from mercer.estimators._door import admit
-from mercer.estimators._parameters import check_parameters, seed_of
+from mercer.estimators._parameters import check_parameters, publish, seed_of
 from mercer.estimators._planned import planned
 from mercer.planning import Path, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
@@ -89,15 +89,8 @@ class SpectralEstimator(
         source = blank._admit(X, reset=True)
         weights = repeat_counts(sample_weight, source.shape[0])
         fitted = followed(self, X, y, lambda: blank._fitted(source, weights))
-        self._publish(fitted)
+        publish(self, fitted)
         return self
-
-    def _publish(self, fitted: dict[str, Any]) -> None:
-        """Put fitted attributes in the place of those of an earlier fit."""
-        stale = [name for name in vars(self) if name.endswith("_") and name not in fitted]
-        self.__dict__.update(fitted)
-        for name in stale:
-            self.__dict__.pop(name, None)
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
         """Return the source of X, checked."""

@@ -24,6 +24,7 @@ from mercer.estimators._kernel_landmarks import (
     refuse_landmarks,
 )
 from mercer.estimators._kernel_rows import KernelRows
+from mercer.estimators._parameters import publish
 from mercer.kernels import Kernel, Precomputed
 from mercer.operators import Landmarks, LandmarkSums, select
 from mercer.sources import scan
@@ -103,7 +104,7 @@ class KernelStream:
         stream = blank._taken(self._stream or Stream(), X, sample_weight, first)
         this: Any = self
         enough = blank._enough(stream)
-        this._publish(blank._published(stream) if enough else blank._waiting(stream))
+        publish(this, blank._published(stream) if enough else blank._waiting(stream))
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -146,7 +147,7 @@ class KernelStream:
         count = self._stream.count + other._stream.count  # type: ignore[union-attr]
         merged = dataclasses.replace(self._stream, sums=sums, count=count)  # type: ignore[type-var]
         blank: Any = copy.copy(self)
-        self.__dict__.update(blank._published(merged))
+        publish(self, blank._published(merged))
         return self
 
     def _comes_in_blocks(self) -> bool:
@@ -280,7 +281,7 @@ class KernelStream:
                 fix="pass an iterator that gives arrays of shape (n, p)",
             )
         this: Any = self
-        this._publish(blank._published(stream))
+        publish(this, blank._published(stream))
         return self
 
     def refine(
@@ -322,7 +323,7 @@ class KernelStream:
         blank._known = Known(this._seen, this._frame, passes)
         beyond = _START if passes is None else _BEYOND
         blank._before = self._axes_before(source, counts, beyond)
-        this._publish(blank._fitted(source, counts))
+        publish(this, blank._fitted(source, counts))
         return self
 
     def _axes_before(self, source: Any, counts: Array | None, beyond: int) -> Array | None:

@@ -1,4 +1,4 @@
-"""Parameters: refused in three lines, and seeds as whole numbers."""
+"""What every estimator does with its parameters and with what a fit has found."""
 
 from typing import Any
 
@@ -35,3 +35,11 @@ def seed_of(state: Any) -> int:
     if isinstance(state, np.random.Generator):
         return int(state.integers(2**31))
     return int(state.randint(2**31 - 1))
+
+
+def publish(estimator: Any, fitted: dict[str, Any]) -> None:
+    """Give an estimator its fitted attributes in one update; what an earlier fit left goes."""
+    stale = [n for n in vars(estimator) if n.endswith("_") and n not in fitted]
+    estimator.__dict__.update(fitted)
+    for name in stale:
+        estimator.__dict__.pop(name, None)
