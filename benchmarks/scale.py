@@ -262,7 +262,7 @@ def _compressed(model: Any, new: Any, truth: Any, scale: Any, m: int) -> Cell:
     from mercer.estimators import _compressed as module
 
     made = module.made_with(
-        model._seen, model._projection, model._level, model._axis_slack(), m, 0
+        model._seen, model._projection, model._level, m, 0, model._axis_slack()
     )
     made.project(new[:100])
     with Watch() as quick:

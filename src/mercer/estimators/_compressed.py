@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, eps_of
 from mercer.estimators._kernel_landmarks import as_dual
 from mercer.estimators._kernel_projection import Projection
 from mercer.kernels import Kernel
@@ -61,9 +61,9 @@ def compress(
     exact: Projection,
     level: Array,
     scale: Array,
-    slack: Array,
     tol: float,
     seed: int,
+    slack: Array | float | None = None,
 ) -> Compressed:
     """Return a compressed projection whose bound is `tol`·scale for most training rows.
 
@@ -77,18 +77,19 @@ def compress(
         c₀.
     scale : ndarray of shape (k,)
         Standard deviations of the components.
-    slack : ndarray of shape (k,)
-        How far ‖v_j‖² may be from 1, the axes being what arithmetic made of them.
     tol : float
         The error allowed, in units of `scale`; infinity takes the first try.
     seed : int
         Start of the random numbers.
+    slack : ndarray of shape (k,), float or None
+        How far ‖v_j‖² may be from 1, the axes being what arithmetic made of them; None
+        counts the rounding of B.
     """
     rows, n = exact.rows, int(exact.rows.shape[0])
     m, most = start_landmarks(n, exact.dual.shape[1]), min(n, _MOST)
     typical = rows[:: max(1, -(-n // _TYPICAL))]
     while True:
-        found = made_with(kernel, exact, level, slack, min(m, most), seed)
+        found = made_with(kernel, exact, level, min(m, most), seed, slack)
         _, bound = found.bounded(typical)
         met = np.all(bound <= tol * scale, axis=1)
         if np.mean(met) >= 0.9 or m >= most or found.landmarks.m < min(m, most):
@@ -97,13 +98,19 @@ def compress(
 
 
 def made_with(
-    kernel: Kernel, exact: Projection, level: Array, slack: Array, m: int, seed: int
+    kernel: Kernel,
+    exact: Projection,
+    level: Array,
+    m: int,
+    seed: int,
+    slack: Array | float | None = None,
 ) -> Compressed:
     """Return the compressed projection on m landmarks; see `compress`."""
     dual = np.asarray(exact.dual, np.float64)
     factor = choose(kernel, exact.rows, m, seed=seed)
     marks, g = factor.landmarks, factor.f.T @ dual
     alive = np.any(dual != 0, axis=0)
+    slack = 4 * eps_of(exact.dual.dtype) if slack is None else slack
     missed = np.sqrt(np.maximum(1 - np.sum(g**2, axis=0), 0.0) + slack) * alive
     # Landmarks have r = 0: there the compressed coordinates are the exact ones.
     at = exact.products(marks.rows) - level

@@ -93,7 +93,7 @@ class KernelAhead(TransformerMixin):  # so that its fit_transform gives frames
             tol, scale = self.tol_transform, np.sqrt(self.explained_variance_)
             slack = self._axis_slack()
             exact.compressed = compress(
-                self._seen, exact, self._level, scale, slack, tol, self._seed()
+                self._seen, exact, self._level, scale, tol, self._seed(), slack
             )
         found: Compressed = exact.compressed
         return found
