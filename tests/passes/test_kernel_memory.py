@@ -133,15 +133,15 @@ def test_refusal_before_allocation(kernel):
 
 
 def test_a_matrix_that_cannot_be_is_not_tried():
-    """Sixty thousand rows in 6 GB: tiles; in 100 MB: landmarks; in 30 MB: nothing."""
+    """Sixty thousand rows in 6 GB: tiles; in 150 MB: landmarks; in 50 MB: nothing."""
     X = table(60_000, 3)
     names = {
         size: mercer.plan(KernelPCA(10, memory=size), X).chosen.name
-        for size in ("6GB", "100MB")
+        for size in ("6GB", "150MB")
     }
-    assert names == {"6GB": "tiles", "100MB": "landmarks"}
+    assert names == {"6GB": "tiles", "150MB": "landmarks"}
     with pytest.raises(BudgetError, match="landmarks needs"):
-        KernelPCA(10, memory="30MB").fit(X)
+        KernelPCA(10, memory="50MB").fit(X)
 
 
 def test_explicit_features_need_no_matrix():

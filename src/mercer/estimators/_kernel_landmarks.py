@@ -14,10 +14,9 @@ from mercer.estimators._kernel_rows import FIRST_GUESS
 from mercer.estimators._kernel_task import KernelFound, Task, no_variance
 from mercer.kernels import Kernel
 from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, select
-from mercer.planning import start_landmarks
+from mercer.planning import sampled_rows, start_landmarks
 from mercer.solvers import Certificate, Outcome, Spectrum, fix_signs
 
-_AMONG = 50_000  # rows among which landmarks are chosen
 _ALL = 300  # rows up to which every one is a landmark, unless a number is given
 _ROUNDING = 16 * EPS  # of one feature, relative to the trace
 
@@ -107,11 +106,12 @@ class LandmarkModel:
             landmarks = Landmarks.of(task.kernel, choice.rows)
         else:
             k = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
+            count = choice.number(task.n, min(k, task.n))
             landmarks, _ = select(
                 task.kernel,
                 task.rows,
-                choice.number(task.n, min(k, task.n)),
-                among=_AMONG,
+                count,
+                among=sampled_rows(task.n, count, task.memory),
                 sampler=choice.sampler,
                 weights=task.weights,
                 seed=task.seed,

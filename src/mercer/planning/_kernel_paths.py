@@ -16,7 +16,7 @@ _BEYOND = 16  # columns of a block beyond the axes wanted, where tiles are made 
 _WALKS = 5  # walks over the tiles, typical of smooth kernels
 _MOST_WALKS = 30  # walks after which the bound reached is returned
 _START = (10, 300, 3000)  # landmarks to start from: per axis, fewest, most
-_SAMPLED = 50_000  # rows among which landmarks are chosen
+_SAMPLED = (2000, 50_000)  # rows among which landmarks are chosen, fewest and most
 _BLOCK = 2048  # rows whose landmark features are made at a time
 
 
@@ -24,6 +24,13 @@ def start_landmarks(rows: int, components: int) -> int:
     """Return how many landmarks an iteration starts from."""
     per, fewest, most = _START
     return max(1, min(max(fewest, per * components), most, rows // 2))
+
+
+def sampled_rows(rows: int, landmarks: int, memory: float) -> int:
+    """Return among how many rows landmarks are chosen: half of the memory at most."""
+    fewest, most = _SAMPLED
+    fit = int(0.5 * memory / (16.0 * max(landmarks, 1)))
+    return min(rows, max(fewest, 2 * landmarks, min(most, fit)))
 
 
 def kernel_candidates(problem: Problem) -> list[Path]:
@@ -120,9 +127,10 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     m = start_landmarks(p.rows, k)
     held = 2 * p.data_bytes + machine.threads * (12.0 * n * b + 3 * p.itemsize * _TILE)
     held += _feature_bytes(m, machine) + 8.0 * n * (7 * b + 3 * k) + 32e6
+    chosen = 16.0 * m * sampled_rows(p.rows, m, p.memory)  # gone before there is a basis
     room = (p.memory - held) / (8.0 * n * 2.2)
     basis = int(min(p.rows, max(8 * b, k + 4 * b), max(room, k + 2 * b)))
-    held += 8.0 * n * 2.2 * basis
+    held += max(8.0 * n * 2.2 * basis, chosen)
     walk = _made(p, kernel, machine, p.itemsize)
     walk += 2 * n * n * b / machine.rate(machine.thin, p.itemsize)
     start = _feature_seconds(2 * n, m, p.cols, machine)
@@ -140,10 +148,10 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
     """The axes among combinations of m rows, certified by what those leave of all rows."""
     n = float(p.rows)
     flops = n * (m * kernel.flops + 2.0 * m * m) + 9.0 * m**3
-    seconds = _feature_seconds(n + 2 * min(n, _SAMPLED), m, p.cols, machine)
+    few = sampled_rows(p.rows, m, p.memory)
+    seconds = _feature_seconds(n + 2.0 * few, m, p.cols, machine)
     seconds += m**3 / (machine.eigen * machine.threads)
-    chosen = 16.0 * min(n, _SAMPLED) * m
-    held = chosen + _feature_bytes(m, machine) + 16.0 * m * p.cols + 32e6
+    held = 16.0 * few * m + _feature_bytes(m, machine) + 16.0 * m * p.cols + 32e6
     note = f"{m:,} landmarks, one pass, certified by their residual"
     return Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
 
