@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import EPS, Array
+from mercer.arrays import EPS, Array, thread_count
 from mercer.diagnostics import effective_rank
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._indefinite import Signs
@@ -111,7 +111,7 @@ class LandmarkModel:
                 task.kernel,
                 task.rows,
                 count,
-                among=sampled_rows(task.n, count, task.memory),
+                among=sampled_rows(task.n, count, task.memory, thread_count()),
                 sampler=choice.sampler,
                 weights=task.weights,
                 seed=task.seed,

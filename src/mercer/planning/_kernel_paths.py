@@ -26,10 +26,11 @@ def start_landmarks(rows: int, components: int) -> int:
     return max(1, min(max(fewest, per * components), most, rows // 2))
 
 
-def sampled_rows(rows: int, landmarks: int, memory: float) -> int:
-    """Return among how many rows landmarks are chosen: half of the memory at most."""
+def sampled_rows(rows: int, landmarks: int, memory: float, threads: int) -> int:
+    """Return among how many rows landmarks are chosen: half of what is left of the memory."""
     fewest, most = _SAMPLED
-    fit = int(0.5 * memory / (16.0 * max(landmarks, 1)))
+    left = memory - _feature_bytes(landmarks, threads)
+    fit = int(max(0.5 * left, 0.0) / (16.0 * max(landmarks, 1)))
     return min(rows, max(fewest, 2 * landmarks, min(most, fit)))
 
 
@@ -126,8 +127,8 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     b = min(p.rows, k + _BEYOND)
     m = start_landmarks(p.rows, k)
     held = 2 * p.data_bytes + machine.threads * (12.0 * n * b + 3 * p.itemsize * _TILE)
-    held += _feature_bytes(m, machine) + 8.0 * n * (7 * b + 3 * k) + 32e6
-    chosen = 16.0 * m * sampled_rows(p.rows, m, p.memory)  # gone before there is a basis
+    held += _feature_bytes(m, p.threads) + 8.0 * n * (7 * b + 3 * k)
+    chosen = 16.0 * m * sampled_rows(p.rows, m, p.memory, p.threads)  # gone before there is a basis
     room = (p.memory - held) / (8.0 * n * 2.2)
     basis = int(min(p.rows, max(8 * b, k + 4 * b), max(room, k + 2 * b)))
     held += max(8.0 * n * 2.2 * basis, chosen)
@@ -148,17 +149,17 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
     """The axes among combinations of m rows, certified by what those leave of all rows."""
     n = float(p.rows)
     flops = n * (m * kernel.flops + 2.0 * m * m) + 9.0 * m**3
-    few = sampled_rows(p.rows, m, p.memory)
+    few = sampled_rows(p.rows, m, p.memory, p.threads)
     seconds = _feature_seconds(n + 2.0 * few, m, p.cols, machine)
     seconds += m**3 / (machine.eigen * machine.threads)
-    held = 16.0 * few * m + _feature_bytes(m, machine) + 16.0 * m * p.cols + 32e6
+    held = 16.0 * few * m + _feature_bytes(m, p.threads) + 16.0 * m * p.cols
     note = f"{m:,} landmarks, one pass, certified by their residual"
     return Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
 
 
-def _feature_bytes(m: int, machine: Machine) -> float:
+def _feature_bytes(m: int, threads: int) -> float:
     """Return the bytes of sums over landmark features: some m×m and a block a thread."""
-    return 8.0 * ((6 + machine.threads) * m * m + machine.threads * 3 * _BLOCK * m)
+    return 8.0 * ((6 + threads) * m * m + threads * 3 * _BLOCK * m) + 32e6
 
 
 def _feature_seconds(n: float, m: int, p: int, machine: Machine) -> float:
