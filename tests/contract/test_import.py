@@ -14,6 +14,7 @@ PUBLIC = [
     "AccuracyWarning",
     "DataWarning",
     "KernelPCA",
+    "LandmarkFeatures",
     "MercerError",
     "PCA",
     "RandomFeatures",
