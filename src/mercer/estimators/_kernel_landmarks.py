@@ -161,17 +161,17 @@ class LandmarkModel:
         return int(enough[0]) + 1 if enough.size else max(len(held), 1)
 
     def certificate(self, k: int, tol: float) -> Certificate:
-        """Return λ_i ∈ [ν_i, ν_i + t], rounding included."""
-        t, few = self.residual, min(k, len(self.values))
+        """Return λ_i ∈ [ν_i, ν_i + t], rounding included; beyond the landmarks ν_i is 0."""
+        t, values = self.residual, np.pad(self.values, (0, k + 1))
         return Certificate.of(
-            self.values[:few],
-            np.append(self.values, 0.0)[: few + 1] + t,
-            np.full(few, t),
+            values[:k],
+            values[: k + 1] + t,
+            np.full(k, t),
             error=self.error,
             tol=tol,
             zero_level=self.error,
             psd=True,
-        ).padded(k - few)
+        )
 
 
 def as_dual(marks: Landmarks, w: Array) -> tuple[Any, Array, Array]:
@@ -225,6 +225,7 @@ def described(
         outcome=Outcome.CONVERGED if certificate.met else Outcome.LANDMARKS,
         certificate=certificate.first(few),
     ).padded(k)
+    spectrum = dataclasses.replace(spectrum, certificate=certificate)
     # What the landmarks leave is spread over many axes, of which none is known.
     squares = float(np.sum(model.values**2)) + model.residual**2 / max(model.total, 1.0)
     return spectrum, KernelFound(
