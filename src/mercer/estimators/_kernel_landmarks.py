@@ -227,7 +227,8 @@ def described(
     ).padded(k)
     spectrum = dataclasses.replace(spectrum, certificate=certificate)
     # What the landmarks leave is spread over many axes, of which none is known.
-    squares = float(np.sum(model.values**2)) + model.residual**2 / max(model.total, 1.0)
+    others = max(model.total - 1 - len(model.values), 1.0)
+    squares = float(np.sum(model.values**2)) + model.residual**2 / others
     return spectrum, KernelFound(
         total=model.total,
         trace=held + model.residual,
