@@ -198,7 +198,7 @@ def test_tiles_find_what_lapack_finds(kernel, dtype, weighted):
     assert tiles.dual_.shape == (400, 4)
     Z, wanted = tiles.transform(X), exact.transform(X.astype(np.float64))
     loose = 1e-5 + 4 * np.max(tiles.certificate_.sine)  # as far as the axes are certified
-    assert loose < 0.03
+    assert loose < 0.1
     np.testing.assert_allclose(
         np.abs(Z), np.abs(wanted), atol=loose * np.abs(wanted).max(), rtol=0
     )
