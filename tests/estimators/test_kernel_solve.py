@@ -7,7 +7,15 @@ import mercer.planning._kernel_paths as kernel_paths
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError
 from mercer.estimators._kernel_solve import Task, needs_whole, solve
-from mercer.kernels import RBF, Flag, Function
+from mercer.kernels import (
+    RBF,
+    Flag,
+    Function,
+    Laplacian,
+    Linear,
+    NegativeDistance,
+    as_kernel,
+)
 from mercer.planning import KernelCost, Problem, plan
 
 
@@ -51,7 +59,7 @@ def truth(kernel, X):
     return np.linalg.eigvalsh(K - K.mean(axis=1, keepdims=True))[::-1]
 
 
-@pytest.mark.parametrize("name", ["lapack", "stored"])
+@pytest.mark.parametrize("name", ["lapack", "stored", "tiles"])
 @pytest.mark.parametrize("n", [40, 300])
 def test_pairs_of_the_matrix(name, n):
     X = rows(n)
@@ -161,3 +169,99 @@ def test_a_flat_spectrum_is_certified():
     assert model.certificate_.met
     np.testing.assert_allclose(model.eigenvalues_, truth(model.kernel_, X)[:10], rtol=2e-6)
     np.testing.assert_allclose(model.transform(X), Z, atol=1e-10)
+
+
+# -- tiles that are made again --------------------------------------------------------------
+
+
+KERNELS = [RBF(1.5), Laplacian(2.0), NegativeDistance(), RBF(0.8) + 0.1 * Linear()]
+
+
+def fitted(model, X, weights=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return model.fit(X, sample_weight=weights)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_tiles_find_what_lapack_finds(kernel, dtype, weighted):
+    X = rows(400, dtype=dtype)
+    w = np.random.default_rng(1).integers(0, 4, 400).astype(float) if weighted else None
+    tiles = fitted(forced("tiles")(4, kernel=kernel), X, w)
+    exact = fitted(forced("lapack")(4, kernel=kernel), X.astype(np.float64), w)
+    values = exact.eigenvalues_
+    assert tiles.certificate_.met
+    assert (tiles.certificate_.lower <= values * (1 + 1e-12)).all()
+    assert (tiles.certificate_.upper >= values * (1 - 1e-12)).all()
+    assert tiles.dual_.shape == (400, 4)
+    Z, wanted = tiles.transform(X), exact.transform(X.astype(np.float64))
+    loose = 1e-5 + 4 * np.max(tiles.certificate_.sine)  # as far as the axes are certified
+    assert loose < 0.1
+    np.testing.assert_allclose(
+        np.abs(Z), np.abs(wanted), atol=loose * np.abs(wanted).max(), rtol=0
+    )
+    assert tiles.effective_rank_ == pytest.approx(exact.effective_rank_, rel=1e-3)
+    np.testing.assert_allclose(tiles.captured_share_, exact.captured_share_, rtol=1e-4)
+
+
+def test_tiles_of_a_given_matrix_and_of_a_function():
+    X = rows(300)
+    values = truth(RBF(1.5), X)[:3]
+    K = RBF(1.5).block(X)
+    for made, data in (("precomputed", K), (RBF(1.5).block, X)):
+        model = forced("tiles")(3, kernel=made, indefinite="clip")
+        found, _ = solve(
+            task(data, kernel=as_kernel(made), indefinite="clip"), path("tiles", data)
+        )
+        np.testing.assert_allclose(found.values[:3], values, rtol=1e-6)
+        assert model.n_components == 3
+
+
+@pytest.mark.parametrize("wanted", [0.5, 0.9, 0.97])
+def test_tiles_for_a_share(wanted):
+    X = rows(600)
+    values = truth(RBF(1.0), X)
+    model = fitted(forced("tiles")(wanted, kernel=RBF(1.0)), X)
+    k = 1 + int(np.argmax(np.cumsum(values) >= wanted * values.sum()))
+    assert model.n_components_ == k
+    np.testing.assert_allclose(model.eigenvalues_, values[:k], rtol=1e-5)
+
+
+def test_a_share_that_needs_too_many_axes_is_refused_without_the_matrix():
+    X = np.random.default_rng(0).standard_normal((400, 10))
+    with pytest.raises(InputError, match="too many axes") as error:
+        fitted(forced("tiles")(0.99, kernel=RBF(0.5)), X)
+    assert str(error.value).count("\n") == 2
+
+
+def test_tiles_and_rows_of_low_rank():
+    """Fewer directions than the block has columns; duplicates; a lonely row."""
+    X = np.repeat(rows(6), 50, axis=0)
+    spectrum, _ = solve(task(X, 4), path("tiles", X, 4))
+    np.testing.assert_allclose(spectrum.values[:4], truth(RBF(1.5), X)[:4], rtol=1e-6)
+    X = np.zeros((300, 3))
+    X[7] = 1.0
+    spectrum, _ = solve(task(X, 1), path("tiles", X, 1))
+    np.testing.assert_allclose(spectrum.values[:1], truth(RBF(1.5), X)[:1], rtol=1e-6)
+
+
+def test_tiles_start_from_axes_that_are_known():
+    X = rows(500)
+    first, _ = solve(task(X), path("tiles", X))
+    again, _ = solve(task(X, start=np.asarray(first.right)), path("tiles", X))
+    np.testing.assert_allclose(again.values[:3], truth(RBF(1.5), X)[:3], rtol=1e-6)
+    assert again.passes <= first.passes
+    once, _ = solve(
+        task(X, start=np.asarray(first.right), passes=1, tol=1e-14), path("tiles", X)
+    )
+    assert once.passes == 1
+
+
+def test_constant_rows_are_refused_on_every_path():
+    X = np.ones((300, 3))
+    for name in ("lapack", "stored", "tiles"):
+        with pytest.raises(InputError, match="constant up to rounding") as error:
+            solve(task(X), path(name, X))
+        assert str(error.value).count("\n") == 2

@@ -161,7 +161,7 @@ class LandmarkModel:
         return int(enough[0]) + 1 if enough.size else max(len(held), 1)
 
     def certificate(self, k: int, tol: float) -> Certificate:
-        """Return λ_i ∈ [ν_i, ν_i + t], rounding included; ν_i = 0 past the landmarks."""
+        """Return λ_i ∈ [ν_i, ν_i + t], rounding included; beyond the landmarks ν_i is 0."""
         t, values = self.residual, np.pad(self.values, (0, k + 1))
         return Certificate.of(
             values[:k],
@@ -234,7 +234,8 @@ def described(
     ).padded(k)
     spectrum = dataclasses.replace(spectrum, certificate=certificate)
     # What the landmarks leave is spread over many axes, of which none is known.
-    squares = float(np.sum(model.values**2)) + model.residual**2 / max(model.total, 1.0)
+    others = max(model.total - 1 - len(model.values), 1.0)
+    squares = float(np.sum(model.values**2)) + model.residual**2 / others
     return spectrum, KernelFound(
         total=model.total,
         trace=held + model.residual,

@@ -109,6 +109,8 @@ class LandmarkSums:
         counted = np.arange(min(most, rows.shape[0])) if w is None else np.flatnonzero(w)[:most]
         if counted.size == 0:
             return None
+        if self.landmarks.m == 0:  # no row is seen at all, and nothing to average
+            return np.zeros(0)
         f, _, _ = bench.block(rows[counted], bench.buffer(len(counted)), Workspace())
         few = np.ones(counted.size) if w is None else w[counted]
         return np.asarray(f @ (few / np.sum(few)), np.float64)
