@@ -5,6 +5,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from mercer.arrays import EPS, Array, thread_count
 from mercer.diagnostics import effective_rank
@@ -88,6 +89,8 @@ class LandmarkModel:
         Σ k(x, x), against which rounding is measured.
     total : float
         Σw, the number of rows as counted.
+    error : float
+        A bound on what rounding does to an eigenvalue.
     """
 
     landmarks: Landmarks
@@ -97,6 +100,7 @@ class LandmarkModel:
     residual: float
     trace: float
     total: float
+    error: float
 
     @classmethod
     def of(cls, task: Task) -> "LandmarkModel":
@@ -129,12 +133,8 @@ class LandmarkModel:
         # Signs as of other fits: the landmark with the largest coordinate has a positive one.
         at_marks = (marks.triangle - mean) @ axes
         turned = axes * np.where(np.sum(fix_signs(at_marks) * at_marks, axis=0) < 0, -1.0, 1.0)
-        return cls(marks, values, turned, mean, residual, sums.raw_trace, sums.count)
-
-    @property
-    def error(self) -> float:
-        """A bound on what rounding does to an eigenvalue."""
-        return _ROUNDING * max(self.landmarks.m, 1) * self.trace
+        trace, error = sums.raw_trace, _rounding(sums)
+        return cls(marks, values, turned, mean, residual, trace, sums.count, error)
 
     def axes_of(self, rows: Any, weights: Array | None, count: int) -> Array:
         """Return √w·z/√ν (n, count): nearly the leading eigenvectors of K̃."""
@@ -172,6 +172,24 @@ class LandmarkModel:
             zero_level=self.error,
             psd=True,
         )
+
+
+def _rounding(sums: LandmarkSums) -> float:
+    """Return 16·eps·max(mT, B + 2√(TB)), T = Σ k(x, x), B = Σ ‖Dβ(x)‖².
+
+    ‖f(x)‖² = β(x)ᵀK_SSβ(x) with β(x) = L^-ᵀf(x), and k(s, s') has a rounding of
+    eps·d_s·d_s', D² the diagonal of K_SS: where the landmarks are nearly dependent and a row
+    is far from them, β is large, and so is what rounding does.
+    """
+    marks, trace = sums.landmarks, max(sums.raw_trace, 0.0)
+    if marks.m == 0 or sums.shift is None:
+        return _ROUNDING * trace
+    products, shift = np.tril(sums.p), sums.shift
+    products += np.tril(products, -1).T
+    products += np.outer(shift, sums.q) + np.outer(sums.q + sums.count * shift, shift)
+    spread = dtrtri(marks.triangle, lower=1)[0] * np.linalg.norm(marks.triangle, axis=1)
+    large = max(float(np.sum(spread * (products @ spread))), 0.0)
+    return float(_ROUNDING * max(marks.m * trace, large + 2 * np.sqrt(trace * large)))
 
 
 def as_dual(marks: Landmarks, w: Array) -> tuple[Any, Array, Array]:
