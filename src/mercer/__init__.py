@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mercer import errors
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
     from mercer.estimators import PCA, KernelPCA, plan
+    from mercer.studies import tune
 
 __version__ = "0.1.0"
 
@@ -24,6 +25,7 @@ __all__ = [
     "__version__",
     "errors",
     "plan",
+    "tune",
 ]
 
 _HOME = {
@@ -33,6 +35,7 @@ _HOME = {
     "MercerError": "mercer.errors",
     "PCA": "mercer.estimators",
     "plan": "mercer.estimators",
+    "tune": "mercer.studies",
 }
 
 

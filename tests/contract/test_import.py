@@ -19,6 +19,7 @@ PUBLIC = [
     "__version__",
     "errors",
     "plan",
+    "tune",
 ]
 
 
