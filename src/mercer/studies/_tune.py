@@ -1,5 +1,6 @@
 """Tuning: which kernel, and at which lengthscale."""
 
+import dataclasses
 import logging
 from numbers import Integral
 from typing import Any
@@ -37,9 +38,10 @@ def tune(
     1 - Σ‖x - x̂‖²/Σ‖x - x̄‖², because errors in feature space have a unit of their own for
     every kernel [Alam2014]_. The simplest kernel within one standard error of the best is
     chosen. Where k linear axes hold 95 % of the variance everything is rebuilt and R² cannot
-    decide; then leading eigenvalues are compared with those of permuted tables, see
-    `mercer.studies`. The linear kernel is always tried: it is the yardstick, and the answer
-    where no other kernel is better. Kernels of effective rank above n/4 are not admitted.
+    decide; then leading eigenvalues are compared with those of permuted tables. The linear
+    kernel is always tried: it is the yardstick, and the answer where no other is better, or
+    where permuted tables with the same covariance look the same to every kernel. Kernels of
+    effective rank above n/4 are not admitted.
 
     Parameters
     ----------
@@ -70,8 +72,8 @@ def tune(
     Notes
     -----
     For C kernels and F folds on n ≤ `max_rows` rows: C fits, and C·F fits with their
-    decoders, each about 3·9·min(n, 1000)³ operations; parallel analysis needs 38C + 160
-    spectra of 300 rows instead of the folds.
+    decoders, each about 3·9·min(n, 1000)³ operations. Where k reaches the linear axes there
+    are no folds. Permuted tables cost 38C + 160 matrices of 250 rows.
 
     Examples
     --------
@@ -93,15 +95,16 @@ def tune(
     _log.info("tune: %d kernels, %d rows, %d components", len(tried), n, k)
     curve = [look(_model(kernel, k, seed), rows) for kernel in tried]
     if k >= needed:
+        criterion = "parallel analysis"
         verdict = _parallel.analyse(curve, few(rows, _parallel.ROWS), k, seed)
-        criterion, chosen = "parallel analysis", verdict.chosen
-        curve, why = list(verdict.curve), _parallel.reason(verdict, k, needed)
+        chosen, curve = verdict.chosen or verdict.curve[0], list(verdict.curve)
+        why = _parallel.reason(verdict, k, needed)
     else:
+        criterion = "reconstruction"
         curve = [_rebuilt(one, k, rows, folds, seed) for one in curve]
-        chosen, best = simplest(curve)
-        criterion, why = "reconstruction", _reconstruction.reason(chosen, best, curve, k)
-    if chosen is None or chosen.linear:
-        criterion, chosen = "linear is enough", curve[0]
+        chosen, curve, why = _by_reconstruction(curve, rows, k, seed)
+    if chosen.linear:
+        criterion = "linear is enough"
     _log.info("tune: %s, %s", criterion, chosen.kernel)
     return Tuning(
         best=chosen.kernel,
@@ -165,6 +168,30 @@ def _folds(cv: Any, n: int, k: int, seed: int) -> Folds:
             fix=f"ask for at most {max(least - 1, 1)} components, or pass more rows or folds",
         )
     return folds
+
+
+def _by_reconstruction(
+    curve: list[Candidate], rows: Any, k: int, seed: int
+) -> tuple[Candidate, list[Candidate], str]:
+    """Return the choice, the curve and the reason; a gain without any evidence is doubted.
+
+    With few rows a kernel may rebuild a Gaussian table better by chance, beyond the standard
+    error of a few folds.
+    """
+    chosen, best = simplest(curve)
+    why = _reconstruction.reason(chosen, best, curve, k)
+    if chosen.linear:
+        return chosen, curve, why
+    verdict = _parallel.analyse(curve, few(rows, _parallel.ROWS), 0, seed)
+    evidence = [one.evidence for one in verdict.curve]
+    curve = [
+        dataclasses.replace(one, evidence=standing)
+        for one, standing in zip(curve, evidence, strict=True)
+    ]
+    known = any(one.evidence is not None for one in curve if not one.linear)
+    if known and not verdict.structured:
+        return curve[0], curve, f"{why} {_parallel.doubt(verdict)}"
+    return next(one for one in curve if one.kernel == chosen.kernel), curve, why
 
 
 def _rebuilt(one: Candidate, k: int, rows: Any, folds: Folds, seed: int) -> Candidate:

@@ -27,6 +27,9 @@ class Candidate:
         Standard error of that mean.
     excess : float or None
         Σ_j (λ_j/tr - permuted)_+, where parallel analysis was asked.
+    evidence : float or None
+        How far the spectrum is more concentrated than those of permuted tables, in their
+        standard deviations.
     verdict : str
         "admitted", or why not.
     """
@@ -36,6 +39,7 @@ class Candidate:
     score: float | None = None
     error: float | None = None
     excess: float | None = None
+    evidence: float | None = None
     verdict: str = ADMITTED
 
     @property
@@ -98,17 +102,18 @@ class Tuning:
             "error": [one.error for one in self.curve],
             "effective_rank": [one.effective_rank for one in self.curve],
             "excess": [one.excess for one in self.curve],
+            "evidence": [one.evidence for one in self.curve],
             "verdict": [one.verdict for one in self.curve],
         }
 
     def __str__(self) -> str:
         """Return the reason, and the curve as a table; a star marks the choice."""
-        head = ("kernel", "R²", "± error", "eff. rank", "excess", "verdict")
+        head = ("kernel", "R²", "± error", "eff. rank", "excess", "evidence", "verdict")
         lines = [head, *(_line(one, one.kernel == self.best) for one in self.curve)]
         wide = [max(len(line[i]) for line in lines) for i in range(len(head))]
         table = [
             "  ".join(
-                cell.ljust(width) if i in (0, 5) else cell.rjust(width)
+                cell.ljust(width) if i in (0, 6) else cell.rjust(width)
                 for i, (cell, width) in enumerate(zip(line, wide, strict=True))
             ).rstrip()
             for line in lines
@@ -122,6 +127,7 @@ def _line(one: Candidate, chosen: bool) -> tuple[str, ...]:
         _shown(one.error, ".4f"),
         _shown(one.effective_rank, ".1f"),
         _shown(one.excess, ".4f"),
+        _shown(one.evidence, ".1f"),
     )
     return (("* " if chosen else "  ") + brief(one.kernel), *numbers, one.verdict)
 
