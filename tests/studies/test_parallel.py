@@ -134,3 +134,7 @@ def test_evidence_alone_needs_no_axes():
     assert found.chosen is None
     assert found.curve[1].excess is None
     assert "99 with the same covariance" in doubt(found)
+
+
+def test_more_axes_than_rows_are_cut():
+    assert analyse(trial(0.2), rings(40), 60, 0).curve[1].excess is not None

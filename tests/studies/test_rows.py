@@ -53,3 +53,9 @@ def test_a_bad_cell_is_found_even_if_its_row_is_not_looked_at(rng):
     X[1, 2] = np.nan
     with pytest.raises(InputError, match="NaN at row 1, column 2"):
         rows_seen(KernelPCA(), X, 10, 0)
+
+
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+def test_numbers_whose_squares_are_none_are_refused(rng, unit):
+    with pytest.raises(InputError, match="leave the range of float64"):
+        rows_seen(KernelPCA(), rng.normal(size=(20, 2)) * unit, 20, 0)

@@ -69,6 +69,7 @@ def analyse(curve: Sequence[Candidate], rows: Array, k: int, seed: int) -> Verdi
     seed : int
         Of the permutations.
     """
+    k = min(k, len(rows) - 1)  # centring takes one axis away
     rng = np.random.default_rng([seed, 8])
     tables = permuted(rows, _FIRST, rng)
     found = list(curve)
@@ -96,7 +97,7 @@ def analyse(curve: Sequence[Candidate], rows: Array, k: int, seed: int) -> Verdi
 
 
 def permuted(rows: Array, draws: int, rng: np.random.Generator) -> list[Array]:
-    """Return rows (n, p) with columns permuted and with principal coordinates permuted, in turn.
+    """Return rows (n, p) with columns, then with principal coordinates permuted, in turn.
 
     The second is mean + π(US)Vᵀ for X - mean = USVᵀ: rotated back, since kernels need not
     be blind to rotations.

@@ -40,10 +40,12 @@ def rebuild(one: Candidate, model: KernelPCA, rows: Any, folds: Folds) -> Candid
     Cost: F fits and F decoders.
     """
     try:
-        with _quietly():
+        with _quietly(), np.errstate(over="ignore", invalid="ignore"):
             scores = [model.fit(rows[kept]).score(rows[held]) for kept, held in folds]
     except MercerError as error:
         return dataclasses.replace(one, verdict=error.what)
+    if not np.all(np.isfinite(scores)):
+        return dataclasses.replace(one, verdict="the R² of held-out rows is not finite")
     spread = float(np.std(scores, ddof=1)) / len(scores) ** 0.5
     return dataclasses.replace(one, score=float(np.mean(scores)), error=spread)
 

@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.errors import InputError
 from mercer.estimators import KernelPCA
 from mercer.estimators._door import admit, refuse_bad_cells
 from mercer.kernels import Linear
 
 LINEAR_SHARE = 0.95  # of the variance: axes that hold it leave nothing to rebuild
+
+_LARGEST = 1e140  # so that sums of squares stay below 1e300
 
 
 def evenly(n: int, most: int) -> Array:
@@ -37,10 +40,22 @@ def rows_seen(model: KernelPCA, X: Any, most: int, seed: int) -> tuple[Any, int]
     source = admit(model, X, reset=True)
     refuse_bad_cells(source, getattr(model, "feature_names_in_", None))
     sample = source.array[evenly(source.shape[0], most)].astype(np.float64)
+    _refuse_units(sample)
     linear = KernelPCA(
         LINEAR_SHARE, kernel=Linear(), standardize=model.standardize, random_state=seed
     ).fit(sample)
     return linear.X_fit_, int(linear.n_components_)
+
+
+def _refuse_units(rows: Any) -> None:
+    """Refuse rows whose squares are no numbers of float64."""
+    largest = float(abs(rows).max())
+    if largest > _LARGEST or 0 < largest < 1 / _LARGEST:
+        raise InputError(
+            "the squares of these numbers leave the range of float64",
+            got=f"numbers up to {largest:.1e}",
+            fix="divide the data by a constant",
+        )
 
 
 def few(rows: Any, most: int) -> Array:

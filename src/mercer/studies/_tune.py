@@ -94,6 +94,7 @@ def tune(
     tried = candidates(kernels, lengthscales, rows)
     _log.info("tune: %d kernels, %d rows, %d components", len(tried), n, k)
     curve = [look(_model(kernel, k, seed), rows) for kernel in tried]
+    _refuse_failures(curve)
     if k >= needed:
         criterion = "parallel analysis"
         verdict = _parallel.analyse(curve, few(rows, _parallel.ROWS), k, seed)
@@ -102,6 +103,7 @@ def tune(
     else:
         criterion = "reconstruction"
         curve = [_rebuilt(one, k, rows, folds, seed) for one in curve]
+        _refuse_failures(curve)
         chosen, curve, why = _by_reconstruction(curve, rows, k, seed)
     if chosen.linear:
         criterion = "linear is enough"
@@ -161,6 +163,14 @@ def _folds(cv: Any, n: int, k: int, seed: int) -> Folds:
             fix="pass a number of folds, or a splitter that needs rows only, such as KFold(5)",
         ) from None
     least = min((len(kept) for kept, _ in folds), default=0)
+    held = min((len(out) for _, out in folds), default=0)
+    last = max((int(part.max(initial=0)) for fold in folds for part in fold), default=0)
+    if held < _FEWEST or last >= n:
+        raise InputError(
+            f"every fold must hold out at least {_FEWEST} of the rows that are looked at",
+            got=f"{n} rows, row {last} asked for" if last >= n else f"{held} rows held out",
+            fix="pass a number of folds such as cv=5",
+        )
     if len(folds) < _FEWEST or k >= least:
         raise InputError(
             f"n_components={k} needs more rows in every fold",
@@ -168,6 +178,18 @@ def _folds(cv: Any, n: int, k: int, seed: int) -> Folds:
             fix=f"ask for at most {max(least - 1, 1)} components, or pass more rows or folds",
         )
     return folds
+
+
+def _refuse_failures(curve: list[Candidate]) -> None:
+    """Refuse if the linear kernel failed, or all others did: nothing was compared."""
+    failed = [one for one in curve if not one.admitted and one.score is None]
+    broken = [one for one in failed if one.effective_rank is None or one.linear]
+    if curve[0] in broken or (len(curve) > 1 and len(broken) == len(curve) - 1):
+        raise InputError(
+            "the kernels cannot be compared on these rows",
+            got=f"{broken[0].kernel!r}: {broken[0].verdict}",
+            fix="choose other kernels, or divide the data by a constant if it is huge",
+        )
 
 
 def _by_reconstruction(
