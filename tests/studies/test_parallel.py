@@ -71,10 +71,10 @@ def test_rings_are_seen_and_the_input_is_not_changed():
     assert "99 with the same covariance" in reason(found, 2, 2)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_gaussian_table_is_linear_even_where_its_columns_are_not_independent(seed):
     rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(150, 3)) @ rng.normal(size=(3, 3))
+    rows = rng.normal(size=(100, 3)) @ rng.normal(size=(3, 3))
     found = analyse(trial(4.0, 2.0, 1.0), rows, 3, seed)
     assert found.chosen is None
     assert not found.structured
@@ -93,9 +93,9 @@ def test_one_column_has_nothing_to_permute(rng):
 
 
 def test_the_answer_depends_on_the_seed_only():
-    one, two = (analyse(trial(0.5), rings(), 2, 3) for _ in range(2))
+    one, two = (analyse(trial(0.5), rings(60), 2, 3) for _ in range(2))
     assert one == two
-    assert analyse(trial(0.5), rings(), 2, 4).curve[1].excess != one.curve[1].excess
+    assert analyse(trial(0.5), rings(60), 2, 4).curve[1].evidence != one.curve[1].evidence
 
 
 def test_candidates_that_are_out_stay_out():

@@ -59,7 +59,7 @@ def test_two_moons_are_told_apart_by_a_line_in_four_coordinates():
 
 
 def test_a_slice_of_the_swiss_roll_is_read_along_its_length():
-    X, t = make_swiss_roll(250, noise=0.3, random_state=0)
+    X, t = make_swiss_roll(200, noise=0.3, random_state=0)
     X = X[:, [0, 2]]
     tuned, flat = read_out(mercer.tune(X, n_components=6), X, t, LinearRegression())
     assert tuned >= 0.85 > 0.2 > flat
@@ -67,7 +67,7 @@ def test_a_slice_of_the_swiss_roll_is_read_along_its_length():
 
 def test_digits_are_recognised_as_well_as_with_the_best_kernel_of_the_grid():
     X, y = load_digits(return_X_y=True)
-    found = mercer.tune(X, n_components=10, max_rows=200)
+    found = mercer.tune(X, n_components=10, max_rows=150)
     assert found.criterion == "reconstruction"
     folds = KFold(5, shuffle=True, random_state=0)
     accuracy = {}
@@ -80,14 +80,14 @@ def test_digits_are_recognised_as_well_as_with_the_best_kernel_of_the_grid():
     assert accuracy[found.best] >= max(max(accuracy.values()) - 0.01, 0.95)
 
 
-@pytest.mark.parametrize("k", [1, 2, 4])
+@pytest.mark.parametrize("k", [1, 4])
 @pytest.mark.parametrize("mixed", [False, True], ids=["independent", "correlated"])
 @pytest.mark.parametrize("seed", range(3))
 def test_linear_is_enough_for_gaussian_data(seed, mixed, k):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(100, 4))
     X = X @ rng.normal(size=(4, 4)) if mixed else X
-    found = mercer.tune(X, n_components=k, cv=3)
+    found = mercer.tune(X, n_components=k, cv=3, lengthscales=[1.0, 2.0, 4.0])
     assert (found.criterion, found.best) == (LINEAR, Linear())
 
 
@@ -113,7 +113,7 @@ def test_gaussian_data_are_called_curved_in_at_most_one_table_of_fifty():
 
 
 def test_a_curve_is_rebuilt_better_by_a_kernel():
-    found = mercer.tune(curved(), n_components=1)
+    found = mercer.tune(curved(80), n_components=1, cv=3)
     linear, best = found.curve[0], max(found.curve[1:], key=lambda one: one.score or 0)
     assert found.criterion == "reconstruction"
     assert best.score > linear.score + 0.05
@@ -141,7 +141,7 @@ def test_a_number_of_folds_is_a_shuffled_k_fold():
 
 
 def test_units_of_the_columns_do_not_matter_once_standardised():
-    X = curved(90)
+    X = curved(60)
     one = mercer.tune(X, n_components=1, cv=3, standardize=True)
     two = mercer.tune(X * [1e-6, 1e6, 1, 1e3, 1] + 7, n_components=1, cv=3, standardize=True)
     assert one.criterion == two.criterion
@@ -153,7 +153,7 @@ def test_units_of_the_columns_do_not_matter_once_standardised():
 
 @pytest.mark.parametrize("scale", [1e-8, 1e8])
 def test_the_unit_of_all_columns_does_not_matter(scale):
-    one, two = (mercer.tune(curved(60) * unit, n_components=1, cv=3) for unit in (1.0, scale))
+    one, two = (mercer.tune(curved(60) * unit, n_components=1, cv=2) for unit in (1.0, scale))
     assert [row.admitted for row in one.curve] == [row.admitted for row in two.curve]
     np.testing.assert_allclose(
         [row.score or 0 for row in one.curve], [row.score or 0 for row in two.curve], rtol=1e-3
@@ -161,7 +161,7 @@ def test_the_unit_of_all_columns_does_not_matter(scale):
 
 
 def test_float32_rows_far_from_the_origin_are_rebuilt():
-    X = curved(90)
+    X = curved(60)
     far = (np.round(X * 64) / 64 + 4096).astype(np.float32)  # exact in float32
     near = mercer.tune(far.astype(np.float64) - 4096, n_components=1, cv=3)
     found = mercer.tune(far, n_components=1, cv=3)
@@ -215,6 +215,6 @@ def test_progress_goes_to_the_log_alone(caplog, capsys):
 def test_the_same_call_gives_the_same_answer_and_leaves_the_rows_alone():
     X = curved(60)
     before = X.copy()
-    one, two = (mercer.tune(X, "rbf", 1, cv=3, random_state=1) for _ in range(2))
+    one, two = (mercer.tune(X, RBF(8.0), 1, cv=3, random_state=1) for _ in range(2))
     assert one == two
     np.testing.assert_array_equal(X, before)
