@@ -1,4 +1,5 @@
 import dataclasses
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -134,6 +135,15 @@ def test_evidence_alone_needs_no_axes():
     assert found.chosen is None
     assert found.curve[1].excess is None
     assert "99 with the same covariance" in doubt(found)
+
+
+def test_wide_rows_are_drawn_one_table_at_a_time(rng):
+    rows = rng.normal(size=(20, 20_000))  # 3 MB a table; all at once would be 122 MB
+    tracemalloc.start()
+    analyse(trial(100.0), rows, 1, 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12 * rows.nbytes
 
 
 def test_more_axes_than_rows_are_cut():

@@ -1,7 +1,7 @@
 """Kernel parallel analysis: eigenvalues against those of tables without that structure."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -71,44 +71,43 @@ def analyse(curve: Sequence[Candidate], rows: Array, k: int, seed: int) -> Verdi
     """
     k = min(k, len(rows) - 1)  # centring takes one axis away
     rng = np.random.default_rng([seed, 8])
-    tables = permuted(rows, _FIRST, rng)
+    able = [number for number, one in enumerate(curve) if one.admitted]
+    drawn = _drawn([curve[number].kernel for number in able], permuted(rows, _FIRST, rng), k)
     found = list(curve)
     known: dict[int, tuple[Array, Array]] = {}
-    for number, one in enumerate(curve):
-        if one.admitted:
-            try:
-                known[number] = profile(one.kernel, rows, k), _drawn(one.kernel, tables, k)
-                found[number] = _measured(one, *known[number])
-            except MercerError as error:
-                verdict = f"not defined on permuted rows: {error.what}"
-                found[number] = dataclasses.replace(one, verdict=verdict)
+    for number, draws in zip(able, drawn, strict=True):
+        if isinstance(draws, str):
+            verdict = f"not defined on permuted rows: {draws}"
+            found[number] = dataclasses.replace(curve[number], verdict=verdict)
+        else:
+            known[number] = profile(curve[number].kernel, rows, k), draws
+            found[number] = _measured(curve[number], *known[number])
     curved = [number for number in known if not found[number].linear]
     if not curved or not _beyond([known[number] for number in curved]):
         return Verdict(None, tuple(found), _FIRST, False)
     top = _leading(found, curved)
-    more = permuted(rows, _MORE, rng)
-    seen, drawn = known[top]
-    drawn = np.concatenate([drawn[..., -1:], _drawn(found[top].kernel, more, 0)], axis=1)
-    evidence = min(_standing(seen, draws)[0] for draws in drawn)
+    (more,) = _drawn([found[top].kernel], permuted(rows, _MORE, rng), 0)
+    if isinstance(more, str):
+        return Verdict(None, tuple(found), _FIRST, False)
+    seen, draws = known[top]
+    evidence = _evidence(seen, np.concatenate([draws[..., -1:], more], axis=1))
     found[top] = dataclasses.replace(found[top], evidence=evidence)
     structured = evidence >= _STANDS
     chosen = found[top] if structured and (found[top].excess or 0.0) > _ROUNDING else None
     return Verdict(chosen, tuple(found), _FIRST + _MORE, structured)
 
 
-def permuted(rows: Array, draws: int, rng: np.random.Generator) -> list[Array]:
-    """Return rows (n, p) with columns, then with principal coordinates permuted, in turn.
+def permuted(rows: Array, draws: int, rng: np.random.Generator) -> Iterator[Array]:
+    """Yield rows (n, p) with columns, then with principal coordinates permuted, in turn.
 
     The second is mean + π(US)Vᵀ for X - mean = USVᵀ: rotated back, since kernels need not
     be blind to rotations.
     """
     mean = rows.mean(axis=0)
     u, s, v = svd(rows - mean)
-    found: list[Array] = []
     for _ in range(draws):
-        found.append(rng.permuted(rows, axis=0))
-        found.append(rng.permuted(u * s, axis=0) @ v + mean)
-    return found
+        yield rng.permuted(rows, axis=0)
+        yield rng.permuted(u * s, axis=0) @ v + mean
 
 
 def profile(kernel: Kernel, rows: Array, k: int) -> Array:
@@ -126,18 +125,39 @@ def profile(kernel: Kernel, rows: Array, k: int) -> Array:
     return np.append(leading, np.sum(block * block))
 
 
-def _drawn(kernel: Kernel, tables: Sequence[Array], k: int) -> Array:
-    """Return the profiles of permuted tables, (2 kinds, draws, k + 1)."""
-    found = np.array([profile(kernel, table, k) for table in tables])
-    return found.reshape(-1, 2, k + 1).transpose(1, 0, 2)
+def _drawn(kernels: Sequence[Kernel], tables: Iterable[Array], k: int) -> list[Array | str]:
+    """Return the profiles of permuted tables, (2 kinds, draws, k + 1) for each kernel.
+
+    A kernel that some table is not made for has a sentence instead. One table is held at a
+    time: rows may be wide.
+    """
+    found: list[list[Array]] = [[] for _ in kernels]
+    failed: dict[int, str] = {}
+    for table in tables:
+        for number, kernel in enumerate(kernels):
+            if number not in failed:
+                try:
+                    found[number].append(profile(kernel, table, k))
+                except MercerError as error:
+                    failed[number] = error.what
+    return [
+        failed[number]
+        if number in failed
+        else np.array(profiles).reshape(-1, 2, k + 1).transpose(1, 0, 2)
+        for number, profiles in enumerate(found)
+    ]
 
 
 def _measured(one: Candidate, seen: Array, drawn: Array) -> Candidate:
     """Return the candidate with excess and evidence."""
     level = np.quantile(drawn[:, :, :-1], _LEVEL, axis=1).max(axis=0)
     excess = float(np.sum(np.maximum(seen[:-1] - level, 0.0))) if level.size else None
-    evidence = min(_standing(seen, draws)[0] for draws in drawn)
-    return dataclasses.replace(one, excess=excess, evidence=evidence)
+    return dataclasses.replace(one, excess=excess, evidence=_evidence(seen, drawn))
+
+
+def _evidence(seen: Array, drawn: Array) -> float:
+    """Return how far Σ(λ/tr)² is above the draws, the smaller of both kinds."""
+    return min(_standing(seen, draws)[0] for draws in drawn)
 
 
 def _standing(seen: Array, draws: Array) -> tuple[float, Array]:
