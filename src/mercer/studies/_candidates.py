@@ -107,7 +107,9 @@ def at_the_edge(kernel: Kernel, tried: list[Kernel]) -> list[str]:
         return []
     for ends, word in ((max, "longest"), (min, "shortest")):
         if kernel == ends(alike, key=lambda other: sum(_lengths(other).values())):
-            return [f"It has the {word} lengthscale tried; `lengthscales` takes others."]
+            return [
+                f"The one chosen has the {word} lengthscale tried; `lengthscales` takes others."
+            ]
     return []
 
 

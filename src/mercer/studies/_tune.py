@@ -111,7 +111,7 @@ def tune(
     return Tuning(
         best=chosen.kernel,
         criterion=criterion,
-        reason=" ".join([why, *left_out(curve), *at_the_edge(chosen.kernel, tried)]),
+        reason=" ".join([why, *at_the_edge(chosen.kernel, tried), *left_out(curve)]),
         curve=tuple(curve),
         n_components=k,
         rows=n,
