@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         plan,
         progress,
     )
+    from mercer.studies import tune
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ __all__ = [
     "errors",
     "plan",
     "progress",
+    "tune",
 ]
 
 _HOME = {
@@ -46,6 +48,7 @@ _HOME = {
     "RandomFeatures": "mercer.estimators",
     "plan": "mercer.estimators",
     "progress": "mercer.estimators",
+    "tune": "mercer.studies",
 }
 
 
