@@ -13,6 +13,7 @@ from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_back import KernelBack, as_known
+from mercer.estimators._kernel_explain import KernelExplain
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import (
     KernelRows,
@@ -37,7 +38,7 @@ _SAMPLE = 1000  # rows that settle a kernel
 _ENOUGH = 50  # rows from which a large effective rank says something
 
 
-class KernelPCA(KernelBack, SpectralEstimator):
+class KernelPCA(KernelBack, KernelExplain, SpectralEstimator):
     """Principal components of φ(x), k(x, y) = φ(x)ᵀφ(y): K̃ = HKH = UΛUᵀ, Z = UΛ^½.
 
     Use it where structure is curved: rings, clusters of any shape, images. The plan chooses
