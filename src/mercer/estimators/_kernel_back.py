@@ -27,6 +27,7 @@ _HELD_OUT = 500  # rows at most that the methods are compared on,
 _PART = 5  # one row in five at most,
 _PRODUCTS = 4e6  # and so many pairs with the others at most, or
 _ALWAYS = 50  # this many rows
+_TAUGHT = 2000  # other rows at most that the regression learns from for a comparison
 _FEWEST = 10  # rows without which nothing is held out
 _ALL_PAIRS = 20_000  # rows up to which a pass over all pairs is made for a comparison
 
@@ -173,9 +174,10 @@ class KernelBack(KernelKnown):
         """Mean squared error of each method on held-out rows, as a share of their variance.
 
         At most 500 training rows, one in five, are held out: their coordinates are those of
-        the model, which has seen them, but the regression is learned on the others, and the
-        others alone are averaged or taken as neighbours. Fewer than ten rows: empty. Beyond
-        20,000 rows "distances" is left out, since it takes a pass over all pairs.
+        the model, which has seen them, but the regression is learned on the others (2000 at
+        most), and the others alone are averaged or taken as neighbours. Fewer than ten rows:
+        empty. Beyond 20,000 rows "distances" is left out, since it takes a pass over all
+        pairs.
         """
         check_is_fitted(self)
         self._refuse_decoding()
@@ -270,10 +272,11 @@ class KernelBack(KernelKnown):
         order = np.random.default_rng(0).permutation(n)  # the same rows in every call
         count = min(_HELD_OUT, n // _PART, max(_ALWAYS, int(_PRODUCTS // n)))
         held = np.sort(order[:count])
-        others = known.only(np.sort(order[len(held) :]))
+        others = known.only(np.sort(order[count:]))
+        some = known.only(np.sort(order[count : count + _TAUGHT]))
         rows, scores, share = dense(known.rows[held]), known.scores[held], known.share[held]
         spread = share @ np.sum((rows - np.average(rows, axis=0, weights=share)) ** 2, axis=1)
-        ridge = learn(others.scores, others.rows, others.share)
+        ridge = learn(some.scores, some.rows, some.share)
         methods: dict[str, Preimage] = {"ridge": ridge}
         if offered == ("linear",):
             methods = {"linear": _OwnInverse(self._engine)}

@@ -88,6 +88,8 @@ class KernelPCA(KernelBack, KernelExplain, SpectralEstimator):
         Intervals that hold the eigenvalues, residuals, gaps, axes that cannot be told apart.
     X_fit_ : array of shape (n, p)
         The training rows as the kernel sees them.
+    preimage_, preimage_errors_ : str and dict
+        How `inverse_transform` finds rows, and the held-out error of every way to.
     n_components_, n_samples_, n_features_in_, rank_ : int
         Axes kept, rows, columns, and kept axes with variance above rounding.
     plan_ : Plan
