@@ -241,6 +241,20 @@ def test_sparse_rows():
     np.testing.assert_allclose(one.feature_residual, two.feature_residual, atol=1e-4)
 
 
+def test_standardised_sparse_rows_are_those_of_the_dense_table():
+    """In both forms at fit, and in both afterwards."""
+    X = np.where(ring() > 0.2, ring() + 3, 0.0) * [1, 10, 100, 1]
+    dense = KernelPCA(3, standardize=True).fit(X)
+    sparse = KernelPCA(3, standardize=True).fit(scipy.sparse.csr_array(X))
+    Z = dense.transform(X)
+    for rows in (X, scipy.sparse.csr_array(X)):
+        np.testing.assert_allclose(sparse.transform(rows), Z, atol=1e-8)
+    for method in METHODS:
+        one, two = sparse.inverse_transform(Z, method), dense.inverse_transform(Z, method)
+        np.testing.assert_allclose(one, two, atol=1e-2, rtol=1e-3)
+    assert sparse.score(scipy.sparse.csr_array(X)) == pytest.approx(dense.score(X), abs=1e-4)
+
+
 def test_weights_of_zero_have_no_say():
     X = ring()
     weights = np.ones(len(X))

@@ -146,11 +146,11 @@ class KernelExplain(KernelKnown):
                 got=f"n={n}",
                 fix="pass n=1 or more",
             )
-        scores = np.asarray(self._known_scores(), np.float64)
-        numbers = np.arange(len(self._coordinates))[self._seen_rows()]
+        seen = np.flatnonzero(np.isfinite(self._coordinates).all(axis=1))
+        scores = np.asarray(self._coordinates[seen], np.float64)
 
         def first(keys: Array) -> Array:
-            return numbers[np.argsort(keys, axis=0, kind="stable")[:n].T]
+            return seen[np.argsort(keys, axis=0, kind="stable")[:n].T]
 
         return Prototypes(first(-scores), first(scores), first(np.abs(scores)))
 
