@@ -197,7 +197,7 @@ class KernelPCA(estimators.KernelPCA):
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
         return super().fit_transform(X, y, **params)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: Any) -> Array:  # type: ignore[override]
         """Return the rows that coordinates stand for, k(Z, X_transformed_fit_)·dual_coef_.
 
         As in scikit-learn the mean is not restored; `mercer.KernelPCA` restores it.
@@ -221,6 +221,9 @@ class KernelPCA(estimators.KernelPCA):
             )
         Z = admit_coordinates(X, self.n_components_)
         return predicted(self.kernel_, Z, self.X_transformed_fit_, self.dual_coef_)
+
+    def _rebuilt(self, scores: Array) -> Array:
+        return self.inverse_transform(scores)
 
     # scikit-learn has no score here, and searches ask for one: it is there only where rows
     # can be rebuilt.

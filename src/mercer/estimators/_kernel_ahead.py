@@ -163,21 +163,4 @@ class KernelAhead(TransformerMixin):  # so that its fit_transform gives frames
 
     def _left_over(self, rows: Any) -> Array:
         """Return k̃(x, x) - ‖z(x)‖² of a block of rows."""
-        z = np.asarray(self._projected(rows), np.float64)
-        if self._landmark_model is not None:
-            model = self._landmark_model
-            f, r = model.landmarks.features(rows)
-            size = r + np.sum((f - model.mean) ** 2, axis=1)
-        elif self._engine is not None:
-            features = np.asarray(_dense(self._phi(rows)), np.float64)
-            size = np.sum((features - self._engine.mean_) ** 2, axis=1)
-        else:
-            n = int(self._projection.rows.shape[0])
-            shares = self._frame.shares(n).astype(self.dual_.dtype)[:, None]
-            towards = self._projection.products(rows, shares)[:, 0]
-            size = self._seen.diag(rows) - 2 * towards + self._middle
-        return np.asarray(size - np.sum(z**2, axis=1))
-
-
-def _dense(rows: Any) -> Any:
-    return rows.toarray() if hasattr(rows, "toarray") else rows
+        return self._unexplained(rows, np.asarray(self._projected(rows), np.float64))

@@ -35,7 +35,7 @@ _BUFFER = 10_000  # rows that settle lengthscale, standardisation and landmarks
 
 
 @dataclasses.dataclass(frozen=True)
-class Known:
+class Fixed:
     """What a model that is refined keeps: the kernel on its rows, and their frame.
 
     `passes` is the most that it may make.
@@ -320,7 +320,7 @@ class KernelStream:
         blank._check_parameters()
         source = blank._admit(X, reset=False)
         counts = repeat_counts(sample_weight, source.shape[0])
-        blank._known = Known(this._seen, this._frame, passes)
+        blank._fixed = Fixed(this._seen, this._frame, passes)
         beyond = _START if passes is None else _BEYOND
         blank._before = self._axes_before(source, counts, beyond)
         publish(this, blank._fitted(source, counts))

@@ -6,4 +6,13 @@ from mercer.planning._paths import Path
 from mercer.planning._plan import Plan, plan
 from mercer.planning._problem import KernelCost, Problem
 
-__all__ = ["KernelCost", "Machine", "Path", "Plan", "Problem", "plan", "sampled_rows", "start_landmarks"]
+__all__ = [
+    "KernelCost",
+    "Machine",
+    "Path",
+    "Plan",
+    "Problem",
+    "plan",
+    "sampled_rows",
+    "start_landmarks",
+]

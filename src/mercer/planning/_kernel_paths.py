@@ -128,7 +128,8 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     m = start_landmarks(p.rows, k)
     held = 2 * p.data_bytes + machine.threads * (12.0 * n * b + 3 * p.itemsize * _TILE)
     held += _feature_bytes(m, p.threads) + 8.0 * n * (7 * b + 3 * k)
-    chosen = 16.0 * m * sampled_rows(p.rows, m, p.memory, p.threads)  # gone before there is a basis
+    # What the landmarks are chosen with is gone before there is a basis.
+    chosen = 16.0 * m * sampled_rows(p.rows, m, p.memory, p.threads)
     room = (p.memory - held) / (8.0 * n * 2.2)
     basis = int(min(p.rows, max(8 * b, k + 4 * b), max(room, k + 2 * b)))
     held += max(8.0 * n * 2.2 * basis, chosen)
