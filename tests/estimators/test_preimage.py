@@ -1,6 +1,7 @@
 """Pre-images against their defining equations, on dense matrices."""
 
 import dataclasses
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -166,6 +167,24 @@ def test_blocks_change_nothing(monkeypatch):
     monkeypatch.setattr(module, "_CELLS", 7 * len(X))
     for method, one in zip(methods, whole, strict=True):
         np.testing.assert_allclose(method.decode(z), one, atol=1e-10)
+
+
+def test_memory_is_that_of_a_block(monkeypatch):
+    """8000 rows, 2000 points: neither the matrix of rows nor that with points is held."""
+    monkeypatch.setattr(module, "_STEPS", 2)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8000, 3))
+    share, residuals = np.full(8000, 1 / 8000), X[:, 0] ** 2
+    found = Known(X, X[:, :2], rng.normal(size=(8000, 2)), share, residuals)
+    for method in (
+        FixedPoint(RBF(1.0), found, Constantly(X[0])),
+        DistanceConstraints(radial_of(RBF(1.0), X), found),
+    ):
+        tracemalloc.start()
+        method.decode(found.scores[:2000])
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 100e6  # the block with 2000 points alone would take 128 MB
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e6])
