@@ -286,12 +286,14 @@ KERNELS = {
 def test_distances_are_found_again(name):
     kernel, formula = KERNELS[name]
     radial = radial_of(kernel, np.array([[0.0, 0.0], [3.0, 4.0]]))
-    assert radial.reach == pytest.approx(5)
+    unit = radial.unit
+    assert radial.reach * unit == pytest.approx(5)
     d = np.linspace(0.05, 4.9, 40)
-    np.testing.assert_allclose(radial(d), formula(d), rtol=1e-12)
-    np.testing.assert_allclose(radial.distances(2 * (formula(0) - formula(d))), d, atol=1e-6)
-    shape = radial.distances(np.full((2, 3), 1e9))  # further than any: the reach
-    np.testing.assert_allclose(shape, np.full((2, 3), 5.0))
+    np.testing.assert_allclose(radial(d / unit), formula(d), rtol=1e-12)
+    found = radial.distances(2 * (formula(0) - formula(d))) * unit
+    np.testing.assert_allclose(found, d, atol=1e-6)
+    furthest = radial.distances(np.full((2, 3), 1e9)) * unit
+    np.testing.assert_allclose(furthest, np.full((2, 3), 5.0))
 
 
 class Wavy(Isotropic):

@@ -294,8 +294,8 @@ def radial_of(kernel: Kernel, rows: Any) -> Radial | None:
         The rows, whose extent bounds the distances.
     """
     unit: Any = 1.0
-    if isinstance(kernel, Isotropic) and isinstance(kernel.lengthscale, tuple):
-        unit = np.asarray(kernel.lengthscale)
+    if isinstance(kernel, Isotropic):  # in lengthscales no square overflows
+        unit = np.asarray(kernel.lengthscale, np.float64)
         kernel = dataclasses.replace(kernel, lengthscale=1.0)
     if not _of_distance(kernel.program()):
         return None
