@@ -1,5 +1,6 @@
 """Rows in blocks, merged streams, and further passes; a call that fails changes nothing."""
 
+import itertools
 import pickle
 import warnings
 
@@ -60,7 +61,7 @@ def counts(n=180):
 
 def blocks(X, sizes=(40, 1, 70, 2)):
     edges = [0, *np.cumsum(sizes), len(X)]
-    return [X[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b]
+    return [X[a:b] for a, b in itertools.pairwise(edges) if a < b]
 
 
 def streamed(model, parts, weights=None):
@@ -358,7 +359,7 @@ def test_a_given_matrix_does_not_come_in_blocks():
             KernelPCA(2, kernel=kernel).partial_fit(rows())
 
 
-# -- nothing half changed -----------------------------------------------------------------------
+# -- nothing half changed --------------------------------------------------------------
 
 
 def named(n=20):
