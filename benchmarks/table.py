@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import kernel
+from benchmarks import kernel, scale
 from benchmarks.cases import GROUPS
 
 FOLDER = Path(__file__).resolve().parent
@@ -57,6 +57,8 @@ def generate(
     text = docs_page(found)
     if (results / "kernel.json").exists():
         text += "\n".join(kernel.section(json.loads((results / "kernel.json").read_text())))
+    if (results / "scale.json").exists():
+        text += "\n".join(scale.section(json.loads((results / "scale.json").read_text())))
     page.write_text(text)
     written = [page]
     text = readme.read_text() if readme.exists() else ""

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mercer import errors
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
-    from mercer.estimators import PCA, KernelPCA, plan
+    from mercer.estimators import (
+        PCA,
+        KernelPCA,
+        LandmarkFeatures,
+        RandomFeatures,
+        plan,
+        progress,
+    )
+    from mercer.studies import tune
 
 __version__ = "0.1.0"
 
@@ -20,19 +28,27 @@ __all__ = [
     "AccuracyWarning",
     "DataWarning",
     "KernelPCA",
+    "LandmarkFeatures",
     "MercerError",
+    "RandomFeatures",
     "__version__",
     "errors",
     "plan",
+    "progress",
+    "tune",
 ]
 
 _HOME = {
     "AccuracyWarning": "mercer.errors",
     "DataWarning": "mercer.errors",
     "KernelPCA": "mercer.estimators",
+    "LandmarkFeatures": "mercer.estimators",
     "MercerError": "mercer.errors",
     "PCA": "mercer.estimators",
+    "RandomFeatures": "mercer.estimators",
     "plan": "mercer.estimators",
+    "progress": "mercer.estimators",
+    "tune": "mercer.studies",
 }
 
 

@@ -69,6 +69,8 @@ class StreamedKernelPCA(mercer.KernelPCA):
     """Fitted by one block: what `fit` promises is promised of `partial_fit`."""
 
     def fit(self, X, y=None, *, sample_weight=None):
+        if sample_weight is not None and not np.any(sample_weight):
+            raise ValueError("all weights are zero")  # a stream would wait for more
         self._stream = None
         return self.partial_fit(X, y, sample_weight=sample_weight)
 
@@ -118,10 +120,9 @@ KERNELS = [
     {"kernel": "poly(degree=2) + 0.5*rbf", "indefinite": "flip"},
     {"kernel": "precomputed", "n_components": 1, "indefinite": "clip"},
     {"n_components": 1, "tol_transform": 0.1},
-    {"tol_transform": float("inf")},
 ]
 # The data of the checks is noise, of which few landmarks certify little; all of them do.
-LANDMARKS = [
+ON_LANDMARKS = [
     {"landmarks": 20, "tol": 1e9},
     {"n_components": 0.5, "landmarks": "uniform", "standardize": True},
     {"n_components": 1, "landmarks": "kmeans++", "kernel": "negativedistance"},
@@ -135,16 +136,34 @@ KERNEL_FACES = [
     {"n_components": 2, "kernel": "rbf", "fit_inverse_transform": True},
     {"n_components": 1, "kernel": "precomputed"},
 ]
+RANDOM = [
+    {},
+    {"n_features": 7, "kernel": "laplacian"},
+    {"n_features": 20, "kernel": "arccosine", "orthogonal": False},
+]
+LANDMARKS = [
+    {"n_landmarks": 5},
+    {"n_landmarks": 5, "kernel": "linear", "sampler": "uniform"},
+    {"n_landmarks": 3, "kernel": "negativedistance", "sampler": "kmeans++", "tol": 0.1},
+    {"kernel": "laplacian + linear", "sampler": [0, 3, 5]},
+]
+NYSTROEM_FACES = [
+    {"n_components": 2},
+    {"n_components": 2, "kernel": "cosine", "random_state": 0},
+]
 ESTIMATORS = [
     *(kind(**o) for kind in (mercer.PCA, SvdPCA, GramPCA, DualPCA) for o in OPTIONS),
     *(KrylovPCA(**options) for options in FEW),
     *(kind(**options) for kind in (mercer.dropin.PCA, DropinDualPCA) for options in FACES),
     *(DropinKrylovPCA(**options) for options in FEW_FACES),
     *(mercer.KernelPCA(**options) for options in KERNELS),
-    *(mercer.KernelPCA(**options) for options in LANDMARKS),
+    *(mercer.KernelPCA(**options) for options in ON_LANDMARKS),
     StoredKernelPCA(1),
     StreamedKernelPCA(1),
     *(mercer.dropin.KernelPCA(**options) for options in KERNEL_FACES),
+    *(mercer.RandomFeatures(**options) for options in RANDOM),
+    *(mercer.LandmarkFeatures(**options) for options in LANDMARKS),
+    *(mercer.dropin.Nystroem(**options) for options in NYSTROEM_FACES),
 ]
 
 LEFT_OUT = [
@@ -217,6 +236,8 @@ def test_the_stored_matrix_is_iterated_on_and_nothing_else(monkeypatch):
         (mercer.KernelPCA(), True, False),
         (mercer.KernelPCA(kernel="laplacian + linear"), False, False),
         (mercer.KernelPCA(kernel="precomputed"), True, True),
+        (mercer.LandmarkFeatures(), True, False),
+        (mercer.LandmarkFeatures(kernel="laplacian"), False, False),
         (mercer.dropin.KernelPCA(), True, False),
         (mercer.dropin.KernelPCA(kernel="precomputed"), True, True),
         (mercer.dropin.KernelPCA(fit_inverse_transform=True), False, False),

@@ -14,11 +14,15 @@ PUBLIC = [
     "AccuracyWarning",
     "DataWarning",
     "KernelPCA",
+    "LandmarkFeatures",
     "MercerError",
     "PCA",
+    "RandomFeatures",
     "__version__",
     "errors",
     "plan",
+    "progress",
+    "tune",
 ]
 
 

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from mercer import KernelPCA
 from mercer.estimators import _decoder
 from mercer.estimators._decoder import Decoder, learn
+from mercer.kernels import RBF
 
 
 def curve(n, seed=0, noise=0.0):
@@ -110,3 +112,51 @@ def test_many_rows_are_mapped_in_blocks(monkeypatch):
     decoder = learn(scores, rows, None)
     assert len(decoder.landmarks) <= 100
     np.testing.assert_allclose(decoder.decode(scores), rows, atol=1e-3)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("penalty", [1e-3, 1.0])
+def test_the_error_is_that_of_rows_left_out_one_by_one(monkeypatch, penalty, weighted):
+    """Against regressions that were learned anew without each row."""
+    monkeypatch.setattr(_decoder, "_PENALTIES", np.array([penalty]))
+    scores, rows = curve(30, noise=0.1)
+    share = np.random.default_rng(0).random(30) + 0.5 if weighted else np.ones(30)
+    share /= share.sum()
+    empty = np.zeros(0)
+    shell = Decoder(1.0, RBF(0.5), scores[::3], empty, np.zeros((0, 0)), empty)
+    found, made = _decoder._regress(shell, scores, rows, share)
+    f = shell.features(scores)
+    size = f.shape[1]
+    centred = f - share @ f
+    alpha = penalty * np.trace(centred.T @ (share[:, None] * centred)) / size
+    errors = []
+    for i in range(30):
+        others = np.arange(30) != i
+        w = share[others] / share[others].sum()
+        mean, about = w @ rows[others], w @ f[others]
+        g, x = f[others] - about, rows[others] - mean
+        # The penalty stands beside the sum over the rows that remain, not their mean.
+        gram = g.T @ (share[others][:, None] * g) + alpha * np.eye(size)
+        beta = np.linalg.solve(gram, g.T @ (share[others][:, None] * x))
+        errors.append(np.sum((rows[i] - mean - (f[i] - about) @ beta) ** 2))
+    assert found == pytest.approx(share @ np.array(errors), rel=1e-8)
+    assert made.mean.shape == (3,)
+
+
+HARD = {
+    "twins": lambda rng: np.where(rng.random((70, 6)) < 0.4, rng.random((70, 6)), 0.0),
+    "heavy tails": lambda rng: rng.standard_t(2, (400, 8)) @ rng.standard_normal((8, 8)),
+    "few": lambda rng: rng.standard_normal((25, 10)),
+}
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly(degree=2)", "matern"])
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("name", HARD)
+def test_new_rows_do_not_run_away(name, k, kernel):
+    """No worse than the mean by much, on rows that were not there."""
+    X = HARD[name](np.random.default_rng(0))
+    train, test = X[: len(X) * 2 // 3], X[len(X) * 2 // 3 :]
+    model = KernelPCA(k, kernel=kernel).fit(train)
+    back = model.decoder_.decode(model.transform(test))
+    assert np.sum((back - test) ** 2) < 1.5 * np.sum((test - train.mean(axis=0)) ** 2)

@@ -417,7 +417,7 @@ def test_frames_come_out():
         assert list(model.get_feature_names_out()) == list(Z.columns)
 
 
-# -- the parts --------------------------------------------------------------------------
+# -- the parts ---------------------------------------------------------------------
 
 
 def test_choices():

@@ -59,6 +59,7 @@ def test_captured_share_of_exact_axes():
 class Marks:
     values: np.ndarray
     residual: float
+    error: float = 0.0
 
 
 def test_captured_share_on_landmarks():

@@ -36,9 +36,15 @@ class PrimalKernelPCA(KernelPCA):
         return ("primal",)
 
 
+class TilesKernelPCA(KernelPCA):
+    def _allowed(self):
+        return ("tiles",)
+
+
 FORCED = {
     "lapack": LapackKernelPCA,
     "stored": StoredKernelPCA,
+    "tiles": TilesKernelPCA,
     "primal": PrimalKernelPCA,
     "auto": KernelPCA,
 }

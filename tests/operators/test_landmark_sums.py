@@ -137,3 +137,22 @@ def test_a_kernel_that_is_not_positive_is_found_out():
     marks = Landmarks.of(Function(odd), np.array([[0.0]]))
     with pytest.raises(InputError, match="not positive definite"):
         LandmarkSums(marks).add(np.array([[1e-3], [2.0]]))
+
+
+def test_an_interrupted_call_adds_nothing():
+    X, asked = table(3000), []
+
+    def wearing_out(x, y):
+        asked.append(len(y))
+        if sum(asked) > 2500 + 40:
+            raise KeyboardInterrupt
+        return np.exp(-np.sum((x[:, None] - y[None]) ** 2, axis=2) / 8)
+
+    marks = Landmarks.of(Function(wearing_out), X[:20])
+    sums = LandmarkSums(marks).add(X[:100])
+    before = sums.p.copy(), sums.q.copy(), sums.count, sums.t, sums.rows
+    with pytest.raises(KeyboardInterrupt):
+        sums.add(X)
+    np.testing.assert_array_equal(sums.p, before[0])
+    np.testing.assert_array_equal(sums.q, before[1])
+    assert (sums.count, sums.t, sums.rows) == before[2:]

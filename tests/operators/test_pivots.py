@@ -4,7 +4,17 @@ import scipy.sparse
 from sklearn.datasets import load_iris
 
 from mercer.errors import InputError
-from mercer.kernels import RBF, Function, Laplacian, Linear, NegativeDistance, Polynomial
+from mercer.kernels import (
+    RBF,
+    Cosine,
+    FeatureMap,
+    Function,
+    Laplacian,
+    Linear,
+    Multiquadric,
+    NegativeDistance,
+    Polynomial,
+)
 from mercer.operators import SAMPLERS, choose, select
 
 KERNELS = [RBF(1.5), Laplacian(2.0), Polynomial(2, gamma=0.5, coef0=1.0), NegativeDistance()]
@@ -169,3 +179,36 @@ def test_the_rows_are_left_alone():
     np.testing.assert_array_equal(X, kept)
     assert not np.shares_memory(found.landmarks.rows, X)
     assert not np.shares_memory(found.landmarks.origin, X)
+
+
+COMPOSED = [
+    0.5 * RBF(1.0) + Linear(),
+    RBF(1.0) * Polynomial(2, gamma=1.0, coef0=1.0),
+    RBF((1.0, 2.0, 0.5)),
+    RBF(1.0).on((0, 2)) + Laplacian(1.0).on((1,)),
+    NegativeDistance() + RBF(1.0),
+    NegativeDistance() + 1e3,
+    FeatureMap(lambda X: np.concatenate([X, np.sin(X)], axis=1)),
+    Cosine(),
+    Multiquadric(1.0),
+]
+
+
+@pytest.mark.parametrize("kernel", COMPOSED, ids=[f"kernel {i}" for i in range(len(COMPOSED))])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_composed_kernels(kernel, sparse):
+    if sparse and (not kernel.takes_sparse or isinstance(kernel, FeatureMap)):
+        pytest.skip("needs all zeros")
+    X = table(150)
+    X[3] = X[4] = 0.0
+    rows = scipy.sparse.csr_array(X) if sparse else X
+    found = choose(kernel, rows, 30)
+    origin = found.landmarks.origin
+    K = plain(kernel, X, origin.toarray() if sparse and origin is not None else origin)
+    N = K - found.f @ found.f.T
+    size = np.abs(kernel.block(X)).max()
+    np.testing.assert_allclose(np.diag(N), found.residual, atol=1e-11 * size)
+    assert np.linalg.eigvalsh(N)[0] > -1e-10 * size
+    f, r = found.landmarks.features(rows)
+    np.testing.assert_allclose(f, found.f, atol=1e-5 * np.sqrt(size))
+    np.testing.assert_allclose(r, found.residual, atol=1e-9 * size)

@@ -117,12 +117,13 @@ def table(n, p):
 def test_refusal_before_allocation(kernel):
     X = table(20_000, 10)
     model = KernelPCA(5, kernel=kernel, memory="50MB")
-    with pytest.raises(BudgetError):
-        model.fit(X)
-    start = time.perf_counter()
-    with pytest.raises(BudgetError) as caught:
-        model.fit(X)
-    assert time.perf_counter() - start < 0.1
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        with pytest.raises(BudgetError) as caught:
+            model.fit(X)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.1
     text = str(caught.value)
     assert text.count("\n") == 2
     assert "20,000" in text
@@ -131,13 +132,16 @@ def test_refusal_before_allocation(kernel):
     assert enough.chosen.bytes <= enough.problem.memory
 
 
-def test_a_matrix_that_cannot_be_is_refused_at_once():
-    X = np.broadcast_to(np.array([[0.0, 1.0, 2.0]]), (60_000, 3)).copy()
-    X[::2] += 1
-    start = time.perf_counter()
-    with pytest.raises(BudgetError):
-        KernelPCA(10, kernel="rbf(lengthscale=1)", memory="6GB").fit(X)
-    assert time.perf_counter() - start < 0.1
+def test_a_matrix_that_cannot_be_is_not_tried():
+    """Sixty thousand rows in 6 GB: tiles; in 150 MB: landmarks; in 50 MB: nothing."""
+    X = table(60_000, 3)
+    names = {
+        size: mercer.plan(KernelPCA(10, memory=size), X).chosen.name
+        for size in ("6GB", "150MB")
+    }
+    assert names == {"6GB": "tiles", "150MB": "landmarks"}
+    with pytest.raises(BudgetError, match="landmarks needs"):
+        KernelPCA(10, memory="50MB").fit(X)
 
 
 def test_explicit_features_need_no_matrix():

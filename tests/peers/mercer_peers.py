@@ -12,7 +12,12 @@ from pathlib import Path
 
 import pytest
 
-FACES = {"test_pca": "PCA", "test_kernel_pca": "KernelPCA"}  # test module: class under test
+# test module: class under test, and where scikit-learn keeps it
+FACES = {
+    "test_pca": ("PCA", "sklearn.decomposition"),
+    "test_kernel_pca": ("KernelPCA", "sklearn.decomposition"),
+    "test_kernel_approximation": ("Nystroem", "sklearn.kernel_approximation"),
+}
 
 
 def pytest_addoption(parser):
@@ -24,17 +29,16 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    import sklearn.decomposition
-
     import mercer.dropin
 
     config.theirs = {}
-    for name in FACES.values():
+    for name, package in FACES.values():
         face = getattr(mercer.dropin, name)
         face = MUTANTS[name](face) if config.getoption("--mercer-mutant") else face
-        config.theirs[name] = getattr(sklearn.decomposition, name)
+        public = importlib.import_module(package)
+        config.theirs[name] = getattr(public, name)
         home = importlib.import_module(config.theirs[name].__module__)
-        setattr(sklearn.decomposition, name, face)
+        setattr(public, name, face)
         setattr(home, name, face)
 
 
@@ -62,7 +66,17 @@ def wrong_eigenvalues(face):
     return KernelPCA
 
 
-MUTANTS = {"PCA": wrong_variances, "KernelPCA": wrong_eigenvalues}
+def wrong_features(face):
+    """Return a Nystroem whose features are too large in the fourth digit."""
+
+    class Nystroem(face):
+        def transform(self, X):
+            return 1.0001 * super().transform(X)
+
+    return Nystroem
+
+
+MUTANTS = {"PCA": wrong_variances, "KernelPCA": wrong_eigenvalues, "Nystroem": wrong_features}
 
 
 def list_of(module):
@@ -113,14 +127,12 @@ def mark(module, items, whole):
 
 def face_of(module):
     """Return the name of the class that a test module tests, or None."""
-    return FACES.get(module.__name__.rpartition(".")[2])
+    return FACES.get(module.__name__.rpartition(".")[2], (None, None))[0]
 
 
 def uses(module):
     """Whether a test module imported the class that was put in place."""
-    import sklearn.decomposition
-
-    name = face_of(module)
+    name, package = FACES.get(module.__name__.rpartition(".")[2], (None, None))
     return name is not None and getattr(module, name, None) is getattr(
-        sklearn.decomposition, name
+        importlib.import_module(package), name
     )

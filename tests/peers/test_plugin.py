@@ -13,16 +13,17 @@ import mercer
 
 PEERS = Path(__file__).resolve().parent
 QUICK = "empirical or validation or feature_names or (test_pca_score and full)"
-LISTS = {"test_pca": 6, "test_kernel_pca": 2}  # test module: the most expected failures
+# test module: the most expected failures
+LISTS = {"test_pca": 6, "test_kernel_pca": 2, "test_kernel_approximation": 1}
 
 
-def peers(*arguments, folder=PEERS, module="test_pca"):
+def peers(*arguments, folder=PEERS, module="test_pca", home="sklearn.decomposition"):
     """Run part of scikit-learn's tests on mercer.dropin; return code and output."""
     package = Path(mercer.__file__).resolve().parents[1]
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", folder]
     command += ["-p", "no:cacheprovider", "-p", "mercer_peers", "--tb=line", *arguments]
     done = subprocess.run(
-        [*command, "--pyargs", f"sklearn.decomposition.tests.{module}"],
+        [*command, "--pyargs", f"{home}.tests.{module}"],
         env=os.environ | {"PYTHONPATH": f"{folder}{os.pathsep}{package}"},
         capture_output=True,
         text=True,
@@ -64,6 +65,16 @@ def test_scikit_learns_kernel_pca_tests_pass_on_our_class_and_notice_a_wrong_one
     code, output = peers("--mercer-mutant", module="test_kernel_pca")
     assert code == 1, output
     assert count("failed", output) >= 3
+
+
+def test_scikit_learns_nystroem_tests_pass_on_our_class_and_notice_a_wrong_one():
+    where = {"module": "test_kernel_approximation", "home": "sklearn"}
+    code, output = peers("-k", "nystroem or names", **where)
+    assert (code, count("failed", output)) == (0, 0), output
+    assert count("passed", output) >= 10
+    code, output = peers("-k", "nystroem", "--mercer-mutant", **where)
+    assert code == 1, output
+    assert count("failed", output) >= 4
 
 
 def test_a_module_that_tests_none_of_our_classes_is_refused():

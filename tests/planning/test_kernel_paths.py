@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from mercer.errors import BudgetError, InputError
-from mercer.planning import KernelCost, Problem, plan
+from mercer.planning import KernelCost, Machine, Problem, plan
 from mercer.planning._kernel_paths import kernel_candidates
 
 GB = 10**9
@@ -147,10 +147,26 @@ def test_little_time_or_memory_goes_to_landmarks():
     made = plan(problem(10**6, 20, memory=least))
     assert made.chosen.name == "landmarks"
     with pytest.raises(BudgetError, match="landmarks needs"):
-        plan(problem(10**6, 20, memory=least // 2))
+        plan(problem(10**6, 20, memory=least // 8))
     assert plan(problem(100_000, 20, KernelCost(60.0, centred=False), time=2.0)).remark
 
 
 def test_landmarks_cannot_promise():
     made = plan(problem(5000, 20))
     assert ("landmarks", "cannot promise tol") in [(p.name, why) for p, why in made.rejected]
+
+
+def test_exponentials_cost_time():
+    plain, curved = (
+        plan(problem(10_000, kernel=KernelCost(60.0, exponentials=e))).chosen for e in (0, 1)
+    )
+    machine = Machine(threads=2)
+    more = 0.5 * 10_000**2 / machine.rate(machine.exponentials, 8)
+    assert curved.seconds - plain.seconds == pytest.approx(more)
+
+
+def test_the_machine_decides():
+    given = problem(4000, kernel=KernelCost(60.0, features=3000))
+    assert plan(given).chosen.name == "stored"
+    slow = Machine(threads=2, touch=1e7, exponentials=(2e6, 1e6))
+    assert plan(dataclasses.replace(given, machine=slow)).chosen.name == "primal"

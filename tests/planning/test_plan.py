@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mercer.arrays import parse_bytes
 from mercer.errors import BudgetError, InputError
-from mercer.planning import Problem, plan
+from mercer.planning import Machine, Problem, plan
 
 MANY = 10**13
 
@@ -217,3 +217,36 @@ def test_a_plan_is_frozen():
     made = plan(problem(100, 5, 5))
     with pytest.raises(dataclasses.FrozenInstanceError):
         made.chosen = None
+
+
+MACHINES = [
+    (Machine(threads=2), "krylov"),
+    (Machine(threads=2, thin=(4e8, 1.6e8), eigen=3e12), "gram"),
+    (Machine(threads=2, symmetric=(6e8, 3e8), eigen=3e6), "krylov"),
+    (Machine(threads=2, symmetric=(6e6, 3e6), thin=(4e6, 1e6), reflect=8e12), "svd"),
+]
+
+
+@pytest.mark.parametrize(("machine", "name"), MACHINES, ids=["default", "gram", "thin", "qr"])
+def test_the_machine_decides(machine, name):
+    made = plan(problem(5_000, 5_000, 10, machine=machine))
+    assert made.chosen.name == name
+    assert ("from default rates" in str(made)) is not machine.measured
+
+
+def test_twice_as_fast_takes_half_the_time():
+    given = problem(10**6, 500, 10)
+    fast = Machine(
+        2, (12e10, 6e10), (8e10, 3.2e10), (14e9, 8e9), 16e9, 6e9, 12e9, 4e9, (4e9, 2e9)
+    )
+    for slow, quick in zip(
+        (plan(given).chosen, *(p for p, _ in plan(given).rejected)),
+        (
+            plan(dataclasses.replace(given, machine=fast)).chosen,
+            *(p for p, _ in plan(dataclasses.replace(given, machine=fast)).rejected),
+        ),
+        strict=True,
+    ):
+        assert quick.name == slow.name
+        assert quick.seconds == pytest.approx(slow.seconds / 2, rel=0.01)
+        assert quick.bytes == slow.bytes

@@ -36,6 +36,7 @@ from mercer.arrays._programs import (
     Through,
     Unit,
 )
+from mercer.arrays._rates import Rates, rates
 from mercer.arrays._rows import (
     as_rows,
     columns_of,
@@ -56,6 +57,7 @@ from mercer.arrays._tiles import (
     scratch,
     shifted,
 )
+from mercer.arrays._watch import Listener, listening, task
 
 __all__ = [
     "EPS",
@@ -67,9 +69,11 @@ __all__ = [
     "Given",
     "Join",
     "Lanes",
+    "Listener",
     "Measure",
     "Namespace",
     "Node",
+    "Rates",
     "Side",
     "Through",
     "Tiles",
@@ -96,6 +100,7 @@ __all__ = [
     "interruptible",
     "is_numpy",
     "is_sparse",
+    "listening",
     "namespace",
     "not_zero",
     "orthonormal",
@@ -103,6 +108,7 @@ __all__ = [
     "prepare",
     "qr",
     "quiet_blas",
+    "rates",
     "row_norms",
     "rows_at",
     "rows_times",
@@ -112,6 +118,7 @@ __all__ = [
     "single_threaded_blas",
     "svd",
     "symmetric_times",
+    "task",
     "thread_count",
     "tile",
     "triangle",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays._namespace import Array, asarray_like, is_numpy, namespace
+from mercer.arrays._precision import itemsize
 from mercer.arrays._rows import (
     as_rows,
     columns_of,
@@ -144,9 +145,6 @@ def squared_distances(
 ) -> Array:
     """Return factor·scale²·‖x_i-y_j‖² as a tile, smooth kernels' accuracy."""
     unit = _unit(a, scale)
-    t, close = _half_negative(a, b, rows, cols, unit * unit, out)
-    if close:
-        t = _measured_again(t, a, b, rows, cols)
     whole = -2 * factor * unit * unit
     if not math.isfinite(whole):
         raise InputError(
@@ -154,8 +152,11 @@ def squared_distances(
             got=f"distances of about {unit:.3g}",
             fix="divide the data by their largest value",
         )
-    if whole != 1:
-        t *= whole
+    t, close = _half_negative(a, b, rows, cols, unit * unit, out, whole)
+    if close:
+        t = _measured_again(t, a, b, rows, cols)
+        if whole != 1:
+            t *= whole
     return t
 
 
@@ -170,9 +171,20 @@ def distances(a: Cloud, b: Cloud, rows: slice, cols: slice, scale: float, *, out
 
 
 def _half_negative(
-    a: Cloud, b: Cloud, rows: slice, cols: slice, unit: float, out: Any
+    a: Cloud,
+    b: Cloud,
+    rows: slice,
+    cols: slice,
+    unit: float,
+    out: Any,
+    factor: float = 1.0,
 ) -> tuple[Array, bool]:
-    """Return -½‖x̂-ŷ‖² ≤ 0 by one product, and whether close pairs need a second look."""
+    """Return -½‖x̂-ŷ‖² ≤ 0 by one product, and whether close pairs need a second look.
+
+    It is multiplied by `factor` where they need none.
+    """
+    close = not (a.most + b.most) * unit <= _SMOOTH[itemsize(a.half if out is None else out)]
+    factor = 1.0 if close else factor
     x, y = rows_at(a.rows, rows), rows_at(b.rows, cols)
     h, g = a.half[rows], b.half[cols]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -190,21 +202,18 @@ def _half_negative(
             t = np.matmul(x, y.T, out=out)
         if out is None:
             t = clamp(t - h[:, None] - g[None, :], most=0.0)
+            t = t if factor == 1 else t * factor
         else:
             for part in strips(t):
                 strip = t[part]
                 strip -= h[part, None]
                 strip -= g[None, :]
                 np.minimum(strip, 0.0, out=strip)
+                if factor != 1:
+                    strip *= factor
     if a is b:
         t = _zero_diagonal(t, rows, cols)
-    size = _itemsize(t)
-    limit = (a.most + b.most) * unit
-    return t, not limit <= _SMOOTH[size]
-
-
-def _itemsize(t: Array) -> int:
-    return 4 if str(t.dtype).endswith("float32") else 8
+    return t, close
 
 
 def _zero_diagonal(t: Array, rows: slice, cols: slice) -> Array:
@@ -231,7 +240,7 @@ def _measured_again(t: Array, a: Cloud, b: Cloud, rows: slice, cols: slice) -> A
     """Return the tile with close pairs measured by differences."""
     if 0 in t.shape:
         return t
-    close = _CLOSE[_itemsize(t)]
+    close = _CLOSE[itemsize(t)]
     xp = namespace(t)
     # A number that is not finite comes from a square past the largest number: measure it too.
     first = -0.5 * close * (a.most + b.most)

@@ -1,11 +1,14 @@
 """Lanes: row blocks on several threads, each with single-threaded BLAS."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 
 from threadpoolctl import ThreadpoolController
+
+from mercer.arrays._watch import advance, task, watched
 
 _WAIT = 0.1  # seconds after which a waiting thread looks up, so that Ctrl-C is seen
 
@@ -114,14 +117,19 @@ class Lanes:
     def run(self, work: Callable[[int, Iterator[int]], None], blocks: int) -> None:
         """Call ``work(lane, block_numbers)`` in every lane and wait for all.
 
-        An exception in a lane, or Ctrl-C, stops the other lanes at their next block; when
-        this returns or raises, no lane is running.
+        An exception in a lane or in a listener, or Ctrl-C, stops the other lanes at their
+        next block; when this returns or raises, no lane is running.
         """
+        with task("rows"):
+            if min(self.count, blocks) <= 1:
+                work(0, _told(blocks) if watched() else iter(range(blocks)))
+            else:
+                self._run(work, blocks)
+            advance(blocks, blocks)
+
+    def _run(self, work: Callable[[int, Iterator[int]], None], blocks: int) -> None:
         count = min(self.count, blocks)
-        if count <= 1:
-            work(0, iter(range(blocks)))
-            return
-        stop, failures = threading.Event(), list[BaseException]()
+        stop, failures, done = threading.Event(), list[BaseException](), [0] * count
         ended = [threading.Event() for _ in range(count)]
 
         def numbers(lane: int) -> Iterator[int]:
@@ -129,6 +137,7 @@ class Lanes:
                 if stop.is_set():
                     return
                 yield block
+                done[lane] += 1
 
         def lane_work(lane: int) -> None:
             try:
@@ -144,15 +153,25 @@ class Lanes:
                 threading.Thread(target=lane_work, args=(lane,), daemon=True).start()
             # An interrupted join() may forget a running thread; an event cannot.
             try:
-                _wait(ended)
+                _wait(ended, lambda: advance(sum(done), blocks))
             finally:
                 stop.set()
-                _wait(ended)
+                _wait(ended, lambda: None)
         if failures:
             raise failures[0]
 
 
-def _wait(events: list[threading.Event]) -> None:
+def _wait(events: list[threading.Event], meanwhile: Callable[[], None]) -> None:
     for event in events:
         while not event.wait(_WAIT):
-            pass
+            meanwhile()
+
+
+def _told(blocks: int) -> Iterator[int]:
+    """Yield block numbers, and tell the listeners now and then how many are done."""
+    said = time.monotonic()
+    for block in range(blocks):
+        yield block
+        if time.monotonic() - said > _WAIT:
+            said = time.monotonic()
+            advance(block + 1, blocks)

@@ -26,3 +26,10 @@ def binary_exponent(largest: float) -> int:
     Multiplying by 2^-e is exact, so a unit taken from it costs no digits.
     """
     return int(np.frexp(largest)[1]) if largest > 0 else 0
+
+
+def itemsize(t: Array) -> int:
+    """Return the bytes of a number: 4 for float32, else 8."""
+    size = getattr(t.dtype, "itemsize", None)  # a name takes time to write down
+    narrow = str(t.dtype).endswith("float32") if size is None else size == 4
+    return 4 if narrow else 8

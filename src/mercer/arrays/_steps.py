@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays._namespace import Array, is_numpy, namespace
+from mercer.arrays._precision import itemsize
 from mercer.errors import InputError
 
 Step = Callable[..., Array]
@@ -70,7 +71,7 @@ def clamp(t: Array, least: float | None = None, most: float | None = None) -> Ar
 
 def _floor(t: Array) -> float:
     """Return the exponent under which eᵗ leaves the normal numbers and turns slow."""
-    return -87.0 if str(t.dtype).endswith("float32") else -700.0
+    return -87.0 if itemsize(t) == 4 else -700.0
 
 
 def _affine(t: Array, _space: Any, a: float, b: float) -> Array:

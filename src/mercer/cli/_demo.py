@@ -13,7 +13,7 @@ from mercer.cli._datasets import Dataset, load
 from mercer.cli._words import components_for, spectrum_table, what_was_found
 from mercer.diagnostics import sampling_error
 from mercer.errors import InputError
-from mercer.estimators import PCA
+from mercer.estimators import PCA, progress
 
 __all__ = ["run"]
 
@@ -34,7 +34,8 @@ def run(name: str, output: Path) -> None:
     folder = _folder(output)
     began = time.perf_counter()
     model = PCA(standardize=data.standardize)
-    Z = np.asarray(model.fit_transform(data.X))
+    with progress():
+        Z = np.asarray(model.fit_transform(data.X))
     seconds = time.perf_counter() - began
     click.echo(f"fitted in {seconds:.2f} s", err=True)
 

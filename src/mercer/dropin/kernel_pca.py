@@ -17,6 +17,7 @@ from mercer.dropin.pca import completed
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._door import admit, admit_coordinates
 from mercer.estimators._indefinite import Signs
+from mercer.estimators._kernel_parameters import KernelParameters
 from mercer.estimators._kernel_task import KernelFound
 from mercer.kernels import Kernel, Precomputed, as_kernel
 from mercer.planning import KernelCost, Path
@@ -173,7 +174,7 @@ class KernelPCA(estimators.KernelPCA):
         """Set parameters; what was fitted stays as it is."""
         if isinstance(params.get("kernel", self.kernel), Kernel):
             return super().set_params(**params)
-        super(estimators.KernelPCA, self).set_params(**params)
+        super(KernelParameters, self).set_params(**params)
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
@@ -196,7 +197,7 @@ class KernelPCA(estimators.KernelPCA):
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
         return super().fit_transform(X, y, **params)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: Any) -> Array:  # type: ignore[override]
         """Return the rows that coordinates stand for, k(Z, X_transformed_fit_)·dual_coef_.
 
         As in scikit-learn the mean is not restored; `mercer.KernelPCA` restores it.
@@ -220,6 +221,9 @@ class KernelPCA(estimators.KernelPCA):
             )
         Z = admit_coordinates(X, self.n_components_)
         return predicted(self.kernel_, Z, self.X_transformed_fit_, self.dual_coef_)
+
+    def _rebuilt(self, scores: Array) -> Array:
+        return self.inverse_transform(scores)
 
     # scikit-learn has no score here, and searches ask for one: it is there only where rows
     # can be rebuilt.

@@ -1,7 +1,18 @@
 """The spectral family: each method its operator, its scaling, its projection."""
 
 from mercer.estimators._base import SpectralEstimator, plan
+from mercer.estimators._progress import progress
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
+from mercer.estimators.random_features import RandomFeatures
 
-__all__ = ["PCA", "KernelPCA", "SpectralEstimator", "plan"]
+__all__ = [
+    "PCA",
+    "KernelPCA",
+    "LandmarkFeatures",
+    "RandomFeatures",
+    "SpectralEstimator",
+    "plan",
+    "progress",
+]

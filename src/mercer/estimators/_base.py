@@ -13,13 +13,14 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import planning
 from mercer.arrays import available_bytes, parse_bytes, thread_count
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
+from mercer.estimators._callbacks import CallbackSupportMixin, followed
 from mercer.estimators._door import admit
+from mercer.estimators._parameters import check_parameters, publish, seed_of
+from mercer.estimators._planned import planned
 from mercer.planning import Path, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
 from mercer.sources import Source
@@ -32,12 +33,12 @@ _FIXES = {
 _FREE_SHARE = 0.8  # of the free memory may be taken unless `memory` says otherwise
 
 
-class ParameterError(InputError, InvalidParameterError):
-    """A parameter is not of the kind or in the range it must be."""
-
-
 class SpectralEstimator(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, abc.ABC
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+    abc.ABC,
 ):
     """Abstract: a method is its problem, its operator, its scaling and its projection.
 
@@ -86,16 +87,10 @@ class SpectralEstimator(
         blank = clone(self)
         blank._check_parameters()
         source = blank._admit(X, reset=True)
-        fitted = blank._fitted(source, repeat_counts(sample_weight, source.shape[0]))
-        self._publish(fitted)
+        weights = repeat_counts(sample_weight, source.shape[0])
+        fitted = followed(self, X, y, lambda: blank._fitted(source, weights))
+        publish(self, fitted)
         return self
-
-    def _publish(self, fitted: dict[str, Any]) -> None:
-        """Put fitted attributes in the place of those of an earlier fit."""
-        stale = [name for name in vars(self) if name.endswith("_") and name not in fitted]
-        self.__dict__.update(fitted)
-        for name in stale:
-            self.__dict__.pop(name, None)
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
         """Return the source of X, checked."""
@@ -103,7 +98,7 @@ class SpectralEstimator(
 
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         """Return the fitted attributes; nothing is published before all is well."""
-        made = planning.plan(self._problem(source, weights))
+        made = planned(self._problem(source, weights))
         _log.info("%s", made)
         spectrum, found = self._walk(source, made, weights)
         state = {k: v for k, v in vars(self).items() if k not in self.get_params(deep=False)}
@@ -162,16 +157,7 @@ class SpectralEstimator(
         return tags
 
     def _check_parameters(self) -> None:
-        try:
-            self._validate_params()
-        except InvalidParameterError as error:
-            text = str(error)
-            what, _, got = text.partition(" Got ")
-            raise ParameterError(
-                what + (" Got " + got if got else ""),
-                got=got.removesuffix(" instead.") or text,
-                fix="see the docstring for what each parameter takes",
-            ) from None
+        check_parameters(self)
         if self.device not in (None, "cpu"):
             raise NotSupportedError(
                 "only the CPU is supported so far",
@@ -193,14 +179,7 @@ class SpectralEstimator(
 
     def _seed(self) -> int:
         """Return a whole number from `random_state`; None and generators are drawn from."""
-        state = self.random_state
-        if isinstance(state, int | np.integer):
-            return int(state)
-        if state is None:
-            return int(np.random.default_rng().integers(2**31))
-        if isinstance(state, np.random.Generator):
-            return int(state.integers(2**31))
-        return int(state.randint(2**31 - 1))
+        return seed_of(self.random_state)
 
     def _allowed(self) -> tuple[str, ...] | None:
         """Return the paths to choose from, for faces that promise a certain one."""
@@ -266,6 +245,9 @@ def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
 def plan(estimator: SpectralEstimator, X: Any) -> Plan:
     """Return the plan that ``estimator.fit(X)`` would follow, without fitting.
 
+    As before a fit, the machine is measured for about a second, once, where the forecast
+    with default rates is above five seconds or a fifth of `time`.
+
     Parameters
     ----------
     estimator : SpectralEstimator
@@ -281,4 +263,4 @@ def plan(estimator: SpectralEstimator, X: Any) -> Plan:
     """
     blank = clone(estimator)
     blank._check_parameters()
-    return planning.plan(blank._problem(blank._admit(X, reset=True)))
+    return planned(blank._problem(blank._admit(X, reset=True)))

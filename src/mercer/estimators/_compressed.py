@@ -14,7 +14,6 @@ from mercer.planning import start_landmarks
 
 _MOST = 4000  # landmarks after which more would not pay
 _BLOCK = 4096  # rows projected at a time
-_ROUNDING = 4  # units of rounding that bᵀKb = 1 may be off
 _TYPICAL = 512  # training rows on which the bound is tried
 
 
@@ -58,7 +57,13 @@ class Compressed:
 
 
 def compress(
-    kernel: Kernel, exact: Projection, level: Array, scale: Array, tol: float, seed: int
+    kernel: Kernel,
+    exact: Projection,
+    level: Array,
+    scale: Array,
+    tol: float,
+    seed: int,
+    slack: Array | float | None = None,
 ) -> Compressed:
     """Return a compressed projection whose bound is `tol`·scale for most training rows.
 
@@ -76,12 +81,15 @@ def compress(
         The error allowed, in units of `scale`; infinity takes the first try.
     seed : int
         Start of the random numbers.
+    slack : ndarray of shape (k,), float or None
+        How far ‖v_j‖² may be from 1, the axes being what arithmetic made of them; None
+        counts the rounding of B.
     """
     rows, n = exact.rows, int(exact.rows.shape[0])
     m, most = start_landmarks(n, exact.dual.shape[1]), min(n, _MOST)
     typical = rows[:: max(1, -(-n // _TYPICAL))]
     while True:
-        found = _made(kernel, exact, level, min(m, most), seed)
+        found = made_with(kernel, exact, level, min(m, most), seed, slack)
         _, bound = found.bounded(typical)
         met = np.all(bound <= tol * scale, axis=1)
         if np.mean(met) >= 0.9 or m >= most or found.landmarks.m < min(m, most):
@@ -89,14 +97,21 @@ def compress(
         m *= 2
 
 
-def _made(kernel: Kernel, exact: Projection, level: Array, m: int, seed: int) -> Compressed:
+def made_with(
+    kernel: Kernel,
+    exact: Projection,
+    level: Array,
+    m: int,
+    seed: int,
+    slack: Array | float | None = None,
+) -> Compressed:
+    """Return the compressed projection on m landmarks; see `compress`."""
     dual = np.asarray(exact.dual, np.float64)
     factor = choose(kernel, exact.rows, m, seed=seed)
     marks, g = factor.landmarks, factor.f.T @ dual
     alive = np.any(dual != 0, axis=0)
-    # bᵀKb is 1 up to the rounding of B and of the matrix that its axes came from.
-    rounding = _ROUNDING * eps_of(exact.dual.dtype)
-    missed = np.sqrt(np.maximum(1 - np.sum(g**2, axis=0), 0.0) + rounding) * alive
+    slack = 4 * eps_of(exact.dual.dtype) if slack is None else slack
+    missed = np.sqrt(np.maximum(1 - np.sum(g**2, axis=0), 0.0) + slack) * alive
     # Landmarks have r = 0: there the compressed coordinates are the exact ones.
     at = exact.products(marks.rows) - level
     shift = np.mean(marks.triangle @ g - at, axis=0)

@@ -66,7 +66,7 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
         raise
     except (TypeError, ValueError) as error:
         raise _in_three_lines(error, data) from None
-    if reset and checked.shape[0] < _FEWEST:
+    if reset and checked.shape[0] < getattr(estimator, "_fewest", _FEWEST):
         raise InputError(
             "one row has no variance",
             got=f"n_samples = 1, X of shape {tuple(checked.shape)}",

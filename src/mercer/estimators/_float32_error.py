@@ -12,6 +12,7 @@ from mercer.operators import KernelMatrix, KernelTiles
 from mercer.solvers import Outcome, Spectrum
 
 _CHECKED = 128  # random rows of a float32 matrix that are made again in float64
+_LARGEST = 32  # rows with the largest products, which are made again as well
 _CHUNK = 1024  # training rows of one float64 tile among them
 
 
@@ -26,7 +27,11 @@ def charged(spectrum: Spectrum, op: KernelMatrix | KernelTiles, task: Task) -> S
     right = as_numpy(spectrum.right)
     # k̂q = Pk̂q + r(rᵀk̂)q: the part along r was taken out of the image.
     product = spectrum.image + op.direction[:, None] * (op.sums.along @ right)[None, :]
-    picked, exact, apart = _again(op, task, right)
+    size = np.max(np.abs(product), axis=0)
+    # Errors follow the entries: a few rows may hold most of both.
+    large = np.argsort(np.max(np.abs(product) / np.where(size > 0, size, 1.0), axis=1))
+    picked, exact, apart = _again(op, task, right, large[-_LARGEST:])
+    op.trace_error = task.n * apart
     wrong = np.max(np.abs(product[picked] - exact), axis=0)
     error = np.asarray(2 * np.sqrt(task.n) * wrong)
     certificate = dataclasses.replace(spectrum.certificate, tol=task.tol)
@@ -55,11 +60,13 @@ class _Rows:
         return tile(self.program, self.few, some, slice(0, self.few.n), slice(0, some.n))
 
 
-def _again(op: KernelMatrix | KernelTiles, task: Task, q: Array) -> tuple[Array, Array, float]:
-    """Return random rows (s,), k·q there with entries in float64 (s, k), and max|k̂ - k|."""
+def _again(
+    op: KernelMatrix | KernelTiles, task: Task, q: Array, also: Array
+) -> tuple[Array, Array, float]:
+    """Return random rows (s,) and `also`, k·q there from float64 (s, k), and max|k̂ - k|."""
     n, root = task.n, None if task.weights is None else np.sqrt(task.weights)
     rng = np.random.default_rng([task.seed, 77])
-    picked = np.sort(rng.choice(n, min(n, _CHECKED), replace=False))
+    picked = np.union1d(rng.choice(n, min(n, _CHECKED), replace=False), also)
     tiles, product, apart = Tiles(n, _CHUNK), np.zeros((len(picked), q.shape[1])), 0.0
     rows = _Rows(task, picked)
     for number in range(len(tiles)):

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
+from mercer.arrays import Array, eps_of
 from mercer.errors import NotSupportedError
 from mercer.estimators._compressed import Compressed, by_blocks, compress
 from mercer.estimators._door import refuse_bad_cells
@@ -14,6 +14,7 @@ from mercer.estimators._kernel_landmarks import LandmarkModel
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.kernels import Kernel, Precomputed
+from mercer.solvers import Certificate
 from mercer.sources import Source, scan
 
 
@@ -28,6 +29,8 @@ class KernelAhead(TransformerMixin):  # so that its fit_transform gives frames
     n_components_: int
     dual_: Array
     explained_variance_: Array
+    eigenvalues_: Array
+    certificate_: Certificate
     _seen: Kernel
     _frame: KernelRows
     _engine: Any
@@ -88,10 +91,21 @@ class KernelAhead(TransformerMixin):  # so that its fit_transform gives frames
             )
         if exact.compressed is None:
             tol, scale = self.tol_transform, np.sqrt(self.explained_variance_)
-            made = compress(self._seen, exact, self._level, scale, tol, self._seed())
-            exact.compressed = made
+            slack = self._axis_slack()
+            exact.compressed = compress(
+                self._seen, exact, self._level, scale, tol, self._seed(), slack
+            )
         found: Compressed = exact.compressed
         return found
+
+    def _axis_slack(self) -> Array:
+        """Return how far ‖v_j‖² = bᵀKb may be from 1: rounding of B, and of float32 tiles."""
+        bounds = self.certificate_
+        size = np.maximum(np.abs(self.eigenvalues_), bounds.zero_level or 1e-300)
+        slack = 4 * eps_of(self.dual_.dtype) * np.sqrt(size.max(initial=0.0) / size)
+        if self.dual_.dtype == np.float32:
+            slack = slack + (bounds.upper - bounds.lower) / size
+        return np.asarray(slack)
 
     def _by_landmarks(self, made: Compressed, rows: Any) -> Array:
         """Return coordinates on landmarks where their bound meets `tol_transform`."""
@@ -149,21 +163,4 @@ class KernelAhead(TransformerMixin):  # so that its fit_transform gives frames
 
     def _left_over(self, rows: Any) -> Array:
         """Return k̃(x, x) - ‖z(x)‖² of a block of rows."""
-        z = np.asarray(self._projected(rows), np.float64)
-        if self._landmark_model is not None:
-            model = self._landmark_model
-            f, r = model.landmarks.features(rows)
-            size = r + np.sum((f - model.mean) ** 2, axis=1)
-        elif self._engine is not None:
-            features = np.asarray(_dense(self._phi(rows)), np.float64)
-            size = np.sum((features - self._engine.mean_) ** 2, axis=1)
-        else:
-            n = int(self._projection.rows.shape[0])
-            shares = self._frame.shares(n).astype(self.dual_.dtype)[:, None]
-            towards = self._projection.products(rows, shares)[:, 0]
-            size = self._seen.diag(rows) - 2 * towards + self._middle
-        return np.asarray(size - np.sum(z**2, axis=1))
-
-
-def _dense(rows: Any) -> Any:
-    return rows.toarray() if hasattr(rows, "toarray") else rows
+        return self._unexplained(rows, np.asarray(self._projected(rows), np.float64))

@@ -5,19 +5,19 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
-from mercer.arrays import EPS, Array
+from mercer.arrays import EPS, Array, thread_count
 from mercer.diagnostics import effective_rank
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._indefinite import Signs
 from mercer.estimators._kernel_rows import FIRST_GUESS
 from mercer.estimators._kernel_task import KernelFound, Task, no_variance
 from mercer.kernels import Kernel
 from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, select
-from mercer.planning import start_landmarks
+from mercer.planning import sampled_rows, start_landmarks
 from mercer.solvers import Certificate, Outcome, Spectrum, fix_signs
 
-_AMONG = 50_000  # rows among which landmarks are chosen
 _ALL = 300  # rows up to which every one is a landmark, unless a number is given
 _ROUNDING = 16 * EPS  # of one feature, relative to the trace
 
@@ -89,6 +89,8 @@ class LandmarkModel:
         Σ k(x, x), against which rounding is measured.
     total : float
         Σw, the number of rows as counted.
+    error : float
+        A bound on what rounding does to an eigenvalue.
     """
 
     landmarks: Landmarks
@@ -98,6 +100,7 @@ class LandmarkModel:
     residual: float
     trace: float
     total: float
+    error: float
 
     @classmethod
     def of(cls, task: Task) -> "LandmarkModel":
@@ -107,11 +110,12 @@ class LandmarkModel:
             landmarks = Landmarks.of(task.kernel, choice.rows)
         else:
             k = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
+            count = choice.number(task.n, min(k, task.n))
             landmarks, _ = select(
                 task.kernel,
                 task.rows,
-                choice.number(task.n, min(k, task.n)),
-                among=_AMONG,
+                count,
+                among=sampled_rows(task.n, count, task.memory, thread_count()),
                 sampler=choice.sampler,
                 weights=task.weights,
                 seed=task.seed,
@@ -129,22 +133,18 @@ class LandmarkModel:
         # Signs as of other fits: the landmark with the largest coordinate has a positive one.
         at_marks = (marks.triangle - mean) @ axes
         turned = axes * np.where(np.sum(fix_signs(at_marks) * at_marks, axis=0) < 0, -1.0, 1.0)
-        return cls(marks, values, turned, mean, residual, sums.raw_trace, sums.count)
+        trace, error = sums.raw_trace, _rounding(sums)
+        return cls(marks, values, turned, mean, residual, trace, sums.count, error)
 
-    @property
-    def error(self) -> float:
-        """A bound on what rounding does to an eigenvalue."""
-        return _ROUNDING * max(self.landmarks.m, 1) * self.trace
-
-    def axes_of(self, task: Task, count: int) -> Array:
+    def axes_of(self, rows: Any, weights: Array | None, count: int) -> Array:
         """Return √w·z/√ν (n, count): nearly the leading eigenvectors of K̃."""
         alive = int(np.sum(self.values > self.error))
         rotate = self.axes[:, : min(count, alive)]
-        found = np.empty((task.n, rotate.shape[1]))
-        for part, f, _ in self.landmarks.blocks(task.rows):
+        found = np.empty((int(rows.shape[0]), rotate.shape[1]))
+        for part, f, _ in self.landmarks.blocks(rows):
             found[part] = (f - self.mean) @ rotate
         found /= np.sqrt(self.values[: rotate.shape[1]])
-        return found if task.weights is None else found * np.sqrt(task.weights)[:, None]
+        return found if weights is None else found * np.sqrt(weights)[:, None]
 
     def dual(self, k: int) -> tuple[Any, Array, Array]:
         """Return rows (m, p), B (m, k) and c₀ (k,) with z(x) = Bᵀk_S(x) - c₀."""
@@ -172,6 +172,24 @@ class LandmarkModel:
             zero_level=self.error,
             psd=True,
         )
+
+
+def _rounding(sums: LandmarkSums) -> float:
+    """Return 16·eps·max(mT, B + 2√(TB)), T = Σ k(x, x), B = Σ ‖Dβ(x)‖².
+
+    ‖f(x)‖² = β(x)ᵀK_SSβ(x) with β(x) = L^-ᵀf(x), and k(s, s') has a rounding of
+    eps·d_s·d_s', D² the diagonal of K_SS: where the landmarks are nearly dependent and a row
+    is far from them, β is large, and so is what rounding does.
+    """
+    marks, trace = sums.landmarks, max(sums.raw_trace, 0.0)
+    if marks.m == 0 or sums.shift is None:
+        return _ROUNDING * trace
+    products, shift = np.tril(sums.p), sums.shift
+    products += np.tril(products, -1).T
+    products += np.outer(shift, sums.q) + np.outer(sums.q + sums.count * shift, shift)
+    spread = dtrtri(marks.triangle, lower=1)[0] * np.linalg.norm(marks.triangle, axis=1)
+    large = max(float(np.sum(spread * (products @ spread))), 0.0)
+    return float(_ROUNDING * max(marks.m * trace, large + 2 * np.sqrt(trace * large)))
 
 
 def as_dual(marks: Landmarks, w: Array) -> tuple[Any, Array, Array]:
@@ -215,6 +233,13 @@ def described(
         marks = model.landmarks
         raise no_variance(marks.kernel, held, f"{marks.m} landmarks tell all rows")
     k = model.count_for(wanted) if isinstance(wanted, float) else wanted
+    if isinstance(wanted, float) and held < wanted * (held + model.residual):
+        warn(
+            "landmarks may hold less than that share of the variance: all axes are kept",
+            got=f"n_components={wanted}; {held / (held + model.residual):.3f} is certain",
+            fix="take more landmarks, or call refine(X)",
+            category=AccuracyWarning,
+        )
     certificate = model.certificate(k, tol)
     few = min(k, len(model.values))
     spectrum = Spectrum(

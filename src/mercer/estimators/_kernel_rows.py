@@ -76,7 +76,9 @@ class KernelRows:
         centring, _ = describe(rows, rows.moments(), recipe)
         assert centring.factor is not None
         factor = np.asarray(centring.factor) * 2.0**-centring.exponent
-        return dataclasses.replace(frame, mean=np.asarray(centring.mean), factor=factor)
+        # Sparse rows keep their zeros, and so must dense ones that come later.
+        mean = np.zeros(len(factor)) if sparse else np.asarray(centring.mean)
+        return dataclasses.replace(frame, mean=mean, factor=factor)
 
     def ready(self, source: Source) -> Any:
         """Return the rows (n, p) of a source, an array or a CSR matrix."""

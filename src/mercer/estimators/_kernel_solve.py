@@ -48,7 +48,11 @@ def _matrix(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
             got=f"{task.kernel!r}: {error}",
             fix="pass a symmetric function or matrix, for example (K + K.T) / 2",
         ) from None
-    _refuse_odd(op, task)
+    odd = _odd(op, task)
+    if odd is not None:
+        if path.then is None or path.products == 8:
+            raise odd
+        return _matrix(task, path.then)  # more digits may see what varies
     spectrum, signs = _pairs(task, path, op)
     if task.weights is not None:
         turns = flips(as_numpy(spectrum.right), task.weights)
@@ -96,7 +100,7 @@ def _first_axes(task: Task, width: int) -> Array:
     if task.start is not None:
         parts.insert(0, task.start)
     elif task.kernel.flag.centred:
-        parts.insert(0, LandmarkModel.of(task).axes_of(task, width))
+        parts.insert(0, LandmarkModel.of(task).axes_of(task.rows, task.weights, width))
     found = np.empty((task.n, 0))
     for part in parts:
         fresh = part - r[:, None] * (r @ part)[None, :]
@@ -107,15 +111,16 @@ def _first_axes(task: Task, width: int) -> Array:
     return np.ascontiguousarray(found)
 
 
-def _refuse_odd(op: Matrix, task: Task) -> None:
-    """Refuse a matrix that is not finite, or in which nothing varies."""
+def _odd(op: Matrix, task: Task) -> InputError | None:
+    """Return what is wrong with a matrix that is not finite, or in which nothing varies."""
     if not (np.isfinite(op.sums.squares) and np.all(np.isfinite(op.sums.along))):
-        raise not_finite(task)
+        return not_finite(task)
     floor = _floor(op, task).absolute
     still = task.kernel.flag.centred or op.centred_squares <= op.lost_squares
     if not op.trace > floor * task.n**0.5 and still:
         size = f"entries up to {op.sums.largest:.3g}, n_features = {task.rows.shape[1]}"
-        raise no_variance(task.kernel, op.trace, size)
+        return no_variance(task.kernel, op.trace, size)
+    return None
 
 
 def _floor(op: Matrix, task: Task) -> Floor:
@@ -227,6 +232,7 @@ def _describe(task: Task, op: Matrix, spectrum: Spectrum, signs: Signs) -> Kerne
         coordinates=coordinates,
         signs=signs,
         middle=float(op.direction @ op.sums.along) / task.total,
+        trace_error=op.trace_error,
     )
 
 

@@ -24,15 +24,18 @@ from mercer.estimators._kernel_landmarks import (
     refuse_landmarks,
 )
 from mercer.estimators._kernel_rows import KernelRows
+from mercer.estimators._parameters import publish
 from mercer.kernels import Kernel, Precomputed
 from mercer.operators import Landmarks, LandmarkSums, select
 from mercer.sources import scan
 
+_BEYOND = 64  # axes more with which few passes start, so that little is left to bound
+_START = 16  # likewise, where products are not limited
 _BUFFER = 10_000  # rows that settle lengthscale, standardisation and landmarks
 
 
 @dataclasses.dataclass(frozen=True)
-class Known:
+class Fixed:
     """What a model that is refined keeps: the kernel on its rows, and their frame.
 
     `passes` is the most that it may make.
@@ -84,7 +87,8 @@ class KernelStream:
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
-            Rows; a block may have one row.
+            Rows; a block may have one row. There is no model before there are as many
+            rows as axes, and two.
         y : None
             Ignored.
         sample_weight : array of shape (n_samples,) or None
@@ -99,8 +103,27 @@ class KernelStream:
             )
         stream = blank._taken(self._stream or Stream(), X, sample_weight, first)
         this: Any = self
-        this._publish(blank._published(stream))
+        enough = blank._enough(stream)
+        publish(this, blank._published(stream) if enough else blank._waiting(stream))
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether there is a model: few rows of a stream make none."""
+        return "eigenvalues_" in vars(self)
+
+    def _enough(self, stream: Stream) -> bool:
+        """Tell whether the rows seen can have that many axes."""
+        wanted: Any = self.n_components  # type: ignore[attr-defined]
+        fewest = int(wanted) if isinstance(wanted, Integral) else 1
+        total = sum(float(np.sum(w)) for w in stream.weights)
+        total += 0.0 if stream.sums is None else stream.sums.count
+        return stream.count >= max(2, fewest) and total > 1
+
+    def _waiting(self, stream: Stream) -> dict[str, Any]:
+        """Return what is known before there is a model."""
+        this: Any = self
+        state = {k: v for k, v in vars(self).items() if k not in this.get_params(deep=False)}
+        return state | {"_stream": stream}
 
     def merge(self, other: Any) -> Self:
         """Take in what another stream has seen; both must have the same landmarks.
@@ -124,7 +147,7 @@ class KernelStream:
         count = self._stream.count + other._stream.count  # type: ignore[union-attr]
         merged = dataclasses.replace(self._stream, sums=sums, count=count)  # type: ignore[type-var]
         blank: Any = copy.copy(self)
-        self.__dict__.update(blank._published(merged))
+        publish(self, blank._published(merged))
         return self
 
     def _comes_in_blocks(self) -> bool:
@@ -141,6 +164,7 @@ class KernelStream:
                 got=f"{as_known(this.kernel)!r}",
                 fix="use fit, or a kernel on rows",
             )
+        this._fewest = 1  # of a block, not of all
         source = this._admit(X, reset=first)
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         counts = repeat_counts(weights, source.shape[0], few=True)
@@ -151,22 +175,23 @@ class KernelStream:
             sums = copy.deepcopy(stream.sums)
             sums.add(this._frame.ready(source), counts)
             return dataclasses.replace(stream, sums=sums, count=count)
-        rows = source.array
-        if stream.blocks and hasattr(rows, "tocsr") != hasattr(stream.blocks[0], "tocsr"):
-            raise InputError(
-                "the blocks of a stream must all be sparse, or none",
-                got=f"{type(rows).__name__} after {type(stream.blocks[0]).__name__}",
-                fix="convert the blocks to one kind",
-            )
-        kept = dataclasses.replace(
-            stream,
-            blocks=(*stream.blocks, rows.copy()),
-            weights=(*stream.weights, counts),
-            count=count,
-        )
+        _refuse_mixture(stream.blocks, source.array)
         given = Choice.of(this.landmarks).rows is not None
         settled = given and as_known(this.kernel).resolved and not this.standardize
-        return this._settled(kept) if settled or count >= _BUFFER else kept
+        room = source.shape[0] if settled else _BUFFER - stream.count
+        kept = dataclasses.replace(
+            stream,
+            blocks=(*stream.blocks, source.array[:room].copy()),
+            weights=(*stream.weights, counts[:room]),
+            count=count,
+        )
+        if not settled and count < _BUFFER:
+            return kept
+        kept = self._settled(kept)
+        if count > stream.count + room:  # what settles the model does not depend on the blocks
+            assert kept.sums is not None
+            kept.sums.add(this._frame.ready(scan(source.array[room:])), counts[room:])
+        return kept
 
     def _settled(self, stream: Stream) -> Stream:
         """Return the stream with kernel, frame and landmarks fixed, its rows let go."""
@@ -256,7 +281,7 @@ class KernelStream:
                 fix="pass an iterator that gives arrays of shape (n, p)",
             )
         this: Any = self
-        this._publish(blank._published(stream))
+        publish(this, blank._published(stream))
         return self
 
     def refine(
@@ -295,14 +320,18 @@ class KernelStream:
         blank._check_parameters()
         source = blank._admit(X, reset=False)
         counts = repeat_counts(sample_weight, source.shape[0])
-        blank._known = Known(this._seen, this._frame, passes)
-        blank._before = self._axes_before(source, counts)
-        this._publish(blank._fitted(source, counts))
+        blank._fixed = Fixed(this._seen, this._frame, passes)
+        beyond = _START if passes is None else _BEYOND
+        blank._before = self._axes_before(source, counts, beyond)
+        publish(this, blank._fitted(source, counts))
         return self
 
-    def _axes_before(self, source: Any, counts: Array | None) -> Array | None:
-        """Return √w·z/√λ (n, k) of the fitted model on these rows."""
+    def _axes_before(self, source: Any, counts: Array | None, beyond: int) -> Array | None:
+        """Return √w·z/√λ (n, k) of the fitted model on these rows; landmarks have `beyond`."""
         this: Any = self
+        if this._landmark_model is not None:
+            rows, count = this._frame.ready(source), this.n_components_ + beyond
+            return np.asarray(this._landmark_model.axes_of(rows, counts, count))
         values = np.abs(this.eigenvalues_)
         alive = values > this.certificate_.zero_level
         if not np.any(alive):
@@ -323,6 +352,15 @@ def _refuse_passes(passes: Any) -> None:
 def is_blocks(X: Any) -> bool:
     """Tell whether X is an iterator of blocks rather than a table."""
     return isinstance(X, Iterator) and not hasattr(X, "shape")
+
+
+def _refuse_mixture(blocks: tuple[Any, ...], rows: Any) -> None:
+    if blocks and hasattr(rows, "tocsr") != hasattr(blocks[0], "tocsr"):
+        raise InputError(
+            "the blocks of a stream must all be sparse, or none",
+            got=f"{type(rows).__name__} after {type(blocks[0]).__name__}",
+            fix="convert the blocks to one kind",
+        )
 
 
 def _stacked(blocks: tuple[Any, ...]) -> Any:

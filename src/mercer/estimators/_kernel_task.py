@@ -70,6 +70,8 @@ class KernelFound:
         The model, where the axes are combinations of few rows.
     middle : float
         πᵀKπ, the mean of K, π the shares of the rows.
+    trace_error : float
+        Bound on the error of `trace`.
     """
 
     total: float
@@ -82,6 +84,7 @@ class KernelFound:
     phi: Any = None
     landmarks: Any = None
     middle: float = 0.0
+    trace_error: float = 0.0
 
 
 def captured_share(
@@ -89,14 +92,17 @@ def captured_share(
 ) -> tuple[float, float]:
     """Return the interval of the share of the variance that the axes hold together.
 
-    Landmarks: the axes hold exactly V_k of a total between V and V + t, V over all of them.
+    Landmarks: the axes hold exactly V_k of a total between V and V + t, V over all of them,
+    each of these up to rounding.
     """
     if found.landmarks is not None:
         held, total = float(np.sum(values)), float(np.sum(found.landmarks.values))
-        most = found.landmarks.residual
-        return held / max(total + most, 1e-300), min(held / max(total, 1e-300), 1.0)
+        most, wrong = found.landmarks.residual, found.landmarks.error
+        least = max(held - len(values) * wrong, 0.0) / max(total + most + wrong, 1e-300)
+        return least, min((held + len(values) * wrong) / max(total - wrong, 1e-300), 1.0)
     lower, upper = np.sum(certificate.lower), np.sum(certificate.upper)
-    return float(lower / found.trace), float(min(upper / found.trace, 1.0))
+    most, least = found.trace + found.trace_error, found.trace - found.trace_error
+    return float(lower / most), float(min(upper / least, 1.0)) if least > 0 else 1.0
 
 
 def no_variance(kernel: Kernel, trace: float, size: str) -> InputError:

@@ -21,7 +21,9 @@ from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_ahead import KernelAhead
 from mercer.estimators._kernel_back import KernelBack, as_known
+from mercer.estimators._kernel_explain import KernelExplain
 from mercer.estimators._kernel_landmarks import Choice, refuse_landmarks
+from mercer.estimators._kernel_parameters import KernelParameters
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import (
     KernelRows,
@@ -31,7 +33,7 @@ from mercer.estimators._kernel_rows import (
     spread_evenly,
 )
 from mercer.estimators._kernel_solve import needs_whole, solve
-from mercer.estimators._kernel_stream import KernelStream, Known, is_blocks
+from mercer.estimators._kernel_stream import Fixed, KernelStream, is_blocks
 from mercer.estimators._kernel_task import KernelFound, Task, captured_share
 from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel
 from mercer.planning import KernelCost, Path, Problem
@@ -39,13 +41,16 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source
 
 _LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
-_ENTRY = 60.0  # what an exponential and the steps around it cost, in flops of a product
+_ENTRY = 8.0  # steps around the exponential of an entry, in flops of a product
+_TAUGHT = 2000  # rows that a model on landmarks keeps to learn the way back from
 _SAMPLE = 1000  # rows that settle a kernel
 _RESOLVED = 0.05  # half-width up to which an axis on landmarks counts as resolved
 _ENOUGH = 50  # rows from which a large effective rank says something
 
 
-class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
+class KernelPCA(
+    KernelParameters, KernelBack, KernelAhead, KernelExplain, KernelStream, SpectralEstimator
+):
     """Principal components of φ(x), k(x, y) = φ(x)ᵀφ(y): K̃ = HKH = UΛUᵀ, Z = UΛ^½.
 
     Use it where structure is curved: rings, clusters of any shape, images. The plan chooses
@@ -108,6 +113,8 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
         Intervals that hold the eigenvalues, residuals, gaps, axes that cannot be told apart.
     X_fit_ : array of shape (n, p)
         The training rows as the kernel sees them.
+    preimage_, preimage_errors_ : str and dict
+        How `inverse_transform` finds rows, and the held-out error of every way to.
     n_components_, n_samples_, n_features_in_, rank_ : int
         Axes kept, rows, columns, and kept axes with variance above rounding.
     plan_ : Plan
@@ -128,7 +135,7 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
 
     _given: Kernel
     _choice: Choice | None = None
-    _known: Known | None = None  # kernel and frame of a model that is refined
+    _fixed: Fixed | None = None  # kernel and frame of a model that is refined
     _before: Array | None = None  # axes from which an iteration goes on
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -186,15 +193,6 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
         self.landmarks = landmarks
         self.tol_transform = tol_transform
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value."""
-        nested = {name: params.pop(name) for name in list(params) if name[:8] == "kernel__"}
-        super().set_params(**params)
-        if nested:
-            values = {name.removeprefix("kernel__"): value for name, value in nested.items()}
-            self.kernel = as_kernel(self.kernel).with_params(**values)
-        return self
-
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: a precomputed kernel is pairwise input."""
         tags = super().__sklearn_tags__()
@@ -224,18 +222,20 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
         n, p = source.shape
         names = getattr(self, "feature_names_in_", None)
         refuse_bad_cells(source, names)
-        if self._known is None:
+        if self._fixed is None:
             self._frame = KernelRows.of(
                 source, self._given, bool(self.standardize), self._numeric, weights
             )
         else:  # a model that is refined keeps its kernel and its frame
-            self._frame = dataclasses.replace(self._known.frame, weights=weights)
+            self._frame = dataclasses.replace(self._fixed.frame, weights=weights)
         rows = self._frame.ready(source)
         sample = rows[spread_evenly(n, weights, _SAMPLE)]
-        self._seen = self._known.kernel if self._known else self._frame.kernel.resolve(sample)
+        self._seen = self._fixed.kernel if self._fixed else self._frame.kernel.resolve(sample)
         self._choice = self._landmark_choice()
         self.kernel_ = self._seen if self._frame.numeric else self._given
         self.X_fit_ = rows
+        at = spread_evenly(n, weights, _TAUGHT)
+        self._sample = (at, rows[at])
         return Problem(
             rows=n,
             cols=p,
@@ -253,6 +253,7 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
         per_entry = 4.0 * rows.nnz / n if hasattr(rows, "nnz") else 2.0 * p
         return KernelCost(
             flops=per_entry + _ENTRY,
+            exponentials=1.0,
             features=count,
             finite=count is not None and self._frame.finite(self._seen),
             whole=needs_whole(self._seen.flag, self.indefinite, n, _LOOKED_THROUGH),
@@ -279,10 +280,10 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
         return super()._tolerance(source)
 
     def _allowed(self) -> tuple[str, ...] | None:
-        if self._known is None:
+        if self._fixed is None:
             return None
-        once = ("tiles",) if self._known.passes is not None else ()
-        return once or ("primal", "lapack", "stored", "tiles")
+        stored = () if self._fixed.passes is not None else ("stored",)
+        return ("primal", "lapack", "tiles", *stored)
 
     def _landmark_count(self, n: int) -> int:
         assert self._choice is not None
@@ -310,7 +311,7 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
                 seed=self._seed(),
                 landmarks=self._choice,
                 start=self._before,
-                passes=None if self._known is None else self._known.passes,
+                passes=None if self._fixed is None else self._fixed.passes,
             ),
             path,
         )
@@ -350,7 +351,8 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
             "_landmark_model": found.landmarks,
             "_decoder": None,
             "_before": None,
-            "_known": None,
+            "_sample": self._sample if found.landmarks is not None else None,
+            "_fixed": None,
             "_stream": None,
         }
         scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))

@@ -37,6 +37,7 @@ from mercer.kernels._isotropic import (
     PowerExponential,
     RationalQuadratic,
 )
+from mercer.kernels._random import RandomMap, random_map
 from mercer.kernels._text import as_kernel, parse
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "Polynomial",
     "PowerExponential",
     "Precomputed",
+    "RandomMap",
     "RationalQuadratic",
     "Sigmoid",
     "as_kernel",
@@ -81,5 +83,6 @@ __all__ = [
     "ngrams",
     "normalize",
     "parse",
+    "random_map",
     "warp",
 ]

@@ -61,6 +61,7 @@ class CentredKernel(Operator):
     sums: Sums
     dtype: np.dtype[Any]  # of the entries
     consumed: bool = False
+    trace_error: float = 0.0  # measured, where tiles are float32
 
     @abc.abstractmethod
     def times(self, v: Array) -> Array:

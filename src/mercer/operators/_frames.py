@@ -25,18 +25,20 @@ from mercer.arrays import (
 from mercer.errors import InputError, NotSupportedError
 from mercer.kernels import Flag, Kernel
 
-# Share of k̃(x, x) under which a residual may be rounding, so that no pivot is taken there.
-# Tiles of smooth kernels are good to 1e-12 (float64) and 1e-6 (float32).
-FLOOR = {8: 1e-12, 4: 8e-6}
-# Share of k̃(x, x) below zero that no rounding explains: noise/√FLOOR and room for sums.
-_IMPOSSIBLE = {8: 1e-5, 4: 3e-2}
+# Share of k̃(x, x) under which no pivot is taken. Rounding ε of the kernel grows to ε·‖β‖² in
+# a residual, β = K_SS⁻¹k_S(x), and ‖β‖² may reach 1/FLOOR: a row far from landmarks that are
+# nearly dependent is extrapolated to. A lower floor would make residuals noise.
+FLOOR = {8: 1e-10, 4: 8e-6}
+# Share of k̃(x, x) below zero that no rounding explains.
+_IMPOSSIBLE = {8: 1e-2, 4: 0.3}
 _SAMPLE = 256  # rows among which the origin is found
+_PANEL = 64  # rows of a triangle that are solved at once
 
 
 @final
 @dataclasses.dataclass(frozen=True)
 class Frame:
-    """Rows y_1 … y_m made ready, so that tiles k̃(x_i, y_j) of any x can be made.
+    """Rows y_1 … y_m made ready, so that tiles k̃(y_j, x_i) of any x can be made.
 
     Parameters
     ----------
@@ -84,12 +86,12 @@ class Frame:
         return prepare(self.program, in_precision(rows, self.dtype), self.side)
 
     def tile(self, x: Side, out: Array, space: Workspace) -> Array:
-        """Return k̃(x_i, y_j) as (r, m), written into `out`."""
+        """Return k̃(y_j, x_i) as (m, r), written into `out`: a column for each new row."""
         every = slice(0, x.n)
-        t = tile(self.program, x, self.side, every, slice(0, self.side.n), out, space)
-        if self.origin is not None:
-            t -= tile(self.program, x, self.origin, every, slice(0, 1))
-            t -= self.level
+        t = tile(self.program, self.side, x, slice(0, self.side.n), every, out, space)
+        if self.origin is not None and self.level is not None:
+            t -= tile(self.program, self.origin, x, slice(0, 1), every)
+            t -= self.level[:, None]
         return t
 
     def diagonal(self, x: Side) -> tuple[Array, Array]:
@@ -156,27 +158,44 @@ def spread(n: int, most: int) -> Array:
 
 
 def whiten(triangle: Array, t: Array) -> Array:
-    """Return T L^-ᵀ in place, T (r, m) with contiguous rows: f(x) = L⁻¹k_S(x) row by row.
+    """Return L⁻¹T in place, T (m, r) in the order of C: f(x) = L⁻¹k_S(x) column by column.
 
-    r·m² flops. L (m, m) is lower, in the order of Fortran and of the type of T.
+    r·m² flops, by panels: BLAS multiplies more than twice as fast as it solves.
+
+    Parameters
+    ----------
+    triangle : ndarray of shape (m, m)
+        L, lower, of the type of T.
+    t : ndarray of shape (m, r)
+        Contiguous; it is written over.
     """
-    if 0 in t.shape:
-        return t
-    solve = blas.dtrsm if t.dtype == np.float64 else blas.strsm
-    solve(1.0, triangle, t.T, lower=1, overwrite_b=1)
+    wide = t.dtype == np.float64
+    solve, multiply = (blas.dtrsm, blas.dgemm) if wide else (blas.strsm, blas.sgemm)
+    for start in range(0, t.shape[0] if t.size else 0, _PANEL):
+        part = slice(start, min(start + _PANEL, t.shape[0]))
+        panel = t[part].T
+        if start:
+            known = np.asfortranarray(triangle[part, :start])
+            multiply(-1.0, t[:start].T, known, 1.0, panel, trans_b=1, overwrite_c=1)
+        low = np.asfortranarray(triangle[part, part])
+        solve(1.0, low, panel, side=1, lower=1, trans_a=1, overwrite_b=1)
     return t
 
 
-def residuals(f: Array, k: Array, scale: Array, dtype: Any) -> Array:
-    """Return r = max(0, k̃(x, x) - ‖f(x)‖²) in float64 (r,)."""
-    r = k - np.einsum("ij,ij->i", f, f, dtype=np.float64)
-    refuse_negative(r, scale, dtype)
+def residuals(f: Array, k: Array, scale: Array, dtype: Any, kernel: Kernel) -> Array:
+    """Return r = max(0, k̃(x, x) - ‖f(x)‖²) in float64 (r,), f (m, r)."""
+    r = k - np.einsum("ij,ij->j", f, f, dtype=np.float64)
+    refuse_negative(r, scale, dtype, kernel)
     return np.maximum(r, 0.0)
 
 
-def refuse_negative(r: Array, scale: Array, dtype: Any) -> None:
-    """Refuse a residual that is below zero by more than rounding: k is then not positive."""
+def refuse_negative(r: Array, scale: Array, dtype: Any, kernel: Kernel) -> None:
+    """Refuse a residual that is below zero by more than rounding: k is then not positive.
+
+    Of a kernel that is known to be positive it can only be rounding.
+    """
     impossible = r < -_IMPOSSIBLE[np.dtype(dtype).itemsize] * scale
+    impossible &= not kernel.flag.centred
     if np.any(impossible):
         row = int(np.argmax(impossible))
         raise InputError(

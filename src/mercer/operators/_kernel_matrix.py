@@ -4,7 +4,7 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, Node, Side, Tiles, symmetric_times
+from mercer.arrays import Array, Node, Side, Tiles, symmetric_times, task
 from mercer.operators._centred_kernel import CentredKernel, Sums, Walk
 
 _ROWS = 512  # of the stored matrix that are centred in one go
@@ -117,4 +117,5 @@ def kernel_matrix(
         if i != j:
             k[j, i] = t.T
 
-    return KernelMatrix(k, walk.direction, walk.summed(store))
+    with task("kernel matrix"):
+        return KernelMatrix(k, walk.direction, walk.summed(store))

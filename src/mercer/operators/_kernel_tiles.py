@@ -1,10 +1,10 @@
 """A kernel matrix that is never stored: its tiles are made again for every product."""
 
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-from mercer.arrays import Array, Node, Side, tile
+from mercer.arrays import Array, Node, Side, task, tile
 from mercer.operators._centred_kernel import CentredKernel, Sums, Walk
 
 
@@ -81,6 +81,7 @@ def kernel_tiles(
     """
     walk = Walk(program, side, weights)
     product = _Product(walk, first)
-    sums: Any = walk.summed(product.visit)
+    with task("kernel tiles"):
+        sums = walk.summed(product.visit)
     op = KernelTiles(walk, sums)
     return op, op.project(product.total())

@@ -18,7 +18,7 @@ from mercer.arrays import (
 from mercer.errors import InputError
 from mercer.operators._landmarks import Bench, Landmarks
 
-_TILE_BYTES = 4e6  # of a block of features
+_TILE_BYTES = 1.5e6  # of a block of features, which stays near the core
 _LEAST, _MOST_ROWS = 256, 4096  # fewer rows make poor products, more leave the cache
 _WORTH_LANES = 1e5  # entries from which threads pay
 
@@ -112,9 +112,8 @@ class LandmarkSums:
         if self.landmarks.m == 0:  # no row is seen at all, and nothing to average
             return np.zeros(0)
         f, _, _ = bench.block(rows[counted], bench.buffer(len(counted)), Workspace())
-        return np.average(
-            f.astype(np.float64), axis=0, weights=None if w is None else w[counted]
-        )
+        few = np.ones(counted.size) if w is None else w[counted]
+        return np.asarray(f @ (few / np.sum(few)), np.float64)
 
     def _gather(self, parts: "list[_Part]", n: int) -> None:
         """Add the sums of the lanes, in their order."""
@@ -182,23 +181,25 @@ class _Part:
         self.count = self.t = self.raw_trace = 0.0
 
     def add(self, f: Array, r: Array, k: Array, shift: Array, w: Array | None) -> None:
-        """Add one block; f is written over."""
-        f -= shift
+        """Add one block, f (m, r) as columns; it is written over."""
+        f -= shift[:, None]
         if w is None:
-            self.count += len(f)
+            self.count += f.shape[1]
             self.t += float(np.sum(r))
             self.raw_trace += float(np.sum(k))
-            self.q += np.sum(f, axis=0, dtype=np.float64)
+            self.q += np.sum(f, axis=1, dtype=np.float64)
         else:
             self.count += float(np.sum(w))
             self.t += float(w @ r)
             self.raw_trace += float(w @ k)
-            self.q += w @ f
-            f *= np.sqrt(w).astype(f.dtype)[:, None]
-        if f.dtype == np.float64 and f.size:
-            self.p = blas.dsyrk(1.0, f.T, 1.0, self.p, lower=1, overwrite_c=1)
-        elif f.size:
-            self.p += blas.ssyrk(1.0, f.T, lower=1)
+            self.q += f @ w
+            f *= np.sqrt(w).astype(f.dtype)
+        if f.size == 0:
+            return
+        if f.dtype == np.float64:
+            self.p = blas.dsyrk(1.0, f.T, 1.0, self.p, trans=1, lower=1, overwrite_c=1)
+        else:
+            self.p += blas.ssyrk(1.0, f.T, trans=1, lower=1)
 
 
 def _counts(weights: Array, n: int) -> Array:

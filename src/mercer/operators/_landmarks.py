@@ -23,14 +23,13 @@ from mercer.kernels import Kernel
 from mercer.operators._frames import (
     FLOOR,
     Frame,
-    in_precision,
     middle_row,
     program_of,
     residuals,
     whiten,
 )
 
-_TILE_BYTES = 8e6  # of a block of features
+_TILE_BYTES = 1.5e6  # of a block of features, which stays near the core
 _MOST_ROWS = 4096
 _WORTH_LANES = 1e5  # entries from which threads pay
 
@@ -89,14 +88,7 @@ class Landmarks:
             rows = rows[alive]
             frame = Frame.of(program, rows, origin)
             x, k = frame.ready(rows), k[alive]
-        root = np.sqrt(k)
-        a = frame.tile(x, np.empty((x.n, x.n)), Workspace()) / root[:, None] / root
-        if x.n == 0:
-            return cls(kernel, rows, np.zeros((0, 0)), origin)
-        found = interruptible(lambda: dpstrf(a, tol=FLOOR[8], lower=1), x.n)
-        order, rank = np.asarray(found[1]) - 1, int(found[2])
-        keep = order[:rank]
-        triangle = np.tril(found[0])[:rank, :rank] * root[keep, None]
+        keep, triangle = complete_pivots(frame, x, k)
         return cls(kernel, rows[keep], np.asfortranarray(triangle), origin)
 
     @property
@@ -144,7 +136,8 @@ class Landmarks:
             space, buffer = Workspace(), bench.buffer(tiles.rows)
             for number in numbers:
                 part = tiles[number]
-                f[part], r[part], _ = bench.block(rows[part], buffer, space)
+                columns, r[part], _ = bench.block(rows[part], buffer, space)
+                f[part] = columns.T
 
         lanes.run(work, len(tiles))
         return f, r
@@ -158,7 +151,7 @@ class Landmarks:
         for number in range(len(tiles)):
             part = tiles[number]
             f, r, _ = bench.block(rows[part], bench.buffer(tiles.rows), space)
-            yield part, f.astype(dtype, copy=False), r
+            yield part, f.T.astype(dtype, copy=False), r
 
     def bench(self, rows: Any, dtype: Any) -> "Bench":
         """Return the place where blocks of such rows become features."""
@@ -186,6 +179,7 @@ class Landmarks:
 class Bench:
     """Landmarks in one precision, ready for blocks of rows."""
 
+    kernel: Kernel
     frame: Frame
     triangle: Array
     dtype: Any
@@ -195,19 +189,35 @@ class Bench:
         """Return the bench of landmarks in float64 or float32."""
         program = program_of(landmarks.kernel)
         frame = Frame.of(program, landmarks.rows, landmarks.origin, dtype)
-        return cls(frame, np.asfortranarray(landmarks.triangle, dtype), np.dtype(dtype))
+        triangle = np.asfortranarray(landmarks.triangle, dtype)
+        return cls(landmarks.kernel, frame, triangle, np.dtype(dtype))
 
     def buffer(self, rows: int) -> Array:
         """Return space for the features of so many rows."""
-        return np.empty((rows, self.triangle.shape[0]), self.dtype)
+        return np.empty(rows * len(self.triangle), self.dtype)
 
     def block(self, rows: Any, buffer: Array, space: Workspace) -> tuple[Array, Array, Array]:
-        """Return f (r, m), which is a part of `buffer`, the residuals and k̃(x, x), (r,)."""
-        x: Side = self.frame.ready(in_precision(rows, self.dtype))
-        t = self.frame.tile(x, buffer[: x.n], space)
+        """Return f as columns (m, r), a part of `buffer`, residuals and k̃(x, x), (r,)."""
+        x: Side = self.frame.ready(rows)
+        m = len(self.triangle)
+        t = self.frame.tile(x, buffer[: m * x.n].reshape(m, x.n), space)
         f = whiten(self.triangle, t)
         k, scale = self.frame.diagonal(x)
-        return f, residuals(f, k, scale, self.dtype), k
+        return f, residuals(f, k, scale, self.dtype, self.kernel), k
+
+
+def complete_pivots(frame: Frame, x: Side, k: Array) -> tuple[Array, Array]:
+    """Return which rows are independent, the largest pivot first, and their triangle.
+
+    `frame` holds the same rows as `x`, and `k` is their diagonal, positive.
+    """
+    if x.n == 0:
+        return np.zeros(0, np.int64), np.zeros((0, 0))
+    root = np.sqrt(k)
+    a = frame.tile(x, np.empty((x.n, x.n)), Workspace()) / root[:, None] / root
+    found = interruptible(lambda: dpstrf(a, tol=FLOOR[8], lower=1), x.n)
+    keep = np.asarray(found[1])[: int(found[2])] - 1
+    return keep, np.tril(found[0])[: len(keep), : len(keep)] * root[keep, None]
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -38,6 +38,8 @@ class Table:
 
     Attributes
     ----------
+    kernel : Kernel
+        With numbers for parameters.
     rows : array or CSR matrix of shape (n, p)
         As they came.
     frame : Frame
@@ -58,6 +60,7 @@ class Table:
         The precision of the tiles.
     """
 
+    kernel: Kernel
     rows: Any
     frame: Frame
     origin: Any
@@ -83,10 +86,10 @@ class Table:
         ends = [frame.diagonal(side) for side in sides]
         diagonal = np.concatenate([k for k, _ in ends])
         scale = np.concatenate([s for _, s in ends])
-        refuse_negative(diagonal, scale, at)
+        refuse_negative(diagonal, scale, at, kernel)
         w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
         clear = np.maximum(diagonal, 0.0)
-        return cls(rows, frame, origin, sides, tiles, w, weights, clear, scale, at)
+        return cls(kernel, rows, frame, origin, sides, tiles, w, weights, clear, scale, at)
 
     @property
     def n(self) -> int:
@@ -101,18 +104,18 @@ class Table:
         return Frame.of(program, self.rows[picked], self.origin, dtype, lent)
 
     def sweep(self, picked: Array, act: Callable[[slice, Array, Array], None]) -> None:
-        """Call ``act(which rows, tile with the picked rows, scratch)`` on every block."""
+        """Call ``act(which rows, tile, scratch)`` on every block; a tile has picked rows."""
         frame, width = self.few(picked, self.dtype), len(picked)
         busy = self.n * width > _WORTH_LANES
         lanes = Lanes(min(thread_count(), len(self.tiles)) if busy else 1)
 
         def work(_lane: int, numbers: Iterator[int]) -> None:
             space = Workspace()
-            buffer, scratch = np.empty((2, min(_ROWS, self.n), width), self.dtype)
+            buffers = np.empty((2, width * min(_ROWS, self.n)), self.dtype)
             for number in numbers:
                 side = self.sides[number]
-                t = frame.tile(side, buffer[: side.n], space)
-                act(self.tiles[number], t, scratch[: side.n])
+                out, scratch = (b[: width * side.n].reshape(width, side.n) for b in buffers)
+                act(self.tiles[number], frame.tile(side, out, space), scratch)
 
         lanes.run(work, len(self.tiles))
 

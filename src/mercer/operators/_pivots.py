@@ -21,7 +21,7 @@ from mercer.arrays import Array, Workspace, as_rows
 from mercer.errors import InputError
 from mercer.kernels import Kernel
 from mercer.operators._frames import FLOOR, refuse_negative, spread, whiten
-from mercer.operators._landmarks import Landmarks
+from mercer.operators._landmarks import Landmarks, complete_pivots
 from mercer.operators._pivot_table import Table
 
 SAMPLERS = ("pivoted", "uniform", "kmeans++")
@@ -104,8 +104,9 @@ def choose(
     if isinstance(sampler, str) and sampler == "pivoted":
         _pivoted(growth, stop, rng)
     else:
-        _in_turn(growth, _listed(sampler, table, most, rng), stop)
-    return growth.factor(kernel)
+        listed = _listed(sampler, table, most, rng)
+        _in_turn(growth, _steady(table, listed) if isinstance(sampler, str) else listed, stop)
+    return growth.factor()
 
 
 def select(
@@ -173,47 +174,47 @@ class Growth:
         frame, space = table.few(drawn), Workspace()
         b = len(drawn)
         h = frame.tile(frame.side, np.empty((b, b)), space)
-        left = np.zeros((b, i))
+        left = np.zeros((i, b))
         if i:
-            x = frame.ready(table.rows[self.indices[:i]])
-            left = np.ascontiguousarray(frame.tile(x, np.empty((i, b)), space).T)
-            left = whiten(np.asfortranarray(self.triangle[:i, :i]), left)
-            h -= left @ left.T
+            known = table.few(self.indices[:i])
+            left = known.tile(frame.side, np.empty((i, b)), space)
+            left = whiten(self.triangle[:i, :i], left)
+            h -= left.T @ left
         level = np.maximum(chance, self.floor[drawn])
         kept, inner = _taken(h, level, self.most - i)
         if kept.size:
-            self._extend(drawn[kept], left[kept], inner)
+            self._extend(drawn[kept], left[:, kept], inner)
         return int(kept.size)
 
     def _extend(self, pivots: Array, left: Array, inner: Array) -> None:
-        """Append the columns of new pivots: (K_XS - F·leftᵀ)·inner^-ᵀ, and take them from r."""
+        """Append the rows inner⁻¹(K_SX - leftᵀFᵀ) of new pivots to Fᵀ; take them from r."""
         i, j = self.count, self.count + len(pivots)
-        f, r = self.f, self.residual
-        narrow = np.asfortranarray(inner, self.table.dtype)
+        f, r = self.f.T, self.residual
+        low = inner.astype(self.table.dtype)
         thin = np.ascontiguousarray(left.T, self.dtype)
 
         def act(part: slice, t: Array, scratch: Array) -> None:
             if i:
                 known = scratch if scratch.dtype == f.dtype else None
-                t -= np.matmul(f[part, :i], thin, out=known)
-            f[part, i:j] = whiten(narrow, t)
-            new = f[part, i:j]
-            r[part] -= np.einsum("ij,ij->i", new, new, dtype=np.float64)
+                t -= np.matmul(thin, f[:i, part], out=known)
+            f[i:j, part] = whiten(low, t)
+            new = f[i:j, part]
+            r[part] -= np.einsum("ij,ij->j", new, new, dtype=np.float64)
 
         self.table.sweep(pivots, act)
-        self.triangle[i:j, :i], self.triangle[i:j, i:j] = left, inner
+        self.triangle[i:j, :i], self.triangle[i:j, i:j] = left.T, inner
         self.indices[i:j] = pivots
         self.count = j
-        refuse_negative(r, self.table.scale, self.dtype)
+        refuse_negative(r, self.table.scale, self.dtype, self.table.kernel)
         np.maximum(r, 0.0, out=r)
         r[pivots] = 0.0
 
-    def factor(self, kernel: Kernel) -> Factor:
+    def factor(self) -> Factor:
         """Return what was found."""
         m, table = self.count, self.table
         picked = self.indices[:m].copy()
         triangle = np.asfortranarray(self.triangle[:m, :m])
-        marks = Landmarks(kernel, table.rows[picked], triangle, table.origin)
+        marks = Landmarks(table.kernel, table.rows[picked], triangle, table.origin)
         return Factor(marks, picked, self.f[:, :m], self.residual, table.given)
 
 
@@ -258,6 +259,18 @@ def _in_turn(growth: Growth, listed: Array, stop: float) -> None:
             break
         drawn = listed[start : start + _MOST]
         growth.add(drawn, np.zeros(len(drawn)))
+
+
+def _steady(table: Table, listed: Array) -> Array:
+    """Return the independent rows of a list, the largest pivot first.
+
+    A small pivot in front of large features would multiply their rounding by 1/√FLOOR.
+    """
+    listed = listed[table.diagonal[listed] > FLOOR[8] * table.scale[listed]]
+    if not listed.size:
+        return listed
+    frame = table.few(listed)
+    return listed[complete_pivots(frame, frame.side, table.diagonal[listed])[0]]
 
 
 def _listed(sampler: Any, table: Table, most: int, rng: np.random.Generator) -> Array:
@@ -319,7 +332,7 @@ def _nearer(table: Table, picked: Array, nearest: Array) -> None:
     k = table.diagonal
 
     def act(part: slice, t: Array, _scratch: Array) -> None:
-        best = np.min(k[None, picked] - 2.0 * t, axis=1) + k[part]
+        best = np.min(k[picked, None] - 2.0 * t, axis=0) + k[part]
         nearest[part] = np.minimum(nearest[part], np.maximum(best, 0.0))
 
     table.sweep(picked, act)

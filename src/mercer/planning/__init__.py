@@ -1,9 +1,18 @@
 """Which path is taken, what it will cost, and why the others were not. Touches no array."""
 
 from mercer.planning._cost import Machine
-from mercer.planning._kernel_paths import start_landmarks
+from mercer.planning._kernel_paths import sampled_rows, start_landmarks
 from mercer.planning._paths import Path
 from mercer.planning._plan import Plan, plan
 from mercer.planning._problem import KernelCost, Problem
 
-__all__ = ["KernelCost", "Machine", "Path", "Plan", "Problem", "plan", "start_landmarks"]
+__all__ = [
+    "KernelCost",
+    "Machine",
+    "Path",
+    "Plan",
+    "Problem",
+    "plan",
+    "sampled_rows",
+    "start_landmarks",
+]

@@ -16,7 +16,7 @@ _BEYOND = 16  # columns of a block beyond the axes wanted, where tiles are made 
 _WALKS = 5  # walks over the tiles, typical of smooth kernels
 _MOST_WALKS = 30  # walks after which the bound reached is returned
 _START = (10, 300, 3000)  # landmarks to start from: per axis, fewest, most
-_SAMPLED = 50_000  # rows among which landmarks are chosen
+_SAMPLED = (2000, 50_000)  # rows among which landmarks are chosen, fewest and most
 _BLOCK = 2048  # rows whose landmark features are made at a time
 
 
@@ -26,11 +26,19 @@ def start_landmarks(rows: int, components: int) -> int:
     return max(1, min(max(fewest, per * components), most, rows // 2))
 
 
+def sampled_rows(rows: int, landmarks: int, memory: float, threads: int) -> int:
+    """Return among how many rows landmarks are chosen: half of what is left of the memory."""
+    fewest, most = _SAMPLED
+    left = memory - _feature_bytes(landmarks, threads)
+    fit = int(max(0.5 * left, 0.0) / (16.0 * max(landmarks, 1)))
+    return min(rows, max(fewest, 2 * landmarks, min(most, fit)))
+
+
 def kernel_candidates(problem: Problem) -> list[Path]:
     """Return the paths that can do a kernel problem, most digits first."""
     kernel = problem.kernel
     assert kernel is not None
-    machine = Machine(threads=problem.threads)
+    machine = problem.rates
     if kernel.landmarks is not None:
         return [_landmarks(problem, kernel, machine, kernel.landmarks)]
     paths = []
@@ -69,11 +77,23 @@ def _primal(p: Problem, features: int) -> Path:
     )
 
 
+def _made(p: Problem, kernel: KernelCost, machine: Machine, itemsize: int) -> float:
+    """Return the seconds of making half of the matrix."""
+    n = float(p.rows)
+    made = 0.5 * n * n * kernel.flops / machine.rate(machine.symmetric, itemsize)
+    return made + 0.5 * n * n * kernel.exponentials / machine.rate(
+        machine.exponentials, itemsize
+    )
+
+
 def _build(p: Problem, kernel: KernelCost, machine: Machine, itemsize: int) -> float:
     """Return the seconds of the matrix: half of it made, all of it written."""
     n = float(p.rows)
-    made = 0.5 * n * n * kernel.flops / machine.rate(machine.symmetric, itemsize)
-    return made + n * n * itemsize / (machine.touch * machine.threads) + 1e-3
+    return (
+        _made(p, kernel, machine, itemsize)
+        + n * n * itemsize / (machine.touch * machine.threads)
+        + 1e-3
+    )
 
 
 def _lapack(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
@@ -107,11 +127,13 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     b = min(p.rows, k + _BEYOND)
     m = start_landmarks(p.rows, k)
     held = 2 * p.data_bytes + machine.threads * (12.0 * n * b + 3 * p.itemsize * _TILE)
-    held += _feature_bytes(m, machine) + 8.0 * n * (7 * b + 3 * k) + 32e6
+    held += _feature_bytes(m, p.threads) + 8.0 * n * (7 * b + 3 * k)
+    # What the landmarks are chosen with is gone before there is a basis.
+    chosen = 16.0 * m * sampled_rows(p.rows, m, p.memory, p.threads)
     room = (p.memory - held) / (8.0 * n * 2.2)
     basis = int(min(p.rows, max(8 * b, k + 4 * b), max(room, k + 2 * b)))
-    held += 8.0 * n * 2.2 * basis
-    walk = 0.5 * n * n * kernel.flops / machine.rate(machine.symmetric, p.itemsize)
+    held += max(8.0 * n * 2.2 * basis, chosen)
+    walk = _made(p, kernel, machine, p.itemsize)
     walk += 2 * n * n * b / machine.rate(machine.thin, p.itemsize)
     start = _feature_seconds(2 * n, m, p.cols, machine)
     flops = _WALKS * (0.5 * n * n * kernel.flops + 2 * n * n * b)
@@ -128,17 +150,17 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
     """The axes among combinations of m rows, certified by what those leave of all rows."""
     n = float(p.rows)
     flops = n * (m * kernel.flops + 2.0 * m * m) + 9.0 * m**3
-    seconds = _feature_seconds(n + 2 * min(n, _SAMPLED), m, p.cols, machine)
+    few = sampled_rows(p.rows, m, p.memory, p.threads)
+    seconds = _feature_seconds(n + 2.0 * few, m, p.cols, machine)
     seconds += m**3 / (machine.eigen * machine.threads)
-    chosen = 16.0 * min(n, _SAMPLED) * m
-    held = chosen + _feature_bytes(m, machine) + 16.0 * m * p.cols + 32e6
+    held = 16.0 * few * m + _feature_bytes(m, p.threads) + 16.0 * m * p.cols
     note = f"{m:,} landmarks, one pass, certified by their residual"
     return Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
 
 
-def _feature_bytes(m: int, machine: Machine) -> float:
+def _feature_bytes(m: int, threads: int) -> float:
     """Return the bytes of sums over landmark features: some m×m and a block a thread."""
-    return 8.0 * ((6 + machine.threads) * m * m + machine.threads * 3 * _BLOCK * m)
+    return 8.0 * ((6 + threads) * m * m + threads * 3 * _BLOCK * m) + 32e6
 
 
 def _feature_seconds(n: float, m: int, p: int, machine: Machine) -> float:

@@ -55,7 +55,7 @@ def candidates(problem: Problem) -> list[Path]:
     """Return the paths that can do the problem, most digits first."""
     if problem.nnz is not None:  # sparse products are float64 whatever the data
         problem = dataclasses.replace(problem, itemsize=8)
-    machine = Machine(threads=problem.threads)
+    machine = problem.rates
     tall = problem.rows >= problem.cols
     paths = [_svd(problem, machine)]
     paths.append(_gram(problem, machine) if tall else _dual(problem, machine))

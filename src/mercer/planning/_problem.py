@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from mercer.planning._cost import Machine
+
 
 @dataclasses.dataclass(frozen=True)
 class KernelCost:
@@ -11,6 +13,8 @@ class KernelCost:
     ----------
     flops : float
         Per entry of the matrix.
+    exponentials : float
+        Per entry of the matrix; a root or a power counts as one.
     features : int or None
         Columns of the explicit feature map, where there is one.
     finite : bool
@@ -30,6 +34,7 @@ class KernelCost:
     whole: bool = False
     centred: bool = True
     landmarks: int | None = None
+    exponentials: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,6 +65,8 @@ class Problem:
         Threads that BLAS reports.
     allowed : tuple of str or None
         Names of the paths to choose from; None means all.
+    machine : Machine or None
+        Rates to forecast with; None takes the default ones.
     """
 
     rows: int
@@ -74,6 +81,12 @@ class Problem:
     time: float | None = None
     threads: int = 1
     allowed: tuple[str, ...] | None = None
+    machine: Machine | None = None
+
+    @property
+    def rates(self) -> Machine:
+        """The machine to forecast with."""
+        return self.machine or Machine(threads=self.threads)
 
     @property
     def smaller(self) -> int:

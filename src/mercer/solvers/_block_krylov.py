@@ -18,6 +18,7 @@ from mercer.arrays import (
     namespace,
     orthonormal,
     single_threaded_blas,
+    task,
 )
 from mercer.operators import Operator
 from mercer.solvers._base import Floor, Goal, Solver
@@ -157,11 +158,13 @@ class _Run:
     def step(self) -> None:
         """Make one pass: it enlarges the space, or multiplies the probes outside it."""
         self.passes += 1
-        if self._should_probe():
-            self._probe()
-        else:
-            self._enlarge()
-        self.certificate = self._certify()
+        reached = "" if self.certificate is None else f"{self.certificate.reached:.0e} reached"
+        with task(f"pass {self.passes}", reached):
+            if self._should_probe():
+                self._probe()
+            else:
+                self._enlarge()
+            self.certificate = self._certify()
 
     def _enlarge(self) -> None:
         self.probe = None  # what it proved stays true for a larger space

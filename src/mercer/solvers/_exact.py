@@ -5,7 +5,7 @@ from typing import final
 
 import numpy as np
 
-from mercer.arrays import EPS, as_numpy, eigh, eigh_in_place, qr, svd
+from mercer.arrays import EPS, as_numpy, eigh, eigh_in_place, qr, svd, task
 from mercer.operators import Operator
 from mercer.solvers._base import Goal, Solver
 from mercer.solvers._certificate import Certificate, FloatArray
@@ -30,7 +30,8 @@ class Exact(Solver):
 
     def solve(self, op: Operator, goal: Goal, /) -> Spectrum:
         """See `Solver.solve`."""
-        return self._symmetric(op, goal) if op.symmetric else self._rectangular(op, goal)
+        with task("all pairs" if op.symmetric else "all triplets"):
+            return self._symmetric(op, goal) if op.symmetric else self._rectangular(op, goal)
 
     def _symmetric(self, op: Operator, goal: Goal) -> Spectrum:
         values, vectors = eigh_in_place(op.consume()) if self.destroy else eigh(op.dense())

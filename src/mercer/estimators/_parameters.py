@@ -1,0 +1,45 @@
+"""What every estimator does with its parameters and with what a fit has found."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import InvalidParameterError
+
+from mercer.errors import InputError
+
+
+class ParameterError(InputError, InvalidParameterError):
+    """A parameter is not of the kind or in the range it must be."""
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse parameters that break the estimator's `_parameter_constraints`."""
+    try:
+        estimator._validate_params()
+    except InvalidParameterError as error:
+        text = str(error)
+        what, _, got = text.partition(" Got ")
+        raise ParameterError(
+            what + (" Got " + got if got else ""),
+            got=got.removesuffix(" instead.") or text,
+            fix="see the docstring for what each parameter takes",
+        ) from None
+
+
+def seed_of(state: Any) -> int:
+    """Return a whole number from a `random_state`; None and generators are drawn from."""
+    if isinstance(state, int | np.integer):
+        return int(state)
+    if state is None:
+        return int(np.random.default_rng().integers(2**31))
+    if isinstance(state, np.random.Generator):
+        return int(state.integers(2**31))
+    return int(state.randint(2**31 - 1))
+
+
+def publish(estimator: Any, fitted: dict[str, Any]) -> None:
+    """Give an estimator its fitted attributes in one update; what an earlier fit left goes."""
+    stale = [n for n in vars(estimator) if n.endswith("_") and n not in fitted]
+    estimator.__dict__.update(fitted)
+    for name in stale:
+        estimator.__dict__.pop(name, None)

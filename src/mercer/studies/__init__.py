@@ -1,0 +1,6 @@
+"""Studies: many fits of one table, and what they say together."""
+
+from mercer.studies._tune import tune
+from mercer.studies._tuning import Candidate, Tuning
+
+__all__ = ["Candidate", "Tuning", "tune"]

@@ -1,0 +1,215 @@
+import pickle
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import mercer
+from mercer.estimators._callbacks import _Reporter
+
+X = np.random.default_rng(0).standard_normal((400, 30)) * 0.8 ** np.arange(30)
+METHODS = [mercer.PCA, mercer.KernelPCA]
+
+
+class Diary:
+    """A callback that writes everything down, and raises where it is told to."""
+
+    def __init__(self, fail=None):
+        self.words, self.fail = [], fail
+        self.contexts = []
+
+    def setup(self, estimator, context):
+        self._write("setup", estimator, context)
+
+    def on_fit_task_begin(self, estimator, context):
+        self._write("begin", estimator, context)
+
+    def on_fit_task_end(self, estimator, context):
+        self._write("end", estimator, context)
+
+    def teardown(self, estimator, context):
+        self._write("teardown", estimator, context)
+
+    def _write(self, word, estimator, context):
+        assert context.estimator_name == type(estimator).__name__
+        self.contexts.append(context)
+        self.words.append((word, context.task_name))
+        if (word, context.task_name) == self.fail or word == self.fail:
+            raise InjectedError
+
+
+class Asking(Diary):
+    """A callback that asks for what it may be given."""
+
+    def on_fit_task_begin(self, estimator, context, *, metadata=None):
+        if context.task_name[:4] == "pass":
+            self.words.append(metadata["note"])
+
+    def on_fit_task_end(self, estimator, context, *, X=None, fitted_estimator=None):
+        if context.parent is None:
+            self.shape = fitted_estimator.transform(X).shape
+            assert not hasattr(estimator, "n_components_")  # not published yet
+
+
+class InjectedError(Exception):
+    pass
+
+
+class KrylovPCA(mercer.PCA):
+    def _allowed(self):
+        return ("krylov",)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_tasks_come_in_order(method):
+    diary = Diary()
+    model = method(2).set_callbacks(diary)
+    assert model.fit(X) is model
+    words = diary.words
+    assert words[:2] == [("setup", "fit"), ("begin", "fit")]
+    assert words[-2:] == [("end", "fit"), ("teardown", "fit")]
+    opened = []
+    for word, name in words[1:-1]:
+        if word == "begin":
+            opened.append(name)
+        else:
+            assert opened.pop() == name
+    assert opened == []
+    root = diary.contexts[0]
+    assert root.parent is None
+    assert len({context.root_uuid for context in diary.contexts}) == 1
+    tasks = [context for context in root if context.parent is root]
+    assert [context.task_id for context in tasks] == list(range(len(tasks)))
+    assert all(len(list(context)) <= 11 for context in tasks)
+
+
+def test_every_pass_is_a_task():
+    diary = Diary()
+    model = KrylovPCA(2).set_callbacks(diary).fit(X)
+    passes = [name for word, name in diary.words if word == "begin" and name[:4] == "pass"]
+    assert passes == [f"pass {i + 1}" for i in range(len(passes))]
+    assert len(passes) >= 2
+    assert model.certificate_.met
+
+
+def test_a_pass_says_what_was_reached_before_it():
+    asking = Asking()
+    KrylovPCA(2).set_callbacks(asking).fit(X)
+    first, *notes = [word for word in asking.words if isinstance(word, str)]
+    assert first == ""
+    reached = [float(note.removesuffix(" reached")) for note in notes if note]
+    assert reached
+    assert reached == sorted(reached, reverse=True)
+
+
+def test_the_matrix_of_a_kernel_is_a_task():
+    diary = Diary()
+    mercer.KernelPCA(2).set_callbacks(diary).fit(X)
+    assert ("begin", "kernel matrix") in diary.words
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_numbers_are_the_same_and_nothing_is_left(method):
+    plain, followed = method(2).fit(X), method(2).set_callbacks(Diary()).fit(X)
+    np.testing.assert_array_equal(plain.transform(X), followed.transform(X))
+    assert vars(followed).keys() - vars(plain).keys() == {"_skl_callbacks"}
+    followed.set_callbacks()
+    assert vars(followed).keys() == vars(plain).keys()
+
+
+FAILURES = ["setup", "begin", "end", "teardown", ("end", "part"), ("end", "fit")]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("fail", FAILURES, ids=str)
+@pytest.mark.parametrize("fitted", [True, False])
+def test_a_callback_that_raises_leaves_the_estimator_as_it_was(method, fail, fitted):
+    model = method(2)
+    if fitted:
+        model.fit(X[:50, :7])
+    model.set_callbacks(Diary(fail))
+    old = dict(vars(model))
+    for call in (model.fit, model.fit_transform):
+        with pytest.raises(InjectedError):
+            call(X)
+        assert vars(model).keys() == old.keys()
+        assert all(vars(model)[name] is old[name] for name in old)
+    if fail != "teardown":
+        assert model._skl_callbacks[0].words[-1][0] == "teardown"
+    model.set_callbacks().fit(X)
+
+
+def test_a_callback_stops_a_long_pass_within_two_seconds():
+    rows = np.random.default_rng(1).standard_normal((150_000, 120), dtype=np.float32)
+    diary = Diary(("begin", "part"))
+    model = KrylovPCA(5).set_callbacks(diary)
+    began = []
+    plain = _Reporter.advance
+
+    def advance(self, done, total):
+        began.append((time.perf_counter(), done, total))
+        plain(self, done, total)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Reporter, "advance", advance)
+        with pytest.raises(InjectedError):
+            model.fit(rows)
+    assert time.perf_counter() - began[-1][0] < 2
+    assert not hasattr(model, "components_")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_callbacks_may_ask_for_the_fitted_model(method):
+    asking = Asking()
+    method(2).set_callbacks(asking).fit(X)
+    assert asking.shape == (400, 2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_clones_are_followed_and_models_pickle(method):
+    diary = Diary()
+    model = method(2).set_callbacks(diary)
+    clone(model).fit(X)
+    assert diary.words[-1] == ("teardown", "fit")
+    fresh = pickle.loads(pickle.dumps(method(2).set_callbacks(diary)))
+    assert fresh.fit(X).n_components_ == 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_only_callbacks_are_taken(method):
+    for wrong in (Diary, print, 3):
+        with pytest.raises(TypeError, match="protocol"):
+            method(2).set_callbacks(wrong)
+
+
+def test_a_refused_table_sets_nothing_up():
+    diary = Diary()
+    model = mercer.PCA(2).set_callbacks(diary)
+    with pytest.raises(ValueError, match="2D"):
+        model.fit(X[0])
+    assert diary.words == []
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_bars_of_scikit_learn(method, capsys):
+    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+    method(2).set_callbacks(callback.ProgressBar()).fit(X)
+    assert f"{method.__name__} - fit" in capsys.readouterr().out
+    lines = make_pipeline(StandardScaler(), method(2))
+    lines[-1].set_callbacks(Diary())
+    lines.fit(X)
+    assert lines[-1]._skl_callbacks[0].words[-1] == ("teardown", "fit")
+    assert "_parent_callback_ctx" not in vars(lines[-1])
+
+
+@pytest.mark.filterwarnings("ignore:The estimator StandardScaler does not support")
+@pytest.mark.parametrize("method", METHODS)
+def test_bars_of_a_pipeline_reach_the_method(method, capsys):
+    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+    lines = make_pipeline(StandardScaler(), method(2))
+    lines.set_callbacks(callback.ProgressBar()).fit(X)
+    assert f"{method.__name__} - fit" in capsys.readouterr().out
+    assert "_skl_callbacks" not in vars(lines[-1])

@@ -1,0 +1,320 @@
+"""The way back: which method, what it promises, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import mercer.estimators._kernel_back as module
+from mercer import PCA, KernelPCA, dropin
+from mercer.errors import InputError, NotSupportedError
+from mercer.kernels import RBF, Laplacian, Matern
+
+METHODS = ("ridge", "fixed_point", "distances")
+
+
+def ring(n=120, seed=0, noise=0.05, p=4):
+    rng = np.random.default_rng(seed)
+    t = rng.uniform(0, 2 * np.pi, n)
+    rows = np.column_stack([np.cos(t), np.sin(t), 0.3 * np.cos(2 * t), 0.2 * np.sin(t)])[:, :p]
+    return rows + noise * rng.standard_normal(rows.shape)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return KernelPCA(5, kernel=RBF(1.0)).fit(ring())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_new_rows_come_back(model, method):
+    X = ring(50, seed=1)
+    back = model.inverse_transform(model.transform(X), method)
+    assert np.mean((back - X) ** 2) < 0.1 * np.mean((X - X.mean(axis=0)) ** 2)
+
+
+def test_the_default_is_the_best_on_held_out_rows(model):
+    errors = model.preimage_errors_
+    assert set(errors) == set(METHODS)
+    assert model.preimage_ == min(errors, key=errors.get)
+    assert all(0 < error < 1 for error in errors.values())
+    Z = model.transform(ring(20, seed=1))
+    np.testing.assert_array_equal(
+        model.inverse_transform(Z), model.inverse_transform(Z, model.preimage_)
+    )
+    errors["ridge"] = 7.0  # a copy: the model is not changed
+    assert model.preimage_errors_["ridge"] < 1
+
+
+def test_held_out_errors_foretell_those_of_new_rows(model):
+    new = ring(400, seed=1)
+    spread = np.sum((new - new.mean(axis=0)) ** 2)
+    for method, error in model.preimage_errors_.items():
+        left = np.sum((new - model.inverse_transform(model.transform(new), method)) ** 2)
+        assert error / 3 < left / spread < 3 * error
+
+
+def test_held_out_rows_have_no_say(monkeypatch):
+    """Every method is compared on rows that it was not given."""
+    X = ring()
+    model = KernelPCA(3, kernel=RBF(1.0)).fit(X)
+    given = []
+    monkeypatch.setattr(module, "learn", lambda z, x, w: given.append(len(x)) or learn(z, x, w))
+    from mercer.estimators._decoder import learn
+
+    searched = model._searched
+
+    def noted(name, known, start):
+        given.append(len(known.rows))
+        return searched(name, known, start)
+
+    monkeypatch.setattr(model, "_searched", noted, raising=False)
+    model._compared()
+    assert given == [96, 96, 96]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "offered"),
+    [
+        ("rbf", METHODS),
+        ("matern", ("ridge", "distances")),
+        ("rbf + rbf(lengthscale=3)", ("ridge", "distances")),
+        ("laplacian", ("ridge",)),
+        ("poly(degree=2)", ("ridge",)),
+        ("cosine", ("ridge",)),
+        ("linear", ("linear",)),
+    ],
+)
+def test_what_a_kernel_offers(kernel, offered):
+    X = ring()
+    found = KernelPCA(2, kernel=kernel).fit(X)
+    assert tuple(found.preimage_errors_) == offered
+    assert found.preimage_ in offered
+    for method in set(METHODS) - set(offered) - {"ridge"}:
+        with pytest.raises(InputError, match="no pre-images") as error:
+            found.inverse_transform(found.transform(X), method)
+        assert "'ridge'" in error.value.fix
+    with pytest.raises(InputError, match="no method 'magic'"):
+        found.inverse_transform(found.transform(X), "magic")
+
+
+def test_the_linear_kernel_has_the_inverse_of_pca():
+    X, new = ring() + 3, ring(30, seed=1) + 3
+    one, two = KernelPCA(2, kernel="linear").fit(X), PCA(2).fit(X)
+    back = two.inverse_transform(two.transform(new))
+    for found in (one.inverse_transform(one.transform(new)), one.denoise(new)):
+        np.testing.assert_allclose(found, back, atol=1e-12)
+    assert one.score(X) == pytest.approx(two.explained_variance_ratio_.sum(), rel=1e-12)
+    forced = one.inverse_transform(one.transform(new), "ridge")
+    assert np.mean((forced - new) ** 2) < np.mean((back - new) ** 2)  # it may bend
+
+
+def test_denoising_takes_the_fixed_point_where_there_is_one():
+    X = ring()
+    gaussian = KernelPCA(3).fit(X)
+    np.testing.assert_array_equal(
+        gaussian.denoise(X), gaussian.inverse_transform(gaussian.transform(X), "fixed_point")
+    )
+    np.testing.assert_array_equal(
+        gaussian.denoise(X, "ridge"), gaussian.inverse_transform(gaussian.transform(X), "ridge")
+    )
+    other = KernelPCA(3, kernel=Matern()).fit(X)
+    np.testing.assert_array_equal(
+        other.denoise(X), other.inverse_transform(other.transform(X), other.preimage_)
+    )
+
+
+def test_noise_on_a_ring_goes():
+    clean = ring(300, noise=0.0)
+    noisy = clean + 0.15 * np.random.default_rng(5).standard_normal(clean.shape)
+    model = KernelPCA(8, kernel=RBF(0.7)).fit(noisy)
+    assert np.mean((model.denoise(noisy) - clean) ** 2) < 0.5 * np.mean((noisy - clean) ** 2)
+
+
+def test_score_takes_one_measure_for_all_kernels():
+    X, new = ring(), ring(60, seed=1)
+    for kernel in (RBF(1.0), Matern(), Laplacian()):
+        model = KernelPCA(4, kernel=kernel).fit(X)
+        back = model.inverse_transform(model.transform(new), "ridge")
+        spread = np.sum((new - new.mean(axis=0)) ** 2)
+        wanted = 1 - np.sum((new - back) ** 2) / spread
+        assert model.score(new) == pytest.approx(wanted, abs=1e-12)
+
+
+# -- how near -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [RBF(1.0), Matern(1.5), "linear", "poly(degree=2)"])
+def test_reconstruction_by_its_definition(kernel):
+    """All three numbers from dense kernel matrices."""
+    X, new = ring(60), ring(8, seed=1)
+    model = KernelPCA(3, kernel=kernel).fit(X)
+    found = model.reconstruction(new)
+    assert found.method == model.preimage_
+    back = model.inverse_transform(model.transform(new))
+    np.testing.assert_allclose(found.rows, back, atol=1e-12)
+    np.testing.assert_allclose(found.residual, np.sum((new - back) ** 2, axis=1), atol=1e-12)
+    k, gamma = model.kernel_, model._known().weights(model.transform(new))
+    K = k.block(X)
+    for rows, apart in ((back, found.feature_residual), (new, found.unexplained)):
+        own = np.diag(k.block(rows))
+        cross = np.sum(gamma * k.block(rows, X), axis=1)
+        wanted = own - 2 * cross + np.einsum("ai,ij,aj->a", gamma, K, gamma)
+        np.testing.assert_allclose(apart, wanted, atol=1e-8)
+
+
+def test_the_fixed_point_has_the_nearest_image(model):
+    X = ring(40, seed=1)
+    apart = {name: model.reconstruction(X, name).feature_residual for name in METHODS}
+    assert np.all(apart["fixed_point"] <= apart["ridge"] + 1e-9)
+    assert apart["fixed_point"].mean() <= apart["distances"].mean() + 1e-9
+
+
+# -- inputs that hurt ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 3, 9, 10, 11])
+def test_few_rows(n):
+    X = ring(n)
+    model = KernelPCA(1, kernel=RBF(2.0)).fit(X)
+    assert bool(model.preimage_errors_) == (n >= 10)
+    assert n >= 10 or model.preimage_ == "ridge"
+    for method in (None, *METHODS):
+        assert np.isfinite(model.inverse_transform(model.transform(X), method)).all()
+    assert np.isfinite(model.denoise(X)).all()
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1e8])
+@pytest.mark.parametrize("shift", [0.0, 1e3])
+def test_units_and_offsets(factor, shift):
+    X = ring()
+    plain, moved = KernelPCA(3).fit(X), KernelPCA(3).fit((X + shift) * factor)
+    for method in METHODS:
+        one = plain.inverse_transform(plain.transform(X), method)
+        two = moved.inverse_transform(moved.transform((X + shift) * factor), method)
+        np.testing.assert_allclose(two / factor - shift, one, atol=1e-4)
+
+
+def test_duplicates_and_a_constant_column():
+    X = np.repeat(ring(30), 4, axis=0)
+    X[:, 1] = 7.0
+    model = KernelPCA(4, kernel=RBF(1.0)).fit(X)
+    for method in METHODS:
+        back = model.inverse_transform(model.transform(X), method)
+        np.testing.assert_allclose(back[:, 1], 7.0, atol=1e-6)
+        assert np.mean((back - X) ** 2) < 0.05
+
+
+def test_float32():
+    X = ring()
+    narrow, wide = KernelPCA(3).fit(X.astype(np.float32)), KernelPCA(3).fit(X)
+    for method in METHODS:
+        back = narrow.inverse_transform(narrow.transform(X.astype(np.float32)), method)
+        assert back.dtype == np.float32
+        np.testing.assert_allclose(
+            back, wide.inverse_transform(wide.transform(X), method), atol=2e-2
+        )
+    assert narrow.denoise(X.astype(np.float32)).dtype == np.float32
+    one, two = narrow.reconstruction(X.astype(np.float32)), wide.reconstruction(X)
+    np.testing.assert_allclose(one.feature_residual, two.feature_residual, atol=1e-3)
+
+
+def test_standardised_rows_return_in_their_units():
+    X = ring() * [1, 100, 1e-3, 1] + [0, 5e3, 0, 1]
+    model = KernelPCA(5, standardize=True).fit(X)
+    for method in METHODS:
+        left = X - model.inverse_transform(model.transform(X), method)
+        assert np.all(np.mean(left**2, axis=0) < 0.3 * np.var(X, axis=0))
+    found = model.reconstruction(X)
+    np.testing.assert_allclose(found.residual, np.sum((X - found.rows) ** 2, axis=1))
+
+
+def test_sparse_rows():
+    X = np.where(ring() > 0.2, ring(), 0.0)
+    dense, sparse = KernelPCA(3).fit(X), KernelPCA(3).fit(scipy.sparse.csr_array(X))
+    new = scipy.sparse.csr_array(X[:9])
+    for method in METHODS:
+        np.testing.assert_allclose(
+            sparse.denoise(new, method), dense.denoise(X[:9], method), atol=1e-4
+        )
+    one, two = sparse.reconstruction(new, "ridge"), dense.reconstruction(X[:9], "ridge")
+    np.testing.assert_allclose(one.feature_residual, two.feature_residual, atol=1e-4)
+
+
+def test_standardised_sparse_rows_are_those_of_the_dense_table():
+    """In both forms at fit, and in both afterwards."""
+    X = np.where(ring() > 0.2, ring() + 3, 0.0) * [1, 10, 100, 1]
+    dense = KernelPCA(3, standardize=True).fit(X)
+    sparse = KernelPCA(3, standardize=True).fit(scipy.sparse.csr_array(X))
+    Z = dense.transform(X)
+    for rows in (X, scipy.sparse.csr_array(X)):
+        np.testing.assert_allclose(sparse.transform(rows), Z, atol=1e-8)
+    for method in METHODS:
+        one, two = sparse.inverse_transform(Z, method), dense.inverse_transform(Z, method)
+        np.testing.assert_allclose(one, two, atol=1e-2, rtol=1e-3)
+    assert sparse.score(scipy.sparse.csr_array(X)) == pytest.approx(dense.score(X), abs=1e-4)
+
+
+def test_weights_of_zero_have_no_say():
+    X = ring()
+    weights = np.ones(len(X))
+    weights[::5] = 0
+    spoiled = X.copy()
+    spoiled[::5] += 50
+    one = KernelPCA(3, kernel=RBF(1.0)).fit(X, sample_weight=weights)
+    two = KernelPCA(3, kernel=RBF(1.0)).fit(X[weights > 0])
+    three = KernelPCA(3, kernel=RBF(1.0)).fit(spoiled, sample_weight=weights)
+    new = ring(20, seed=1)
+    for method in METHODS:
+        found = [m.denoise(new, method) for m in (one, two, three)]
+        np.testing.assert_allclose(found[0], found[1], atol=1e-4)
+        np.testing.assert_allclose(found[0], found[2], atol=1e-4)
+    assert one.preimage_errors_ == pytest.approx(two.preimage_errors_, rel=1e-3)
+
+
+def test_large_models_compare_what_is_cheap(monkeypatch):
+    monkeypatch.setattr(module, "_ALL_PAIRS", 100)
+    monkeypatch.setattr(module, "_PRODUCTS", 1.0)
+    monkeypatch.setattr(module, "_ALWAYS", 7)
+    model = KernelPCA(3).fit(ring())
+    assert set(model.preimage_errors_) == {"ridge", "fixed_point"}
+    assert np.isfinite(model.denoise(ring(), "distances")).all()  # it can still be asked for
+
+
+# -- refusals and life --------------------------------------------------------------------
+
+
+def test_where_there_are_no_rows_to_go_back_to():
+    K = RBF(1.0).block(ring())
+    model = KernelPCA(2, kernel="precomputed").fit(K)
+    for call in (
+        lambda: model.inverse_transform(np.zeros((1, 2))),
+        lambda: model.denoise(K),
+        lambda: model.reconstruction(K),
+        lambda: model.preimage_,
+        lambda: model.preimage_errors_,
+        lambda: model.decoder_,
+    ):
+        with pytest.raises(NotSupportedError, match="no rows of numbers"):
+            call()
+
+
+def test_a_new_fit_forgets_and_a_copy_remembers():
+    X = ring()
+    model = KernelPCA(3).fit(X)
+    Z = model.transform(X)
+    back, errors = model.inverse_transform(Z), model.preimage_errors_
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.inverse_transform(Z), back)
+    assert again.preimage_errors_ == errors
+    model.set_params(kernel="linear").fit(X)
+    assert model.preimage_ == "linear"
+
+
+def test_the_face_of_scikit_learn_keeps_its_own_inverse():
+    X = ring()
+    model = dropin.KernelPCA(3, kernel="rbf", fit_inverse_transform=True).fit(X)
+    back = model.inverse_transform(model.transform(X))
+    spread = np.sum((X - X.mean(axis=0)) ** 2)
+    assert model.score(X) == pytest.approx(1 - np.sum((X - back) ** 2) / spread)
+    assert np.isfinite(model.denoise(X)).all()

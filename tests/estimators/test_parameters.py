@@ -1,0 +1,25 @@
+import numpy as np
+import pytest
+
+from mercer import PCA
+from mercer.errors import InputError
+from mercer.estimators._parameters import ParameterError, check_parameters, seed_of
+
+
+def test_good_parameters_pass_and_wrong_ones_are_named():
+    check_parameters(PCA(3))
+    with pytest.raises(ParameterError) as caught:
+        check_parameters(PCA("many"))
+    assert isinstance(caught.value, InputError)
+    assert "n_components" in caught.value.what
+    assert "'many'" in caught.value.got
+    assert str(caught.value).count("\n") == 2
+
+
+def test_seeds_are_whole_numbers():
+    assert seed_of(7) == seed_of(np.int64(7)) == 7
+    assert seed_of(np.random.default_rng(1)) == seed_of(np.random.default_rng(1))
+    assert seed_of(np.random.RandomState(1)) == seed_of(np.random.RandomState(1))
+    drawn = {seed_of(None) for _ in range(5)}
+    assert len(drawn) > 1
+    assert all(isinstance(seed, int) and 0 <= seed < 2**31 for seed in drawn)

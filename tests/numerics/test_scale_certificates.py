@@ -1,0 +1,286 @@
+"""Certificates of kernel PCA past memory hold the eigenvalues that LAPACK finds, every time."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kernel_fits import FORCED, blobs, eigenvalues
+from scale_fits import (
+    DATA,
+    EPS,
+    KERNELS,
+    LANDMARKS,
+    WAYS,
+    counts,
+    fitted,
+    reference,
+    seed_of,
+    table,
+)
+from scipy.spatial.distance import cdist
+
+from mercer import KernelPCA
+from mercer.errors import AccuracyWarning, InputError
+from mercer.kernels import RBF, Linear, NegativeDistance, Polynomial
+
+RESULT = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "certificates.json"
+SMALL, LARGE = (50, 120, 300, 700), (1500, 2500)
+
+
+def suits(way, data, name):
+    """Tell whether a fit exists: a linear kernel has features, and no tiles."""
+    if name == "linear":
+        return way in (*LANDMARKS, "refined", "landmarks weighted")
+    # The plain formula of a polynomial has no digits there.
+    return not (name == "polynomial" and data == "far")
+
+
+def cases():
+    """Name every fit: way, size, data, kernel; three ways for each table and kernel."""
+    for n in SMALL + LARGE:
+        for data in DATA:
+            for name in KERNELS:
+                ways = [way for way in WAYS if suits(way, data, name)]
+                rng = np.random.default_rng(seed_of(n, data, name))
+                if n in LARGE and rng.random() > 0.12:
+                    continue
+                for way in rng.permutation(ways)[:3]:
+                    yield str(way), n, data, name
+
+
+EVERY = list(cases())
+FEW = [case for case in EVERY if seed_of(*case) % 10 == 0 and case[1] <= 300]
+FEW += [case for case in EVERY if seed_of(*case) % 10 == 0 and case[1] == 700][::3]
+
+
+def check(way, n, data, name):
+    """Fit, compare with LAPACK, and return what was measured."""
+    seed = seed_of(way, n, data, name)
+    dtype, weighted = "float32" if way == "tiles32" else "float64", "weighted" in way
+    X, s = table(data, n, dtype)
+    w = counts(n, data) if weighted else None
+    k = (1, 3, 5)[seed % 3]
+    start = time.perf_counter()
+    model = fitted(way, X, k, KERNELS[name][0](s), w, seed % 7)
+    seconds = time.perf_counter() - start
+    truth, trace, _ = reference(data, n, name, dtype, weighted)
+    allowed = n * EPS * truth[0]
+    sure = model.certificate_
+    low, high = truth[:k] - sure.lower, sure.upper - truth[:k]
+    assert low.min() >= -allowed, (low.min() / truth[0], EPS * n)
+    assert high.min() >= -allowed, (high.min() / truth[0], EPS * n)
+    if sure.met:
+        wrong = np.abs(model.eigenvalues_ - truth[:k])
+        level = 2 * max(sure.zero_level, allowed)
+        assert (wrong <= 2.01 * sure.tol * np.maximum(truth[:k], 0) + level).all()
+    on_landmarks = hasattr(model, "residual_trace_")
+    assert on_landmarks == (way in LANDMARKS or way == "landmarks weighted")
+    held = truth[:k].sum()
+    if on_landmarks:
+        held = assert_variances(model, X, w)
+    if dtype == "float64":
+        least, most = model.captured_share_
+        assert least - 1e-10 <= held / trace <= most + 1e-10
+    wide = (sure.upper - sure.lower) / truth[:k]
+    error = (truth[:k] - model.eigenvalues_) / truth[:k]
+    seen = error > 1e-10
+    ratios = (wide[seen] / error[seen]).tolist() if way.startswith("once") else []
+    met = bool(sure.met)
+    return {"seconds": seconds, "met": met, "width": float(wide.max()), "ratios": ratios}
+
+
+def assert_variances(model, X, w):
+    """Landmark variances are those of transform(X), up to rounding; return Σν."""
+    Z = model.transform(X)
+    w = np.ones(len(X)) if w is None else w
+    Z = Z - w @ Z / w.sum()
+    variance = w @ Z**2 / (w.sum() - 1)
+    rounding = 20 * model._landmark_model.error / (w.sum() - 1)
+    np.testing.assert_allclose(model.explained_variance_, variance, rtol=1e-9, atol=rounding)
+    return variance.sum() * (w.sum() - 1)
+
+
+def test_there_are_enough():
+    assert len(EVERY) >= 500
+    assert len(FEW) >= len(EVERY) // 16
+    assert {case[0] for case in FEW} == set(WAYS)
+    assert {case[3] for case in FEW} == set(KERNELS)
+    assert {case[2] for case in FEW} == set(DATA)
+
+
+@pytest.mark.parametrize("case", FEW, ids=lambda case: "-".join(map(str, case)))
+def test_intervals(case):
+    check(*case)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3000)
+def test_all_intervals():
+    """All fits; what they measured is written down, and one failure fails the whole."""
+    found, failed = {}, []
+    for case in EVERY:
+        try:
+            found[case] = check(*case)
+        except AssertionError as error:
+            failed.append(("-".join(map(str, case)), str(error)))
+    ratios = [ratio for cell in found.values() for ratio in cell["ratios"]]
+    by_way = {way: [cell for case, cell in found.items() if case[0] == way] for way in WAYS}
+    result = {
+        "fits": len(EVERY),
+        "holding": len(found),
+        "failed": failed,
+        "sizes": sorted({case[1] for case in EVERY}),
+        "one pass: width / true error": {
+            "eigenvalues": len(ratios),
+            "median": float(np.median(ratios)),
+            "75 %": float(np.percentile(ratios, 75)),
+            "90 %": float(np.percentile(ratios, 90)),
+        },
+        "ways": {
+            way: {
+                "fits": len(cells),
+                "met": sum(cell["met"] for cell in cells),
+                "median width": float(np.median([cell["width"] for cell in cells])),
+                "seconds": round(sum(cell["seconds"] for cell in cells), 1),
+            }
+            for way, cells in by_way.items()
+        },
+    }
+    part = RESULT.with_suffix(f".{os.getpid()}")
+    part.write_text(json.dumps(result, indent=1) + "\n")
+    part.replace(RESULT)
+    assert not failed
+    assert np.median(ratios) <= 5
+
+
+def test_one_pass_is_nearly_as_narrow_as_the_error():
+    """The block of one pass starts from many axes of the landmarks, so that little is left."""
+    ratios = []
+    for data in ("swiss roll", "duplicates", "low rank", "outlier", "smooth"):
+        for name in ("rbf", "laplacian", "distance", "product"):
+            X, s = table(data, 300)
+            model = fitted("once", X, 3, KERNELS[name][0](s))
+            truth = reference(data, 300, name, "float64", False)[0][:3]
+            error = truth - model.eigenvalues_
+            seen = error > 1e-10 * truth
+            wide = model.certificate_.upper - model.certificate_.lower
+            assert (wide[~seen] <= 1e-6 * truth[~seen]).all()
+            ratios += (wide[seen] / error[seen]).tolist()
+    assert len(ratios) > 20
+    assert np.median(ratios) <= 2
+
+
+def test_more_axes_than_landmarks():
+    """What lies past the landmarks is at most what these leave; it is not zero."""
+    X = blobs(200, 3)
+    with pytest.warns(AccuracyWarning):
+        model = KernelPCA(10, kernel=RBF(1.0), landmarks=4).fit(X)
+    truth = eigenvalues(np.exp(-cdist(X, X, "sqeuclidean") / 2))[:10]
+    assert truth[9] > 1
+    assert (model.certificate_.upper >= truth).all()
+    assert (model.certificate_.lower <= truth).all()
+    assert not model.certificate_.converged[4:].any()
+    assert model.transform(X).shape == (200, 10)
+    assert not model.transform(X)[:, 4:].any()
+
+
+@pytest.mark.parametrize("sampler", ["uniform", "kmeans++", "pivoted"])
+@pytest.mark.parametrize("near", [1e-3, 1e-5, 3e-6])
+def test_landmarks_that_nearly_depend_on_each_other(sampler, near):
+    """A tiny pivot in front of large features would multiply their rounding."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = np.array([1.0, 2.0, 3.0, 4.0]) + near * rng.standard_normal((200, 4))
+        X[:30] += rng.standard_normal((30, 4))
+        truth = eigenvalues((X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T)[:3]
+        model = KernelPCA(3, kernel=Linear(), landmarks=sampler, random_state=seed).fit(X)
+        sure, allowed = model.certificate_, 200 * EPS * truth[0]
+        assert (sure.lower - truth).max() <= allowed
+        assert (truth - sure.upper).max() <= allowed
+        assert sure.reached < 1e-8
+
+
+@pytest.mark.parametrize("path", ["tiles", "stored"])
+def test_few_rows_that_hold_most_of_a_float32_matrix(path):
+    """The error of float32 entries is measured where these are, not only at random."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((400, 3))
+        X[rng.choice(400, 1 + 5 * (seed % 2), replace=False)] *= 50
+        X = X.astype(np.float32)
+        wide = X.astype(np.float64)
+        for degree in (2, 3):
+            model = FORCED[path](2, kernel=Polynomial(degree, 0.2, 1.0)).fit(X)
+            truth = eigenvalues((0.2 * wide @ wide.T + 1) ** degree)[:2]
+            allowed = 400 * EPS * truth[0]
+            assert (model.certificate_.lower - truth).max() <= allowed
+            assert (truth - model.certificate_.upper).max() <= allowed
+
+
+def test_a_share_far_from_the_origin():
+    """Rounding takes its part of the share as well."""
+    X = blobs(200, 4) + 1e6
+    centred = X - X.mean(axis=0)
+    truth = np.linalg.eigvalsh(centred.T @ centred)[::-1]
+    least, most = KernelPCA(2, kernel=Linear(), landmarks=20).fit(X).captured_share_
+    assert least <= truth[:2].sum() / truth.sum() <= most
+    assert most - least < 0.1
+
+
+@pytest.mark.parametrize("near", [1.0, 1e-1, 1e-2, 1e-3, 1e-5])
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_given_landmarks_that_are_too_near_to_each_other(near, degree):
+    """A row far from such landmarks takes them with weights that multiply rounding."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((100, 3))
+        S = X[0] + near * rng.standard_normal((20, 3))
+        try:
+            model = fitted("given", X, 3, Polynomial(degree, 0.2, 1.0), marks=S)
+        except InputError:  # no digit is left: said so, not certified
+            assert near < 1
+            continue
+        truth = eigenvalues((0.2 * X @ X.T + 1) ** degree)[:3]
+        allowed = 100 * EPS * truth[0]
+        assert (model.certificate_.lower - truth).max() <= allowed
+        assert (truth - model.certificate_.upper).max() <= allowed
+
+
+SHARES = [("tiles", "float64"), ("tiles", "float32"), ("stored", "float64")]
+
+
+@pytest.mark.parametrize(("path", "dtype"), [*SHARES, ("lapack", "float64")])
+@pytest.mark.parametrize("wanted", [0.7, 0.95])
+def test_share_of_variance(path, dtype, wanted):
+    X = blobs(400, 3).astype(dtype)
+    truth = eigenvalues(np.exp(-cdist(*[X.astype(float)] * 2, "sqeuclidean") / 32))
+    needed = int(np.argmax(np.cumsum(truth) / truth.sum() >= wanted)) + 1
+    model = FORCED[path](wanted, kernel=RBF(4.0)).fit(X)
+    assert model.n_components_ == needed > 1
+    assert len(model.certificate_.lower) == len(model.eigenvalues_) == needed
+    least, most = model.captured_share_
+    assert least - 1e-6 <= truth[:needed].sum() / truth.sum() <= most + 1e-6
+
+
+@pytest.mark.parametrize("way", [*LANDMARKS, "refined"])
+@pytest.mark.parametrize("kernel", [RBF(4.0), NegativeDistance()], ids=["rbf", "distance"])
+def test_share_of_variance_on_landmarks(way, kernel):
+    """As many axes as certainly hold the share: never too few, at most as many as t hides."""
+    X = blobs(300, 3)
+    plain = cdist(X, X, "sqeuclidean")
+    K = np.exp(-plain / 32) if isinstance(kernel, RBF) else -np.sqrt(plain)
+    truth = eigenvalues(K)
+    model = fitted(way, X, 0.8, kernel)
+    k = model.n_components_
+    needed = int(np.argmax(np.cumsum(truth) / truth.sum() >= 0.8)) + 1
+    assert k >= needed
+    Z = model.transform(X)
+    held = np.sum(Z.var(axis=0)) * len(X) / truth.sum()
+    assert held >= 0.8 - 1e-9
+    assert k == needed if way == "refined" else model.captured_share_[0] >= 0.8 - 1e-12
+    fewer = np.sum(Z[:, : k - 1].var(axis=0)) * len(X)
+    missing = getattr(model, "residual_trace_", 0.0)
+    assert fewer / (truth.sum() + missing) < 0.8
