@@ -65,6 +65,16 @@ class StoredKernelPCA(mercer.KernelPCA):
         return super()._walk(source, path, weights)
 
 
+class StreamedKernelPCA(mercer.KernelPCA):
+    """Fitted by one block: what `fit` promises is promised of `partial_fit`."""
+
+    def fit(self, X, y=None, *, sample_weight=None):
+        if sample_weight is not None and not np.any(sample_weight):
+            raise ValueError("all weights are zero")  # a stream would wait for more
+        self._stream = None
+        return self.partial_fit(X, y, sample_weight=sample_weight)
+
+
 def instead(made, name, solver):
     """Return the plan with another path before the chosen one."""
     path = dataclasses.replace(made.chosen, name=name, solver=solver, then=made.chosen)
@@ -109,6 +119,14 @@ KERNELS = [
     {"kernel": "cosine"},
     {"kernel": "poly(degree=2) + 0.5*rbf", "indefinite": "flip"},
     {"kernel": "precomputed", "n_components": 1, "indefinite": "clip"},
+    {"n_components": 1, "tol_transform": 0.1},
+]
+# The data of the checks is noise, of which few landmarks certify little; all of them do.
+ON_LANDMARKS = [
+    {"landmarks": 20, "tol": 1e9},
+    {"n_components": 0.5, "landmarks": "uniform", "standardize": True},
+    {"n_components": 1, "landmarks": "kmeans++", "kernel": "negativedistance"},
+    {"n_components": 1, "landmarks": "pivoted", "kernel": "linear"},
 ]
 KERNEL_FACES = [
     {},
@@ -139,7 +157,9 @@ ESTIMATORS = [
     *(kind(**options) for kind in (mercer.dropin.PCA, DropinDualPCA) for options in FACES),
     *(DropinKrylovPCA(**options) for options in FEW_FACES),
     *(mercer.KernelPCA(**options) for options in KERNELS),
+    *(mercer.KernelPCA(**options) for options in ON_LANDMARKS),
     StoredKernelPCA(1),
+    StreamedKernelPCA(1),
     *(mercer.dropin.KernelPCA(**options) for options in KERNEL_FACES),
     *(mercer.RandomFeatures(**options) for options in RANDOM),
     *(mercer.LandmarkFeatures(**options) for options in LANDMARKS),

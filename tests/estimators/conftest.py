@@ -1,8 +1,15 @@
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from mercer import PCA
 from mercer.testing import matrices
+
+HERE = str(Path(__file__).resolve().parent)  # streams.py lives here
+if HERE not in sys.path:
+    sys.path.insert(0, HERE)
 
 
 def forced(name):

@@ -178,6 +178,8 @@ class KernelStream:
         _refuse_mixture(stream.blocks, source.array)
         given = Choice.of(this.landmarks).rows is not None
         settled = given and as_known(this.kernel).resolved and not this.standardize
+        more = dataclasses.replace(stream, weights=(*stream.weights, counts), count=count)
+        settled = settled and self._enough(more)
         room = source.shape[0] if settled else _BUFFER - stream.count
         kept = dataclasses.replace(
             stream,
