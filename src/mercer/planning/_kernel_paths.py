@@ -130,7 +130,9 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
     flops = n * (m * kernel.flops + 2.0 * m * m) + 9.0 * m**3
     seconds = _feature_seconds(n + 2 * min(n, _SAMPLED), m, p.cols, machine)
     seconds += m**3 / (machine.eigen * machine.threads)
-    chosen = 16.0 * min(n, _SAMPLED) * m
+    few = min(n, _SAMPLED)
+    # The rows among which they are chosen are copied, and made ready in float64.
+    chosen = 16.0 * few * m + (2 if p.itemsize == 8 else 5) * p.data_bytes * few / n
     held = chosen + _feature_bytes(m, machine) + 16.0 * m * p.cols + 32e6
     note = f"{m:,} landmarks, one pass, certified by their residual"
     return Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
