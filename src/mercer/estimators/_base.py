@@ -98,13 +98,17 @@ class SpectralEstimator(
 
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         """Return the fitted attributes; nothing is published before all is well."""
-        made = planned(self._problem(source, weights))
+        made = self._settle_plan(planned(self._problem(source, weights)))
         _log.info("%s", made)
         spectrum, found = self._walk(source, made, weights)
         state = {k: v for k, v in vars(self).items() if k not in self.get_params(deep=False)}
         state |= {"plan_": made, **self._scale(spectrum, found, source)}
         self._warn(spectrum)  # before anything is published: a warning may be an error
         return state
+
+    def _settle_plan(self, made: Plan) -> Plan:
+        """Return the plan as this estimator follows it."""
+        return made
 
     def _walk(self, source: Source, made: Plan, weights: Any) -> tuple[Spectrum, Any]:
         """Follow the plan: the chosen path, then those behind it until `tol` is certified."""

@@ -76,7 +76,7 @@ def _built(task: Task, path: Path) -> tuple[Matrix, Path]:
     assert isinstance(krylov, BlockKrylov)
     if task.passes is not None:  # what few products leave out is bounded by a wide block
         block = min(task.n - 1, krylov.block + _WIDER)
-        krylov = dataclasses.replace(krylov, max_passes=task.passes, block=block)
+        krylov = dataclasses.replace(krylov, block=block)
     start = _first_axes(task, krylov.block)
     op, image = kernel_tiles(program, side, task.weights, start)
     solver = dataclasses.replace(krylov, start=start, image=image)
@@ -96,19 +96,29 @@ def _first_axes(task: Task, width: int) -> Array:
     """Return orthonormal columns (n, width) off r: axes known, those of landmarks, or any."""
     root = np.ones(task.n) if task.weights is None else np.sqrt(task.weights)
     r = root / np.linalg.norm(root)
-    parts = [gaussian((task.n, width), np.empty((0, 0)), task.seed)]
-    if task.start is not None:
-        parts.insert(0, task.start)
-    elif task.kernel.flag.centred:
-        parts.insert(0, LandmarkModel.of(task).axes_of(task.rows, task.weights, width))
     found = np.empty((task.n, 0))
-    for part in parts:
-        fresh = part - r[:, None] * (r @ part)[None, :]
-        q, _ = orthonormal(fresh[:, : width - found.shape[1]], found, 1e-8)
-        found = np.concatenate([found, q - r[:, None] * (r @ q)[None, :]], axis=1)
-        if found.shape[1] >= width:
-            break
+    for make in (_known_axes, _landmark_axes, _any_axes):
+        if found.shape[1] < width:
+            part = make(task, width)
+            fresh = part - r[:, None] * (r @ part)[None, :]
+            q, _ = orthonormal(fresh, found, 1e-8)  # what is new, the most of it first
+            q = q[:, : width - found.shape[1]]
+            found = np.concatenate([found, q - r[:, None] * (r @ q)[None, :]], axis=1)
     return np.ascontiguousarray(found)
+
+
+def _known_axes(task: Task, width: int) -> Array:
+    return np.empty((task.n, 0)) if task.start is None else task.start[:, :width]
+
+
+def _landmark_axes(task: Task, width: int) -> Array:
+    if not task.kernel.flag.centred:
+        return np.empty((task.n, 0))
+    return LandmarkModel.of(task).axes_of(task.rows, task.weights, width)
+
+
+def _any_axes(task: Task, width: int) -> Array:
+    return np.asarray(gaussian((task.n, width), np.empty((0, 0)), task.seed))
 
 
 def _odd(op: Matrix, task: Task) -> InputError | None:
@@ -154,7 +164,8 @@ def _pairs(task: Task, path: Path, op: Matrix) -> tuple[Spectrum, Signs]:
             k = share(np.append(spectrum.values, mass - reached), task.wanted)
             cut = dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k))
             return cut, signs
-        if guess >= most:
+        left = krylov.max_passes - spectrum.passes
+        if guess >= most or (left < 2 and isinstance(op, KernelTiles)):
             break
         guess *= 2
         krylov = _wider(task, krylov, spectrum, op)
@@ -162,7 +173,7 @@ def _pairs(task: Task, path: Path, op: Matrix) -> tuple[Spectrum, Signs]:
         return _settled(task, op)
     raise InputError(
         "that share of the variance needs too many axes for a matrix that is not stored",
-        got=f"n_components={task.wanted}: {most:,} of {task.n:,} axes hold"
+        got=f"n_components={task.wanted}: {guess:,} of {task.n:,} axes hold"
         f" {reached / mass:.3f} of the variance",
         fix="ask for a smaller share or a number of axes, or allow more `memory`",
     )
@@ -181,7 +192,8 @@ def _wider(task: Task, krylov: BlockKrylov, before: Spectrum, op: Matrix) -> Blo
     known = as_numpy(before.right)
     width = 2 * known.shape[1] + 16
     start = _first_axes(dataclasses.replace(task, start=known), width)
-    return dataclasses.replace(krylov, start=start, image=None, block=width)
+    left = krylov.max_passes - before.passes
+    return dataclasses.replace(krylov, start=start, image=None, block=width, max_passes=left)
 
 
 def _goal(task: Task, op: Matrix, k: int) -> Goal:

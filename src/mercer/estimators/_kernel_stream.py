@@ -319,6 +319,8 @@ class KernelStream:
         kept = ("n_features_in_", "feature_names_in_", "_given", "_numeric")
         blank.__dict__.update({k: v for k, v in vars(self).items() if k in kept})
         blank.set_params(landmarks=None, tol=this.tol if tol is None else tol)
+        if passes is not None:  # a share would have to be looked for
+            blank.set_params(n_components=this.n_components_)
         blank._check_parameters()
         source = blank._admit(X, reset=False)
         counts = repeat_counts(sample_weight, source.shape[0])

@@ -22,26 +22,23 @@ from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_ahead import KernelAhead
 from mercer.estimators._kernel_back import KernelBack, as_known
 from mercer.estimators._kernel_explain import KernelExplain
-from mercer.estimators._kernel_landmarks import Choice, refuse_landmarks
 from mercer.estimators._kernel_parameters import KernelParameters
+from mercer.estimators._kernel_planned import KernelPlanned
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import (
     KernelRows,
-    feature_count,
     maps_at_the_door,
     most_components,
     spread_evenly,
 )
-from mercer.estimators._kernel_solve import needs_whole, solve
-from mercer.estimators._kernel_stream import Fixed, KernelStream, is_blocks
+from mercer.estimators._kernel_solve import solve
+from mercer.estimators._kernel_stream import KernelStream, is_blocks
 from mercer.estimators._kernel_task import KernelFound, Task, captured_share
 from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel
-from mercer.planning import KernelCost, Path, Problem
+from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
 from mercer.sources import Source
 
-_LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
-_ENTRY = 8.0  # steps around the exponential of an entry, in flops of a product
 _TAUGHT = 2000  # rows that a model on landmarks keeps to learn the way back from
 _SAMPLE = 1000  # rows that settle a kernel
 _RESOLVED = 0.05  # half-width up to which an axis on landmarks counts as resolved
@@ -49,7 +46,13 @@ _ENOUGH = 50  # rows from which a large effective rank says something
 
 
 class KernelPCA(
-    KernelParameters, KernelBack, KernelAhead, KernelExplain, KernelStream, SpectralEstimator
+    KernelParameters,
+    KernelPlanned,
+    KernelBack,
+    KernelAhead,
+    KernelExplain,
+    KernelStream,
+    SpectralEstimator,
 ):
     """Principal components of φ(x), k(x, y) = φ(x)ᵀφ(y): K̃ = HKH = UΛUᵀ, Z = UΛ^½.
 
@@ -134,8 +137,6 @@ class KernelPCA(
     """
 
     _given: Kernel
-    _choice: Choice | None = None
-    _fixed: Fixed | None = None  # kernel and frame of a model that is refined
     _before: Array | None = None  # axes from which an iteration goes on
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -247,47 +248,11 @@ class KernelPCA(
             **self._resources(),
         )
 
-    def _cost(self, rows: Any) -> KernelCost:
-        n, p = rows.shape
-        count = feature_count(self._seen, rows)
-        per_entry = 4.0 * rows.nnz / n if hasattr(rows, "nnz") else 2.0 * p
-        return KernelCost(
-            flops=per_entry + _ENTRY,
-            exponentials=1.0,
-            features=count,
-            finite=count is not None and self._frame.finite(self._seen),
-            whole=needs_whole(self._seen.flag, self.indefinite, n, _LOOKED_THROUGH),
-            centred=self._seen.flag.centred and not isinstance(self._seen, Precomputed),
-            landmarks=None if self._choice is None else self._landmark_count(n),
-        )
-
-    def _landmark_choice(self) -> Choice | None:
-        """Return what `landmarks` asks for, given rows in the frame of the others."""
-        refuse_landmarks(self._seen, self.landmarks)
-        if self.landmarks is None:
-            return None
-        choice = Choice.of(self.landmarks)
-        if choice.rows is None:
-            return choice
-        source = self._admit(choice.rows, reset=False)
-        refuse_bad_cells(source)
-        return dataclasses.replace(choice, rows=self._frame.ready(source))
-
     def _tolerance(self, source: Source) -> float:
         """Return `tol`; landmarks that were asked for promise 0.05 where it is not given."""
         if self.tol is None and (self.landmarks is not None or self._stream is not None):
             return _RESOLVED
         return super()._tolerance(source)
-
-    def _allowed(self) -> tuple[str, ...] | None:
-        if self._fixed is None:
-            return None
-        stored = () if self._fixed.passes is not None else ("stored",)
-        return ("primal", "lapack", "tiles", *stored)
-
-    def _landmark_count(self, n: int) -> int:
-        assert self._choice is not None
-        return self._choice.number(n, self._most_components(n))
 
     def _most_components(self, n: int) -> int:
         """Return how many pairs are computed; faces have rules of their own."""

@@ -153,7 +153,9 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
     few = sampled_rows(p.rows, m, p.memory, p.threads)
     seconds = _feature_seconds(n + 2.0 * few, m, p.cols, machine)
     seconds += m**3 / (machine.eigen * machine.threads)
-    held = 16.0 * few * m + _feature_bytes(m, p.threads) + 16.0 * m * p.cols
+    # The rows among which they are chosen are copied, and made ready in float64.
+    chosen = 16.0 * few * m + (2 if p.itemsize == 8 else 5) * p.data_bytes * few / n
+    held = chosen + _feature_bytes(m, p.threads) + 16.0 * m * p.cols
     note = f"{m:,} landmarks, one pass, certified by their residual"
     return Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
 

@@ -1,0 +1,72 @@
+"""What the planner may know of a kernel PCA, and the plan as it is followed."""
+
+import dataclasses
+from typing import Any
+
+from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._kernel_landmarks import Choice, refuse_landmarks
+from mercer.estimators._kernel_rows import KernelRows, feature_count
+from mercer.estimators._kernel_solve import needs_whole
+from mercer.estimators._kernel_stream import Fixed
+from mercer.kernels import Kernel, Precomputed
+from mercer.planning import KernelCost, Plan
+
+_LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
+_ENTRY = 8.0  # steps around the exponential of an entry, in flops of a product
+
+
+class KernelPlanned:
+    """Mixed into kernel PCA: its price, its landmarks and the paths it may take."""
+
+    landmarks: Any
+    indefinite: str
+    _seen: Kernel
+    _frame: KernelRows
+    _choice: Choice | None = None
+    _fixed: Fixed | None = None  # kernel and frame of a model that is refined
+    _admit: Any
+    _most_components: Any
+
+    def _cost(self, rows: Any) -> KernelCost:
+        n, p = rows.shape
+        count = feature_count(self._seen, rows)
+        per_entry = 4.0 * rows.nnz / n if hasattr(rows, "nnz") else 2.0 * p
+        return KernelCost(
+            flops=per_entry + _ENTRY,
+            exponentials=1.0,
+            features=count,
+            finite=count is not None and self._frame.finite(self._seen),
+            whole=needs_whole(self._seen.flag, self.indefinite, n, _LOOKED_THROUGH),
+            centred=self._seen.flag.centred and not isinstance(self._seen, Precomputed),
+            landmarks=None if self._choice is None else self._landmark_count(n),
+        )
+
+    def _landmark_choice(self) -> Choice | None:
+        """Return what `landmarks` asks for, given rows in the frame of the others."""
+        refuse_landmarks(self._seen, self.landmarks)
+        if self.landmarks is None:
+            return None
+        choice = Choice.of(self.landmarks)
+        if choice.rows is None:
+            return choice
+        source = self._admit(choice.rows, reset=False)
+        refuse_bad_cells(source)
+        return dataclasses.replace(choice, rows=self._frame.ready(source))
+
+    def _landmark_count(self, n: int) -> int:
+        assert self._choice is not None
+        return self._choice.number(n, self._most_components(n))
+
+    def _allowed(self) -> tuple[str, ...] | None:
+        if self._fixed is None:
+            return None
+        stored = () if self._fixed.passes is not None else ("stored",)
+        return ("primal", "lapack", "tiles", *stored)
+
+    def _settle_plan(self, made: Plan) -> Plan:
+        """Return the plan with the passes that `refine` was allowed, and none after them."""
+        passes, path = None if self._fixed is None else self._fixed.passes, made.chosen
+        if passes is None or path.name != "tiles":
+            return made
+        path = dataclasses.replace(path.with_passes(passes), then=None)
+        return dataclasses.replace(made, chosen=path)
