@@ -8,11 +8,8 @@ one thread for each core, just before the fit.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import threading
-import time
 import warnings
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -21,53 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks import machine
 from benchmarks.kernel import gamma_of
-from benchmarks.peak import rss_anon
 from benchmarks.real import RealData
 from benchmarks.roofs import Roofs
 from benchmarks.runner import FOLDER, write
+from benchmarks.watch import Watch, clouds, facts_of, leading_values
 
-REFERENCES = FOLDER / "data" / "references"
 Cell = dict[str, Any]
-
-
-def clouds(n: int, p: int, seed: int = 0, dtype: str = "float32") -> NDArray[Any]:
-    """Return n rows in ten Gaussian clouds in p dimensions, the spread falling as i^-½."""
-    rng = np.random.default_rng(seed)
-    centres = 2 * rng.standard_normal((10, p))
-    spread = np.arange(1, p + 1) ** -0.5
-    rows = rng.standard_normal((n, p)) * spread
-    rows += (centres * spread)[rng.integers(0, 10, n)]
-    return rows.astype(dtype)
-
-
-class Watch:
-    """Seconds and the highest anonymous memory, above the level before, of a block."""
-
-    def __enter__(self) -> Watch:
-        self.base = self.highest = rss_anon(os.getpid()) or 0
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._look)
-        self._thread.start()
-        self.start = time.perf_counter()
-        return self
-
-    def _look(self) -> None:
-        while not self._done.wait(0.005):
-            self.highest = max(self.highest, rss_anon(os.getpid()) or 0)
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds = time.perf_counter() - self.start
-        self._done.set()
-        self._thread.join()
-
-    @property
-    def peak(self) -> int:
-        """Bytes."""
-        return self.highest - self.base
 
 
 def warm(dtype: str) -> None:
@@ -88,7 +47,7 @@ def mnist_20000(scaled: bool = False) -> Cell:
     np.empty(8 * 20_000**2 // 8).fill(0.0)  # memory is touched once before anything is timed
     with Watch() as ours:
         model = KernelPCA(50, kernel=RBF((2 * gamma) ** -0.5), tol=1e-6).fit(x)
-    facts = _facts(model, ours)
+    facts = facts_of(model, ours)
     del model
     from sklearn.decomposition import KernelPCA as Theirs
 
@@ -125,7 +84,7 @@ def exact_100000() -> Cell:
     Walk.run = counted  # type: ignore[method-assign]
     with Watch() as ours:
         model = KernelPCA(20, tol=1e-4, memory="1.9GB").fit(x)
-    facts = _facts(model, ours)
+    facts = facts_of(model, ours)
     block = model.plan_.chosen.solver.block
     roofs = Roofs.measured("float32", x.shape[1], block, thread_count())
     floor = walks[0] * roofs.walk(len(x))
@@ -154,7 +113,7 @@ def landmarks_1000000() -> Cell:
     with Watch() as ours, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = KernelPCA(20, landmarks=500).fit(x)
-    facts = _facts(model, ours)
+    facts = facts_of(model, ours)
     roofs = Roofs.measured("float64", x.shape[1], 500, thread_count())
     floor = roofs.landmarks(len(x), 500)
     return {
@@ -180,7 +139,7 @@ def nystroem_20000() -> Cell:
 
     x, k = clouds(20_000, 64, dtype="float64"), 20
     gamma = gamma_of(x)
-    truth = _truth(x, gamma, k, "clouds-20000-64")
+    truth = leading_values(x, gamma, k, "clouds-20000-64")
     warm("float64")
     pipe = make_pipeline(
         Nystroem(kernel="rbf", gamma=gamma, n_components=1000, random_state=0),
@@ -205,7 +164,7 @@ def nystroem_20000() -> Cell:
             warnings.simplefilter("ignore")
             model = KernelPCA(k, kernel=kernel, **options).fit(rows)
         wrong = float(np.max(np.abs(model.eigenvalues_ / truth - 1)))
-        tries[name] = {**_facts(model, ours), "error": wrong}
+        tries[name] = {**facts_of(model, ours), "error": wrong}
     good = [
         name
         for name, cell in tries.items()
@@ -326,37 +285,6 @@ CASES: dict[str, Callable[[], Cell]] = {
     "projection-20000": projection_20000,
     "samplers": samplers,
 }
-
-
-def _facts(model: Any, watch: Watch) -> Cell:
-    chosen = model.plan_.chosen
-    return {
-        "path": chosen.name,
-        "seconds": watch.seconds,
-        "planned_seconds": chosen.seconds,
-        "peak_bytes": watch.peak,
-        "planned_bytes": model.plan_.bytes,
-        "reached": model.certificate_.reached,
-        "tol": model.certificate_.tol,
-        "met": model.certificate_.met,
-    }
-
-
-def _truth(x: NDArray[Any], gamma: float, k: int, name: str) -> NDArray[np.float64]:
-    """Return the leading eigenvalues of HKH by ARPACK in float64, to its full precision."""
-    path = REFERENCES / f"scale-{name}.npy"
-    if path.exists():
-        return np.asarray(np.load(path))
-    from scipy.sparse.linalg import eigsh
-    from sklearn.metrics.pairwise import rbf_kernel
-
-    kernel = rbf_kernel(x, gamma=gamma)
-    kernel -= kernel.mean(axis=0)
-    kernel -= kernel.mean(axis=1)[:, None]
-    values = np.sort(eigsh(kernel, k, return_eigenvectors=False))[::-1]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    np.save(path, values)
-    return np.asarray(values)
 
 
 def run(out: Path, pattern: str = "*") -> None:

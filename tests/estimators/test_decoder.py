@@ -139,7 +139,8 @@ def test_the_error_is_that_of_rows_left_out_one_by_one(monkeypatch, penalty, wei
         gram = g.T @ (share[others][:, None] * g) + alpha * np.eye(size)
         beta = np.linalg.solve(gram, g.T @ (share[others][:, None] * x))
         errors.append(np.sum((rows[i] - mean - (f[i] - about) @ beta) ** 2))
-    assert found == pytest.approx(share @ np.array(errors), rel=1e-8)
+    unit = np.max(np.abs(rows - share @ rows)) ** 2
+    assert found == pytest.approx(share @ np.array(errors) / unit, rel=1e-8)
     assert made.mean.shape == (3,)
 
 

@@ -184,7 +184,7 @@ def test_few_rows(n):
     assert np.isfinite(model.denoise(X)).all()
 
 
-@pytest.mark.parametrize("factor", [1e-8, 1e8])
+@pytest.mark.parametrize("factor", [1e-160, 1e-8, 1e8, 1e150])
 @pytest.mark.parametrize("shift", [0.0, 1e3])
 def test_units_and_offsets(factor, shift):
     X = ring()
@@ -193,6 +193,8 @@ def test_units_and_offsets(factor, shift):
         one = plain.inverse_transform(plain.transform(X), method)
         two = moved.inverse_transform(moved.transform((X + shift) * factor), method)
         np.testing.assert_allclose(two / factor - shift, one, atol=1e-4)
+    assert moved.score((X + shift) * factor) == pytest.approx(plain.score(X), abs=1e-4)
+    assert moved.preimage_errors_ == pytest.approx(plain.preimage_errors_, abs=1e-4)
 
 
 def test_duplicates_and_a_constant_column():

@@ -1,6 +1,7 @@
 """Pre-images against their defining equations, on dense matrices."""
 
 import dataclasses
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -168,6 +169,24 @@ def test_blocks_change_nothing(monkeypatch):
         np.testing.assert_allclose(method.decode(z), one, atol=1e-10)
 
 
+def test_memory_is_that_of_a_block(monkeypatch):
+    """8000 rows, 2000 points: neither the matrix of rows nor that with points is held."""
+    monkeypatch.setattr(module, "_STEPS", 2)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8000, 3))
+    share, residuals = np.full(8000, 1 / 8000), X[:, 0] ** 2
+    found = Known(X, X[:, :2], rng.normal(size=(8000, 2)), share, residuals)
+    for method in (
+        FixedPoint(RBF(1.0), found, Constantly(X[0])),
+        DistanceConstraints(radial_of(RBF(1.0), X), found),
+    ):
+        tracemalloc.start()
+        method.decode(found.scores[:2000])
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 100e6  # the block with 2000 points alone would take 128 MB
+
+
 @pytest.mark.parametrize("shift", [0.0, 1e6])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_offset_and_precision(shift, dtype):
@@ -267,12 +286,14 @@ KERNELS = {
 def test_distances_are_found_again(name):
     kernel, formula = KERNELS[name]
     radial = radial_of(kernel, np.array([[0.0, 0.0], [3.0, 4.0]]))
-    assert radial.reach == pytest.approx(5)
+    unit = radial.unit
+    assert radial.reach * unit == pytest.approx(5)
     d = np.linspace(0.05, 4.9, 40)
-    np.testing.assert_allclose(radial(d), formula(d), rtol=1e-12)
-    np.testing.assert_allclose(radial.distances(2 * (formula(0) - formula(d))), d, atol=1e-6)
-    shape = radial.distances(np.full((2, 3), 1e9))  # further than any: the reach
-    np.testing.assert_allclose(shape, np.full((2, 3), 5.0))
+    np.testing.assert_allclose(radial(d / unit), formula(d), rtol=1e-12)
+    found = radial.distances(2 * (formula(0) - formula(d))) * unit
+    np.testing.assert_allclose(found, d, atol=1e-6)
+    furthest = radial.distances(np.full((2, 3), 1e9)) * unit
+    np.testing.assert_allclose(furthest, np.full((2, 3), 5.0))
 
 
 class Wavy(Isotropic):

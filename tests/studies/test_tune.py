@@ -103,13 +103,13 @@ def test_a_gain_by_chance_is_doubted():
 @pytest.mark.slow
 def test_gaussian_data_are_called_curved_in_at_most_one_table_of_fifty():
     alarms = 0
-    for seed in range(100):
+    for seed in range(50):
         rng = np.random.default_rng(1000 + seed)
         p = int(rng.integers(2, 7))
-        X = rng.normal(size=(200, p)) @ rng.normal(size=(p, p))
+        X = rng.normal(size=(120, p)) @ rng.normal(size=(p, p))
         found = mercer.tune(X, n_components=int(rng.integers(1, p + 1)))
         alarms += found.criterion != LINEAR
-    assert alarms <= 2
+    assert alarms <= 1
 
 
 def test_a_curve_is_rebuilt_better_by_a_kernel():

@@ -98,8 +98,8 @@ def _regress(shell: Decoder, scores: Array, rows: Any, share: Array) -> tuple[fl
 
     With centred features F (rows f_i, shares π_i) and FᵀΠF = VΛVᵀ, the row left out has the
     residual e_i/(1 - h_i), h_i = π_i(1 + f_iᵀV(Λ + α)⁻¹Vᵀf_i), with e_i that of the whole
-    regression [Allen1974]_. It is taken over at most 1000 rows. Σh_i is the number of free
-    parameters.
+    regression [Allen1974]_. The error is over at most 1000 rows, in units of their largest
+    deviation. Σh_i is the number of free parameters.
     """
     n, size = len(scores), scores.shape[1] + len(shell.landmarks)
     tiles = Tiles(n, _BLOCK)
@@ -121,6 +121,7 @@ def _regress(shell: Decoder, scores: Array, rows: Any, share: Array) -> tuple[fl
     checked = slice(None, None, max(1, -(-n // _CHECKED)))
     f = (shell.features(scores[checked]) - centre) @ vectors
     x, each = dense(rows[checked]) - mean, share[checked]
+    largest = float(np.max(np.abs(x), initial=0.0)) or 1.0  # its square must not vanish
     unit = float(np.sum(values)) / size
     best, chosen = np.inf, unit
     for penalty in _PENALTIES * unit:
@@ -128,7 +129,8 @@ def _regress(shell: Decoder, scores: Array, rows: Any, share: Array) -> tuple[fl
         if float(np.sum(values / shrunk)) + 1 >= _FREE * n:
             continue
         lever = each * (1 + (f**2) @ (1 / shrunk))
-        left = np.sum((x - f @ (turned / shrunk[:, None])) ** 2, axis=1)
+        apart = (x - f @ (turned / shrunk[:, None])) / largest
+        left = np.sum(apart**2, axis=1)
         error = float(each @ (left / np.maximum(1 - lever, _SURE) ** 2)) / float(np.sum(each))
         if error < best:
             best, chosen = error, penalty

@@ -213,8 +213,10 @@ class KernelBack(KernelKnown):
         source = self._admit(X, reset=False)
         back = self._rebuilt(self._project(source))
         wide = dense(source.array)
-        spread = float(np.sum((wide - wide.mean(axis=0)) ** 2))
-        left = float(np.sum((wide - back) ** 2))
+        about = wide - wide.mean(axis=0)
+        unit = float(np.max(np.abs(about), initial=0.0)) or 1.0
+        spread = float(np.sum((about / unit) ** 2))
+        left = float(np.sum(((wide - back) / unit) ** 2))
         return 1 - left / spread if spread > 0 else 0.0
 
     def _rebuilt(self, scores: Array) -> Array:
@@ -275,7 +277,9 @@ class KernelBack(KernelKnown):
         others = known.only(np.sort(order[count:]))
         some = known.only(np.sort(order[count : count + _TAUGHT]))
         rows, scores, share = dense(known.rows[held]), known.scores[held], known.share[held]
-        spread = share @ np.sum((rows - np.average(rows, axis=0, weights=share)) ** 2, axis=1)
+        about = rows - np.average(rows, axis=0, weights=share)
+        unit = float(np.max(np.abs(about))) or 1.0  # no square of it vanishes or overflows
+        spread = share @ np.sum((about / unit) ** 2, axis=1)
         ridge = learn(some.scores, some.rows, some.share)
         methods: dict[str, Preimage] = {"ridge": ridge}
         if offered == ("linear",):
@@ -283,7 +287,8 @@ class KernelBack(KernelKnown):
         methods |= {name: self._searched(name, others, ridge) for name in offered[1:]}
         errors = {}
         for name, method in methods.items():
-            left = share @ np.sum((rows - method.decode(scores)) ** 2, axis=1)
+            apart = (rows - method.decode(scores)) / unit
+            left = share @ np.sum(apart**2, axis=1)
             errors[name] = float(left / spread) if spread > 0 else 0.0
         return errors
 

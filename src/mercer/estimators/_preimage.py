@@ -11,7 +11,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mercer.arrays import Apply, Array, Constant, Join, Measure, Node, Tiles
+from mercer.arrays import (
+    Apply,
+    Array,
+    Constant,
+    Join,
+    Measure,
+    Node,
+    Side,
+    Tiles,
+    prepare,
+    tile,
+)
 from mercer.estimators._decoder import dense
 from mercer.kernels import RBF, Isotropic, Kernel
 
@@ -114,17 +125,18 @@ class FixedPoint:
     def decode(self, scores: Array) -> Array:
         """Return the rows (n, p) that coordinates (n, k) stand for."""
         rows, origin = self.known.centred
+        side = prepare(self.kernel.program(), rows)
         out = self.start.decode(scores) - origin
         tiles = Tiles(len(scores), max(1, _CELLS // max(1, rows.shape[0])))
         for number in range(len(tiles)):
             part = tiles[number]
-            out[part] = self._climbed(self.known.weights(scores[part]), out[part], rows)
+            out[part] = self._climbed(self.known.weights(scores[part]), out[part], side)
         return out + origin
 
-    def _climbed(self, weights: Array, x: Array, rows: Any) -> Array:
+    def _climbed(self, weights: Array, x: Array, side: Side) -> Array:
         """Return where the steps from x (b, p) end."""
         unit = np.asarray(self.kernel.lengthscale)
-        aim, to = self._aimed(weights, x, rows)
+        aim, to = self._aimed(weights, x, side)
         length = np.ones(len(x))
         going = np.flatnonzero(aim > 0)
         for _ in range(_STEPS):
@@ -133,7 +145,7 @@ class FixedPoint:
             if not going.size:
                 break
             trial = x[going] + length[going, None] * (to[going] - x[going])
-            found, then = self._aimed(weights[going], trial, rows)
+            found, then = self._aimed(weights[going], trial, side)
             better = found > aim[going]
             taken = going[better]
             x[taken], aim[taken], to[taken] = trial[better], found[better], then[better]
@@ -141,14 +153,17 @@ class FixedPoint:
             length[going[~better]] /= 4
         return x
 
-    def _aimed(self, weights: Array, x: Array, rows: Any) -> tuple[Array, Array]:
+    def _aimed(self, weights: Array, x: Array, side: Side) -> tuple[Array, Array]:
         """Return Σγk (b,), 0 where it is lost in rounding, and the mean that is stepped to."""
-        terms = weights * self.kernel.block(x, rows)
+        program = self.kernel.program()
+        new = prepare(program, x, other=side)
+        terms = tile(program, new, side, slice(0, new.n), slice(0, side.n))
+        terms *= weights
         aim = terms.sum(axis=1)
         aim[aim <= _LOST * np.abs(terms).sum(axis=1)] = 0.0
         sure = aim > 0
         to = x.copy()
-        to[sure] = np.asarray(terms[sure] @ rows) / aim[sure, None]
+        to[sure] = np.asarray(terms[sure] @ side.rows) / aim[sure, None]
         return aim, to
 
 
@@ -279,8 +294,8 @@ def radial_of(kernel: Kernel, rows: Any) -> Radial | None:
         The rows, whose extent bounds the distances.
     """
     unit: Any = 1.0
-    if isinstance(kernel, Isotropic) and isinstance(kernel.lengthscale, tuple):
-        unit = np.asarray(kernel.lengthscale)
+    if isinstance(kernel, Isotropic):  # in lengthscales no square overflows
+        unit = np.asarray(kernel.lengthscale, np.float64)
         kernel = dataclasses.replace(kernel, lengthscale=1.0)
     if not _of_distance(kernel.program()):
         return None

@@ -18,7 +18,9 @@ from mercer.arrays import (
 from mercer.errors import InputError
 from mercer.operators._landmarks import Bench, Landmarks
 
-_TILE_BYTES = 1.5e6  # of a block of features, which stays near the core
+# Bytes of a block of features, which stays near the core. Products of float32 are added to
+# float64 sums block by block, so those blocks are longer.
+_TILE_BYTES = {8: 1.5e6, 4: 4e6}
 _LEAST, _MOST_ROWS = 256, 4096  # fewer rows make poor products, more leave the cache
 _WORTH_LANES = 1e5  # entries from which threads pay
 
@@ -78,7 +80,7 @@ class LandmarkSums:
         n = int(rows.shape[0])
         w = None if weights is None else _counts(weights, n)
         bench = self.landmarks.bench(rows, self.dtype)
-        tiles = self._tiles(n)
+        tiles = self._tiles(n, bench.dtype.itemsize)
         shift = self._first(bench, rows, w, tiles.rows) if self.shift is None else self.shift
         if n == 0 or shift is None:
             self.rows += n
@@ -100,8 +102,8 @@ class LandmarkSums:
         self._gather(parts, n)
         return self
 
-    def _tiles(self, n: int) -> Tiles:
-        fit = int(_TILE_BYTES // (8 * max(1, self.landmarks.m)))
+    def _tiles(self, n: int, itemsize: int) -> Tiles:
+        fit = int(_TILE_BYTES[itemsize] // (itemsize * max(1, self.landmarks.m)))
         return Tiles(n, max(1, min(max(_LEAST, fit), _MOST_ROWS, n)))
 
     def _first(self, bench: Bench, rows: Any, w: Array | None, most: int) -> Array | None:

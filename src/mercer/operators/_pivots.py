@@ -17,7 +17,7 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, Workspace, as_rows
+from mercer.arrays import Array, Workspace, as_rows, single_threaded_blas
 from mercer.errors import InputError
 from mercer.kernels import Kernel
 from mercer.operators._frames import FLOOR, refuse_negative, spread, whiten
@@ -101,11 +101,12 @@ def choose(
     rng = np.random.default_rng(seed)
     most = max(0, min(int(most), table.n))
     growth = Growth(table, most, np.dtype(dtype))
-    if isinstance(sampler, str) and sampler == "pivoted":
-        _pivoted(growth, stop, rng)
-    else:
-        listed = _listed(sampler, table, most, rng)
-        _in_turn(growth, _steady(table, listed) if isinstance(sampler, str) else listed, stop)
+    with single_threaded_blas():  # sweeps have threads of their own; the rest is small
+        if isinstance(sampler, str) and sampler == "pivoted":
+            _pivoted(growth, stop, rng)
+        else:
+            rows = _listed(sampler, table, most, rng)
+            _in_turn(growth, _steady(table, rows) if isinstance(sampler, str) else rows, stop)
     return growth.factor()
 
 
