@@ -69,7 +69,7 @@ class StreamedKernelPCA(mercer.KernelPCA):
     """Fitted by one block: what `fit` promises is promised of `partial_fit`."""
 
     def fit(self, X, y=None, *, sample_weight=None):
-        if sample_weight is not None and not np.any(sample_weight):
+        if sample_weight is not None and not np.asarray(sample_weight).any():
             raise ValueError("all weights are zero")  # a stream would wait for more
         self._stream = None
         return self.partial_fit(X, y, sample_weight=sample_weight)

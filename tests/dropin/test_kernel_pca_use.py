@@ -211,3 +211,22 @@ def test_searches_need_a_score_or_the_way_back():
     model = KernelPCA(2, kernel="rbf", fit_inverse_transform=True)
     search = GridSearchCV(model, {"alpha": [1e-3, 100.0]}, cv=3).fit(X)
     assert search.best_params_ == {"alpha": 1e-3}
+
+
+def test_no_landmarks_and_no_blocks():
+    """scikit-learn's class has a vector on the samples, whatever the memory."""
+    X = np.random.default_rng(0).standard_normal((3000, 3))
+    roomy = KernelPCA(2, kernel="rbf", gamma=0.1).fit(X)
+    names = {path.name for path, _ in roomy.plan_.rejected} | {roomy.plan_.chosen.name}
+    assert "landmarks" not in names
+
+    class Narrow(KernelPCA):
+        memory = 100_000_000  # less than the matrix takes
+
+    model = Narrow(2, kernel="rbf", gamma=0.1).fit(X)
+    assert model.plan_.chosen.name == "tiles"
+    assert model.eigenvectors_.shape == (3000, 2)
+    np.testing.assert_allclose(model.eigenvalues_, roomy.eigenvalues_, rtol=1e-5)
+    for name in ("partial_fit", "landmarks_"):
+        assert not hasattr(model, name)
+    assert not {"landmarks", "tol_transform"} & set(model.get_params())

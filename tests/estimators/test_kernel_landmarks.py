@@ -250,3 +250,14 @@ def test_the_largest_landmark_is_positive():
     model = fitted(rows(), kernel=RBF(1.5), landmarks=40)
     z = model.transform(model.landmarks_)
     assert (z[np.argmax(np.abs(z), axis=0), range(3)] > 0).all()
+
+
+def test_few_landmarks_are_not_blamed_on_the_lengthscale():
+    """What they leave counts as noise in the effective rank, which is no fault of the data."""
+    X = rows()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        for landmarks in (3, 10):
+            KernelPCA(2, kernel=RBF(2.0), landmarks=landmarks, tol=1e9).fit(X)
+    with pytest.warns(DataWarning, match="lengthscale is too short"):
+        KernelPCA(2, kernel=RBF(1e-3), landmarks=160, tol=1e9).fit(X)

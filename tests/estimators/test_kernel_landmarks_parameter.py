@@ -260,6 +260,8 @@ def test_grid_search_over_landmarks():
         warnings.simplefilter("ignore", AccuracyWarning)
         search = GridSearchCV(Pipeline(steps), grid, cv=3).fit(X, y)
     assert search.best_score_ > 0.7
+    scored = GridSearchCV(KernelPCA(3, kernel=RBF(2.0), tol=1e9), {"landmarks": [3, 60]}, cv=3)
+    assert scored.fit(X).best_params_ == {"landmarks": 60}
 
 
 def test_frames_come_out():

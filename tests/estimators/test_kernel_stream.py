@@ -253,3 +253,26 @@ def test_a_stream_of_equal_rows_has_no_variance():
             model.partial_fit(X)
         assert str(error.value).count("\n") == 2
         assert untouched(model, old)
+
+
+def test_rows_are_read_and_never_written_to():
+    X, S, w = rows(), rows(30, 9), counts()
+    kept = [X.copy(), S.copy(), w.copy()]
+    for array in (X, S, w):
+        array.flags.writeable = False
+    for landmarks in (S, 30):
+        for standardize in (False, True):
+            model = KernelPCA(
+                2,
+                kernel=RBF(1.5),
+                landmarks=landmarks,
+                standardize=standardize,
+                tol_transform=0.1,
+            )
+            model.fit(X, sample_weight=w)
+            model.partial_fit(X, sample_weight=w).partial_fit(X[:50])
+            model.novelty(X)
+            model.refine(X, sample_weight=w).transform(X)
+            model.transform_bound(X)
+    for array, copy in zip((X, S, w), kept, strict=True):
+        np.testing.assert_array_equal(array, copy)

@@ -90,6 +90,16 @@ def test_a_failing_iterator_leaves_the_model_as_it_was(name):
     assert untouched(fresh, before)
 
 
+def test_rows_that_are_gone_cannot_be_projected():
+    model, read = KernelPCA(2, kernel=RBF(1.5), landmarks=40).fit(rows()), []
+    old = dict(vars(model))
+    with pytest.raises(InputError, match="read once") as error:
+        model.fit_transform(read.append(i) or rows() for i in range(2))
+    assert str(error.value).count("\n") == 2
+    assert untouched(model, old)
+    assert not read
+
+
 def test_weights_beside_an_iterator_are_refused():
     with pytest.raises(InputError, match="partial_fit") as error:
         KernelPCA(2, kernel=RBF(1.5)).fit(iter([rows()]), sample_weight=counts())

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from streams import blocks, counts, named, rows, truth, untouched
 
-from mercer import KernelPCA
+from mercer import PCA, KernelPCA
 from mercer.errors import (
     InputError,
     MercerError,
@@ -46,6 +46,10 @@ def test_streams_that_cannot_be_merged_are_refused():
         KernelPCA(2, kernel=RBF(1.5), landmarks=S),
     ]
     old = dict(vars(one))
+    for odd in (3, None, PCA(2)):
+        with pytest.raises(InputError):
+            one.merge(odd)
+        assert untouched(one, old)
     for other in others:
         for a, b in ((one, other), (other, one)):
             with pytest.raises(InputError) as error:

@@ -17,15 +17,14 @@ import numpy as np
 from kernel_fits import FORCED
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
-model = FORCED[{path!r}]({k}, kernel={kernel!r})
+model = FORCED[{path!r}]({k}, kernel={kernel!r}, landmarks={landmarks})
 model.fit(rng.standard_normal((300, 20)))
 old = dict(vars(model))
 X = rng.standard_normal({shape}, dtype=np.{dtype})
-call = model.fit
-if {then!r} != "fit":
+call = getattr(model, {then!r})
+if {then!r} in ("transform", "inverse_transform"):
     model.fit(X)
     old = dict(vars(model))
-    call = getattr(model, {then!r})
     if {then!r} == "inverse_transform":
         X = model.transform(X)
 print("ready", flush=True)
@@ -42,24 +41,32 @@ except KeyboardInterrupt:
     print("untouched" if same else "touched", flush=True)
 """
 
-# path, kernel, shape, k, dtype, seconds before Ctrl-C, what is called
+# path, kernel, shape, k, dtype, seconds before Ctrl-C, what is called, landmarks
 CASES = {
-    "stored, in the matrix": ("stored", "rbf", (6000, 300), 10, "float64", 0.25, "fit"),
-    "stored, in the iteration": ("stored", "rbf", (6000, 40), 30, "float64", 2.0, "fit"),
-    "stored float32": ("stored", "laplacian", (6000, 60), 10, "float32", 1.0, "fit"),
-    "lapack": ("lapack", "rbf", (2600, 20), "None", "float64", 3.0, "fit"),
-    "primal": ("primal", "poly(degree=2)", (60_000, 40), 10, "float64", 1.0, "fit"),
-    "transform": ("stored", "rbf", (6000, 100), 10, "float64", 0.5, "transform"),
-    "decoder": ("stored", "rbf", (4000, 40), 5, "float64", 1.0, "inverse_transform"),
+    "stored, in the matrix": ("stored", "rbf", (6000, 300), 10, "float64", 0.25, "fit", None),
+    "stored, in the iteration": ("stored", "rbf", (6000, 40), 30, "float64", 2.0, "fit", None),
+    "stored float32": ("stored", "laplacian", (6000, 60), 10, "float32", 1.0, "fit", None),
+    "lapack": ("lapack", "rbf", (2600, 20), "None", "float64", 3.0, "fit", None),
+    "primal": ("primal", "poly(degree=2)", (60_000, 40), 10, "float64", 1.0, "fit", None),
+    "transform": ("stored", "rbf", (6000, 100), 10, "float64", 0.5, "transform", None),
+    "decoder": ("stored", "rbf", (4000, 40), 5, "float64", 1.0, "inverse_transform", None),
+    "tiles": ("tiles", "rbf", (30_000, 20), 10, "float64", 2.0, "fit", None),
+    "tiles, later": ("tiles", "rbf", (30_000, 20), 10, "float64", 12.0, "fit", None),
+    "tiles float32": ("tiles", "laplacian", (30_000, 8), 5, "float32", 4.0, "fit", None),
+    "landmarks": ("auto", "rbf", (30_000, 40), 10, "float64", 1.0, "fit", 1500),
+    "landmarks, in the pass": ("auto", "rbf", (200_000, 40), 10, "float64", 8.0, "fit", 1500),
+    "landmarks, in LAPACK": ("auto", "rbf", (6000, 40), 10, "float64", 6.0, "fit", 4000),
+    "a block": ("auto", "rbf", (30_000, 40), 10, "float64", 1.0, "partial_fit", 1500),
+    "refine": ("auto", "rbf", (30_000, 20), 10, "float64", 3.0, "refine", 200),
 }
-ORDINARY = ["stored, in the matrix"]
+ORDINARY = ["stored, in the matrix", "tiles", "landmarks"]
 
 
 def interrupt(name):
-    path, kernel, shape, k, dtype, wait, then = CASES[name]
+    path, kernel, shape, k, dtype, wait, then, landmarks = CASES[name]
     text = PROGRAM.format(
         numerics=str(NUMERICS), path=path, kernel=kernel, shape=shape, k=k, dtype=dtype,
-        then=then,
+        then=then, landmarks=landmarks,
     )  # fmt: skip
     with subprocess.Popen(
         [sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

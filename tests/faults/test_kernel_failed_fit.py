@@ -47,35 +47,45 @@ def traced(tracer, call):
         sys.settrace(before)
 
 
-@pytest.mark.parametrize(
-    ("path", "kernel"),
-    [("lapack", RBF(1.0)), ("stored", RBF()), ("primal", Polynomial(2))],
-    ids=["lapack", "stored", "primal"],
-)
-def test_an_error_at_any_call(path, kernel):
-    """Every third call of the package fails in its turn, until the fit succeeds."""
+MODELS = {
+    "lapack": lambda: FORCED["lapack"](2, kernel=RBF(1.0)),
+    "stored": lambda: FORCED["stored"](2, kernel=RBF()),
+    "tiles": lambda: FORCED["tiles"](2, kernel=RBF()),
+    "primal": lambda: FORCED["primal"](2, kernel=Polynomial(2)),
+    "landmarks": lambda: KernelPCA(2, landmarks=30, tol=100),
+}
+CALLS = [(name, "fit") for name in MODELS]
+CALLS += [("landmarks", "partial_fit"), ("landmarks", "refine")]
+
+
+@pytest.mark.parametrize(("name", "call"), CALLS)
+def test_an_error_at_any_call(name, call):
+    """Some sixty calls of the package fail in their turn, until the fit succeeds."""
+    make, start = MODELS[name], "partial_fit" if call == "partial_fit" else "fit"
     first, second = blobs(60, 3), blobs(70, 3, 1)
+
+    def begun():
+        return getattr(make(), start)(first)
+
     counter = AtCall(10**9, None)
-    traced(counter, lambda: FORCED[path](2, kernel=kernel).fit(second))
+    traced(counter, lambda: getattr(begun(), call)(second))
     calls = 10**9 - counter.left
     assert calls > 50
-    model = FORCED[path](2, kernel=kernel).fit(first)
-    kept = model.transform(first)
-    for number in range(1, calls, 3):
+    model = begun()
+    kept, rows = model.transform(first), 130 if call == "partial_fit" else 70
+    for number in range(1, calls, max(3, calls // 60) | 1):
         old = dict(vars(model))
         error = KeyboardInterrupt() if number % 2 else InjectedError()
         try:
-            traced(AtCall(number, error), partial(model.fit, second))
+            traced(AtCall(number, error), partial(getattr(model, call), second))
         except (InjectedError, KeyboardInterrupt):
             pass
         else:
             break
         if not untouched(model, old):  # the last step is publication: all of it is new
-            assert model.n_samples_ == 70
-            model = FORCED[path](2, kernel=kernel).fit(first)
-    np.testing.assert_array_equal(
-        FORCED[path](2, kernel=kernel).fit(first).transform(first), kept
-    )
+            assert model.n_samples_ == rows
+            model = begun()
+    np.testing.assert_array_equal(begun().transform(first), kept)
 
 
 BAD = {

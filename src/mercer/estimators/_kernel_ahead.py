@@ -7,12 +7,13 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, eps_of
-from mercer.errors import NotSupportedError
+from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._compressed import Compressed, by_blocks, compress
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._kernel_landmarks import LandmarkModel
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
+from mercer.estimators._kernel_stream import is_blocks
 from mercer.kernels import Kernel, Precomputed
 from mercer.solvers import Certificate
 from mercer.sources import Source, scan
@@ -47,6 +48,12 @@ class KernelAhead(TransformerMixin):  # so that its fit_transform gives frames
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
         model: Any = self
+        if is_blocks(X):
+            raise InputError(
+                "an iterator is read once; its rows are gone when they could be projected",
+                got=type(X).__name__,
+                fix="call fit(iterator), and transform on each block of a second one",
+            )
         model.fit(X, y, **fit_params)
         if self._coordinates is None:
             return model.transform(X)

@@ -135,7 +135,7 @@ class KernelStream:
             ``landmarks=rows`` and a kernel with numbers for parameters.
         """
         mine = None if self._stream is None else self._stream.sums
-        theirs = None if other._stream is None else other._stream.sums
+        theirs = getattr(getattr(other, "_stream", None), "sums", None)
         if mine is None or theirs is None:
             raise InputError(
                 "only streams whose landmarks are settled can be merged",
