@@ -23,7 +23,16 @@ from mercer.operators import (
 )
 from mercer.planning import Path
 from mercer.selection import share
-from mercer.solvers import BlockKrylov, Exact, Floor, Goal, Outcome, Spectrum, Stored
+from mercer.solvers import (
+    BlockKrylov,
+    Exact,
+    Floor,
+    Goal,
+    Outcome,
+    Outside,
+    Spectrum,
+    Stored,
+)
 
 _C = 4.0  # units of rounding that an eigenvalue must exceed
 _WIDER = 48  # columns more where the number of products is limited
@@ -77,9 +86,21 @@ def _built(task: Task, path: Path) -> tuple[Matrix, Path]:
     if task.passes is not None:  # what few products leave out is bounded by a wide block
         block = min(task.n - 1, krylov.block + _WIDER)
         krylov = dataclasses.replace(krylov, block=block)
-    start = _first_axes(task, krylov.block)
-    op, image = kernel_tiles(program, side, task.weights, start)
-    solver = dataclasses.replace(krylov, start=start, image=image)
+    start, r = _first_axes(task, krylov.block), _direction(task)
+    b = start.shape[1]
+    # A walk costs much whatever the columns: probes of what is left out go along at once.
+    probes = Outside(
+        None,
+        np.concatenate([start, r[:, None]], axis=1),
+        np.empty((0, 0)),
+        task.seed,
+        1,
+        psd=task.kernel.flag.centred,
+    )
+    both = np.concatenate([start, probes.block], axis=1)
+    op, image = kernel_tiles(program, side, task.weights, both)
+    probes.take(image[:, b:])
+    solver = dataclasses.replace(krylov, start=start, image=image[:, :b], outside=probes)
     return op, dataclasses.replace(path, solver=solver)
 
 
@@ -94,9 +115,7 @@ def _going_on(task: Task, path: Path) -> Path:
 
 def _first_axes(task: Task, width: int) -> Array:
     """Return orthonormal columns (n, width) off r: axes known, those of landmarks, or any."""
-    root = np.ones(task.n) if task.weights is None else np.sqrt(task.weights)
-    r = root / np.linalg.norm(root)
-    found = np.empty((task.n, 0))
+    r, found = _direction(task), np.empty((task.n, 0))
     for make in (_known_axes, _landmark_axes, _any_axes):
         if found.shape[1] < width:
             part = make(task, width)
@@ -105,6 +124,12 @@ def _first_axes(task: Task, width: int) -> Array:
             q = q[:, : width - found.shape[1]]
             found = np.concatenate([found, q - r[:, None] * (r @ q)[None, :]], axis=1)
     return np.ascontiguousarray(found)
+
+
+def _direction(task: Task) -> Array:
+    """Return r = √(w/Σw)."""
+    root = np.ones(task.n) if task.weights is None else np.sqrt(task.weights)
+    return np.asarray(root / np.linalg.norm(root))
 
 
 def _known_axes(task: Task, width: int) -> Array:
@@ -193,7 +218,8 @@ def _wider(task: Task, krylov: BlockKrylov, before: Spectrum, op: Matrix) -> Blo
     width = 2 * known.shape[1] + 16
     start = _first_axes(dataclasses.replace(task, start=known), width)
     left = krylov.max_passes - before.passes
-    return dataclasses.replace(krylov, start=start, image=None, block=width, max_passes=left)
+    fresh = {"start": start, "image": None, "outside": None}
+    return dataclasses.replace(krylov, **fresh, block=width, max_passes=left)
 
 
 def _goal(task: Task, op: Matrix, k: int) -> Goal:

@@ -12,8 +12,8 @@ _FEW = 8  # an iteration pays for at most one axis in so many
 _STEPS = 6  # products that enlarge the space, typical of smooth kernels
 _MOST = 200  # products after which a flat spectrum goes to LAPACK
 _TILE = 1_000_000  # entries of a tile
-_BEYOND = 16  # columns of a block beyond the axes wanted, where tiles are made again
-_WALKS = 5  # walks over the tiles, typical of smooth kernels
+_BEYOND = 48  # columns of a block beyond the axes wanted: tiles cost more than products
+_WALKS = 3  # walks over the tiles, typical of smooth kernels
 _MOST_WALKS = 30  # walks after which the bound reached is returned
 _START = (10, 300, 3000)  # landmarks to start from: per axis, fewest, most
 _SAMPLED = (2000, 50_000)  # rows among which landmarks are chosen, fewest and most
@@ -131,7 +131,7 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     # What the landmarks are chosen with is gone before there is a basis.
     chosen = 16.0 * m * sampled_rows(p.rows, m, p.memory, p.threads)
     room = (p.memory - held) / (8.0 * n * 2.2)
-    basis = int(min(p.rows, max(8 * b, k + 4 * b), max(room, k + 2 * b)))
+    basis = int(min(p.rows, max(6 * b, k + 4 * b), max(room, k + 2 * b)))
     held += max(8.0 * n * 2.2 * basis, chosen)
     walk = _made(p, kernel, machine, p.itemsize)
     walk += 2 * n * n * b / machine.rate(machine.thin, p.itemsize)

@@ -5,6 +5,7 @@ from mercer.solvers._block_krylov import BlockKrylov
 from mercer.solvers._bounds import bordered_upper, complement_norm, lanczos_norm, probe_factor
 from mercer.solvers._certificate import Certificate
 from mercer.solvers._exact import Exact
+from mercer.solvers._outside import Outside
 from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs
 from mercer.solvers._stored import Stored
 
@@ -15,6 +16,7 @@ __all__ = [
     "Floor",
     "Goal",
     "Outcome",
+    "Outside",
     "Solver",
     "Spectrum",
     "Stored",

@@ -64,6 +64,9 @@ class BlockKrylov(Solver):
     image : Array of shape (n, b) or None
         C·start where that is known already; `start` must then be orthonormal. It counts as
         the first pass.
+    outside : Outside or None
+        Probes outside `start` that were multiplied with it; every later pass carries them.
+        For operators whose products cost much whatever the number of columns.
     """
 
     block: int
@@ -71,6 +74,7 @@ class BlockKrylov(Solver):
     max_basis: int = 1000
     start: Array | None = None
     image: Array | None = None
+    outside: Outside | None = None
 
     def solve(self, op: Operator, goal: Goal, /) -> Spectrum:
         """See `Solver.solve`."""
@@ -109,8 +113,16 @@ class _Run:
         self.at_floor = False
         self.outside = math.inf  # proved bound on the norm of C outside the basis
         self.probe: Outside | None = None
+        self._carry(solver.outside)
         self.hope = 0.0  # the best guess of that norm, 0 before there is one
         self.far = self.far_before = 0.0  # how far from the goal after the last two products
+
+    def _carry(self, probe: Outside | None) -> None:
+        """Let probes go along with every pass, or no longer."""
+        self.carried = probe is not None
+        self.probe, self.outside = probe, math.inf if probe is None else probe.bound
+        if probe is not None:
+            probe.apply = self.apply
 
     def _first(self) -> Array:
         """Return Gaussian columns, turned towards the leading axes of a part of the data."""
@@ -136,6 +148,7 @@ class _Run:
     def _change_unit(self, exponent: int) -> None:
         if exponent == 0:
             return
+        self._carry(None)  # they are in other units
         goal, self.exponent = self.goal, exponent
         self.goal = dataclasses.replace(
             goal,
@@ -167,20 +180,24 @@ class _Run:
             self.certificate = self._certify()
 
     def _enlarge(self) -> None:
-        self.probe = None  # what it proved stays true for a larger space
+        if not self.carried:
+            self.probe = None  # what it proved stays true for a larger space
         if self.block.shape[1] == 0:
             self._refill()
         if self.basis.shape[1] + self.block.shape[1] > self.most:
             self._restart()
         block, b = self.block, self.block.shape[1]
         self._admit()
-        if self._soon():  # the space is settled before the pass: probes can come along
+        if self.probe is None and self._soon():  # the space is settled before the pass
             self.probe = self._probes()
+        along = self.probe is not None and not (self.carried and self.passes == 1)
+        if along:  # probes come with it
+            assert self.probe is not None
             block = namespace(block).concat([block, self.probe.block], axis=1)
         w = self.apply(block)
         self._extend(w[:, :b])
         self._rayleigh_ritz()
-        if self.probe is not None:
+        if along and self.probe is not None:
             self.probe.take(w[:, b:])
             self.outside = min(self.outside, self.probe.bound)
 
@@ -243,7 +260,7 @@ class _Run:
         rotate = asarray_like(self.z[:, :keep].copy(), self.basis)
         self.basis = self.basis @ rotate
         self.h = np.diag(self.theta[:keep])
-        self.outside = math.inf  # the space has become smaller
+        self._carry(None)  # the space has become smaller
 
     def _should_probe(self) -> bool:
         """Tell whether a bound on the norm outside, and nothing else, is missing.

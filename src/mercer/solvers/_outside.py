@@ -23,8 +23,8 @@ class Outside:
 
     Parameters
     ----------
-    apply : callable
-        V -> CV for blocks (n, b).
+    apply : callable or None
+        V -> CV for blocks (n, b); None where the products come to `take` from elsewhere.
     basis : Array of shape (n, m)
         Q, orthonormal.
     like : Array
@@ -37,7 +37,7 @@ class Outside:
 
     def __init__(
         self,
-        apply: Callable[[Array], Array],
+        apply: Callable[[Array], Array] | None,
         basis: Array,
         like: Array,
         seed: int,
@@ -65,6 +65,7 @@ class Outside:
 
     def step(self) -> None:
         """Multiply by R once more: one pass with sixteen columns."""
+        assert self.apply is not None
         self.take(self.apply(self.block))
 
     def take(self, image: Array) -> None:
