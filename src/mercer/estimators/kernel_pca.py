@@ -342,9 +342,7 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
             "effective_rank_": found.effective_rank,
             "alignment_": self._alignment(self.X_fit_),
             "_dtype": dtype,
-            "_coordinates": None
-            if coordinates is None
-            else np.asarray(coordinates[:, :k], dtype),
+            "_coordinates": coordinates,
             "_engine": found.engine,
             "_phi": found.phi,
             "_middle": found.middle,
@@ -381,7 +379,10 @@ class KernelPCA(KernelBack, KernelAhead, KernelStream, SpectralEstimator):
             return 1.0
         if rows is None or not self._frame.numeric:
             return None
-        sample = spread_evenly(rows.shape[0], self._frame.weights, _SAMPLE)
+        weights = self._frame.weights
+        if weights is not None and len(weights) != rows.shape[0]:
+            weights = None  # landmarks of a stream, whose first rows had these weights
+        sample = spread_evenly(rows.shape[0], weights, _SAMPLE)
         return linear_alignment(self._seen, rows[sample])
 
     def _warn_rank(self, rank: float, n: int) -> None:
