@@ -77,19 +77,9 @@ class KernelAhead:
 
     def _by_landmarks(self, rows: Any) -> Array:
         """Return coordinates on landmarks where their bound meets `tol_transform`."""
-        assert self.tol_transform is not None
         tol, scale = self.tol_transform, np.sqrt(self.explained_variance_)
-        if self._compressed is None:
-            if not self._seen.flag.centred:
-                raise NotSupportedError(
-                    "rows can be projected on landmarks only for a positive definite kernel",
-                    got=f"tol_transform={tol} with {self._seen!r}",
-                    fix="set tol_transform=None",
-                )
-            self._compressed = compress(
-                self._seen, self._projection, self._level, scale, tol, self._seed()
-            )
-        made = self._compressed
+        assert tol is not None
+        made = self._on_few()
         if np.isinf(tol):
             return made.project(rows)
 
@@ -102,6 +92,22 @@ class KernelAhead:
 
         return by_blocks(rows, act)
 
+    def _on_few(self) -> Compressed:
+        """Return the projection on landmarks, made when it is first asked for."""
+        tol, size = self.tol_transform, self.explained_variance_
+        if self._compressed is None:
+            assert tol is not None
+            if not self._seen.flag.centred:
+                raise NotSupportedError(
+                    "rows can be projected on landmarks only for a positive definite kernel",
+                    got=f"tol_transform={tol} with {self._seen!r}",
+                    fix="set tol_transform=None",
+                )
+            self._compressed = compress(
+                self._seen, self._projection, self._level, np.sqrt(size), tol, self._seed()
+            )
+        return self._compressed
+
     def transform_bound(self, X: Any) -> Array:
         """Return bounds (n_samples, n_components) on the error of projecting X on landmarks.
 
@@ -110,9 +116,10 @@ class KernelAhead:
         """
         check_is_fitted(self)
         rows = self._frame.ready(self._admit(X, reset=False))
-        if self._compressed is None:
+        own = self._engine is not None or self._landmark_model is not None
+        if own or self.tol_transform is None or isinstance(self.kernel_, Precomputed):
             return np.zeros((int(rows.shape[0]), self.n_components_))
-        made = self._compressed
+        made = self._on_few()
         return by_blocks(rows, lambda block: made.bounded(block)[1])
 
     def novelty(self, X: Any) -> Array:
