@@ -33,7 +33,7 @@ class Compressed:
     level : ndarray of shape (k,)
         c, which makes landmarks themselves exact.
     missed : ndarray of shape (k,)
-        √(1 - ‖G_j‖²), zero for axes without variance.
+        √(1 - ‖G_j‖² + slack_j), zero for axes without variance.
     quick : Projection
         The same as βᵀk_S(x), β = L^-ᵀG, where no bound is asked for; `quick_level` is
         taken from it.
@@ -57,7 +57,13 @@ class Compressed:
 
 
 def compress(
-    kernel: Kernel, exact: Projection, level: Array, scale: Array, tol: float, seed: int
+    kernel: Kernel,
+    exact: Projection,
+    level: Array,
+    scale: Array,
+    tol: float,
+    seed: int,
+    slack: Array,
 ) -> Compressed:
     """Return a compressed projection whose bound is `tol`·scale for most training rows.
 
@@ -75,12 +81,14 @@ def compress(
         The error allowed, in units of `scale`; infinity takes the first try.
     seed : int
         Start of the random numbers.
+    slack : ndarray of shape (k,)
+        How far the squared length bᵀKb of an axis may be from one.
     """
     rows, n = exact.rows, int(exact.rows.shape[0])
     m, most = start_landmarks(n, exact.dual.shape[1]), min(n, _MOST)
     typical = rows[:: max(1, -(-n // _TYPICAL))]
     while True:
-        found = _made(kernel, exact, level, min(m, most), seed)
+        found = _made(kernel, exact, level, min(m, most), seed, slack)
         _, bound = found.bounded(typical)
         met = np.all(bound <= tol * scale, axis=1)
         if np.mean(met) >= 0.9 or m >= most or found.landmarks.m < min(m, most):
@@ -88,12 +96,14 @@ def compress(
         m *= 2
 
 
-def _made(kernel: Kernel, exact: Projection, level: Array, m: int, seed: int) -> Compressed:
+def _made(
+    kernel: Kernel, exact: Projection, level: Array, m: int, seed: int, slack: Array
+) -> Compressed:
     dual = np.asarray(exact.dual, np.float64)
     factor = choose(kernel, exact.rows, m, seed=seed)
     marks, g = factor.landmarks, factor.f.T @ dual
     alive = np.any(dual != 0, axis=0)
-    missed = np.sqrt(np.maximum(1 - np.sum(g**2, axis=0), 0.0)) * alive
+    missed = np.sqrt(np.maximum(1 - np.sum(g**2, axis=0), 0.0) + slack) * alive
     # Landmarks have r = 0: there the compressed coordinates are the exact ones.
     at = exact.products(marks.rows) - level
     shift = np.mean(marks.triangle @ g - at, axis=0)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
+from mercer.arrays import Array, eps_of
 from mercer.errors import NotSupportedError
 from mercer.estimators._compressed import Compressed, by_blocks, compress
 from mercer.estimators._door import refuse_bad_cells
@@ -13,6 +13,7 @@ from mercer.estimators._kernel_landmarks import LandmarkModel
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.kernels import Kernel, Precomputed
+from mercer.solvers import Certificate
 from mercer.sources import Source, scan
 
 
@@ -27,6 +28,8 @@ class KernelAhead:
     n_components_: int
     dual_: Array
     explained_variance_: Array
+    eigenvalues_: Array
+    certificate_: Certificate
     _seen: Kernel
     _frame: KernelRows
     _engine: Any
@@ -104,9 +107,23 @@ class KernelAhead:
                     fix="set tol_transform=None",
                 )
             self._compressed = compress(
-                self._seen, self._projection, self._level, np.sqrt(size), tol, self._seed()
+                self._seen,
+                self._projection,
+                self._level,
+                np.sqrt(size),
+                tol,
+                self._seed(),
+                self._slack(),
             )
         return self._compressed
+
+    def _slack(self) -> Array:
+        """Return how far bᵀKb may be from one (k,): rounding of B, and of λ in float32."""
+        size, sure = np.abs(self.eigenvalues_), self.certificate_
+        size = np.where(size > sure.zero_level, size, np.inf)
+        rounding = 4 * eps_of(self._dtype) * np.sqrt(np.max(np.abs(self.eigenvalues_)) / size)
+        narrow = np.dtype(self._dtype).itemsize == 4
+        return np.asarray(rounding + narrow * (sure.upper - sure.lower) / size)
 
     def transform_bound(self, X: Any) -> Array:
         """Return bounds (n_samples, n_components) on the error of projecting X on landmarks.
