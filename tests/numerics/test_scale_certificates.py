@@ -284,3 +284,25 @@ def test_share_of_variance_on_landmarks(way, kernel):
     fewer = np.sum(Z[:, : k - 1].var(axis=0)) * len(X)
     missing = getattr(model, "residual_trace_", 0.0)
     assert fewer / (truth.sum() + missing) < 0.8
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("length", [1.0, 2.0, 6.0])
+def test_bounds_of_the_projection_on_landmarks(dtype, length):
+    """Asked for before or after the first transform, on rows near and far."""
+    for seed in range(2):
+        X = blobs(900, 3, seed, dtype=dtype)
+        far = 2 * length * np.random.default_rng(seed).standard_normal((300, 3))
+        new = (X[::3] + far).astype(dtype)
+        options = {"kernel": RBF(length), "random_state": seed}
+        exact = FORCED["tiles"](4, **options).fit(X)
+        model = FORCED["tiles"](4, tol_transform=np.inf, **options).fit(X)
+        bound = model.transform_bound(new)
+        apart = np.abs(model.transform(new).astype(float) - exact.transform(new))
+        np.testing.assert_array_equal(model.transform_bound(new), bound)
+        rounding = (1e-9 if dtype == "float64" else 1e-5) * np.sqrt(model.explained_variance_)
+        assert (apart <= bound + rounding).all()
+        assert not exact.transform_bound(new).any()
+        model.set_params(tol_transform=0.01)
+        apart = np.abs(model.transform(new).astype(float) - exact.transform(new))
+        assert (apart <= 0.01 * np.sqrt(model.explained_variance_) + rounding).all()

@@ -348,7 +348,10 @@ class KernelPCA(
             return 1.0
         if isinstance(self._seen, Precomputed) or not self._frame.numeric:
             return None
-        sample = spread_evenly(rows.shape[0], self._frame.weights, _SAMPLE)
+        weights = self._frame.weights
+        if weights is not None and len(weights) != rows.shape[0]:
+            weights = None  # landmarks of a stream, whose first rows had these weights
+        sample = spread_evenly(rows.shape[0], weights, _SAMPLE)
         return linear_alignment(self._seen, rows[sample])
 
     def _warn_rank(self, rank: float, n: int) -> None:
