@@ -35,7 +35,7 @@ KERNELS = [
 ]
 
 
-def rows(n=360, seed=0, p=3):
+def rows(n=240, seed=0, p=3):
     rng = np.random.default_rng([seed, n])
     centres = 4 * rng.standard_normal((4, p))
     return centres[rng.integers(0, 4, n)] + rng.standard_normal((n, p))
@@ -129,7 +129,7 @@ def test_duplicates_count_once():
 
 
 def test_a_small_tolerance_takes_more_landmarks():
-    X = rows(800)
+    X = rows(600)
     few, *_ = made(Matern(1.5), X, tol=0.5)
     more, *_ = made(Matern(1.5), X, tol=3e-3)
     _, _, _, scale = made(Matern(1.5), X)
@@ -139,9 +139,9 @@ def test_a_small_tolerance_takes_more_landmarks():
 
 
 def test_an_axis_without_variance_is_zero():
-    X = np.column_stack([rows()[:, :1], np.zeros(360)])
+    X = np.column_stack([rows()[:, :1], np.zeros(240)])
     projection, level, scale = exact(Linear(), X, 1)
-    dual = np.column_stack([projection.dual, np.zeros(360)])
+    dual = np.column_stack([projection.dual, np.zeros(240)])
     wide = Projection(Linear(), X, dual)
     found = compress(Linear(), wide, np.append(level, 0.0), np.append(scale, 0.0), 0.1, 0)
     coordinates, bound = found.bounded(X)

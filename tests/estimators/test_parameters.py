@@ -3,7 +3,13 @@ import pytest
 
 from mercer import PCA
 from mercer.errors import InputError
-from mercer.estimators._parameters import ParameterError, check_parameters, seed_of
+from mercer.estimators._parameters import (
+    ParameterError,
+    check_parameters,
+    learned,
+    publish,
+    seed_of,
+)
 
 
 def test_good_parameters_pass_and_wrong_ones_are_named():
@@ -23,3 +29,17 @@ def test_seeds_are_whole_numbers():
     drawn = {seed_of(None) for _ in range(5)}
     assert len(drawn) > 1
     assert all(isinstance(seed, int) and 0 <= seed < 2**31 for seed in drawn)
+
+
+def test_what_a_fit_has_learned_is_published_at_once():
+    model = PCA(2).fit(np.eye(5))
+    found = learned(model)
+    assert set(vars(model)) == set(found) | set(model.get_params())
+    assert not set(found) & set(model.get_params())
+    other = PCA(3).fit(np.eye(6))
+    other.left_over_, other._kept = 1, 2
+    publish(other, found)
+    assert other.n_components == 3  # parameters stay
+    assert other.components_ is model.components_
+    assert not hasattr(other, "left_over_")  # what an earlier fit left goes
+    assert other._kept == 2

@@ -20,7 +20,7 @@ from mercer.dropin._kernel_rules import kernel_of
 from mercer.errors import DataWarning, InputError
 from mercer.estimators._door import admit, refuse_bad_cells
 from mercer.estimators._kernel_projection import Projection
-from mercer.estimators._parameters import check_parameters, publish
+from mercer.estimators._parameters import check_parameters, learned, publish
 from mercer.kernels import (
     ChiSquared,
     Constant,
@@ -171,7 +171,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         picked = check_random_state(self.random_state).permutation(n)[:m]
         basis = source.array[picked]
         root = _inverse_root(_square(kernel, basis))
-        state = {k: v for k, v in vars(blank).items() if k not in self.get_params(deep=False)}
+        state = learned(blank)
         fitted = {
             "components_": basis,
             "component_indices_": picked,

@@ -19,7 +19,7 @@ from mercer.arrays import available_bytes, parse_bytes, thread_count
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._callbacks import CallbackSupportMixin, followed
 from mercer.estimators._door import admit
-from mercer.estimators._parameters import check_parameters, publish, seed_of
+from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
 from mercer.estimators._planned import planned
 from mercer.planning import Path, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
@@ -101,7 +101,7 @@ class SpectralEstimator(
         made = self._settle_plan(planned(self._problem(source, weights)))
         _log.info("%s", made)
         spectrum, found = self._walk(source, made, weights)
-        state = {k: v for k, v in vars(self).items() if k not in self.get_params(deep=False)}
+        state = learned(self)
         state |= {"plan_": made, **self._scale(spectrum, found, source)}
         self._warn(spectrum)  # before anything is published: a warning may be an error
         return state

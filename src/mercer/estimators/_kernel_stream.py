@@ -24,7 +24,7 @@ from mercer.estimators._kernel_landmarks import (
     refuse_landmarks,
 )
 from mercer.estimators._kernel_rows import KernelRows
-from mercer.estimators._parameters import publish
+from mercer.estimators._parameters import learned, publish
 from mercer.kernels import Kernel, Precomputed
 from mercer.operators import Landmarks, LandmarkSums, select
 from mercer.sources import scan
@@ -98,9 +98,7 @@ class KernelStream:
         blank: Any = clone(self)
         blank._check_parameters()
         if not first:
-            blank.__dict__.update(
-                {k: v for k, v in vars(self).items() if k not in blank.get_params(deep=False)}
-            )
+            blank.__dict__.update(learned(self))
         stream = blank._taken(self._stream or Stream(), X, sample_weight, first)
         this: Any = self
         enough = blank._enough(stream)
@@ -121,9 +119,7 @@ class KernelStream:
 
     def _waiting(self, stream: Stream) -> dict[str, Any]:
         """Return what is known before there is a model."""
-        this: Any = self
-        state = {k: v for k, v in vars(self).items() if k not in this.get_params(deep=False)}
-        return state | {"_stream": stream}
+        return learned(self) | {"_stream": stream}
 
     def merge(self, other: Any) -> Self:
         """Take in what another stream has seen; both must have the same landmarks.
@@ -254,7 +250,7 @@ class KernelStream:
             kernel=planning.KernelCost(2.0 * marks.rows.shape[1] + 20, landmarks=marks.m),
             **this._resources(),
         )
-        state = {k: v for k, v in vars(self).items() if k not in this.get_params(deep=False)}
+        state = learned(self)
         state["plan_"] = planning.plan(problem)
         state |= this._scale(spectrum, found, source)
         state |= {"n_samples_": stream.count, "_stream": stream}

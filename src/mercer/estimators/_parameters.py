@@ -37,6 +37,12 @@ def seed_of(state: Any) -> int:
     return int(state.randint(2**31 - 1))
 
 
+def learned(estimator: Any) -> dict[str, Any]:
+    """Return the attributes of an estimator that are no parameters."""
+    parameters = estimator.get_params(deep=False)  # once: each call reads the signature
+    return {name: value for name, value in vars(estimator).items() if name not in parameters}
+
+
 def publish(estimator: Any, fitted: dict[str, Any]) -> None:
     """Give an estimator its fitted attributes in one update; what an earlier fit left goes."""
     stale = [n for n in vars(estimator) if n.endswith("_") and n not in fitted]

@@ -19,7 +19,7 @@ from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._kernel_back import as_known
 from mercer.estimators._kernel_parameters import KernelParameters
 from mercer.estimators._kernel_rows import KernelRows, maps_at_the_door, spread_evenly
-from mercer.estimators._parameters import check_parameters, publish, seed_of
+from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
 from mercer.kernels import RBF, Kernel, as_kernel
 from mercer.operators import SAMPLERS, choose
 from mercer.sources import Source
@@ -167,7 +167,7 @@ class LandmarkFeatures(
                 got=f"k(x, x) = 0 for all {n} rows, {seen!r}",
                 fix="use another kernel, such as RBF, or rows that differ",
             )
-        state = {k: v for k, v in vars(self).items() if k not in self.get_params(deep=False)}
+        state = learned(self)
         return state | {
             "kernel_": seen if self._numeric else self._given,
             "landmarks_": found.landmarks.rows,

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.estimators._door import admit, refuse_bad_cells
 from mercer.estimators._kernel_parameters import KernelParameters
-from mercer.estimators._parameters import check_parameters, seed_of
+from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
 from mercer.kernels import RBF, Kernel, as_kernel, random_map
 from mercer.sources import Source
 
@@ -102,12 +102,7 @@ class RandomFeatures(
         source = admit(blank, X, reset=True)
         refuse_bad_cells(source, getattr(blank, "feature_names_in_", None))
         blank._draw(source)
-        stale = [name for name in vars(self) if name.endswith("_") and name not in vars(blank)]
-        self.__dict__.update(
-            {k: v for k, v in vars(blank).items() if k not in self.get_params(deep=False)}
-        )
-        for name in stale:
-            self.__dict__.pop(name, None)
+        publish(self, learned(blank))
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
