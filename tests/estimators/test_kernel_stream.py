@@ -149,6 +149,9 @@ def test_other_types(dtype):
     found = streamed(KernelPCA(2, **made), blocks(X))
     assert found.transform(X).dtype == whole.transform(X).dtype
     assert_same(found, whole, X, 1e-5)
+    wide = KernelPCA(2, kernel=RBF(1.5), landmarks=rows(40, 9))  # whatever the landmarks are
+    assert wide.partial_fit(X).transform(X).dtype == whole.transform(X).dtype
+    assert wide.partial_fit(rows()).transform(X).dtype == np.float64
     both = KernelPCA(2, kernel=RBF(1.5), landmarks=40)
     both.partial_fit(X[:100]).partial_fit(X[100:].astype(np.float64))
     assert both.n_samples_ == 180

@@ -60,6 +60,8 @@ class Stream:
         Rows seen.
     alignment : float or None
         With the linear kernel, on the rows that settled the landmarks.
+    itemsize : int
+        Bytes of a number in the widest block.
     """
 
     blocks: tuple[Any, ...] = ()
@@ -67,6 +69,7 @@ class Stream:
     sums: LandmarkSums | None = None
     count: int = 0
     alignment: float | None = None
+    itemsize: int = 4
 
 
 class KernelStream:
@@ -130,18 +133,19 @@ class KernelStream:
             Fitted by `partial_fit` with the same landmarks and kernel, for example
             ``landmarks=rows`` and a kernel with numbers for parameters.
         """
-        mine = None if self._stream is None else self._stream.sums
-        theirs = getattr(getattr(other, "_stream", None), "sums", None)
-        if mine is None or theirs is None:
+        mine, theirs = self._stream, getattr(other, "_stream", None)
+        if mine is None or theirs is None or mine.sums is None or theirs.sums is None:
             raise InputError(
                 "only streams whose landmarks are settled can be merged",
                 got="a model that has seen fewer than 10,000 rows, or none by partial_fit",
                 fix="give both the same `landmarks` (rows), or more rows",
             )
-        sums = copy.deepcopy(mine)
-        sums.merge(theirs)
-        count = self._stream.count + other._stream.count  # type: ignore[union-attr]
-        merged = dataclasses.replace(self._stream, sums=sums, count=count)  # type: ignore[type-var]
+        merged = dataclasses.replace(
+            mine,
+            sums=copy.deepcopy(mine.sums).merge(theirs.sums),
+            count=mine.count + theirs.count,
+            itemsize=max(mine.itemsize, theirs.itemsize),
+        )
         blank: Any = copy.copy(self)
         publish(self, blank._published(merged))
         return self
@@ -167,6 +171,8 @@ class KernelStream:
         if counts is None:
             counts = np.ones(source.shape[0])
         count = stream.count + source.shape[0]
+        widest = max(stream.itemsize, source.products.itemsize)
+        stream = dataclasses.replace(stream, itemsize=widest)
         if stream.sums is not None:
             sums = copy.deepcopy(stream.sums)
             sums.add(this._frame.ready(source), counts)
@@ -197,7 +203,8 @@ class KernelStream:
         sums = self._summed(stream)
         alignment = this._alignment(this.X_fit_)
         this._frame = dataclasses.replace(this._frame, weights=None)  # they go with their rows
-        return Stream(sums=sums, count=stream.count, alignment=alignment)
+        gone = dataclasses.replace(stream, blocks=(), weights=(), sums=sums)
+        return dataclasses.replace(gone, alignment=alignment)
 
     def _summed(self, stream: Stream) -> LandmarkSums:
         """Return the sums over the rows kept so far, on landmarks chosen among them."""
@@ -254,6 +261,7 @@ class KernelStream:
         state["plan_"] = planning.plan(problem)
         state |= this._scale(spectrum, found, source)
         state |= {"n_samples_": stream.count, "_stream": stream}
+        state["_dtype"] = np.float32 if stream.itemsize == 4 else np.float64
         if stream.sums is not None:
             state["alignment_"] = stream.alignment
         this._warn(spectrum)
