@@ -231,6 +231,7 @@ def _describe(task: Task, op: Matrix, spectrum: Spectrum, signs: Signs) -> Kerne
         coordinates=coordinates,
         signs=signs,
         middle=float(op.direction @ op.sums.along) / task.total,
+        trace_error=op.trace_error,
     )
 
 

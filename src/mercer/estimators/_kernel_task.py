@@ -70,6 +70,8 @@ class KernelFound:
         The model, where the axes are combinations of few rows.
     middle : float
         πᵀKπ, the mean of K, π the shares of the rows.
+    trace_error : float
+        A bound on what rounding does to `trace`.
     """
 
     total: float
@@ -82,6 +84,7 @@ class KernelFound:
     phi: Any = None
     landmarks: Any = None
     middle: float = 0.0
+    trace_error: float = 0.0
 
 
 def captured_share(
@@ -98,7 +101,9 @@ def captured_share(
         least = max(held - len(values) * wrong, 0.0) / max(total + most + wrong, 1e-300)
         return least, min((held + len(values) * wrong) / max(total - wrong, 1e-300), 1.0)
     lower, upper = np.sum(certificate.lower), np.sum(certificate.upper)
-    return float(lower / found.trace), float(min(upper / found.trace, 1.0))
+    wrong = min(found.trace_error, found.trace)
+    most = upper / max(found.trace - wrong, 1e-300)
+    return float(lower / (found.trace + wrong)), float(min(most, 1.0))
 
 
 def not_finite(task: Task) -> InputError:

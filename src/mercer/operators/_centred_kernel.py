@@ -102,6 +102,12 @@ class CentredKernel(Operator):
         return float(np.sqrt(self.centred_squares + self.lost_squares))
 
     @property
+    def trace_error(self) -> float:
+        """A bound on what rounding does to `trace`: rᵀkr is a sum over all entries."""
+        narrow = 64 * eps_of(self.dtype) * self.shape[0] * self.sums.largest
+        return narrow if self.dtype.itemsize == 4 else self.entry_error
+
+    @property
     def entry_error(self) -> float:
         """A bound on the norm of what rounding each float64 entry does to A."""
         return 2 * self.shape[0] * EPS * self.sums.largest
