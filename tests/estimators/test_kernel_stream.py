@@ -278,3 +278,47 @@ def test_rows_are_read_and_never_written_to():
             model.transform_bound(X)
     for array, copy in zip((X, S, w), kept, strict=True):
         np.testing.assert_array_equal(array, copy)
+
+
+WALKED = [RBF(1.5), "rbf", Log(), NegativeDistance(), Polynomial(2), "laplacian + linear"]
+
+
+def walk(seed):
+    """Call a model at random with blocks, bad blocks and questions, then compare with a fit."""
+    rng = np.random.default_rng(seed)
+    chosen = [20, "uniform", rows(25, 9)][rng.integers(3)]
+    made = KernelPCA(
+        [1, 3, 0.8, None][rng.integers(4)],
+        kernel=WALKED[rng.integers(len(WALKED))],
+        landmarks=chosen,
+        standardize=bool(rng.integers(2)),
+        random_state=seed,
+    )
+    model, seen, weights = clone(made), [], []
+    for _ in range(rng.integers(2, 9)):
+        seen.append(rows(int(rng.integers(5, 40)), int(rng.integers(1000))))
+        weights.append(rng.integers(1, 3, len(seen[-1])) * 1.0)
+        model.partial_fit(seen[-1], sample_weight=weights[-1])
+        what = rng.integers(4)
+        if what == 0:
+            model = pickle.loads(pickle.dumps(model))
+        elif what == 1:
+            with pytest.raises(InputError):
+                model.partial_fit(np.ones((3, 7)))
+        elif what == 2:
+            model.novelty(model.inverse_transform(model.transform(seen[0])))
+        else:
+            pickle.loads(pickle.dumps(model)).refine(seen[0])
+    X = np.concatenate(seen)
+    assert_same(model, made.fit(X, sample_weight=np.concatenate(weights)), X, 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_walk_of_calls_ends_where_one_fit_does(seed):
+    walk(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4, 60))
+def test_any_long_walk_of_calls(seed):
+    walk(seed)
