@@ -253,10 +253,9 @@ def test_tiles_start_from_axes_that_are_known():
     again, _ = solve(task(X, start=np.asarray(first.right)), path("tiles", X))
     np.testing.assert_allclose(again.values[:3], truth(RBF(1.5), X)[:3], rtol=1e-6)
     assert again.passes <= first.passes
-    once, _ = solve(
-        task(X, start=np.asarray(first.right), passes=1, tol=1e-14), path("tiles", X)
-    )
-    assert once.passes == 1
+    once = path("tiles", X).with_passes(1)
+    last, _ = solve(task(X, start=np.asarray(first.right), tol=1e-14), once)
+    assert last.passes == 1
 
 
 def test_constant_rows_are_refused_on_every_path():

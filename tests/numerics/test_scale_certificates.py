@@ -81,9 +81,8 @@ def check(way, n, data, name):
     held = truth[:k].sum()
     if on_landmarks:
         held = assert_variances(model, X, w)
-    if dtype == "float64":
-        least, most = model.captured_share_
-        assert least - 1e-10 <= held / trace <= most + 1e-10
+    least, most = model.captured_share_
+    assert least - 1e-10 <= held / trace <= most + 1e-10
     wide = (sure.upper - sure.lower) / truth[:k]
     error = (truth[:k] - model.eigenvalues_) / truth[:k]
     seen = error > 1e-10
@@ -262,7 +261,7 @@ def test_share_of_variance(path, dtype, wanted):
     assert model.n_components_ == needed > 1
     assert len(model.certificate_.lower) == len(model.eigenvalues_) == needed
     least, most = model.captured_share_
-    assert least - 1e-6 <= truth[:needed].sum() / truth.sum() <= most + 1e-6
+    assert least - 1e-10 <= truth[:needed].sum() / truth.sum() <= most + 1e-10
 
 
 @pytest.mark.parametrize("way", [*LANDMARKS, "refined"])

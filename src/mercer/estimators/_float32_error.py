@@ -31,7 +31,6 @@ def charged(spectrum: Spectrum, op: KernelMatrix | KernelTiles, task: Task) -> S
     # Errors follow the entries: a few rows may hold most of both.
     large = np.argsort(np.max(np.abs(product) / np.where(size > 0, size, 1.0), axis=1))
     picked, exact, apart = _again(op, task, right, large[-_LARGEST:])
-    op.trace_error = task.n * apart
     wrong = np.max(np.abs(product[picked] - exact), axis=0)
     error = np.asarray(2 * np.sqrt(task.n) * wrong)
     certificate = dataclasses.replace(spectrum.certificate, tol=task.tol)

@@ -4,7 +4,17 @@ import dataclasses
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, as_numpy, eps_of, gaussian, orthonormal, prepare
+from mercer.arrays import (
+    EPS,
+    Array,
+    Node,
+    Side,
+    as_numpy,
+    eps_of,
+    gaussian,
+    orthonormal,
+    prepare,
+)
 from mercer.diagnostics import effective_rank
 from mercer.errors import InputError
 from mercer.estimators._float32_error import charged
@@ -35,7 +45,6 @@ from mercer.solvers import (
 )
 
 _C = 4.0  # units of rounding that an eigenvalue must exceed
-_WIDER = 48  # columns more where the number of products is limited
 _TASTES = 2  # products with a part of the matrix that come before those with all of it
 
 Matrix = KernelMatrix | KernelTiles
@@ -78,25 +87,24 @@ def _built(task: Task, path: Path) -> tuple[Matrix, Path]:
     narrow = task.rows.dtype == np.float32 and not isinstance(task.kernel, Precomputed)
     rows = task.rows.astype(np.float64) if wide and narrow else task.rows
     side = prepare(program, rows)
-    if path.name != "tiles":
-        dtype = np.float64 if wide else np.float32
-        return kernel_matrix(program, side, task.weights, dtype), _going_on(task, path)
-    krylov = path.solver
+    if path.name == "tiles":
+        return _tiled(task, path, program, side)
+    dtype = np.float64 if wide else np.float32
+    return kernel_matrix(program, side, task.weights, dtype), _going_on(task, path)
+
+
+def _tiled(task: Task, path: Path, program: Node, side: Side) -> tuple[KernelTiles, Path]:
+    """Walk over the tiles once: their sums, and the products that an iteration starts with.
+
+    A walk costs much whatever the number of columns, so that probes of what the first block
+    leaves out go along from the start.
+    """
+    krylov, like = path.solver, np.empty((0, 0))
     assert isinstance(krylov, BlockKrylov)
-    if task.passes is not None:  # what few products leave out is bounded by a wide block
-        block = min(task.n - 1, krylov.block + _WIDER)
-        krylov = dataclasses.replace(krylov, block=block)
     start, r = _first_axes(task, krylov.block), _direction(task)
-    b = start.shape[1]
-    # A walk costs much whatever the columns: probes of what is left out go along at once.
-    probes = Outside(
-        None,
-        np.concatenate([start, r[:, None]], axis=1),
-        np.empty((0, 0)),
-        task.seed,
-        1,
-        psd=task.kernel.flag.centred,
-    )
+    b, psd = start.shape[1], task.kernel.flag.centred
+    taken = np.concatenate([start, r[:, None]], axis=1)
+    probes = Outside(None, taken, like, task.seed, 1, psd=psd)
     both = np.concatenate([start, probes.block], axis=1)
     op, image = kernel_tiles(program, side, task.weights, both)
     probes.take(image[:, b:])

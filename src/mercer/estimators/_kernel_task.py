@@ -17,7 +17,7 @@ class Task:
     """What the estimator asks of a path.
 
     `landmarks` says which are wanted, where any are; `start` (n, b) are axes found before,
-    from which an iteration goes on, at most `passes` products long.
+    from which an iteration goes on.
     """
 
     kernel: Kernel
@@ -31,7 +31,6 @@ class Task:
     seed: int
     landmarks: Any = None
     start: Array | None = None
-    passes: int | None = None
 
     @property
     def n(self) -> int:

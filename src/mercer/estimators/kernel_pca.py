@@ -276,7 +276,6 @@ class KernelPCA(
                 seed=self._seed(),
                 landmarks=self._choice,
                 start=self._before,
-                passes=None if self._fixed is None else self._fixed.passes,
             ),
             path,
         )

@@ -61,7 +61,6 @@ class CentredKernel(Operator):
     sums: Sums
     dtype: np.dtype[Any]  # of the entries
     consumed: bool = False
-    trace_error: float = 0.0  # measured, where tiles are float32
 
     @abc.abstractmethod
     def times(self, v: Array) -> Array:
@@ -101,6 +100,12 @@ class CentredKernel(Operator):
     def frobenius(self) -> float:
         """A bound on ‖A‖_F."""
         return float(np.sqrt(self.centred_squares + self.lost_squares))
+
+    @property
+    def trace_error(self) -> float:
+        """A bound on what rounding does to `trace`: rᵀkr is a sum over all entries."""
+        narrow = 64 * eps_of(self.dtype) * self.shape[0] * self.sums.largest
+        return narrow if self.dtype.itemsize == 4 else self.entry_error
 
     @property
     def entry_error(self) -> float:
