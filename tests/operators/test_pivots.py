@@ -169,3 +169,15 @@ def test_the_rows_are_left_alone():
     np.testing.assert_array_equal(X, kept)
     assert not np.shares_memory(found.landmarks.rows, X)
     assert not np.shares_memory(found.landmarks.origin, X)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(("spread", "seed"), [(1e-3, 18), (5e-4, 8), (5e-4, 14)])
+def test_a_row_at_the_edge_of_rounding_is_not_drawn_for_ever(spread, seed):
+    """Two ways to a residual differ by rounding: one may be above the floor, one below."""
+    rng = np.random.default_rng(seed)
+    centres = 3 * rng.standard_normal((5, 4))
+    X = centres[rng.integers(0, 5, 500)] + spread * rng.standard_normal((500, 4))
+    found = choose(RBF(0.2), X, 250, seed=seed)
+    assert 50 < found.landmarks.m < 250
+    assert found.trace <= 1e-9 * 500
