@@ -85,7 +85,7 @@ class KernelStream:
         The first 10,000 rows are kept; they settle the lengthscale, the standardisation and
         the landmarks, and are then let go. From there on a block leaves m×m sums only. The
         certificate holds for all rows. Each call ends with m³ operations: larger blocks are
-        cheaper.
+        cheaper. A model that came from `fit` or `refine` is forgotten: a stream begins anew.
 
         Parameters
         ----------

@@ -337,8 +337,7 @@ class KernelPCA(
         else:
             rows, level, marks = self._frame.kept(self.X_fit_, source), found.level[:k], {}
             dual = np.asarray(self._frame.root * axes, dtype)
-        wide = found.landmarks is not None
-        made = None if rows is None else Projection(self._seen, rows, dual, wide=wide)
+        made = None if rows is None else Projection(self._seen, rows, dual, wide=bool(marks))
         own = {"X_fit_": rows, "dual_": dual, "_level": level, "_projection": made}
         return own | marks
 
