@@ -181,7 +181,6 @@ def test_the_rows_are_left_alone():
     assert not np.shares_memory(found.landmarks.origin, X)
 
 
-<<<<<<< HEAD
 COMPOSED = [
     0.5 * RBF(1.0) + Linear(),
     RBF(1.0) * Polynomial(2, gamma=1.0, coef0=1.0),
@@ -213,7 +212,8 @@ def test_composed_kernels(kernel, sparse):
     f, r = found.landmarks.features(rows)
     np.testing.assert_allclose(f, found.f, atol=1e-5 * np.sqrt(size))
     np.testing.assert_allclose(r, found.residual, atol=1e-9 * size)
-=======
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(("spread", "seed"), [(1e-3, 18), (5e-4, 8), (5e-4, 14)])
 def test_a_row_at_the_edge_of_rounding_is_not_drawn_for_ever(spread, seed):
@@ -224,4 +224,3 @@ def test_a_row_at_the_edge_of_rounding_is_not_drawn_for_ever(spread, seed):
     found = choose(RBF(0.2), X, 250, seed=seed)
     assert 50 < found.landmarks.m < 250
     assert found.trace <= 1e-9 * 500
->>>>>>> w-sceptic

@@ -177,21 +177,14 @@ class Growth:
         h = frame.tile(frame.side, np.empty((b, b)), space)
         left = np.zeros((i, b))
         if i:
-<<<<<<< HEAD
             known = table.few(self.indices[:i])
             left = known.tile(frame.side, np.empty((i, b)), space)
             left = whiten(self.triangle[:i, :i], left)
             h -= left.T @ left
-=======
-            x = frame.ready(table.rows[self.indices[:i]])
-            left = np.ascontiguousarray(frame.tile(x, np.empty((i, b)), space).T)
-            left = whiten(np.asfortranarray(self.triangle[:i, :i]), left)
-            h -= left @ left.T
         # Where the sums kept in F say more than rounding and this block says less, nothing is
         # left: the row would be drawn and refused for ever.
         done = drawn[np.diag(h) <= self.floor[drawn]]
         self.residual[done] = np.minimum(self.residual[done], self.floor[done])
->>>>>>> w-sceptic
         level = np.maximum(chance, self.floor[drawn])
         kept, inner = _taken(h, level, self.most - i)
         if kept.size:
