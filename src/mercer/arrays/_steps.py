@@ -15,7 +15,7 @@ from mercer.arrays._precision import itemsize
 from mercer.errors import InputError
 
 Step = Callable[..., Array]
-_STRIP = 2**15  # numbers that stay in the cache between two steps
+_STRIP = 2**16  # numbers that stay in the cache between two steps
 
 
 def apply_steps(steps: Sequence[tuple[str, tuple[float, ...]]], t: Array, space: Any) -> Array:

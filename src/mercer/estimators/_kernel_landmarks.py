@@ -11,6 +11,7 @@ from mercer.arrays import EPS, Array, thread_count
 from mercer.diagnostics import effective_rank
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._indefinite import Signs
+from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import FIRST_GUESS
 from mercer.estimators._kernel_task import KernelFound, Task, no_variance
 from mercer.kernels import Kernel
@@ -139,11 +140,10 @@ class LandmarkModel:
     def axes_of(self, rows: Any, weights: Array | None, count: int) -> Array:
         """Return √w·z/√ν (n, count): nearly the leading eigenvectors of K̃."""
         alive = int(np.sum(self.values > self.error))
-        rotate = self.axes[:, : min(count, alive)]
-        found = np.empty((int(rows.shape[0]), rotate.shape[1]))
-        for part, f, _ in self.landmarks.blocks(rows):
-            found[part] = (f - self.mean) @ rotate
-        found /= np.sqrt(self.values[: rotate.shape[1]])
+        marks, dual, level = self.dual(min(count, alive))
+        found = Projection(self.landmarks.kernel, marks, dual, wide=True).products(rows)
+        found -= level
+        found /= np.sqrt(self.values[: dual.shape[1]])
         return found if weights is None else found * np.sqrt(weights)[:, None]
 
     def dual(self, k: int) -> tuple[Any, Array, Array]:
