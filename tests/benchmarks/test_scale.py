@@ -1,3 +1,4 @@
+import gc
 import json
 import time
 
@@ -31,12 +32,13 @@ def test_clouds_are_the_same_every_time():
 
 
 def test_a_watch_sees_time_and_memory():
+    gc.collect()
     with Watch() as watch:
-        held = np.ones(5_000_000)
+        held = np.ones(20_000_000)
         time.sleep(0.1)
     assert watch.seconds >= 0.1
     if watch.base:  # the system tells the memory of a process
-        assert 0.8 * held.nbytes <= watch.peak <= 3 * held.nbytes
+        assert 0.5 * held.nbytes <= watch.peak <= 2 * held.nbytes
 
 
 def test_roofs_are_measured_and_added_up():

@@ -12,6 +12,7 @@ _FEW = 8  # an iteration pays for at most one axis in so many
 _STEPS = 6  # products that enlarge the space, typical of smooth kernels
 _MOST = 200  # products after which a flat spectrum goes to LAPACK
 _TILE = 1_000_000  # entries of a tile
+_TILE_BYTES = 4e6  # of a tile that is made again
 _BEYOND = 48  # columns of a block beyond the axes wanted: tiles cost more than products
 _WALKS = 3  # walks over the tiles, typical of smooth kernels
 _MOST_WALKS = 30  # walks after which the bound reached is returned
@@ -126,7 +127,7 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     n, k = float(p.rows), p.components
     b = min(p.rows, k + _BEYOND)
     m = start_landmarks(p.rows, k)
-    held = 2 * p.data_bytes + machine.threads * (12.0 * n * b + 3 * p.itemsize * _TILE)
+    held = 2 * p.data_bytes + machine.threads * (12.0 * n * b + 3 * _TILE_BYTES)
     held += _feature_bytes(m, p.threads) + 8.0 * n * (7 * b + 3 * k)
     # What the landmarks are chosen with is gone before there is a basis.
     chosen = 16.0 * m * sampled_rows(p.rows, m, p.memory, p.threads)
