@@ -13,6 +13,7 @@ NUMBERS = np.array([[0.0, 0.25, 0.5], [1.0, 1.75, 0.125]])
 FORMULAS = {
     "affine": ((2.0, -1.0), lambda t: 2 * t - 1),
     "exp": ((), math.exp),
+    "exp_near": ((), math.exp),
     "power": ((3.0,), lambda t: t**3),
     "tanh": ((), math.tanh),
     "log1p": ((), math.log1p),

@@ -140,6 +140,11 @@ def _unit(cloud: Cloud, scale: float) -> float:
     return unit
 
 
+def reach(a: Cloud, b: Cloud, scale: float) -> float:
+    """Return a bound on scale²·‖x-y‖² over all pairs: ‖x̂-ŷ‖² ≤ 2‖x̂‖² + 2‖ŷ‖²."""
+    return 2.0 * _unit(a, scale) ** 2 * (a.most + b.most)
+
+
 def squared_distances(
     a: Cloud, b: Cloud, rows: slice, cols: slice, scale: float, *, factor: float, out: Any
 ) -> Array:

@@ -1,11 +1,18 @@
 """Measures of two rows: what is kept of each set of rows, the tile, the diagonal."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays._angles import angles
-from mercer.arrays._distances import Cloud, distances, make_cloud, squared_distances
+from mercer.arrays._distances import (
+    Cloud,
+    distances,
+    make_cloud,
+    reach,
+    squared_distances,
+)
 from mercer.arrays._namespace import Array, is_numpy, namespace
 from mercer.arrays._programs import Measure
 from mercer.arrays._rows import (
@@ -83,6 +90,11 @@ def measure_tile(
     if factor != 1:
         t *= factor
     return t
+
+
+def largest(measure: Measure, a: Any, b: Any) -> float:
+    """Return a bound on |m(x, y)| over all pairs, where one is known, else infinity."""
+    return reach(a, b, measure.number) if measure.kind == "sqdist" else math.inf
 
 
 def measure_diagonal(measure: Measure, held: Any) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from mercer.arrays._measures import (
     check_measure,
     key_of,
+    largest,
     measure_diagonal,
     measure_tile,
     prepare_measure,
@@ -28,7 +29,7 @@ from mercer.arrays._programs import (
     Unit,
 )
 from mercer.arrays._rows import as_rows, count_rows, is_sparse, rows_at
-from mercer.arrays._steps import apply_steps
+from mercer.arrays._steps import apply_steps, exp_floor
 from mercer.errors import InputError, NotSupportedError
 
 _CALLED = 32  # rows of a user's function at a time when only its diagonal is wanted
@@ -247,6 +248,10 @@ def _stepped(
         t = measure_tile(inner, a.held[key], b.held[key], rows, cols, out, factor)
         if constant:
             steps.insert(0, ("affine", (1.0, constant)))
+        elif steps and steps[0][0] == "exp":
+            most = abs(factor) * largest(inner, a.held[key], b.held[key])
+            if most < -exp_floor(t):  # no exponent is near the end of the numbers
+                steps[0] = ("exp_near", ())
     else:
         t = _run(inner, path, a, b, rows, cols, out, space)
     return apply_steps(steps, t, space) if steps else t

@@ -15,7 +15,7 @@ from mercer.arrays._precision import itemsize
 from mercer.errors import InputError
 
 Step = Callable[..., Array]
-_STRIP = 2**16  # numbers that stay in the cache between two steps
+_STRIP = 2**17  # numbers that stay in the cache between two steps
 
 
 def apply_steps(steps: Sequence[tuple[str, tuple[float, ...]]], t: Array, space: Any) -> Array:
@@ -69,7 +69,7 @@ def clamp(t: Array, least: float | None = None, most: float | None = None) -> Ar
     return t
 
 
-def _floor(t: Array) -> float:
+def exp_floor(t: Array) -> float:
     """Return the exponent under which eᵗ leaves the normal numbers and turns slow."""
     return -87.0 if itemsize(t) == 4 else -700.0
 
@@ -84,7 +84,11 @@ def _affine(t: Array, _space: Any, a: float, b: float) -> Array:
 
 def _exp(t: Array, _space: Any) -> Array:
     # Below the floor np.exp is six times slower; e^-700 beside 1 is nothing.
-    return in_place("exp", clamp(t, least=_floor(t)))
+    return in_place("exp", clamp(t, least=exp_floor(t)))
+
+
+def _exp_near(t: Array, _space: Any) -> Array:
+    return in_place("exp", t)
 
 
 def _power(t: Array, space: Any, exponent: float) -> Array:
@@ -125,7 +129,7 @@ def _squared_sine(t: Array, _space: Any) -> Array:
 
 def _decay(t: Array, space: Any, *coefficients: float) -> Array:
     """(c₀ + c₁t + …)·e⁻ᵗ by Horner's rule; one scratch tile holds the polynomial."""
-    t = clamp(t, most=-_floor(t))  # ∞·0 is not a number
+    t = clamp(t, most=-exp_floor(t))  # ∞·0 is not a number
     if len(coefficients) == 1:
         t *= -1.0
         t = _exp(t, space)
@@ -167,6 +171,7 @@ def _arc(t: Array, space: Any) -> Array:
 STEPS: dict[str, Step] = {
     "affine": _affine,
     "exp": _exp,
+    "exp_near": _exp_near,  # of numbers that are known to be above the floor
     "power": _power,
     "tanh": lambda t, _space: in_place("tanh", t),
     "log1p": lambda t, _space: in_place("log1p", t),

@@ -67,13 +67,13 @@ def _again(
     rng = np.random.default_rng([task.seed, 77])
     picked = np.union1d(rng.choice(n, min(n, _CHECKED), replace=False), also)
     tiles, product, apart = Tiles(n, _CHUNK), np.zeros((len(picked), q.shape[1])), 0.0
-    rows = _Rows(task, picked)
+    rows, seen = _Rows(task, picked), op.rows_at(picked)
     for number in range(len(tiles)):
         part = tiles[number]
         exact = rows.of(part)
         if root is not None:
             exact *= root[picked, None] * root[part]
         product += exact @ q[part]
-        exact -= op.entries(picked, part)
+        exact -= seen.entries(part)
         apart = max(apart, float(exact.max()), -float(exact.min()))
     return picked, product, apart

@@ -36,9 +36,9 @@ class KernelMatrix(CentredKernel):
         """See `CentredKernel.times`."""
         return symmetric_times(self.k, v)
 
-    def entries(self, rows: Array, columns: slice) -> Array:
-        """Return k[rows, columns], (s, c)."""
-        return np.asarray(self.k[rows, columns])
+    def rows_at(self, rows: Array) -> "_SomeRows":
+        """Return some rows of k."""
+        return _SomeRows(self.k[rows])
 
     def taste(self, q: Array, /) -> Array:
         """See `Operator.taste`: every eighth row of a large matrix."""
@@ -85,6 +85,18 @@ class KernelMatrix(CentredKernel):
             rows = self.k[part] - self._levels(part)
             total += float(np.vdot(rows, rows))
         return total
+
+
+@final
+class _SomeRows:
+    """Rows of k (s, n)."""
+
+    def __init__(self, rows: Array) -> None:
+        self.rows = rows
+
+    def entries(self, columns: slice) -> Array:
+        """Return the columns of these rows, (s, c)."""
+        return np.asarray(self.rows[:, columns])
 
 
 def kernel_matrix(

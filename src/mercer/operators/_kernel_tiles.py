@@ -4,7 +4,7 @@ from typing import final
 
 import numpy as np
 
-from mercer.arrays import Array, Node, Side, task, tile
+from mercer.arrays import Array, Given, Node, Side, prepare, task, tile
 from mercer.operators._centred_kernel import CentredKernel, Sums, Walk
 
 
@@ -35,36 +35,55 @@ class KernelTiles(CentredKernel):
         self.walk.run(product.visit)
         return product.total()
 
-    def entries(self, rows: Array, columns: slice) -> Array:
-        """Return k[rows, columns] as the products see it, (s, c)."""
+    def rows_at(self, rows: Array) -> "_SomeRows":
+        """Return some rows of k as the products see them."""
+        return _SomeRows(self.walk, rows)
+
+
+class _SomeRows:
+    """Rows of k (s, n) that are made when they are asked for."""
+
+    def __init__(self, walk: Walk, rows: Array) -> None:
+        self.walk, self.rows = walk, rows
+        other = None if isinstance(walk.program, Given) else walk.side
+        self.few = prepare(walk.program, walk.side.rows[rows], other=other)
+
+    def entries(self, columns: slice) -> Array:
+        """Return the columns of these rows, (s, c)."""
         walk = self.walk
-        parts = [slice(int(row), int(row) + 1) for row in rows]
-        made = [tile(walk.program, walk.side, walk.side, part, columns) for part in parts]
-        found = np.concatenate(made)
+        found = tile(walk.program, self.few, walk.side, slice(0, self.few.n), columns)
         if walk.root is not None:
-            found = found * walk.root[rows, None] * walk.root[columns]
+            found = found * walk.root[self.rows, None] * walk.root[columns]
         return np.asarray(found)
 
 
 class _Product:
-    """k·V summed tile by tile, a sum for each thread; the wide side last, as BLAS likes it."""
+    """k·V summed tile by tile, a sum for each thread; the wide side last, as BLAS likes it.
+
+    V and the sums are cut as the tiles are, each piece in one place of memory.
+    """
 
     def __init__(self, walk: Walk, v: Array) -> None:
-        self.thin = np.ascontiguousarray(v.T, walk.dtype)
-        self.sums = [np.zeros(self.thin.shape) for _ in range(walk.lanes.count)]
+        self.tiles, b = walk.tiles, v.shape[1]
+        pieces = [self.tiles[number] for number in range(len(self.tiles))]
+        self.thin = [np.ascontiguousarray(v[piece].T, walk.dtype) for piece in pieces]
+        shape = (walk.lanes.count, len(pieces), b, self.tiles.rows)
+        self.sums = np.zeros(shape)
 
     def visit(self, lane: int, i: slice, j: slice, t: Array) -> None:
         """Take in one tile."""
-        self.sums[lane][:, i] += self.thin[:, j] @ t.T
+        row, column = i.start // self.tiles.rows, j.start // self.tiles.rows
+        self.sums[lane, row, :, : t.shape[0]] += self.thin[column] @ t.T
         if i != j:
-            self.sums[lane][:, j] += self.thin[:, i] @ t
+            self.sums[lane, column, :, : t.shape[1]] += self.thin[row] @ t
 
     def total(self) -> Array:
         """Return k·V (n, b) in float64."""
-        first = self.sums[0]
+        pieces = self.sums[0]
         for other in self.sums[1:]:
-            first += other
-        return first.T
+            pieces += other
+        whole = pieces.transpose(0, 2, 1).reshape(-1, pieces.shape[1])
+        return np.asarray(whole[: self.tiles.n])
 
 
 def kernel_tiles(
