@@ -38,7 +38,7 @@ class KernelMatrix(CentredKernel):
 
     def rows_at(self, rows: Array) -> "_SomeRows":
         """Return some rows of k."""
-        return _SomeRows(self.k[rows])
+        return _SomeRows(self.k, rows)
 
     def taste(self, q: Array, /) -> Array:
         """See `Operator.taste`: every eighth row of a large matrix."""
@@ -89,14 +89,14 @@ class KernelMatrix(CentredKernel):
 
 @final
 class _SomeRows:
-    """Rows of k (s, n)."""
+    """Rows of k (s, n), copied piece by piece."""
 
-    def __init__(self, rows: Array) -> None:
-        self.rows = rows
+    def __init__(self, k: Array, rows: Array) -> None:
+        self.k, self.rows = k, rows
 
     def entries(self, columns: slice) -> Array:
         """Return the columns of these rows, (s, c)."""
-        return np.asarray(self.rows[:, columns])
+        return np.asarray(self.k[self.rows, columns])
 
 
 def kernel_matrix(
