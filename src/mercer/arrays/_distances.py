@@ -29,6 +29,7 @@ from mercer.errors import InputError
 
 _SAMPLE = 256  # rows that place the origin
 _PAIRS = 2**20  # numbers held at once while close pairs are measured again
+_FEW = 128  # columns up to which a pass over a tile costs much beside the product
 _CROWD = 8  # from one pair in so many on, the whole tile is measured again
 # Largest ‖x̂‖² + ‖ŷ‖², in units of the kernel, at which a smooth kernel takes the product as
 # it is: an absolute error of 1e-12 (float64) or 1e-5 (float32) in the squared distance.
@@ -193,7 +194,8 @@ def _half_negative(
     x, y = rows_at(a.rows, rows), rows_at(b.rows, cols)
     h, g = a.half[rows], b.half[cols]
     with np.errstate(over="ignore", invalid="ignore"):
-        if not close and out is not None and not (is_sparse(x) or is_sparse(y)):
+        few = out is not None and x.shape[1] <= _FEW
+        if few and not close and not (is_sparse(x) or is_sparse(y)):
             t = _in_one_product(x, y, h, g, factor, out)
             return (_zero_diagonal(t, rows, cols) if a is b else t), False
         if is_sparse(x) or is_sparse(y):
