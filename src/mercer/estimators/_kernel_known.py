@@ -59,7 +59,7 @@ class KernelKnown:
     _seen: Kernel
     _coordinates: Array | None
     _landmark_model: Any
-    _sample: tuple[Array, Any]
+    _sample: tuple[Array, Any] | None
     _projected: Callable[[Any], Array]
     _decoder: Learned | None
 
@@ -78,6 +78,7 @@ class KernelKnown:
     def _taught(self) -> tuple[Any, Array, Array | None]:
         """Return rows, coordinates and shares that a regression learns from."""
         if self._coordinates is None:
+            assert self._sample is not None
             return self._sample[1], self._projected(self._sample[1]), None
         share = None if self._frame.weights is None else self._known_share()
         return self._known_rows(), self._known_scores(), share
@@ -85,6 +86,7 @@ class KernelKnown:
     def _placed(self) -> tuple[Array, Array]:
         """Return training row numbers and their coordinates: of all that count, or of some."""
         if self._coordinates is None:
+            assert self._sample is not None
             at, rows = self._sample
             return at, np.asarray(self._projected(rows), np.float64)
         seen = np.flatnonzero(np.isfinite(self._coordinates).all(axis=1))

@@ -214,6 +214,7 @@ class KernelStream:
         weighted = None if np.all(weights == 1.0) else weights
         source = scan(rows)
         this._problem(source, weighted)
+        this._sample = this._sampled()
         refuse_landmarks(this._seen, "partial_fit")
         sums = LandmarkSums(this._landmarks_among(weighted))
         sums.add(this.X_fit_, weighted)

@@ -137,6 +137,7 @@ class KernelPCA(
     """
 
     _given: Kernel
+    _sample: tuple[Array, Any] | None = None
     _before: Array | None = None  # axes from which an iteration goes on
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -235,8 +236,6 @@ class KernelPCA(
         self._choice = self._landmark_choice()
         self.kernel_ = self._seen if self._frame.numeric else self._given
         self.X_fit_ = rows
-        at = spread_evenly(n, weights, _TAUGHT)
-        self._sample = (at, rows[at])
         return Problem(
             rows=n,
             cols=p,
@@ -315,7 +314,7 @@ class KernelPCA(
             "_landmark_model": found.landmarks,
             "_decoder": None,
             "_before": None,
-            "_sample": self._sample if found.landmarks is not None else None,
+            "_sample": None if found.landmarks is None else self._sample or self._sampled(),
             "_fixed": None,
             "_stream": None,
         }
@@ -324,6 +323,12 @@ class KernelPCA(
         if found.landmarks is None or 10 * found.landmarks.residual < found.trace:
             self._warn_rank(fitted["effective_rank_"], int(found.total))  # it is known
         return fitted
+
+    def _sampled(self) -> tuple[Array, Any]:
+        """Return numbers and rows that a model on landmarks learns the way back from."""
+        rows = self.X_fit_
+        at = spread_evenly(int(rows.shape[0]), self._frame.weights, _TAUGHT)
+        return at, rows[at]
 
     def _projecting(
         self, axes: Array, found: KernelFound, source: Source, dtype: Any

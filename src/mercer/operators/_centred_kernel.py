@@ -169,7 +169,8 @@ class Walk:
 
         def adding(lane: int, i: slice, j: slice, t: Array) -> None:
             if i == j:
-                apart[lane] = np.maximum(apart[lane], np.max(np.abs(t - t.T), initial=0.0))
+                # What is above zero on one side is below on the other.
+                apart[lane] = np.maximum(apart[lane], np.max(t - t.T, initial=0.0))
             elif foreign:
                 apart[lane] = max(apart[lane], self._mirrored(i, j, t))
             if i != j:
