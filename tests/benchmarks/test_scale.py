@@ -4,9 +4,6 @@ import time
 
 import numpy as np
 import pytest
-
-pytest.importorskip("threadpoolctl")
-
 from benchmarks import scale
 from benchmarks.roofs import Roofs
 from benchmarks.watch import Watch, clouds

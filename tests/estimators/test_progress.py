@@ -67,7 +67,8 @@ def test_a_task_that_failed_gives_its_line_to_the_next(capsys):
 def test_listening_may_begin_inside_a_task(capsys):
     with task("outer"), mercer.progress(force=True):
         Lanes(1).run(slow(threading.Event()), 3)
-    capsys.readouterr()
+    assert _progress._showing == [False]
+    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_rich_is_loaded_only_when_it_draws(monkeypatch):

@@ -72,6 +72,15 @@ def test_refine_walks_as_often_as_allowed(walks, passes):
     assert len(walks) == passes
 
 
+def test_refine_stops_before_its_passes_are_spent(walks):
+    X = blobs(600, 4)
+    model = KernelPCA(4, kernel=Laplacian(2.0), landmarks=60)
+    with pytest.warns(AccuracyWarning):
+        model.fit(X)
+    assert model.refine(X, tol=1e-9, passes=9).certificate_.met
+    assert len(walks) < 9
+
+
 def test_landmarks_walk_over_no_tiles(walks):
     X = blobs(600, 4)
     for landmarks in (60, "uniform", "kmeans++", X[::10]):

@@ -9,7 +9,7 @@ from mercer.arrays import Array, eps_of
 from mercer.estimators._kernel_landmarks import as_dual
 from mercer.estimators._kernel_projection import Projection
 from mercer.kernels import Kernel
-from mercer.operators import Landmarks, choose
+from mercer.operators import Landmarks, select
 from mercer.planning import start_landmarks
 
 _MOST = 4000  # landmarks after which more would not pay
@@ -107,8 +107,10 @@ def made_with(
 ) -> Compressed:
     """Return the compressed projection on m landmarks; see `compress`."""
     dual = np.asarray(exact.dual, np.float64)
-    factor = choose(kernel, exact.rows, m, seed=seed)
-    marks, g = factor.landmarks, factor.f.T @ dual
+    marks, _ = select(kernel, exact.rows, m, seed=seed)
+    g = np.zeros((marks.m, dual.shape[1]))
+    for part, f, _ in marks.blocks(exact.rows):  # F itself would be n×m
+        g += f.T @ dual[part]
     alive = np.any(dual != 0, axis=0)
     slack = 4 * eps_of(exact.dual.dtype) if slack is None else slack
     missed = np.sqrt(np.maximum(1 - np.sum(g**2, axis=0), 0.0) + slack) * alive

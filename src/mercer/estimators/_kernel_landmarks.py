@@ -5,6 +5,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from scipy.linalg.lapack import dtrtri
 
 from mercer.arrays import EPS, Array, thread_count
@@ -66,6 +67,12 @@ class Choice:
             return self.count if self.rows is not None else min(self.count, rows)
         return max(min(max(components, _ALL), rows), start_landmarks(rows, components))
 
+    def landmarks(self, kernel: Kernel, rows: Any, count: int, **options: Any) -> Landmarks:
+        """Return the rows given, or `count` chosen among `rows`; see `operators.select`."""
+        if self.rows is not None:
+            return Landmarks.of(kernel, self.rows)
+        return select(kernel, rows, count, sampler=self.sampler, **options)[0]
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LandmarkModel:
@@ -107,21 +114,14 @@ class LandmarkModel:
     def of(cls, task: Task) -> "LandmarkModel":
         """Return the model of all rows: landmarks chosen on some, then one pass over all."""
         choice = task.landmarks or Choice()
-        if choice.rows is not None:
-            landmarks = Landmarks.of(task.kernel, choice.rows)
-        else:
-            k = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
-            count = choice.number(task.n, min(k, task.n))
-            landmarks, _ = select(
-                task.kernel,
-                task.rows,
-                count,
-                among=sampled_rows(task.n, count, task.memory, thread_count()),
-                sampler=choice.sampler,
-                weights=task.weights,
-                seed=task.seed,
+        k = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
+        count = choice.number(task.n, min(k, task.n))
+        among = sampled_rows(task.n, count, task.memory, thread_count())
+        sums = LandmarkSums(
+            choice.landmarks(
+                task.kernel, task.rows, count, among=among, weights=task.weights, seed=task.seed
             )
-        sums = LandmarkSums(landmarks)
+        )
         sums.add(task.rows, task.weights)
         return cls.summed(sums)
 
@@ -129,7 +129,6 @@ class LandmarkModel:
     def summed(cls, sums: LandmarkSums) -> "LandmarkModel":
         """Return the model that sums over landmark features hold."""
         values, axes, mean, residual = sums.pairs()
-        values = np.maximum(values, 0.0)
         marks = sums.landmarks
         # Signs as of other fits: the landmark with the largest coordinate has a positive one.
         at_marks = (marks.triangle - mean) @ axes
@@ -203,7 +202,7 @@ def as_dual(marks: Landmarks, w: Array) -> tuple[Any, Array, Array]:
     kernel, lost = marks.kernel, dual.sum(axis=0)
     to_origin = _wide(kernel.block(_wide(marks.rows), _wide(marks.origin)))[:, 0] @ dual
     constant = to_origin - lost * float(kernel.diag(_wide(marks.origin))[0])
-    rows = _stacked(marks.rows, marks.origin)
+    rows = stacked((marks.rows, marks.origin))
     return rows, np.concatenate([dual, -lost[None, :]]), constant
 
 
@@ -211,12 +210,13 @@ def _wide(rows: Any) -> Any:
     return rows.astype(np.float64, copy=False)
 
 
-def _stacked(rows: Any, origin: Any) -> Any:
-    if hasattr(rows, "tocsr"):
-        import scipy.sparse
-
-        return scipy.sparse.vstack([rows, origin], format="csr")
-    return np.concatenate([rows, origin])
+def stacked(parts: tuple[Any, ...]) -> Any:
+    """Return rows, all dense or all sparse, one below the other."""
+    if len(parts) == 1:
+        return parts[0]
+    if hasattr(parts[0], "tocsr"):
+        return scipy.sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
 
 
 def on_landmarks(task: Task) -> tuple[Spectrum, KernelFound]:

@@ -22,11 +22,12 @@ from mercer.estimators._kernel_landmarks import (
     LandmarkModel,
     described,
     refuse_landmarks,
+    stacked,
 )
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._parameters import learned, publish
 from mercer.kernels import Kernel, Precomputed
-from mercer.operators import Landmarks, LandmarkSums, select
+from mercer.operators import LandmarkSums
 from mercer.sources import scan
 
 _BEYOND = 64  # axes more with which few passes start, so that little is left to bound
@@ -209,32 +210,20 @@ class KernelStream:
     def _summed(self, stream: Stream) -> LandmarkSums:
         """Return the sums over the rows kept so far, on landmarks chosen among them."""
         this: Any = self
-        rows = _stacked(stream.blocks)
+        rows = stacked(stream.blocks)
         weights: Array = np.concatenate(stream.weights)
         weighted = None if np.all(weights == 1.0) else weights
         source = scan(rows)
         this._problem(source, weighted)
         this._sample = this._sampled()
         refuse_landmarks(this._seen, "partial_fit")
-        sums = LandmarkSums(this._landmarks_among(weighted))
-        sums.add(this.X_fit_, weighted)
-        return sums
-
-    def _landmarks_among(self, weights: Any) -> Landmarks:
-        this: Any = self
         choice, n = this._choice or Choice(), int(this.X_fit_.shape[0])
-        if choice.rows is not None:
-            return Landmarks.of(this._seen, choice.rows)
-        found, _ = select(
-            this._seen,
-            this.X_fit_,
-            choice.number(n, this._most_components(n)),
-            among=_BUFFER,
-            sampler=choice.sampler,
-            weights=weights,
-            seed=this._seed(),
+        count = choice.number(n, this._most_components(n))
+        seed = this._seed()
+        marks = choice.landmarks(
+            this._seen, this.X_fit_, count, among=_BUFFER, weights=weighted, seed=seed
         )
-        return found
+        return LandmarkSums(marks).add(this.X_fit_, weighted)
 
     def _published(self, stream: Stream) -> dict[str, Any]:
         """Return the fitted attributes of the rows seen so far."""
@@ -370,13 +359,3 @@ def _refuse_mixture(blocks: tuple[Any, ...], rows: Any) -> None:
             got=f"{type(rows).__name__} after {type(blocks[0]).__name__}",
             fix="convert the blocks to one kind",
         )
-
-
-def _stacked(blocks: tuple[Any, ...]) -> Any:
-    if len(blocks) == 1:
-        return blocks[0]
-    if hasattr(blocks[0], "tocsr"):
-        import scipy.sparse
-
-        return scipy.sparse.vstack(blocks, format="csr")
-    return np.concatenate(blocks)
