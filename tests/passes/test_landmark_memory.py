@@ -32,7 +32,8 @@ def test_sums_take_no_more_for_more_rows(kernel):
     w = np.ones(50_000)
     LandmarkSums(marks).add(few)  # what is prepared once is there
     small = peak_of(lambda: LandmarkSums(marks).add(few, w[:5_000]))
-    large = peak_of(lambda: LandmarkSums(marks).add(many, w))
+    # Other threads of the process are traced too: what they take comes on top, now and then.
+    large = min(peak_of(lambda: LandmarkSums(marks).add(many, w)) for _ in range(3))
     assert large < small + 1e6  # F would be 24 MB
     assert large < 8e6
 
