@@ -28,13 +28,13 @@ def rows(n, p=8):
 @pytest.mark.parametrize("kernel", [RBF(3.0), NegativeDistance()], ids=str)
 def test_sums_take_no_more_for_more_rows(kernel):
     marks = Landmarks.of(kernel, rows(60))
-    few, many = rows(5_000), rows(50_000)
-    w = np.ones(50_000)
+    few, many = rows(25_000), rows(100_000)  # both long enough to keep every lane busy
+    w = np.ones(100_000)
     LandmarkSums(marks).add(few)  # what is prepared once is there
-    small = peak_of(lambda: LandmarkSums(marks).add(few, w[:5_000]))
-    # Other threads of the process are traced too: what they take comes on top, now and then.
+    # Lanes whose tiles do not overlap in time hide a buffer, other threads add to the peak.
+    small = max(peak_of(lambda: LandmarkSums(marks).add(few, w[:25_000])) for _ in range(3))
     large = min(peak_of(lambda: LandmarkSums(marks).add(many, w)) for _ in range(3))
-    assert large < small + 1e6  # F would be 24 MB
+    assert large < small + 1e6  # F would be 36 MB more
     assert large < 8e6
 
 
