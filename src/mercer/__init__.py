@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         plan,
         progress,
     )
+    from mercer.sources import scan
     from mercer.studies import tune
 
 __version__ = "0.1.0"
@@ -35,6 +36,7 @@ __all__ = [
     "errors",
     "plan",
     "progress",
+    "scan",
     "tune",
 ]
 
@@ -48,6 +50,7 @@ _HOME = {
     "RandomFeatures": "mercer.estimators",
     "plan": "mercer.estimators",
     "progress": "mercer.estimators",
+    "scan": "mercer.sources",
     "tune": "mercer.studies",
 }
 

@@ -22,6 +22,7 @@ PUBLIC = [
     "errors",
     "plan",
     "progress",
+    "scan",
     "tune",
 ]
 

@@ -1,7 +1,18 @@
-"""Rows from anywhere. Today: arrays and sparse matrices in memory."""
+"""Rows from anywhere: arrays in memory, files and streams that are read block by block."""
 
-from mercer.sources._base import Source, scan
+from mercer.sources._base import Source
+from mercer.sources._blocks import BlockSource, bad_cell
 from mercer.sources._in_memory import DenseSource, SparseSource
 from mercer.sources._mapped import MappedSource
+from mercer.sources._scan import is_scannable, scan
 
-__all__ = ["DenseSource", "MappedSource", "Source", "SparseSource", "scan"]
+__all__ = [
+    "BlockSource",
+    "DenseSource",
+    "MappedSource",
+    "Source",
+    "SparseSource",
+    "bad_cell",
+    "is_scannable",
+    "scan",
+]

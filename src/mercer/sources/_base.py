@@ -15,7 +15,7 @@ class Source(abc.ABC):
     out rows.
     """
 
-    array: Any  # what holds the rows
+    array: Any  # what holds the rows; None where they are read block by block
     shape: tuple[int, int]
     dtype: np.dtype[Any]  # as stored
     nnz: int | None = None  # stored cells of a sparse source
@@ -41,14 +41,3 @@ class Source(abc.ABC):
     def products(self) -> np.dtype[Any]:
         """The precision in which products of this data are exact enough: float32 stays."""
         return self.dtype if self.dtype == np.float32 else np.dtype(np.float64)
-
-
-def scan(data: Any) -> Source:
-    """Return the `Source` of an array of any library, or of a SciPy sparse matrix."""
-    from mercer.sources._in_memory import DenseSource, SparseSource
-
-    if isinstance(data, Source):
-        return data
-    if hasattr(data, "tocsr"):
-        return SparseSource(data.tocsr())
-    return DenseSource(data)

@@ -1,0 +1,161 @@
+"""BlockSource: rows that are read block by block, and never held whole."""
+
+import abc
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from mercer.arrays import Array
+from mercer.errors import InputError
+from mercer.sources._base import Source
+
+Block = Any  # an ndarray (r, p) of floats, integers or booleans, or a CSR array (r, p)
+
+
+class BlockSource(Source):
+    """Abstract: rows of a file or a stream, handed out in blocks of a given length.
+
+    A kind of file is `_read`, the attributes below, and where a row stands (`place`).
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (n, p). Where `counted` is False, n is a forecast until one whole walk has ended.
+    dtype : dtype
+        Of the blocks: float32, float64, or an integer or boolean type; it does not change.
+    nnz : int or None
+        Stored cells (or a forecast) where blocks are CSR arrays; None for dense blocks.
+    names : tuple of str or None
+        Column names.
+    dropped : tuple of (str, str)
+        Columns of the file that are not used, and why.
+    label : str
+        What messages call it: a file's name, or "a stream of blocks".
+    max_passes : float
+        How often it can be walked.
+    """
+
+    array = None
+    names: tuple[str, ...] | None = None
+    dropped: tuple[tuple[str, str], ...] = ()
+    label: str = "the data"
+    counted: bool = True
+    walks: int = 0  # begun so far
+
+    @abc.abstractmethod
+    def _read(self, rows: int, start: int) -> Iterator[Block]:
+        """Yield blocks in order, of any length, from row `start` on; about `rows` is best."""
+
+    @abc.abstractmethod
+    def fingerprint(self) -> str:
+        """Return a text that changes when the rows do: size, time, first and last bytes."""
+
+    def place(self, row: int, column: int) -> str:
+        """Return where a cell stands, for people: file, line or row, and column."""
+        name = "" if self.names is None else f" ({self.names[column]!r})"
+        return f"{self.label}, row {row}, column {column}{name}"
+
+    def blocks(self, rows: int, start: int = 0) -> Iterator[Block]:
+        """Yield blocks of exactly `rows` rows, the last may be shorter, from row `start` on.
+
+        However the file is laid out, the blocks are the same; `start` is a multiple of
+        `rows`.
+        """
+        if self.walks >= self.max_passes:
+            raise InputError(
+                "the rows can be read only once",
+                got=f"{self.label}, walked a second time",
+                fix="write them to a file, or pass a function that makes the iterator anew",
+            )
+        self.walks += 1
+        count = start
+        for block in _even(self._read(rows, start), rows):
+            count += block.shape[0]
+            yield block
+        self.shape, self.counted = (count, self.shape[1]), True
+
+    def sample(self, count: int, among: Any = None) -> Array:
+        """See `Source.sample`: one walk."""
+        n, kept, at = self.shape[0], list[Array](), 0
+        step = max(1, -(-n // count))
+        wanted = None if among is None else np.asarray(among)
+        wanted = None if wanted is None else wanted[:: max(1, -(-len(wanted) // count))]
+        for block in self.blocks(max(1, min(4096, n))):
+            here = np.arange(at, at + block.shape[0])
+            picked = here % step == 0 if wanted is None else np.isin(here, wanted)
+            part = block[np.flatnonzero(picked)]
+            kept.append(part.toarray() if scipy.sparse.issparse(part) else part)
+            at += block.shape[0]
+        return np.concatenate(kept)[:count].astype(self.products)
+
+    def first_bad_cell(self) -> tuple[int, int, float] | None:
+        """See `Source.first_bad_cell`: one walk."""
+        at = 0
+        for block in self.blocks(max(1, min(4096, self.shape[0]))):
+            found = bad_cell(block)
+            if found is not None:
+                return at + found[0], found[1], found[2]
+            at += block.shape[0]
+        return None
+
+    def __repr__(self) -> str:
+        n, p = self.shape
+        about = "" if self.counted else "about "
+        left = f", {len(self.dropped)} columns left out" if self.dropped else ""
+        return f"<{type(self).__name__} {self.label}: {about}{n:,} x {p:,} {self.dtype}{left}>"
+
+
+def bad_cell(block: Block) -> tuple[int, int, float] | None:
+    """Return (row, column, value) of the first NaN or infinity of a block, or None."""
+    if scipy.sparse.issparse(block):
+        bad = np.flatnonzero(~np.isfinite(block.data))
+        if bad.size == 0:
+            return None
+        row = int(np.searchsorted(block.indptr, bad[0], side="right")) - 1
+        return row, int(block.indices[bad[0]]), float(block.data[bad[0]])
+    if block.dtype.kind != "f":
+        return None
+    cells = np.argwhere(~np.isfinite(block))
+    if cells.size == 0:
+        return None
+    row, column = (int(i) for i in cells[0])
+    return row, column, float(block[row, column])
+
+
+def skipped(blocks: Iterator[Block], start: int) -> Iterator[Block]:
+    """Yield the blocks without their first `start` rows: for kinds that cannot seek."""
+    for block in blocks:
+        if start >= block.shape[0]:
+            start -= block.shape[0]
+            continue
+        yield block[start:] if start else block
+        start = 0
+
+
+def _even(blocks: Iterator[Block], rows: int) -> Iterator[Block]:
+    """Yield the same rows in blocks of exactly `rows`; what has that length is not copied."""
+    held, count = list[Block](), 0
+    for block in blocks:
+        at = 0
+        while count + block.shape[0] - at >= rows:
+            take = rows - count
+            whole = at == 0 and take == block.shape[0]
+            held.append(block if whole else block[at : at + take])
+            yield _joined(held)
+            held, count, at = [], 0, at + take
+        if at < block.shape[0]:
+            # A copy: what is left over must not keep a large block, or its buffer, alive.
+            held.append(block[at:].copy())
+            count += block.shape[0] - at
+    if count:
+        yield _joined(held)
+
+
+def _joined(parts: list[Block]) -> Block:
+    if len(parts) == 1:
+        return parts[0]
+    if scipy.sparse.issparse(parts[0]):
+        return scipy.sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)

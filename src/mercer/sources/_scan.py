@@ -1,0 +1,127 @@
+"""scan(): the source of whatever holds rows."""
+
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mercer.errors import InputError
+from mercer.sources._base import Source
+from mercer.sources._in_memory import DenseSource, SparseSource
+
+# How a file's name ends, and who opens it: module of this room and function.
+# Each is called as opener(path, **options).
+_OPENERS = {
+    ".npy": ("_npy", "open_npy"),
+    ".npz": ("_npz", "open_npz"),
+    ".csv": ("_text", "open_text"),
+    ".tsv": ("_text", "open_text"),
+    ".txt": ("_text", "open_text"),
+    ".ndjson": ("_ndjson", "open_ndjson"),
+    ".jsonl": ("_ndjson", "open_ndjson"),
+    ".parquet": ("_parquet", "open_parquet"),
+    ".pq": ("_parquet", "open_parquet"),
+    ".arrow": ("_arrow", "open_arrow"),
+    ".feather": ("_arrow", "open_arrow"),
+    ".ipc": ("_arrow", "open_arrow"),
+    ".h5": ("_hdf5", "open_hdf5"),
+    ".hdf5": ("_hdf5", "open_hdf5"),
+    ".h5ad": ("_h5ad", "open_h5ad"),
+    ".zarr": ("_zarr", "open_zarr"),
+    ".bed": ("_plink", "open_bed"),
+}
+_PACKED = {".gz"}
+_RUNNABLE = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
+
+
+def scan(data: Any, **options: Any) -> Source:
+    """Return the source of a file, a frame, an array or a stream; only its head is read.
+
+    Parameters
+    ----------
+    data : path, array, sparse matrix, frame, or iterator of blocks
+        A file named .npy, .npz (sparse), .csv, .tsv, .parquet (also a folder or a pattern
+        with *), .arrow, .ndjson, .h5, .h5ad, .zarr or .bed; text also packed as .gz; frames
+        of pandas, polars, pyarrow and duckdb, lazy ones too; an iterator of arrays or frames
+        (one walk), or a function that makes one (any number of walks).
+    **options
+        columns, drop : names or positions of the columns to use, or not to use.
+        delimiter, header, na, encoding : for text.
+        key : which data set of an HDF5, AnnData or Zarr file.
+
+    Examples
+    --------
+    >>> import numpy as np, mercer
+    >>> mercer.scan(np.eye(3)).shape
+    (3, 3)
+    """
+    if isinstance(data, Source):
+        _refuse_options(options, "a source that is open already")
+        return data
+    if isinstance(data, str | os.PathLike):
+        return _scan_path(Path(data), options)
+    frame = _module("_frames").open_frame(data, **options)
+    if frame is not None:
+        return frame  # type: ignore[no-any-return]
+    if isinstance(data, Iterator) or callable(data):
+        return _module("_stream").open_stream(data, **options)  # type: ignore[no-any-return]
+    _refuse_options(options, "an array")
+    if hasattr(data, "tocsr"):
+        return SparseSource(data.tocsr())
+    return DenseSource(data)
+
+
+def is_scannable(data: Any) -> bool:
+    """Tell whether `data` is a source already, or something that only `scan` can open."""
+    if isinstance(data, Source | str | os.PathLike):
+        return True
+    return isinstance(data, Iterator) or _module("_frames").is_lazy(data)
+
+
+def _scan_path(path: Path, options: dict[str, Any]) -> Source:
+    kind = kind_of(path)
+    if kind in _RUNNABLE:
+        raise InputError(
+            "files that run code when they are opened are not read",
+            got=f"{path.name}",
+            fix="save the numbers as .npy, .parquet or .csv",
+        )
+    pattern = any(letter in path.name for letter in "*?[")
+    if not pattern and not path.exists():
+        raise InputError(
+            "there is no such file",
+            got=str(path),
+            fix="check the name and the folder",
+        )
+    if path.is_dir() and kind != ".zarr":
+        kind = ".parquet"
+    if kind not in _OPENERS:
+        raise InputError(
+            f"the kind of file is not known by its name's end {kind!r}",
+            got=path.name,
+            fix=f"use one of {', '.join(sorted(_OPENERS))}",
+        )
+    module, function = _OPENERS[kind]
+    return getattr(_module(module), function)(path, **options)  # type: ignore[no-any-return]
+
+
+def kind_of(path: Path) -> str:
+    """Return how a file's name ends, in small letters, without .gz."""
+    ends = [end.lower() for end in path.suffixes]
+    if ends and ends[-1] in _PACKED:
+        ends.pop()
+    return ends[-1] if ends else ""
+
+
+def _module(name: str) -> Any:
+    return import_module(f"mercer.sources.{name}")
+
+
+def _refuse_options(options: dict[str, Any], what: str) -> None:
+    if options:
+        raise InputError(
+            f"{what} takes no options",
+            got=", ".join(sorted(options)),
+            fix="choose columns before, or scan the file itself",
+        )

@@ -1,0 +1,100 @@
+"""Blocks have the length asked for, whatever the layout of the file."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mercer.errors import InputError
+from mercer.sources import BlockSource, bad_cell
+from mercer.sources._blocks import skipped
+
+
+class Pieces(BlockSource):
+    """Rows in pieces of given lengths."""
+
+    label = "pieces"
+
+    def __init__(self, X, lengths, sparse=False, passes=float("inf")):
+        self.X, self.lengths, self.sparse = X, lengths, sparse
+        self.shape, self.dtype, self.counted = (10, X.shape[1]), X.dtype, False
+        self.max_passes = passes
+
+    @property
+    def nbytes(self):
+        return self.X.nbytes
+
+    def fingerprint(self):
+        return "pieces"
+
+    def _read(self, rows, start):
+        return skipped(self._pieces(), start)
+
+    def _pieces(self):
+        at = 0
+        for length in self.lengths:
+            piece = self.X[at : at + length]
+            yield scipy.sparse.csr_array(piece) if self.sparse else piece
+            at += length
+
+
+X = np.arange(66.0).reshape(22, 3)
+
+
+def dense(block):
+    return block.toarray() if scipy.sparse.issparse(block) else block
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("lengths", [[22], [1] * 22, [5, 0, 7, 10], [8, 8, 6]])
+@pytest.mark.parametrize("rows", [1, 4, 8, 22, 30])
+def test_blocks_are_even(lengths, rows, sparse):
+    source = Pieces(X, lengths, sparse)
+    blocks = [dense(block) for block in source.blocks(rows)]
+    assert [len(b) for b in blocks[:-1]] == [rows] * (len(blocks) - 1)
+    assert np.array_equal(np.concatenate(blocks), X)
+    assert source.counted
+    assert source.shape == (22, 3)
+
+
+@pytest.mark.parametrize("start", [0, 4, 20])
+def test_a_walk_may_begin_later(start):
+    source = Pieces(X, [5, 0, 7, 10])
+    blocks = list(source.blocks(4, start))
+    assert np.array_equal(np.concatenate(blocks), X[start:])
+    assert source.shape == (22, 3)
+
+
+def test_a_walk_cut_short_counts_nothing():
+    source = Pieces(X, [22])
+    next(source.blocks(4))
+    assert not source.counted
+    assert "about 10 x 3" in repr(source)
+
+
+def test_rows_that_come_once():
+    source = Pieces(X, [22], passes=1)
+    list(source.blocks(5))
+    with pytest.raises(InputError, match="only once"):
+        list(source.blocks(5))
+
+
+def test_a_sample_is_spread():
+    source = Pieces(X, [5, 7, 10])
+    list(source.blocks(22))
+    assert np.array_equal(source.sample(11), X[::2])
+    assert np.array_equal(source.sample(2, among=[1, 5, 9]), X[[1, 9]])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_first_bad_cell(sparse):
+    Y = X.copy()
+    Y[9, 2], Y[15, 0] = np.inf, np.nan
+    assert Pieces(Y, [5, 7, 10], sparse).first_bad_cell() == (9, 2, np.inf)
+    assert Pieces(X, [5, 7, 10], sparse).first_bad_cell() is None
+    assert bad_cell(np.array([[1, 2]])) is None
+
+
+def test_a_place_has_names():
+    source = Pieces(X, [22])
+    source.names = ("a", "b", "c")
+    assert source.place(3, 1) == "pieces, row 3, column 1 ('b')"

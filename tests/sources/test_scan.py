@@ -1,0 +1,58 @@
+"""scan opens by type and by the end of a file's name."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mercer.errors import InputError
+from mercer.sources import DenseSource, SparseSource, is_scannable, scan
+from mercer.sources._scan import kind_of
+
+
+def test_arrays_stay_where_they_are():
+    X = np.eye(3)
+    assert scan(X).array is X
+    assert isinstance(scan(scipy.sparse.coo_array(X)), SparseSource)
+    source = scan(X)
+    assert isinstance(source, DenseSource)
+    assert scan(source) is source
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("absent.csv", "no such file"),
+        ("model.pkl", "run code"),
+        ("model.joblib", "run code"),
+        ("absent", "no such file"),
+    ],
+)
+def test_names_that_cannot_be_opened(name, words):
+    with pytest.raises(InputError, match=words):
+        scan(name)
+
+
+def test_an_unknown_kind_is_refused(tmp_path):
+    path = tmp_path / "table.xyz"
+    path.write_text("1,2\n")
+    with pytest.raises(InputError, match=r"'\.xyz'"):
+        scan(path)
+
+
+def test_options_belong_to_files():
+    with pytest.raises(InputError, match="an array takes no options"):
+        scan(np.eye(3), columns=[0])
+
+
+def test_the_kind_of_packed_files():
+    assert kind_of(Path("a.b.CSV.gz")) == ".csv"
+    assert kind_of(Path("plain")) == ""
+
+
+def test_what_only_scan_can_open():
+    assert is_scannable("table.csv")
+    assert is_scannable(iter([np.eye(2)]))
+    assert not is_scannable(np.eye(2))
+    assert not is_scannable([[1, 2]])
