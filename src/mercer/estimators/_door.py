@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.errors import InputError, MercerError
-from mercer.sources import Source, scan
+from mercer.sources import BlockSource, Source, bad_cell_error, is_scannable, scan
 
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
 _FEWEST = 2  # rows without which there is no variance
@@ -102,14 +102,10 @@ def refuse_bad_cells(source: Source, names: Any = None) -> None:
     if found is None:
         return
     row, column, value = found
+    if isinstance(source, BlockSource):
+        raise bad_cell_error(source.place(row, column), value)
     name = "" if names is None else f" ({str(names[column])!r})"
-    shown = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
-    missing = "NaN" if np.isnan(value) else "inf"
-    raise InputError(
-        f"X contains {missing}; every cell must be a finite number",
-        got=f"{shown} at row {row}, column {column}{name}",
-        fix="drop or impute such rows or columns first",
-    )
+    raise bad_cell_error(f"row {row}, column {column}{name}", value)
 
 
 def _in_three_lines(error: Exception, data: Any) -> InputError:

@@ -117,9 +117,7 @@ def _exact_exponent(rows: Rows) -> int:
 
 
 def _check_range(moments: Moments) -> None:
-    raw = moments.raw_trace
-    # Beyond this the sample that gave the unit has missed a far larger value.
-    if not np.isfinite(raw) or raw > 1e200 or 0 < raw < 1e-280:
+    if not moments.in_range:
         raise _OutOfRangeError
 
 

@@ -124,6 +124,17 @@ def bad_cell(block: Block) -> tuple[int, int, float] | None:
     return row, column, float(block[row, column])
 
 
+def bad_cell_error(place: str, value: float) -> InputError:
+    """Return the refusal of a cell that is no finite number."""
+    shown = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
+    missing = "NaN" if np.isnan(value) else "inf"
+    return InputError(
+        f"X contains {missing}; every cell must be a finite number",
+        got=f"{shown} at {place}",
+        fix="drop or impute such rows or columns first",
+    )
+
+
 def skipped(blocks: Iterator[Block], start: int) -> Iterator[Block]:
     """Yield the blocks without their first `start` rows: for kinds that cannot seek."""
     for block in blocks:
