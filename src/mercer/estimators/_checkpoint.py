@@ -43,7 +43,7 @@ class Checkpoint:
 
     def __post_init__(self) -> None:
         self._owner = ""
-        self._walks: dict[int, tuple[dict[str, Array], int, bool]] = {}
+        self._walks: dict[str, tuple[dict[str, Array], int, bool]] = {}
         self._written = time.monotonic()
 
     @classmethod
@@ -82,22 +82,24 @@ class Checkpoint:
                 fix="pass the same rows and parameters, or another file, or delete this one",
             )
         for walk in header["walks"]:
-            prefix = f"{walk['walk']}."
-            kept = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+            prefix = f"{walk['walk']}/"
+            kept = {
+                n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)
+            }
             self._walks[walk["walk"]] = (kept, walk["rows"], walk["ended"])
         return self
 
-    def kept(self, walk: int) -> tuple[dict[str, Array], int, bool] | None:
+    def kept(self, walk: str) -> tuple[dict[str, Array], int, bool] | None:
         """See `Journal.kept`."""
-        return self._walks.get(walk)
+        found = self._walks.get(walk)
+        return None if found is None else (_copied(found[0]), found[1], found[2])
 
-    def note(self, walk: int, sums: Sums, rows: int, *, ended: bool) -> None:
-        """See `Journal.note`."""
-        due = ended or time.monotonic() - self._written >= self.every
-        if not due:
+    def note(self, walk: str, sums: Sums, rows: int, *, ended: bool) -> None:
+        """See `Journal.note`: the end of a walk is always written."""
+        if not ended and time.monotonic() - self._written < self.every:
             return
-        self._walks = {n: kept for n, kept in self._walks.items() if n < walk}
-        self._walks[walk] = (sums.keep(), rows, ended)
+        # A solver may write over sums that have ended, and a later write needs them again.
+        self._walks[walk] = (_copied(sums.keep()) if ended else sums.keep(), rows, ended)
         self._write()
         self._written = time.monotonic()
 
@@ -105,7 +107,7 @@ class Checkpoint:
         from mercer import store
 
         arrays = {
-            f"{walk}.{name}": array
+            f"{walk}/{name}": array
             for walk, (kept, _, _) in self._walks.items()
             for name, array in kept.items()
         }
@@ -115,3 +117,7 @@ class Checkpoint:
         ]
         header = {"kind": "checkpoint", "owner": self._owner, "walks": walks}
         store.write(Path(self.path), header, arrays)
+
+
+def _copied(arrays: dict[str, Array]) -> dict[str, Array]:
+    return {name: array.copy() for name, array in arrays.items()}

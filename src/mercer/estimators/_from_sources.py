@@ -1,5 +1,6 @@
 """Estimators that take files and streams: fits with checkpoints, coordinates block by block."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,24 +57,53 @@ class SourceEstimator(SpectralEstimator):
         return self._fit_with(X, y, sample_weight, journal)
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
+        source: Source
         if not is_scannable(X):
             source = super()._admit(X, reset=reset)
         else:
             opened = scan(X)
-            in_memory = not isinstance(opened, BlockSource)
-            if in_memory:
-                source = super()._admit(opened.array, reset=reset)
-            else:
+            if isinstance(opened, BlockSource):
                 source = admit_source(self, opened, reset=reset)
+            else:
+                source = super()._admit(opened.array, reset=reset)
         if self._journal is not None and not isinstance(source, BlockSource):
             source = ArrayBlocks(source)
         return source
+
+    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+        if self._journal is not None:
+            assert isinstance(source, BlockSource)
+            self._journal.begin(self._owner(source, weights))
+        return super()._fitted(source, weights)
+
+    def _owner(self, source: BlockSource, weights: Any) -> dict[str, Any]:
+        """Return what a checkpoint belongs to, as plain data."""
+        parameters = {name: _plain(value) for name, value in self.get_params(False).items()}
+        rows = block_length(source, self._block_bytes(source))
+        return {
+            "method": type(self).__name__,
+            "parameters": parameters,
+            "rows": source.fingerprint(),
+            "weights": _plain(weights),
+            "block": rows,
+        }
 
     def _block_bytes(self, source: Source) -> float:
         """Return the size of a block in memory: 0 where the rows are held anyway."""
         if not isinstance(source, BlockSource):
             return 0.0
         return float(min(_MOST, max(_LEAST, self._budget() / _BLOCKS)))
+
+    def _reading(self, source: Source) -> dict[str, Any]:
+        """Return what the planner may know of rows that are read block by block."""
+        if not isinstance(source, BlockSource):
+            return {}
+        return {
+            "block_bytes": self._block_bytes(source),
+            "read_seconds": source.nbytes / source.rate,
+            "max_passes": source.max_passes - source.walks,
+            "kept": self._journal is not None,
+        }
 
     def transform(self, X: Any, *, out: Any = None) -> Any:
         """Return the coordinates of X, of shape (n_samples, n_components).
@@ -139,3 +169,13 @@ class SourceEstimator(SpectralEstimator):
                 f" {show_bytes(self._budget())} allowed",
                 fix='write them to a file: transform(source, out="coordinates.npy")',
             )
+
+
+def _plain(value: Any) -> str:
+    """Return a text that tells parameters apart; arrays by their bytes."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)
+    array = np.ascontiguousarray(value)
+    if array.dtype == object:
+        return repr(value)
+    return hashlib.sha256(array.tobytes()).hexdigest()

@@ -46,6 +46,8 @@ class BlockRows:
         Size of a block in memory; two or three exist at a time.
     journal : Journal or None
         Where the sums are kept on the way.
+    name : str
+        What the walks are called: "pass 1", "pass 2", …
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class BlockRows:
         products: Any = None,
         block_bytes: float = 16e6,
         journal: Journal | None = None,
+        name: str = "pass",
     ) -> None:
+        self.name = name
         self.source, self.weights, self.journal = source, weights, journal
         self.products = np.dtype(source.products if products is None else products)
         self.per_block = block_length(source, block_bytes)
@@ -86,9 +90,15 @@ class BlockRows:
                 return
             step(part, block)
 
-        walk, self.walks = self.walks, self.walks + 1
-        kept = self.journal if journal else None
-        n = fold(self.source, self.per_block, sums, weighed, walk=walk, journal=kept)
+        self.walks += 1
+        n = fold(
+            self.source,
+            self.per_block,
+            sums,
+            weighed,
+            walk=f"{self.name} {self.walks}",
+            journal=self.journal if journal else None,
+        )
         if self.weights is not None and n != len(self.weights):
             raise _wrong_weights(n, len(self.weights))
         if n < 2:

@@ -116,7 +116,7 @@ class _Products:
 
     def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
         # The same input and options give the same columns, but for another machine's rounding.
-        if not np.array_equal(kept.get("factor"), self.factor):
+        if "factor" not in kept or not np.array_equal(kept["factor"], self.factor):
             return False
         self.matrix[...] = kept["matrix"]
         self.error = float(kept["error"][0])

@@ -1,6 +1,6 @@
 """Dense or sparse: the one place that asks."""
 
-from typing import Any
+from typing import Any, overload
 
 from mercer.arrays import Array
 from mercer.operators._block_rows import BlockRows
@@ -23,6 +23,14 @@ def rows_of(
     """Return the rows of a source about their origin. See `Rows`."""
     kind = SparseRows if isinstance(source, SparseSource) else DenseRows
     return kind(source, weights, products, exponent, origin)
+
+
+@overload
+def centred(rows: Rows, centring: Centring) -> CentredRows | CentredSparse: ...
+
+
+@overload
+def centred(rows: BlockRows, centring: Centring) -> CentredBlocks: ...
 
 
 def centred(

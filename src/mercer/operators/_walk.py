@@ -20,10 +20,10 @@ class Sums(Protocol):
 class Journal(Protocol):
     """Keeps the sums of walks, so that a killed fit goes on where it was."""
 
-    def kept(self, walk: int) -> tuple[dict[str, Array], int, bool] | None:
+    def kept(self, walk: str) -> tuple[dict[str, Array], int, bool] | None:
         """Return the sums of a walk, the rows in them, and whether it had ended; or None."""
 
-    def note(self, walk: int, sums: Sums, rows: int, *, ended: bool) -> None:
+    def note(self, walk: str, sums: Sums, rows: int, *, ended: bool) -> None:
         """Take note of the sums after so many rows; it is up to the journal when to write."""
 
 
@@ -33,7 +33,7 @@ def fold(
     sums: Sums,
     step: Callable[[slice, Any], None],
     *,
-    walk: int,
+    walk: str,
     journal: Journal | None = None,
 ) -> int:
     """Call ``step(part, block)`` for every block in order and return the number of rows.
@@ -48,8 +48,8 @@ def fold(
         What `step` adds to.
     step : function
         Takes the row numbers and the rows of a block.
-    walk : int
-        Number of this walk within a fit, from 0: what a journal calls it.
+    walk : str
+        What a journal calls this walk, such as "gram 1".
     journal : Journal or None
         Where a checkpoint is kept. What it holds of this walk is not read again.
     """
@@ -62,7 +62,7 @@ def fold(
         if ended and known:
             source.shape, source.counted = (start, source.shape[1]), True
             return start
-    with task(f"pass {walk + 1}"):
+    with task(walk):
         for block in ahead(source.blocks(rows, start)):
             part = slice(start, start + block.shape[0])
             with unheard():

@@ -42,6 +42,7 @@ class BlockSource(Source):
     dropped: tuple[tuple[str, str], ...] = ()
     label: str = "the data"
     counted: bool = True
+    rate: float = 1e9  # bytes of the file that are read and parsed per second, roughly
     walks: int = 0  # begun so far
 
     @abc.abstractmethod
