@@ -43,6 +43,7 @@ class Checkpoint:
 
     def __post_init__(self) -> None:
         self._owner = ""
+        self.block: int | None = None
         self._walks: dict[str, tuple[dict[str, Array], int, bool]] = {}
         self._written = time.monotonic()
 
@@ -59,8 +60,12 @@ class Checkpoint:
             fix='pass a path such as "fit.mercer", or mercer.Checkpoint(path, every=60)',
         )
 
-    def begin(self, owner: dict[str, Any]) -> Self:
-        """Read what is kept for this fit, described by plain data; nothing yet is fine."""
+    def begin(self, owner: dict[str, Any], block: int) -> Self:
+        """Read what is kept for this fit, described by plain data; nothing yet is fine.
+
+        Blocks have `block` rows, or as many as those that were kept: free memory, which
+        settles their length, may be another now.
+        """
         from mercer import store
 
         text = json.dumps(owner, sort_keys=True, default=str)
@@ -72,6 +77,7 @@ class Checkpoint:
                 got=str(path.parent),
                 fix="make it first",
             )
+        self.block = block
         if not path.exists():
             return self
         header, arrays = store.read(path, kind="checkpoint")
@@ -81,6 +87,7 @@ class Checkpoint:
                 got=f"{path}: {header.get('said', 'other rows or parameters')}",
                 fix="pass the same rows and parameters, or another file, or delete this one",
             )
+        self.block = header["block"]
         for walk in header["walks"]:
             prefix = f"{walk['walk']}/"
             kept = {
@@ -115,7 +122,12 @@ class Checkpoint:
             {"walk": walk, "rows": rows, "ended": ended}
             for walk, (_, rows, ended) in self._walks.items()
         ]
-        header = {"kind": "checkpoint", "owner": self._owner, "walks": walks}
+        header = {
+            "kind": "checkpoint",
+            "owner": self._owner,
+            "block": self.block,
+            "walks": walks,
+        }
         store.write(Path(self.path), header, arrays)
 
 

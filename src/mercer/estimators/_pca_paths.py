@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent, eps_of
-from mercer.errors import DataWarning, warn
+from mercer.errors import DataWarning, InputError, warn
 from mercer.operators import (
     BlockRows,
     CentredBlocks,
@@ -55,6 +55,20 @@ class Recipe:
         if self.root_feature_weight is not None:
             factor = factor * self.root_feature_weight[start : start + len(variances)]
         return factor
+
+
+def root_feature_weight(weights: Any, p: int) -> Array | None:
+    """Return √weights (p,), or None."""
+    if weights is None:
+        return None
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
+        raise InputError(
+            "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
+            got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
+            fix=f"pass {p} positive numbers; drop the columns that should not count",
+        )
+    return np.sqrt(found)
 
 
 def is_constant(variances: Array, step: Array) -> Array:

@@ -81,7 +81,11 @@ def is_scannable(data: Any) -> bool:
     """Tell whether `data` is a source already, or something that only `scan` can open."""
     if isinstance(data, Source | str | os.PathLike):
         return True
-    return isinstance(data, Iterator) or _module("_frames").is_lazy(data)
+    if isinstance(data, Iterator):
+        return not hasattr(data, "shape")
+    # Frames in memory go another way, and wrapping a wide one costs time.
+    lazy = hasattr(data, "collect") or type(data).__module__.split(".")[0].endswith("duckdb")
+    return lazy and bool(_module("_frames").is_lazy(data))
 
 
 def _scan_path(path: Path, options: dict[str, Any]) -> Source:
