@@ -257,3 +257,15 @@ def test_far_values_in_later_blocks_change_the_unit():
     found = held.scatter().scatter
     step = 2.0 ** (held.exponent - unit)
     assert np.abs(found * step**2 - scatter).max() <= 1e-13 * np.trace(scatter)
+
+
+@pytest.mark.parametrize("rows", [3, 50])
+def test_the_error_of_float32_products_is_a_bound(rows):
+    X = (table("plain", 12, 400) + 50).astype(np.float32)
+    source = Pieces(X, 5)
+    held = BlockRows(source, None, np.float32, block_bytes(source, rows))
+    gram, found, _ = held.outer(lambda *_: None)
+    away = X.astype(np.float64) - X.astype(np.float64).mean(0)
+    assert np.linalg.norm(gram - away @ away.T, 2) <= found.error <= 1e-4 * np.trace(gram)
+    whole = BlockRows(source, None, np.float32, block_bytes(source, rows)).scatter()
+    assert np.linalg.norm(whole.scatter - away.T @ away, 2) <= whole.error
