@@ -5,6 +5,7 @@ The room knows no estimator. What a description means is known by the one that w
 
 from mercer.store._layout import VERSION
 from mercer.store._read import read
+from mercer.store._replace import replacing
 from mercer.store._write import write
 
-__all__ = ["VERSION", "read", "write"]
+__all__ = ["VERSION", "read", "replacing", "write"]
