@@ -80,6 +80,11 @@ class PackedTable(FileSource):
         self._archive, self._member = archive, member
         self._choose(None, columns, drop)
 
+    @property
+    def nbytes(self) -> int:
+        """See `Source.nbytes`: whole rows are read, whatever the columns; unpacked."""
+        return self._member.nbytes
+
     def _read(self, rows: int, start: int) -> Iterator[Array]:
         n, p = self.stored_shape
         stored = self._member.stored
