@@ -11,14 +11,14 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources._files import FileSource, native, reason_of
 
-_SLAB = 1 << 28  # bytes of whole rows of chunks that are held at most
+_SLAB = 1 << 26  # bytes of whole rows of chunks that are held at most
 
 
 class ChunkedSource(FileSource):
     """Abstract: a two-dimensional data set that gives rows by slices.
 
     Chunks are unpacked whole, so rows are read up to the ends of chunks and none is unpacked
-    twice. Where one row of chunks is larger than 256 MB, less is read at a time, and each
+    twice. Where one row of chunks is larger than 64 MB, less is read at a time, and each
     chunk is unpacked as often as blocks cut it: tables in chunks of whole columns are slow.
 
     Attributes

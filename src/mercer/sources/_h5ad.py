@@ -22,7 +22,7 @@ from mercer.sources._csr import (
     refuse_what_does_not_fit,
 )
 from mercer.sources._files import FileSource, native, reason_of, table_shape
-from mercer.sources._hdf5 import Hdf5Source, check_dataset, label_of, member, open_file
+from mercer.sources._hdf5 import BROKEN, Hdf5Source, check_dataset, label_of, member, open_file
 
 
 @final
@@ -143,7 +143,7 @@ def _pointers(group: Any, n: int, nnz: int, label: str) -> Array:
 def _part(dataset: Any, lo: int, hi: int, label: str) -> Array:
     try:
         part = np.asarray(dataset[lo:hi])
-    except (OSError, ValueError, RuntimeError) as error:
+    except BROKEN as error:
         raise InputError(
             "stored cells of the file cannot be read",
             got=f"{label}, cells {lo} to {hi - 1}: {reason_of(error)}",
@@ -164,7 +164,7 @@ def _names(file: Any, side: str, path: Path) -> tuple[str, ...] | None:
         else:
             found = table[index]
             cells = (found if hasattr(found, "dtype") else found["values"])[:]
-    except (KeyError, OSError, ValueError, TypeError, RuntimeError) as error:
+    except BROKEN as error:
         raise InputError(
             f"the names of {side!r} cannot be read",
             got=f"{path.name}, {side}/{index}: {reason_of(error)}",

@@ -10,12 +10,17 @@ from mercer.errors import InputError
 from mercer.sources._chunks import ChunkedSource
 from mercer.sources._files import block_dtype, reason_of, table_shape
 
+# What h5py raises for damaged files.
+BROKEN = (OSError, RuntimeError, ValueError, LookupError, TypeError, OverflowError)
+
 
 @final
 class Hdf5Source(ChunkedSource):
     """A two-dimensional data set (n, p) of an HDF5 file, opened anew for each walk.
 
     Chunks that were never written are legal HDF5: they are read as the fill value, mostly 0.
+    HDF5 keeps no checksum unless asked: a flipped bit in the cells is not seen, and one in
+    the directories can make the HDF5 library itself hang or crash.
 
     Parameters
     ----------
@@ -96,23 +101,25 @@ def open_file(path: Path) -> Iterator[Any]:
             got=f"{path.name}, and h5py is not installed",
             fix="pip install h5py",
         ) from None
+    # One try for the opening and the reading: HDF5 finds damage wherever it first looks.
     try:
-        file = h5py.File(path, "r")
-    except (OSError, RuntimeError, ValueError) as error:
+        with h5py.File(path, "r") as file:
+            yield file
+    except InputError:
+        raise
+    except BROKEN as error:
         raise InputError(
-            "the file cannot be opened as HDF5",
+            "the file cannot be read as HDF5",
             got=f"{path.name}: {reason_of(error)}",
             fix="copy or write the file again: it is cut off, damaged, or of another kind",
-        ) from None
-    with file:
-        yield file
+        ) from error
 
 
 def member(file: Any, key: str, path: Path) -> Any:
     """Return a data set or group of an open file by its name."""
     try:
         found = file[key]
-    except (KeyError, ValueError, OSError, RuntimeError) as error:
+    except KeyError as error:
         names = [name for name, _ in _all_datasets(file)]
         raise InputError(
             f"there is no data set {key!r}",
