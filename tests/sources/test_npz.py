@@ -1,8 +1,5 @@
 """A .npz archive gives the rows of the matrix that was saved."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -100,34 +97,3 @@ def test_packed_rows_hold_no_cells(tmp_path):
     assert isinstance(source, PackedRows)
     held = [v.nbytes for v in vars(source).values() if isinstance(v, np.ndarray)]
     assert held == [104 * 8]
-
-
-WALK = """
-import sys
-from mercer.arrays import anonymous_bytes
-from mercer.sources import scan
-source, total = scan(sys.argv[1]), 0.0
-before = anonymous_bytes()
-most = 0
-for block in source.blocks(2000):
-    total += float(block.sum())
-    most = max(most, anonymous_bytes() - before)
-print(total, most / 1e6)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="anonymous memory is told by /proc")
-def test_a_walk_holds_a_few_blocks(tmp_path):
-    """200 MB of cells in blocks of 2 MB: less than 40 MB of anonymous memory."""
-    n, each = 200_000, 83
-    indices = np.tile(np.arange(each, dtype="i4") * 3, n)
-    matrix = scipy.sparse.csr_array(
-        (np.ones(n * each), indices, np.arange(n + 1) * each), shape=(n, 300)
-    )
-    scipy.sparse.save_npz(tmp_path / "x.npz", matrix, compressed=False)
-    assert (tmp_path / "x.npz").stat().st_size > 190e6
-    run = [sys.executable, "-c", WALK, str(tmp_path / "x.npz")]
-    total, most = map(float, subprocess.check_output(run, text=True).split())
-    assert total == n * each
-    assert most < 40
