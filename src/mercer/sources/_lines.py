@@ -1,0 +1,249 @@
+"""Whole lines of a text file in blocks, and sources that are made of them."""
+
+import abc
+import dataclasses
+import itertools
+from collections.abc import Generator, Iterator
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import DataWarning, InputError, warn
+from mercer.sources._blocks import BlockSource
+from mercer.sources._bytes import Chunks, TextFile, undecodable
+
+LONGEST = 32 << 20  # bytes of one line; more is not a table
+_HEAD = 1 << 20
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Lines:
+    r"""Some whole records of a file.
+
+    Attributes
+    ----------
+    data : bytes
+        UTF-8; every record ends with \n.
+    line : int
+        Number of the first line in the file, from 1.
+    cut : bool
+        Whether the last line of the file is here and had no newline.
+    """
+
+    data: bytes
+    line: int
+    cut: bool = False
+
+    def line_at(self, offset: int) -> int:
+        """Return the number of the line that holds the byte at `offset`."""
+        return self.line + self.data.count(b"\n", 0, offset)
+
+
+def whole_lines(chunks: Chunks, quotes: bool) -> Generator[Lines, None, None]:
+    """Yield the lines of a file in blocks of about the size of the chunks.
+
+    With `quotes`, a newline between double quotes ends no record. Empty lines at the end of
+    the file are left out.
+    """
+    held, line = b"", 1
+    for chunk in chunks:
+        held += chunk
+        # Empty lines wait: they are an error only where another line follows.
+        full = len(held[: _last_end(held, quotes)].rstrip(b"\r\n"))
+        if full:
+            end = held.index(b"\n", full) + 1
+            yield _checked(Lines(held[:end], line), chunks.file)
+            line += held.count(b"\n", 0, end)
+            held = held[end:]
+        elif len(held) > LONGEST:
+            raise _endless(held, line, chunks.file, quotes)
+    held = held.rstrip(b"\r\n")
+    if quotes and held.count(b'"') % 2:
+        raise _endless(held, line, chunks.file, quotes)
+    if held:
+        yield _checked(Lines(held + b"\n", line, cut=True), chunks.file)
+
+
+def _last_end(data: bytes, quotes: bool) -> int:
+    """Return where the last whole record ends, 0 where none does."""
+    if not quotes or b'"' not in data:
+        return data.rfind(b"\n") + 1
+    cells = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(cells == ord("\n"))
+    marks = np.flatnonzero(cells == ord('"'))
+    outside = ends[np.searchsorted(marks, ends) % 2 == 0]
+    return int(outside[-1]) + 1 if outside.size else 0
+
+
+def _checked(lines: Lines, file: TextFile) -> Lines:
+    """Return the lines with plain newlines; NUL bytes and broken characters are refused."""
+    at = lines.data.find(b"\0")
+    if at >= 0:
+        raise InputError(
+            "text holds no NUL bytes",
+            got=f"{file.label}, line {lines.line_at(at)}: {_around(lines.data, at)}",
+            fix="the file is damaged or no text: write it again",
+        )
+    if not lines.data.isascii():
+        try:
+            lines.data.decode()
+        except UnicodeDecodeError as error:
+            raise undecodable(error, file, lines.line) from None
+    if b"\r" not in lines.data:
+        return lines
+    data = lines.data.replace(b"\r\n", b"\n")
+    if lines.cut and lines.line == 1 and data.count(b"\r") > data.count(b"\n"):
+        raise InputError(
+            "lines must end with a newline",
+            got=f"{file.label}: its lines end with a carriage return alone",
+            fix="save it with the line ends of Unix or Windows",
+        )
+    return dataclasses.replace(lines, data=data)
+
+
+def _around(data: bytes, at: int) -> str:
+    return repr(data[max(0, at - 10) : at + 10].decode("utf-8", "replace"))
+
+
+def _endless(held: bytes, line: int, file: TextFile, quotes: bool) -> InputError:
+    """Return the refusal of a line that does not end."""
+    if quotes and b'"' in held:
+        at = _suspect_quote(held)
+        before = held.count(b"\n", 0, at)
+        return InputError(
+            "a quote is opened and never closed",
+            got=f"{file.label}, line {line + before}: {_around(held, at)}",
+            fix="close it; a quote inside a quoted field is written twice",
+        )
+    return InputError(
+        f"a line is longer than {LONGEST >> 20} MB",
+        got=f"{file.label}, line {line}: {_around(held, 10)}...",
+        fix="check that the file is a table with one row per line",
+    )
+
+
+def _suspect_quote(held: bytes) -> int:
+    """Return the first quote that follows a letter or digit, else the last one."""
+    marks = np.flatnonzero(np.frombuffer(held, np.uint8) == ord('"'))
+    for at in marks[::2].tolist():
+        if held[at - 1 : at].isalnum():
+            return int(at)
+    return int(marks[-1])
+
+
+class LineSource(BlockSource):
+    """Abstract: rows of float64 in a file with one record per line.
+
+    A kind of file says where records begin (`_starts`) and what they hold (`_values`).
+
+    Attributes
+    ----------
+    block_bytes : int
+        Bytes that are read and parsed in one go.
+    """
+
+    block_bytes = 8 << 20
+    dtype = np.dtype(np.float64)
+    counted = False
+    file: TextFile
+    quotes = True
+    _warned = False
+
+    @abc.abstractmethod
+    def _starts(self, lines: Lines) -> Array:
+        """Return where in the bytes each record begins, an array of integers (r,)."""
+
+    @abc.abstractmethod
+    def _values(self, lines: Lines) -> Array:
+        """Return the numbers of the chosen columns, (r, p); what is no number is refused."""
+
+    @abc.abstractmethod
+    def _options(self) -> tuple[Any, ...]:
+        """Return what else decides how the file is read."""
+
+    def _body(self, lines: Lines) -> Lines:
+        """Return the lines without what stands before the first record."""
+        return lines
+
+    @property
+    def nbytes(self) -> int:
+        """See `Source.nbytes`: the file as stored."""
+        return self._nbytes
+
+    def _open(self, file: TextFile) -> Lines:
+        """Take the file and return its head; the forecast of rows needs `_forecast`."""
+        self.file, self.label, self._nbytes = file, file.label, file.nbytes
+        chunks = Chunks(file, _HEAD)
+        walk = whole_lines(chunks, self.quotes)
+        parts = list(itertools.islice(walk, 1))
+        while parts and sum(part.data.count(b"\n") for part in parts) < 3:
+            more = next(walk, None)
+            if more is None:
+                break
+            parts.append(more)
+        if not parts:
+            raise InputError(
+                "the file is empty",
+                got=f"{file.label}: {self._nbytes:,} bytes, no line of text",
+                fix="check how it was written",
+            )
+        head = Lines(b"".join(part.data for part in parts), 1, parts[-1].cut)
+        self._share = len(head.data) / chunks.given * chunks.packed / self._nbytes
+        if next(walk, None) is None:
+            self._share = 1.0
+        walk.close()
+        return head
+
+    def _forecast(self, head: Lines) -> int:
+        """Return about how many rows there are, by the records in the head."""
+        return max(1, round(len(self._starts(self._body(head))) / self._share))
+
+    def fingerprint(self) -> str:
+        """See `BlockSource.fingerprint`."""
+        return self.file.fingerprint(self.names, *self._options())
+
+    def place(self, row: int, column: int) -> str:
+        """Return file, line and column of a cell: the lines are counted again."""
+        name = "" if self.names is None else repr(self.names[column])
+        return f"{self.label}, line {self._line(row)}, column {name}"
+
+    def _line(self, row: int) -> int:
+        at = 0
+        for lines in self._walk():
+            starts = self._starts(lines)
+            if row < at + len(starts):
+                return lines.line_at(int(starts[row - at]))
+            at += len(starts)
+        return lines.line_at(len(lines.data))
+
+    def _walk(self) -> Iterator[Lines]:
+        for lines in whole_lines(Chunks(self.file, self.block_bytes), self.quotes):
+            body = self._body(lines)
+            if body.data:
+                yield body
+
+    def _read(self, rows: int, start: int) -> Iterator[Array]:
+        for lines in self._walk():
+            if start:
+                count = len(self._starts(lines))
+                if start >= count:
+                    start -= count
+                    continue
+            values = self._values(lines)[start:]
+            start = 0
+            if lines.cut:
+                self._say_cut(lines)
+            yield values
+
+    def _say_cut(self, lines: Lines) -> None:
+        if self._warned or lines.line_at(len(lines.data)) <= 2:
+            return  # one line alone has no others to compare with
+        self._warned = True
+        warn(
+            "the last line does not end with a newline: it may be cut",
+            got=f"{self.label}, line {lines.line_at(len(lines.data)) - 1}",
+            fix="compare it with the source; add a newline if it is whole",
+            category=DataWarning,
+        )
