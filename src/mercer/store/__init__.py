@@ -1,0 +1,10 @@
+"""Files of plain data: a description in JSON and named arrays, checked to the last byte.
+
+The room knows no estimator. What a description means is known by the one that wrote it.
+"""
+
+from mercer.store._layout import VERSION
+from mercer.store._read import read
+from mercer.store._write import write
+
+__all__ = ["VERSION", "read", "write"]
