@@ -3,16 +3,14 @@
 import codecs
 import dataclasses
 import gzip
-import hashlib
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, final
+from typing import IO, final
 
 from mercer.errors import InputError
 
 _LOOK = 4096  # bytes that tell what a file is
-_ENDS = 64 << 10  # bytes of the beginning and of the end that go into a fingerprint
 _BOMB_BYTES = 100_000_000  # unpacked bytes from which on the packing ratio is watched
 _BOMB_RATIO = 1000
 
@@ -73,16 +71,6 @@ class TextFile:
     def nbytes(self) -> int:
         """Its size as stored."""
         return self.path.stat().st_size
-
-    def fingerprint(self, *options: Any) -> str:
-        """Return a text that changes with the size, the time, either end or the options."""
-        stat = self.path.stat()
-        found = hashlib.sha256(repr(options).encode())
-        with self.path.open("rb") as stream:
-            found.update(stream.read(_ENDS))
-            stream.seek(max(0, stat.st_size - _ENDS))
-            found.update(stream.read(_ENDS))
-        return f"{stat.st_size}-{stat.st_mtime_ns}-{found.hexdigest()}"
 
 
 @final
@@ -159,8 +147,8 @@ def look(path: Path, encoding: str | None = None) -> TextFile:
         raw.seek(0)
         stream = gzip.GzipFile(fileobj=raw) if packed else raw
         head = _read(stream, _LOOK, path.name, 0)
-    name, mark = _encoding(head, encoding, path.name)
     _refuse_disguise(head, path.name, packed)
+    name, mark = _encoding(head, encoding, path.name)
     return TextFile(path, packed, name, mark)
 
 
@@ -230,7 +218,7 @@ def _encoding(head: bytes, wanted: str | None, label: str) -> tuple[str, int]:
 def _codec(wanted: str) -> str:
     try:
         name = codecs.lookup(wanted).name
-        b"".decode(name)  # refuses codecs that do not make text
+        "a".encode(name)  # refuses codecs that do not make text
         codecs.getincrementaldecoder(name)
     except (LookupError, TypeError):
         raise InputError(

@@ -84,9 +84,7 @@ def read_cells(text: bytes, delimiter: str) -> Any:
     r"""Return cells that end with \n as a polars Series of text."""
     import polars as pl
 
-    frame = pl.read_csv(
-        text, has_header=False, separator=delimiter, schema={"cell": pl.String}
-    )
+    frame = pl.read_csv(text, has_header=False, separator=delimiter, schema={"cell": pl.String})
     return frame["cell"].fill_null("")
 
 

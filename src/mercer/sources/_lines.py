@@ -2,6 +2,7 @@
 
 import abc
 import dataclasses
+import hashlib
 import itertools
 from collections.abc import Generator, Iterator
 from typing import Any, final
@@ -10,8 +11,8 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError, warn
-from mercer.sources._blocks import BlockSource
 from mercer.sources._bytes import Chunks, TextFile, undecodable
+from mercer.sources._files import FileSource
 
 LONGEST = 32 << 20  # bytes of one line; more is not a table
 _HEAD = 1 << 20
@@ -50,17 +51,15 @@ def whole_lines(chunks: Chunks, quotes: bool) -> Generator[Lines, None, None]:
     held, line = b"", 1
     for chunk in chunks:
         held += chunk
-        # Empty lines wait: they are an error only where another line follows.
-        full = len(held[: _last_end(held, quotes)].rstrip(b"\r\n"))
-        if full:
-            end = held.index(b"\n", full) + 1
+        end = _without_empty(held, _last_end(held, quotes))
+        if end:
             yield _checked(Lines(held[:end], line), chunks.file)
             line += held.count(b"\n", 0, end)
             held = held[end:]
         elif len(held) > LONGEST:
             raise _endless(held, line, chunks.file, quotes)
     held = held.rstrip(b"\r\n")
-    if quotes and held.count(b'"') % 2:
+    if len(held) > LONGEST or (quotes and held.count(b'"') % 2):
         raise _endless(held, line, chunks.file, quotes)
     if held:
         yield _checked(Lines(held + b"\n", line, cut=True), chunks.file)
@@ -75,6 +74,18 @@ def _last_end(data: bytes, quotes: bool) -> int:
     marks = np.flatnonzero(cells == ord('"'))
     outside = ends[np.searchsorted(marks, ends) % 2 == 0]
     return int(outside[-1]) + 1 if outside.size else 0
+
+
+def _without_empty(data: bytes, end: int) -> int:
+    """Return where the last record before `end` ends that is no empty line, or 0.
+
+    Empty lines wait: they are an error only where another line follows.
+    """
+    begin = max(0, end - 4096)  # seldom more: no copy of the whole
+    if not data[begin:end].strip(b"\r\n"):
+        begin = 0
+    text = data[begin:end].rstrip(b"\r\n")
+    return data.index(b"\n", begin + len(text)) + 1 if text else 0
 
 
 def _checked(lines: Lines, file: TextFile) -> Lines:
@@ -133,7 +144,7 @@ def _suspect_quote(held: bytes) -> int:
     return int(marks[-1])
 
 
-class LineSource(BlockSource):
+class LineSource(FileSource):
     """Abstract: rows of float64 in a file with one record per line.
 
     A kind of file says where records begin (`_starts`) and what they hold (`_values`).
@@ -174,7 +185,8 @@ class LineSource(BlockSource):
 
     def _open(self, file: TextFile) -> Lines:
         """Take the file and return its head; the forecast of rows needs `_forecast`."""
-        self.file, self.label, self._nbytes = file, file.label, file.nbytes
+        self.file, self.path, self.label = file, file.path, file.label
+        self._nbytes = file.nbytes
         chunks = Chunks(file, _HEAD)
         walk = whole_lines(chunks, self.quotes)
         parts = list(itertools.islice(walk, 1))
@@ -201,8 +213,10 @@ class LineSource(BlockSource):
         return max(1, round(len(self._starts(self._body(head))) / self._share))
 
     def fingerprint(self) -> str:
-        """See `BlockSource.fingerprint`."""
-        return self.file.fingerprint(self.names, *self._options())
+        """See `FileSource.fingerprint`: also how the text is read."""
+        return hashlib.sha256(
+            repr((super().fingerprint(), self._options())).encode()
+        ).hexdigest()
 
     def place(self, row: int, column: int) -> str:
         """Return file, line and column of a cell: the lines are counted again."""

@@ -61,7 +61,8 @@ class NdjsonSource(LineSource):
         kinds = [_kind(values) for values in zip(*rows, strict=True)]
         names = list(self._keys)
         chosen = choose_columns(names, [k.other for k in kinds], columns, drop, self.label)
-        self.names, self.dropped, self._at = chosen.names, chosen.dropped, chosen.at
+        self.names, self.dropped = chosen.names, chosen.dropped
+        self.at, self._at = np.asarray(chosen.at, np.intp), chosen.at
         self._flags = [kinds[i].flags for i in chosen.at]
         self.shape = (self._forecast(head), len(chosen.at))
 

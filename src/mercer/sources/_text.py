@@ -100,10 +100,10 @@ class TextSource(LineSource):
             refuse_uneven_header(fields, self.label)
             self._header = int(fields.stops[fields.ends[0]]) + 1
         fields.refuse_ragged(self._width, self.label)
-        self._choose(fields, rows, columns, drop)
+        self._settle(fields, rows, columns, drop)
         self.shape = (self._forecast(head), len(self.names or ()))
 
-    def _choose(
+    def _settle(
         self,
         fields: Fields,
         rows: list[list[str]],
@@ -123,11 +123,12 @@ class TextSource(LineSource):
         kinds = [kind_of_column(cells, self._na) for cells in zip(*body, strict=True)]
         chosen = choose_columns(names, [k.other for k in kinds], columns, drop, self.label)
         self.names, self.dropped = chosen.names, chosen.dropped
-        self._at = tuple(sorted(set(chosen.at)))  # as they stand in the file
-        place = {column: i for i, column in enumerate(self._at)}
-        self._order = None if chosen.at == self._at else [place[c] for c in chosen.at]
-        self._flags = [kinds[i].flags for i in self._at]
-        self._read_names = [names[i] for i in self._at]
+        self.at = np.asarray(chosen.at, np.intp)
+        self._kept = tuple(sorted(set(chosen.at)))  # as they stand in the file
+        place = {column: i for i, column in enumerate(self._kept)}
+        self._order = None if chosen.at == self._kept else [place[c] for c in chosen.at]
+        self._flags = [kinds[i].flags for i in self._kept]
+        self._read_names = [names[i] for i in self._kept]
 
     def _rows(self, fields: Fields) -> list[list[str]]:
         """Return the cells of the first records."""
@@ -162,10 +163,10 @@ class TextSource(LineSource):
 
     def _values(self, lines: Lines) -> Array:
         fields = self._fields(lines)
-        text = kept(fields, self._width, self._at)
+        text = kept(fields, self._width, self._kept)
         values = None
         if not any(self._flags):
-            values = to_floats(text, len(self._at), self._delimiter, self._na)
+            values = to_floats(text, len(self._kept), self._delimiter, self._na)
         if values is None or len(values) != len(fields.ends):
             values = self._careful(fields, text)
         return values if self._order is None else values[:, self._order]
@@ -173,14 +174,15 @@ class TextSource(LineSource):
     def _careful(self, fields: Fields, text: bytes) -> Array:
         """Return the numbers of a block that has odd spellings; name a cell of text."""
         cells = read_cells(text, self._delimiter)
-        if len(cells) != len(fields.ends) * len(self._at):
-            raise NotImplementedError
+        if len(cells) != len(fields.ends) * len(self._kept):
+            rows = [fields.cells(i) for i in range(len(fields.ends))]
+            cells = type(cells)([row[i] for row in rows for i in self._kept])
         values, wrong = to_floats_with_care(cells, self._flags, self._na)
         if wrong.any():
             row, column = (int(i) for i in np.argwhere(wrong)[0])
             name, flags = self._read_names[column], self._flags[column]
             place = f"{self.label}, line {fields.line(row)}, column {name!r}"
-            raise not_a_number(place, fields.cells(row)[self._at[column]], name, flags)
+            raise not_a_number(place, fields.cells(row)[self._kept[column]], name, flags)
         return values
 
     def _options(self) -> tuple[Any, ...]:
