@@ -95,6 +95,14 @@ BAD = {
         {},
         ["line 1", "'id'", "'1990'"],
     ),
+    "years-for-names": (
+        "x.csv",
+        b"land,1990,1991\nDE,7,2\nFR,8,4\n",
+        {},
+        ["line 1", "names or numbers", "'1990'"],
+    ),
+    "positions-for-names": ("x.csv", b"0,1\n.5,.6\n.7,.8\n", {}, ["line 1", "header=True"]),
+    "frame-with-an-index": ("x.csv", b",0,1\n0,5,9\n1,7,8\n", {}, ["line 1", "header=True"]),
     "text-late": (
         "x.csv",
         LATE + b"30,oops\n" + LATE[4:],

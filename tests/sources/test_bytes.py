@@ -5,7 +5,8 @@ import gzip
 import pytest
 
 from mercer.errors import InputError
-from mercer.sources._bytes import Chunks, TextFile, look
+from mercer.sources._bytes import Chunks, TextFile
+from mercer.sources._look import look
 
 TEXT = "a,ü,€\n1,😀,3\r\n" * 3
 

@@ -98,6 +98,10 @@ BAD = {
     "empty": (b"", ["is empty"]),
     "only-text": (b'{"t": "x"}\n', ["no column of numbers", "'t'"]),
     "no-keys": (b"{}\n", ["no column of numbers"]),
+    "too-many-keys": (
+        json.dumps(dict.fromkeys(map(str, range(100_001)), 1)).encode() + b"\n",
+        ["line 1", "100,001 keys"],
+    ),
     "latin-1": (GOOD + b'{"a": 1, "b": "\xe9"}\n', ["line 2", "character 16"]),
     "nul": (GOOD + b'{"a": 1, "b": \x00}\n', ["line 2", "NUL"]),
 }

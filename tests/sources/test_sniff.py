@@ -48,12 +48,29 @@ def test_tabs_are_preferred_where_the_name_says_so():
         ([["x", "1"], ["y", "2"]], False),
         ([["NA", "NA"], ["3", "4"]], False),
         ([["a", "b"], ["c", "d"]], False),
+        ([["1", "2"], ["3", "4"], ["0.5", "6"]], False),
+        ([["1", "2"], ["5", "9"]], False),
+        ([["1", "2", "4"], ["0.5", "9", "1"]], False),
+        ([["x", "1990", "1992"], ["y", "2", "7"]], False),
         ([["a", "b"]], True),
         ([["1", "b"]], False),
     ],
 )
 def test_the_header(rows, expected):
     assert has_header(rows, NA, "x.csv") is expected
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["0", "1"], ["0.5", "2"]],
+        [["", "0", "1"], ["0", "5", "2"]],
+        [["land", "1990", "1991"], ["DE", "5", "2"]],
+    ],
+)
+def test_numbers_that_may_be_names_are_refused(rows):
+    with pytest.raises(InputError, match=r"line 1.*\n  fix: .*header=True or header=False"):
+        has_header(rows, NA, "x.csv")
 
 
 def test_half_a_header_is_refused():

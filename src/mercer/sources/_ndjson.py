@@ -9,11 +9,13 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.sources._bytes import TextFile, look
+from mercer.sources._bytes import TextFile
 from mercer.sources._cells import Kind, not_a_number
 from mercer.sources._columns import choose_columns
-from mercer.sources._fields import shown
-from mercer.sources._lines import Lines, LineSource
+from mercer.sources._fields import MOST_FIELDS, shown
+from mercer.sources._line_source import LineSource
+from mercer.sources._lines import Lines
+from mercer.sources._look import look
 
 _HEAD_ROWS = 1000
 _FLAGS = {True: 1.0, False: 0.0, None: np.nan}
@@ -57,6 +59,12 @@ class NdjsonSource(LineSource):
         texts = head.data.decode().split("\n")[:-1]
         self._keys: tuple[str, ...] = ()
         self._keys = tuple(self._pairs(texts[0], 1, len(texts) == 1 and head.cut))
+        if len(self._keys) > MOST_FIELDS:
+            raise InputError(
+                f"a table of text may have {MOST_FIELDS:,} columns",
+                got=f"{self.label}, line 1: {len(self._keys):,} keys",
+                fix="store it as .npy or .parquet",
+            )
         rows = [self._row(text, 1 + i, head) for i, text in enumerate(texts[:_HEAD_ROWS])]
         kinds = [_kind(values) for values in zip(*rows, strict=True)]
         names = list(self._keys)

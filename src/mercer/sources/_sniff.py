@@ -1,6 +1,7 @@
 """How a table of text is laid out, by its first lines: delimiter and header."""
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,6 +31,9 @@ def find_delimiter(head: Lines, kind: str) -> str:
 def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) -> bool:
     """Tell whether the first record holds names: no number, where others have numbers.
 
+    A first record that may be either is refused: words above numbers beside numbers, or
+    numbers that count up as names do.
+
     Parameters
     ----------
     rows : sequence of records
@@ -55,7 +59,32 @@ def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) ->
                 f"{first[numbers[0]]!r}",
                 fix="say which it is: header=True or header=False",
             )
+    if _numbered(first, others, numbers):
+        raise InputError(
+            "the first line may be names or numbers",
+            got=f"{label}, line 1: " + ", ".join(map(repr, first[:5])),
+            fix="say which it is: header=True or header=False",
+        )
     return False
+
+
+def _numbered(
+    first: Sequence[str], others: Sequence[Sequence[str]], numbers: Sequence[int]
+) -> bool:
+    """Tell whether the numbers of the first line count up like names: 0, 1, ... or years.
+
+    It takes more than that: other cells beside them, or fractions below them.
+    """
+    below = [[row[i] for i in numbers if i < len(row)] for row in others]
+    if not _counts_up([first[i] for i in numbers]) or _counts_up(below[0]):
+        return False
+    return len(numbers) < len(first) or any("." in cell for row in below for cell in row)
+
+
+def _counts_up(cells: Sequence[str]) -> bool:
+    if len(cells) < 2 or not all(cell.isdecimal() for cell in cells):
+        return False
+    return all(int(b) == int(a) + 1 for a, b in itertools.pairwise(cells))
 
 
 def refuse_uneven_header(fields: Fields, label: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.sources._bytes import TextFile, look
+from mercer.sources._bytes import TextFile
 from mercer.sources._cells import (
     kind_of_column,
     not_a_number,
@@ -19,7 +19,9 @@ from mercer.sources._cells import (
 )
 from mercer.sources._columns import choose_columns
 from mercer.sources._fields import MOST_FIELDS, Fields, find_fields, kept, single_spaced
-from mercer.sources._lines import Lines, LineSource
+from mercer.sources._line_source import LineSource
+from mercer.sources._lines import Lines
+from mercer.sources._look import look
 from mercer.sources._sniff import find_delimiter, has_header, refuse_uneven_header
 
 NA = ("", "NA", "NaN", "nan", "null")
