@@ -16,8 +16,10 @@ if TYPE_CHECKING:
         KernelPCA,
         LandmarkFeatures,
         RandomFeatures,
+        load,
         plan,
         progress,
+        save,
     )
     from mercer.sources import scan
     from mercer.studies import tune
@@ -34,8 +36,10 @@ __all__ = [
     "RandomFeatures",
     "__version__",
     "errors",
+    "load",
     "plan",
     "progress",
+    "save",
     "scan",
     "tune",
 ]
@@ -48,8 +52,10 @@ _HOME = {
     "MercerError": "mercer.errors",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
+    "load": "mercer.estimators",
     "plan": "mercer.estimators",
     "progress": "mercer.estimators",
+    "save": "mercer.estimators",
     "scan": "mercer.sources",
     "tune": "mercer.studies",
 }

@@ -20,8 +20,10 @@ PUBLIC = [
     "RandomFeatures",
     "__version__",
     "errors",
+    "load",
     "plan",
     "progress",
+    "save",
     "scan",
     "tune",
 ]

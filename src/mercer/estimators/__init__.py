@@ -2,6 +2,7 @@
 
 from mercer.estimators._base import SpectralEstimator, plan
 from mercer.estimators._progress import progress
+from mercer.estimators._saved import load, save
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
@@ -13,6 +14,8 @@ __all__ = [
     "LandmarkFeatures",
     "RandomFeatures",
     "SpectralEstimator",
+    "load",
     "plan",
     "progress",
+    "save",
 ]

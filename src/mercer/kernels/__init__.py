@@ -37,10 +37,14 @@ from mercer.kernels._isotropic import (
     PowerExponential,
     RationalQuadratic,
 )
+from mercer.kernels._plain import FEATURES, KERNELS, MAPS
 from mercer.kernels._random import RandomMap, random_map
 from mercer.kernels._text import as_kernel, parse
 
 __all__ = [
+    "FEATURES",
+    "KERNELS",
+    "MAPS",
     "RBF",
     "AdditiveChiSquared",
     "ArcCosine",
