@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
     from mercer.estimators import (
         PCA,
+        Checkpoint,
         KernelPCA,
         LandmarkFeatures,
         RandomFeatures,
@@ -29,6 +30,7 @@ __version__ = "0.1.0"
 __all__ = [
     "PCA",
     "AccuracyWarning",
+    "Checkpoint",
     "DataWarning",
     "KernelPCA",
     "LandmarkFeatures",
@@ -46,6 +48,7 @@ __all__ = [
 
 _HOME = {
     "AccuracyWarning": "mercer.errors",
+    "Checkpoint": "mercer.estimators",
     "DataWarning": "mercer.errors",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",

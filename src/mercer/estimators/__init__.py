@@ -1,6 +1,7 @@
 """The spectral family: each method its operator, its scaling, its projection."""
 
 from mercer.estimators._base import SpectralEstimator, plan
+from mercer.estimators._checkpoint import Checkpoint
 from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
 from mercer.estimators.kernel_pca import KernelPCA
@@ -10,6 +11,7 @@ from mercer.estimators.random_features import RandomFeatures
 
 __all__ = [
     "PCA",
+    "Checkpoint",
     "KernelPCA",
     "LandmarkFeatures",
     "RandomFeatures",

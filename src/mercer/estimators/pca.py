@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, eps_of
 from mercer.errors import DataWarning, InputError, NotSupportedError, warn
-from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
+from mercer.estimators._from_sources import SourceEstimator
 from mercer.estimators._pca_paths import Found, Recipe, solve
 from mercer.operators import centred, gram_flops, rows_of
 from mercer.planning import Path, Problem
@@ -21,7 +21,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source
 
 
-class PCA(GaussianDensity, SpectralEstimator):
+class PCA(GaussianDensity, SourceEstimator):
     r"""Directions of largest variance: leading eigenpairs of C = X̃ᵀX̃/(n-1).
 
     X̃ is the centred (standardised, weighted) data, C = VΛVᵀ, and the coordinates are
@@ -135,15 +135,16 @@ class PCA(GaussianDensity, SpectralEstimator):
     # -- describe ---------------------------------------------------------------------
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
-        n, p = source.shape
+        p = source.shape[1]
         return Problem(
-            rows=n,
+            rows=_counted(source, None)[0],
             cols=p,
-            components=self._most_components(_counted(source.shape, weights)),
+            components=self._most_components(_counted(source, weights)),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
             gram_flops=gram_flops(source),
             tol=self._tolerance(source),
+            **self._reading(source),
             **self._resources(),
         )
 
@@ -173,20 +174,21 @@ class PCA(GaussianDensity, SpectralEstimator):
     # -- operator and pairs -----------------------------------------------------------
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Found]:
-        shape = _counted(source.shape, weights)
         recipe = Recipe(
-            components=self._most_components(shape),
+            components=self._most_components(_counted(source, weights)),
             tol=self._tolerance(source),
             seed=self._seed(),
             standardize=bool(self.standardize),
             root_feature_weight=_root_feature_weight(self.feature_weight, source.shape[1]),
+            block_bytes=self._block_bytes(source),
+            journal=self._journal,
         )
         names = getattr(self, "feature_names_in_", None)
         spectrum, found = solve(
             source, path, weights, recipe, lambda: refuse_bad_cells(source, names)
         )
         _refuse_constant(found, source)
-        k = self._settle(spectrum, found, shape)
+        k = self._settle(spectrum, found, _counted(source, weights))
         return dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k)), found
 
     def _settle(self, spectrum: Spectrum, found: Found, shape: tuple[int, int]) -> int:
@@ -337,9 +339,15 @@ class PCA(GaussianDensity, SpectralEstimator):
         return fitted_from(cls(**parameters), C, mean, n)
 
 
-def _counted(shape: tuple[int, int], weights: Any) -> tuple[int, int]:
-    """Return the shape with repeated rows counted as often as they stand."""
-    return shape if weights is None else (int(np.sum(weights) * (1 + 1e-12)), shape[1])
+def _counted(source: Source, weights: Any) -> tuple[int, int]:
+    """Return the shape with repeated rows counted as often as they stand.
+
+    Before the rows of a file are counted, there are enough of them for every column.
+    """
+    n, p = source.shape
+    if weights is not None:
+        return int(np.sum(weights) * (1 + 1e-12)), p
+    return (n if getattr(source, "counted", True) else max(n, p), p)
 
 
 def _check_word(wanted: str, n: int, p: int) -> None:

@@ -84,6 +84,7 @@ class Rows(abc.ABC):
     """
 
     order = "C"
+    tile_share = 0.04  # of the data's memory that a tile may take
 
     def __init__(
         self,
@@ -97,6 +98,7 @@ class Rows(abc.ABC):
         self.shape = source.shape
         self.products = np.dtype(source.products if products is None else products)
         count = max(16, min(_SAMPLE, _SAMPLE_CELLS // self.shape[1]))
+        count = 1 if origin is not None and exponent is not None else count
         # A row that weighs next to nothing must not move the origin.
         among = None
         if weights is not None:
@@ -140,7 +142,7 @@ class Rows(abc.ABC):
     def tiles(self, most_bytes: float = 16e6) -> Tiles:
         """Return row blocks that fit the cache and take a small part of the data's memory."""
         n, p = self.shape
-        most = min(most_bytes, max(4e5, 0.04 * n * p * self.products.itemsize))
+        most = min(most_bytes, max(4e5, self.tile_share * n * p * self.products.itemsize))
         return Tiles.of(n, p, self.products.itemsize, most_bytes=most, longest=LONGEST)
 
     def lanes(self, flops: float, width: int, blocks: int) -> Lanes:

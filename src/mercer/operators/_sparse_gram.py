@@ -14,7 +14,7 @@ import scipy.sparse
 
 from mercer.arrays import Array, Lanes, Tiles, thread_count
 from mercer.operators._csr import LONGEST, row_view
-from mercer.sources import Source, SparseSource
+from mercer.sources import BlockSource, Source, SparseSource
 
 # What one multiply-add costs in flops of a dense symmetric product, measured on one core.
 _THIN = 25.0  # sparse times dense
@@ -70,6 +70,9 @@ def column_shares(csr: Any, most_rows: int = 4000) -> Array:
 
 def gram_flops(source: Source) -> float | None:
     """Return the cost of the Gram matrix of sparse data, None for dense data (np²)."""
+    n, p = source.shape
+    if isinstance(source, BlockSource) and source.nnz is not None:  # as if evenly filled
+        return Split.of(np.full(p, source.nnz / max(n * p, 1)), n).flops
     if not isinstance(source, SparseSource):
         return None
     return Split.of(column_shares(source.array), source.shape[0]).flops

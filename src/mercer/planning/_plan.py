@@ -103,6 +103,7 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     order = ["krylov", "gram", "dual", "svd"]
     later = [p for p in paths if order.index(p.name) > order.index(best.name)]
     later = [p for p in later if p.bytes <= problem.memory]
+    later = [p for p in later if best.passes + p.passes <= problem.max_passes]
     if problem.time is not None:
         later = [p for p in later if best.seconds + p.seconds <= problem.time]
     if best.name == "krylov":
@@ -120,7 +121,8 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
         chain = dataclasses.replace(path, products=8, then=chain, solver=solver)
     if best.name in ("gram", "dual", "krylov") and best.products == 4:
         again = dataclasses.replace(best, products=8, note="float64 products", then=chain)
-        chain = again if problem.time is None else chain
+        twice = 2 * best.passes <= problem.max_passes
+        chain = again if problem.time is None and twice else chain
     return dataclasses.replace(best, then=chain)
 
 

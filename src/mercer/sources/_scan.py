@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mercer.errors import InputError
 from mercer.sources._base import Source
 from mercer.sources._in_memory import DenseSource, SparseSource
@@ -67,6 +69,9 @@ def scan(data: Any, **options: Any) -> Source:
     if isinstance(data, Iterator) or callable(data):
         return _module("_stream").open_stream(data, **options)  # type: ignore[no-any-return]
     _refuse_options(options, "an array")
+    if isinstance(data, np.memmap):
+        mapped = _module("_npy").open_memmap(data)
+        return DenseSource(data) if mapped is None else mapped
     if hasattr(data, "tocsr"):
         return SparseSource(data.tocsr())
     return DenseSource(data)
