@@ -21,6 +21,7 @@ PUBLIC = [
     "RandomFeatures",
     "__version__",
     "errors",
+    "export_onnx",
     "load",
     "plan",
     "progress",
