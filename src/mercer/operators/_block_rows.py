@@ -17,6 +17,7 @@ from mercer.arrays import (
 )
 from mercer.errors import InputError
 from mercer.operators._centring import Centring, Moments
+from mercer.operators._rounding import Rounding
 from mercer.operators._rows import Rows
 from mercer.operators._running import RunningMoments
 from mercer.operators._walk import Journal, Sums, fold
@@ -127,14 +128,18 @@ class BlockRows:
         return self._sums(RunningMoments(whole=True))
 
     def _sums(self, running: RunningMoments) -> Moments:
-        sums = _FirstWalk(running, self._sample_step())
+        rounding = Rounding(self.products)
+        sums = _FirstWalk(running, self._sample_step(), rounding)
 
         def step(part: slice, block: Any) -> None:
             rows = self.rows(part, block, placed=False)
+            rows.rounding = rounding
             found = rows.scatter() if running.whole else rows.moments()
             if not found.in_range:
                 rows = self._in_range(part, block)
+                rows.rounding = rounding
                 found = rows.scatter() if running.whole else rows.moments()
+            sums.charged += rounding.charged * found.raw_trace
             running.merge(RunningMoments.of(rows, found))
             sums.sample(part, block)
 
@@ -145,6 +150,8 @@ class BlockRows:
                 got=f"sum {running.total:g} over {running.rows} rows",
                 fix="rescale: w * len(w) / w.sum()",
             )
+        if running.whole:  # the worst block speaks for those that came before it, too
+            running.error += max(0.0, rounding.charged * running.raw_trace - sums.charged)
         if self.source.nnz is None:  # sparse rows stay about zero
             running.recentred(self.source.products)
         assert running.origin is not None
@@ -250,8 +257,9 @@ def block_length(source: BlockSource, block_bytes: float) -> int:
 class _FirstWalk:
     """Moments and, beside them, evenly spaced rows to start an iteration from."""
 
-    def __init__(self, running: RunningMoments, step: int) -> None:
-        self.running, self.step = running, step
+    def __init__(self, running: RunningMoments, step: int, rounding: Rounding) -> None:
+        self.running, self.step, self.rounding = running, step, rounding
+        self.charged = 0.0  # of the rounding of products, so far
         self.kept: list[Array] = []
 
     @property
@@ -264,12 +272,13 @@ class _FirstWalk:
             self.kept.append(np.array(block[first :: self.step]))
 
     def keep(self) -> dict[str, Array]:
-        arrays = self.running.keep()
+        arrays = self.running.keep() | {"rounding": np.array([self.rounding.worst, self.charged])}
         rows = self.rows
         return arrays if rows is None else arrays | {"sample": rows}
 
     def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
         self.kept = [kept["sample"]] if "sample" in kept else []
+        self.rounding.worst, self.charged = (float(x) for x in kept["rounding"])
         return self.running.restore(kept)
 
 

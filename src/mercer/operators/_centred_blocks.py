@@ -11,7 +11,7 @@ from mercer.operators._block_rows import BlockRows
 from mercer.operators._centred import CentredRows
 from mercer.operators._centred_sparse import CentredSparse
 from mercer.operators._centring import Centring
-from mercer.operators._rows import Probe
+from mercer.operators._rounding import Probe
 from mercer.sources import scan
 
 
