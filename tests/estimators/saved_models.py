@@ -24,7 +24,8 @@ X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4)) + np.array([1e6, 0, -3, 8
 NEW = X[:20] + rng.normal(size=(20, 4))
 FRAME, NEW_FRAME = (pd.DataFrame(a, columns=["a", "ü", "", "d"]) for a in (X, NEW))
 SPARSE, NEW_SPARSE = (
-    scipy.sparse.random_array((n, 15), density=0.3, format="csr", rng=rng) for n in (50, 9)
+    scipy.sparse.random_array((n, 15), density=0.3, format="csr", random_state=rng)
+    for n in (50, 9)
 )
 TEXTS = ["abcab", "bcdab", "xyzzy", "zzyxz", "abxyz"] * 4
 

@@ -99,7 +99,7 @@ def test_pca_of_float32_rows_and_of_sparse_ones(path):
     model = PCA(2).fit(rows(50, 1.0, dtype=np.float32))
     assert session_of(model, path).get_inputs()[0].type == "tensor(float)"
     compare(model, path, rows(20, 1.0, seed=1, dtype=np.float32))
-    sparse = scipy.sparse.random_array((60, 12), density=0.3, rng=0, format="csr")
+    sparse = scipy.sparse.random_array((60, 12), density=0.3, random_state=0, format="csr")
     compare(PCA(2).fit(sparse), path, np.random.default_rng(1).normal(size=(7, 12)))
 
 
@@ -208,7 +208,7 @@ def test_more_axes_than_features_are_padded(path):
 def test_a_stream_and_a_sparse_fit(path):
     model = KernelPCA(2, kernel=RBF(6.0)).partial_fit(rows(60)).partial_fit(rows(30, seed=4))
     compare(model, path, rows(20, seed=1))
-    sparse = scipy.sparse.random_array((60, 12), density=0.3, rng=0, format="csr")
+    sparse = scipy.sparse.random_array((60, 12), density=0.3, random_state=0, format="csr")
     compare(fitted(RBF(2.0), sparse), path, np.random.default_rng(1).normal(size=(7, 12)))
 
 

@@ -17,7 +17,7 @@ from mercer.estimators._kernel_stream import Fixed, Stream
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
 from mercer.kernels import FEATURES, KERNELS, MAPS
-from mercer.operators import Centring, Landmarks, LandmarkSums, Moments
+from mercer.operators import Centring, Landmarks, LandmarkSums, Moments, RunningMoments
 from mercer.planning import KernelCost, Machine, Path, Plan, Problem
 from mercer.solvers import BlockKrylov, Certificate, Exact, Stored
 from mercer.store import Form
@@ -93,26 +93,25 @@ def _refuse_attribute(kind: type, name: str) -> None:
         )
 
 
-def _form(kind: Any, names: str, together: Any, apart: Any = None) -> Form:
-    """Return the form of a class that is no dataclass, by the names of its parts."""
+def _form(kind: Any, names: str, together: Any = None, apart: Any = None) -> Form:
+    """Return the form of a class that is no dataclass, by the names of its attributes."""
     known = tuple(names.split())
 
     def parts_of(value: Any) -> dict[str, Any]:
         return {name: getattr(value, name) for name in known}
 
-    return Form(kind, apart or parts_of, together, frozenset(known), frozenset(known))
+    def made_of(parts: dict[str, Any]) -> Any:
+        made = object.__new__(kind)
+        made.__dict__.update(parts)
+        return made
+
+    whole = frozenset(known)
+    return Form(kind, apart or parts_of, together or made_of, whole, whole)
 
 
 def _projection(parts: dict[str, Any]) -> Projection:
     made = Projection(parts["kernel"], parts["rows"], parts["dual"], wide=parts["wide"])
     made.compressed = parts["compressed"]
-    return made
-
-
-def _sums(parts: dict[str, Any]) -> LandmarkSums:
-    made = LandmarkSums(parts["landmarks"], parts["dtype"])
-    for name, value in parts.items():
-        setattr(made, name, value)
     return made
 
 
@@ -148,8 +147,9 @@ def _random_state(parts: dict[str, Any]) -> np.random.RandomState:
 FORMS: dict[str, Form] = {
     **{kind.__name__.lstrip("_"): Form.of(kind) for kind in _PLAIN},
     "Engine": of_estimator(_Engine),
-    "LandmarkSums": _form(
-        LandmarkSums, "landmarks dtype count t raw_trace rows shift p q", _sums
+    "LandmarkSums": _form(LandmarkSums, "landmarks dtype count t raw_trace rows shift p q"),
+    "RunningMoments": _form(
+        RunningMoments, "whole rows total exponent raw_trace error origin offset scatter"
     ),
     "Projection": _form(Projection, "kernel rows dual wide compressed", _projection),
     "FeaturesOf": _form(types.MethodType, "features", _map_of, _map_parts),
