@@ -15,8 +15,8 @@ from mercer.operators._landmarks import Landmarks
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._running import RunningMoments
-from mercer.operators._sparse_gram import gram_bytes, gram_flops
 from mercer.operators._sparse_rows import SparseRows
+from mercer.operators._sparse_split import gram_bytes, gram_flops
 from mercer.operators._walk import Journal, Sums, fold
 
 __all__ = [
