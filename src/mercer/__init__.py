@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
     from mercer.estimators import (
         PCA,
+        Checkpoint,
         KernelPCA,
         LandmarkFeatures,
         RandomFeatures,
+        export_onnx,
+        load,
         plan,
         progress,
+        save,
     )
     from mercer.sources import scan
     from mercer.studies import tune
@@ -27,6 +31,7 @@ __version__ = "0.1.0"
 __all__ = [
     "PCA",
     "AccuracyWarning",
+    "Checkpoint",
     "DataWarning",
     "KernelPCA",
     "LandmarkFeatures",
@@ -34,22 +39,29 @@ __all__ = [
     "RandomFeatures",
     "__version__",
     "errors",
+    "export_onnx",
+    "load",
     "plan",
     "progress",
+    "save",
     "scan",
     "tune",
 ]
 
 _HOME = {
     "AccuracyWarning": "mercer.errors",
+    "Checkpoint": "mercer.estimators",
     "DataWarning": "mercer.errors",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
     "MercerError": "mercer.errors",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
+    "export_onnx": "mercer.estimators",
+    "load": "mercer.estimators",
     "plan": "mercer.estimators",
     "progress": "mercer.estimators",
+    "save": "mercer.estimators",
     "scan": "mercer.sources",
     "tune": "mercer.studies",
 }

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {"click", "jinja2", "narwhals", "numpy", "pandas", "polars", "rich", "scipy", "sklearn"}
 PUBLIC = [
     "AccuracyWarning",
+    "Checkpoint",
     "DataWarning",
     "KernelPCA",
     "LandmarkFeatures",
@@ -20,8 +21,11 @@ PUBLIC = [
     "RandomFeatures",
     "__version__",
     "errors",
+    "export_onnx",
+    "load",
     "plan",
     "progress",
+    "save",
     "scan",
     "tune",
 ]

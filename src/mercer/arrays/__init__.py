@@ -1,5 +1,6 @@
 """The only room that knows how array libraries, threads and memory differ."""
 
+from mercer.arrays._ahead import ahead
 from mercer.arrays._draws import gaussian
 from mercer.arrays._lanes import Lanes, single_threaded_blas, thread_count
 from mercer.arrays._linalg import (
@@ -57,7 +58,7 @@ from mercer.arrays._tiles import (
     scratch,
     shifted,
 )
-from mercer.arrays._watch import Listener, listening, task
+from mercer.arrays._watch import Listener, advance, listening, task, unheard
 
 __all__ = [
     "EPS",
@@ -80,6 +81,8 @@ __all__ = [
     "Unit",
     "Workspace",
     "add_gram",
+    "advance",
+    "ahead",
     "anonymous_bytes",
     "as_numpy",
     "as_rows",
@@ -122,6 +125,7 @@ __all__ = [
     "thread_count",
     "tile",
     "triangle",
+    "unheard",
     "unit_rows",
     "wide_dtype",
 ]

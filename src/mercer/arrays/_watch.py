@@ -17,8 +17,11 @@ class Listener(Protocol):
     def begin(self, name: str, note: str) -> None:
         """A task begins: its name, and what is known so far."""
 
-    def advance(self, done: int, total: int) -> None:
-        """So many of the blocks of the task are done; a task may walk its blocks twice."""
+    def advance(self, done: int, total: int, words: str = "") -> None:
+        """So many of the blocks of the task are done; a task may walk its blocks twice.
+
+        `words` say it for people where there is more to say, such as rows and bytes.
+        """
 
     def end(self, name: str) -> None:
         """The task has ended well."""
@@ -88,7 +91,17 @@ def watched() -> bool:
     return bool(_listeners.get())
 
 
-def advance(done: int, total: int) -> None:
+def advance(done: int, total: int, words: str = "") -> None:
     """Tell the listeners of this thread how many blocks of the task are done."""
     for listener in _listeners.get():
-        listener.advance(done, total)
+        listener.advance(done, total, words)
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Let the work inside say nothing: it is a part of a walk that speaks for itself."""
+    token = _listeners.set(())
+    try:
+        yield
+    finally:
+        _listeners.reset(token)

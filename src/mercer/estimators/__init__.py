@@ -1,7 +1,10 @@
 """The spectral family: each method its operator, its scaling, its projection."""
 
 from mercer.estimators._base import SpectralEstimator, plan
+from mercer.estimators._checkpoint import Checkpoint
+from mercer.estimators._onnx import export_onnx
 from mercer.estimators._progress import progress
+from mercer.estimators._saved import load, save
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
@@ -9,10 +12,14 @@ from mercer.estimators.random_features import RandomFeatures
 
 __all__ = [
     "PCA",
+    "Checkpoint",
     "KernelPCA",
     "LandmarkFeatures",
     "RandomFeatures",
     "SpectralEstimator",
+    "export_onnx",
+    "load",
     "plan",
     "progress",
+    "save",
 ]

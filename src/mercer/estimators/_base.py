@@ -84,11 +84,17 @@ class SpectralEstimator(
         -------
         self
         """
+        return self._fit_with(X, y, sample_weight, None)
+
+    def _fit_with(self, X: Any, y: Any, sample_weight: Any, journal: Any) -> Self:
+        """Fit a blank clone, whose sums go to `journal` where there is one, and publish it."""
         blank = clone(self)
         blank._check_parameters()
+        blank._journal = journal
         source = blank._admit(X, reset=True)
-        weights = repeat_counts(sample_weight, source.shape[0])
+        weights = repeat_counts(sample_weight, _row_count(source, sample_weight))
         fitted = followed(self, X, y, lambda: blank._fitted(source, weights))
+        fitted.pop("_journal", None)
         publish(self, fitted)
         return self
 
@@ -196,6 +202,12 @@ class SpectralEstimator(
             "threads": thread_count(),
             "allowed": self._allowed(),
         }
+
+
+def _row_count(source: Source, weights: Any) -> int:
+    """Return n; where it is a forecast the weights are believed, and counted in the walk."""
+    exact = weights is None or getattr(source, "counted", True)
+    return source.shape[0] if exact else len(weights)
 
 
 def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:

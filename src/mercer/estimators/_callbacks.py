@@ -51,7 +51,7 @@ class _Reporter:
         self.context, self.parts = self.root.subcontext(name, max_subtasks=_PARTS), 0
         self.context.call_on_fit_task_begin(estimator=self.estimator, metadata={"note": note})
 
-    def advance(self, done: int, total: int) -> None:
+    def advance(self, done: int, total: int, words: str = "") -> None:
         while self.parts < _PARTS * done // max(total, 1):
             part = self.context.subcontext("part")
             part.call_on_fit_task_begin(estimator=self.estimator)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.errors import InputError, MercerError
-from mercer.sources import Source, scan
+from mercer.sources import BlockSource, Source, bad_cell_error, scan
 
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
 _FEWEST = 2  # rows without which there is no variance
@@ -75,6 +75,32 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
     return scan(checked)
 
 
+def admit_source(estimator: Any, source: BlockSource, *, reset: bool) -> BlockSource:
+    """Return `source` after the checks of its columns; its rows are looked at when read."""
+    p, names = source.shape[1], source.names
+    if reset:
+        estimator.n_features_in_ = p
+        if names is not None:
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        return source
+    expected = getattr(estimator, "feature_names_in_", None)
+    if p != estimator.n_features_in_:
+        raise InputError(
+            f"X has {p} features, but {type(estimator).__name__} is expecting"
+            f" {estimator.n_features_in_} features as input",
+            got=source.label,
+            fix="pass the columns that were there at fit: columns=[...]",
+        )
+    if names is not None and expected is not None and list(names) != list(expected):
+        at = next(i for i, (a, b) in enumerate(zip(names, expected, strict=True)) if a != b)
+        raise InputError(
+            "The feature names should match those that were passed during fit.",
+            got=f"{source.label}: column {at} is {names[at]!r} where {expected[at]!r} was",
+            fix="pass the columns that were there at fit, in the same order: columns=[...]",
+        )
+    return source
+
+
 def admit_coordinates(data: Any, width: int) -> Any:
     """Return coordinates (n, width) as a float array, or say what is wrong with them."""
     _refuse_kinds(data)
@@ -102,14 +128,10 @@ def refuse_bad_cells(source: Source, names: Any = None) -> None:
     if found is None:
         return
     row, column, value = found
+    if isinstance(source, BlockSource):
+        raise bad_cell_error(source.place(row, column), value)
     name = "" if names is None else f" ({str(names[column])!r})"
-    shown = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
-    missing = "NaN" if np.isnan(value) else "inf"
-    raise InputError(
-        f"X contains {missing}; every cell must be a finite number",
-        got=f"{shown} at row {row}, column {column}{name}",
-        fix="drop or impute such rows or columns first",
-    )
+    raise bad_cell_error(f"row {row}, column {column}{name}", value)
 
 
 def _in_three_lines(error: Exception, data: Any) -> InputError:

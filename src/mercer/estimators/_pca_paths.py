@@ -7,12 +7,24 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent, eps_of
-from mercer.errors import DataWarning, warn
-from mercer.operators import Centring, Dense, Moments, Operator, Rows, centred, rows_of
+from mercer.errors import DataWarning, InputError, warn
+from mercer.operators import (
+    BlockRows,
+    CentredBlocks,
+    Centring,
+    Dense,
+    Journal,
+    Moments,
+    Operator,
+    Rows,
+    centred,
+    rows_of,
+)
 from mercer.planning import Path
 from mercer.solvers import Floor, Goal, Spectrum, fix_signs
-from mercer.sources import Source
+from mercer.sources import BlockSource, Source
 
+Table = Rows | BlockRows
 _C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
 
 
@@ -25,6 +37,8 @@ class Recipe:
     seed: int
     standardize: bool
     root_feature_weight: Array | None
+    block_bytes: float = 0.0  # of rows that are read block by block
+    journal: Journal | None = None  # where their sums are kept
 
     def factor_of(self, variances: Array, step: Array, start: int = 0) -> Array | None:
         """Return the multipliers of columns `start`, …, or None where all are one.
@@ -41,6 +55,20 @@ class Recipe:
         if self.root_feature_weight is not None:
             factor = factor * self.root_feature_weight[start : start + len(variances)]
         return factor
+
+
+def root_feature_weight(weights: Any, p: int) -> Array | None:
+    """Return √weights (p,), or None."""
+    if weights is None:
+        return None
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
+        raise InputError(
+            "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
+            got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
+            fix=f"pass {p} positive numbers; drop the columns that should not count",
+        )
+    return np.sqrt(found)
 
 
 def is_constant(variances: Array, step: Array) -> Array:
@@ -85,11 +113,12 @@ def solve(
     run = {"gram": _gram, "dual": _dual, "svd": _direct, "krylov": _direct}[path.name]
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         try:
-            rows = _rows(source, weights, path)
+            rows = _rows(source, weights, path, recipe)
             return run(rows, path, recipe)
         except _OutOfRangeError:
             refuse()
-        rows = _rows(source, weights, path, _exact_exponent(rows))
+        assert isinstance(rows, Rows)  # blocks find their unit one by one
+        rows = _rows(source, weights, path, recipe, _exact_exponent(rows))
         return run(rows, path, recipe)
 
 
@@ -97,10 +126,13 @@ class _OutOfRangeError(ArithmeticError):
     """Sums overflowed, vanished or met a cell that is not finite."""
 
 
-def _rows(source: Source, weights: Any, path: Path, exponent: int | None = None) -> Rows:
-    products = np.float64 if path.products == 8 else None
-    if path.name == "svd":
-        products = np.float64
+def _rows(
+    source: Source, weights: Any, path: Path, recipe: Recipe, exponent: int | None = None
+) -> Table:
+    products = np.float64 if path.products == 8 or path.name == "svd" else None
+    if isinstance(source, BlockSource):
+        name = f"{path.name}{path.products}"  # a path may be taken again in float64
+        return BlockRows(source, weights, products, recipe.block_bytes, recipe.journal, name)
     return rows_of(source, weights, products, exponent)
 
 
@@ -117,13 +149,11 @@ def _exact_exponent(rows: Rows) -> int:
 
 
 def _check_range(moments: Moments) -> None:
-    raw = moments.raw_trace
-    # Beyond this the sample that gave the unit has missed a far larger value.
-    if not np.isfinite(raw) or raw > 1e200 or 0 < raw < 1e-280:
+    if not moments.in_range:
         raise _OutOfRangeError
 
 
-def describe(rows: Rows, moments: Moments, recipe: Recipe) -> tuple[Centring, float]:
+def describe(rows: Table, moments: Moments, recipe: Recipe) -> tuple[Centring, float]:
     """Return the centring, factors included, and the storage rounding as an eigenvalue."""
     _check_range(moments)
     variances = moments.variances
@@ -133,7 +163,7 @@ def describe(rows: Rows, moments: Moments, recipe: Recipe) -> tuple[Centring, fl
     return centring, _storage(rows, moments, recipe, factor, step)
 
 
-def _step(rows: Rows, variances: Array, offset: Array, part: slice) -> Array:
+def _step(rows: Table, variances: Array, offset: Array, part: slice) -> Array:
     """Return the spacing of stored numbers at the size of each column, eps·rms(x_j)."""
     kind = rows.source.dtype
     level = np.ldexp(rows.origin[part].astype(np.float64), -rows.exponent) + offset
@@ -145,7 +175,7 @@ def _step(rows: Rows, variances: Array, offset: Array, part: slice) -> Array:
 
 
 def _storage(
-    rows: Rows, moments: Moments, recipe: Recipe, factor: Array | None, step: Array
+    rows: Table, moments: Moments, recipe: Recipe, factor: Array | None, step: Array
 ) -> float:
     """Return the eigenvalue that the rounding of the stored data alone would give."""
     variances = moments.variances
@@ -170,7 +200,7 @@ def _warn_columns(what: str, which: Array, fix: str) -> None:
     warn(what, got=f"{found.size} such columns: {shown}{more}", fix=fix, category=DataWarning)
 
 
-def _gram(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
+def _gram(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """C from one pass, centred about a provisional origin; then its leading pairs."""
     moments = rows.scatter()
     centring, storage = describe(rows, moments, recipe)
@@ -190,7 +220,7 @@ def _gram(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     return spectrum.padded(recipe.components), found
 
 
-def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
+def _dual(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """X̃X̃ᵀ (n, n) from one pass; axes v = X̃ᵀu/√λ from a second."""
     start = 0
 
@@ -210,7 +240,7 @@ def _dual(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     return spectrum.padded(recipe.components), found
 
 
-def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
+def _direct(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """The centred data as an operator: by blockwise QR, or by block Krylov."""
     moments = rows.moments()
     centring, storage = describe(rows, moments, recipe)
@@ -223,7 +253,7 @@ def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
         moments.error if factor is None else moments.error / moments.raw_trace * trace
     )
     goal = _goal(rows, recipe, storage, bound, 0.0, squared=squared)
-    if squared and rows.shape[0] < rows.shape[1]:
+    if squared and not isinstance(op, CentredBlocks) and rows.shape[0] < rows.shape[1]:
         spectrum = path.solver.solve(op.T, goal)
         spectrum = _features_from_samples(op, spectrum)
     else:
@@ -234,14 +264,19 @@ def _direct(rows: Rows, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     return spectrum.padded(recipe.components), found
 
 
-def _possible_rank(rows: Rows, moments: Moments) -> int:
+def _possible_rank(rows: Table, moments: Moments) -> int:
     """Return the number of axes that could have variance."""
     counted = rows.shape[0] if rows.weights is None else int(np.sum(rows.weights > 0))
     return min(counted - 1, int(np.sum(moments.variances > 0)))
 
 
 def _goal(
-    rows: Rows, recipe: Recipe, storage: float, trace: float, error: float, squared: bool = True
+    rows: Table,
+    recipe: Recipe,
+    storage: float,
+    trace: float,
+    error: float,
+    squared: bool = True,
 ) -> Goal:
     """Return the goal with the level at which an eigenvalue counts as zero."""
     unit = _C * max(rows.shape) * EPS

@@ -63,10 +63,10 @@ class _Bar:
         text = f"{name}, {note}" if note else name
         self.line = self.display.add_task(text, total=None, blocks="")
 
-    def advance(self, done: int, total: int) -> None:
+    def advance(self, done: int, total: int, words: str = "") -> None:
         if self.line is None:  # it began before anyone listened
             return
-        blocks = f"{done:,} of {total:,} blocks"
+        blocks = words or f"{done:,} of {total:,} blocks"
         self.display.update(self.line, completed=done, total=total, blocks=blocks)
 
     def end(self, name: str) -> None:

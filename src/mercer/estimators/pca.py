@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, eps_of
 from mercer.errors import DataWarning, InputError, NotSupportedError, warn
-from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
-from mercer.estimators._pca_paths import Found, Recipe, solve
+from mercer.estimators._from_sources import SourceEstimator, counted_shape
+from mercer.estimators._pca_paths import Found, Recipe, root_feature_weight, solve
 from mercer.operators import centred, gram_flops, rows_of
 from mercer.planning import Path, Problem
 from mercer.selection import minka, share
@@ -21,7 +21,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source
 
 
-class PCA(GaussianDensity, SpectralEstimator):
+class PCA(GaussianDensity, SourceEstimator):
     r"""Directions of largest variance: leading eigenpairs of C = X̃ᵀX̃/(n-1).
 
     X̃ is the centred (standardised, weighted) data, C = VΛVᵀ, and the coordinates are
@@ -135,15 +135,16 @@ class PCA(GaussianDensity, SpectralEstimator):
     # -- describe ---------------------------------------------------------------------
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
-        n, p = source.shape
+        p = source.shape[1]
         return Problem(
-            rows=n,
+            rows=counted_shape(source, None)[0],
             cols=p,
-            components=self._most_components(_counted(source.shape, weights)),
+            components=self._most_components(counted_shape(source, weights)),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
             gram_flops=gram_flops(source),
             tol=self._tolerance(source),
+            **self._reading(source),
             **self._resources(),
         )
 
@@ -173,26 +174,28 @@ class PCA(GaussianDensity, SpectralEstimator):
     # -- operator and pairs -----------------------------------------------------------
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Found]:
-        shape = _counted(source.shape, weights)
         recipe = Recipe(
-            components=self._most_components(shape),
+            components=self._most_components(counted_shape(source, weights)),
             tol=self._tolerance(source),
             seed=self._seed(),
             standardize=bool(self.standardize),
-            root_feature_weight=_root_feature_weight(self.feature_weight, source.shape[1]),
+            root_feature_weight=root_feature_weight(self.feature_weight, source.shape[1]),
+            block_bytes=self._block_bytes(source),
+            journal=self._journal,
         )
         names = getattr(self, "feature_names_in_", None)
         spectrum, found = solve(
             source, path, weights, recipe, lambda: refuse_bad_cells(source, names)
         )
         _refuse_constant(found, source)
-        k = self._settle(spectrum, found, shape)
+        k = self._settle(spectrum, found, counted_shape(source, weights))
         return dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k)), found
 
     def _settle(self, spectrum: Spectrum, found: Found, shape: tuple[int, int]) -> int:
         """Return the number of components from the whole spectrum."""
         wanted = self.n_components
         if wanted == "mle":
+            _check_word(wanted, *shape)  # the rows of a file are counted only now
             return minka(spectrum.values / (found.total - 1), found.total)
         if isinstance(wanted, Real) and not isinstance(wanted, Integral):
             return share(spectrum.values, float(wanted))
@@ -337,11 +340,6 @@ class PCA(GaussianDensity, SpectralEstimator):
         return fitted_from(cls(**parameters), C, mean, n)
 
 
-def _counted(shape: tuple[int, int], weights: Any) -> tuple[int, int]:
-    """Return the shape with repeated rows counted as often as they stand."""
-    return shape if weights is None else (int(np.sum(weights) * (1 + 1e-12)), shape[1])
-
-
 def _check_word(wanted: str, n: int, p: int) -> None:
     if wanted == "auto":
         raise NotSupportedError(
@@ -355,20 +353,6 @@ def _check_word(wanted: str, n: int, p: int) -> None:
             got=f"n_samples = {n}, n_features = {p}",
             fix="pass a number or a share such as 0.95",
         )
-
-
-def _root_feature_weight(weights: Any, p: int) -> Array | None:
-    """Return √weights (p,), or None."""
-    if weights is None:
-        return None
-    found = np.asarray(weights, dtype=np.float64)
-    if found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
-        raise InputError(
-            "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
-            got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
-            fix=f"pass {p} positive numbers; drop the columns that should not count",
-        )
-    return np.sqrt(found)
 
 
 def _refuse_constant(found: Found, source: Source) -> None:

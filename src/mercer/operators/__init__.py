@@ -1,7 +1,9 @@
 """Matrices known by their products with thin blocks."""
 
 from mercer.operators._base import Dense, Operator
+from mercer.operators._block_rows import BlockRows, block_length
 from mercer.operators._centred import CentredColumns, CentredRows
+from mercer.operators._centred_blocks import CentredBlocks
 from mercer.operators._centred_kernel import AsymmetryError, CentredKernel, side_dtype
 from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
@@ -12,12 +14,16 @@ from mercer.operators._landmark_sums import LandmarkSums
 from mercer.operators._landmarks import Landmarks
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
 from mercer.operators._rows import DenseRows, Rows
-from mercer.operators._sparse_gram import gram_bytes, gram_flops
+from mercer.operators._running import RunningMoments
 from mercer.operators._sparse_rows import SparseRows
+from mercer.operators._sparse_split import gram_bytes, gram_flops
+from mercer.operators._walk import Journal, Sums, fold
 
 __all__ = [
     "SAMPLERS",
     "AsymmetryError",
+    "BlockRows",
+    "CentredBlocks",
     "CentredColumns",
     "CentredKernel",
     "CentredRows",
@@ -27,6 +33,7 @@ __all__ = [
     "Dense",
     "DenseRows",
     "Factor",
+    "Journal",
     "KernelMatrix",
     "KernelTiles",
     "LandmarkSums",
@@ -34,9 +41,13 @@ __all__ = [
     "Moments",
     "Operator",
     "Rows",
+    "RunningMoments",
     "SparseRows",
+    "Sums",
+    "block_length",
     "centred",
     "choose",
+    "fold",
     "gram_bytes",
     "gram_flops",
     "kernel_matrix",

@@ -31,6 +31,9 @@ class Operator(abc.ABC):
         """Return Aᵀ(A Q), for Q of shape (n, b), in one pass where the subclass can."""
         return self.rmatmat(self.matmat(q))
 
+    tastes: int = 2
+    """How many such products turn a random block towards the leading axes."""
+
     def taste(self, q: Array, /) -> Array:
         """Return something like Aᵀ(A Q) at a small part of its cost, to start from."""
         return q

@@ -1,6 +1,7 @@
 """Centring as a value: the statistics found at fit and kept for new rows."""
 
 import dataclasses
+import math
 
 from mercer.arrays import Array, namespace
 
@@ -31,6 +32,15 @@ class Moments:
     scatter: Array
     raw_trace: float
     error: float
+
+    @property
+    def in_range(self) -> bool:
+        """Whether all cells were finite and their squares stayed in the range of float64.
+
+        If not, the sample that gave the unit has missed a far larger value.
+        """
+        raw = self.raw_trace
+        return math.isfinite(raw) and raw <= 1e200 and not 0 < raw < 1e-280
 
     @property
     def variances(self) -> Array:

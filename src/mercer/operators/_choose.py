@@ -1,9 +1,11 @@
 """Dense or sparse: the one place that asks."""
 
-from typing import Any
+from typing import Any, overload
 
 from mercer.arrays import Array
+from mercer.operators._block_rows import BlockRows
 from mercer.operators._centred import CentredRows
+from mercer.operators._centred_blocks import CentredBlocks
 from mercer.operators._centred_sparse import CentredSparse
 from mercer.operators._centring import Centring
 from mercer.operators._rows import DenseRows, Rows
@@ -23,8 +25,20 @@ def rows_of(
     return kind(source, weights, products, exponent, origin)
 
 
-def centred(rows: Rows, centring: Centring) -> CentredRows | CentredSparse:
+@overload
+def centred(rows: Rows, centring: Centring) -> CentredRows | CentredSparse: ...
+
+
+@overload
+def centred(rows: BlockRows, centring: Centring) -> CentredBlocks: ...
+
+
+def centred(
+    rows: Rows | BlockRows, centring: Centring
+) -> CentredRows | CentredSparse | CentredBlocks:
     """Return the centred data as an operator."""
+    if isinstance(rows, BlockRows):
+        return CentredBlocks(rows, centring)
     if isinstance(rows, SparseRows):
         return CentredSparse(rows, centring)
     return CentredRows(rows, centring)

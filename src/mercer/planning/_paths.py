@@ -1,6 +1,7 @@
 """The paths of a principal component analysis and what each costs."""
 
 import dataclasses
+import math
 
 from mercer.arrays import show_bytes
 from mercer.operators import gram_bytes
@@ -63,9 +64,34 @@ def candidates(problem: Problem) -> list[Path]:
         paths.append(_gram(problem, machine))
     if 3 * problem.components <= problem.smaller and problem.smaller > 20:
         paths.append(_krylov(problem, machine))
+    paths = [_streamed(path, problem) for path in paths]
     if problem.allowed is None:
         return paths
     return [path for path in paths if path.name in problem.allowed]
+
+
+def _streamed(path: Path, p: Problem) -> Path:
+    """Return the path with what reading rows block by block adds to its forecast.
+
+    Two blocks are in memory, and one more while it is parsed; reading goes on beside the
+    arithmetic.
+    """
+    if not p.block_bytes:
+        return path
+    m, passes, held = float(p.cols), path.passes, path.bytes + 3.5 * p.block_bytes
+    if path.name == "gram":  # sums of all blocks, of one, and the space of a product
+        held += 8 * m * m * (2 if p.kept else 1)
+    if path.name == "dual":
+        panels = max(1, math.ceil(8 * p.rows * m / (4 * p.block_bytes)))
+        passes, held = 2 + panels, held + 4 * p.block_bytes + 8.0 * p.rows**2
+        held += 8.0 * p.rows**2 if p.kept else 0
+    if path.name == "krylov" and p.kept:
+        assert isinstance(path.solver, BlockKrylov)
+        held += 8 * m * path.solver.block * passes
+    if path.name == "krylov" and p.rows < p.cols:  # one pass a step needs the wide side
+        held += 8.0 * (m - p.rows) * _basis(block_width(p.components, p.smaller), 0, p.smaller)
+    seconds = max(path.seconds, passes * p.read_seconds)
+    return dataclasses.replace(path, passes=passes, bytes=int(held), seconds=seconds)
 
 
 def block_width(components: int, order: int, sparse: bool = False) -> int:

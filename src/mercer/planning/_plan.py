@@ -68,6 +68,7 @@ def plan(problem: Problem) -> Plan:
             fix="ask for fewer components, or allow other paths",
         )
     fits = [path for path in paths if path.bytes <= problem.memory]
+    fits = [path for path in fits if path.passes <= problem.max_passes]
     if not fits:
         raise _refusal(problem, paths)
     sure = [path for path in fits if path.digits != "bound"]  # those that can meet tol
@@ -103,6 +104,7 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     order = ["krylov", "gram", "dual", "svd"]
     later = [p for p in paths if order.index(p.name) > order.index(best.name)]
     later = [p for p in later if p.bytes <= problem.memory]
+    later = [p for p in later if best.passes + p.passes <= problem.max_passes]
     if problem.time is not None:
         later = [p for p in later if best.seconds + p.seconds <= problem.time]
     if best.name == "krylov":
@@ -120,7 +122,8 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
         chain = dataclasses.replace(path, products=8, then=chain, solver=solver)
     if best.name in ("gram", "dual", "krylov") and best.products == 4:
         again = dataclasses.replace(best, products=8, note="float64 products", then=chain)
-        chain = again if problem.time is None else chain
+        twice = 2 * best.passes <= problem.max_passes
+        chain = again if problem.time is None and twice else chain
     return dataclasses.replace(best, then=chain)
 
 
@@ -136,6 +139,8 @@ def _hurry(path: Path, fits: list[Path], time: float) -> tuple[Path, str]:
 
 
 def _reason(path: Path, best: Path, problem: Problem) -> str:
+    if path.passes > problem.max_passes:
+        return f"the rows can be read only {_times(problem.max_passes)}"
     if path.bytes > problem.memory:
         return f"needs more than the {show_bytes(problem.memory)} allowed"
     if path.digits == "bound":
@@ -150,7 +155,14 @@ def _reason(path: Path, best: Path, problem: Problem) -> str:
 
 
 def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
-    least = min(paths, key=lambda path: path.bytes)
+    possible = [path for path in paths if path.passes <= problem.max_passes]
+    if not possible:
+        raise InputError(
+            "the rows cannot be read as often as every path needs",
+            got=f"{_times(problem.max_passes)}; {paths[0].name} makes {paths[0].passes} passes",
+            fix="write the rows to a file, or pass a function that makes the iterator anew",
+        )
+    least = min(possible, key=lambda path: path.bytes)
     fix = f'allow memory="{show_bytes(1.05 * least.bytes)}"'
     if problem.components > 16:
         fix += ", or ask for fewer components"
@@ -161,3 +173,7 @@ def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
         f" of {problem.rows:,} x {problem.cols:,}",
         fix=fix,
     )
+
+
+def _times(number: float) -> str:
+    return "once" if number == 1 else f"{number:g} times"

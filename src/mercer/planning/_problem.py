@@ -67,6 +67,14 @@ class Problem:
         Names of the paths to choose from; None means all.
     machine : Machine or None
         Rates to forecast with; None takes the default ones.
+    block_bytes : float
+        Size of a block of rows that are read block by block; 0 for rows in memory.
+    read_seconds : float
+        What it takes to read and parse those rows once.
+    max_passes : float
+        How often they can be read.
+    kept : bool
+        Whether the sums of a pass are kept for a checkpoint as well.
     """
 
     rows: int
@@ -82,6 +90,10 @@ class Problem:
     threads: int = 1
     allowed: tuple[str, ...] | None = None
     machine: Machine | None = None
+    block_bytes: float = 0.0
+    read_seconds: float = 0.0
+    max_passes: float = float("inf")
+    kept: bool = False
 
     @property
     def rates(self) -> Machine:

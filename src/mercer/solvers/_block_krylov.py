@@ -29,7 +29,6 @@ from mercer.solvers._spectrum import Outcome, Spectrum
 
 _HOPED = 0.6  # share of θ_k that the norm outside is hoped to be, before it is known
 _ABOVE = 1.03  # how far above the norm a bound by probes stays in the end
-_TASTES = 2  # products with a part of the data that come before those with all of it
 _IN_RANGE = 400  # powers of two whose squares and ratios are far from the ends of float64
 _ROUNDING = 64 * EPS  # of float64 products and sums, relative to the trace
 
@@ -127,7 +126,7 @@ class _Run:
     def _first(self) -> Array:
         """Return Gaussian columns, turned towards the leading axes of a part of the data."""
         block = gaussian((self.n, self.width), self.op.like, self.goal.seed)
-        for _ in range(0 if self.op.symmetric else _TASTES):
+        for _ in range(0 if self.op.symmetric else self.op.tastes):
             turned, _ = orthonormal(self.op.taste(block), None, 0.0)
             if turned.shape[1] < self.width:  # that part has fewer directions
                 break

@@ -1,18 +1,21 @@
 """Rows from anywhere: arrays in memory, files and streams that are read block by block."""
 
+from mercer.sources._array_blocks import ArrayBlocks
 from mercer.sources._base import Source
-from mercer.sources._blocks import BlockSource, bad_cell
+from mercer.sources._blocks import BlockSource, bad_cell, bad_cell_error
 from mercer.sources._in_memory import DenseSource, SparseSource
 from mercer.sources._mapped import MappedSource
 from mercer.sources._scan import is_scannable, scan
 
 __all__ = [
+    "ArrayBlocks",
     "BlockSource",
     "DenseSource",
     "MappedSource",
     "Source",
     "SparseSource",
     "bad_cell",
+    "bad_cell_error",
     "is_scannable",
     "scan",
 ]

@@ -42,6 +42,7 @@ class BlockSource(Source):
     dropped: tuple[tuple[str, str], ...] = ()
     label: str = "the data"
     counted: bool = True
+    rate: float = 1e9  # bytes of the file that are read and parsed per second, roughly
     walks: int = 0  # begun so far
 
     @abc.abstractmethod
@@ -122,6 +123,17 @@ def bad_cell(block: Block) -> tuple[int, int, float] | None:
         return None
     row, column = (int(i) for i in cells[0])
     return row, column, float(block[row, column])
+
+
+def bad_cell_error(place: str, value: float) -> InputError:
+    """Return the refusal of a cell that is no finite number."""
+    shown = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
+    missing = "NaN" if np.isnan(value) else "inf"
+    return InputError(
+        f"X contains {missing}; every cell must be a finite number",
+        got=f"{shown} at {place}",
+        fix="drop or impute such rows or columns first",
+    )
 
 
 def skipped(blocks: Iterator[Block], start: int) -> Iterator[Block]:

@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mercer.errors import InputError
 from mercer.sources._base import Source
 from mercer.sources._in_memory import DenseSource, SparseSource
@@ -67,6 +69,9 @@ def scan(data: Any, **options: Any) -> Source:
     if isinstance(data, Iterator) or callable(data):
         return _module("_stream").open_stream(data, **options)  # type: ignore[no-any-return]
     _refuse_options(options, "an array")
+    if isinstance(data, np.memmap):
+        mapped = _module("_npy").open_memmap(data)
+        return DenseSource(data) if mapped is None else mapped
     if hasattr(data, "tocsr"):
         return SparseSource(data.tocsr())
     return DenseSource(data)
@@ -76,7 +81,11 @@ def is_scannable(data: Any) -> bool:
     """Tell whether `data` is a source already, or something that only `scan` can open."""
     if isinstance(data, Source | str | os.PathLike):
         return True
-    return isinstance(data, Iterator) or _module("_frames").is_lazy(data)
+    if isinstance(data, Iterator):
+        return not hasattr(data, "shape")
+    # Frames in memory go another way, and wrapping a wide one costs time.
+    lazy = hasattr(data, "collect") or type(data).__module__.split(".")[0].endswith("duckdb")
+    return lazy and bool(_module("_frames").is_lazy(data))
 
 
 def _scan_path(path: Path, options: dict[str, Any]) -> Source:

@@ -1,0 +1,200 @@
+"""Estimators that take files and streams: fits with checkpoints, coordinates block by block."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Array, advance, ahead, show_bytes, task, unheard
+from mercer.errors import BudgetError, InputError
+from mercer.estimators._base import SpectralEstimator
+from mercer.estimators._checkpoint import Checkpoint
+from mercer.estimators._door import admit_source
+from mercer.estimators._written import writer_of
+from mercer.operators import block_length
+from mercer.sources import ArrayBlocks, BlockSource, Source, is_scannable, scan
+
+_MOST, _LEAST = 128e6, 1e6  # bytes of a block
+_SMALL = 64e3  # bytes of a block where all rows are fewer
+_BLOCKS = 16  # parts of the memory allowed that a block may take
+
+
+class SourceEstimator(SpectralEstimator):
+    """Abstract: a method whose sums need one row at a time, so that any source will do."""
+
+    _journal: Checkpoint | None = None
+
+    def fit(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, checkpoint: Any = None
+    ) -> Self:
+        """Fit the model to X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            Training rows, of shape (n_samples, n_features). Files and streams are read block
+            by block, as `mercer.scan` opens them; arrays stay where they are. Rows are never
+            written to and never copied whole.
+        y : None
+            Ignored; there for pipelines.
+        sample_weight : array of shape (n_samples,) or None
+            Repeat counts: weight 2 is the same as the row standing twice.
+        checkpoint : path, Checkpoint or None
+            File in which the sums are kept on the way, every half minute. A fit of the same
+            rows with the same parameters that was killed goes on from there, and gives the
+            same bits. The file stays when the fit ends.
+
+        Returns
+        -------
+        self
+        """
+        if checkpoint is None:
+            return super().fit(X, y, sample_weight=sample_weight)
+        journal = Checkpoint.of(checkpoint)
+        return self._fit_with(X, y, sample_weight, journal)
+
+    def _admit(self, X: Any, *, reset: bool) -> Source:
+        source: Source
+        if not is_scannable(X):
+            source = super()._admit(X, reset=reset)
+        else:
+            opened = scan(X)
+            if isinstance(opened, BlockSource):
+                source = admit_source(self, opened, reset=reset)
+            else:
+                source = super()._admit(opened.array, reset=reset)
+        if self._journal is not None and not isinstance(source, BlockSource):
+            source = ArrayBlocks(source)
+        return source
+
+    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+        if self._journal is not None:
+            assert isinstance(source, BlockSource)
+            block = block_length(source, self._block_bytes(source))
+            self._journal.begin(self._owner(source, weights), block)
+        return super()._fitted(source, weights)
+
+    def _owner(self, source: BlockSource, weights: Any) -> dict[str, Any]:
+        """Return what a checkpoint belongs to, as plain data."""
+        parameters = {name: _plain(value) for name, value in self.get_params(False).items()}
+        return {
+            "method": type(self).__name__,
+            "parameters": parameters,
+            "rows": source.fingerprint(),
+            "weights": _plain(weights),
+        }
+
+    def _block_bytes(self, source: Source) -> float:
+        """Return the size of a block in memory: 0 where the rows are held anyway."""
+        if not isinstance(source, BlockSource):
+            return 0.0
+        most = min(_MOST, max(_LEAST, self._budget() / _BLOCKS))
+        if source.counted and source.nnz is None:
+            n, p = source.shape
+            most = min(most, max(_SMALL, n * p * max(source.dtype.itemsize, 4)))
+        return float(most)
+
+    def _reading(self, source: Source) -> dict[str, Any]:
+        """Return what the planner may know of rows that are read block by block."""
+        if not isinstance(source, BlockSource):
+            return {}
+        return {
+            "block_bytes": self._block_bytes(source),
+            "read_seconds": source.nbytes / source.rate,
+            "max_passes": source.max_passes - source.walks,
+            "kept": self._journal is not None,
+        }
+
+    def transform(self, X: Any, *, out: Any = None) -> Any:
+        """Return the coordinates of X, of shape (n_samples, n_components).
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            New rows; the training mean and scale are applied to them.
+        out : path or None
+            File to which the coordinates are written block by block: .npy, .csv, .tsv or
+            .parquet. It appears when it is complete, and its path is returned.
+        """
+        check_is_fitted(self)
+        source = self._admit(X, reset=False)
+        if out is not None:
+            return self._write(source, Path(os.fspath(out)))
+        if not isinstance(source, BlockSource):
+            return self._project(source)
+        self._refuse_large(source, source.shape[0])
+        found, rows = list[Array](), 0
+        for part in self._projected(source):
+            found.append(part)
+            rows += len(part)
+            self._refuse_large(source, rows)  # what was foreseen may be wrong
+        return np.concatenate(found) if found else np.empty((0, self._n_features_out))
+
+    def _projected(self, source: BlockSource) -> Iterator[Array]:
+        """Yield the coordinates of every block, in order."""
+        rows = block_length(source, self._block_bytes(source))
+        done = 0
+        with task("coordinates"):
+            for block in ahead(source.blocks(rows)):
+                with unheard():
+                    try:
+                        found = self._project(scan(block))
+                    except InputError:
+                        self._refuse_block(source, block, done)
+                        raise
+                yield found
+                done += block.shape[0]
+                n = max(done, source.shape[0])
+                advance(done, n, f"{done:,} of {n:,} rows")
+
+    def _refuse_block(self, source: BlockSource, block: Any, start: int) -> None:
+        """Name the place in the file of the first cell that is not finite, if there is one."""
+        from mercer.sources import bad_cell, bad_cell_error
+
+        found = bad_cell(block)
+        if found is not None:
+            row, column, value = found
+            raise bad_cell_error(source.place(start + row, column), value) from None
+
+    def _write(self, source: Source, path: Path) -> Path:
+        blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source)
+        names = [str(name) for name in self.get_feature_names_out()]
+        with writer_of(path, names) as write:
+            for part in self._projected(blocks):
+                write(part)
+        return path
+
+    def _refuse_large(self, source: BlockSource, rows: int) -> None:
+        size = rows * self._n_features_out * source.products.itemsize
+        if size > self._budget():
+            raise BudgetError(
+                "the coordinates do not fit the memory allowed",
+                got=f"{show_bytes(size)} for {rows:,} rows of {source.label},"
+                f" {show_bytes(self._budget())} allowed",
+                fix='write them to a file: transform(source, out="coordinates.npy")',
+            )
+
+
+def _plain(value: Any) -> str:
+    """Return a text that tells parameters apart; arrays by their bytes."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)
+    array = np.ascontiguousarray(value)
+    if array.dtype == object:
+        return repr(value)
+    return hashlib.sha256(array.tobytes()).hexdigest()
+
+
+def counted_shape(source: Source, weights: Any) -> tuple[int, int]:
+    """Return the shape with repeated rows counted as often as they stand.
+
+    Before the rows of a file are counted, there are enough of them for every column.
+    """
+    n, p = source.shape
+    if weights is not None:
+        return int(np.sum(weights) * (1 + 1e-12)), p
+    return (n if getattr(source, "counted", True) else max(n, p), p)

@@ -1,0 +1,330 @@
+"""BlockRows: rows that are read block by block, with the sums that a walk over them gives."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import (
+    EPS,
+    Array,
+    as_numpy,
+    binary_exponent,
+    interruptible,
+    quiet_blas,
+    triangle,
+)
+from mercer.errors import InputError
+from mercer.operators._centring import Centring, Moments
+from mercer.operators._rounding import Rounding
+from mercer.operators._rows import Rows
+from mercer.operators._running import RunningMoments
+from mercer.operators._walk import Journal, Sums, fold
+from mercer.sources import BlockSource, bad_cell, bad_cell_error, scan
+
+_SAMPLE_SHARE = 0.05  # of the rows that are kept to start an iteration from
+_SAMPLE_BYTES = 32e6
+
+
+@final
+class BlockRows:
+    """What `Rows` offers the paths of PCA, for rows that are never held whole.
+
+    Every block is centred about its own mean and merged by `RunningMoments`, so that a
+    trend or sorted rows cost no digits. Blocks are taken in order, and each is a pure
+    function of its rows: the result does not depend on where a walk was interrupted.
+
+    Parameters
+    ----------
+    source : BlockSource
+        Where the rows are.
+    weights : ndarray of shape (n,) or None
+        Repeat counts.
+    products : dtype or None
+        Precision of products; None takes that of the data. Sums are float64.
+    block_bytes : float
+        Size of a block in memory; two or three exist at a time.
+    journal : Journal or None
+        Where the sums are kept on the way.
+    name : str
+        What the walks are called: "pass 1", "pass 2", …
+    """
+
+    def __init__(
+        self,
+        source: BlockSource,
+        weights: Array | None = None,
+        products: Any = None,
+        block_bytes: float = 16e6,
+        journal: Journal | None = None,
+        name: str = "pass",
+    ) -> None:
+        self.name = name
+        self.source, self.weights, self.journal = source, weights, journal
+        self.products = np.dtype(source.products if products is None else products)
+        kept = None if journal is None else journal.block
+        self.per_block = kept or block_length(source, block_bytes)
+        self.block_bytes = block_bytes
+        self.like = np.empty((0, source.shape[1]), self.products)
+        self.exponent = 0
+        self.origin: Array = np.zeros(source.shape[1])
+        self.sample: Array | None = None
+        self.walks = 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, p), exact after the first walk."""
+        return self.source.shape
+
+    @property
+    def total(self) -> float:
+        """Σw."""
+        return float(self.shape[0] if self.weights is None else np.sum(self.weights))
+
+    def walk(
+        self, sums: Sums, step: Callable[[slice, Any], None], *, journal: bool = True
+    ) -> None:
+        """Make one pass: call ``step(part, block)`` for every block."""
+        self.walks += 1
+        n = fold(
+            self.source,
+            self.per_block,
+            sums,
+            step,
+            walk=f"{self.name} {self.walks}",
+            journal=self.journal if journal else None,
+        )
+        if self.weights is not None and n != len(self.weights):
+            raise _wrong_weights(n, len(self.weights))
+        if n < 2:
+            raise InputError(
+                "one row has no variance",
+                got=f"n_samples = {n}: {self.source.label}",
+                fix="pass at least two rows",
+            )
+
+    def rows(self, part: slice, block: Any, *, placed: bool = True) -> Rows:
+        """Return a block as rows in memory; `placed`: about the origin of the whole."""
+        from mercer.operators._choose import rows_of
+
+        exponent, origin = (self.exponent, self.origin) if placed else (None, None)
+        rows = rows_of(scan(block), self._weights_of(part), self.products, exponent, origin)
+        assert isinstance(rows, Rows)
+        rows.tile_share = 1.0  # the block is a small part already
+        return rows
+
+    def moments(self) -> Moments:
+        """See `Rows.moments`: one walk."""
+        return self._sums(RunningMoments(whole=False))
+
+    def scatter(self) -> Moments:
+        """See `Rows.scatter`: one walk, np² flops."""
+        return self._sums(RunningMoments(whole=True))
+
+    def _sums(self, running: RunningMoments) -> Moments:
+        rounding = Rounding(self.products)
+        sums = _FirstWalk(running, rounding, *self._sample_size())
+
+        def step(part: slice, block: Any) -> None:
+            if self.weights is not None and not np.any(self._weights_of(part)):
+                running.rows += block.shape[0]
+                return  # rows that weigh nothing have no mean
+            rows = self.rows(part, block, placed=False)
+            rows.rounding = rounding
+            found = rows.scatter() if running.whole else rows.moments()
+            if not found.in_range:
+                rows = self._in_range(part, block)
+                rows.rounding = rounding
+                found = rows.scatter() if running.whole else rows.moments()
+            sums.charged += rounding.charged * found.raw_trace
+            running.merge(RunningMoments.of(rows, found))
+            sums.sample(part, block)
+
+        self.walk(sums, step)
+        if running.total <= 1:
+            raise InputError(
+                "weights are repeat counts; their sum must exceed 1",
+                got=f"sum {running.total:g} over {running.rows} rows",
+                fix="rescale: w * len(w) / w.sum()",
+            )
+        if running.whole:  # the worst block speaks for those that came before it, too
+            running.error += max(0.0, rounding.charged * running.raw_trace - sums.charged)
+        if self.source.nnz is None:  # sparse rows stay about zero
+            running.recentred(self.source.products)
+        assert running.origin is not None
+        self.origin, self.exponent = running.origin, running.exponent
+        self.sample = sums.rows
+        return running.moments()
+
+    def _sample_size(self) -> tuple[int, int]:
+        """Return s and m: every s-th row is kept to start from, at most m; 0 for none."""
+        n, p = self.shape
+        most = int(min(_SAMPLE_BYTES, self.block_bytes) / (8 * p))
+        wanted = min(most, int(_SAMPLE_SHARE * n))
+        if self.source.nnz is not None or wanted < 1:
+            return 0, 0
+        return -(-n // wanted), most
+
+    def _in_range(self, part: slice, block: Any) -> Rows:
+        """Return rows in a unit found from the whole block, or refuse the cell at fault."""
+        found = bad_cell(block)
+        if found is not None:
+            row, column, value = found
+            raise bad_cell_error(self.source.place(part.start + row, column), value)
+        stored = block.data if hasattr(block, "tocsr") else block
+        half = np.abs(np.asarray(stored, np.float64)) * 0.5
+        exponent = binary_exponent(float(np.max(half, initial=0.0))) + 2
+        from mercer.operators._choose import rows_of
+
+        rows = rows_of(scan(block), self._weights_of(part), self.products, exponent)
+        assert isinstance(rows, Rows)
+        return rows
+
+    def outer(
+        self, factor_of: Callable[[Array, Array], Array | None]
+    ) -> tuple[Array, Moments, Array | None]:
+        """Return X̃X̃ᵀ (n, n), the moments and the column factors.
+
+        One walk for the mean; then one walk per panel of rows that is held, each from the
+        panel to the end.
+        """
+        moments = self.moments()
+        factor = factor_of(moments.variances, moments.offset)
+        centring = Centring(self.origin, moments.offset, self.exponent, factor)
+        n, p = self.shape
+        gram = np.zeros((n, n))
+        panel = max(1, int(4 * self.block_bytes // (8 * p * self.per_block))) * self.per_block
+        for start in range(0, n, panel):
+            self._panel(gram, slice(start, min(start + panel, n)), centring)
+        raw = float(np.trace(gram))
+        grow = EPS * (4 + np.sqrt(p) + p / 16)
+        found = Moments(
+            moments.total, moments.offset, moments.scatter, raw, grow * raw + moments.error
+        )
+        return gram, found, factor
+
+    def _panel(self, gram: Array, panel: slice, centring: Centring) -> None:
+        """Add the products of the rows of a panel with all rows from the panel on."""
+        held = np.empty((panel.stop - panel.start, self.shape[1]))
+        filled = 0
+
+        def step(part: slice, block: Any) -> None:
+            nonlocal filled
+            if part.stop <= panel.start:
+                return
+            rows = self.rows(part, block)
+            whole = slice(0, block.shape[0])
+            y = as_numpy(rows.centred_block(whole, None, centring)).astype(np.float64)
+            if part.start < panel.stop:
+                held[filled : filled + len(y)] = y
+                filled += len(y)
+            columns = slice(panel.start, panel.start + filled)
+            gram[part, columns] = y @ held[:filled].T
+            gram[columns, part] = gram[part, columns].T
+
+        self.walk(_Panel(gram, panel), step)
+
+    def triangle(self, centring: Centring) -> Array:
+        """See `Rows.triangle`: one walk, 2np² flops."""
+        sums = _Matrix(np.zeros((0, self.shape[1])))
+
+        def step(part: slice, block: Any) -> None:
+            found = as_numpy(self.rows(part, block).triangle(centring))
+            stacked = np.concatenate([sums.matrix, found])
+            with quiet_blas(self.shape[1]):
+                sums.matrix = interruptible(partial(triangle, stacked), self.shape[1])
+
+        self.walk(sums, step)
+        return sums.matrix
+
+    def _weights_of(self, part: slice) -> Array | None:
+        if self.weights is None:
+            return None
+        if part.stop > len(self.weights):
+            raise _wrong_weights(part.stop, len(self.weights))
+        return self.weights[part]
+
+
+def block_length(source: BlockSource, block_bytes: float) -> int:
+    """Return the rows of a block of about so many bytes."""
+    n, p = source.shape
+    row = p * max(source.dtype.itemsize, source.products.itemsize)
+    if source.nnz is not None:
+        row = max(16, 12 * source.nnz // max(n, 1))
+    return int(max(1, min(block_bytes // max(row, 1), 2**20)))
+
+
+class _FirstWalk:
+    """Moments and, beside them, evenly spaced rows to start an iteration from."""
+
+    def __init__(
+        self, running: RunningMoments, rounding: Rounding, step: int, most: int
+    ) -> None:
+        self.running, self.rounding = running, rounding
+        self.step, self.most = step, most
+        self.charged = 0.0  # of the rounding of products, so far
+        self.kept: list[Array] = []
+
+    @property
+    def rows(self) -> Array | None:
+        return np.concatenate(self.kept) if self.kept else None
+
+    def sample(self, part: slice, block: Any) -> None:
+        if self.step:
+            first = -part.start % self.step
+            self.kept.append(np.array(block[first :: self.step]))
+        if sum(map(len, self.kept)) > self.most:  # more rows than were foreseen
+            self.kept, self.step = [np.concatenate(self.kept)[::2]], 2 * self.step
+
+    def keep(self) -> dict[str, Array]:
+        arrays = self.running.keep() | {
+            "rounding": self.rounding.keep(),
+            "walk": np.array([self.charged, self.step]),
+        }
+        rows = self.rows
+        return arrays if rows is None else arrays | {"sample": rows}
+
+    def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
+        self.kept = [kept["sample"]] if "sample" in kept else []
+        self.rounding.restore(kept["rounding"])
+        self.charged, self.step = float(kept["walk"][0]), int(kept["walk"][1])
+        return self.running.restore(kept)
+
+
+class _Matrix:
+    """One matrix that a walk fills."""
+
+    def __init__(self, matrix: Array) -> None:
+        self.matrix = matrix
+
+    def keep(self) -> dict[str, Array]:
+        return {"matrix": self.matrix}
+
+    def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
+        self.matrix = kept["matrix"]
+        return True
+
+
+class _Panel:
+    """The rows of a Gram matrix that one walk fills, of use only when it has ended."""
+
+    def __init__(self, gram: Array, panel: slice) -> None:
+        self.gram, self.panel = gram, panel
+
+    def keep(self) -> dict[str, Array]:
+        return {"matrix": self.gram[self.panel, self.panel.start :]}
+
+    def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
+        if ended:
+            self.gram[self.panel, self.panel.start :] = kept["matrix"]
+            self.gram[self.panel.start :, self.panel] = kept["matrix"].T
+        return ended
+
+
+def _wrong_weights(rows: int, weights: int) -> InputError:
+    return InputError(
+        "sample_weight must hold one number per row",
+        got=f"{weights} weights, {rows} rows or more",
+        fix="pass one weight for every row",
+    )

@@ -1,0 +1,72 @@
+"""Fingerprints, shapes and types that all binary files share."""
+
+import os
+
+import numpy as np
+import pytest
+
+from mercer.errors import InputError
+from mercer.sources._files import block_dtype, native, table_shape
+from mercer.sources._npy import open_npy
+
+
+def saved(path, X):
+    np.save(path, X)
+    return path
+
+
+def test_a_fingerprint_changes_with_the_file_and_the_columns(tmp_path):
+    X = np.arange(60_000.0).reshape(-1, 3)
+    path = saved(tmp_path / "x.npy", X)
+    whole = open_npy(path).fingerprint()
+    assert whole == open_npy(path).fingerprint()
+    assert open_npy(path, columns=[0, 1]).fingerprint() != whole
+    turned = open_npy(path, columns=[1, 0]).fingerprint()
+    assert turned != open_npy(path, columns=[0, 1]).fingerprint()
+    state = path.stat()
+    X[-1, -1] = -1
+    saved(path, X)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))  # same size, same time
+    assert open_npy(path).fingerprint() != whole
+    X[-1, -1] = 59_999
+    saved(path, X)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert open_npy(path).fingerprint() == whole
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + 1))
+    assert open_npy(path).fingerprint() != whole
+
+
+@pytest.mark.parametrize("stored", ["<f4", ">f4", "<f8", ">f8", ">i2", "|u1", "<u8", "|b1"])
+def test_types_stay_but_for_byte_order(stored):
+    dtype = block_dtype(np.dtype(stored), "x")
+    assert dtype.isnative
+    assert dtype == np.dtype(stored).newbyteorder("=")
+    values = np.array([[0, 1], [1, 3]]).astype(stored)
+    found = native(values.copy(), dtype)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, values)
+
+
+def test_bytes_that_are_no_booleans_count_once():
+    odd = np.array([[0, 1, 2, 255]], np.uint8).view(bool)
+    assert native(odd, np.dtype(bool)).sum() == 3
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2, 2), (0, 3), (3, 0), (-1, 3), (-2, -2)])
+def test_shapes_that_are_no_tables(shape):
+    with pytest.raises(InputError, match="a table") as caught:
+        table_shape(shape, "some.file")
+    assert "some.file" in caught.value.got
+    assert str(shape) in caught.value.got
+
+
+@pytest.mark.parametrize("stored", ["c8", "M8[s]", "m8[s]", "S4", "U4", "O", [("a", "f4")]])
+def test_types_that_are_no_numbers(stored):
+    with pytest.raises(InputError, match="x\\.npy"):
+        block_dtype(np.dtype(stored), "x.npy")
+
+
+@pytest.mark.skipif(np.dtype("g").itemsize == 8, reason="long numbers are float64 here")
+def test_long_numbers_are_refused():
+    with pytest.raises(InputError, match="longer than 8 bytes"):
+        block_dtype(np.dtype("g"), "x.npy")
