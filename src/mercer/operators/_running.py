@@ -5,11 +5,12 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, as_numpy
+from mercer.arrays import EPS, Array, as_numpy, binary_exponent
 from mercer.errors import InputError
 from mercer.operators._centring import Moments
-from mercer.operators._rows import Rows
+from mercer.operators._rows import SAFE, Rows
 
+_WEIGHTS = 1e-6  # share of Σw that rounding may leave after the last row has gone
 _STRIP = 4e6  # bytes of a rank-one correction that are made at a time
 
 
@@ -97,7 +98,7 @@ class RunningMoments:
             self.__dict__.update(vars(other))
             self.rows += seen
             return self
-        delta = self._together(other)
+        delta = self.together(other)
         total = self.total + other.total
         share = other.total / total
         self.scatter += other.scatter
@@ -119,7 +120,10 @@ class RunningMoments:
             self.rows -= other.rows
             return self
         left = self.total - other.total
-        if self.origin is None or left < 0 or other.rows > self.rows:
+        if other.rows == self.rows and abs(left) <= _WEIGHTS * other.total:
+            left = 0.0
+        more = other.rows > self.rows or (other.rows == self.rows and left != 0)
+        if self.origin is None or left < 0 or more:
             raise InputError(
                 "more rows are taken out than were put in",
                 got=f"{other.rows} rows of weight {other.total:g} out of {self.rows}"
@@ -127,9 +131,10 @@ class RunningMoments:
                 fix="remove only rows that were added before",
             )
         if left == 0:
-            self.__dict__.update(vars(type(self)(self.whole)))
+            rows = self.rows - other.rows
+            self.__dict__.update(vars(type(self)(self.whole)) | {"rows": rows})
             return self
-        apart = self._together(other)  # mean of all minus mean of those that go
+        apart = self.together(other)  # mean of all minus mean of those that go
         share = other.total / left
         delta = apart * (1 + share)
         self.scatter -= other.scatter
@@ -197,11 +202,18 @@ class RunningMoments:
                     fix="pass rows with the same columns",
                 )
 
-    def _together(self, other: "RunningMoments") -> Array:
-        """Bring both to the coarser unit and return δ (p,)."""
+    def together(self, other: "RunningMoments") -> Array:
+        """Bring both to the coarser unit and return δ (p,), the mean minus the other mean."""
         assert self.origin is not None
         assert other.origin is not None
-        exponent = max(self.exponent, other.exponent)
+        # Equal rows have no unit of their own; quiet parts far apart need a larger one.
+        known = [part.exponent for part in (self, other) if part.raw_trace > 0]
+        half = float(np.max(np.abs(self.origin * 0.5 - other.origin * 0.5)))
+        far = binary_exponent(half) + 1
+        if half == 0 or (not known and abs(far) <= SAFE[8]):
+            far = max(known, default=0)
+        exponent = max(known, default=far)
+        exponent = far if far - exponent > SAFE[8] else exponent
         for part in (self, other):
             part._in_unit(exponent)
         return _apart(self.origin, other.origin, exponent) + (self.offset - other.offset)

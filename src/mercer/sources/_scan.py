@@ -63,6 +63,8 @@ def scan(data: Any, **options: Any) -> Source:
         return data
     if isinstance(data, str | os.PathLike):
         return _scan_path(Path(data), options)
+    if isinstance(data, np.ndarray) and not options:
+        return DenseSource(data)
     frame = _module("_frames").open_frame(data, **options)
     if frame is not None:
         return frame  # type: ignore[no-any-return]
@@ -81,6 +83,8 @@ def is_scannable(data: Any) -> bool:
     """Tell whether `data` is a source already, or something that only `scan` can open."""
     if isinstance(data, Source | str | os.PathLike):
         return True
+    if isinstance(data, np.ndarray):
+        return False
     return isinstance(data, Iterator) or _module("_frames").is_lazy(data)
 
 
