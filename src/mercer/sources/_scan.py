@@ -63,6 +63,8 @@ def scan(data: Any, **options: Any) -> Source:
         return data
     if isinstance(data, str | os.PathLike):
         return _scan_path(Path(data), options)
+    if isinstance(data, np.ndarray) and not options:
+        return DenseSource(data)
     frame = _module("_frames").open_frame(data, **options)
     if frame is not None:
         return frame  # type: ignore[no-any-return]
