@@ -10,12 +10,12 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources._bytes import TextFile
-from mercer.sources._cells import Kind, not_a_number
 from mercer.sources._columns import choose_columns
 from mercer.sources._fields import MOST_FIELDS, shown
 from mercer.sources._line_source import LineSource
 from mercer.sources._lines import Lines
 from mercer.sources._look import look
+from mercer.sources._text_cells import Kind, not_a_number
 
 _HEAD_ROWS = 1000
 _FLAGS = {True: 1.0, False: 0.0, None: np.nan}

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mercer.errors import InputError
-from mercer.sources._cells import has_decimal_comma, is_number
 from mercer.sources._fields import Fields, find_fields, single_spaced
 from mercer.sources._lines import Lines
+from mercer.sources._text_cells import has_decimal_comma, is_number
 
 _DELIMITERS = ",;\t| "
 _LOOK = 100  # lines that the delimiter is sought in

@@ -10,19 +10,19 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources._bytes import TextFile
-from mercer.sources._cells import (
-    kind_of_column,
-    not_a_number,
-    read_cells,
-    to_floats,
-    to_floats_with_care,
-)
 from mercer.sources._columns import choose_columns
 from mercer.sources._fields import MOST_FIELDS, Fields, find_fields, kept, single_spaced
 from mercer.sources._line_source import LineSource
 from mercer.sources._lines import Lines
 from mercer.sources._look import look
 from mercer.sources._sniff import find_delimiter, has_header, refuse_uneven_header
+from mercer.sources._text_cells import (
+    kind_of_column,
+    not_a_number,
+    read_cells,
+    to_floats,
+    to_floats_with_care,
+)
 
 NA = ("", "NA", "NaN", "nan", "null")
 _HEAD_ROWS = 1000
