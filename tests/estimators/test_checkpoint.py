@@ -25,7 +25,7 @@ class Sums:
 
 
 def begun(path, every=0, owner=OWNER):
-    return Checkpoint(path, every).begin(owner)
+    return Checkpoint(path, every).begin(owner, 100)
 
 
 def three_lines(caught):

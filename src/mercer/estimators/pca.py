@@ -13,7 +13,14 @@ from mercer.errors import DataWarning, InputError, NotSupportedError, warn
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._from_sources import SourceEstimator, counted_shape
-from mercer.estimators._pca_paths import Found, Recipe, root_feature_weight, solve
+from mercer.estimators._pca_paths import (
+    Found,
+    Recipe,
+    refuse_constant,
+    root_feature_weight,
+    solve,
+)
+from mercer.estimators._pca_stream import PCAStream
 from mercer.operators import centred, gram_flops, rows_of
 from mercer.planning import Path, Problem
 from mercer.selection import minka, share
@@ -21,7 +28,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source
 
 
-class PCA(GaussianDensity, SourceEstimator):
+class PCA(PCAStream, GaussianDensity, SourceEstimator):
     r"""Directions of largest variance: leading eigenpairs of C = X̃ᵀX̃/(n-1).
 
     X̃ is the centred (standardised, weighted) data, C = VΛVᵀ, and the coordinates are
@@ -51,6 +58,10 @@ class PCA(GaussianDensity, SourceEstimator):
         Where to compute.
     random_state : int, RandomState, Generator or None
         Seed of the iterative path. The default makes results repeatable.
+    forget : float in (0, 1) or None
+        For `partial_fit` only: share of its weight that a row loses with every later row, so
+        that a row t rows back counts (1 - forget)^t, whatever the batches. Σw replaces n.
+        It is read when a stream begins; `fit` counts all rows alike.
 
     Attributes
     ----------
@@ -70,7 +81,7 @@ class PCA(GaussianDensity, SourceEstimator):
         Mean of the min(n, p) - k variances left out.
     n_components_, n_samples_, n_features_in_, rank_ : int
         Axes kept, rows, columns, and kept axes with variance above rounding; the rows of
-        `components_` beyond `rank_` are zero.
+        `components_` beyond `rank_` are zero. After `partial_fit` also `n_samples_seen_`.
     plan_ : Plan
         The path taken and the others.
     certificate_ : Certificate
@@ -107,6 +118,7 @@ class PCA(GaussianDensity, SourceEstimator):
         "time": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, None],
         "random_state": ["random_state", np.random.Generator],
+        "forget": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -121,6 +133,7 @@ class PCA(GaussianDensity, SourceEstimator):
         time: float | None = None,
         device: str | None = None,
         random_state: Any = 0,
+        forget: float | None = None,
     ) -> None:
         self.n_components = n_components
         self.standardize = standardize
@@ -131,6 +144,7 @@ class PCA(GaussianDensity, SourceEstimator):
         self.time = time
         self.device = device
         self.random_state = random_state
+        self.forget = forget
 
     # -- describe ---------------------------------------------------------------------
 
@@ -187,7 +201,7 @@ class PCA(GaussianDensity, SourceEstimator):
         spectrum, found = solve(
             source, path, weights, recipe, lambda: refuse_bad_cells(source, names)
         )
-        _refuse_constant(found, source)
+        refuse_constant(found, source)
         k = self._settle(spectrum, found, counted_shape(source, weights))
         return dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k)), found
 
@@ -249,6 +263,7 @@ class PCA(GaussianDensity, SourceEstimator):
             "certificate_": spectrum.certificate.scaled(1 / freedom, 2 * unit).rounded(
                 eps_of(dtype) if dtype == np.float32 else 0.0
             ),
+            "_stream": None,
             "_centring": found.centring,
             "_squares": spectrum.squares and spectrum.squares / found.trace / found.trace,
             "_whitened": self.whiten,
@@ -353,21 +368,6 @@ def _check_word(wanted: str, n: int, p: int) -> None:
             got=f"n_samples = {n}, n_features = {p}",
             fix="pass a number or a share such as 0.95",
         )
-
-
-def _refuse_constant(found: Found, source: Source) -> None:
-    """Refuse data in which nothing varies beyond the rounding of its storage."""
-    if found.trace > found.storage * min(source.shape) and found.trace > 0:
-        return
-    raise InputError(
-        "the data has no variance",
-        got=f"{source.shape[0]} rows, all equal up to the rounding of {_kept_as(source)}",
-        fix="check the columns; subtract a constant from large numbers before storing them",
-    )
-
-
-def _kept_as(source: Source) -> str:
-    return str(source.dtype) if source.dtype.kind == "f" else "float64"
 
 
 def _decade(value: float, unit: int) -> int:
