@@ -52,6 +52,17 @@ def with_other_count(data, times):
     return head + tail.replace(b"\xd0\x0f", b"\x90\x4e", times)
 
 
+def with_absurd_count(data):
+    """Return the file with 2^50 rows announced everywhere, and a footer of the new length."""
+    number, digits = 2**51, b""
+    while number:
+        digits += bytes([number % 128 | (0x80 if number > 127 else 0)])
+        number //= 128
+    at = footer_start(data)
+    footer = bytes(data[at:-8]).replace(b"\xd0\x0f", digits)
+    return bytes(data[:at]) + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
 def changed(data, at, value):
     data = bytearray(data)
     data[at : at + len(value)] = value
@@ -110,6 +121,11 @@ FILES = {
         "",
     ),
     "more rows than there are": ("a.parquet", lambda: with_other_count(parquet(), 8), ""),
+    "more rows than it can hold": (
+        "a.parquet",
+        lambda: with_absurd_count(parquet()),
+        "1,125,899,906,842,624 rows",
+    ),
     "arrow, no bytes": ("a.arrow", lambda: b"", "is empty"),
     "arrow, text": ("a.arrow", lambda: b"a,b\n1,2\n" * 9, "no Arrow file"),
     "arrow, parquet inside": ("a.arrow", lambda: parquet(), "no Arrow file"),
