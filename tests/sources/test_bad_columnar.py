@@ -214,10 +214,11 @@ HALF = FRAME.astype(np.float32)
 # the blocks, and what the refusal must say
 STREAMS = {
     "no blocks": ([], "no blocks"),
-    "one dimension": ([np.ones(3)], "block 0 of the stream has 1 dimensions"),
-    "three dimensions": ([np.ones((2, 3)), np.ones((2, 3, 1))], "block 1 of the stream has 3"),
+    "one dimension": ([np.ones(3)], "block 0 has shape (3,)"),
+    "three dimensions": ([np.ones((2, 3)), np.ones((2, 3, 1))], "block 1 has shape (2, 3, 1)"),
     "a number": ([3.0], "block 0 is float"),
     "a list": ([np.ones((1, 2)), [[1.0, 2.0]]], "block 1 is list"),
+    "nothing at first": ([None], "block 0 is NoneType"),
     "nothing": ([np.ones((1, 2)), None], "block 1 is NoneType"),
     "text": ([np.array([["a", "b"]])], "block 0 of the stream has a type"),
     "objects": ([np.array([[1, None]])], "block 0 of the stream has a type"),
