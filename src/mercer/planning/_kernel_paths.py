@@ -157,15 +157,17 @@ def few_walks(path: Path, passes: int, components: int) -> Path:
     """Return the path of tiles with a budget of passes, and nothing after them."""
     assert isinstance(path.solver, BlockKrylov)
     share = min(1.0, passes / _WALKS)
-    cost = {"flops": share * path.flops, "seconds": share * path.seconds}
+    path = dataclasses.replace(
+        path, flops=share * path.flops, seconds=share * path.seconds, then=None
+    )
     if passes > 1:
-        return dataclasses.replace(path.with_passes(passes), then=None, **cost)
+        return path.with_passes(passes)
     b = min(path.solver.block, components + columns_beyond(passes))
     solver = dataclasses.replace(path.solver, block=b, max_passes=1)
     note = f"tiles made once, for one product with {b} columns"
     if path.products == 4:
         note = f"float32 {note}, their error measured"
-    return dataclasses.replace(path, solver=solver, passes=1, note=note, then=None, **cost)
+    return dataclasses.replace(path, solver=solver, passes=1, note=note)
 
 
 def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path:
