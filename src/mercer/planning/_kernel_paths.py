@@ -155,15 +155,15 @@ def columns_beyond(passes: int) -> int:
 
 def few_walks(path: Path, passes: int, components: int) -> Path:
     """Return the path of tiles with a budget of passes, and nothing after them."""
-    assert isinstance(path.solver, BlockKrylov)
-    share = min(1.0, passes / _WALKS)
+    krylov, share = path.solver, min(1.0, passes / _WALKS)
+    assert isinstance(krylov, BlockKrylov)
     path = dataclasses.replace(
         path, flops=share * path.flops, seconds=share * path.seconds, then=None
     )
     if passes > 1:
         return path.with_passes(passes)
-    b = min(path.solver.block, components + columns_beyond(passes))
-    solver = dataclasses.replace(path.solver, block=b, max_passes=1)
+    b = min(krylov.block, components + columns_beyond(passes))
+    solver = dataclasses.replace(krylov, block=b, max_passes=1)
     note = f"tiles made once, for one product with {b} columns"
     if path.products == 4:
         note = f"float32 {note}, their error measured"
