@@ -272,7 +272,9 @@ class _FirstWalk:
             self.kept.append(np.array(block[first :: self.step]))
 
     def keep(self) -> dict[str, Array]:
-        arrays = self.running.keep() | {"rounding": np.array([self.rounding.worst, self.charged])}
+        arrays = self.running.keep() | {
+            "rounding": np.array([self.rounding.worst, self.charged])
+        }
         rows = self.rows
         return arrays if rows is None else arrays | {"sample": rows}
 
