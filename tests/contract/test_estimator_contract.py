@@ -57,6 +57,23 @@ class DropinKrylovPCA(_Krylov, mercer.dropin.PCA):
     pass
 
 
+class StreamedPCA(mercer.PCA):
+    """Fitted by one batch and looked at: what `fit` promises is promised of `partial_fit`."""
+
+    def fit(self, X, y=None, *, sample_weight=None):
+        self._stream = None
+        self.partial_fit(X, y, sample_weight=sample_weight)
+        assert self.components_ is not None
+        return self
+
+
+class SketchedPCA(StreamedPCA):
+    """Keeps leading directions only, as streams of many columns do."""
+
+    def _budget(self):
+        return 0
+
+
 class StoredKernelPCA(mercer.KernelPCA):
     """The iteration on the stored matrix first, and behind it what would have been taken."""
 
@@ -154,6 +171,8 @@ NYSTROEM_FACES = [
 ESTIMATORS = [
     *(kind(**o) for kind in (mercer.PCA, SvdPCA, GramPCA, DualPCA) for o in OPTIONS),
     *(KrylovPCA(**options) for options in FEW),
+    *(StreamedPCA(**options) for options in OPTIONS),
+    SketchedPCA(1),
     *(kind(**options) for kind in (mercer.dropin.PCA, DropinDualPCA) for options in FACES),
     *(DropinKrylovPCA(**options) for options in FEW_FACES),
     *(mercer.KernelPCA(**options) for options in KERNELS),

@@ -23,7 +23,8 @@ def state(model):
 class TestParameters:
     def test_the_interface(self):
         names = (
-            "device feature_weight memory n_components random_state standardize time tol whiten"
+            "device feature_weight forget memory n_components random_state standardize time"
+            " tol whiten"
         )
         assert sorted(PCA().get_params()) == names.split()
         with pytest.raises(TypeError):
@@ -35,7 +36,7 @@ class TestParameters:
             ("tol", 0.0), ("tol", -1e-6), ("tol", "small"), ("time", 0), ("time", "soon"),
             ("memory", 0), ("memory", -5), ("memory", "much"), ("memory", []),
             ("standardize", "yes"), ("whiten", 2), ("random_state", "seed"), ("device", 3),
-            ("feature_weight", "none"),
+            ("feature_weight", "none"), ("forget", 0.0), ("forget", 1.0), ("forget", "much"),
         ],
     )  # fmt: skip
     def test_wrong_ones_are_named_in_three_lines(self, table, name, wrong):

@@ -28,7 +28,8 @@ from mercer.sources import Source
 _log = logging.getLogger("mercer")
 _FIX = "see certificate_; ask for fewer components, a larger `tol`, or more `memory` or `time`"
 _FIXES = {
-    Outcome.LANDMARKS: "see certificate_; take more landmarks, or call refine(X): exact passes"
+    Outcome.LANDMARKS: "see certificate_; take more landmarks, or call refine(X): exact passes",
+    Outcome.ONE_PASS: "see certificate_; ask for more components, or allow more `memory`",
 }
 _FREE_SHARE = 0.8  # of the free memory may be taken unless `memory` says otherwise
 

@@ -51,6 +51,7 @@ class Checkpoint:
                 fix="pass 30 to write each half minute, 0 to write after every block",
             )
         self._owner: dict[str, Any] = {}
+        self.block: int | None = None
         self._walks: dict[str, tuple[dict[str, Array], int, bool]] = {}
         self._written: float = time.monotonic()
 
@@ -67,8 +68,12 @@ class Checkpoint:
             fix='pass a path such as "fit.mercer", or mercer.Checkpoint(path, every=60)',
         )
 
-    def begin(self, owner: dict[str, Any]) -> Self:
-        """Read what is kept for this fit, described by plain data; nothing yet is fine."""
+    def begin(self, owner: dict[str, Any], block: int) -> Self:
+        """Read what is kept for this fit, described by plain data; nothing yet is fine.
+
+        Blocks have `block` rows, or as many as those that were kept: free memory, which
+        settles their length, may be another now.
+        """
         self._owner = json.loads(json.dumps(owner, default=str))
         path = Path(self.path)
         if not path.parent.is_dir():
@@ -77,6 +82,7 @@ class Checkpoint:
                 got=str(path.parent),
                 fix="make it first",
             )
+        self.block = block
         if not path.exists() or (path.is_file() and path.stat().st_size == 0):
             return self
         header, arrays = _read(path)
@@ -86,6 +92,7 @@ class Checkpoint:
                 got=f"{path}: {_difference(header['owner'], self._owner)}",
                 fix="pass the same rows and parameters, or another file, or delete this one",
             )
+        self.block = header["block"]
         for walk in header["walks"]:
             prefix = f"{walk['walk']}/"
             kept = {
@@ -120,7 +127,12 @@ class Checkpoint:
             {"walk": walk, "rows": rows, "ended": ended}
             for walk, (_, rows, ended) in self._walks.items()
         ]
-        header = {"kind": "checkpoint", "owner": self._owner, "walks": walks}
+        header = {
+            "kind": "checkpoint",
+            "owner": self._owner,
+            "block": self.block,
+            "walks": walks,
+        }
         store.write(Path(self.path), header, arrays)
 
 

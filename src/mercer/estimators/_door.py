@@ -47,10 +47,11 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
     by block; sparse matrices become CSR. Cells are not looked at here: NaN and infinity are
     found by the sums of the first pass, and named then.
     """
-    _refuse_twins(data)
-    _refuse_kinds(data)
-    _refuse_odd_columns(data)
-    _refuse_cells(data)
+    if type(data) is not np.ndarray or data.dtype.kind not in "fiub":  # rows come one by one
+        _refuse_twins(data)
+        _refuse_kinds(data)
+        _refuse_odd_columns(data)
+        _refuse_cells(data)
     try:
         with config_context(array_api_dispatch=False), np.errstate(over="ignore"):
             checked = validate_data(

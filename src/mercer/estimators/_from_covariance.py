@@ -16,8 +16,7 @@ _FIX = "pass np.cov(X, rowvar=False), X.mean(axis=0) and len(X)"
 
 def fitted_from(model: _Model, C: Any, mean: Any, n: int) -> _Model:
     """Return `model` fitted to covariance C (p, p), mean (p,) and n rows."""
-    from mercer.estimators._pca_paths import Found, Recipe
-    from mercer.estimators.pca import _root_feature_weight
+    from mercer.estimators._pca_paths import Found, Recipe, root_feature_weight
 
     model._check_parameters()
     covariance = np.asarray(C, dtype=np.float64)
@@ -30,7 +29,7 @@ def fitted_from(model: _Model, C: Any, mean: Any, n: int) -> _Model:
         tol=model.tol or 1e-6,
         seed=0,
         standardize=bool(model.standardize),
-        root_feature_weight=_root_feature_weight(model.feature_weight, p),
+        root_feature_weight=root_feature_weight(model.feature_weight, p),
     )
     variances = np.diagonal(covariance).copy()
     factor = recipe.factor_of(variances, EPS * np.sqrt(mean**2 + variances))

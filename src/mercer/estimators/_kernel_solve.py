@@ -42,6 +42,7 @@ from mercer.solvers import (
     Outside,
     Spectrum,
     Stored,
+    raised,
 )
 
 _C = 4.0  # units of rounding that an eigenvalue must exceed
@@ -245,7 +246,8 @@ def _iterated(task: Task, krylov: BlockKrylov, op: Matrix, k: int) -> Spectrum:
     if krylov.start is None:
         krylov = dataclasses.replace(krylov, start=_start(op, krylov, goal))
     spectrum = krylov.solve(op, goal)
-    return charged(spectrum, op, task) if narrow else spectrum
+    spectrum = charged(spectrum, op, task) if narrow else spectrum
+    return raised(spectrum) if goal.psd else spectrum
 
 
 def _start(op: Matrix, krylov: BlockKrylov, goal: Goal) -> Array:

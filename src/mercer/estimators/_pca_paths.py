@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent, eps_of
-from mercer.errors import DataWarning, warn
+from mercer.errors import DataWarning, InputError, warn
+from mercer.estimators._summed import Summed
 from mercer.operators import (
     BlockRows,
     CentredBlocks,
@@ -17,14 +18,16 @@ from mercer.operators import (
     Moments,
     Operator,
     Rows,
+    RunningSvd,
     centred,
     rows_of,
 )
 from mercer.planning import Path
-from mercer.solvers import Floor, Goal, Spectrum, fix_signs
+from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum, fix_signs
 from mercer.sources import BlockSource, Source
 
 Table = Rows | BlockRows
+Known = Table | Summed  # what moments can be told of
 _C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
 
 
@@ -55,6 +58,20 @@ class Recipe:
         if self.root_feature_weight is not None:
             factor = factor * self.root_feature_weight[start : start + len(variances)]
         return factor
+
+
+def root_feature_weight(weights: Any, p: int) -> Array | None:
+    """Return √weights (p,), or None."""
+    if weights is None:
+        return None
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
+        raise InputError(
+            "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
+            got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
+            fix=f"pass {p} positive numbers; drop the columns that should not count",
+        )
+    return np.sqrt(found)
 
 
 def is_constant(variances: Array, step: Array) -> Array:
@@ -96,6 +113,8 @@ def solve(
     are not finite although every cell is, or that vanish, are taken again in a unit found
     from all the data instead of a sample.
     """
+    if isinstance(source, Summed):
+        return _told(source, path, recipe, refuse)
     run = {"gram": _gram, "dual": _dual, "svd": _direct, "krylov": _direct}[path.name]
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         try:
@@ -104,8 +123,20 @@ def solve(
         except _OutOfRangeError:
             refuse()
         assert isinstance(rows, Rows)  # blocks find their unit one by one
-        rows = _rows(source, weights, path, recipe, _exact_exponent(rows))
+        rows = _rows(source, weights, path, recipe, exact_exponent(rows))
         return run(rows, path, recipe)
+
+
+def _told(
+    source: Summed, path: Path, recipe: Recipe, refuse: Callable[[], None]
+) -> tuple[Spectrum, Found]:
+    """Return the pairs from sums that are all there is."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        try:
+            return (sketched if path.name == "sketch" else _gram)(source, path, recipe)
+        except _OutOfRangeError:
+            refuse()
+            raise
 
 
 class _OutOfRangeError(ArithmeticError):
@@ -122,7 +153,7 @@ def _rows(
     return rows_of(source, weights, products, exponent)
 
 
-def _exact_exponent(rows: Rows) -> int:
+def exact_exponent(rows: Rows) -> int:
     """Return the power of two of the largest deviation from the origin, over all the data."""
     tiles, largest = rows.tiles(), 0.0
     plain = rows.source.array
@@ -139,7 +170,7 @@ def _check_range(moments: Moments) -> None:
         raise _OutOfRangeError
 
 
-def describe(rows: Table, moments: Moments, recipe: Recipe) -> tuple[Centring, float]:
+def describe(rows: Known, moments: Moments, recipe: Recipe) -> tuple[Centring, float]:
     """Return the centring, factors included, and the storage rounding as an eigenvalue."""
     _check_range(moments)
     variances = moments.variances
@@ -149,7 +180,7 @@ def describe(rows: Table, moments: Moments, recipe: Recipe) -> tuple[Centring, f
     return centring, _storage(rows, moments, recipe, factor, step)
 
 
-def _step(rows: Table, variances: Array, offset: Array, part: slice) -> Array:
+def _step(rows: Known, variances: Array, offset: Array, part: slice) -> Array:
     """Return the spacing of stored numbers at the size of each column, eps·rms(x_j)."""
     kind = rows.source.dtype
     level = np.ldexp(rows.origin[part].astype(np.float64), -rows.exponent) + offset
@@ -161,7 +192,7 @@ def _step(rows: Table, variances: Array, offset: Array, part: slice) -> Array:
 
 
 def _storage(
-    rows: Table, moments: Moments, recipe: Recipe, factor: Array | None, step: Array
+    rows: Known, moments: Moments, recipe: Recipe, factor: Array | None, step: Array
 ) -> float:
     """Return the eigenvalue that the rounding of the stored data alone would give."""
     variances = moments.variances
@@ -179,6 +210,21 @@ def _storage(
     return float(np.max(step) ** 2 / 12 * spread * (moments.total - 1))
 
 
+def refuse_constant(found: Found, source: Source) -> None:
+    """Refuse data in which nothing varies beyond the rounding of its storage."""
+    if found.trace > found.storage * min(source.shape) and found.trace > 0:
+        return
+    raise InputError(
+        "the data has no variance",
+        got=f"{source.shape[0]} rows, all equal up to the rounding of {_kept_as(source)}",
+        fix="check the columns; subtract a constant from large numbers before storing them",
+    )
+
+
+def _kept_as(source: Source) -> str:
+    return str(source.dtype) if source.dtype.kind == "f" else "float64"
+
+
 def _warn_columns(what: str, which: Array, fix: str) -> None:
     found = np.flatnonzero(which)
     shown = ", ".join(str(i) for i in found[:5])
@@ -186,7 +232,7 @@ def _warn_columns(what: str, which: Array, fix: str) -> None:
     warn(what, got=f"{found.size} such columns: {shown}{more}", fix=fix, category=DataWarning)
 
 
-def _gram(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
+def _gram(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """C from one pass, centred about a provisional origin; then its leading pairs."""
     moments = rows.scatter()
     centring, storage = describe(rows, moments, recipe)
@@ -250,14 +296,53 @@ def _direct(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     return spectrum.padded(recipe.components), found
 
 
-def _possible_rank(rows: Table, moments: Moments) -> int:
+def sketched(rows: Summed, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
+    """Pairs of the directions that a stream has kept: θ_i ≤ λ_i ≤ θ_i + slack.
+
+    Columns are scaled by F afterwards: FSF = (BF)ᵀ(BF) + FEF, with ‖FEF‖ ≤ max f²·‖E‖ and
+    a trace that is known.
+    """
+    sums = rows.sums
+    assert isinstance(sums, RunningSvd)
+    moments = sums.moments()
+    centring, storage = describe(rows, moments, recipe)
+    kept, diagonal, most = sums.factor, moments.scatter, 1.0
+    if centring.factor is not None:
+        kept, diagonal = kept * centring.factor, diagonal * centring.factor**2
+        most = float(np.max(centring.factor)) ** 2
+    trace = float(np.sum(np.maximum(diagonal, 0.0)))
+    error = (sums.error + moments.error) * most
+    slack = min(most * sums.lost, max(trace - float(np.sum(kept**2)), 0.0) + error)
+    goal = _goal(rows, recipe, storage, trace, 0.0)
+    spectrum = path.solver.solve(Dense(kept), goal)
+    inner, k = spectrum.certificate, len(spectrum.values)
+    certificate = Certificate.of(
+        spectrum.values,
+        np.append(inner.upper, inner.next_upper) + slack,
+        inner.residual + slack,
+        error=error,
+        tol=recipe.tol,
+        zero_level=inner.zero_level,
+        lower=inner.lower,
+        psd=True,
+    )
+    outcome = Outcome.CONVERGED if certificate.met else Outcome.ONE_PASS
+    spectrum = dataclasses.replace(
+        spectrum, certificate=certificate, squares=None, total=trace, outcome=outcome
+    )
+    rank = min(_possible_rank(rows, moments), k) if slack <= error else k
+    found = Found(centring, moments.total, trace, storage, rank)
+    return spectrum.padded(recipe.components), found
+
+
+def _possible_rank(rows: Known, moments: Moments) -> int:
     """Return the number of axes that could have variance."""
     counted = rows.shape[0] if rows.weights is None else int(np.sum(rows.weights > 0))
     return min(counted - 1, int(np.sum(moments.variances > 0)))
 
 
 def _goal(
-    rows: Table,
+    rows: Known,
     recipe: Recipe,
     storage: float,
     trace: float,

@@ -12,8 +12,15 @@ from mercer.arrays import Array, eps_of
 from mercer.errors import DataWarning, InputError, NotSupportedError, warn
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
-from mercer.estimators._from_sources import SourceEstimator
-from mercer.estimators._pca_paths import Found, Recipe, solve
+from mercer.estimators._from_sources import SourceEstimator, counted_shape
+from mercer.estimators._pca_paths import (
+    Found,
+    Recipe,
+    refuse_constant,
+    root_feature_weight,
+    solve,
+)
+from mercer.estimators._pca_stream import PCAStream
 from mercer.operators import centred, gram_flops, rows_of
 from mercer.planning import Path, Problem
 from mercer.selection import minka, share
@@ -21,7 +28,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source
 
 
-class PCA(GaussianDensity, SourceEstimator):
+class PCA(PCAStream, GaussianDensity, SourceEstimator):
     r"""Directions of largest variance: leading eigenpairs of C = X̃ᵀX̃/(n-1).
 
     X̃ is the centred (standardised, weighted) data, C = VΛVᵀ, and the coordinates are
@@ -51,6 +58,10 @@ class PCA(GaussianDensity, SourceEstimator):
         Where to compute.
     random_state : int, RandomState, Generator or None
         Seed of the iterative path. The default makes results repeatable.
+    forget : float in (0, 1) or None
+        For `partial_fit` only: share of its weight that a row loses with every later row, so
+        that a row t rows back counts (1 - forget)^t, whatever the batches. Σw replaces n.
+        It is read when a stream begins; `fit` counts all rows alike.
 
     Attributes
     ----------
@@ -70,7 +81,7 @@ class PCA(GaussianDensity, SourceEstimator):
         Mean of the min(n, p) - k variances left out.
     n_components_, n_samples_, n_features_in_, rank_ : int
         Axes kept, rows, columns, and kept axes with variance above rounding; the rows of
-        `components_` beyond `rank_` are zero.
+        `components_` beyond `rank_` are zero. After `partial_fit` also `n_samples_seen_`.
     plan_ : Plan
         The path taken and the others.
     certificate_ : Certificate
@@ -107,6 +118,7 @@ class PCA(GaussianDensity, SourceEstimator):
         "time": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, None],
         "random_state": ["random_state", np.random.Generator],
+        "forget": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -121,6 +133,7 @@ class PCA(GaussianDensity, SourceEstimator):
         time: float | None = None,
         device: str | None = None,
         random_state: Any = 0,
+        forget: float | None = None,
     ) -> None:
         self.n_components = n_components
         self.standardize = standardize
@@ -131,15 +144,16 @@ class PCA(GaussianDensity, SourceEstimator):
         self.time = time
         self.device = device
         self.random_state = random_state
+        self.forget = forget
 
     # -- describe ---------------------------------------------------------------------
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
         p = source.shape[1]
         return Problem(
-            rows=_counted(source, None)[0],
+            rows=counted_shape(source, None)[0],
             cols=p,
-            components=self._most_components(_counted(source, weights)),
+            components=self._most_components(counted_shape(source, weights)),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
             gram_flops=gram_flops(source),
@@ -175,11 +189,11 @@ class PCA(GaussianDensity, SourceEstimator):
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Found]:
         recipe = Recipe(
-            components=self._most_components(_counted(source, weights)),
+            components=self._most_components(counted_shape(source, weights)),
             tol=self._tolerance(source),
             seed=self._seed(),
             standardize=bool(self.standardize),
-            root_feature_weight=_root_feature_weight(self.feature_weight, source.shape[1]),
+            root_feature_weight=root_feature_weight(self.feature_weight, source.shape[1]),
             block_bytes=self._block_bytes(source),
             journal=self._journal,
         )
@@ -187,14 +201,15 @@ class PCA(GaussianDensity, SourceEstimator):
         spectrum, found = solve(
             source, path, weights, recipe, lambda: refuse_bad_cells(source, names)
         )
-        _refuse_constant(found, source)
-        k = self._settle(spectrum, found, _counted(source, weights))
+        refuse_constant(found, source)
+        k = self._settle(spectrum, found, counted_shape(source, weights))
         return dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k)), found
 
     def _settle(self, spectrum: Spectrum, found: Found, shape: tuple[int, int]) -> int:
         """Return the number of components from the whole spectrum."""
         wanted = self.n_components
         if wanted == "mle":
+            _check_word(wanted, *shape)  # the rows of a file are counted only now
             return minka(spectrum.values / (found.total - 1), found.total)
         if isinstance(wanted, Real) and not isinstance(wanted, Integral):
             return share(spectrum.values, float(wanted))
@@ -248,6 +263,7 @@ class PCA(GaussianDensity, SourceEstimator):
             "certificate_": spectrum.certificate.scaled(1 / freedom, 2 * unit).rounded(
                 eps_of(dtype) if dtype == np.float32 else 0.0
             ),
+            "_stream": None,
             "_centring": found.centring,
             "_squares": spectrum.squares and spectrum.squares / found.trace / found.trace,
             "_whitened": self.whiten,
@@ -339,17 +355,6 @@ class PCA(GaussianDensity, SourceEstimator):
         return fitted_from(cls(**parameters), C, mean, n)
 
 
-def _counted(source: Source, weights: Any) -> tuple[int, int]:
-    """Return the shape with repeated rows counted as often as they stand.
-
-    Before the rows of a file are counted, there are enough of them for every column.
-    """
-    n, p = source.shape
-    if weights is not None:
-        return int(np.sum(weights) * (1 + 1e-12)), p
-    return (n if getattr(source, "counted", True) else max(n, p), p)
-
-
 def _check_word(wanted: str, n: int, p: int) -> None:
     if wanted == "auto":
         raise NotSupportedError(
@@ -363,35 +368,6 @@ def _check_word(wanted: str, n: int, p: int) -> None:
             got=f"n_samples = {n}, n_features = {p}",
             fix="pass a number or a share such as 0.95",
         )
-
-
-def _root_feature_weight(weights: Any, p: int) -> Array | None:
-    """Return √weights (p,), or None."""
-    if weights is None:
-        return None
-    found = np.asarray(weights, dtype=np.float64)
-    if found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
-        raise InputError(
-            "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
-            got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
-            fix=f"pass {p} positive numbers; drop the columns that should not count",
-        )
-    return np.sqrt(found)
-
-
-def _refuse_constant(found: Found, source: Source) -> None:
-    """Refuse data in which nothing varies beyond the rounding of its storage."""
-    if found.trace > found.storage * min(source.shape) and found.trace > 0:
-        return
-    raise InputError(
-        "the data has no variance",
-        got=f"{source.shape[0]} rows, all equal up to the rounding of {_kept_as(source)}",
-        fix="check the columns; subtract a constant from large numbers before storing them",
-    )
-
-
-def _kept_as(source: Source) -> str:
-    return str(source.dtype) if source.dtype.kind == "f" else "float64"
 
 
 def _decade(value: float, unit: int) -> int:

@@ -15,8 +15,9 @@ from mercer.operators._landmarks import Landmarks
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._running import RunningMoments
-from mercer.operators._sparse_gram import gram_bytes, gram_flops
+from mercer.operators._running_svd import RunningSvd
 from mercer.operators._sparse_rows import SparseRows
+from mercer.operators._sparse_split import gram_bytes, gram_flops
 from mercer.operators._walk import Journal, Sums, fold
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Operator",
     "Rows",
     "RunningMoments",
+    "RunningSvd",
     "SparseRows",
     "Sums",
     "block_length",

@@ -54,12 +54,36 @@ class Rounding:
         """Take the ratio of one block in."""
         self.worst = max(self.worst, ratio)
 
+    def keep(self) -> Array:
+        """Return the worst ratio, and what each lane was last measured at, as numbers."""
+        return np.concatenate([[self.worst], probes_kept(self._probes)])
+
+    def restore(self, kept: Array) -> None:
+        """Go back to what `keep` returned."""
+        self.worst = float(kept[0])
+        self._probes = probes_restored(kept[1:], self.products)
+
     @property
     def charged(self) -> float:
         """Twice the worst ratio, at least what float32 products must cost; 0 for float64."""
         if self.products.itemsize != 4:
             return 0.0
         return 2 * max(self.worst, eps_of(self.products) / 64)
+
+
+def probes_kept(probes: dict[int, Probe]) -> Array:
+    """Return mass and age of the probes of lanes 0, 1, … in one row of numbers."""
+    pairs = [(probes[lane].mass, probes[lane].since) for lane in sorted(probes)]
+    return np.array(pairs, np.float64).ravel()
+
+
+def probes_restored(kept: Array, products: np.dtype[Any]) -> dict[int, Probe]:
+    """Return the probes that `probes_kept` has written down."""
+    probes = dict[int, Probe]()
+    for lane, (mass, since) in enumerate(kept.reshape(-1, 2)):
+        probes[lane] = Probe(products)
+        probes[lane].mass, probes[lane].since = float(mass), int(since)
+    return probes
 
 
 def error_norm(order: int, error: Callable[[Array], Array]) -> float:

@@ -10,6 +10,7 @@ from mercer.errors import InputError
 from mercer.operators._centring import Moments
 from mercer.operators._rows import SAFE, Rows
 
+_WEIGHTS = 1e-6  # share of Σw that rounding may leave after the last row has gone
 _STRIP = 4e6  # bytes of a rank-one correction that are made at a time
 _NOTHING = 1e-12  # share of the weight that is rounding when all else was taken out
 
@@ -105,7 +106,7 @@ class RunningMoments:
             self.__dict__.update(vars(other))
             self.rows += seen
             return self
-        delta = self._together(other)
+        delta = self.together(other)
         total = self.total + other.total
         share = other.total / total
         self.scatter += other.scatter
@@ -130,20 +131,23 @@ class RunningMoments:
         if other.origin is None or other.total == 0:
             self.rows -= other.rows
             return self
-        left, nothing = self.total - other.total, _NOTHING * self.total
-        if self.origin is None or left < -nothing or other.rows > self.rows:
+        left = self.total - other.total
+        alike = other.rows == self.rows
+        if abs(left) <= (_WEIGHTS if alike else _NOTHING) * self.total:
+            left = 0.0
+        more = other.rows > self.rows or (alike and left != 0)
+        if self.origin is None or left < 0 or more:
             raise InputError(
                 "more rows are taken out than were put in",
                 got=f"{other.rows} rows of weight {other.total:g} out of {self.rows}"
                 f" of weight {self.total:g}",
                 fix="remove only rows that were added before",
             )
-        if left <= nothing:
+        if left == 0:
             rows = self.rows - other.rows
-            self.__dict__.update(vars(type(self)(self.whole)))
-            self.rows = rows
+            self.__dict__.update(vars(type(self)(self.whole)) | {"rows": rows})
             return self
-        apart = self._together(other)  # mean of all minus mean of those that go
+        apart = self.together(other)  # mean of all minus mean of those that go
         share = other.total / left
         delta = apart * (1 + share)
         self.scatter -= other.scatter
@@ -218,8 +222,8 @@ class RunningMoments:
                 fix="pass rows with the same columns",
             )
 
-    def _together(self, other: "RunningMoments") -> Array:
-        """Bring both to one unit and return δ (p,)."""
+    def together(self, other: "RunningMoments") -> Array:
+        """Bring both to one unit and return δ (p,), the mean minus the other mean."""
         assert self.origin is not None
         assert other.origin is not None
         exponent = self._unit(other)

@@ -6,6 +6,7 @@ from mercer.solvers._bounds import bordered_upper, complement_norm, lanczos_norm
 from mercer.solvers._certificate import Certificate
 from mercer.solvers._exact import Exact
 from mercer.solvers._outside import Outside
+from mercer.solvers._raised import raised
 from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs
 from mercer.solvers._stored import Stored
 
@@ -25,4 +26,5 @@ __all__ = [
     "fix_signs",
     "lanczos_norm",
     "probe_factor",
+    "raised",
 ]

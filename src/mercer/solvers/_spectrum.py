@@ -17,6 +17,7 @@ class Outcome(enum.Enum):
     CONVERGED = "every requested pair reached the tolerance"
     BUDGET = "stopped at the pass budget before the tolerance was certified"
     LANDMARKS = "the landmarks leave too much of the rows to certify the tolerance"
+    ONE_PASS = "the directions kept of the stream leave too much to certify the tolerance"
     FLOOR = "the arithmetic of this path cannot reach the tolerance"
 
 

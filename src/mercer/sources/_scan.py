@@ -63,6 +63,8 @@ def scan(data: Any, **options: Any) -> Source:
         return data
     if isinstance(data, str | os.PathLike):
         return _scan_path(Path(data), options)
+    if isinstance(data, np.ndarray) and not options:
+        return DenseSource(data)
     frame = _module("_frames").open_frame(data, **options)
     if frame is not None:
         return frame  # type: ignore[no-any-return]
@@ -81,7 +83,11 @@ def is_scannable(data: Any) -> bool:
     """Tell whether `data` is a source already, or something that only `scan` can open."""
     if isinstance(data, Source | str | os.PathLike):
         return True
-    return isinstance(data, Iterator) or _module("_frames").is_lazy(data)
+    if isinstance(data, Iterator):
+        return not hasattr(data, "shape")
+    # Frames in memory go another way, and wrapping a wide one costs time.
+    lazy = hasattr(data, "collect") or type(data).__module__.split(".")[0].endswith("duckdb")
+    return lazy and bool(_module("_frames").is_lazy(data))
 
 
 def _scan_path(path: Path, options: dict[str, Any]) -> Source:

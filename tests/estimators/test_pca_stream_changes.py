@@ -1,0 +1,151 @@
+import numpy as np
+import pandas as pd
+import pytest
+from pca_streams import assert_same, rows, streamed
+from streams import blocks, untouched
+
+from mercer import PCA, AccuracyWarning
+from mercer.errors import InputError
+
+
+class TestMerge:
+    @pytest.mark.parametrize("cut", [1, 200, 399])
+    def test_both_streams(self, cut):
+        X = rows()
+        one, two = PCA(3).partial_fit(X[:cut]), PCA().partial_fit(X[cut:])
+        assert_same(one.merge(two), PCA(3).fit(X), X)
+        assert two.n_samples_seen_ == 400 - cut
+        assert_same(two.merge(PCA().partial_fit(X[:cut])), PCA().fit(X), X)
+
+    def test_with_itself_every_row_counts_twice(self):
+        X = rows(30)
+        model = PCA(2).partial_fit(X)
+        assert_same(model.merge(model), PCA(2).fit(np.concatenate([X, X])), X)
+
+    def test_refusals_change_nothing(self):
+        model = PCA(2).partial_fit(pd.DataFrame(rows(9), columns=list("abcde")))
+        old = dict(vars(model))
+        others = [
+            PCA().partial_fit(rows(9, 4)),
+            PCA().partial_fit(pd.DataFrame(rows(9), columns=list("edcba"))),
+            PCA().fit(rows(9)),
+            PCA(forget=0.1).partial_fit(rows(9)),
+        ]
+        for other in others:
+            with pytest.raises(InputError, match="merged"):
+                model.merge(other)
+        with pytest.raises(InputError, match="only streams"):
+            PCA().merge(model)
+        assert untouched(model, old)
+
+
+class TestRemove:
+    @pytest.mark.parametrize("sizes", [(1,), (100,), (1, 1, 50)], ids=str)
+    def test_rows_that_went_were_never_there(self, sizes):
+        X, model, gone = rows(), PCA(3), sum(sizes)
+        model.partial_fit(X)
+        for part in blocks(X[:gone], sizes):
+            model.remove(part)
+        assert_same(model, PCA(3).fit(X[gone:]), X)
+        assert model.n_samples_seen_ == 400 - gone
+
+    def test_a_window_over_a_trend(self):
+        X = rows(2000) + np.linspace(0, 1e4, 2000)[:, None]
+        model = PCA(2).partial_fit(X[:100])
+        for start in range(0, 1900, 100):
+            model.partial_fit(X[start + 100 : start + 200]).remove(X[start : start + 100])
+        whole = PCA(2).fit(X[1900:])
+        np.testing.assert_allclose(
+            model.explained_variance_, whole.explained_variance_, rtol=1e-8
+        )
+
+    def test_weights_go_as_they_came(self):
+        X, w = rows(60), np.linspace(0.1, 3, 60)
+        model = PCA(2).partial_fit(X, sample_weight=w).remove(X[:20], sample_weight=w[:20])
+        whole = PCA(2).fit(X[20:], sample_weight=w[20:])
+        np.testing.assert_allclose(
+            model.explained_variance_, whole.explained_variance_, rtol=1e-10
+        )
+
+    def test_all_rows_may_go(self):
+        X = rows(30)
+        model = PCA(2).partial_fit(X, sample_weight=np.full(30, 0.1))
+        for row in X:
+            model.remove(row[None, :], sample_weight=[0.1])
+        assert model.n_samples_seen_ == 0
+        assert not hasattr(model, "components_")
+        assert_same(model.partial_fit(X), PCA(2).fit(X), X)
+
+    def test_rows_that_cannot_have_been_there_are_refused(self):
+        X = rows(30)
+        model = PCA(2).partial_fit(X)
+        old = dict(vars(model))
+        for wrong in (X[[0]] + 1e4, rows(40), np.full((1, 5), np.nan), np.ones((1, 3))):
+            with pytest.raises(InputError):
+                model.remove(wrong)
+        assert untouched(model, old)
+        for never in (PCA(), PCA().fit(X)):
+            with pytest.raises(InputError, match="out of a stream"):
+                never.remove(X)
+        with pytest.raises(InputError, match="forget"):
+            PCA(forget=0.5).partial_fit(X).remove(X[:1])
+
+
+class TestForget:
+    @pytest.mark.parametrize("sizes", [(1,) * 400, (40, 1, 70, 2), (399,)], ids=len)
+    @pytest.mark.parametrize("forget", [1e-3, 0.03, 0.9])
+    def test_a_row_loses_its_share_with_every_later_row(self, forget, sizes):
+        X = rows()
+        w = (1 - forget) ** np.arange(399.0, -1.0, -1.0)
+        mean = w @ X / w.sum()
+        Y = np.sqrt(w / (w.sum() - 1))[:, None] * (X - mean)
+        s = np.linalg.svd(Y, compute_uv=False) ** 2
+        model = streamed(PCA(2, forget=forget), blocks(X, sizes))
+        np.testing.assert_allclose(model.explained_variance_, s[:2], rtol=1e-9)
+        np.testing.assert_allclose(model.mean_, mean, rtol=1e-10)
+        np.testing.assert_allclose(model.noise_variance_, s[2:].mean(), rtol=1e-6)
+        assert model.n_samples_seen_ == 400
+
+    def test_fit_counts_all_rows_alike(self):
+        X = rows()
+        assert_same(PCA(2, forget=0.5).fit(X), PCA(2).fit(X), X)
+
+    def test_it_follows_a_change_of_direction(self):
+        rng = np.random.default_rng(0)
+        before = rng.standard_normal((2000, 3)) * [9, 1, 1]
+        after = rng.standard_normal((2000, 3)) * [1, 1, 9]
+        model = PCA(1, forget=0.005).partial_fit(before).partial_fit(after)
+        assert abs(model.components_[0, 2]) > 0.99
+
+
+class TestWide:
+    def test_leading_directions_where_the_sums_do_not_fit(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((700, 6)) @ rng.standard_normal((6, 200)) + 1e3
+        model = streamed(PCA(4, memory="100kB"), blocks(X))
+        whole = PCA(4).fit(X)
+        assert model.plan_.chosen.name == "sketch"
+        assert_same(model, whole, X)
+
+    def test_what_is_not_certified_is_said(self):
+        X = np.random.default_rng(0).standard_normal((3000, 200)) * np.linspace(3, 1, 200)
+        model = PCA(3, memory="100kB", standardize=True).partial_fit(X)
+        with pytest.warns(AccuracyWarning, match="directions kept of the stream"):
+            model.components_  # noqa: B018
+        exact = PCA(3, standardize=True).fit(X).explained_variance_
+        certificate = model.certificate_
+        assert np.all(certificate.lower <= exact * (1 + 1e-12))
+        assert np.all(exact <= certificate.upper)
+
+    @pytest.mark.parametrize("wanted", [None, 0.9, "mle"])
+    def test_the_number_must_be_known(self, wanted):
+        with pytest.raises(InputError, match="say how many"):
+            PCA(wanted, memory="100kB").partial_fit(np.ones((2, 200)))
+
+    def test_rows_cannot_go(self):
+        X = np.random.default_rng(0).standard_normal((300, 200))
+        model = PCA(3, memory="100kB").partial_fit(X)
+        with pytest.raises(InputError, match="leading directions only"):
+            model.remove(X[:1])
+        with pytest.raises(InputError, match="cannot be merged"):
+            model.merge(PCA(3).partial_fit(X))
