@@ -24,8 +24,8 @@ class Sums:
         return {"array": self.array, "count": np.array([1.0])}
 
 
-def begun(path, every=0, owner=OWNER):
-    return Checkpoint(path, every).begin(owner, 100)
+def begun(path, every=0, owner=OWNER, block=10):
+    return Checkpoint(path, every).begin(owner, block)
 
 
 def three_lines(caught):
@@ -63,6 +63,13 @@ def test_what_is_noted_is_read_again(path):
     assert again.kept("pass 20") is None
     assert again.kept("pass") is None
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_the_length_of_blocks_is_that_of_the_first_attempt(path):
+    first = begun(path, block=10)
+    assert first.block == 10
+    first.note("one", Sums(), 20, ended=False)
+    assert begun(path, block=25).block == 10
 
 
 def test_names_that_begin_alike_are_told_apart(path):

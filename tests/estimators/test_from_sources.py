@@ -173,7 +173,6 @@ def test_coordinates_beyond_memory_are_refused_before_anything_is_read():
     assert source.walks == 0
 
 
-@pytest.mark.xfail(reason="the forecast is believed", strict=False)
 def test_coordinates_beyond_memory_of_a_stream_that_was_thought_short():
     Y = gapped(5000, 8, 1)
     model = in_blocks(PCA, 50)(3).fit(Y)
@@ -227,7 +226,6 @@ def test_fewer_rows_than_components(wanted, forecast):
     same(model, PCA(wanted).fit(Y))
 
 
-@pytest.mark.xfail(reason="the forecast is believed", strict=False)
 def test_minka_needs_rows_whatever_was_foreseen():
     for source in (X[:6], Pieces(X[:6], forecast=1000)):
         with pytest.raises(InputError, match="n_samples >= n_features"):
@@ -264,7 +262,6 @@ def test_one_pass_on_tables_that_would_be_taken_again(dtype, wide):
     assert source.walks <= 1
 
 
-@pytest.mark.xfail(reason="paths are left out", strict=False)
 def test_the_plan_says_why_other_paths_are_not_taken():
     plan = mercer.plan(PCA(3), Pieces(gapped(200, 30, 1), passes=1))
     assert plan.chosen.name == "gram"

@@ -35,6 +35,8 @@ class Sum:
 class Diary:
     """A journal that remembers every state."""
 
+    block = None
+
     def __init__(self, known=None):
         self.known, self.notes = known, []
 
