@@ -206,3 +206,57 @@ def test_two_far_plateaus(path, dtype):
         model.fit(Pieces(X))
     assert np.abs(model.components_[0] - 1 / np.sqrt(24)).max() <= 1e-6
     assert model.explained_variance_ratio_[0] > 1 - 1e-6
+
+
+def sparse_by_parts():
+    """Columns that are full and far in the first rows, and have no cell in the later ones."""
+    X = np.where(table("float64") > 200, table("float64"), 0)
+    X[:32, 3] = 500 + table("float64")[:32, 5] / 100
+    X[32:, 3] = 0
+    X[40:60] = 0
+    return scipy.sparse.csr_array(X)
+
+
+@pytest.mark.parametrize("rows", [4, 20, 32, 1000])
+@pytest.mark.parametrize("path", ["gram", "svd", "krylov"])
+def test_sparse_rows_that_differ_from_block_to_block(path, rows):
+    X = sparse_by_parts()
+    model = in_blocks(FORCED[path], rows)(K, tol=1e-11).fit(Pieces(X, 9))
+    check(model, X, tol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.bool_, np.int8, np.float32])
+def test_sparse_rows_of_other_types(kind):
+    X = scipy.sparse.csr_array((sparse_by_parts() > 250).astype(kind))
+    model = in_blocks(FORCED["gram"], 10)(K).fit(Pieces(X, 9))
+    check(model, X, tol=1e-6 if kind == np.float32 else 1e-10)
+
+
+@pytest.mark.parametrize("path", ["gram", "svd"])
+@pytest.mark.parametrize("shape", [(2, 1), (2, 5), (50, 1), (6, 6), (7, 6)])
+def test_small_tables(path, shape):
+    X = np.random.default_rng(0).standard_normal(shape) + 1e4
+    k = min(shape)
+    model = in_blocks(FORCED[path], 2)(k)
+    plain = FORCED[path](k)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(Pieces(X, 1))
+        plain.fit(X)
+    assert (model.rank_, model.n_components_) == (plain.rank_, k)
+    size = plain.explained_variance_[0]
+    assert np.abs(model.explained_variance_ - plain.explained_variance_).max() <= 1e-10 * size
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e300])
+@pytest.mark.parametrize("path", ["gram", "svd", "krylov"])
+def test_rows_that_are_all_equal_are_refused(path, value):
+    source = Pieces(np.full((60, 24), value), 7)
+    with pytest.raises(ValueError, match="the data has no variance"):
+        in_blocks(FORCED[path], 7)(K).fit(source)
+
+
+def test_integers_beyond_the_digits_of_float64_are_said():
+    X = np.rint(table("float64") * 1e3).astype(np.int64) + 2**60
+    with pytest.warns(DataWarning, match="integers beyond"):
+        in_blocks(FORCED["svd"], 16)(K).fit(Pieces(X))
