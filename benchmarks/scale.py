@@ -352,8 +352,8 @@ def section(
     lines = [
         f"## {title}",
         "",
-        f"`benchmarks/results/{name}.json`; made by `python -m benchmarks {name}`, which says in"
-        " its docstrings what each case is.",
+        f"`benchmarks/results/{name}.json`; made by `python -m benchmarks {name}`, which says"
+        " in its docstrings what each case is.",
         "",
         "| case | target | path | seconds | over floor | over rival | half-width | peak MB |"
         " planned MB | holds |",

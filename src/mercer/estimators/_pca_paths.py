@@ -267,7 +267,7 @@ def _dual(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     trace = max(float(np.trace(gram)), 0.0)
     goal = _goal(rows, recipe, storage, trace, moments.error)
     spectrum = path.solver.solve(Dense(gram, symmetric=True), goal)
-    spectrum = _features_from_samples(centred(rows, centring), spectrum)
+    spectrum = features_from_samples(centred(rows, centring), spectrum)
     found = Found(centring, moments.total, trace, storage, _possible_rank(rows, moments))
     return spectrum.padded(recipe.components), found
 
@@ -287,7 +287,7 @@ def _direct(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     goal = _goal(rows, recipe, storage, bound, 0.0, squared=squared)
     if squared and not isinstance(op, CentredBlocks) and rows.shape[0] < rows.shape[1]:
         spectrum = path.solver.solve(op.T, goal)
-        spectrum = _features_from_samples(op, spectrum)
+        spectrum = features_from_samples(op, spectrum)
     else:
         spectrum = path.solver.solve(op, goal)
     if not squared and spectrum.total is not None:
@@ -355,7 +355,7 @@ def _goal(
     return Goal(recipe.components, recipe.tol, floor, trace, error, recipe.seed, psd=True)
 
 
-def _features_from_samples(op: Operator, spectrum: Spectrum) -> Spectrum:
+def features_from_samples(op: Operator, spectrum: Spectrum) -> Spectrum:
     """Return the pairs with v = X̃ᵀu/‖X̃ᵀu‖ (p, k) for u; axes without variance are zero.
 
     ‖X̃ᵀX̃v - λv‖ = ‖X̃ᵀ(X̃X̃ᵀu - λu)‖/√λ, so that residuals grow by √(λ₁/λ). Far below the

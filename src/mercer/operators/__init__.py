@@ -4,7 +4,13 @@ from mercer.operators._base import Dense, Operator
 from mercer.operators._block_rows import BlockRows, block_length
 from mercer.operators._centred import CentredColumns, CentredRows
 from mercer.operators._centred_blocks import CentredBlocks
-from mercer.operators._centred_kernel import AsymmetryError, CentredKernel, side_dtype
+from mercer.operators._centred_kernel import (
+    AsymmetryError,
+    CentredKernel,
+    share_lost,
+    side_dtype,
+    take_out,
+)
 from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
@@ -56,5 +62,7 @@ __all__ = [
     "kernel_tiles",
     "rows_of",
     "select",
+    "share_lost",
     "side_dtype",
+    "take_out",
 ]

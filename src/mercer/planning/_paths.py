@@ -189,10 +189,12 @@ def _dual(p: Problem, machine: Machine) -> Path:
 def _krylov(p: Problem, machine: Machine) -> Path:
     b = block_width(p.components, p.smaller, sparse=p.nnz is not None)
     steps = _STEPS if p.nnz is None else 2 * _STEPS + 3
-    columns = b * steps + 16 * _CHECKS
     cells = float(p.rows) * p.cols if p.nnz is None else float(p.nnz)
-    flops = 4.0 * cells * columns
     rate = machine.rate(machine.thin if p.nnz is None else machine.sparse, p.itemsize)
+    if p.read_seconds > 4.0 * cells * b / rate:  # reading is the cost: fewer, wider passes
+        b, steps = min(p.smaller, 2 * b), max(3, steps - 2)
+    columns = b * steps + 16 * _CHECKS
+    flops = 4.0 * cells * columns
     basis = _basis(b, p.components, p.smaller)
     width = p.smaller
     flops += 6.0 * width * (steps * b) ** 2

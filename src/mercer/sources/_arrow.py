@@ -74,9 +74,9 @@ class ArrowSource(TableSource):
             self._reader(file, None) as reader,
         ):
             table = reader.schema.empty_table()
-        check_twins(table.column_names, path.name)
-        schema = nw.from_native(table, eager_only=True).schema
-        cells = Cells(schema, stored_types(table), columns, drop, path.name)
+            check_twins(table.column_names, path.name)
+            schema, stored = nw.from_native(table, eager_only=True).schema, stored_types(table)
+        cells = Cells(schema, stored, columns, drop, path.name)
         with readable(path.name, _KIND):
             # One column is enough to count, and nothing of it is read unless it is packed.
             counts = [batch.num_rows for batch in self._batches([cells.at[0]], 0)]

@@ -64,16 +64,14 @@ def scan(data: Any, **options: Any) -> Source:
     if isinstance(data, str | os.PathLike):
         return _scan_path(Path(data), options)
     if isinstance(data, np.ndarray) and not options:
-        return DenseSource(data)
+        mapped = _module("_npy").open_memmap(data) if isinstance(data, np.memmap) else None
+        return DenseSource(data) if mapped is None else mapped
     frame = _module("_frames").open_frame(data, **options)
     if frame is not None:
         return frame  # type: ignore[no-any-return]
     if isinstance(data, Iterator) or callable(data):
         return _module("_stream").open_stream(data, **options)  # type: ignore[no-any-return]
     _refuse_options(options, "an array")
-    if isinstance(data, np.memmap):
-        mapped = _module("_npy").open_memmap(data)
-        return DenseSource(data) if mapped is None else mapped
     if hasattr(data, "tocsr"):
         return SparseSource(data.tocsr())
     return DenseSource(data)
