@@ -21,6 +21,10 @@ from pieces import Pieces, in_blocks
 from mercer import PCA, Checkpoint
 from mercer.store import _write
 
+# Ctrl-C between the opening of a file and its use leaves the closing to the collector.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"
+)
 PROGRAM = Path(__file__).resolve().parent / "killed.py"
 X = gapped(60, 24, 3) + 7
 WIDE = gapped(20, 24, 3) + 7
