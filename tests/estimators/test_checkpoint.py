@@ -149,6 +149,15 @@ def test_another_fit_is_refused_and_the_file_left_alone(path, change, words):
     assert path.read_bytes() == before
 
 
+def test_another_version_of_mercer_is_refused(path, monkeypatch):
+    begun(path).note("one", Sums(1.0), 5, ended=True)
+    here = mercer.__version__
+    monkeypatch.setattr(mercer, "__version__", "9.9")
+    with pytest.raises(InputError, match="belongs to another fit") as caught:
+        begun(path)
+    assert f"mercer {here}, now 9.9" in three_lines(caught)
+
+
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match="folder of the checkpoint") as caught:
         begun(tmp_path / "none" / "fit.mercer")

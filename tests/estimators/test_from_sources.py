@@ -1,6 +1,7 @@
 """Files and streams go through the same doors as arrays, block by block."""
 
 import contextlib
+import sqlite3
 import threading
 
 import numpy as np
@@ -297,3 +298,21 @@ def test_a_plan_reads_nothing():
     source = Pieces(X)
     assert mercer.plan(PCA(3), source).chosen.name
     assert source.walks == 0
+
+
+def test_blocks_that_belong_to_one_thread():
+    """A cursor of SQLite may be used only in the thread that made it, as may others."""
+    held = sqlite3.connect(":memory:")
+    with contextlib.closing(held):
+        held.execute("create table t (a real, b real, c real)")
+        held.executemany("insert into t values (?, ?, ?)", X[:, :3].tolist())
+
+        def blocks(length):
+            cursor = held.execute("select a, b, c from t order by rowid")
+            while found := cursor.fetchmany(length):
+                yield np.array(found)
+
+        same(PCA(2).fit(blocks(20)), PCA(2).fit(X[:, :3]))
+        model = PCA(2).fit(mercer.scan(lambda: blocks(7)))
+        same(model, PCA(2).fit(X[:, :3]))
+        assert np.allclose(model.transform(blocks(20)), model.transform(X[:, :3]))

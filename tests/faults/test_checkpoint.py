@@ -1,6 +1,7 @@
 """Kills, a full disk and Ctrl-C: what was kept stays whole, and the bits are the same."""
 
 import contextlib
+import dataclasses
 import errno
 import itertools
 import json
@@ -20,10 +21,20 @@ from pieces import Pieces, in_blocks
 from mercer import PCA, Checkpoint
 from mercer.store import _write
 
+# Ctrl-C between the opening of a file and its use leaves the closing to the collector.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"
+)
 PROGRAM = Path(__file__).resolve().parent / "killed.py"
 X = gapped(60, 24, 3) + 7
 WIDE = gapped(20, 24, 3) + 7
 PATHS = {"gram": X, "svd": X, "krylov": X, "dual": WIDE}
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_the_disk(monkeypatch):
+    """What is written outlives the process, if not a power cut."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 def kill(folder, seed, kills):
@@ -93,7 +104,6 @@ def interrupt():
 @pytest.mark.parametrize("failure", [full, interrupt], ids=["full disk", "Ctrl-C"])
 @pytest.mark.parametrize("path", PATHS)
 def test_a_write_that_fails_loses_nothing(tmp_path, monkeypatch, undisturbed, path, failure):
-    monkeypatch.setattr(os, "fsync", lambda _: None)
     disk, kept = Disk(monkeypatch, failure), tmp_path / "fit.mercer"
     model, threads = model_of(path), threading.active_count()
     for count in itertools.count():
@@ -110,7 +120,6 @@ def test_a_write_that_fails_loses_nothing(tmp_path, monkeypatch, undisturbed, pa
 
 
 def test_a_disk_that_is_full_at_any_write_of_a_fresh_fit(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda _: None)
     disk, kept = Disk(monkeypatch, full), tmp_path / "fit.mercer"
     for count in itertools.count():
         disk.left = count
@@ -207,6 +216,37 @@ def test_ctrl_c_anywhere_in_a_walk(tmp_path, undisturbed, path, kept):
     model.fit(source, checkpoint=checkpoint)
     assert bits(model) == undisturbed[path]
     assert not kept or source.begun == [] or sum(source.begun) <= len(rows) * source.walks
+
+
+class Chained(PCA):
+    """The Gram matrix first; where that cannot see an axis, the rows themselves."""
+
+    def _allowed(self):
+        return ("gram", "svd")
+
+    def _settle_plan(self, made):
+        paths = {path.name: path for path, _ in made.rejected} | {made.chosen.name: made.chosen}
+        behind = dataclasses.replace(paths["svd"], then=None)
+        return dataclasses.replace(made, chosen=dataclasses.replace(paths["gram"], then=behind))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+def test_the_path_behind_the_first_goes_on_as_well(tmp_path):
+    rows = gapped(60, 6, 1)
+    rows[:, 2] *= 1e-7
+    model = in_blocks(Chained, 10)
+    source = Pieces(rows, 10)
+    truth = model(6).fit(source)
+    assert source.walks == 3
+    for count in range(1, 18):
+        kept = tmp_path / f"{count}.mercer"
+        source = Interrupting(rows, 10, nap=0.0005)
+        source.left = count
+        with pytest.raises(KeyboardInterrupt):
+            model(6).fit(source, checkpoint=Checkpoint(kept, every=0))
+        source = Pieces(rows, 10)
+        assert bits(model(6).fit(source, checkpoint=kept)) == bits(truth)
+        assert source.walks <= 3 - (count - 2) // 6  # the last block is one ahead
 
 
 def test_a_file_that_changes_between_two_attempts_is_refused(tmp_path):

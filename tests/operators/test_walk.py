@@ -7,7 +7,7 @@ import pytest
 from pieces import Pieces
 
 from mercer.arrays import listening
-from mercer.operators import fold
+from mercer.operators import fetched, fold
 
 X = np.random.default_rng(0).standard_normal((41, 3))
 
@@ -157,3 +157,20 @@ def test_a_file_that_fails_in_the_middle_leaves_what_was_noted():
         (8, False),
         (12, False),
     ]
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_blocks_are_fetched_where_the_source_allows_it(elsewhere):
+    seen = set()
+
+    class Here(Pieces):
+        def _pieces(self, walk):
+            for piece in super()._pieces(walk):
+                seen.add(threading.current_thread() is threading.main_thread())
+                yield piece
+
+    source = Here(X, 4)
+    source.elsewhere = elsewhere
+    parts = list(fetched(source, 6, 12))
+    assert np.array_equal(np.concatenate(parts), X[12:])
+    assert seen == {not elsewhere}

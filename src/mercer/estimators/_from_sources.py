@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, advance, ahead, show_bytes, task, unheard
+from mercer.arrays import Array, advance, show_bytes, task, unheard
 from mercer.errors import BudgetError, InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._checkpoint import Checkpoint
 from mercer.estimators._door import admit_source
 from mercer.estimators._written import writer_of
-from mercer.operators import block_length
+from mercer.operators import block_length, fetched
 from mercer.sources import ArrayBlocks, BlockSource, Source, is_scannable, scan
 
 _MOST, _LEAST = 128e6, 1e6  # bytes of a block
@@ -139,7 +139,7 @@ class SourceEstimator(SpectralEstimator):
         rows = block_length(source, self._block_bytes(source))
         done = 0
         with task("coordinates"):
-            for block in ahead(source.blocks(rows)):
+            for block in fetched(source, rows):
                 with unheard():
                     try:
                         found = self._project(scan(block))

@@ -24,7 +24,7 @@ from mercer.operators._running import RunningMoments
 from mercer.operators._running_svd import RunningSvd
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
-from mercer.operators._walk import Journal, Sums, fold
+from mercer.operators._walk import Journal, Sums, fetched, fold
 
 __all__ = [
     "SAMPLERS",
@@ -55,6 +55,7 @@ __all__ = [
     "block_length",
     "centred",
     "choose",
+    "fetched",
     "fold",
     "gram_bytes",
     "gram_flops",

@@ -318,8 +318,10 @@ class _Panel:
 
     def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
         if ended:
+            width = self.panel.stop - self.panel.start
             self.gram[self.panel, self.panel.start :] = kept["matrix"]
-            self.gram[self.panel.start :, self.panel] = kept["matrix"].T
+            # Inside the panel both triangles are there already, each with its own rounding.
+            self.gram[self.panel.stop :, self.panel] = kept["matrix"][:, width:].T
         return ended
 
 

@@ -1,6 +1,6 @@
 """Walks: one pass over a source block by block, told of, read ahead, and kept on the way."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from mercer.arrays import Array, advance, ahead, show_bytes, task, unheard
@@ -68,7 +68,7 @@ def fold(
             source.shape, source.counted = (start, source.shape[1]), True
             return start
     with task(title):
-        for block in ahead(source.blocks(rows, start)):
+        for block in fetched(source, rows, start):
             part = slice(start, start + block.shape[0])
             with unheard():
                 step(part, block)
@@ -79,6 +79,12 @@ def fold(
     if journal is not None:
         journal.note(walk, sums, start, ended=True)
     return start
+
+
+def fetched(source: BlockSource, rows: int, start: int = 0) -> Iterator[Any]:
+    """Return the blocks of a source, each read ahead where another thread may do that."""
+    blocks = source.blocks(rows, start)
+    return ahead(blocks) if source.elsewhere else blocks
 
 
 def _tell(source: BlockSource, rows: int) -> None:
