@@ -21,7 +21,7 @@ from mercer.operators._rounding import Rounding
 from mercer.operators._rows import Rows
 from mercer.operators._running import RunningMoments
 from mercer.operators._walk import Journal, Sums, fold
-from mercer.sources import BlockSource, bad_cell, bad_cell_error, scan
+from mercer.sources import BlockSource, bad_cell, bad_cell_error, in_memory
 
 _SAMPLE_SHARE = 0.05  # of the rows that are kept to start an iteration from
 _SAMPLE_BYTES = 32e6
@@ -110,7 +110,7 @@ class BlockRows:
         from mercer.operators._choose import rows_of
 
         exponent, origin = (self.exponent, self.origin) if placed else (None, None)
-        rows = rows_of(scan(block), self._weights_of(part), self.products, exponent, origin)
+        rows = rows_of(in_memory(block), self._weights_of(part), self.products, exponent, origin)
         assert isinstance(rows, Rows)
         rows.tile_share = 1.0  # the block is a small part already
         return rows
@@ -178,7 +178,7 @@ class BlockRows:
         exponent = binary_exponent(float(np.max(half, initial=0.0))) + 2
         from mercer.operators._choose import rows_of
 
-        rows = rows_of(scan(block), self._weights_of(part), self.products, exponent)
+        rows = rows_of(in_memory(block), self._weights_of(part), self.products, exponent)
         assert isinstance(rows, Rows)
         return rows
 
