@@ -1,4 +1,4 @@
-"""Command line: ``python -m benchmarks dense|sparse|real|all|kernel|scale|table``."""
+"""Command line: ``python -m benchmarks dense|sparse|real|all|kernel|scale|outofcore|table``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import kernel, runner, scale, table
+from benchmarks import kernel, outofcore, runner, scale, table
 from benchmarks.cases import GROUPS, select
 from benchmarks.rivals import RIVALS
 
@@ -17,7 +17,9 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks",
         description="Time, weigh and check PCA rivals; write JSON; make the docs table.",
     )
-    options.add_argument("command", choices=(*GROUPS, "all", "kernel", "scale", "table"))
+    options.add_argument(
+        "command", choices=(*GROUPS, "all", "kernel", "scale", "outofcore", "table")
+    )
     options.add_argument("--case", default="*", help="shell pattern of case names")
     options.add_argument("--rivals", nargs="+", choices=tuple(RIVALS), default=None)
     options.add_argument("--quick", action="store_true", help="small shapes, one repeat")
@@ -41,6 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given.command == "scale":
         scale.run(given.out or runner.FOLDER / "results" / "scale.json", given.case)
+        return 0
+    if given.command == "outofcore":
+        outofcore.run(given.out or runner.FOLDER / "results" / "outofcore.json", given.case)
         return 0
     cases = select(given.command, given.case, quick=given.quick)
     if not cases:

@@ -19,6 +19,8 @@ DENSE_SHAPES = (
     (5_000, 5_000),
 )
 SPARSE_SHAPE = (100_000, 2_000)
+MILLION_SHAPE = (1_300_000, 2_000)
+MILLION_DENSITY = 0.0825  # 165 stored cells in a row, 215 million in all
 DTYPES = ("float64", "float32")
 COMPONENTS = (10, 50)
 OFFSETS = (1.0, 100.0)
@@ -103,7 +105,7 @@ def dense_cases(*, quick: bool = False) -> list[Case]:
 
 
 def sparse_cases(*, quick: bool = False) -> list[Case]:
-    """Sparse counts, 5 % full, k = 50, both dtypes."""
+    """Sparse counts, 5 % full, both dtypes, and a million logged cells; k = 50."""
     rows, columns = _quick(SPARSE_SHAPE) if quick else SPARSE_SHAPE
     cases = []
     for dtype in DTYPES:
@@ -112,7 +114,15 @@ def sparse_cases(*, quick: bool = False) -> list[Case]:
         cases.append(
             Case(f"{data_name}-k50", "sparse", data_name, data, rows, columns, 50, dtype)
         )
-    return cases
+    return [*cases, million_case(*((10_000, 400) if quick else MILLION_SHAPE))]
+
+
+def million_case(rows: int, columns: int) -> Case:
+    """Logged counts like 1.3 million cells by 2,000 variable genes, float32, k = 50."""
+    data_name = f"sparse-million-{rows}x{columns}-float32"
+    data = Counts(rows, columns, MILLION_DENSITY, "float32", logged=True)
+    name = f"{data_name}-k50"
+    return Case(name, "sparse", data_name, data, rows, columns, 50, "float32")
 
 
 def real_cases(*, quick: bool = False) -> list[Case]:

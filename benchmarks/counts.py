@@ -3,6 +3,8 @@
 Entry (i, j) is Poisson with rate c * size_i * gene_j * effect_{cluster(i), j}: log-normal
 gene rates, log-normal row depths, and clusters in which a tenth of the genes is raised.
 The constant c is set so that the expected share of non-zeros is the density asked for.
+Logged counts are log(1 + x·level/total) with the total of the row, as cells are prepared for
+PCA: fractions, of which float32 keeps no product exactly.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ class Counts:
         dtype of the stored values.
     seed : int
         Every block has its own generator, seeded by (seed, block number).
+    logged : bool
+        Whether counts are divided by the depth of their row and logged.
     """
 
     rows: int
@@ -42,6 +46,7 @@ class Counts:
     density: float = 0.05
     dtype: str = "float64"
     seed: int = 0
+    logged: bool = False
 
     def rates(self) -> NDArray[np.float64]:
         """Rates at depth 1 of every cluster and column, shape (clusters, p)."""
@@ -74,5 +79,15 @@ class Counts:
             cluster = rng.integers(CLUSTERS, size=count)
             depth = np.exp(DEPTH_SPREAD * rng.standard_normal(count))
             dense = rng.poisson(rates[cluster] * depth[:, None])
-            blocks.append(sparse.csr_matrix(dense.astype(self.dtype)))
+            block = sparse.csr_matrix(dense, dtype=np.float64)
+            if self.logged:
+                _log(block, float(rates.mean(axis=0).sum()))
+            blocks.append(block.astype(self.dtype))
         return sparse.vstack(blocks, format="csr")
+
+
+def _log(block: sparse.csr_matrix, level: float) -> None:
+    """Put log(1 + x·level/total) for every stored count x, in place."""
+    total = np.asarray(block.sum(axis=1)).ravel()
+    share = level / np.maximum(total, 1.0)
+    block.data = np.log1p(block.data * np.repeat(share, np.diff(block.indptr)))

@@ -90,6 +90,8 @@ def _refuse_sklearn(solver: str) -> Callable[[Case], str | None]:
             return f"scikit-learn's {solver} takes no sparse matrix"
         if solver == "arpack" and k >= smaller:
             return "arpack needs k < min(n, p)"
+        if solver == "covariance_eigh" and case.group == "sparse" and n > 1_000_000:
+            return f"hopeless: one sparse product of {n} x {p} with itself on one thread"
         if solver == "covariance_eigh" and p > 5_000:
             return f"hopeless: a {p} x {p} covariance with all its eigenvectors"
         if solver == "full" and n * p * smaller > 5e10:

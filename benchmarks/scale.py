@@ -293,6 +293,13 @@ CASES: dict[str, Callable[[], Cell]] = {
 
 def run(out: Path, pattern: str = "*") -> None:
     """Measure every case that matches; cases measured before stay in the file."""
+    run_cases(out, pattern, CASES, "benchmarks.scale")
+
+
+def run_cases(
+    out: Path, pattern: str, cases: dict[str, Callable[[], Cell]], module: str
+) -> None:
+    """Run each case that matches in a process of its own: ``python -m module CASE``."""
     before = json.loads(out.read_text()) if out.exists() else {"cells": []}
     kept = [cell for cell in before["cells"] if not fnmatch(cell["case"], pattern)]
     result: Cell = {
@@ -303,9 +310,11 @@ def run(out: Path, pattern: str = "*") -> None:
         "versions": machine.versions(("scikit-learn",)),
         "cells": kept,
     }
-    for name in CASES:
+    if before.get("remark"):
+        result["remark"] = before["remark"]
+    for name in cases:
         if fnmatch(name, pattern):
-            command = [sys.executable, "-m", "benchmarks.scale", name]
+            command = [sys.executable, "-m", module, name]
             done = subprocess.run(
                 command, cwd=FOLDER.parent, capture_output=True, text=True, check=False
             )
@@ -336,13 +345,15 @@ def line(cell: Cell) -> str:
     return f"{cell['case']}: {', '.join(parts)}; {'holds' if cell['holds'] else 'MISSED'}"
 
 
-def section(result: Cell) -> list[str]:
+def section(
+    result: Cell, title: str = "Kernel PCA past the stored matrix", name: str = "scale"
+) -> list[str]:
     """Return the lines of the docs page."""
     lines = [
-        "## Kernel PCA past the stored matrix",
+        f"## {title}",
         "",
-        "`benchmarks/results/scale.json`; made by `python -m benchmarks scale`, which says in"
-        " its docstrings what each case is.",
+        f"`benchmarks/results/{name}.json`; made by `python -m benchmarks {name}`, which says"
+        " in its docstrings what each case is.",
         "",
         "| case | target | path | seconds | over floor | over rival | half-width | peak MB |"
         " planned MB | holds |",
@@ -350,9 +361,8 @@ def section(result: Cell) -> list[str]:
     ]
     for cell in result["cells"]:
         row = [cell["case"], cell.get("target", ""), cell.get("path", "")]
-        row += [
-            _number(cell.get(name)) for name in ("seconds", "over_floor", "ratio", "reached")
-        ]
+        facts = ("seconds", "over_floor", "ratio", "reached")
+        row += [_number(cell.get(fact)) for fact in facts]
         row += [_number(cell.get(n) and cell[n] / 1e6) for n in ("peak_bytes", "planned_bytes")]
         row.append("yes" if cell.get("holds") else "**no**")
         lines.append("| " + " | ".join(row) + " |")

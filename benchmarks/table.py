@@ -59,6 +59,9 @@ def generate(
         text += "\n".join(kernel.section(json.loads((results / "kernel.json").read_text())))
     if (results / "scale.json").exists():
         text += "\n".join(scale.section(json.loads((results / "scale.json").read_text())))
+    if (results / "outofcore.json").exists():
+        found_there = json.loads((results / "outofcore.json").read_text())
+        text += "\n".join(scale.section(found_there, "PCA past memory", "outofcore"))
     page.write_text(text)
     written = [page]
     text = readme.read_text() if readme.exists() else ""

@@ -1,12 +1,20 @@
 import dataclasses
 import importlib.util
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mercer.arrays import as_numpy
+
+# Rows in pieces and forced paths, which the tests of many rooms use.
+for _place in ("sources", "numerics"):
+    _folder = str(Path(__file__).resolve().parent / _place)
+    if _folder not in sys.path:
+        sys.path.insert(0, _folder)
 
 
 @dataclasses.dataclass(frozen=True)

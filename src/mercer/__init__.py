@@ -17,8 +17,11 @@ if TYPE_CHECKING:
         KernelPCA,
         LandmarkFeatures,
         RandomFeatures,
+        export_onnx,
+        load,
         plan,
         progress,
+        save,
     )
     from mercer.sources import scan
     from mercer.studies import tune
@@ -36,8 +39,11 @@ __all__ = [
     "RandomFeatures",
     "__version__",
     "errors",
+    "export_onnx",
+    "load",
     "plan",
     "progress",
+    "save",
     "scan",
     "tune",
 ]
@@ -51,8 +57,11 @@ _HOME = {
     "MercerError": "mercer.errors",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
+    "export_onnx": "mercer.estimators",
+    "load": "mercer.estimators",
     "plan": "mercer.estimators",
     "progress": "mercer.estimators",
+    "save": "mercer.estimators",
     "scan": "mercer.sources",
     "tune": "mercer.studies",
 }

@@ -3,7 +3,8 @@ import time
 
 import pytest
 
-from mercer.arrays import Lanes, listening, task
+from mercer.arrays import Lanes, advance, listening, task, unheard
+from mercer.arrays._watch import watched
 
 
 class Heard:
@@ -15,7 +16,7 @@ class Heard:
     def begin(self, name, note):
         self._write(("begin", name, note))
 
-    def advance(self, done, total):
+    def advance(self, done, total, words=""):
         self._write(("advance", done, total))
 
     def end(self, name):
@@ -111,7 +112,7 @@ def test_who_does_not_listen_hears_nothing():
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_a_listener_that_raises_stops_the_lanes(count, error):
     class Broken(Heard):
-        def advance(self, done, total):
+        def advance(self, done, total, words=""):
             raise error
 
     before, start = threading.active_count(), time.perf_counter()
@@ -137,3 +138,30 @@ def test_nobody_listening_costs_next_to_nothing():
         return time.perf_counter() - start
 
     assert min(seconds() for _ in range(5)) / 1000 < 20e-6
+
+
+def test_words_are_handed_on():
+    class Words(Heard):
+        def advance(self, done, total, words=""):
+            self._write((done, total, words))
+
+    listener = Words()
+    with listening(listener):
+        advance(3, 9, "3 of 9 rows")
+        advance(4, 9)
+    assert listener.words == [(3, 9, "3 of 9 rows"), (4, 9, "")]
+
+
+def test_work_that_is_a_part_of_a_walk_says_nothing(heard):
+    with unheard():
+        assert not watched()
+        advance(1, 2)
+        with task("inner"):
+            Lanes(2).run(naps(0), 4)
+    assert heard.words == []
+    assert watched()
+    with pytest.raises(ZeroDivisionError), unheard():
+        raise ZeroDivisionError
+    with task("outer"), unheard(), task("inner"):
+        pass
+    assert heard.words == [("begin", "outer", ""), ("end", "outer")]

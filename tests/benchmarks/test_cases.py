@@ -1,6 +1,7 @@
 from collections import Counter
 
 from benchmarks.cases import dense_cases, select, sparse_cases
+from benchmarks.rivals import RIVALS
 
 
 def test_the_dense_grid_is_whole():
@@ -43,3 +44,13 @@ def test_quick_cases_are_small():
     for case in select("all", quick=True):
         assert case.rows * case.columns <= 5_000_000
         assert case.components <= min(case.rows, case.columns)
+
+
+def test_the_million_is_one_case_of_its_own():
+    (case,) = select("sparse", "*million*")
+    assert (case.rows, case.columns, case.components) == (1_300_000, 2_000, 50)
+    assert case.rows * case.columns * case.data.density == 214_500_000
+    assert case.data.logged
+    refused = RIVALS["sklearn-covariance_eigh"].refuse(case)
+    assert refused is not None
+    assert "hopeless" in refused

@@ -28,3 +28,17 @@ def test_clusters_stand_out_of_the_poisson_noise():
     values = np.linalg.eigvalsh(np.corrcoef(x[:, x.std(axis=0) > 0], rowvar=False))[::-1]
     edge = (1 + np.sqrt(200 / 2_000)) ** 2
     assert np.sum(values > edge) >= 5
+
+
+def test_logged_counts_are_counts_of_rows_of_one_depth():
+    counts, logged = Counts(2_500, 300, 0.1), Counts(2_500, 300, 0.1, "float32", logged=True)
+    x, y = counts.load(), logged.load()
+    np.testing.assert_array_equal(x.indices, y.indices)
+    back = y.astype(np.float64)
+    back.data = np.expm1(back.data)
+    totals = np.asarray(back.sum(axis=1)).ravel()
+    held = np.diff(y.indptr) > 0
+    level = counts.rates().mean(axis=0).sum()
+    np.testing.assert_allclose(totals[held], level, rtol=1e-5)
+    assert y.dtype == np.float32
+    assert not np.array_equal(y.data, np.round(y.data))

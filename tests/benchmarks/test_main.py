@@ -45,5 +45,5 @@ def test_no_match_is_an_error(runs, capsys):
 
 def test_cases_can_be_listed(runs, capsys):
     assert command.main(["sparse", "--list"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert len(capsys.readouterr().out.splitlines()) == 3
     assert runs == []

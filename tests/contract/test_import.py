@@ -21,8 +21,11 @@ PUBLIC = [
     "RandomFeatures",
     "__version__",
     "errors",
+    "export_onnx",
+    "load",
     "plan",
     "progress",
+    "save",
     "scan",
     "tune",
 ]

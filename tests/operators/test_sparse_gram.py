@@ -5,14 +5,9 @@ import pytest
 import scipy.sparse
 
 import mercer.operators._sparse_gram as sparse_gram_module
-from mercer.operators._sparse_gram import (
-    Split,
-    column_shares,
-    gram_bytes,
-    gram_flops,
-    sparse_gram,
-)
-from mercer.sources import DenseSource, SparseSource
+import mercer.operators._sparse_split as split_module
+from mercer.operators._sparse_gram import sparse_gram
+from mercer.operators._sparse_split import Split
 
 
 def counts(n=900, p=70, seed=0, dtype=np.float64):
@@ -24,21 +19,98 @@ def counts(n=900, p=70, seed=0, dtype=np.float64):
     return scipy.sparse.csr_array(table)
 
 
+def forced(monkeypatch, p, share, exact_rows=0):
+    """Let a share of the columns, in no order, be the heavy ones."""
+    order = np.random.default_rng(1).permutation(p)
+    split = Split(order, int(share * p), 1e9, 10.0, exact_rows)
+    monkeypatch.setattr(Split, "of", lambda *_: split)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_equals_the_dense_product(monkeypatch, dtype, weighted, share):
+@pytest.mark.parametrize("threads", [1, 3])
+def test_equals_the_dense_product(monkeypatch, dtype, weighted, share, threads):
     X = counts(dtype=dtype)
-    p = X.shape[1]
-    order = np.random.default_rng(1).permutation(p)
-    split = Split(order, int(share * p), 1e9)
-    monkeypatch.setattr(Split, "of", lambda *_: split)
-    monkeypatch.setattr(sparse_gram_module, "_HELD", 300)  # many small products of pairs
+    forced(monkeypatch, X.shape[1], share, 0 if weighted else 200)
+    monkeypatch.setattr(split_module, "_HELD", (300, 300))  # many small products of pairs
+    monkeypatch.setattr(sparse_gram_module, "thread_count", lambda: threads)
+    monkeypatch.setattr(sparse_gram_module, "_STRIP", 16)
+    monkeypatch.setattr(sparse_gram_module, "_STRIP_BYTES", 64)
     root = np.random.default_rng(2).random(X.shape[0]) if weighted else None
     dense = X.toarray().astype(np.float64) * (1.0 if root is None else root[:, None])
     gram, tiles = sparse_gram(X, root)
     np.testing.assert_allclose(gram, dense.T @ dense, rtol=1e-13, atol=1e-13)
+    np.testing.assert_array_equal(gram, gram.T)
     assert tiles.n == X.shape[0]
+
+
+def kinds_used(monkeypatch):
+    """Return the list that the precision of every product is put into."""
+    seen = []
+    plain = sparse_gram_module._Heavy._inner
+
+    def inner(self, full):
+        seen.append(np.dtype(self.dtype).name)
+        return plain(self, full)
+
+    monkeypatch.setattr(sparse_gram_module._Heavy, "_inner", inner)
+    return seen
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.uint8])
+def test_whole_numbers_are_multiplied_exactly_in_float32(monkeypatch, dtype):
+    X = counts(dtype=dtype)
+    forced(monkeypatch, X.shape[1], 0.5, 100)
+    seen = kinds_used(monkeypatch)
+    gram, _ = sparse_gram(X, None)
+    exact = X.toarray().astype(np.int64)
+    np.testing.assert_array_equal(gram, exact.T @ exact)
+    assert set(seen) == {"float32"}
+
+
+@pytest.mark.parametrize("column", ["heavy", "light"])
+@pytest.mark.parametrize("cell", [0.1, 4097.0, 2.0**23 + 1, 2.0**40 + 1])
+def test_what_float32_cannot_hold_is_float64(monkeypatch, column, cell):
+    X = counts().tolil()
+    order = np.random.default_rng(1).permutation(X.shape[1])
+    # The sample promised whole numbers; one row far down breaks the promise.
+    X[650, order[0 if column == "heavy" else -1]] = cell
+    X = scipy.sparse.csr_array(X)
+    forced(monkeypatch, X.shape[1], 0.5, 100)
+    monkeypatch.setattr(sparse_gram_module, "thread_count", lambda: 1)
+    seen = kinds_used(monkeypatch)
+    gram, _ = sparse_gram(X, None)
+    exact = X.toarray().astype(np.longdouble)
+    np.testing.assert_allclose(gram, (exact.T @ exact).astype(float), rtol=1e-15)
+    assert seen[0] == "float32"
+    assert seen[-1] == "float64"
+
+
+def test_sums_of_squares_that_pass_the_limit_are_noticed(monkeypatch):
+    X = scipy.sparse.csr_array(np.full((100, 3), 1001.0))  # 100·1001² is 6 times 2^24
+    forced(monkeypatch, 3, 1.0, 100)
+    gram, _ = sparse_gram(X, None)
+    np.testing.assert_array_equal(gram, np.full((3, 3), 100 * 1001.0**2))
+
+
+def test_two_runs_agree_to_the_last_bit(monkeypatch):
+    X = counts(n=3000)
+    X.data *= np.random.default_rng(3).random(X.nnz)
+    forced(monkeypatch, X.shape[1], 0.3)
+    monkeypatch.setattr(split_module, "_HELD", (3000, 3000))
+    monkeypatch.setattr(sparse_gram_module, "thread_count", lambda: 3)
+    np.testing.assert_array_equal(sparse_gram(X, None)[0], sparse_gram(X, None)[0])
+
+
+def test_rows_and_matrices_without_cells():
+    empty = scipy.sparse.csr_array((6, 3))
+    assert not sparse_gram(empty, None)[0].any()
+    X = counts().tolil()
+    X[100:400] = 0
+    X = scipy.sparse.csr_array(X)
+    gram, _ = sparse_gram(X, None)
+    np.testing.assert_array_equal(gram, (X.T @ X).toarray())
 
 
 def test_the_data_is_not_touched():
@@ -47,30 +119,3 @@ def test_the_data_is_not_touched():
     sparse_gram(X, np.full(X.shape[0], 2.0))
     assert (before != X).nnz == 0
     assert X.has_sorted_indices
-
-
-def test_full_columns_are_dense_and_thin_ones_are_not():
-    shares = np.array([0.001] * 500 + [0.9] * 20 + [0.001] * 500)
-    split = Split.of(shares, 10_000)
-    assert 16 <= split.heavy <= 40
-    assert set(split.order[:20]) == set(range(500, 520))
-    assert Split.of(np.full(200, 1.0), 1000).heavy == 200
-    assert Split.of(np.full(2000, 1e-5), 1000).heavy == 0
-
-
-def test_the_split_is_the_cheapest():
-    shares = column_shares(counts())
-    best = Split.of(shares, 900)
-    assert best.flops <= 900 * (70**2 + 2 * 70)  # all of them dense
-
-
-def test_a_sample_tells_the_shares():
-    X = counts(n=20_000)
-    exact = np.diff(X.tocsc().indptr) / X.shape[0]
-    np.testing.assert_allclose(column_shares(X), exact, atol=0.05)
-
-
-def test_costs_are_known_before():
-    assert gram_flops(DenseSource(np.ones((5, 3)))) is None
-    assert gram_flops(SparseSource(counts())) > 0
-    assert gram_bytes(10**6, 500, 2) < gram_bytes(10**7, 500, 2)

@@ -1,8 +1,5 @@
 """A .npy file gives the rows of the array that was saved."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -142,37 +139,3 @@ class TestMemoryMaps:
         np.save(tmp_path / "x.npy", made())
         mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
         np.testing.assert_array_equal(whole(scan(mapped), 30), made())
-
-
-WALK = """
-import sys
-import numpy as np
-from mercer.sources import scan
-
-def anonymous():
-    for line in open("/proc/self/status"):
-        if line.startswith("RssAnon"):
-            return int(line.split()[1]) / 1024
-
-source, total, most = scan(sys.argv[1]), 0.0, 0.0
-before = anonymous()
-for block in source.blocks(1000):
-    total += float(block[:, 0].sum())
-    most = max(most, anonymous() - before)
-print(total, most)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="anonymous memory is told by /proc")
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_a_walk_holds_a_few_blocks(tmp_path, order):
-    """200 MB in blocks of 2 MB: less than 40 MB of anonymous memory."""
-    path = tmp_path / "large.npy"
-    cells = np.lib.format.open_memmap(path, "w+", "f4", (100_000, 500), order == "F")
-    cells[::1000, 0] = 1.0
-    cells.flush()
-    del cells
-    run = [sys.executable, "-c", WALK, str(path)]
-    total, most = map(float, subprocess.check_output(run, text=True).split())
-    assert total == 100
-    assert most < 40

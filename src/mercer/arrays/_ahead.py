@@ -7,13 +7,15 @@ from typing import TypeVar
 
 T = TypeVar("T")
 _WAIT = 0.1  # seconds after which a waiting thread looks up, so that Ctrl-C is seen
+_PATIENCE = 1.5  # seconds that an interruption waits for a read that has begun
 
 
 def ahead(items: Iterator[T]) -> Iterator[T]:
     """Yield the same items; one is fetched while the one before is in use.
 
     Two items exist at a time. The thread that fetches ends when the items do, when they
-    raise (the error is raised here), or when this generator is closed.
+    raise (the error is raised here), or when this generator is closed; then a read that has
+    begun is waited for a moment, and a thread that is stuck ends after it.
 
     Examples
     --------
@@ -48,14 +50,17 @@ def ahead(items: Iterator[T]) -> Iterator[T]:
                 return
             if kind == "failure":
                 assert isinstance(item, BaseException)
-                raise item
+                try:
+                    raise item
+                finally:
+                    del item  # or the error, by its frames, would keep itself alive
             wanted.release()
             yield item  # type: ignore[misc]
             del item
     finally:
         stop.set()
-        while reader.is_alive():  # a source must not be read by two threads
-            reader.join(_WAIT)
+        wanted.release()  # it need not wait for its next look
+        reader.join(_PATIENCE)  # a source should not be read by two threads
 
 
 def _next(fetched: "SimpleQueue[tuple[str, T | BaseException | None]]") -> tuple[str, object]:

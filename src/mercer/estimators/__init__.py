@@ -2,7 +2,9 @@
 
 from mercer.estimators._base import SpectralEstimator, plan
 from mercer.estimators._checkpoint import Checkpoint
+from mercer.estimators._onnx import export_onnx
 from mercer.estimators._progress import progress
+from mercer.estimators._saved import load, save
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
@@ -15,6 +17,9 @@ __all__ = [
     "LandmarkFeatures",
     "RandomFeatures",
     "SpectralEstimator",
+    "export_onnx",
+    "load",
     "plan",
     "progress",
+    "save",
 ]

@@ -1,10 +1,11 @@
 """Checkpoints: the sums of a fit kept in a file, so that a killed fit goes on."""
 
 import dataclasses
-import hashlib
 import json
+import math
 import os
 import time
+from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
@@ -42,9 +43,17 @@ class Checkpoint:
     every: float = _EVERY
 
     def __post_init__(self) -> None:
-        self._owner = ""
+        every = self.every
+        if isinstance(every, bool) or not isinstance(every, Real) or not 0 <= every < math.inf:
+            raise InputError(
+                "`every` must be a number of seconds, 0 or more",
+                got=f"every={every!r}",
+                fix="pass 30 to write each half minute, 0 to write after every block",
+            )
+        self._owner: dict[str, Any] = {}
+        self.block: int | None = None
         self._walks: dict[str, tuple[dict[str, Array], int, bool]] = {}
-        self._written = time.monotonic()
+        self._written: float = time.monotonic()
 
     @classmethod
     def of(cls, given: Any) -> "Checkpoint":
@@ -59,12 +68,13 @@ class Checkpoint:
             fix='pass a path such as "fit.mercer", or mercer.Checkpoint(path, every=60)',
         )
 
-    def begin(self, owner: dict[str, Any]) -> Self:
-        """Read what is kept for this fit, described by plain data; nothing yet is fine."""
-        from mercer import store
+    def begin(self, owner: dict[str, Any], block: int) -> Self:
+        """Read what is kept for this fit, described by plain data; nothing yet is fine.
 
-        text = json.dumps(owner, sort_keys=True, default=str)
-        self._owner = hashlib.sha256(text.encode()).hexdigest()
+        Blocks have `block` rows, or as many as those that were kept: free memory, which
+        settles their length, may be another now.
+        """
+        self._owner = json.loads(json.dumps(owner, default=str))
         path = Path(self.path)
         if not path.parent.is_dir():
             raise InputError(
@@ -72,15 +82,17 @@ class Checkpoint:
                 got=str(path.parent),
                 fix="make it first",
             )
-        if not path.exists():
+        self.block = block
+        if not path.exists() or (path.is_file() and path.stat().st_size == 0):
             return self
-        header, arrays = store.read(path, kind="checkpoint")
-        if header.get("owner") != self._owner:
+        header, arrays = _read(path)
+        if header["owner"] != self._owner:
             raise InputError(
                 "the checkpoint belongs to another fit",
-                got=f"{path}: {header.get('said', 'other rows or parameters')}",
+                got=f"{path}: {_difference(header['owner'], self._owner)}",
                 fix="pass the same rows and parameters, or another file, or delete this one",
             )
+        self.block = header["block"]
         for walk in header["walks"]:
             prefix = f"{walk['walk']}/"
             kept = {
@@ -115,8 +127,43 @@ class Checkpoint:
             {"walk": walk, "rows": rows, "ended": ended}
             for walk, (_, rows, ended) in self._walks.items()
         ]
-        header = {"kind": "checkpoint", "owner": self._owner, "walks": walks}
+        header = {
+            "kind": "checkpoint",
+            "owner": self._owner,
+            "block": self.block,
+            "walks": walks,
+        }
         store.write(Path(self.path), header, arrays)
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return what a checkpoint holds, or say that this file is none."""
+    from mercer import store
+
+    try:
+        header, arrays = store.read(path, kind="checkpoint")
+        if isinstance(header.get("owner"), dict) and isinstance(header.get("walks"), list):
+            return header, arrays
+        what, got = "The file does not hold the sums of a fit.", str(path)
+    except InputError as error:
+        what, got = error.what, error.got
+    raise InputError(
+        what,
+        got=got,
+        fix="name another file for the checkpoint, or delete this one if it was one:"
+        " the fit then begins anew",
+    )
+
+
+def _difference(then: dict[str, Any], now: dict[str, Any]) -> str:
+    """Say in a few words what differs between two owners."""
+    words = {"method": "another method", "rows": "other rows", "weights": "other weights"}
+    names = [name for name in now if then.get(name) != now[name] and name != "parameters"]
+    found = [words.get(name, f"another {name}") for name in names]
+    before, after = then.get("parameters", {}), now.get("parameters", {})
+    changed = [name for name in after if before.get(name) != after[name]]
+    found += [f"{name} = {before.get(name)}, now {after[name]}" for name in changed]
+    return ", ".join(found) or "other parameters"
 
 
 def _copied(arrays: dict[str, Array]) -> dict[str, Array]:

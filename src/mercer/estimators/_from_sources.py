@@ -19,6 +19,7 @@ from mercer.operators import block_length
 from mercer.sources import ArrayBlocks, BlockSource, Source, is_scannable, scan
 
 _MOST, _LEAST = 128e6, 1e6  # bytes of a block
+_SMALL = 64e3  # bytes of a block where all rows are fewer
 _BLOCKS = 16  # parts of the memory allowed that a block may take
 
 
@@ -73,26 +74,29 @@ class SourceEstimator(SpectralEstimator):
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         if self._journal is not None:
             assert isinstance(source, BlockSource)
-            self._journal.begin(self._owner(source, weights))
+            block = block_length(source, self._block_bytes(source))
+            self._journal.begin(self._owner(source, weights), block)
         return super()._fitted(source, weights)
 
     def _owner(self, source: BlockSource, weights: Any) -> dict[str, Any]:
         """Return what a checkpoint belongs to, as plain data."""
         parameters = {name: _plain(value) for name, value in self.get_params(False).items()}
-        rows = block_length(source, self._block_bytes(source))
         return {
             "method": type(self).__name__,
             "parameters": parameters,
             "rows": source.fingerprint(),
             "weights": _plain(weights),
-            "block": rows,
         }
 
     def _block_bytes(self, source: Source) -> float:
         """Return the size of a block in memory: 0 where the rows are held anyway."""
         if not isinstance(source, BlockSource):
             return 0.0
-        return float(min(_MOST, max(_LEAST, self._budget() / _BLOCKS)))
+        most = min(_MOST, max(_LEAST, self._budget() / _BLOCKS))
+        if source.counted and source.nnz is None:
+            n, p = source.shape
+            most = min(most, max(_SMALL, n * p * max(source.dtype.itemsize, 4)))
+        return float(most)
 
     def _reading(self, source: Source) -> dict[str, Any]:
         """Return what the planner may know of rows that are read block by block."""
@@ -122,8 +126,12 @@ class SourceEstimator(SpectralEstimator):
             return self._write(source, Path(os.fspath(out)))
         if not isinstance(source, BlockSource):
             return self._project(source)
-        self._refuse_large(source)
-        found = list(self._projected(source))
+        self._refuse_large(source, source.shape[0])
+        found, rows = list[Array](), 0
+        for part in self._projected(source):
+            found.append(part)
+            rows += len(part)
+            self._refuse_large(source, rows)  # what was foreseen may be wrong
         return np.concatenate(found) if found else np.empty((0, self._n_features_out))
 
     def _projected(self, source: BlockSource) -> Iterator[Array]:
@@ -160,12 +168,12 @@ class SourceEstimator(SpectralEstimator):
                 write(part)
         return path
 
-    def _refuse_large(self, source: BlockSource) -> None:
-        size = source.shape[0] * self._n_features_out * source.products.itemsize
+    def _refuse_large(self, source: BlockSource, rows: int) -> None:
+        size = rows * self._n_features_out * source.products.itemsize
         if size > self._budget():
             raise BudgetError(
-                "the coordinates do not fit the memory allowed; nothing was read",
-                got=f"{show_bytes(size)} for {source.shape[0]:,} rows,"
+                "the coordinates do not fit the memory allowed",
+                got=f"{show_bytes(size)} for {rows:,} rows of {source.label},"
                 f" {show_bytes(self._budget())} allowed",
                 fix='write them to a file: transform(source, out="coordinates.npy")',
             )
@@ -179,3 +187,14 @@ def _plain(value: Any) -> str:
     if array.dtype == object:
         return repr(value)
     return hashlib.sha256(array.tobytes()).hexdigest()
+
+
+def counted_shape(source: Source, weights: Any) -> tuple[int, int]:
+    """Return the shape with repeated rows counted as often as they stand.
+
+    Before the rows of a file are counted, there are enough of them for every column.
+    """
+    n, p = source.shape
+    if weights is not None:
+        return int(np.sum(weights) * (1 + 1e-12)), p
+    return (n if getattr(source, "counted", True) else max(n, p), p)

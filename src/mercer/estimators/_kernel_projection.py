@@ -43,7 +43,8 @@ class Projection:
     """
 
     def __init__(self, kernel: Kernel, rows: Any, dual: Array, *, wide: bool = False) -> None:
-        self.program, self.rows, self.dual = kernel.program(), rows, dual
+        self.kernel, self.program = kernel, kernel.program()
+        self.rows, self.dual = rows, dual
         self.wide = wide
         self.compressed: Any = None  # the same on landmarks, where that was asked for
         self._side: Side | None = None

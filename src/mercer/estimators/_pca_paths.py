@@ -60,6 +60,20 @@ class Recipe:
         return factor
 
 
+def root_feature_weight(weights: Any, p: int) -> Array | None:
+    """Return √weights (p,), or None."""
+    if weights is None:
+        return None
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
+        raise InputError(
+            "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
+            got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
+            fix=f"pass {p} positive numbers; drop the columns that should not count",
+        )
+    return np.sqrt(found)
+
+
 def is_constant(variances: Array, step: Array) -> Array:
     """Tell which columns vary no more than storing them has rounded: var ≤ step²/12."""
     return variances <= step**2 / 12
@@ -194,20 +208,6 @@ def _storage(
     n, p = rows.shape
     spread = (1 + np.sqrt(p / n)) ** 2
     return float(np.max(step) ** 2 / 12 * spread * (moments.total - 1))
-
-
-def root_feature_weight(weights: Any, p: int) -> Array | None:
-    """Return √weights (p,), or None."""
-    if weights is None:
-        return None
-    found = np.asarray(weights, dtype=np.float64)
-    if found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
-        raise InputError(
-            "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
-            got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
-            fix=f"pass {p} positive numbers; drop the columns that should not count",
-        )
-    return np.sqrt(found)
 
 
 def refuse_constant(found: Found, source: Source) -> None:

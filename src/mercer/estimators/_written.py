@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -35,30 +35,47 @@ def writer_of(path: Path, names: list[str]) -> Iterator[Writer]:
             got=str(path.parent),
             fix="make it first",
         )
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    if path.exists() and not path.is_file():
+        raise InputError(
+            "coordinates are written to a file",
+            got=f"{path}, which is a folder, a pipe or a device",
+            fix="choose another name",
+        )
+    from mercer.store import replacing
+
+    end = path.suffix.lower()
+    with (
+        replacing(path.resolve()) as descriptor,
+        _open(descriptor) as file,
+        kind(file, names, end) as write,
+    ):
+        yield write
+
+
+@contextmanager
+def _open(descriptor: int) -> Iterator[IO[bytes]]:
+    """Give the file of a descriptor, which is closed by its owner."""
+    file = os.fdopen(descriptor, "wb", closefd=False)
     try:
-        with part.open("wb") as file:
-            with kind(file, names, path.suffix.lower()) as write:
-                yield write
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        yield file
+        file.flush()
     finally:
-        part.unlink(missing_ok=True)
+        # What a failed write has left in the buffer must not be written again.
+        with suppress(OSError):
+            file.close()
 
 
 @contextmanager
 def _npy(file: IO[bytes], names: list[str], _suffix: str) -> Iterator[Writer]:
     """The header is written again at the end, when the number of rows is known."""
     rows, dtype = 0, np.dtype(np.float64)
+    _npy_header(file, rows, len(names), dtype)
 
     def write(block: Array) -> None:
         nonlocal rows, dtype
-        if rows == 0:
-            dtype = block.dtype
-            _npy_header(file, 0, len(names), dtype)
+        dtype = block.dtype if rows == 0 else dtype
         rows += block.shape[0]
-        file.write(np.ascontiguousarray(block, dtype).tobytes())
+        file.write(np.ascontiguousarray(block, dtype).data)
 
     yield write
     file.seek(0)
@@ -79,14 +96,12 @@ def _text(file: IO[bytes], names: list[str], suffix: str) -> Iterator[Writer]:
     import polars as pl
 
     between = "\t" if suffix == ".tsv" else ","
-    first = True
 
-    def write(block: Array) -> None:
-        nonlocal first
+    def write(block: Array, header: bool = False) -> None:
         frame = pl.DataFrame({name: block[:, i] for i, name in enumerate(names)})
-        file.write(frame.write_csv(separator=between, include_header=first).encode())
-        first = False
+        file.write(frame.write_csv(separator=between, include_header=header).encode())
 
+    write(np.empty((0, len(names))), header=True)
     yield write
 
 
@@ -111,6 +126,12 @@ def _parquet(file: IO[bytes], names: list[str], _suffix: str) -> Iterator[Writer
             writer = pq.ParquetWriter(file, table.schema, write_page_checksum=True)
         writer.write_table(table)
 
-    yield write
-    if writer is not None:
+    try:
+        yield write
+        if writer is None:
+            write(np.empty((0, len(names))))
         writer.close()
+    except BaseException:
+        with suppress(Exception):  # or it would try again when it is forgotten
+            writer.close()
+        raise

@@ -275,6 +275,7 @@ class KernelPCA(
                 seed=self._seed(),
                 landmarks=self._choice,
                 start=self._before,
+                values=None if self._fixed is None else self._fixed.values,
             ),
             path,
         )
@@ -347,6 +348,8 @@ class KernelPCA(
         return own | marks
 
     def _alignment(self, rows: Any) -> float | None:
+        if self._fixed is not None and self._fixed.alignment is not None:
+            return self._fixed.alignment
         if isinstance(self.kernel_, Linear):
             return 1.0
         if isinstance(self._seen, Precomputed) or not self._frame.numeric:

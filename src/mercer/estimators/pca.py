@@ -12,7 +12,7 @@ from mercer.arrays import Array, eps_of
 from mercer.errors import DataWarning, InputError, NotSupportedError, warn
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
-from mercer.estimators._from_sources import SourceEstimator
+from mercer.estimators._from_sources import SourceEstimator, counted_shape
 from mercer.estimators._pca_paths import (
     Found,
     Recipe,
@@ -151,9 +151,9 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
     def _problem(self, source: Source, weights: Any = None) -> Problem:
         p = source.shape[1]
         return Problem(
-            rows=_counted(source, None)[0],
+            rows=counted_shape(source, None)[0],
             cols=p,
-            components=self._most_components(_counted(source, weights)),
+            components=self._most_components(counted_shape(source, weights)),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
             gram_flops=gram_flops(source),
@@ -189,7 +189,7 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Found]:
         recipe = Recipe(
-            components=self._most_components(_counted(source, weights)),
+            components=self._most_components(counted_shape(source, weights)),
             tol=self._tolerance(source),
             seed=self._seed(),
             standardize=bool(self.standardize),
@@ -202,13 +202,14 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
             source, path, weights, recipe, lambda: refuse_bad_cells(source, names)
         )
         refuse_constant(found, source)
-        k = self._settle(spectrum, found, _counted(source, weights))
+        k = self._settle(spectrum, found, counted_shape(source, weights))
         return dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k)), found
 
     def _settle(self, spectrum: Spectrum, found: Found, shape: tuple[int, int]) -> int:
         """Return the number of components from the whole spectrum."""
         wanted = self.n_components
         if wanted == "mle":
+            _check_word(wanted, *shape)  # the rows of a file are counted only now
             return minka(spectrum.values / (found.total - 1), found.total)
         if isinstance(wanted, Real) and not isinstance(wanted, Integral):
             return share(spectrum.values, float(wanted))
@@ -352,17 +353,6 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         from mercer.estimators._from_covariance import fitted_from
 
         return fitted_from(cls(**parameters), C, mean, n)
-
-
-def _counted(source: Source, weights: Any) -> tuple[int, int]:
-    """Return the shape with repeated rows counted as often as they stand.
-
-    Before the rows of a file are counted, there are enough of them for every column.
-    """
-    n, p = source.shape
-    if weights is not None:
-        return int(np.sum(weights) * (1 + 1e-12)), p
-    return (n if getattr(source, "counted", True) else max(n, p), p)
 
 
 def _check_word(wanted: str, n: int, p: int) -> None:

@@ -5,7 +5,7 @@ program that `mercer.arrays` runs in place. Strings such as ``"rbf(lengthscale=2
 are read by `as_kernel`.
 """
 
-from mercer.kernels._algebra import Constant, exp, mapped, normalize, warp
+from mercer.kernels._algebra import Constant, Selection, exp, mapped, normalize, warp
 from mercer.kernels._base import Kernel
 from mercer.kernels._basis import neighbourhoods, ngrams
 from mercer.kernels._compare import cka, hsic, mmd
@@ -37,10 +37,14 @@ from mercer.kernels._isotropic import (
     PowerExponential,
     RationalQuadratic,
 )
+from mercer.kernels._plain import FEATURES, KERNELS, MAPS
 from mercer.kernels._random import RandomMap, random_map
 from mercer.kernels._text import as_kernel, parse
 
 __all__ = [
+    "FEATURES",
+    "KERNELS",
+    "MAPS",
     "RBF",
     "AdditiveChiSquared",
     "ArcCosine",
@@ -71,6 +75,7 @@ __all__ = [
     "Precomputed",
     "RandomMap",
     "RationalQuadratic",
+    "Selection",
     "Sigmoid",
     "as_kernel",
     "cka",

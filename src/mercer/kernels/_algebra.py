@@ -308,7 +308,7 @@ class Columns(_Single):
         return columns_of(sample, self.columns)
 
     def _formula(self) -> Node:
-        return Through(_Selection(self.columns), self.kernel.program())
+        return Through(Selection(self.columns), self.kernel.program())
 
     def features(self, p: int) -> Features | None:
         """See `Kernel.features`."""
@@ -322,7 +322,7 @@ class Columns(_Single):
 
 @final
 @dataclasses.dataclass(frozen=True)
-class _Selection:
+class Selection:
     """The map x → x[columns]."""
 
     columns: tuple[int, ...]

@@ -142,15 +142,20 @@ class Monomials:
         if self.coef0 > 0:
             ones = xp.ones((int(rows.shape[0]), 1), dtype=rows.dtype)
             z = xp.concat([ones * self.coef0**0.5, z], axis=1)
-        chosen = combinations_with_replacement(range(int(z.shape[1])), self.degree)
-        which = np.array(list(chosen), dtype=np.int64).reshape(-1, self.degree)
-        roots = np.sqrt([_multinomial(row, self.degree) for row in which.tolist()])
+        which, roots = self.terms(int(rows.shape[1]))
         found = asarray_like(roots, z)[None, :]
         with np.errstate(over="ignore", invalid="ignore"):  # who uses them looks at them
             for k in range(self.degree):
                 columns = asarray_like(which[:, k], z, xp.int64)
                 found = found * xp.take(z, columns, axis=1)
         return found
+
+    def terms(self, p: int) -> tuple[Array, Array]:
+        """Return which columns of z each monomial multiplies (D, q), and its root (D,)."""
+        width = p + (self.coef0 > 0)
+        chosen = combinations_with_replacement(range(width), self.degree)
+        which = np.array(list(chosen), dtype=np.int64).reshape(-1, self.degree)
+        return which, np.sqrt([_multinomial(row, self.degree) for row in which.tolist()])
 
     def count(self, p: int) -> int:
         """See `Features.count`."""

@@ -17,6 +17,7 @@ from mercer.arrays import (
 )
 from mercer.errors import InputError
 from mercer.operators._centring import Centring, Moments
+from mercer.operators._rounding import Rounding
 from mercer.operators._rows import Rows
 from mercer.operators._running import RunningMoments
 from mercer.operators._walk import Journal, Sums, fold
@@ -62,7 +63,8 @@ class BlockRows:
         self.name = name
         self.source, self.weights, self.journal = source, weights, journal
         self.products = np.dtype(source.products if products is None else products)
-        self.per_block = block_length(source, block_bytes)
+        kept = None if journal is None else journal.block
+        self.per_block = kept or block_length(source, block_bytes)
         self.block_bytes = block_bytes
         self.like = np.empty((0, source.shape[1]), self.products)
         self.exponent = 0
@@ -83,19 +85,13 @@ class BlockRows:
     def walk(
         self, sums: Sums, step: Callable[[slice, Any], None], *, journal: bool = True
     ) -> None:
-        """Make one pass: call ``step(part, block)`` for every block that weighs something."""
-
-        def weighed(part: slice, block: Any) -> None:
-            if self.weights is not None and not np.any(self._weights_of(part)):
-                return
-            step(part, block)
-
+        """Make one pass: call ``step(part, block)`` for every block."""
         self.walks += 1
         n = fold(
             self.source,
             self.per_block,
             sums,
-            weighed,
+            step,
             walk=f"{self.name} {self.walks}",
             journal=self.journal if journal else None,
         )
@@ -127,14 +123,21 @@ class BlockRows:
         return self._sums(RunningMoments(whole=True))
 
     def _sums(self, running: RunningMoments) -> Moments:
-        sums = _FirstWalk(running, self._sample_step())
+        rounding = Rounding(self.products)
+        sums = _FirstWalk(running, rounding, *self._sample_size())
 
         def step(part: slice, block: Any) -> None:
+            if self.weights is not None and not np.any(self._weights_of(part)):
+                running.rows += block.shape[0]
+                return  # rows that weigh nothing have no mean
             rows = self.rows(part, block, placed=False)
+            rows.rounding = rounding
             found = rows.scatter() if running.whole else rows.moments()
             if not found.in_range:
                 rows = self._in_range(part, block)
+                rows.rounding = rounding
                 found = rows.scatter() if running.whole else rows.moments()
+            sums.charged += rounding.charged * found.raw_trace
             running.merge(RunningMoments.of(rows, found))
             sums.sample(part, block)
 
@@ -145,6 +148,8 @@ class BlockRows:
                 got=f"sum {running.total:g} over {running.rows} rows",
                 fix="rescale: w * len(w) / w.sum()",
             )
+        if running.whole:  # the worst block speaks for those that came before it, too
+            running.error += max(0.0, rounding.charged * running.raw_trace - sums.charged)
         if self.source.nnz is None:  # sparse rows stay about zero
             running.recentred(self.source.products)
         assert running.origin is not None
@@ -152,11 +157,14 @@ class BlockRows:
         self.sample = sums.rows
         return running.moments()
 
-    def _sample_step(self) -> int:
-        """Return s: every s-th row is kept to start from; 0 for none."""
+    def _sample_size(self) -> tuple[int, int]:
+        """Return s and m: every s-th row is kept to start from, at most m; 0 for none."""
         n, p = self.shape
-        most = min(_SAMPLE_SHARE * n, _SAMPLE_BYTES / (8 * p), self.block_bytes / (8 * p))
-        return 0 if self.source.nnz is not None or most < 1 else int(-(-n // most))
+        most = int(min(_SAMPLE_BYTES, self.block_bytes) / (8 * p))
+        wanted = min(most, int(_SAMPLE_SHARE * n))
+        if self.source.nnz is not None or wanted < 1:
+            return 0, 0
+        return -(-n // wanted), most
 
     def _in_range(self, part: slice, block: Any) -> Rows:
         """Return rows in a unit found from the whole block, or refuse the cell at fault."""
@@ -215,7 +223,7 @@ class BlockRows:
             gram[part, columns] = y @ held[:filled].T
             gram[columns, part] = gram[part, columns].T
 
-        self.walk(_Matrix(gram, whole=True), step)
+        self.walk(_Panel(gram, panel), step)
 
     def triangle(self, centring: Centring) -> Array:
         """See `Rows.triangle`: one walk, 2np² flops."""
@@ -250,8 +258,12 @@ def block_length(source: BlockSource, block_bytes: float) -> int:
 class _FirstWalk:
     """Moments and, beside them, evenly spaced rows to start an iteration from."""
 
-    def __init__(self, running: RunningMoments, step: int) -> None:
-        self.running, self.step = running, step
+    def __init__(
+        self, running: RunningMoments, rounding: Rounding, step: int, most: int
+    ) -> None:
+        self.running, self.rounding = running, rounding
+        self.step, self.most = step, most
+        self.charged = 0.0  # of the rounding of products, so far
         self.kept: list[Array] = []
 
     @property
@@ -262,34 +274,52 @@ class _FirstWalk:
         if self.step:
             first = -part.start % self.step
             self.kept.append(np.array(block[first :: self.step]))
+        if sum(map(len, self.kept)) > self.most:  # more rows than were foreseen
+            self.kept, self.step = [np.concatenate(self.kept)[::2]], 2 * self.step
 
     def keep(self) -> dict[str, Array]:
-        arrays = self.running.keep()
+        arrays = self.running.keep() | {
+            "rounding": self.rounding.keep(),
+            "walk": np.array([self.charged, self.step]),
+        }
         rows = self.rows
         return arrays if rows is None else arrays | {"sample": rows}
 
     def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
         self.kept = [kept["sample"]] if "sample" in kept else []
+        self.rounding.restore(kept["rounding"])
+        self.charged, self.step = float(kept["walk"][0]), int(kept["walk"][1])
         return self.running.restore(kept)
 
 
 class _Matrix:
-    """One matrix that a walk fills; `whole`: of no use before the walk has ended."""
+    """One matrix that a walk fills."""
 
-    def __init__(self, matrix: Array, whole: bool = False) -> None:
-        self.matrix, self.whole = matrix, whole
+    def __init__(self, matrix: Array) -> None:
+        self.matrix = matrix
 
     def keep(self) -> dict[str, Array]:
         return {"matrix": self.matrix}
 
     def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
-        if self.whole and not ended:
-            return False
-        if self.matrix.shape == kept["matrix"].shape:
-            self.matrix[...] = kept["matrix"]
-        else:
-            self.matrix = kept["matrix"]
+        self.matrix = kept["matrix"]
         return True
+
+
+class _Panel:
+    """The rows of a Gram matrix that one walk fills, of use only when it has ended."""
+
+    def __init__(self, gram: Array, panel: slice) -> None:
+        self.gram, self.panel = gram, panel
+
+    def keep(self) -> dict[str, Array]:
+        return {"matrix": self.gram[self.panel, self.panel.start :]}
+
+    def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
+        if ended:
+            self.gram[self.panel, self.panel.start :] = kept["matrix"]
+            self.gram[self.panel.start :, self.panel] = kept["matrix"].T
+        return ended
 
 
 def _wrong_weights(rows: int, weights: int) -> InputError:

@@ -6,7 +6,8 @@ from typing import Any, final
 from mercer.arrays import Array, Tiles, eps_of, namespace, scratch
 from mercer.operators._base import Operator
 from mercer.operators._centring import Centring
-from mercer.operators._rows import LONGEST, DenseRows, Probe, Rows
+from mercer.operators._rounding import Probe
+from mercer.operators._rows import LONGEST, DenseRows, Rows
 
 _TASTE = 8  # one block in so many gives a first idea of the leading axes
 _CACHE = 3e6  # bytes of a block that is still close to the core at its second product

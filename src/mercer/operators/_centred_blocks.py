@@ -11,7 +11,7 @@ from mercer.operators._block_rows import BlockRows
 from mercer.operators._centred import CentredRows
 from mercer.operators._centred_sparse import CentredSparse
 from mercer.operators._centring import Centring
-from mercer.operators._rows import Probe
+from mercer.operators._rounding import Probe, probes_kept, probes_restored
 from mercer.sources import scan
 
 
@@ -37,23 +37,22 @@ class CentredBlocks(Operator):
         self.rows, self.centring = rows, centring
         self.shape = rows.shape
         self.like = rows.like[:, :0]
-        self._probes: dict[int, Probe] = {}
 
     def _part(self, part: slice, block: Any) -> CentredRows | CentredSparse:
         from mercer.operators._choose import centred
 
         op = centred(self.rows.rows(part, block), self.centring)
         assert isinstance(op, CentredRows | CentredSparse)
-        if isinstance(op, CentredRows):
-            op._probes = self._probes  # what was measured in one block serves the next
         return op
 
     def gram_matmat(self, q: Array, /) -> Array:
         """See `Operator.gram_matmat`: one walk."""
-        sums = _Products(np.zeros((self.shape[1], q.shape[1])), q)
+        sums = _Products(np.zeros((self.shape[1], q.shape[1])), q, self.rows.products)
 
         def step(part: slice, block: Any) -> None:
             op = self._part(part, block)
+            if isinstance(op, CentredRows):
+                op._probes = sums.probes  # what was measured in one block serves the next
             sums.matrix += op.gram_matmat(q)
             sums.error = max(sums.error, op.product_error)
 
@@ -86,7 +85,7 @@ class CentredBlocks(Operator):
 
     def rmatmat(self, u: Array, /) -> Array:
         """See `Operator.rmatmat`: one walk."""
-        sums = _Products(np.zeros((self.shape[1], u.shape[1])), u)
+        sums = _Products(np.zeros((self.shape[1], u.shape[1])), u, self.rows.products)
 
         def step(part: slice, block: Any) -> None:
             sums.matrix += self._part(part, block).rmatmat(u[part])
@@ -102,8 +101,9 @@ class CentredBlocks(Operator):
 class _Products:
     """The sum of products with one block of columns, and what it was multiplied with."""
 
-    def __init__(self, matrix: Array, factor: Array) -> None:
-        self.matrix, self.error = matrix, 0.0
+    def __init__(self, matrix: Array, factor: Array, products: np.dtype[Any]) -> None:
+        self.matrix, self.error, self.products = matrix, 0.0, products
+        self.probes: dict[int, Probe] = {}
         digest = hashlib.sha256(np.ascontiguousarray(factor).tobytes()).digest()
         self.factor = np.frombuffer(digest, np.uint8)
 
@@ -111,6 +111,7 @@ class _Products:
         return {
             "matrix": self.matrix,
             "error": np.array([self.error]),
+            "probes": probes_kept(self.probes),
             "factor": self.factor,
         }
 
@@ -120,6 +121,7 @@ class _Products:
             return False
         self.matrix[...] = kept["matrix"]
         self.error = float(kept["error"][0])
+        self.probes = probes_restored(kept["probes"], self.products)
         return True
 
 

@@ -18,7 +18,6 @@ from mercer.arrays import (
     binary_exponent,
     column_squares,
     column_sums,
-    eigvalsh,
     eps_of,
     in_units,
     interruptible,
@@ -31,6 +30,7 @@ from mercer.arrays import (
     triangle,
 )
 from mercer.operators._centring import Centring, Moments
+from mercer.operators._rounding import Rounding, error_norm
 from mercer.sources import Source
 
 LONGEST = 4000  # rows of float32 products that may be summed before they go to float64
@@ -38,32 +38,9 @@ _SAMPLE = 4096  # rows, and
 _SAMPLE_CELLS = 500_000  # cells, that give the provisional origin
 _LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
-_PROBE_EVERY = 128  # blocks
-_PROBED_WHOLE = 300  # order up to which a float32 product is repeated whole in float64
-_PROBED_COLUMNS = 32  # columns that are repeated of a larger one
+_PROBED_ROWS = 512  # rows of a block that are repeated in float64 in one go
 _HUGE = 100  # exponent of float32, or beyond, near which a difference may overflow
 SAFE = {8: 240, 4: 28}  # item size: exponents whose squares and sums stay in range
-
-
-class Probe:
-    """Says which blocks of a lane have their float32 products repeated in float64.
-
-    The first, every one with twice the mass of those before, and after that every 128th: a
-    stretch of quiet rows must not speak for the loud ones. None for float64.
-    """
-
-    def __init__(self, products: np.dtype[Any]) -> None:
-        self.wanted = products.itemsize == 4
-        self.mass = -1.0
-        self.since = 0
-
-    def due(self, mass: float) -> bool:
-        """Tell whether a block of this squared norm is to be checked."""
-        self.since += 1
-        if not self.wanted or (mass <= 2 * self.mass and self.since < _PROBE_EVERY):
-            return False
-        self.mass, self.since = max(mass, self.mass), 0
-        return True
 
 
 class Rows(abc.ABC):
@@ -97,6 +74,7 @@ class Rows(abc.ABC):
         self.source = source
         self.shape = source.shape
         self.products = np.dtype(source.products if products is None else products)
+        self.rounding = Rounding(self.products)
         count = max(16, min(_SAMPLE, _SAMPLE_CELLS // self.shape[1]))
         count = 1 if origin is not None and exponent is not None else count
         # A row that weighs next to nothing must not move the origin.
@@ -181,8 +159,8 @@ class Rows(abc.ABC):
 
         Blocks of at most 4,000 rows are multiplied in `products` precision and summed in
         float64. Where that is float32, its error is measured: the products of some blocks
-        are repeated in float64 from the stored values (on 32 columns where there are more
-        than 300), and twice the worst ratio of error to trace is charged to every block.
+        are compared with float64 ones of the stored values, and twice the worst ratio of
+        error to trace is charged to every block.
         """
         n, p = self.shape
         xp = namespace(self.like)
@@ -190,18 +168,16 @@ class Rows(abc.ABC):
         lanes = self.lanes(float(n) * p * p, p, len(tiles))
         grams = [xp.zeros((p, p), dtype=xp.float64) for _ in range(lanes.count)]
         first = [xp.zeros((p,), dtype=xp.float64) for _ in range(lanes.count)]
-        ratios = [0.0]
 
         def work(lane: int, numbers: Iterator[int]) -> None:
-            probe = Probe(self.products)
             buffer = scratch((tiles.rows, p), self.products, self.like, self.order)
             space = scratch((p, p), self.products, self.like)
             for number in numbers:
                 y = self.block(tiles[number], buffer)
                 product = add_gram(grams[lane], y, space)
                 first[lane] += column_sums(y, self._root_of(tiles[number]))
-                if probe.due(float(xp.sum(xp.linalg.diagonal(product)))):
-                    ratios.append(self._product_error(tiles[number], product))
+                if self.rounding.due(lane, float(xp.sum(xp.linalg.diagonal(product)))):
+                    self.rounding.take(self._product_error(tiles[number], product))
 
         lanes.run(work, len(tiles))
         scatter = grams[0]
@@ -210,26 +186,25 @@ class Rows(abc.ABC):
         raw = float(xp.sum(xp.linalg.diagonal(scatter)))
         sums = sum(first[1:], first[0])
         scatter -= sums[:, None] * (sums[None, :] / self.total)
-        return self._finish(sums, scatter, raw, tiles, self._charged(ratios))
-
-    def _charged(self, ratios: list[float]) -> float:
-        """Return twice the worst ratio found, at least what float32 products must cost."""
-        return (
-            2 * max(*ratios, eps_of(self.products) / 64) if self.products.itemsize == 4 else 0.0
-        )
+        return self._finish(sums, scatter, raw, tiles, self.rounding.charged)
 
     def _product_error(self, rows: slice, product: Array) -> float:
         """Return ‖fl(YᵀY) - YᵀY‖ / ‖Y‖²_F of one block, from the stored values."""
-        p, size = self.shape[1], 0.0
-        columns = _probed_columns(p)
-        exact = np.zeros((p, len(columns)))
-        for start in range(rows.start, rows.stop, 512):
-            part = slice(start, min(start + 512, rows.stop))
-            buffer = scratch((512, p), np.float64, self.like)
-            wide = as_numpy(self.block(part, buffer)).astype(np.float64, copy=False)
-            exact += wide.T @ wide[:, columns]
-            size += float(np.vdot(wide, wide))
-        return _norm(as_numpy(product)[:, columns] - exact) / size if size > 0 else 0.0
+        p = self.shape[1]
+        wide = as_numpy(product).astype(np.float64)
+
+        def walk(z: Array | None) -> Array:
+            """Return YᵀYZ, or ‖Y‖²_F for no Z."""
+            total = np.zeros((p, z.shape[1])) if z is not None else np.zeros(1)
+            for start in range(rows.start, rows.stop, _PROBED_ROWS):
+                part = slice(start, min(start + _PROBED_ROWS, rows.stop))
+                buffer = scratch((_PROBED_ROWS, p), np.float64, self.like)
+                y = as_numpy(self.block(part, buffer)).astype(np.float64, copy=False)
+                total += y.T @ (y @ z) if z is not None else float(np.vdot(y, y))
+            return total
+
+        size = float(walk(None)[0])
+        return error_norm(p, lambda z: wide @ z - walk(z)) / size if size > 0 else 0.0
 
     def triangle(self, centring: Centring) -> Array:
         """Return R (≤ p, p) with RᵀR the scatter of x̃: blockwise QR in float64, 2np² flops."""
@@ -320,7 +295,6 @@ class DenseRows(Rows):
         space = scratch((n, n), self.products, self.like)
         buffer = scratch((n, tiles.rows), self.products, self.like, self.order)
         offsets, scatters, factors = [], [], []
-        ratios, probe = [0.0], Probe(self.products)
         for number in range(len(tiles)):
             y, offset = self._whole_columns(tiles[number], buffer)
             offsets.append(offset)
@@ -330,11 +304,11 @@ class DenseRows(Rows):
                 y *= xp.astype(factor, y.dtype)
                 factors.append(factor)
             product = add_gram(gram, y.T, space)
-            if probe.due(float(xp.sum(xp.linalg.diagonal(product)))):
-                ratios.append(self._outer_error(tiles[number], factor, product))
+            if self.rounding.due(0, float(xp.sum(xp.linalg.diagonal(product)))):
+                self.rounding.take(self._outer_error(tiles[number], factor, product))
         raw = float(xp.sum(xp.linalg.diagonal(gram)))
         sums = xp.concat(offsets, axis=0) * self.total
-        ratio = self._charged(ratios)
+        ratio = self.rounding.charged
         found = self._finish(sums, xp.concat(scatters, axis=0), raw, tiles, ratio)
         return gram, found, xp.concat(factors, axis=0) if factors else None
 
@@ -344,10 +318,11 @@ class DenseRows(Rows):
         buffer = scratch((n, part.stop - part.start), np.float64, self.like)
         wide = as_numpy(self._whole_columns(part, buffer)[0]).astype(np.float64, copy=False)
         wide = wide if factor is None else wide * as_numpy(factor)
-        picked = _probed_columns(n)
         size = float(np.vdot(wide, wide))
-        wrong = as_numpy(product)[:, picked] - wide @ wide[picked].T
-        return _norm(wrong) / size if size > 0 else 0.0
+        found = as_numpy(product).astype(np.float64)
+        if size == 0:
+            return 0.0
+        return error_norm(n, lambda z: found @ z - wide @ (wide.T @ z)) / size
 
     def _whole_columns(self, part: slice, buffer: Array | None) -> tuple[Array, Array]:
         """Return columns (n, c) centred to rounding and weighted, and their offsets (c,)."""
@@ -361,18 +336,3 @@ class DenseRows(Rows):
         if self.root is not None:
             y *= self.root[:, None]
         return y, offset
-
-
-def _probed_columns(order: int) -> Array:
-    """Return all columns of a small product, evenly spaced ones of a large one."""
-    count = order if order <= _PROBED_WHOLE else _PROBED_COLUMNS
-    return np.linspace(0, order - 1, count).astype(np.intp)
-
-
-def _norm(wrong: Array) -> float:
-    """Return the spectral norm of a whole error, or the Frobenius norm a sample implies."""
-    order, count = wrong.shape
-    if order == count:
-        values = eigvalsh((wrong + wrong.T) / 2)
-        return float(max(abs(values[0]), abs(values[-1])))
-    return float(np.sqrt(order / count) * np.linalg.norm(wrong))

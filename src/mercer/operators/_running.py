@@ -12,6 +12,7 @@ from mercer.operators._rows import SAFE, Rows
 
 _WEIGHTS = 1e-6  # share of Σw that rounding may leave after the last row has gone
 _STRIP = 4e6  # bytes of a rank-one correction that are made at a time
+_NOTHING = 1e-12  # share of the weight that is rounding when all else was taken out
 
 
 @final
@@ -21,8 +22,9 @@ class RunningMoments:
     A part is Σw, an origin o, e = mean - o and S = Σw(x - mean)(x - mean)ᵀ, each about its
     own origin. Two merge by S = S_a + S_b + (n_a·n_b/n)δδᵀ with δ = (o_a - o_b) + (e_a - e_b),
     and (o, e) = (o_a, e_a - (n_b/n)δ): never from rounded means, which lose the digits that
-    matter far from the origin. Everything is in units of 2^exponent; a part in other units
-    is rescaled, which is exact.
+    matter far from the origin. o is the origin of the heaviest block seen: about that of one
+    that weighs next to nothing, and lies far away, e would have no digits left. Everything
+    is in units of 2^exponent; a part in other units is rescaled, which is exact.
 
     Parameters
     ----------
@@ -41,6 +43,10 @@ class RunningMoments:
         Power of two taken out of the rows.
     scatter : ndarray of shape (p, p) or (p,)
         S.
+    anchor : float
+        Σw of the block whose origin is o.
+    safe : int
+        Exponents up to this one need no unit: 28 where products are float32.
     raw_trace, error : float
         Σw‖x - o‖² over the parts, each about its own origin; and a bound on the norm of the
         error of S.
@@ -61,6 +67,7 @@ class RunningMoments:
         self.whole = whole
         self.rows, self.total, self.exponent = 0, 0.0, 0
         self.raw_trace = self.error = 0.0
+        self.anchor, self.safe = 0.0, SAFE[8]
         self.origin: Array | None = None
         self.offset: Array = np.zeros(0)
         self.scatter: Array = np.zeros(0)
@@ -74,6 +81,7 @@ class RunningMoments:
         self.offset = as_numpy(found.offset)
         self.scatter = as_numpy(found.scatter)
         self.raw_trace, self.error = found.raw_trace, found.error
+        self.anchor, self.safe = found.total, SAFE[rows.products.itemsize]
         return self
 
     def add(self, rows: Rows) -> Self:
@@ -103,7 +111,11 @@ class RunningMoments:
         share = other.total / total
         self.scatter += other.scatter
         moved = self._correct(delta, self.total * share)
-        self.offset = self.offset - share * delta
+        if other.anchor > self.anchor:
+            self.origin, self.anchor = other.origin, other.anchor
+            self.offset = other.offset + (self.total / total) * delta
+        else:
+            self.offset = self.offset - share * delta
         self._account(other, moved)
         self.total, self.rows = total, self.rows + other.rows
         return self
@@ -120,9 +132,10 @@ class RunningMoments:
             self.rows -= other.rows
             return self
         left = self.total - other.total
-        if other.rows == self.rows and abs(left) <= _WEIGHTS * other.total:
+        alike = other.rows == self.rows
+        if abs(left) <= (_WEIGHTS if alike else _NOTHING) * self.total:
             left = 0.0
-        more = other.rows > self.rows or (other.rows == self.rows and left != 0)
+        more = other.rows > self.rows or (alike and left != 0)
         if self.origin is None or left < 0 or more:
             raise InputError(
                 "more rows are taken out than were put in",
@@ -149,6 +162,7 @@ class RunningMoments:
         """Let every row seen so far count `share` times as much as before."""
         self.scatter *= share
         self.total *= share
+        self.anchor *= share
         self.raw_trace *= share
         self.error *= share
         return self
@@ -173,8 +187,9 @@ class RunningMoments:
     def keep(self) -> dict[str, Array]:
         """Return the sums as arrays, for a checkpoint; they are shared, not copied."""
         if self.origin is None:
-            return {"seen": np.array([self.rows, 0.0, 0.0, 0.0, 0.0])}
+            return {"seen": np.array([float(self.rows)] + 6 * [0.0])}
         seen = [self.rows, self.total, self.exponent, self.raw_trace, self.error]
+        seen += [self.anchor, self.safe]
         return {
             "seen": np.array(seen, np.float64),
             "origin": self.origin,
@@ -184,39 +199,54 @@ class RunningMoments:
 
     def restore(self, kept: dict[str, Array], *, ended: bool = False) -> bool:
         """Go back to what `keep` returned."""
-        rows, total, exponent, raw_trace, error = (float(x) for x in kept["seen"])
+        rows, total, exponent, raw_trace, error, anchor, safe = kept["seen"].tolist()
         self.rows, self.total, self.exponent = int(rows), total, int(exponent)
         self.raw_trace, self.error = raw_trace, error
+        self.anchor, self.safe = anchor, int(safe)
         if "origin" in kept:
             self.origin, self.offset = kept["origin"], kept["offset"]
             self.scatter = kept["scatter"]
         return True
 
     def _refuse_width(self, other: "RunningMoments") -> None:
-        if self.origin is not None and other.origin is not None:
-            mine, theirs = len(self.origin), len(other.origin)
-            if mine != theirs or self.whole != other.whole:
-                raise InputError(
-                    "sums of different columns cannot be added",
-                    got=f"{mine} columns and {theirs} columns",
-                    fix="pass rows with the same columns",
-                )
+        if other.origin is None:
+            return
+        mine = len(other.origin if self.origin is None else self.origin)
+        theirs = len(other.origin)
+        if mine != theirs or self.whole != other.whole:
+            kind = {True: "whole", False: "diagonal"}
+            raise InputError(
+                "sums of different columns cannot be added",
+                got=f"{mine} columns ({kind[self.whole]} scatter) and {theirs} columns"
+                f" ({kind[other.whole]} scatter)",
+                fix="pass rows with the same columns",
+            )
 
     def together(self, other: "RunningMoments") -> Array:
-        """Bring both to the coarser unit and return δ (p,), the mean minus the other mean."""
+        """Bring both to one unit and return δ (p,), the mean minus the other mean."""
         assert self.origin is not None
         assert other.origin is not None
-        # Equal rows have no unit of their own; quiet parts far apart need a larger one.
-        known = [part.exponent for part in (self, other) if part.raw_trace > 0]
-        half = float(np.max(np.abs(self.origin * 0.5 - other.origin * 0.5)))
-        far = binary_exponent(half) + 1
-        if half == 0 or (not known and abs(far) <= SAFE[8]):
-            far = max(known, default=0)
-        exponent = max(known, default=far)
-        exponent = far if far - exponent > SAFE[8] else exponent
+        exponent = self._unit(other)
         for part in (self, other):
             part._in_unit(exponent)
+        self.safe = min(self.safe, other.safe)
         return _apart(self.origin, other.origin, exponent) + (self.offset - other.offset)
+
+    def _unit(self, other: "RunningMoments") -> int:
+        """Return the coarser unit, or a still coarser one where the parts lie far apart.
+
+        A part of equal rows has no unit of its own: it says nothing of the scale.
+        """
+        assert self.origin is not None
+        assert other.origin is not None
+        known = [part.exponent for part in (self, other) if part.raw_trace > 0]
+        half = np.abs(self.origin * 0.5 - other.origin * 0.5)
+        apart = binary_exponent(float(np.max(half, initial=0.0))) + 2
+        safe = min(self.safe, other.safe)
+        if not known:
+            return apart if np.any(half) and abs(apart) > safe else 0
+        coarser = max(known)
+        return apart if np.any(half) and apart - coarser > safe else coarser
 
     def _in_unit(self, exponent: int) -> None:
         down = self.exponent - exponent

@@ -5,89 +5,25 @@ light L, XᵀX = [[HᵀH, HᵀL], [LᵀH, LᵀL]]: BLAS does the first, which ho
 sparse products do the rest.
 """
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
-from mercer.arrays import Array, Lanes, Tiles, thread_count
-from mercer.operators._csr import LONGEST, row_view
-from mercer.sources import BlockSource, Source, SparseSource
+from mercer.arrays import Array, Lanes, Tiles, task, thread_count
+from mercer.operators._csr import in_dtype, parted
+from mercer.operators._light_pairs import add_pairs, mirror
+from mercer.operators._sparse_split import EXACT, Sample, Split, is_whole
 
-# What one multiply-add costs in flops of a dense symmetric product, measured on one core.
-_THIN = 25.0  # sparse times dense
-_PAIR = 400.0  # sparse times sparse
-_CHOICES = 64  # numbers of heavy columns that are compared
-_TILE_BYTES = 8e6  # of the dense block of the heavy columns
-_WIDE = 3000  # columns above which a lane's own sums cost too much memory
-_HELD = 2_000_000  # light cells that are multiplied in one go
-
-
-@dataclasses.dataclass(frozen=True)
-class Split:
-    """Which columns are multiplied as dense ones, and what the product costs.
-
-    Parameters
-    ----------
-    order : ndarray of shape (p,)
-        Columns by falling number of stored cells.
-    heavy : int
-        How many of the first of them are dense.
-    flops : float
-        Cost of the Gram matrix, in flops of a dense symmetric product.
-    """
-
-    order: Array
-    heavy: int
-    flops: float
-
-    @classmethod
-    def of(cls, shares: Array, n: int) -> "Split":
-        """Return the cheapest split of columns (p,) with these shares of stored cells.
-
-        Cells of different columns are taken as independent: a row then meets μ² + μ pairs
-        of light cells, μ being the sum of the light shares.
-        """
-        order = np.argsort(-shares, kind="stable")
-        p = len(shares)
-        left = np.append(np.cumsum(shares[order][::-1])[::-1], 0.0)  # light cells per row
-        heavy = np.unique(np.linspace(0, p, _CHOICES + 1).astype(int))
-        mu = left[heavy]
-        dense = heavy.astype(np.float64) ** 2
-        flops = n * (dense + 2 * heavy + _THIN * mu * heavy + _PAIR * (mu**2 + mu))
-        best = int(np.argmin(flops))
-        return cls(order, int(heavy[best]), float(flops[best]))
-
-
-def column_shares(csr: Any, most_rows: int = 4000) -> Array:
-    """Return the share of stored cells of each column (p,), on evenly spaced rows."""
-    n, p = csr.shape
-    sample = csr[:: max(1, n // most_rows)]
-    return np.bincount(sample.indices, minlength=p) / max(1, sample.shape[0])
-
-
-def gram_flops(source: Source) -> float | None:
-    """Return the cost of the Gram matrix of sparse data, None for dense data (np²)."""
-    n, p = source.shape
-    if isinstance(source, BlockSource) and source.nnz is not None:  # as if evenly filled
-        return Split.of(np.full(p, source.nnz / max(n * p, 1)), n).flops
-    if not isinstance(source, SparseSource):
-        return None
-    return Split.of(column_shares(source.array), source.shape[0]).flops
-
-
-def gram_bytes(nnz: int, p: int, threads: int) -> float:
-    """Return the most that `sparse_gram` takes."""
-    lanes = threads if p <= _WIDE else 1
-    return (
-        8.0 * p * p * (1 + 4.5 * lanes) + 48.0 * min(nnz, lanes * _HELD) + lanes * _TILE_BYTES
-    )
+_STRIP = 256  # rows or columns that are moved at once
+_STRIP_BYTES = 1600  # of a row of H that sparse columns are multiplied with at once
 
 
 def sparse_gram(csr: Any, root: Array | None) -> tuple[Array, Tiles]:
     """Return XᵀWX (p, p) in float64 and the row blocks whose sums it is made of.
+
+    Blocks of whole numbers whose sums stay below 2^24 are multiplied in float32, which is
+    then exact and takes half the time; all others in float64.
 
     Parameters
     ----------
@@ -97,70 +33,120 @@ def sparse_gram(csr: Any, root: Array | None) -> tuple[Array, Tiles]:
         √w, the roots of the row weights.
     """
     n, p = csr.shape
-    split = Split.of(column_shares(csr), n)
-    h = split.heavy
-    tiles = Tiles(n, max(1, min(n, LONGEST, max(64, int(_TILE_BYTES // (8 * max(h, 1)))))))
-    lanes = Lanes(min(thread_count(), len(tiles)) if split.flops > 2e7 and p <= _WIDE else 1)
+    split = Split.of(Sample.of(csr), n, root is not None)
+    h, threads = split.heavy, split.lanes(thread_count())
+    tiles = Tiles(n, split.block_rows(n, csr.nnz, threads))
     rank = np.empty(p, csr.indices.dtype)
     rank[split.order] = np.arange(p, dtype=rank.dtype)
-    totals = np.zeros((lanes.count, p, p))
+    lanes = Lanes(threads)
+    heavy = [_Heavy(p, h, tiles.rows, split.exact_rows > 0) for _ in range(threads)]
+    total = np.zeros((p, p))
+    turn = max(threads, int(split.held_cells(csr.nnz) / (tiles.rows * max(split.light, 1e-9))))
+    with task("rows"):
+        for start in range(0, len(tiles), turn):
+            thin = _walk(csr, root, rank, tiles, range(start, len(tiles))[:turn], heavy, lanes)
+            if h < p:
+                add_pairs(total[h:, h:], thin, lanes)
+    mirror(total[h:, h:])
+    while heavy:
+        sums = heavy.pop().sums
+        total[:h, :h] += sums[:h]
+        total[h:, :h] += sums[h:]
+    total[:h, h:] = total[h:, :h].T
+    _reorder(total, rank)
+    return total, Tiles(n, n)
+
+
+def _walk(
+    csr: Any,
+    root: Array | None,
+    rank: Array,
+    tiles: Tiles,
+    wanted: range,
+    heavy: list["_Heavy"],
+    lanes: Lanes,
+) -> list[Any]:
+    """Add up the heavy part of the wanted blocks in the lanes; return their light parts."""
+    thin = [None] * len(wanted)
 
     def work(lane: int, numbers: Iterator[int]) -> None:
-        total, thin = totals[lane], list[Any]()
-        buffer, space = np.empty((tiles.rows, h)), np.empty((h, h))
+        own = heavy[lane]
         for number in numbers:
-            part = _relabelled(csr, tiles[number], rank, root)
-            full, light = _parted(part, h)
-            thin.append(light)
-            if h:
-                y = buffer[: part.shape[0]]
-                y[...] = 0.0
-                full.toarray(out=y)
-                total[:h, :h] += np.matmul(y.T, y, out=space)
-                total[h:, :h] += light.T @ y
-            if sum(block.nnz for block in thin) > _HELD:
-                _add_pairs(total[h:, h:], thin)
-        _add_pairs(total[h:, h:], thin)
+            part = tiles[wanted[number]]
+            full, light = parted(csr, part, rank, own.width)
+            if root is not None:
+                for block in (full, light):
+                    block.data = block.data * np.repeat(root[part], np.diff(block.indptr))
+            if own.width:
+                own.add(full, light)
+            thin[number] = light
 
-    lanes.run(work, len(tiles))
-    ranked = totals[0]
-    for other in totals[1:]:
-        ranked += other
-    ranked[:h, h:] = ranked[h:, :h].T
-    return ranked[np.ix_(rank, rank)], Tiles(n, n)
+    lanes.run(work, len(wanted))
+    return thin
 
 
-def _add_pairs(total: Array, thin: list[Any]) -> None:
-    """Add LᵀL of the blocks L that were kept, and let go of them."""
-    if thin:
-        light = scipy.sparse.vstack(thin, format="csr")
-        thin.clear()
-        total += (light.T.tocsr() @ light).toarray()
+class _Heavy:
+    """The sums XᵀH (p, h) of one lane, and the buffers they are made in.
+
+    Parameters
+    ----------
+    columns, width, rows : int
+        p, h and the most rows of a block.
+    narrow : bool
+        Whether float32 is tried. The first block that it cannot hold exactly ends that.
+    """
+
+    def __init__(self, columns: int, width: int, rows: int, narrow: bool) -> None:
+        self.width, self.rows, self.narrow = width, rows, narrow
+        self.sums = np.zeros((columns, width))
+        self._make(np.float32 if narrow else np.float64)
+
+    def _make(self, dtype: Any) -> None:
+        self.dtype = dtype
+        self.buffer = np.empty((self.rows, self.width), dtype)
+        self.space = np.empty((self.width, self.width), dtype)
+
+    def add(self, full: Any, light: Any) -> None:
+        """Add [HᵀH; LᵀH] of one block of rows."""
+        y, inner = self._inner(full)
+        if self.narrow and not _is_exact(inner, full.data, light.data):
+            self.narrow = False
+            self._make(np.float64)
+            y, inner = self._inner(full)
+        self.sums[: self.width] += inner
+        thin = in_dtype(light, self.dtype).T
+        step = _STRIP_BYTES // y.itemsize
+        for low in range(0, self.width, step):  # what is added to stays in the cache
+            part = slice(low, min(low + step, self.width))
+            self.sums[self.width :, part] += thin @ np.ascontiguousarray(y[:, part])
+
+    def _inner(self, full: Any) -> tuple[Array, Array]:
+        """Return H (r, h) and HᵀH (h, h), in the precision that is tried now."""
+        y = self.buffer[: full.shape[0]]
+        y[...] = 0
+        in_dtype(full, self.dtype).toarray(out=y)
+        # NumPy sees that both factors are one array and does half the work (?syrk).
+        return y, np.matmul(y.T, y, out=self.space)
 
 
-def _relabelled(csr: Any, rows: slice, rank: Array, root: Array | None) -> Any:
-    """Return a block of rows in float64, its columns numbered by their fullness."""
-    part = row_view(csr, rows)
-    part.indices = rank[part.indices]
-    part.has_sorted_indices = False
-    part.data = part.data.astype(np.float64)
-    if root is not None:
-        part.data *= np.repeat(root[rows], np.diff(part.indptr))
-    return part
+def _is_exact(inner: Array, full: Array, light: Array) -> bool:
+    """Tell whether float32 products are exact, from HᵀH and the cells of H and L.
+
+    All cells must be whole numbers. Every partial sum of Σ|x_i x_j| is a whole number of at most ‖x_i‖‖x_j‖, and float32
+    holds those up to 2^24. Rounded sums of squares only grow, so that a computed ‖h_i‖²
+    below 2^24 never passed it on the way; ‖l_i‖² is at most the sum over all of L.
+    """
+    wide = light.astype(np.float64)
+    small = float(inner.diagonal().max()) < EXACT and float(wide @ wide) < EXACT
+    return small and is_whole(full) and is_whole(light)
 
 
-def _parted(part: Any, heavy: int) -> tuple[Any, Any]:
-    """Return the first `heavy` columns and the others, both as CSR blocks."""
-    first = part.indices < heavy
-    before = np.concatenate([[0], np.cumsum(first)]).astype(part.indptr.dtype)
-    full = before[part.indptr]
-    r, p = part.shape
-    kind = type(part)
-    other = ~first
-    return (
-        kind((part.data[first], part.indices[first], full), shape=(r, heavy)),
-        kind(
-            (part.data[other], part.indices[other] - heavy, part.indptr - full),
-            shape=(r, p - heavy),
-        ),
-    )
+def _reorder(total: Array, rank: Array) -> None:
+    """Put entry (rank_i, rank_j) in place (i, j), a strip at a time."""
+    p = len(rank)
+    for low in range(0, p, _STRIP):
+        part = slice(low, low + _STRIP)
+        total[:, part] = total[:, part].take(rank, axis=0)
+    for low in range(0, p, _STRIP):
+        part = slice(low, low + _STRIP)
+        total[part] = total[part].take(rank, axis=1)

@@ -14,6 +14,7 @@ from mercer.operators._sparse_gram import sparse_gram
 from mercer.sources import Source, SparseSource
 
 _FAR = 10.0  # mean/std from which the two digits that float64 sums lose are worth a shift
+_STRIP = 256  # rows of the scatter that are centred at once
 
 
 def _column_sums(csr: Any, weights: Array | None) -> tuple[Array, Array, Array]:
@@ -135,7 +136,9 @@ class SparseRows(Rows):
         _, first, _ = self._sums or _column_sums(self.csr, self._weights)
         gram, tiles = sparse_gram(self.csr, self.root)
         raw = float(np.trace(gram))
-        gram -= first[:, None] * (first[None, :] / self.total)
+        mean = first / self.total
+        for low in range(0, len(first), _STRIP):  # an outer product of all would be as large
+            gram[low : low + _STRIP] -= first[low : low + _STRIP, None] * mean[None, :]
         return self._finish(first, gram, raw, tiles, 0.0)
 
     def outer(

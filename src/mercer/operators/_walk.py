@@ -20,6 +20,8 @@ class Sums(Protocol):
 class Journal(Protocol):
     """Keeps the sums of walks, so that a killed fit goes on where it was."""
 
+    block: int | None  # rows of a block, where that is settled
+
     def kept(self, walk: str) -> tuple[dict[str, Array], int, bool] | None:
         """Return the sums of a walk, the rows in them, and whether it had ended; or None."""
 

@@ -65,7 +65,6 @@ def candidates(problem: Problem) -> list[Path]:
     if 3 * problem.components <= problem.smaller and problem.smaller > 20:
         paths.append(_krylov(problem, machine))
     paths = [_streamed(path, problem) for path in paths]
-    paths = [path for path in paths if path.passes <= problem.max_passes]
     if problem.allowed is None:
         return paths
     return [path for path in paths if path.name in problem.allowed]
@@ -85,6 +84,10 @@ def _streamed(path: Path, p: Problem) -> Path:
     if path.name == "dual":
         panels = max(1, math.ceil(8 * p.rows * m / (4 * p.block_bytes)))
         passes, held = 2 + panels, held + 4 * p.block_bytes + 8.0 * p.rows**2
+        held += 8.0 * p.rows**2 if p.kept else 0
+    if path.name == "krylov" and p.kept:
+        assert isinstance(path.solver, BlockKrylov)
+        held += 8 * m * path.solver.block * passes
     if path.name == "krylov" and p.rows < p.cols:  # one pass a step needs the wide side
         held += 8.0 * (m - p.rows) * _basis(block_width(p.components, p.smaller), 0, p.smaller)
     seconds = max(path.seconds, passes * p.read_seconds)
@@ -186,10 +189,12 @@ def _dual(p: Problem, machine: Machine) -> Path:
 def _krylov(p: Problem, machine: Machine) -> Path:
     b = block_width(p.components, p.smaller, sparse=p.nnz is not None)
     steps = _STEPS if p.nnz is None else 2 * _STEPS + 3
-    columns = b * steps + 16 * _CHECKS
     cells = float(p.rows) * p.cols if p.nnz is None else float(p.nnz)
-    flops = 4.0 * cells * columns
     rate = machine.rate(machine.thin if p.nnz is None else machine.sparse, p.itemsize)
+    if p.read_seconds > 4.0 * cells * b / rate:  # reading is the cost: fewer, wider passes
+        b, steps = min(p.smaller, 2 * b), max(3, steps - 2)
+    columns = b * steps + 16 * _CHECKS
+    flops = 4.0 * cells * columns
     basis = _basis(b, p.components, p.smaller)
     width = p.smaller
     flops += 6.0 * width * (steps * b) ** 2

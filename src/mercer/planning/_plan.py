@@ -68,6 +68,7 @@ def plan(problem: Problem) -> Plan:
             fix="ask for fewer components, or allow other paths",
         )
     fits = [path for path in paths if path.bytes <= problem.memory]
+    fits = [path for path in fits if path.passes <= problem.max_passes]
     if not fits:
         raise _refusal(problem, paths)
     sure = [path for path in fits if path.digits != "bound"]  # those that can meet tol
@@ -138,6 +139,8 @@ def _hurry(path: Path, fits: list[Path], time: float) -> tuple[Path, str]:
 
 
 def _reason(path: Path, best: Path, problem: Problem) -> str:
+    if path.passes > problem.max_passes:
+        return f"the rows can be read only {_times(problem.max_passes)}"
     if path.bytes > problem.memory:
         return f"needs more than the {show_bytes(problem.memory)} allowed"
     if path.digits == "bound":
@@ -152,7 +155,14 @@ def _reason(path: Path, best: Path, problem: Problem) -> str:
 
 
 def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
-    least = min(paths, key=lambda path: path.bytes)
+    possible = [path for path in paths if path.passes <= problem.max_passes]
+    if not possible:
+        raise InputError(
+            "the rows cannot be read as often as every path needs",
+            got=f"{_times(problem.max_passes)}; {paths[0].name} makes {paths[0].passes} passes",
+            fix="write the rows to a file, or pass a function that makes the iterator anew",
+        )
+    least = min(possible, key=lambda path: path.bytes)
     fix = f'allow memory="{show_bytes(1.05 * least.bytes)}"'
     if problem.components > 16:
         fix += ", or ask for fewer components"
@@ -163,3 +173,7 @@ def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
         f" of {problem.rows:,} x {problem.cols:,}",
         fix=fix,
     )
+
+
+def _times(number: float) -> str:
+    return "once" if number == 1 else f"{number:g} times"

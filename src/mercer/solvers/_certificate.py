@@ -101,6 +101,31 @@ class Certificate:
         """Return the certificate of other vectors for the same eigenvalues."""
         return dataclasses.replace(self, residual=residual, sine=_sines(residual, self.gap))
 
+    def of_pairs(
+        self, values: FloatArray, lower: FloatArray, residual: FloatArray
+    ) -> "Certificate":
+        """Return the certificate of other pairs for the same eigenvalues.
+
+        Parameters
+        ----------
+        values : ndarray of shape (k,)
+            The new values, descending.
+        lower : ndarray of shape (k,)
+            Lower bounds that hold as well, arithmetic included; the better of two stays.
+        residual : ndarray of shape (k,)
+            Bounds on ‖Cv_i - values_i·v_i‖ for the new vectors, which have norm one.
+        """
+        new = Certificate.of(
+            values,
+            np.append(self.upper, self.next_upper),
+            residual,
+            error=0.0,
+            tol=self.tol,
+            zero_level=self.zero_level,
+            lower=np.maximum(self.lower, lower),
+        )
+        return dataclasses.replace(new, converged=self.converged | new.converged)
+
     def widened(self, values: FloatArray, error: FloatArray, beyond: float) -> "Certificate":
         """Return the certificate of the exact matrix from that of a rounded one.
 

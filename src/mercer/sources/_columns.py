@@ -2,6 +2,7 @@
 
 import dataclasses
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -50,7 +51,7 @@ def choose_columns(
     label : str
         What messages call the table.
     """
-    twins = sorted({name for name in names if list(names).count(name) > 1})
+    twins = sorted(name for name, count in Counter(names).items() if count > 1)
     if twins:
         raise InputError(
             "column names must be unique",

@@ -52,12 +52,8 @@ class FileSource(BlockSource):
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: also which data set and which columns."""
-        digest = hashlib.sha256()
-        for path in (self.path, *self.beside):
-            _add_file(digest, path)
         columns = None if self.at is None else self.at.tolist()
-        digest.update(repr((self.key, columns)).encode())
-        return digest.hexdigest()
+        return fingerprint_of((self.path, *self.beside), self.key, columns)
 
     def _choose(self, names: Sequence[str] | None, columns: Any, drop: Any) -> None:
         """Set shape, names and `at` from the columns asked for; `shape` is that of the file.
@@ -73,6 +69,14 @@ class FileSource(BlockSource):
         self.at = np.asarray(chosen.at, dtype=np.intp)
         self.names, self.dropped = chosen.names, chosen.dropped
         self.shape = (n, len(chosen.at))
+
+
+def fingerprint_of(paths: Iterable[Path], *choices: Any) -> str:
+    """Return the digest of size, time and both ends of each file, and of what was chosen."""
+    digest = hashlib.sha256(repr(choices).encode())
+    for path in paths:
+        _add_file(digest, path)
+    return digest.hexdigest()
 
 
 def _chosen(
@@ -154,3 +158,9 @@ def native(block: Array, dtype: np.dtype[Any]) -> Array:
     if block.dtype.newbyteorder("=") == dtype:
         return block.byteswap(inplace=True).view(dtype)
     return block.astype(dtype)
+
+
+def reason_of(error: Exception) -> str:
+    """Return the first line of what a library said, for the second line of a message."""
+    lines = str(error).splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0][:120]}"

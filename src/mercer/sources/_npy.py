@@ -6,13 +6,13 @@ import tokenize
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, final
+from typing import IO, Any, final
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.sources._files import FileSource, block_dtype, native, table_shape
+from mercer.sources._files import FileSource, block_dtype, native, reason_of, table_shape
 
 # Version 3 is version 2 with names in UTF-8, and only records have names.
 _HEADS: dict[Any, Any] = {
@@ -156,14 +156,14 @@ def open_memmap(array: Any) -> RawSource | None:
     return RawSource(Path(name), offset, array.shape, array.dtype, fortran=fortran)
 
 
-def npy_header(file: BinaryIO, label: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def npy_header(file: IO[bytes], label: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, Fortran order and type from the head of a .npy file."""
     try:
         version = np.lib.format.read_magic(file)
     except ValueError as error:
         raise InputError(
             "the file is not in NumPy's .npy format",
-            got=f"{label}, {str(error).splitlines()[0]}",
+            got=f"{label}, {reason_of(error)}",
             fix="write it with numpy.save",
         ) from None
     try:
@@ -173,7 +173,7 @@ def npy_header(file: BinaryIO, label: str) -> tuple[tuple[int, ...], bool, np.dt
     except _BROKEN_HEAD as error:
         raise InputError(
             "the header of the .npy file cannot be read",
-            got=f"{label}, version {version}: {str(error).splitlines()[0][:120]}",
+            got=f"{label}, version {version}: {reason_of(error)}",
             fix="write the file again with numpy.save",
         ) from None
 

@@ -3,8 +3,12 @@
 The room knows no estimator. What a description means is known by the one that wrote it.
 """
 
+from mercer.store._decode import Decoder
+from mercer.store._encode import Encoder
+from mercer.store._form import Form
 from mercer.store._layout import VERSION
 from mercer.store._read import read
+from mercer.store._replace import replacing, write_all
 from mercer.store._write import write
 
-__all__ = ["VERSION", "read", "write"]
+__all__ = ["VERSION", "Decoder", "Encoder", "Form", "read", "replacing", "write", "write_all"]

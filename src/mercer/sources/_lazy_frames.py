@@ -1,0 +1,138 @@
+"""Frames that are computed when they are read: polars' lazy frames, relations of duckdb."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any, final
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import NotSupportedError
+from mercer.sources._cells import Cells, stored_types
+from mercer.sources._tables import (
+    SLICE,
+    TableSource,
+    readable,
+    select_names,
+    spread,
+)
+
+_MARKED = 64  # rows that a fingerprint looks at
+
+
+def open_lazy(frame: "nw.LazyFrame[Any]", columns: Any, drop: Any) -> TableSource:
+    """Return the source of a lazy frame. Its rows are counted, which may run its query."""
+    native, kind = frame.to_native(), frame.implementation
+    if kind not in {nw.Implementation.POLARS, nw.Implementation.DUCKDB}:
+        raise NotSupportedError(
+            "lazy frames of this library are not read",
+            got=f"{kind.name.lower()}, {type(native).__name__}",
+            fix="write it as Parquet, and scan that",
+        )
+    opener = PolarsSource if kind is nw.Implementation.POLARS else DuckdbSource
+    with readable(opener.label, "its query"):
+        schema = frame.collect_schema()
+    return opener(native, schema, columns, drop)
+
+
+@final
+class PolarsSource(TableSource):
+    """A lazy frame of polars, run anew in every walk; its order of rows must not change."""
+
+    label = "polars lazy frame"
+
+    def __init__(self, lazy: Any, schema: Mapping[str, Any], columns: Any, drop: Any) -> None:
+        import polars as pl
+
+        self._lazy = lazy
+        cells = Cells(schema, stored_types(lazy), columns, drop, self.label)
+        with readable(self.label, "its query"):
+            n = int(lazy.select(pl.len()).collect().item())
+        self._adopt(cells, n)
+
+    def _read(self, rows: int, start: int) -> Iterator[Array]:
+        return self._whole(self._blocks(rows, start), start)
+
+    def _blocks(self, rows: int, start: int) -> Iterator[Array]:
+        every = range(len(self.names))
+        with readable(self.label, "its query"):
+            for frame in self._frames(rows, start):
+                yield self.cells.block(frame, every)
+
+    def _frames(self, rows: int, start: int) -> Iterator[Any]:
+        chosen = select_names(self._lazy, self.names)
+        if hasattr(chosen, "collect_batches"):  # since polars 1.34
+            yield from chosen.slice(start).collect_batches(chunk_size=rows, maintain_order=True)
+        else:
+            yield from spread(self.names, self._lazy, start, self.shape[0], rows)
+
+    def fingerprint(self) -> str:
+        """See `BlockSource.fingerprint`: the query, the shape, and the first rows."""
+        with readable(self.label, "its query"):
+            head = select_names(self._lazy, self.names).head(_MARKED).collect()
+            query = self._lazy.explain(optimized=False)
+        return _mark(query, self, self.cells.block(head, range(len(self.names))))
+
+
+@final
+class DuckdbSource(TableSource):
+    """A relation of duckdb, run anew in every walk; one walk at a time."""
+
+    label = "duckdb relation"
+
+    def __init__(
+        self, relation: Any, schema: Mapping[str, Any], columns: Any, drop: Any
+    ) -> None:
+        cells = Cells(schema, stored_types(relation), columns, drop, self.label)
+        kind = "FLOAT" if cells.dtype == np.float32 else "DOUBLE"
+        quoted = ['"' + name.replace('"', '""') + '"' for name in cells.names]
+        with readable(self.label, "its query"):
+            self._relation = relation.project(
+                ", ".join(f"CAST({name} AS {kind}) AS {name}" for name in quoted)
+            )
+            n = int(relation.aggregate("count(*)").fetchall()[0][0])
+        self._adopt(cells, n)
+
+    def _read(self, rows: int, start: int) -> Iterator[Array]:
+        return self._whole(self._blocks(rows, start), start)
+
+    def _blocks(self, rows: int, start: int) -> Iterator[Array]:
+        try:
+            import pyarrow as pa
+        except ImportError:
+            yield from self._slices(rows, start)
+            return
+        every = range(len(self.names))
+        with readable(self.label, "its query"):
+            relation = self._relation.limit(self.shape[0], start) if start else self._relation
+            # The first name is that of duckdb 1.4 and later.
+            make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+            with make(rows) as reader:
+                for batch in reader:
+                    yield self.cells.block(pa.Table.from_batches([batch]), every)
+
+    def _slices(self, rows: int, start: int) -> Iterator[Array]:
+        """Yield blocks without pyarrow: every slice runs the query again up to its end."""
+        step = max(rows, SLICE // (8 * len(self.names)))
+        for at in range(start, self.shape[0], step):
+            with readable(self.label, "its query"):
+                found = self._relation.limit(step, at).fetchnumpy()
+            yield self.cells.said(
+                np.stack([np.ma.filled(c, np.nan) for c in found.values()], axis=1)
+            )
+
+    def fingerprint(self) -> str:
+        """See `BlockSource.fingerprint`: the query, the shape, and the first rows."""
+        with readable(self.label, "its query"):
+            head = self._relation.limit(_MARKED).fetchnumpy()
+            query = self._relation.sql_query()
+        rows = np.stack([np.ma.filled(c, np.nan) for c in head.values()], axis=1)
+        return _mark(query, self, rows)
+
+
+def _mark(query: str, source: TableSource, rows: Array) -> str:
+    said = (query, source.shape, source.names, str(source.dtype))
+    digest = hashlib.sha256(repr(said).encode())
+    digest.update(np.ascontiguousarray(rows).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,105 @@
+"""What files and queries of typed columns share: their rows, and refusals in three lines."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mercer.errors import InputError
+from mercer.sources._blocks import Block, BlockSource
+from mercer.sources._cells import Cells
+
+SLICE = 1 << 25  # bytes of one slice, where every slice costs the reading of what holds it
+_END = 1 << 16  # bytes at either end of a file that its fingerprint reads
+_FOREIGN = {"pyarrow", "polars", "pyo3_runtime", "narwhals", "duckdb", "_duckdb"}
+
+
+class TableSource(BlockSource):
+    """Abstract: rows of a table whose columns have names and types.
+
+    Attributes
+    ----------
+    cells : Cells
+        The columns that are used, and how they become floats.
+    """
+
+    names: tuple[str, ...]
+
+    def _adopt(self, cells: Cells, n: int) -> None:
+        """Take on the columns, and the number of rows."""
+        self.cells, self.label, self.dtype = cells, cells.label, cells.dtype
+        self.names, self.dropped = cells.names, cells.dropped
+        self.shape = (n, len(cells.at))
+
+    @property
+    def nbytes(self) -> int:
+        """See `Source.nbytes`: the bytes of the rows as they are handed out."""
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+    def _whole(self, blocks: Iterator[Block], start: int) -> Iterator[Block]:
+        """Yield the blocks; refuse another number of rows than was found at the opening."""
+        count = start
+        for block in blocks:
+            count += block.shape[0]
+            yield block
+        if count != self.shape[0]:
+            raise InputError(
+                "the number of rows is not the one found when it was opened",
+                got=f"{self.label}: {count:,} rows were read, {self.shape[0]:,} announced",
+                fix="let nothing write to it meanwhile; write the file again",
+            )
+
+
+@contextmanager
+def readable(label: str, what: str) -> Iterator[None]:
+    """Turn what a library says about broken data into three lines that name them."""
+    try:
+        yield
+    except (OSError, MemoryError, UnicodeError) as error:
+        raise _refusal(label, what, error) from error
+    except BaseException as error:
+        # polars panics on some broken files, and a panic is no Exception.
+        if type(error).__module__.split(".")[0] not in _FOREIGN:
+            raise
+        raise _refusal(label, what, error) from error
+
+
+def _refusal(label: str, what: str, error: BaseException) -> InputError:
+    said = " ".join(str(error).split())
+    return InputError(
+        f"{what} cannot be read",
+        got=f"{label}: {said[:160] or type(error).__name__}",
+        fix="check that it is whole and of that kind; write it again",
+    )
+
+
+def spread(names: Sequence[str], lazy: Any, start: int, stop: int, rows: int) -> Iterator[Any]:
+    """Yield rows `start` to `stop` of a lazy polars frame in slices: polars frames.
+
+    Every slice is a query of its own, so that it takes more than `rows` where these are few.
+    """
+    chosen = select_names(lazy, names)
+    step = max(rows, SLICE // (8 * len(names)))
+    for at in range(start, stop, step):
+        yield chosen.slice(at, min(step, stop - at)).collect()
+
+
+def select_names(lazy: Any, names: Sequence[str]) -> Any:
+    """Return a lazy polars frame of these columns; a name is no pattern here."""
+    import polars.selectors as cs
+
+    return lazy.select([cs.by_name(name) for name in names])
+
+
+def files_fingerprint(paths: Sequence[Path], names: Sequence[str]) -> str:
+    """Return a digest of name, size, time and both ends of files, and of the columns used."""
+    digest = hashlib.sha256(repr(tuple(names)).encode())
+    for path in paths:
+        state = path.stat()
+        digest.update(repr((path.name, state.st_size, state.st_mtime_ns)).encode())
+        with path.open("rb") as file:
+            digest.update(file.read(_END))
+            file.seek(max(0, state.st_size - _END))
+            digest.update(file.read(_END))
+    return digest.hexdigest()

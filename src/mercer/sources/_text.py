@@ -1,0 +1,200 @@
+"""Tables of delimited text: .csv, .tsv and .txt, also packed as .gz."""
+
+import dataclasses
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import InputError
+from mercer.sources._bytes import TextFile
+from mercer.sources._columns import choose_columns
+from mercer.sources._fields import MOST_FIELDS, Fields, find_fields, kept, single_spaced
+from mercer.sources._line_source import LineSource
+from mercer.sources._lines import Lines
+from mercer.sources._look import look
+from mercer.sources._sniff import find_delimiter, has_header, refuse_uneven_header
+from mercer.sources._text_cells import (
+    kind_of_column,
+    not_a_number,
+    read_cells,
+    to_floats,
+    to_floats_with_care,
+)
+
+NA = ("", "NA", "NaN", "nan", "null")
+_HEAD_ROWS = 1000
+_HEAD_CELLS = 200_000
+
+
+def open_text(
+    path: str | Path,
+    *,
+    columns: Iterable[Any] | None = None,
+    drop: Iterable[Any] | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    na: Iterable[str] = NA,
+    encoding: str | None = None,
+) -> "TextSource":
+    """Return the rows of a file of delimited text; only its head is read.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv or .txt file; one that ends with .gz is unpacked while it is read.
+    columns, drop : names or positions, or None
+        Columns to use, or not to use. By default all that hold numbers in the first lines
+        (1,000 or 1 MB); the others are named in a warning.
+    delimiter : str or None
+        One character. None finds it in the first lines among comma, semicolon, tab, bar and
+        space; several spaces count as one.
+    header : bool or None
+        Whether the first line holds names. None takes it for names where it has no number
+        and other lines have some. Without names columns are called "0", "1", ...
+    na : iterable of str
+        What counts as missing in a column of numbers, and becomes NaN. In a column of text
+        these are text. A column that is missing in all first lines counts as numbers.
+    encoding : str or None
+        How characters are written. None reads UTF-8, or what the mark at the beginning says.
+
+    Notes
+    -----
+    Every line must have the same number of fields. Fields may stand in double quotes, where
+    delimiters and newlines are text and a quote is written twice. Numbers have a decimal
+    point: 3, -2.5, 1e5, inf; spaces around them do no harm. Columns of true and false are
+    read as 1 and 0.
+    """
+    marks = frozenset([na] if isinstance(na, str) else na)
+    if delimiter is not None:
+        _refuse_delimiter(delimiter)
+    file = look(Path(path), encoding)
+    return TextSource(file, columns, drop, delimiter, header, marks)
+
+
+@final
+class TextSource(LineSource):
+    """Rows of a file of delimited text; see `open_text`."""
+
+    def __init__(
+        self,
+        file: TextFile,
+        columns: Iterable[Any] | None,
+        drop: Iterable[Any] | None,
+        delimiter: str | None,
+        header: bool | None,
+        na: frozenset[str],
+    ) -> None:
+        head = self._open(file)
+        kind = Path(file.path.stem if file.packed else file.path.name).suffix.lower()
+        self._na = na
+        self._delimiter = delimiter or find_delimiter(head, kind)
+        head = self._prepared(head)
+        fields = find_fields(head, self._delimiter, self.label)
+        self._width = int(fields.counts[0])
+        self._refuse_wide(fields)
+        rows = self._rows(fields)
+        names = has_header(rows, na, self.label) if header is None else header
+        self._header = 0  # bytes of the header
+        if names:
+            refuse_uneven_header(fields, self.label)
+            self._header = int(fields.stops[fields.ends[0]]) + 1
+        fields.refuse_ragged(self._width, self.label)
+        self._settle(fields, rows, columns, drop)
+        self.shape = (self._forecast(head), len(self.names or ()))
+
+    def _settle(
+        self,
+        fields: Fields,
+        rows: list[list[str]],
+        columns: Iterable[Any] | None,
+        drop: Iterable[Any] | None,
+    ) -> None:
+        """Settle the names, the kinds and the choice of columns by the head."""
+        body = rows[1:] if self._header else rows
+        if not body:
+            raise InputError(
+                "there is no row below the header",
+                got=f"{self.label}, line 1: {', '.join(map(repr, rows[0][:5]))}",
+                fix="check how the file was written, or pass header=False",
+            )
+        first = rows[0] if self._header else [""] * self._width
+        names = [name or str(i) for i, name in enumerate(first)]
+        kinds = [kind_of_column(cells, self._na) for cells in zip(*body, strict=True)]
+        chosen = choose_columns(names, [k.other for k in kinds], columns, drop, self.label)
+        self.names, self.dropped = chosen.names, chosen.dropped
+        self.at = np.asarray(chosen.at, np.intp)
+        self._kept = tuple(sorted(set(chosen.at)))  # as they stand in the file
+        place = {column: i for i, column in enumerate(self._kept)}
+        self._order = None if chosen.at == self._kept else [place[c] for c in chosen.at]
+        self._flags = [kinds[i].flags for i in self._kept]
+        self._read_names = [names[i] for i in self._kept]
+
+    def _rows(self, fields: Fields) -> list[list[str]]:
+        """Return the cells of the first records."""
+        count = min(_HEAD_ROWS + 1, max(3, _HEAD_CELLS // self._width), len(fields.ends))
+        return [fields.cells(i) for i in range(count)]
+
+    def _refuse_wide(self, fields: Fields) -> None:
+        if self._width > MOST_FIELDS:
+            raise InputError(
+                f"a table of text may have {MOST_FIELDS:,} columns",
+                got=f"{self.label}, line 1: {self._width:,} fields",
+                fix="transpose the table, or store it as .npy or .parquet",
+            )
+
+    def _prepared(self, lines: Lines) -> Lines:
+        return single_spaced(lines) if self._delimiter == " " else lines
+
+    def _body(self, lines: Lines) -> Lines:
+        first, lines = lines.line == 1, self._prepared(lines)
+        if not (first and self._header):
+            return lines
+        data = lines.data[self._header :]
+        return dataclasses.replace(lines, data=data, line=lines.line_at(self._header))
+
+    def _fields(self, lines: Lines) -> Fields:
+        fields = find_fields(lines, self._delimiter, self.label)
+        fields.refuse_ragged(self._width, self.label)
+        return fields
+
+    def _starts(self, lines: Lines) -> Array:
+        return self._fields(lines).starts
+
+    def _values(self, lines: Lines) -> Array:
+        fields = self._fields(lines)
+        text = kept(fields, self._width, self._kept)
+        values = None
+        if not any(self._flags):
+            values = to_floats(text, len(self._kept), self._delimiter, self._na)
+        if values is None or len(values) != len(fields.ends):
+            values = self._careful(fields, text)
+        return values if self._order is None else values[:, self._order]
+
+    def _careful(self, fields: Fields, text: bytes) -> Array:
+        """Return the numbers of a block that has odd spellings; name a cell of text."""
+        cells = read_cells(text, self._delimiter)
+        if len(cells) != len(fields.ends) * len(self._kept):
+            rows = [fields.cells(i) for i in range(len(fields.ends))]
+            cells = type(cells)([row[i] for row in rows for i in self._kept])
+        values, wrong = to_floats_with_care(cells, self._flags, self._na)
+        if wrong.any():
+            row, column = (int(i) for i in np.argwhere(wrong)[0])
+            name, flags = self._read_names[column], self._flags[column]
+            place = f"{self.label}, line {fields.line(row)}, column {name!r}"
+            raise not_a_number(place, fields.cells(row)[self._kept[column]], name, flags)
+        return values
+
+    def _options(self) -> tuple[Any, ...]:
+        return self._delimiter, self._header, sorted(self._na), self.file.encoding
+
+
+def _refuse_delimiter(delimiter: str) -> None:
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\n\r\0':
+        raise InputError(
+            "a delimiter is one ASCII character, and no quote or newline",
+            got=f"delimiter={delimiter!r}",
+            fix=r"pass one such as ',', ';', '|', ' ' or '\t'",
+        )

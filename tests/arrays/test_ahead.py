@@ -1,0 +1,202 @@
+"""Reading ahead changes nothing but the time: order, errors and the end are the same."""
+
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+import weakref
+
+import pytest
+
+from mercer.arrays import ahead
+
+
+def readers():
+    return threading.active_count()
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left():
+    before = readers()
+    yield
+    assert readers() == before
+
+
+class Item:
+    """Something that can be counted while it is alive."""
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 100])
+def test_the_items_in_their_order(count):
+    assert list(ahead(iter(range(count)))) == list(range(count))
+
+
+def test_none_and_falsehood_are_items():
+    items = [None, 0, "", [], None]
+    assert list(ahead(iter(items))) == items
+
+
+def test_the_next_item_is_fetched_meanwhile():
+    fetched, here = [], threading.current_thread()
+
+    def slow():
+        for i in range(5):
+            time.sleep(0.02)
+            fetched.append(threading.current_thread())
+            yield i
+
+    start = time.perf_counter()
+    for _ in ahead(slow()):
+        time.sleep(0.02)
+    assert time.perf_counter() - start < 0.19  # 0.2 and more one after the other
+    assert here not in fetched
+    assert len(set(fetched)) == 1
+
+
+def test_an_error_is_raised_where_the_items_are_used():
+    def broken():
+        yield 1
+        yield 2
+        raise OSError("the disk is gone")
+
+    seen = []
+    with pytest.raises(OSError, match="the disk is gone") as caught:
+        seen.extend(ahead(broken()))
+    assert any(entry.name == "broken" for entry in caught.traceback)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError])
+def test_any_error_comes_through_after_the_items_before_it(error):
+    def broken():
+        yield 1
+        raise error
+
+    walk = ahead(broken())
+    assert next(walk) == 1
+    with pytest.raises(error):
+        next(walk)
+    assert list(walk) == []
+
+
+def test_a_generator_that_is_closed_early_ends_the_thread_and_the_items():
+    closed = []
+
+    def items():
+        try:
+            yield from range(1000)
+        finally:
+            closed.append(threading.current_thread())
+
+    before = readers()
+    walk = ahead(items())
+    assert next(walk) == 0
+    assert readers() == before + 1
+    walk.close()
+    assert readers() == before
+    gc.collect()
+    assert len(closed) == 1
+
+
+def test_a_consumer_that_fails_ends_the_thread_while_its_error_is_kept():
+    before = readers()
+
+    def consume():
+        for item in ahead(iter(range(1000))):
+            if item == 3:
+                raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        consume()
+    assert readers() == before  # pytest keeps the error and its frames
+
+
+def test_one_that_is_never_asked_starts_no_thread():
+    before = readers()
+    walk = ahead(iter(range(3)))
+    assert readers() == before
+    del walk
+
+
+def test_at_most_two_items_are_alive():
+    alive, most = weakref.WeakSet(), [0]
+
+    def items():
+        for _ in range(50):
+            item = Item()
+            alive.add(item)
+            most[0] = max(most[0], len(alive))
+            yield item
+            del item
+
+    for item in ahead(items()):
+        time.sleep(0.001)
+        del item
+    assert most[0] == 2
+
+
+def test_an_error_keeps_no_item_alive():
+    alive = weakref.WeakSet()
+
+    def broken():
+        item = Item()
+        alive.add(item)
+        yield item
+        raise OSError
+
+    def consume():
+        try:
+            list(ahead(broken()))
+        except OSError:
+            return "seen"
+
+    gc.collect()
+    gc.disable()  # a cycle would wait for the collector, with a large block in it
+    try:
+        assert consume() == "seen"
+        assert len(alive) == 0
+    finally:
+        gc.enable()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+def test_ctrl_c_while_waiting_for_a_slow_source():
+    stopped = []
+
+    def slow():
+        while True:
+            time.sleep(0.05)
+            yield 1
+            stopped.append(time.perf_counter())
+
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in ahead(slow()):
+            pass
+    now = time.perf_counter()
+    timer.join()
+    time.sleep(0.12)
+    assert all(when < now for when in stopped)  # nothing is read after the interruption
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+def test_ctrl_c_does_not_wait_for_a_source_that_is_stuck():
+    release, before = threading.Event(), readers()
+
+    def stuck():
+        yield 1
+        release.wait(30)
+        yield 2
+
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        list(ahead(stuck()))
+    assert time.perf_counter() - start < 2
+    release.set()
+    timer.join()
+    while readers() > before and time.perf_counter() - start < 4:
+        time.sleep(0.01)

@@ -1,0 +1,195 @@
+"""Coordinates on disk: the numbers to the last bit, and the old file or the new one."""
+
+import contextlib
+import csv
+import errno
+import io
+import itertools
+import os
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from mercer.errors import InputError
+from mercer.estimators import _written
+from mercer.estimators._written import writer_of
+
+NAMES = ["pca0", "pca1"]
+ENDS = [".npy", ".csv", ".tsv", ".parquet"]
+HARD = np.array(
+    [
+        [0.1, -0.0],
+        [1 / 3, 5e-324],
+        [-1.7976931348623157e308, 2.2250738585072014e-308],
+        [123456789.123456789, 1e22],
+        [1e-7, 2.0**53 + 2],
+    ]
+)
+
+
+def write(path, parts, names=NAMES):
+    with writer_of(path, names) as add:
+        for part in parts:
+            add(part)
+
+
+def read(path):
+    if path.suffix == ".npy":
+        return np.load(path)
+    if path.suffix == ".parquet":
+        frame = pl.from_arrow(pq.read_table(path))
+    else:
+        between = "\t" if path.suffix == ".tsv" else ","
+        frame = pl.read_csv(path, separator=between, schema_overrides=[pl.Float64] * 2)
+    assert frame.columns == NAMES
+    return frame.to_numpy()
+
+
+@pytest.mark.parametrize("sizes", [[5], [1] * 5, [2, 0, 3], [0, 5], []], ids=str)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("end", ENDS)
+def test_every_bit_comes_back(tmp_path, end, dtype, sizes):
+    path = tmp_path / f"out{end}"
+    with np.errstate(over="ignore"):
+        rows = np.clip(HARD, -1e30, 1e30).astype(dtype) if dtype == np.float32 else HARD
+    cuts = np.cumsum([0, *sizes])
+    write(path, [rows[a:b] for a, b in itertools.pairwise(cuts)])
+    found = read(path)
+    assert found.shape == (cuts[-1], 2)
+    assert np.array_equal(found.astype(dtype), rows[: cuts[-1]])
+    assert np.array_equal(np.signbit(found), np.signbit(rows[: cuts[-1]]))
+    if sizes and end in (".npy", ".parquet"):
+        assert found.dtype == dtype
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_header_of_npy_is_numpys_own(tmp_path):
+    path = tmp_path / "out.npy"
+    for rows in (0, 1, 99_999):
+        write(path, [np.zeros((rows, 2), np.float32)] if rows else [])
+        with path.open("rb") as file:
+            assert np.lib.format.read_magic(file) == (1, 0)
+            shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+            assert file.tell() % 64 == 0
+        assert (shape, fortran) == ((rows, 2), False)
+        assert dtype == (np.float32 if rows else np.float64)
+        assert len(np.load(path, mmap_mode="r")) == rows
+
+
+def test_blocks_that_are_not_contiguous(tmp_path):
+    rows = np.asfortranarray(HARD)
+    write(tmp_path / "a.npy", [rows[::2], rows[1::2]])
+    assert np.array_equal(np.load(tmp_path / "a.npy"), np.concatenate([HARD[::2], HARD[1::2]]))
+
+
+def test_names_that_need_quotes(tmp_path):
+    names = ['a,"b"', "c\td"]
+    for end in (".csv", ".tsv", ".parquet"):
+        path = tmp_path / f"out{end}"
+        write(path, [HARD[:1]], names)
+        if end == ".parquet":
+            assert pq.read_table(path).column_names == names
+        else:
+            between = "\t" if end == ".tsv" else ","
+            with path.open(newline="") as file:
+                assert next(csv.reader(file, delimiter=between)) == names
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+@pytest.mark.parametrize("old", [b"old", None])
+@pytest.mark.parametrize("end", ENDS)
+def test_an_error_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path, end, old, error):
+    path = tmp_path / f"out{end}"
+    if old is not None:
+        path.write_bytes(old)
+
+    def parts():
+        yield HARD
+        raise error
+
+    with pytest.raises(error):
+        write(path, parts())
+    left = {found.name: found.read_bytes() for found in tmp_path.iterdir()}
+    assert left == ({} if old is None else {path.name: old})
+
+
+class Full(io.RawIOBase):
+    """A disk that takes so many writes and then no more."""
+
+    def __init__(self, descriptor, room):
+        self.descriptor, self.room = descriptor, room
+
+    def writable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def tell(self):
+        return os.lseek(self.descriptor, 0, os.SEEK_CUR)
+
+    def seek(self, at, whence=0):
+        return os.lseek(self.descriptor, at, whence)
+
+    def write(self, data):
+        self.room[0] -= 1
+        if self.room[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return os.write(self.descriptor, data)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_full_disk_at_every_write(tmp_path, end, monkeypatch):
+    path = tmp_path / f"out{end}"
+    path.write_bytes(b"old")
+    room = [0]
+    monkeypatch.setattr(
+        _written.os,
+        "fdopen",
+        lambda descriptor, *_, **__: io.BufferedWriter(Full(descriptor, room), 64),
+    )
+    for most in itertools.count():
+        room[0] = most
+        with contextlib.suppress(OSError):
+            write(path, [HARD[:2], HARD[2:]])
+            break
+        assert path.read_bytes() == b"old"
+        assert list(tmp_path.iterdir()) == [path]
+    assert most > 1
+    assert np.array_equal(read(path), HARD)
+
+
+@pytest.mark.parametrize("name", ["out", "out.txt", "out.npz", ".npy"])
+def test_a_kind_that_is_not_known(tmp_path, name):
+    with pytest.raises(InputError, match="not known by its name") as caught:
+        write(tmp_path / name, [HARD])
+    assert str(caught.value).count("\n") == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_places_that_are_no_file(tmp_path):
+    with pytest.raises(InputError, match="folder to write to"):
+        write(tmp_path / "none" / "out.npy", [HARD])
+    (tmp_path / "out.npy").mkdir()
+    with pytest.raises(InputError, match="written to a file"):
+        write(tmp_path / "out.npy", [HARD])
+
+
+def test_a_link_stays_a_link(tmp_path):
+    real, link = tmp_path / "real.npy", tmp_path / "link.npy"
+    real.write_bytes(b"old")
+    link.symlink_to(real)
+    write(link, [HARD])
+    assert link.is_symlink()
+    assert np.array_equal(np.load(real), HARD)
+
+
+def test_capital_letters_and_permissions(tmp_path):
+    path = tmp_path / "OUT.NPY"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    write(path, [HARD])
+    assert np.array_equal(np.load(path), HARD)
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -1,0 +1,273 @@
+"""Rows read block by block give the sums of the rows in memory."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from pieces import Pieces, block_bytes
+
+from mercer.errors import InputError
+from mercer.operators import BlockRows, Centring, block_length, rows_of
+from mercer.sources import ArrayBlocks, scan
+
+
+def table(kind, n=50, p=6):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((n, p)) * 0.7 ** np.arange(p)
+    if kind == "far":
+        return X + 1e8
+    if kind == "drift":
+        return X + np.linspace(0, 1e6, n)[:, None]
+    if kind == "sorted":
+        return np.sort(X, axis=0) + 100
+    if kind == "float32":
+        return (X + 50).astype(np.float32)
+    if kind == "integers":
+        return (X * 100).astype(np.int16)
+    if kind == "truth":
+        return X > 0
+    if kind == "huge":
+        return X * 1e200
+    if kind == "tiny":
+        return X * 1e-200
+    if kind == "fortran":
+        return np.asfortranarray(X)
+    if kind == "sparse":
+        return scipy.sparse.csr_array(np.where(X > 0.3, X, 0))
+    if kind == "full column":
+        Y = np.where(X > 0.3, X, 0)
+        Y[:, 2] = 1e5 + X[:, 2]
+        return scipy.sparse.csr_array(Y)
+    return X
+
+
+KINDS = (
+    "plain",
+    "far",
+    "drift",
+    "sorted",
+    "float32",
+    "integers",
+    "truth",
+    "huge",
+    "tiny",
+    "fortran",
+    "sparse",
+    "full column",
+)
+LENGTHS = (1, 7, 64)
+
+
+def dense(X):
+    return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, np.float64)
+
+
+def blocks(X, rows, weights=None, **options):
+    source = Pieces(X, 7)
+    return BlockRows(source, weights, np.float64, block_bytes(source, rows), **options)
+
+
+def truth(X, weights=None):
+    """Return e, Σw, mean and centred scatter in extended precision, in units of 2^e."""
+    X = dense(X)
+    unit = int(np.frexp(np.abs(X).max())[1])
+    Y = np.ldexp(X, -unit).astype(np.longdouble)
+    w = np.ones(len(Y), np.longdouble) if weights is None else weights.astype(np.longdouble)
+    mean = (w[:, None] * Y).sum(0) / w.sum()
+    away = np.sqrt(w)[:, None] * (Y - mean)
+    return unit, w.sum(), mean, away.T @ away
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rows", LENGTHS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_moments_and_scatter(kind, rows, weighted):
+    X = table(kind)
+    w = np.arange(50) % 3 * 0.75 if weighted else None
+    held = blocks(X, rows, w)
+    assert held.per_block == rows
+    unit, total, mean, scatter = truth(X, w)
+    size = np.trace(scatter)
+    whole, diagonal = held.scatter(), held.moments()
+    assert held.walks == 2
+    assert whole.total == diagonal.total == total
+    step = 2.0 ** (held.exponent - unit)  # one of theirs in ours
+    scale = 1e-13 if kind not in ("far", "drift") else 1e-12
+    assert np.abs(whole.scatter * step**2 - scatter).max() <= scale * size
+    assert np.abs(diagonal.scatter * step**2 - np.diagonal(scatter)).max() <= scale * size
+    found = np.ldexp(held.origin, -unit) + whole.offset * step
+    assert np.abs(found - mean).max() <= 4e-16 * np.abs(mean).max() + 1e-14 * np.sqrt(size)
+    assert np.linalg.norm(whole.scatter - (scatter / step**2).astype(float), 2) <= whole.error
+
+
+@pytest.mark.parametrize("factors", [False, True])
+@pytest.mark.parametrize("rows", [2, 7, 64])
+@pytest.mark.parametrize("kind", ["plain", "far", "float32", "integers", "huge", "sparse"])
+def test_outer_and_triangle(kind, rows, factors):
+    X = table(kind)[:9]
+    w = np.array([1, 0, 2, 1, 1, 3, 0.5, 1, 1])
+    held = blocks(X, rows, w)
+
+    def factor_of(*_):
+        return np.arange(1.0, 7.0) if factors else None
+
+    gram, found, factor = held.outer(factor_of)
+    same = rows_of(scan(X), w, np.float64).outer(factor_of)
+    assert (factor is None) == (not factors)
+    unit = 2.0 ** (held.exponent - rows_of(scan(X), w, np.float64).exponent)
+    assert np.abs(gram * unit**2 - same[0]).max() <= 1e-13 * np.trace(same[0])
+    assert np.isclose(found.raw_trace, np.trace(gram))
+    centring = Centring(held.origin, found.offset, held.exponent, factor)
+    r = held.triangle(centring)
+    exact = rows_of(scan(dense(X)), w, np.float64, held.exponent, held.origin)
+    away = exact.centred_block(slice(0, 9), None, centring)
+    assert np.abs(r.T @ r - away.T @ away).max() <= 1e-13 * np.trace(r.T @ r)
+    assert np.abs(gram - away @ away.T).max() <= 1e-13 * np.trace(gram)
+    assert r.shape[0] <= 6
+
+
+@pytest.mark.parametrize("rows", [2, 3])
+def test_outer_with_blocks_that_weigh_nothing(rows):
+    X, w = table("plain")[:12], np.ones(12)
+    w[3:6], w[0:2] = 0.0, 0.0
+    gram = blocks(X, rows, w).outer(lambda *_: None)[0]
+    same = rows_of(scan(X), w).outer(lambda *_: None)[0]
+    assert np.abs(gram - same).max() <= 1e-13 * np.trace(same)
+
+
+@pytest.mark.parametrize("panel", [1, 2, 5])
+def test_outer_by_panels(panel):
+    """More rows than a panel holds: every pair once, whatever the panels."""
+    X = table("plain", 23, 6)
+    held = blocks(X, panel)
+    gram = held.outer(lambda *_: None)[0]
+    assert held.walks == 1 + -(-23 // (4 * panel))
+    away = X - X.mean(0)
+    assert np.abs(gram - away @ away.T).max() <= 1e-13 * np.trace(gram)
+
+
+def test_every_block_is_a_walk_of_its_own_name():
+    names = []
+
+    class Diary:
+        block = None
+
+        def kept(self, walk):
+            names.append(walk)
+
+        def note(self, walk, sums, rows, *, ended):
+            pass
+
+    held = blocks(table("plain"), 7, journal=Diary(), name="gram8")
+    held.scatter()
+    held.moments()
+    assert names == ["gram8 1", "gram8 2"]
+
+
+@pytest.mark.parametrize("kind", ["drift", "float32", "sparse", "huge"])
+def test_sums_go_on_from_every_block_with_the_same_bits(kind):
+    X, notes = table(kind), []
+
+    class Diary:
+        block = None
+
+        def __init__(self, known=None):
+            self.known = known
+
+        def kept(self, walk):
+            return self.known
+
+        def note(self, walk, sums, rows, *, ended):
+            kept = {name: array.copy() for name, array in sums.keep().items()}
+            notes.append((kept, rows, ended))
+
+    held = blocks(X, 7, journal=Diary())
+    undisturbed = held.scatter()
+    for kept, rows, ended in list(notes):
+        again = blocks(X, 7, journal=Diary((kept, rows, ended)))
+        found = again.scatter()
+        assert np.array_equal(found.scatter, undisturbed.scatter)
+        assert np.array_equal(found.offset, undisturbed.offset)
+        assert (found.error, found.raw_trace) == (undisturbed.error, undisturbed.raw_trace)
+        assert np.array_equal(again.origin, held.origin)
+        assert (again.sample is None) == (held.sample is None)
+        assert again.sample is None or np.array_equal(again.sample, held.sample)
+
+
+def test_the_sample_is_a_twentieth_of_the_rows_and_bounded():
+    X = np.arange(8000.0)[:, None] * [1.0, 2.0]
+    for forecast in (None, 8000, 1000):
+        source = Pieces(X, 33, forecast=forecast)
+        held = BlockRows(source, None, None, block_bytes(source, 100))
+        held.moments()
+        assert np.array_equal(held.sample, X[:: 8000 // len(held.sample)][: len(held.sample)])
+        assert len(held.sample) <= 100  # no more than a block, whatever the forecast was
+
+
+@pytest.mark.parametrize("kind", ["plain", "float32", "sparse"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("rows", [4, 64])
+def test_a_cell_that_is_no_number_is_named(rows, value, kind):
+    X = table(kind if kind != "sparse" else "plain")
+    X = np.where(X > 0.3, X, 0) if kind == "sparse" else X
+    X[31, 4] = value
+    X = scipy.sparse.csr_array(X) if kind == "sparse" else X
+    source = Pieces(X, 7, names=tuple("abcdef"))
+    held = BlockRows(source, None, None, block_bytes(source, rows))
+    with np.errstate(all="ignore"), pytest.raises(InputError) as caught:
+        held.scatter()
+    assert "pieces, row 31, column 4 ('e')" in str(caught.value)
+    assert {"nan": "NaN", "inf": "infinity", "-inf": "-infinity"}[str(value)] in str(
+        caught.value
+    )
+    assert source.begun == [source.begun[0]]  # it is not looked for in another walk
+
+
+@pytest.mark.parametrize("count", [49, 51])
+@pytest.mark.parametrize("rows", [10, 64])
+def test_weights_for_other_rows_are_refused(count, rows):
+    with pytest.raises(InputError, match="one number per row"):
+        blocks(table("plain"), rows, np.ones(count)).moments()
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_too_few_rows(n):
+    source = Pieces(np.ones((n, 3)), 7, forecast=20)
+    with pytest.raises(InputError, match=f"n_samples = {n}: pieces"):
+        BlockRows(source, None, None, 1e5).moments()
+
+
+def test_weights_that_are_no_counts():
+    with pytest.raises(InputError, match="must exceed 1"):
+        blocks(table("plain"), 7, np.full(50, 0.01)).moments()
+
+
+def test_the_length_of_a_block():
+    X = np.zeros((100, 10))
+    assert block_length(ArrayBlocks(scan(X)), 8000) == 100
+    assert block_length(ArrayBlocks(scan(X)), 799) == 9
+    assert block_length(ArrayBlocks(scan(X)), 1) == 1
+    assert block_length(ArrayBlocks(scan(X.astype(np.int8))), 800) == 10  # as float64
+    assert block_length(ArrayBlocks(scan(X.astype(np.float32))), 800) == 20
+    assert block_length(ArrayBlocks(scan(scipy.sparse.csr_array(X))), 1e9) == 2**20
+
+
+def test_far_values_in_later_blocks_change_the_unit():
+    X = table("plain")
+    X[30:] *= 1e180
+    held = blocks(X, 10)
+    unit, _, _, scatter = truth(X)
+    found = held.scatter().scatter
+    step = 2.0 ** (held.exponent - unit)
+    assert np.abs(found * step**2 - scatter).max() <= 1e-13 * np.trace(scatter)
+
+
+@pytest.mark.parametrize("rows", [3, 50])
+def test_the_error_of_float32_products_is_a_bound(rows):
+    X = (table("plain", 12, 400) + 50).astype(np.float32)
+    source = Pieces(X, 5)
+    held = BlockRows(source, None, np.float32, block_bytes(source, rows))
+    gram, found, _ = held.outer(lambda *_: None)
+    away = X.astype(np.float64) - X.astype(np.float64).mean(0)
+    assert np.linalg.norm(gram - away @ away.T, 2) <= found.error <= 1e-4 * np.trace(gram)
+    whole = BlockRows(source, None, np.float32, block_bytes(source, rows)).scatter()
+    assert np.linalg.norm(whole.scatter - away.T @ away, 2) <= whole.error

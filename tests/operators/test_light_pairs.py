@@ -1,0 +1,53 @@
+"""Products of thin columns, in strips."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mercer.arrays import Lanes
+from mercer.operators._light_pairs import _evenly, add_pairs, mirror
+
+
+def thin(n, p, seed):
+    rng = np.random.default_rng(seed)
+    table = rng.standard_normal((n, p)) * (rng.random((n, p)) < 2 / np.arange(1, p + 1))
+    return scipy.sparse.csr_array(table)
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 5])
+@pytest.mark.parametrize("p", [1, 3, 40, 600])
+def test_the_upper_triangle_is_added(lanes, p):
+    blocks = [thin(30, p, 0), scipy.sparse.csr_array((4, p)), thin(50, p, 1)]
+    dense = np.concatenate([block.toarray() for block in blocks])
+    total = np.full((p, p), 2.0)
+    add_pairs(total, blocks, Lanes(lanes))
+    upper = np.triu_indices(p)
+    np.testing.assert_allclose(total[upper], (2.0 + dense.T @ dense)[upper], atol=1e-12)
+    assert not blocks
+    mirror(total)
+    np.testing.assert_array_equal(total, total.T)
+    np.testing.assert_allclose(total, 2.0 + dense.T @ dense, atol=1e-12)
+
+
+def test_nothing_to_add():
+    total = np.ones((3, 3))
+    add_pairs(total, [scipy.sparse.csr_array((5, 3))], Lanes(2))
+    np.testing.assert_array_equal(total, np.ones((3, 3)))
+
+
+def test_float32_cells_are_multiplied_in_float64():
+    block = scipy.sparse.csr_array(np.array([[1 + 2.0**-20, 1.0]], np.float32))
+    total = np.zeros((2, 2))
+    add_pairs(total, [block], Lanes(1))
+    assert total[0, 0] == (1 + 2.0**-20) ** 2
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 3, 4])
+def test_long_and_short_strips_are_shared(lanes):
+    strips = 4 * lanes
+    order = _evenly(strips, lanes)
+    assert sorted(order) == list(range(strips))
+    work = [sum(strips - strip for strip in order[lane::lanes]) for lane in range(lanes)]
+    assert max(work) == min(work)
+    for lane in range(lanes):
+        assert order[lane::lanes] == sorted(order[lane::lanes])

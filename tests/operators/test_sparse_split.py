@@ -1,0 +1,97 @@
+"""The split of sparse columns follows their fullness, and its cost is known before."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mercer.operators._sparse_split import Sample, Split, gram_bytes, gram_flops, is_whole
+from mercer.sources import DenseSource, SparseSource
+
+
+def counts(n=900, p=70):
+    """Return counts with a few full columns and many thin ones."""
+    rng = np.random.default_rng(0)
+    rates = 3.0 / np.arange(1, p + 1) ** 1.2
+    return scipy.sparse.csr_array(rng.poisson(rates, (n, p)).astype(float))
+
+
+def sample(shares, square=1e9, whole=False):
+    return Sample(np.asarray(shares), square, whole)
+
+
+def test_full_columns_are_dense_and_thin_ones_are_not():
+    shares = np.array([0.001] * 500 + [0.9] * 20 + [0.001] * 500)
+    split = Split.of(sample(shares), 10_000)
+    assert 16 <= split.heavy <= 40
+    assert set(split.order[:20]) == set(range(500, 520))
+    assert split.light == pytest.approx(shares[split.order[split.heavy :]].sum())
+    assert Split.of(sample(np.full(200, 1.0)), 1000).heavy == 200
+    assert Split.of(sample(np.full(2000, 1e-5)), 1000).heavy == 0
+
+
+def test_the_split_is_the_cheapest():
+    best = Split.of(Sample.of(counts()), 900, weighted=True)
+    assert best.flops <= 900 * (70**2 + 70 * 70)  # all of them dense
+
+
+def test_a_sample_tells_the_shares():
+    X = counts(n=20_000)
+    found = Sample.of(X)
+    exact = np.diff(X.tocsc().indptr) / X.shape[0]
+    np.testing.assert_allclose(found.shares, exact, atol=0.05)
+    squares = (X.toarray() ** 2).mean(axis=0)
+    assert found.square == pytest.approx(squares.max(), rel=0.1)
+    assert found.whole
+
+
+def test_whole_numbers_of_few_digits_are_multiplied_in_float32():
+    shares = np.full(100, 0.5)
+    assert Split.of(sample(shares, 10.0, True), 9000).exact_rows == 4000
+    assert Split.of(sample(shares, 4e3, True), 9000).exact_rows == 2097  # half of 2^24
+    assert Split.of(sample(shares, 1e6, True), 9000).exact_rows == 0
+    assert Split.of(sample(shares, 10.0, False), 9000).exact_rows == 0
+    assert Split.of(sample(shares, 10.0, True), 9000, weighted=True).exact_rows == 0
+    narrow = Split.of(sample(shares, 10.0, True), 9000).flops
+    assert narrow < Split.of(sample(shares), 9000).flops
+
+
+@pytest.mark.parametrize("cell", [0.5, np.nan, 1e-30, 2.0**-1074])
+def test_fractions_are_not_whole(cell):
+    assert not is_whole(np.array([1.0, cell, 3.0]))
+
+
+def test_whole():
+    assert is_whole(np.array([], np.float32))
+    assert is_whole(np.array([-3.0, 2.0**60]))
+    assert is_whole(np.array([True]))
+    assert is_whole(np.array([7], np.int8))
+
+
+def test_blocks_are_shared_evenly():
+    split = Split.of(sample(np.full(100, 1.0)), 100_001)
+    for lanes in (1, 2, 3, 16):
+        rows = split.block_rows(100_001, 10**7, lanes)
+        assert rows <= 4000
+        assert -(-100_001 // rows) % lanes == 0
+    assert split.block_rows(3, 10, 4) == 1
+
+
+def test_lanes_keep_their_own_sums_only_where_these_are_small():
+    order = np.arange(20_000)
+    assert Split(order, 400, 1e12).lanes(8) == 8
+    assert Split(order, 2000, 1e12).lanes(8) == 1
+    assert Split(order, 400, 1e6).lanes(8) == 1
+
+
+@pytest.mark.parametrize("cell", [1e300, np.inf, np.nan])
+def test_any_cell_may_be_met(cell):
+    X = counts()
+    X.data[3] = cell
+    assert gram_flops(SparseSource(X)) > 0
+
+
+def test_costs_are_known_before():
+    assert gram_flops(DenseSource(np.ones((5, 3)))) is None
+    assert gram_flops(SparseSource(counts())) > 0
+    assert gram_bytes(10**6, 500, 2) < gram_bytes(10**7, 500, 2)
+    assert gram_bytes(10**7, 500, 2) < gram_bytes(10**7, 1000, 2)

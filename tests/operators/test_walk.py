@@ -1,0 +1,159 @@
+"""A walk is a fold over blocks in order; from wherever it goes on, the bits are the same."""
+
+import threading
+
+import numpy as np
+import pytest
+from pieces import Pieces
+
+from mercer.arrays import listening
+from mercer.operators import fold
+
+X = np.random.default_rng(0).standard_normal((41, 3))
+
+
+class Sum:
+    """The sum of rows, in the order of the blocks, and what was seen of them."""
+
+    def __init__(self, accepts=True):
+        self.total, self.parts, self.accepts = np.zeros(3), [], accepts
+
+    def step(self, rows, block):
+        assert np.array_equal(block, X[rows])
+        self.parts.append((rows.start, rows.stop))
+        self.total = self.total + block.sum(axis=0)
+
+    def keep(self):
+        return {"total": self.total}
+
+    def restore(self, kept, *, ended):
+        if self.accepts:
+            self.total = kept["total"].copy()
+        return self.accepts
+
+
+class Diary:
+    """A journal that remembers every state."""
+
+    block = None
+
+    def __init__(self, known=None):
+        self.known, self.notes = known, []
+
+    def kept(self, walk):
+        return self.known if walk == "one" else None
+
+    def note(self, walk, sums, rows, *, ended):
+        kept = {name: array.copy() for name, array in sums.keep().items()}
+        self.notes.append((walk, kept, rows, ended))
+
+
+def walked(rows=6, journal=None, sums=None, source=None):
+    sums, source = sums or Sum(), source or Pieces(X, 4, forecast=10)
+    n = fold(source, rows, sums, sums.step, walk="one", journal=journal)
+    return n, sums, source
+
+
+@pytest.mark.parametrize("rows", [1, 4, 6, 41, 100])
+def test_every_row_once_and_in_order(rows):
+    n, sums, source = walked(rows)
+    assert n == 41
+    assert sums.parts == [(at, min(at + rows, 41)) for at in range(0, 41, rows)]
+    assert (source.shape, source.counted, source.walks) == ((41, 3), True, 1)
+
+
+def test_every_block_is_noted_and_then_the_end():
+    diary = Diary()
+    _, sums, _ = walked(6, diary)
+    assert [(rows, ended) for _, _, rows, ended in diary.notes] == [
+        *((at, False) for at in (6, 12, 18, 24, 30, 36, 41)),
+        (41, True),
+    ]
+    assert np.array_equal(diary.notes[-1][1]["total"], sums.total)
+
+
+def test_it_goes_on_from_every_block_with_the_same_bits():
+    diary = Diary()
+    _, undisturbed, _ = walked(6, diary)
+    for _, kept, rows, ended in diary.notes:
+        n, sums, source = walked(6, Diary((kept, rows, ended)))
+        assert np.array_equal(sums.total, undisturbed.total)
+        assert n == 41
+        assert (source.shape, source.counted) == ((41, 3), True)
+        assert sums.parts == ([] if ended else undisturbed.parts[-(-rows // 6) :])
+        assert source.walks == (0 if ended else 1)
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_sums_that_do_not_belong_are_taken_anew(ended):
+    diary = Diary(({"total": np.ones(3)}, 12, ended))
+    n, sums, source = walked(6, diary, Sum(accepts=False))
+    assert (n, source.walks, len(sums.parts)) == (41, 1, 7)
+    assert np.array_equal(sums.total, walked(6)[1].total)
+
+
+def test_other_walks_are_not_touched():
+    diary = Diary(({"total": np.ones(3)}, 12, True))
+    sums, source = Sum(), Pieces(X, 4)
+    fold(source, 6, sums, sums.step, walk="two", journal=diary)
+    assert len(sums.parts) == 7
+
+
+def test_listeners_hear_rows_and_bytes_and_nothing_from_inside():
+    heard = []
+
+    class Listener:
+        def begin(self, name, note):
+            heard.append(name)
+
+        def advance(self, done, total, words=""):
+            heard.append((done, total, words))
+
+        def end(self, name):
+            heard.append("end")
+
+    class Busy(Sum):
+        def step(self, rows, block):
+            super().step(rows, block)
+            from mercer.arrays import advance, task
+
+            with task("inside"):
+                advance(1, 1)
+
+    with listening(Listener()):
+        walked(20, sums=Busy())
+    assert heard == [
+        "one",
+        (20, 20, "20 of about 20 rows, 984 B of 984 B"),
+        (40, 40, "40 of about 40 rows, 984 B of 984 B"),
+        (41, 41, "41 of about 41 rows, 984 B of 984 B"),
+        "end",
+    ]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_a_step_that_fails_ends_the_reading(error):
+    class Broken(Sum):
+        def step(self, rows, block):
+            super().step(rows, block)
+            if len(self.parts) == 3:
+                raise error
+
+    before, diary = threading.active_count(), Diary()
+    source = Pieces(X, 4, nap=0.002)
+    with pytest.raises(error):
+        walked(4, diary, Broken(), source)
+    assert threading.active_count() == before
+    assert source.begun[0] <= 4 * 5  # three blocks, one ahead, one begun
+    assert [rows for _, _, rows, _ in diary.notes] == [4, 8]  # nothing half is noted
+
+
+def test_a_file_that_fails_in_the_middle_leaves_what_was_noted():
+    diary = Diary()
+    with pytest.raises(OSError, match="the disk is gone"):
+        walked(4, diary, source=Pieces(X, 4, fail=3))
+    assert [(rows, ended) for _, _, rows, ended in diary.notes] == [
+        (4, False),
+        (8, False),
+        (12, False),
+    ]

@@ -1,0 +1,199 @@
+"""Files are walked as often as planned, and take no more memory than planned."""
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from forced import FORCED, gapped
+from pieces import Pieces, in_blocks
+
+import mercer
+from mercer import PCA
+from mercer.errors import AccuracyWarning
+
+TESTS = Path(__file__).resolve().parents[1]
+CONSTANT = 8_000_000  # thread stacks, the allocator's rounding, the watcher itself
+
+
+def chain(model):
+    """Return the most walks that the plan allows, with the paths behind the chosen one."""
+    path, passes = model.plan_.chosen, 0
+    while path is not None:
+        path, passes = path.then, passes + path.passes
+    return passes
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("path", "shape", "rows"),
+    [
+        ("gram", (300, 20), 50),
+        ("svd", (300, 20), 50),
+        ("svd", (30, 60), 8),
+        ("dual", (40, 60), 50),  # one panel
+        ("dual", (40, 60), 4),  # three panels of sixteen rows
+    ],
+)
+def test_exact_paths_walk_as_often_as_promised(path, shape, rows, weighted, standardize):
+    X = gapped(*shape, 1) + 3
+    source = Pieces(X, 7)
+    model = in_blocks(FORCED[path], rows)(3, standardize=standardize)
+    model.fit(source, sample_weight=np.ones(len(X)) if weighted else None)
+    assert source.walks == model.plan_.chosen.passes
+    assert source.begun == [len(X)] * source.walks  # each of them whole, none twice
+    before = source.walks
+    model.transform(source)
+    assert source.walks == before + 1
+
+
+@pytest.mark.parametrize("forecast", [None, 10])
+@pytest.mark.parametrize("shape", [(600, 40), (40, 90)])
+def test_an_iteration_keeps_its_budget(shape, forecast):
+    X = np.random.default_rng(1).standard_normal(shape) * 0.8 ** np.arange(shape[1])
+    source = Pieces(X, 50, forecast=forecast)
+    model = in_blocks(FORCED["krylov"], 64)(3).fit(source)
+    assert model.certificate_.met
+    assert 3 <= source.walks <= model.plan_.chosen.passes
+
+
+def test_an_iteration_on_a_flat_spectrum_keeps_its_bound():
+    X = np.random.default_rng(0).standard_normal((300, 60))
+    source = Pieces(X, 50)
+    model = in_blocks(FORCED["krylov"], 64)(3, tol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        model.fit(source)
+    assert source.walks <= model.plan_.chosen.solver.max_passes + 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_paths_behind_are_in_the_count(dtype):
+    X = gapped(300, 20, 1).astype(dtype)
+    X[:, 4] *= dtype(1e-9)  # the Gram matrix cannot see the last axis
+    source = Pieces(X, 50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = in_blocks(PCA, 64)(20).fit(source)
+    assert source.walks <= chain(model)
+
+
+def test_planning_and_refusals_walk_nothing():
+    source = Pieces(gapped(300, 20, 1), 50)
+    mercer.plan(PCA(3), source)
+    assert source.walks == 0
+    with pytest.raises(ValueError, match="n_components"):
+        PCA(21).fit(source)
+    assert source.walks == 0
+
+
+PROGRAM = """
+import json, re, sys, threading, time, warnings
+for place in ("numerics", "sources"):
+    sys.path.insert(0, {tests!r} + "/" + place)
+warnings.simplefilter("ignore")
+import numpy as np
+from forced import FORCED, scattered
+from mercer.sources import BlockSource, ArrayBlocks, scan
+
+def anonymous():
+    with open("/proc/self/status") as status:
+        return int(re.search(r"RssAnon:\\s+(\\d+) kB", status.read())[1]) * 1024
+
+n, p = {shape}
+rng = np.random.default_rng(0)
+base = (rng.standard_normal((max(1, min(n, 500_000 // p)), p))
+        * 0.98 ** np.arange(p) + {offset}).astype("{dtype}")
+
+class Endless(BlockSource):
+    shape, dtype, label = (n, p), base.dtype, "rows made when they are read"
+    nbytes = n * p * base.dtype.itemsize
+    def fingerprint(self): return "endless"
+    def _read(self, rows, start):
+        for at in range(start, n, rows):
+            block = np.empty((min(rows, n - at), p), base.dtype)
+            for i in range(0, len(block), len(base)):
+                part = block[i : i + len(base)]
+                np.multiply(base[: len(part)], 1 + at / n, out=part, casting="unsafe")
+            yield block
+
+# Libraries, thread stacks and BLAS buffers are there before the measurement begins.
+for path in ("svd", "gram", "krylov"):
+    FORCED[path](2).fit(ArrayBlocks(scan(rng.standard_normal((600, 120)))))
+FORCED["dual"](2).fit(ArrayBlocks(scan(rng.standard_normal((120, 600)))))
+big = rng.standard_normal((700, 700))
+np.linalg.eigh(big @ big.T)
+del big
+model = FORCED[{path!r}]({k}, memory={memory!r})
+peak, stop = [0], threading.Event()
+
+def watch():
+    while not stop.is_set():
+        peak[0] = max(peak[0], anonymous())
+        time.sleep(0.001)
+
+source = Endless()
+before = anonymous()
+watcher = threading.Thread(target=watch)
+watcher.start()
+model.fit(source, checkpoint={checkpoint!r})
+stop.set()
+watcher.join()
+after = anonymous()
+peak_of_fit = peak[0]
+print(json.dumps(dict(
+    peak=peak_of_fit - before, rest=after - before, bytes=model.plan_.bytes,
+    chosen=model.plan_.chosen.bytes, data=source.nbytes, walks=source.walks,
+    passes=model.plan_.chosen.passes, block=model._block_bytes(source),
+)))
+"""
+
+
+def measure(path, shape, k, memory, dtype="float64", offset=0, checkpoint=None):
+    text = PROGRAM.format(
+        tests=str(TESTS), path=path, shape=shape, k=k, memory=memory, dtype=dtype,
+        offset=offset, checkpoint=checkpoint,
+    )  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=280, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+CASES = {
+    "gram": ("gram", (400_000, 100), 5, "200MB"),
+    "gram float32": ("gram", (400_000, 200), 5, "200MB", "float32", 50),
+    "svd": ("svd", (300_000, 128), 5, "200MB"),
+    "krylov": ("krylov", (20_000, 2000), 5, "200MB"),
+    "krylov float32": ("krylov", (40_000, 2000), 5, "200MB", "float32"),
+    "dual": ("dual", (800, 50_000), 5, "300MB"),
+    "auto": ("auto", (60_000, 600), 10, "150MB"),
+}
+ORDINARY = ["gram"]
+
+
+def check(name, checkpoint=None):
+    found = measure(*CASES[name], checkpoint=checkpoint)
+    assert found["data"] >= 280e6
+    assert found["peak"] <= found["bytes"] + CONSTANT, found
+    assert found["peak"] <= 0.7 * found["data"], found
+    assert found["walks"] >= 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
+@pytest.mark.parametrize("name", ORDINARY)
+def test_peak(name):
+    check(name)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_peak_at_length(name, kept, tmp_path):
+    check(name, str(tmp_path / "fit.mercer") if kept else None)

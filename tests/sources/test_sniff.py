@@ -1,0 +1,90 @@
+"""Delimiters and headers by the first lines."""
+
+import pytest
+
+from mercer.errors import InputError
+from mercer.sources._fields import find_fields
+from mercer.sources._lines import Lines
+from mercer.sources._sniff import find_delimiter, has_header, refuse_uneven_header
+
+NA = frozenset(["", "NA"])
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("a,b\n1,2\n", ","),
+        ("a;b\n1;2\n", ";"),
+        ("1,5;2,5\n3,5;4,5\n", ";"),
+        ("a b,c d\n1,2\n3,4\n", ","),
+        ("when,x\n2024-01-01 10:00,1\n2024-01-01 11:00,2\n", ","),
+        ("1, 2, 3\n4, 5, 6\n", ","),
+        ("1 2 3\n4  5 6\n", " "),
+        ("1|2\n3|4\n", "|"),
+        ("a\tb\n1\t2\n", "\t"),
+        ("x;y,1,2\nz;w,3,4\n", ","),
+        ('"a;b;c",1\n"d",2\n', ","),
+        ("1\n2\n3\n", ","),
+        ("a,b,c\n1,2,3\n4,5\n6,7,8\n", ","),
+        ('a,"b\n;;;\n;;;",c\n1,2,3\n', ","),
+    ],
+)
+def test_the_delimiter(text, mark):
+    assert find_delimiter(Lines(text.encode(), 1), ".csv") == mark
+
+
+def test_tabs_are_preferred_where_the_name_says_so():
+    text = Lines(b"1,5\t2,5\n3,5\t4,5\n", 1)
+    assert find_delimiter(text, ".tsv") == "\t"
+    assert find_delimiter(Lines(b"1\n2\n", 1), ".tsv") == "\t"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([["a", "b"], ["1", "2"]], True),
+        ([["a", ""], ["1", "2"]], True),
+        ([["1", "2"], ["3", "4"]], False),
+        ([["x", "1"], ["y", "2"]], False),
+        ([["NA", "NA"], ["3", "4"]], False),
+        ([["a", "b"], ["c", "d"]], False),
+        ([["1", "2"], ["3", "4"], ["0.5", "6"]], False),
+        ([["1", "2"], ["5", "9"]], False),
+        ([["1", "2", "4"], ["0.5", "9", "1"]], False),
+        ([["x", "1990", "1992"], ["y", "2", "7"]], False),
+        ([["a", "b"]], True),
+        ([["1", "b"]], False),
+    ],
+)
+def test_the_header(rows, expected):
+    assert has_header(rows, NA, "x.csv") is expected
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["0", "1"], ["0.5", "2"]],
+        [["", "0", "1"], ["0", "5", "2"]],
+        [["land", "1990", "1991"], ["DE", "5", "2"]],
+    ],
+)
+def test_numbers_that_may_be_names_are_refused(rows):
+    with pytest.raises(InputError, match=r"line 1.*\n  fix: .*header=True or header=False"):
+        has_header(rows, NA, "x.csv")
+
+
+def test_half_a_header_is_refused():
+    with pytest.raises(InputError, match="line 1: 'id' above numbers, beside '1990'"):
+        has_header([["id", "1990"], ["7", "1"], ["8", "2"]], NA, "x.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "bad"), [("a,b\n1,2,3\n4,5,6\n", True), ("a,b\n1,2\n3\n", False)]
+)
+def test_uneven_headers(text, bad):
+    fields = find_fields(Lines(text.encode(), 1), ",", "x.csv")
+    if not bad:
+        refuse_uneven_header(fields, "x.csv")
+        return
+    with pytest.raises(InputError, match="line 1: 2 names, the lines below have 3 fields"):
+        refuse_uneven_header(fields, "x.csv")

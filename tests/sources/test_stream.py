@@ -1,0 +1,171 @@
+"""Streams of blocks: nothing is lost, whatever the lengths of the blocks."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mercer.errors import InputError
+from mercer.sources import scan
+from mercer.sources._stream import open_stream
+
+X = np.random.default_rng(3).standard_normal((40, 3))
+KINDS = {
+    "array": np.array,
+    "sparse": scipy.sparse.csr_array,
+    "csc matrix": scipy.sparse.csc_matrix,
+    "pandas": lambda x: pd.DataFrame(x, columns=["a", "b", "c"]),
+    "polars": lambda x: pl.DataFrame(x, schema=["a", "b", "c"]),
+    "record batch": lambda x: pa.record_batch(dict(zip("abc", x.T, strict=True))),
+}
+
+
+def cut(lengths, kind="array"):
+    """Yield X in blocks of these lengths, then the rest in one."""
+    at = 0
+    for length in lengths:
+        yield KINDS[kind](X[at : at + length])
+        at = min(len(X), at + length)
+    yield KINDS[kind](X[at:])
+
+
+def walk(source, rows, start=0):
+    blocks = list(source.blocks(rows, start))
+    dense = [b.toarray() if scipy.sparse.issparse(b) else b for b in blocks]
+    assert all(block.dtype == source.dtype for block in blocks)
+    return np.concatenate(dense)
+
+
+@settings(deadline=None, derandomize=True)
+@given(
+    lengths=st.lists(st.integers(0, 15), max_size=8),
+    rows=st.integers(1, 50),
+    kind=st.sampled_from(list(KINDS)),
+)
+def test_any_lengths_give_the_same_rows(lengths, rows, kind):
+    source = open_stream(cut(lengths, kind))
+    assert source.max_passes == 1
+    assert not source.counted
+    assert np.array_equal(walk(source, rows), X)
+    assert source.counted
+    assert source.shape == X.shape
+
+
+@settings(deadline=None, derandomize=True)
+@given(lengths=st.lists(st.integers(0, 15), max_size=8), late=st.integers(0, 4))
+def test_a_function_makes_any_number_of_walks(lengths, late):
+    source = open_stream(lambda: cut(lengths))
+    for _ in range(3):
+        assert np.array_equal(walk(source, 10), X)
+    blocks = list(source.blocks(10, 10 * late))
+    assert np.array_equal(np.concatenate([X[:0], *blocks]), X[10 * late :])
+    assert source.max_passes == float("inf")
+
+
+def test_an_iterator_comes_once():
+    source = scan(cut([5, 5]))
+    walk(source, 7)
+    with pytest.raises(InputError, match="only once"):
+        walk(source, 7)
+
+
+def test_blocks_are_made_when_they_are_needed():
+    made = []
+
+    def blocks():
+        for number in range(100):
+            made.append(number)
+            yield X
+
+    walking = scan(blocks()).blocks(40)
+    assert made == [0]
+    next(walking)
+    next(walking)
+    assert made == [0, 1]
+
+
+def test_one_buffer_may_be_filled_again_and_again():
+    def blocks():
+        buffer = np.empty((4, 3))
+        for at in range(0, 40, 4):
+            buffer[:] = X[at : at + 4]
+            yield buffer
+
+    source = scan(blocks)
+    for rows in (1, 3, 8, 40):
+        parts = [block.copy() for block in source.blocks(rows)]
+        assert np.array_equal(np.concatenate(parts), X)
+
+
+def test_the_length_is_a_forecast():
+    assert scan(iter([X, X, X])).shape == (120, 3)
+    unknown = scan(x for x in [X])
+    assert unknown.shape[0] > 40
+    assert "about" in repr(unknown)
+    assert unknown.nbytes == unknown.shape[0] * 24
+    sparse = scan(iter([scipy.sparse.eye_array(4), scipy.sparse.eye_array(4)]))
+    assert sparse.nnz == 8
+    assert 0 < sparse.nbytes < 8 * 4 * 8
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse"])
+def test_columns_by_place(kind):
+    source = scan(cut([5], kind), columns=[2, 0])
+    assert source.names == ("2", "0")
+    assert np.array_equal(walk(source, 9), X[:, [2, 0]])
+
+
+def test_columns_by_name():
+    source = scan(cut([5], "polars"), drop="b")
+    assert source.names == ("a", "c")
+    assert np.array_equal(walk(source, 9), X[:, [0, 2]])
+    assert source.place(3, 1) == "a stream of blocks, row 3, column 1 ('c')"
+
+
+def test_readers_of_arrow_are_streams():
+    table = pa.table(dict(zip("abc", X.T, strict=True)))
+    source = scan(table.to_reader(max_chunksize=7))
+    assert source.names == ("a", "b", "c")
+    assert np.array_equal(walk(source, 9), X)
+
+
+def test_fingerprints():
+    assert scan(cut([5])).fingerprint() != scan(cut([5])).fingerprint()
+    mark = scan(lambda: cut([5])).fingerprint()
+    assert scan(lambda: cut([5])).fingerprint() == mark
+    assert scan(lambda: cut([6])).fingerprint() != mark
+    assert scan(lambda: cut([5], "sparse")).fingerprint() != mark
+    assert scan(lambda: cut([5], "pandas")).fingerprint() != mark
+
+
+def test_a_list_of_blocks_made_by_a_function():
+    source = scan(lambda: [X[:9], X[9:]])
+    assert np.array_equal(walk(source, 4), X)
+    assert np.array_equal(walk(source, 4), X)
+
+
+def test_faults_of_the_program_are_its_own():
+    def blocks():
+        yield X
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        walk(scan(blocks()), 9)
+
+
+def test_walks_of_different_length_are_refused():
+    lengths = iter([3, 3, 4])
+    source = scan(lambda: iter([X] * next(lengths)))
+    walk(source, 9)
+    with pytest.raises(InputError, match="160 rows, and 120 before"):
+        walk(source, 9)
+
+
+def test_a_function_that_keeps_its_iterator():
+    blocks = iter([X, X])
+    with pytest.raises(InputError, match="the same iterator"):
+        walk(scan(lambda: blocks), 9)

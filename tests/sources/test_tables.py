@@ -1,0 +1,79 @@
+"""Foreign errors become three lines; slices are in order; fingerprints follow the files."""
+
+import os
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from mercer.errors import InputError
+from mercer.sources import _tables
+from mercer.sources._tables import files_fingerprint, readable, select_names, spread
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError("end of\nstream"),
+        MemoryError(),
+        pa.ArrowInvalid("end of stream"),
+        pa.ArrowNotImplementedError("x"),
+        pl.exceptions.ComputeError("x"),
+        pl.exceptions.PanicException("x"),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_foreign_errors_are_three_lines(error):
+    with pytest.raises(InputError) as caught, readable("a.parquet", "the file"):
+        raise error
+    assert len(str(caught.value).splitlines()) == 3
+    assert "a.parquet" in caught.value.got
+
+
+@pytest.mark.parametrize(
+    "kind", [KeyError, ZeroDivisionError, KeyboardInterrupt, GeneratorExit]
+)
+def test_our_own_faults_are_not_hidden(kind):
+    with pytest.raises(kind), readable("a.parquet", "the file"):
+        raise kind
+
+
+def test_our_own_refusals_stay():
+    own = InputError("what", got="got", fix="fix")
+    with pytest.raises(InputError) as caught, readable("a.parquet", "the file"):
+        raise own
+    assert caught.value is own
+
+
+@pytest.mark.parametrize("start", [0, 3, 10, 11])
+def test_slices(start, monkeypatch):
+    monkeypatch.setattr(_tables, "SLICE", 64)
+    frame = pl.DataFrame({"a": range(11), "^b.*$": range(11), "bc": range(11)})
+    parts = list(spread(["^b.*$", "a"], frame.lazy(), start, 11, 2))
+    assert all(len(part) <= 4 for part in parts)
+    assert all(part.columns == ["^b.*$", "a"] for part in parts)
+    assert [x for part in parts for x in part["a"]] == list(range(start, 11))
+
+
+def test_a_name_is_no_pattern():
+    lazy = pl.DataFrame({"^.*$": [1], "b": [2]}).lazy()
+    assert select_names(lazy, ["^.*$"]).collect().columns == ["^.*$"]
+
+
+def test_fingerprints(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(np.arange(100_000).tobytes())
+    os.utime(path, (1, 1))
+    mark = files_fingerprint([path], ["x"])
+    assert files_fingerprint([path], ["x"]) == mark
+    assert files_fingerprint([path], ["y"]) != mark
+    assert files_fingerprint([path, path], ["x"]) != mark
+    os.utime(path, (1, 2))
+    assert files_fingerprint([path], ["x"]) != mark
+    for at in (5, 799_999):
+        data = bytearray(np.arange(100_000).tobytes())
+        data[at] ^= 1
+        path.write_bytes(data)
+        os.utime(path, (1, 1))
+        assert files_fingerprint([path], ["x"]) != mark
