@@ -11,6 +11,11 @@ from mercer.operators._rows import Rows
 from mercer.operators._running import RunningMoments
 
 
+def sketch_rank(components: int, columns: int) -> int:
+    """Return m = max(4k, k + 30), at most p: directions kept where k are wanted."""
+    return min(columns, max(4 * components, components + 30))
+
+
 @final
 class RunningSvd:
     """A factor B (< 2m, p) with BᵀB ≈ S, the centred scatter of all rows so far.
