@@ -142,7 +142,7 @@ class PCA(GaussianDensity, SpectralEstimator):
             components=self._most_components(_counted(source.shape, weights)),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
-            gram_flops=gram_flops(source),
+            gram_flops=gram_flops(source, weights is not None),
             tol=self._tolerance(source),
             **self._resources(),
         )

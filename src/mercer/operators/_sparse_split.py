@@ -126,11 +126,11 @@ class Split:
         return _held_cells(nnz)
 
 
-def gram_flops(source: Source) -> float | None:
+def gram_flops(source: Source, weighted: bool = False) -> float | None:
     """Return the cost of the Gram matrix of sparse data, None for dense data (np²)."""
     if not isinstance(source, SparseSource):
         return None
-    return Split.of(Sample.of(source.array), source.shape[0]).flops
+    return Split.of(Sample.of(source.array), source.shape[0], weighted).flops
 
 
 def gram_bytes(nnz: int, p: int, threads: int) -> float:
