@@ -111,7 +111,9 @@ class BlockRows:
         from mercer.operators._choose import rows_of
 
         exponent, origin = (self.exponent, self.origin) if placed else (None, None)
-        rows = rows_of(in_memory(block), self._weights_of(part), self.products, exponent, origin)
+        rows = rows_of(
+            in_memory(block), self._weights_of(part), self.products, exponent, origin
+        )
         assert isinstance(rows, Rows)
         rows.tile_share = 1.0  # the block is a small part already
         return rows

@@ -162,7 +162,7 @@ def _gram(p: Problem, machine: Machine) -> Path:
     seconds = flops / machine.symmetric_rate(m, p.itemsize)
     seconds += 2 * p.data_bytes / (machine.stream * machine.threads)  # read and shifted
     if p.nnz is not None:
-        seconds += p.nnz / (0.05e9 * machine.threads)  # parting the columns
+        seconds += p.nnz / (0.05e9 * machine.threads)  # column sums and the parting of columns
     solver, more, space, words = _small_solver(m, p, machine, _blas_buffers(flops))
     lanes = machine.threads if m <= _LANES and flops > 2e7 else 1
     sums = float(lanes * m * m * (8 + p.itemsize))
