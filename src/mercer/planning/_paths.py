@@ -17,6 +17,10 @@ _WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in flo
 _LANES = 1000  # columns up to which each thread keeps its own sums
 
 
+class PathEndedError(ArithmeticError):
+    """A path has shown on its way that it will miss `tol`: the next one is taken."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Path:
     """One way to solve the problem, with its forecast."""
