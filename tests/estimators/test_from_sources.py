@@ -326,7 +326,7 @@ def test_products_too_coarse_for_the_first_block_end_the_walk_there(tmp_path, ca
     np.save(tmp_path / "rows.npy", rows)
     source = mercer.scan(tmp_path / "rows.npy")
     with caplog.at_level("INFO", logger="mercer"):
-        model = _Gram(3, memory="40MB", tol=1e-5).fit(source)
+        model = _Gram(3, memory="60MB", tol=1e-5).fit(source)
     assert "too coarse for the first block" in caplog.text
     assert source.walks == 2  # one was left after a block
     wide = rows.astype(np.float64)

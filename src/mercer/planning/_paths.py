@@ -90,7 +90,7 @@ def _streamed(path: Path, p: Problem) -> Path:
     if path.name == "dual":
         panels = max(1, math.ceil(8 * p.rows * m / (4 * p.block_bytes)))
         passes, held = 2 + panels, held + 4 * p.block_bytes + 8.0 * p.rows**2
-        held += 8.0 * p.rows**2 if p.kept else 0
+        held += 8.0 * p.rows**2 + 16 * m * p.components if p.kept else 0
     if path.name == "krylov" and p.kept:
         assert isinstance(path.solver, BlockKrylov)
         held += 8 * m * path.solver.block * passes
