@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import os
 from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any, Self
@@ -28,9 +29,10 @@ from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._parameters import learned, publish
 from mercer.kernels import Kernel, Precomputed
 from mercer.operators import LandmarkSums
-from mercer.sources import scan
+from mercer.sources import BlockSource, scan
 
 _START = 16  # axes more with which passes without limit start
+_FILE_ROWS = 4096  # of a block that is read from a file
 _BUFFER = 10_000  # rows that settle lengthscale, standardisation and landmarks
 
 
@@ -350,6 +352,14 @@ def _refuse_passes(passes: Any) -> None:
             got=f"passes={passes!r}",
             fix="pass a whole number from 1 on, or None",
         )
+
+
+def opened(X: Any) -> Any:
+    """Return the rows of a file as an iterator of blocks, anything else as it is."""
+    if not isinstance(X, BlockSource | str | os.PathLike):
+        return X
+    source = scan(X)
+    return source.blocks(_FILE_ROWS) if isinstance(source, BlockSource) else source.array
 
 
 def is_blocks(X: Any) -> bool:

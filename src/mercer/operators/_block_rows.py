@@ -48,7 +48,7 @@ class BlockRows:
     journal : Journal or None
         Where the sums are kept on the way.
     name : str
-        What the walks are called: "pass 1", "pass 2", …
+        What a journal calls the walks: "gram 1", "gram 2", …
     """
 
     def __init__(
@@ -93,6 +93,7 @@ class BlockRows:
             sums,
             step,
             walk=f"{self.name} {self.walks}",
+            title=f"pass {self.walks}",
             journal=self.journal if journal else None,
         )
         if self.weights is not None and n != len(self.weights):

@@ -36,6 +36,7 @@ def fold(
     step: Callable[[slice, Any], None],
     *,
     walk: str,
+    title: str = "rows",
     journal: Journal | None = None,
 ) -> int:
     """Call ``step(part, block)`` for every block in order and return the number of rows.
@@ -52,6 +53,8 @@ def fold(
         Takes the row numbers and the rows of a block.
     walk : str
         What a journal calls this walk, such as "gram 1".
+    title : str
+        What people are told it is, such as "pass 1".
     journal : Journal or None
         Where a checkpoint is kept. What it holds of this walk is not read again.
     """
@@ -64,7 +67,7 @@ def fold(
         if ended and known:
             source.shape, source.counted = (start, source.shape[1]), True
             return start
-    with task(walk):
+    with task(title):
         for block in fetched(source, rows, start):
             part = slice(start, start + block.shape[0])
             with unheard():
