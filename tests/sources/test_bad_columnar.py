@@ -48,7 +48,7 @@ def with_other_count(data, times):
     """
     at = footer_start(data)
     head, tail = bytes(data[:at]), bytes(data[at:])
-    assert tail.count(b"\xd0\x0f") == 8  # all, one row group, and both of each column
+    assert tail.count(b"\xd0\x0f") >= 5  # the file, its row group and its columns
     return head + tail.replace(b"\xd0\x0f", b"\x90\x4e", times)
 
 
@@ -70,10 +70,10 @@ def without_middle():
 
 
 def huge_buffer():
-    """Return a file with the length of its first buffer, 800 bytes, made absurd."""
+    """Return a file with the lengths of its buffers, 800 bytes, made absurd."""
     data = arrow(True)
-    at = data.index((800).to_bytes(8, "little"))
-    return changed(data, at, (1 << 60).to_bytes(8, "little"))
+    assert data.count((800).to_bytes(8, "little")) >= 30
+    return data.replace((800).to_bytes(8, "little"), (1 << 60).to_bytes(8, "little"))
 
 
 # name of the file, its bytes, and what the refusal must say

@@ -21,6 +21,7 @@ from mercer.operators import (
     RunningSvd,
     centred,
     rows_of,
+    sketch_rank,
 )
 from mercer.planning import Path
 from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum, fix_signs
@@ -115,7 +116,7 @@ def solve(
     """
     if isinstance(source, Summed):
         return _told(source, path, recipe, refuse)
-    run = {"gram": _gram, "dual": _dual, "svd": _direct, "krylov": _direct}[path.name]
+    run = _PATHS[path.name]
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         try:
             rows = _rows(source, weights, path, recipe)
@@ -133,7 +134,7 @@ def _told(
     """Return the pairs from sums that are all there is."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         try:
-            return (sketched if path.name == "sketch" else _gram)(source, path, recipe)
+            return (_sketched if path.name == "sketch" else _gram)(source, path, recipe)
         except _OutOfRangeError:
             refuse()
             raise
@@ -296,14 +297,18 @@ def _direct(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     return spectrum.padded(recipe.components), found
 
 
-def sketched(rows: Summed, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
-    """Pairs of the directions that a stream has kept: θ_i ≤ λ_i ≤ θ_i + slack.
+def _sketched(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
+    """Pairs of the directions that one pass has kept: θ_i ≤ λ_i ≤ θ_i + slack.
 
     Columns are scaled by F afterwards: FSF = (BF)ᵀ(BF) + FEF, with ‖FEF‖ ≤ max f²·‖E‖ and
     a trace that is known.
     """
-    sums = rows.sums
-    assert isinstance(sums, RunningSvd)
+    if isinstance(rows, Summed):
+        sums = rows.sums
+        assert isinstance(sums, RunningSvd)
+    else:
+        assert isinstance(rows, BlockRows)
+        sums = rows.sketch(sketch_rank(recipe.components, rows.shape[1]))
     moments = sums.moments()
     centring, storage = describe(rows, moments, recipe)
     kept, diagonal, most = sums.factor, moments.scatter, 1.0
@@ -375,3 +380,12 @@ def features_from_samples(op: Operator, spectrum: Spectrum) -> Spectrum:
     certificate = spectrum.certificate.with_residual(spectrum.certificate.residual * growth)
     right = np.concatenate([fix_signs(v), missing], axis=1)
     return dataclasses.replace(spectrum, right=right, certificate=certificate)
+
+
+_PATHS: dict[str, Callable[[Any, Path, Recipe], tuple[Spectrum, Found]]] = {
+    "gram": _gram,
+    "dual": _dual,
+    "svd": _direct,
+    "krylov": _direct,
+    "sketch": _sketched,
+}

@@ -17,8 +17,7 @@ from mercer.errors import InputError
 from mercer.estimators._base import repeat_counts
 from mercer.estimators._batches import Batches
 from mercer.estimators._door import refuse_bad_cells
-from mercer.operators import RunningMoments, RunningSvd
-from mercer.solvers import Exact
+from mercer.operators import RunningMoments, RunningSvd, sketch_rank
 from mercer.sources import BlockSource, Source
 
 _WIDEST = 8000  # columns up to which p×p sums are kept
@@ -191,8 +190,7 @@ class PCAStream:
                 got=f"n_components={wanted!r}, {this._budget():,} bytes allowed",
                 fix="pass a whole number",
             )
-        k = int(wanted)
-        return Batches(RunningSvd(min(p, max(4 * k, k + 30))), this.forget)
+        return Batches(RunningSvd(sketch_rank(int(wanted), p)), this.forget)
 
     def _enough(self, stream: Batches) -> bool:
         """Tell whether the rows seen can have that many axes."""
@@ -309,16 +307,4 @@ def _refuse_names(one: Any, other: Any) -> None:
 
 def _sketch_plan(problem: planning.Problem, sums: RunningSvd) -> planning.Plan:
     """Return the one path there is: the pairs of the directions that were kept."""
-    m, p = sums.rank, problem.cols
-    path = planning.Path(
-        name="sketch",
-        solver=Exact(),
-        passes=1,
-        bytes=int(8.0 * p * (4 * m + 2)),
-        flops=8.0 * m * p * problem.rows,
-        seconds=8.0 * m * p * problem.rows / problem.rates.rate(problem.rates.thin, 8),
-        digits="bound",
-        products=8,
-        note=f"{m} leading directions kept on the way",
-    )
-    return planning.Plan(problem, path, ())
+    return planning.Plan(problem, planning.sketch_path(problem, sums.rank), ())

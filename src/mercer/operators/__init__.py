@@ -21,7 +21,7 @@ from mercer.operators._landmarks import Landmarks
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._running import RunningMoments
-from mercer.operators._running_svd import RunningSvd
+from mercer.operators._running_svd import RunningSvd, sketch_rank
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
 from mercer.operators._walk import Journal, Sums, fetched, fold
@@ -65,5 +65,6 @@ __all__ = [
     "select",
     "share_lost",
     "side_dtype",
+    "sketch_rank",
     "take_out",
 ]

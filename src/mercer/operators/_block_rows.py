@@ -20,8 +20,9 @@ from mercer.operators._centring import Centring, Moments
 from mercer.operators._rounding import Rounding
 from mercer.operators._rows import Rows
 from mercer.operators._running import RunningMoments
+from mercer.operators._running_svd import RunningSvd
 from mercer.operators._walk import Journal, Sums, fold
-from mercer.sources import BlockSource, bad_cell, bad_cell_error, scan
+from mercer.sources import BlockSource, bad_cell, bad_cell_error, in_memory
 
 _SAMPLE_SHARE = 0.05  # of the rows that are kept to start an iteration from
 _SAMPLE_BYTES = 32e6
@@ -110,7 +111,9 @@ class BlockRows:
         from mercer.operators._choose import rows_of
 
         exponent, origin = (self.exponent, self.origin) if placed else (None, None)
-        rows = rows_of(scan(block), self._weights_of(part), self.products, exponent, origin)
+        rows = rows_of(
+            in_memory(block), self._weights_of(part), self.products, exponent, origin
+        )
         assert isinstance(rows, Rows)
         rows.tile_share = 1.0  # the block is a small part already
         return rows
@@ -143,20 +146,41 @@ class BlockRows:
             sums.sample(part, block)
 
         self.walk(sums, step)
+        if running.whole:  # the worst block speaks for those that came before it, too
+            running.error += max(0.0, rounding.charged * running.raw_trace - sums.charged)
+        self._settle(running)
+        self.sample = sums.rows
+        return running.moments()
+
+    def sketch(self, rank: int) -> RunningSvd:
+        """Return `rank` leading directions of all rows, and their moments: one walk."""
+        sums = RunningSvd(rank)
+
+        def step(part: slice, block: Any) -> None:
+            if self.weights is not None and not np.any(self._weights_of(part)):
+                sums.sums.rows += block.shape[0]
+                return
+            rows = self.rows(part, block, placed=False)
+            if not rows.moments().in_range:
+                rows = self._in_range(part, block)
+            sums.add(rows)
+
+        self.walk(sums, step)
+        self._settle(sums.sums)
+        return sums
+
+    def _settle(self, running: RunningMoments) -> None:
+        """Place the rows about the mean that a first walk has found."""
         if running.total <= 1:
             raise InputError(
                 "weights are repeat counts; their sum must exceed 1",
                 got=f"sum {running.total:g} over {running.rows} rows",
                 fix="rescale: w * len(w) / w.sum()",
             )
-        if running.whole:  # the worst block speaks for those that came before it, too
-            running.error += max(0.0, rounding.charged * running.raw_trace - sums.charged)
         if self.source.nnz is None:  # sparse rows stay about zero
             running.recentred(self.source.products)
         assert running.origin is not None
         self.origin, self.exponent = running.origin, running.exponent
-        self.sample = sums.rows
-        return running.moments()
 
     def _sample_size(self) -> tuple[int, int]:
         """Return s and m: every s-th row is kept to start from, at most m; 0 for none."""
@@ -178,7 +202,7 @@ class BlockRows:
         exponent = binary_exponent(float(np.max(half, initial=0.0))) + 2
         from mercer.operators._choose import rows_of
 
-        rows = rows_of(scan(block), self._weights_of(part), self.products, exponent)
+        rows = rows_of(in_memory(block), self._weights_of(part), self.products, exponent)
         assert isinstance(rows, Rows)
         return rows
 

@@ -7,7 +7,7 @@ from mercer.planning._kernel_paths import (
     sampled_rows,
     start_landmarks,
 )
-from mercer.planning._paths import Path
+from mercer.planning._paths import Path, sketch_path
 from mercer.planning._plan import Plan, plan
 from mercer.planning._problem import KernelCost, Problem
 
@@ -21,5 +21,6 @@ __all__ = [
     "few_walks",
     "plan",
     "sampled_rows",
+    "sketch_path",
     "start_landmarks",
 ]

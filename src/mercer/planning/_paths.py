@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 from mercer.arrays import show_bytes
-from mercer.operators import gram_bytes
+from mercer.operators import gram_bytes, sketch_rank
 from mercer.planning._cost import Machine
 from mercer.planning._problem import Problem
 from mercer.solvers import BlockKrylov, Exact, Solver, Stored
@@ -64,6 +64,8 @@ def candidates(problem: Problem) -> list[Path]:
         paths.append(_gram(problem, machine))
     if 3 * problem.components <= problem.smaller and problem.smaller > 20:
         paths.append(_krylov(problem, machine))
+    if problem.block_bytes and problem.max_passes < 2:  # where sums do not fit, and rows go
+        paths.append(sketch_path(problem, sketch_rank(problem.components, problem.cols)))
     paths = [_streamed(path, problem) for path in paths]
     if problem.allowed is None:
         return paths
@@ -160,7 +162,7 @@ def _gram(p: Problem, machine: Machine) -> Path:
     seconds = flops / machine.symmetric_rate(m, p.itemsize)
     seconds += 2 * p.data_bytes / (machine.stream * machine.threads)  # read and shifted
     if p.nnz is not None:
-        seconds += p.nnz / (0.05e9 * machine.threads)  # parting the columns
+        seconds += p.nnz / (0.05e9 * machine.threads)  # column sums and the parting of columns
     solver, more, space, words = _small_solver(m, p, machine, _blas_buffers(flops))
     lanes = machine.threads if m <= _LANES and flops > 2e7 else 1
     sums = float(lanes * m * m * (8 + p.itemsize))
@@ -209,3 +211,12 @@ def _krylov(p: Problem, machine: Machine) -> Path:
     return Path(
         "krylov", solver, passes + 1, int(held), flops, seconds, "tol", p.itemsize, note
     )
+
+
+def sketch_path(p: Problem, rank: int) -> Path:
+    """Return the path of rows that are seen once: `rank` leading directions are kept."""
+    flops = 8.0 * rank * p.cols * p.rows
+    held = 8.0 * p.cols * (5 * rank + 2) + _blas_buffers(flops)
+    seconds = flops / p.rates.rate(p.rates.thin, 8)
+    note = f"{rank} leading directions kept on the way"
+    return Path("sketch", Exact(), 1, int(held), flops, seconds, "bound", 8, note)

@@ -147,7 +147,7 @@ class PolarsArrowSource(TableSource):
     def _blocks(self, rows: int, start: int) -> Iterator[Array]:
         every = range(len(self.names))
         with readable(self.label, _KIND):
-            for frame in spread(self.names, self._lazy, start, self.shape[0], rows):
+            for frame in spread(self.cells.at, self._lazy, start, self.shape[0], rows):
                 yield self.cells.block(frame, every)
 
     def fingerprint(self) -> str:

@@ -37,7 +37,7 @@ def kind_in_words(dtype: Any, stored: str = "") -> str | None:
     if dtype.is_numeric() or _name(dtype) == "Boolean":
         return None
     stored = stored.strip('"').lower()
-    if stored.startswith("decimal"):
+    if stored.startswith(("decimal", "float16", "halffloat")):
         return None
     if stored == "null":
         return "only missing values"

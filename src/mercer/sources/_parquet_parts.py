@@ -127,6 +127,8 @@ class PyarrowPart(Part):
         first = int(np.searchsorted(ends, start, side="right"))
         skip = start - (int(ends[first - 1]) if first else 0)
         groups = list(range(first, len(self._groups)))
+        if not groups:
+            return
         with readable(self.path.name, _KIND), self._file() as file:
             wanted = list(names)
             for batch in file.iter_batches(rows, row_groups=groups, columns=wanted):
@@ -176,4 +178,6 @@ class PolarsPart(Part):
     def read(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
         """See `Part.read`."""
         with readable(self.path.name, _KIND):
-            yield from spread(names, self._lazy, start, self.rows, rows)
+            every = list(self.schema)
+            at = [every.index(name) for name in names]
+            yield from spread(at, self._lazy, start, self.rows, rows)

@@ -74,22 +74,27 @@ def _refusal(label: str, what: str, error: BaseException) -> InputError:
     )
 
 
-def spread(names: Sequence[str], lazy: Any, start: int, stop: int, rows: int) -> Iterator[Any]:
-    """Yield rows `start` to `stop` of a lazy polars frame in slices: polars frames.
+def spread(at: Sequence[int], lazy: Any, start: int, stop: int, rows: int) -> Iterator[Any]:
+    """Yield columns `at` and rows `start` to `stop` of a lazy polars frame: polars frames.
 
     Every slice is a query of its own, so that it takes more than `rows` where these are few.
     """
-    chosen = select_names(lazy, names)
-    step = max(rows, SLICE // (8 * len(names)))
-    for at in range(start, stop, step):
-        yield chosen.slice(at, min(step, stop - at)).collect()
+    chosen = columns_at(lazy, at)
+    step = max(rows, SLICE // (8 * len(at)))
+    for first in range(start, stop, step):
+        yield chosen.slice(first, min(step, stop - first)).collect()
 
 
-def select_names(lazy: Any, names: Sequence[str]) -> Any:
-    """Return a lazy polars frame of these columns; a name is no pattern here."""
-    import polars.selectors as cs
+def columns_at(lazy: Any, at: Sequence[int]) -> Any:
+    """Return a lazy polars frame of the columns at these places, in that order."""
+    import polars as pl
 
-    return lazy.select([cs.by_name(name) for name in names])
+    names = lazy.collect_schema().names()
+    if any(name.startswith("^") and name.endswith("$") for name in names):
+        # polars would take such a name for a pattern, however it is asked for.
+        plain = [f"column {place}" for place in range(len(names))]
+        lazy, names = lazy.rename(dict(zip(names, plain, strict=True))), plain
+    return lazy.select([pl.col(names[place]) for place in at])
 
 
 def files_fingerprint(paths: Sequence[Path], names: Sequence[str]) -> str:
