@@ -50,7 +50,7 @@ class Diary:
 
 def walked(rows=6, journal=None, sums=None, source=None):
     sums, source = sums or Sum(), source or Pieces(X, 4, forecast=10)
-    n = fold(source, rows, sums, sums.step, walk="one", journal=journal)
+    n = fold(source, rows, sums, sums.step, walk="one", title="pass 1", journal=journal)
     return n, sums, source
 
 
@@ -123,7 +123,7 @@ def test_listeners_hear_rows_and_bytes_and_nothing_from_inside():
     with listening(Listener()):
         walked(20, sums=Busy())
     assert heard == [
-        "one",
+        "pass 1",
         (20, 20, "20 of about 20 rows, 984 B of 984 B"),
         (40, 40, "40 of about 40 rows, 984 B of 984 B"),
         (41, 41, "41 of about 41 rows, 984 B of 984 B"),
