@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from pca_streams import assert_same, rows, streamed
 from streams import blocks, untouched
 
@@ -149,3 +150,33 @@ class TestWide:
             model.remove(X[:1])
         with pytest.raises(InputError, match="cannot be merged"):
             model.merge(PCA(3).partial_fit(X))
+
+
+class TestOnePass:
+    """`fit` of an iterator, whose rows are seen once, where p×p sums do not fit."""
+
+    @staticmethod
+    def parts(sparse=False):
+        rng = np.random.default_rng(0)
+        ways = rng.standard_normal((5, 1500)) * (rng.random((5, 1500)) < 0.2)
+        for _ in range(30):
+            block = rng.standard_normal((40, 5)) @ ways
+            yield scipy.sparse.csr_array(block) if sparse else block + 7.0
+
+    @pytest.mark.parametrize("sparse", [False, True])
+    def test_leading_directions_are_kept(self, sparse):
+        X = np.concatenate([part.toarray() if sparse else part for part in self.parts(sparse)])
+        model = PCA(3, memory="45MB").fit(self.parts(sparse))
+        assert model.plan_.chosen.name == "sketch"
+        assert_same(model, PCA(3).fit(X), X)
+
+    def test_exact_sums_where_they_fit(self):
+        assert PCA(3).fit(self.parts()).plan_.chosen.name == "gram"
+
+    def test_bad_cells_are_named(self):
+        def parts():
+            yield from self.parts()
+            yield np.full((2, 1500), np.nan)
+
+        with pytest.raises(InputError, match=r"1200|row 1,200|row 1200"):
+            PCA(3, memory="45MB").fit(parts())

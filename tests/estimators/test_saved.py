@@ -127,6 +127,15 @@ def test_a_stream_goes_on_where_it_was_saved(settled, path):
         assert models.differences(model.merge(other), loaded.merge(other)) == []
 
 
+@pytest.mark.parametrize("name", ["pca stream", "pca stream looked at", "pca stream wide"])
+def test_a_stream_of_batches_goes_on_where_it_was_saved(name, path):
+    model, new = models.made(name), models.new_rows(name)
+    loaded = there_and_back(model, path)
+    z = model.partial_fit(new).transform(new)
+    assert loaded.partial_fit(new).transform(new).tobytes() == z.tobytes()
+    assert loaded.n_samples_ == model.n_samples_
+
+
 def test_the_way_back_is_learned_after_loading_as_before(path):
     model = KernelPCA(2).fit(models.X)
     loaded = there_and_back(model, path)
@@ -262,6 +271,43 @@ def test_a_file_that_no_save_wrote_is_refused(case, path):
     with pytest.raises(InputError) as caught:
         mercer.load(path)
     assert str(path) in caught.value.got
+
+
+JUNK = (
+    None, -1, 10**30, "x", [1, [2]], {}, {"=": "RBF", "lengthscale": -1}, {"=": "RBF"},
+    {"=": "tuple", "items": [1]}, {"=": "array", "name": "mean_"},
+    {"=": "type", "value": "float32"}, {"=": "FeaturesOf", "features": {"=": "One"}},
+    {"=": "Generator", "state": {"=": "dict", "items": [["bit_generator", "PCG64"]]}},
+    {"=": "Engine", "parameters": {"=": "dict", "items": []}, "fitted": 7},
+)  # fmt: skip
+
+
+def places(value):
+    """List every place inside a description where something else could stand."""
+    if not isinstance(value, dict | list):
+        return []
+    keys = value if isinstance(value, dict) else range(len(value))
+    return [spot for key in keys for spot in ((value, key), *places(value[key]))]
+
+
+@pytest.mark.parametrize("name", ["pca generator", "kernel compressed", "primal", "stream"])
+def test_junk_in_a_description_is_refused_or_read_and_nothing_else_happens(name, path):
+    rng = np.random.default_rng(7)
+    mercer.save(models.made(name), path)
+    header, arrays = store.read(path)
+    whole = {key: header[key] for key in ("kind", "class", "parameters", "fitted")}
+    refused = 0
+    for _ in range(40):
+        other = json.loads(json.dumps(whole))
+        spots = places([other["parameters"], other["fitted"]])
+        where, key = spots[rng.integers(2, len(spots))]
+        where[key] = JUNK[rng.integers(len(JUNK))]
+        store.write(path, other, arrays)
+        try:
+            mercer.load(path)
+        except InputError:
+            refused += 1
+    assert refused > 20
 
 
 def test_parameters_that_a_file_lacks_take_their_default(path):

@@ -1,208 +1,181 @@
-"""Rows read block by block give the model of the rows in memory, whatever blocks and order."""
+"""Out of core = in core, for every kind of source, block length and order of rows."""
 
-import warnings
+import gzip
+import json
 
+import duckdb
+import h5py
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse
-from forced import FORCED, fit, gapped, suits
-from pieces import Pieces, in_blocks
+import zarr
 
-from mercer.errors import DataWarning
+import mercer
+from mercer import PCA
+from mercer.estimators import _from_sources
 
-K = 3
-BLOCKS = (1, 5, 32, 64, 1000)
-ORDERS = ("drawn", "sorted", "backwards", "by blocks")
-OPTIONS = {
-    "plain": {},
-    "standardize": {"standardize": True},
-    "features": {"feature_weight": np.linspace(0.5, 2, 24)},
-    "whiten": {"whiten": True},
-    "zca": {"whiten": "zca", "standardize": True},
-}
+N, P, K = 900, 12, 4
+NAMES = [f"x{i}" for i in range(P)]
 
 
-def table(kind, order="drawn", n=96, p=24):
-    X = gapped(n, p, 4, K, noise=0.1) * 8 + np.linspace(-50, 300, p)
-    if order == "sorted":  # the first axis runs with the rows: a trend
-        X = X[np.argsort(X @ np.linalg.svd(X - X.mean(0))[2][0])]
-    if order == "backwards":
-        X = X[::-1]
-    if order == "by blocks":
-        X = X[np.argsort(np.arange(n) % 7, kind="stable")]
-    if kind == "far":
-        return X + 1e7
-    if kind == "float32":
-        return X.astype(np.float32)
-    if kind == "integers":
-        return np.rint(X * 20).astype(np.int32)
-    if kind == "sparse":
-        return scipy.sparse.csr_array(np.where(X > 100, X, 0))
-    return np.ascontiguousarray(X)
+def table(order="mixed"):
+    """Rows with a trend, far from the origin; all values exact in a few digits of text."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((N, P)) * np.linspace(4, 0.5, P)
+    X[:, 0] += np.linspace(0, 60, N)  # a trend: first and last rows differ by many deviations
+    X += 1e5 * np.arange(P)
+    X = np.round(X, 4)
+    if order == "mixed":
+        return X
+    if order == "sorted":
+        return X[np.argsort(X[:, 1])]
+    if order == "reversed":
+        return X[::-1].copy()
+    return X[rng.permutation(N)]
 
 
-def dense(X):
-    return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, np.float64)
+def sparse(X):
+    rng = np.random.default_rng(3)
+    return scipy.sparse.csr_array(np.where(rng.random(X.shape) < 0.3, X % 7, 0.0))
 
 
-def lapack(X, weights=None, standardize=False, feature_weight=None, **_):
-    """Return mean, scale, variances and axes by NumPy's float64, from the rows as they are."""
-    Y = dense(X)
-    w = np.ones(len(Y)) if weights is None else weights
-    mean = w @ (Y - Y[0]) / w.sum() + Y[0]
-    Y = Y - mean
-    scale = np.ones(Y.shape[1])
-    if standardize:
-        scale = np.sqrt(w @ Y**2 / (w.sum() - 1))
-    if feature_weight is not None:
-        scale = scale / np.sqrt(feature_weight)
-    A = np.sqrt(w)[:, None] * Y / scale
-    s, vt = np.linalg.svd(A, full_matrices=False)[1:]
-    return mean, scale, s**2 / (w.sum() - 1), vt
+def text(X, delimiter=","):
+    lines = [delimiter.join(NAMES)]
+    lines += [delimiter.join(repr(float(v)) for v in row) for row in X]
+    return ("\n".join(lines) + "\n").encode()
 
 
-def check(model, X, weights=None, tol=1e-10, **options):
-    mean, scale, variances, vt = lapack(X, weights, **options)
-    size = variances[0]
-    spread = np.sqrt(np.diagonal(np.cov(dense(X).T)).max())
-    assert np.abs(model.mean_ - mean).max() <= 1e-14 * np.abs(mean).max() + tol * spread
-    assert model.scale_ is None or np.abs(model.scale_ / scale - 1).max() <= tol
-    assert np.abs(model.explained_variance_ - variances[:K]).max() <= tol * size
-    share = variances[:K] / variances.sum()
-    assert np.abs(model.explained_variance_ratio_ - share).max() <= tol
-    found, wanted = model.components_.astype(np.float64), vt[:K]
-    assert np.abs(found.T @ found - wanted.T @ wanted).max() <= 10 * tol
+def make(kind, X, folder):
+    """Return what `fit` is given, for each kind."""
+    path = folder / kind.replace(" ", "-")
+    frame = pl.DataFrame({name: X[:, i] for i, name in enumerate(NAMES)})
+    if kind.startswith("npy"):
+        np.save(path.with_suffix(".npy"), X if kind == "npy" else np.asfortranarray(X))
+        return path.with_suffix(".npy")
+    if kind == "memmap":
+        np.save(path.with_suffix(".npy"), X)
+        return mercer.scan(np.load(path.with_suffix(".npy"), mmap_mode="r"))
+    if kind == "npz":
+        scipy.sparse.save_npz(path.with_suffix(".npz"), scipy.sparse.csr_array(X))
+        return path.with_suffix(".npz")
+    if kind == "csv":
+        path.with_suffix(".csv").write_bytes(text(X))
+        return str(path.with_suffix(".csv"))
+    if kind == "csv.gz":
+        path.with_suffix(".csv.gz").write_bytes(gzip.compress(text(X)))
+        return path.with_suffix(".csv.gz")
+    if kind == "tsv":
+        path.with_suffix(".tsv").write_bytes(text(X, "\t"))
+        return path.with_suffix(".tsv")
+    if kind == "ndjson":
+        lines = [json.dumps(dict(zip(NAMES, map(float, row), strict=True))) for row in X]
+        path.with_suffix(".ndjson").write_text("\n".join(lines) + "\n")
+        return path.with_suffix(".ndjson")
+    if kind == "parquet":
+        frame.write_parquet(path.with_suffix(".parquet"), row_group_size=101)
+        return path.with_suffix(".parquet")
+    if kind == "folder of parquet":
+        path.mkdir()
+        for number, start in enumerate(range(0, len(X), 250)):
+            frame[start : start + 250].write_parquet(path / f"part-{number}.parquet")
+        return path
+    if kind == "arrow":
+        frame.write_ipc(path.with_suffix(".arrow"))
+        return path.with_suffix(".arrow")
+    if kind == "hdf5":
+        with h5py.File(path.with_suffix(".h5"), "w") as file:
+            file["X"] = X
+        return path.with_suffix(".h5")
+    if kind == "zarr":
+        array = zarr.create_array(
+            str(path.with_suffix(".zarr")), shape=X.shape, chunks=(97, 5), dtype="f8"
+        )
+        array[:] = X
+        return path.with_suffix(".zarr")
+    if kind == "lazy polars":
+        return frame.lazy()
+    if kind == "duckdb":
+        return duckdb.from_arrow(frame.to_arrow())
+    if kind == "scanned pandas":
+        return mercer.scan(pd.DataFrame(X, columns=NAMES))
+    if kind == "scanned pyarrow":
+        return mercer.scan(pa.table({name: X[:, i] for i, name in enumerate(NAMES)}))
+    if kind == "iterator":
+        return iter(np.array_split(X, 13))
+    assert kind == "function"
+    return mercer.scan(lambda: iter(np.array_split(X, 7)))
 
 
-def same(one, two, X, tol=1e-10):
-    """Attributes and coordinates of two fits, one of them block by block."""
-    assert np.abs(one.components_ - two.components_).max() <= 10 * tol
-    assert abs(one.noise_variance_ - two.noise_variance_) <= tol * two.explained_variance_[0]
-    Z = two.transform(X)
-    assert np.abs(one.transform(Pieces(X)) - Z).max() <= 100 * tol * np.abs(Z).max()
+KINDS = [
+    "npy", "npy in Fortran order", "memmap", "npz", "csv", "csv.gz", "tsv", "ndjson", "parquet",
+    "folder of parquet", "arrow", "hdf5", "zarr", "lazy polars", "duckdb", "scanned pandas",
+    "scanned pyarrow", "iterator", "function",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("rows", BLOCKS)
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("path", ["gram", "svd"])
-def test_every_block_size_and_order(path, order, rows):
-    X = table("float64", order)
-    model = in_blocks(FORCED[path], rows)(K).fit(Pieces(X, 11))
-    check(model, X)
-    same(model, fit(path, X, K), X)
+def same(model, X):
+    """Compare with the float64 SVD of the exactly centred rows."""
+    wide = X.toarray() if scipy.sparse.issparse(X) else np.asarray(X, np.float64)
+    mean = wide.mean(axis=0)
+    mean = mean + (wide - mean).mean(axis=0)
+    _, s, vt = np.linalg.svd(wide - mean, full_matrices=False)
+    values = s[:K] ** 2 / (len(wide) - 1)
+    np.testing.assert_allclose(
+        model.explained_variance_, values, rtol=0, atol=1e-10 * values[0]
+    )
+    np.testing.assert_allclose(model.mean_, mean, rtol=1e-14, atol=1e-10)
+    apart = model.components_.T @ model.components_ - vt[:K].T @ vt[:K]
+    assert np.linalg.norm(apart, 2) < 1e-10
+    assert model.n_samples_ == len(wide)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kind", ["float64", "far", "float32", "integers", "sparse"])
-@pytest.mark.parametrize("path", ["gram", "svd", "krylov"])
-def test_every_kind_of_rows(path, kind, weighted):
-    X = table(kind, "sorted")
-    w = np.random.default_rng(0).integers(0, 4, 96) * 1.5 if weighted else None
-    # An iteration with float32 products, or one that may stop early, has fewer digits.
-    loose = path == "krylov" and kind == "float32"
-    model = in_blocks(FORCED[path], 20)(K, tol=1e-5 if loose else 1e-11)
-    model.fit(Pieces(X, 11, forecast=7), sample_weight=w)
-    # Float32 axes and numbers far from the origin are rounded where they are kept.
-    tol = {"float32": 1e-6, "far": 1e-8}.get(kind, 1e-10)
-    check(model, X, w, tol=tol)
-    same(model, fit(path, X, K, sample_weight=w), X, tol=10 * tol)
-    assert model.certificate_.met
-    exact = lapack(X, w)[2][:K]
-    assert np.all(model.certificate_.lower <= exact * (1 + 1e-15))
-    assert np.all(exact <= model.certificate_.upper * (1 + 1e-15))
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_source(kind, tmp_path):
+    X = table()
+    model = PCA(K).fit(make(kind, X, tmp_path))
+    same(model, X)
+    if "numpy" not in kind and kind in ("csv", "parquet", "duckdb", "lazy polars", "arrow"):
+        assert list(model.feature_names_in_) == NAMES
 
 
-@pytest.mark.parametrize("name", OPTIONS)
-@pytest.mark.parametrize("path", ["gram", "svd", "krylov"])
-def test_every_option(path, name):
-    X, w = table("float64", "sorted"), np.arange(96) % 3 + 0.5
-    options = OPTIONS[name]
-    model = in_blocks(FORCED[path], 20)(K, tol=1e-11, **options)
-    model.fit(Pieces(X, 11), sample_weight=w)
-    check(model, X, w, **options)
-    same(model, fit(path, X, K, sample_weight=w, **options), X)
+@pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("iterator",)])
+def test_coordinates_of_every_kind(kind, tmp_path):
+    X = table()
+    source = make(kind, X, tmp_path)
+    model = PCA(K).fit(X)
+    if hasattr(model, "feature_names_in_"):
+        raise AssertionError("an array has no names")
+    np.testing.assert_allclose(model.transform(source), model.transform(X), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", OPTIONS)
-@pytest.mark.parametrize("kind", ["float64", "integers", "sparse", "float32"])
-@pytest.mark.parametrize("rows", [2, 5, 50])
-def test_wide_tables(kind, name, rows):
-    X = table(kind, "sorted", n=18)
-    assert suits("dual", 18, 24, K)
-    w = np.arange(18) % 3 + 0.5
-    model = in_blocks(FORCED["dual"], rows)(K, **OPTIONS[name])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # sparse columns without a cell
-        model.fit(Pieces(X, 4), sample_weight=w)
-        plain = fit("dual", X, K, sample_weight=w, **OPTIONS[name])
-    tol = 1e-6 if kind == "float32" else 1e-10
-    assert np.abs(model.components_ - plain.components_).max() <= 10 * tol
-    scale = plain.explained_variance_[0]
-    assert np.abs(model.explained_variance_ - plain.explained_variance_).max() <= tol * scale
-    same(model, plain, X, tol)
-    if kind == "float64":
-        check(model, X, w, **OPTIONS[name])
+@pytest.mark.parametrize("order", ["mixed", "sorted", "reversed", "shuffled"])
+@pytest.mark.parametrize("block", [1, 7, 128, 899, 5000])
+def test_every_block_length_and_order(block, order, tmp_path, monkeypatch):
+    monkeypatch.setattr(_from_sources, "_MOST", 8.0 * P * block)
+    monkeypatch.setattr(_from_sources, "_LEAST", 1.0)
+    monkeypatch.setattr(_from_sources, "_SMALL", 1.0)
+    X = table(order)
+    for kind in ("npy", "csv"):
+        same(PCA(K).fit(make(kind, X, tmp_path)), X)
 
 
-def test_a_table_of_many_draws():
-    """Random shapes, pieces, blocks and weights, all against LAPACK."""
-    rng = np.random.default_rng(11)
-    for _ in range(40):
-        n, p = int(rng.integers(30, 120)), int(rng.integers(5, 12))
-        X = gapped(n, p, int(rng.integers(99)), K, noise=0.1)
-        X = X + rng.choice([0.0, 1e3, 1e6]) * rng.standard_normal(p)
-        w = rng.integers(0, 3, n) + rng.random() if rng.random() < 0.5 else None
-        path = str(rng.choice(["gram", "svd"]))
-        model = in_blocks(FORCED[path], int(rng.integers(1, n + 5)))(K)
-        source = Pieces(X, int(rng.integers(1, n + 5)), forecast=int(rng.integers(1, 2 * n)))
-        check(model.fit(source, sample_weight=w), X, w, tol=1e-9)
+@pytest.mark.parametrize("block", [1, 50, 5000])
+def test_sparse_files(block, tmp_path, monkeypatch):
+    monkeypatch.setattr(_from_sources, "_MOST", 12.0 * 4 * block)
+    monkeypatch.setattr(_from_sources, "_LEAST", 1.0)
+    X = sparse(table())
+    scipy.sparse.save_npz(tmp_path / "s.npz", X)
+    same(PCA(K).fit(tmp_path / "s.npz"), X)
 
 
-def test_columns_that_are_constant_only_inside_blocks():
-    """A column that is constant in each block, such as a label of sorted rows, varies."""
-    X = table("float64")
-    X[:, 3] = np.repeat([0.0, 100.0, 5.0], 32)
-    for path in ("gram", "svd"):
-        model = in_blocks(FORCED[path], 16)(K, standardize=True).fit(Pieces(X))
-        check(model, X, standardize=True)
-
-
-def test_columns_that_are_constant_are_zero_and_said():
-    X = table("float64")
-    X[:, 3] = 0.1
-    model = in_blocks(FORCED["gram"], 16)(K, standardize=True)
-    with pytest.warns(DataWarning, match="constant columns") as caught:
-        model.fit(Pieces(X))
-    assert "1 such columns: 3" in str(caught[0].message)
-    assert np.abs(model.components_[:, 3]).max() <= 1e-15
-    assert model.mean_[3] == 0.1
-
-
-@pytest.mark.parametrize("scale", [1e150, 1e-150, 1e300, 1e-290])
-@pytest.mark.parametrize("path", ["gram", "svd", "krylov"])
-def test_ends_of_the_range(path, scale):
-    X = table("float64", "sorted") - 100
-    model = in_blocks(FORCED[path], 10)(K, tol=1e-10)
-    plain = fit(path, X, K, tol=1e-10)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # variances leave the range
-        model.fit(Pieces(X * scale))
-    share = plain.explained_variance_ratio_
-    assert np.abs(model.explained_variance_ratio_ - share).max() <= 1e-10
-    assert np.abs(model.components_ - plain.components_).max() <= 1e-9
-    assert np.abs(model.mean_ / scale - plain.mean_).max() <= 1e-10
-
-
-@pytest.mark.parametrize("path", ["gram", "svd", "krylov"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_two_far_plateaus(path, dtype):
-    """Nothing inside a block says how far apart the blocks are."""
-    X = (table("float64") - 100).astype(dtype)
-    high = 1e18 if dtype == np.float32 else 1e160
-    X = np.concatenate([X + dtype(high), X - dtype(high)])
-    model = in_blocks(FORCED[path], 12)(1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        model.fit(Pieces(X))
-    assert np.abs(model.components_[0] - 1 / np.sqrt(24)).max() <= 1e-6
-    assert model.explained_variance_ratio_[0] > 1 - 1e-6
+def test_rows_of_float32_keep_their_precision(tmp_path):
+    X = (table() - 1e5 * np.arange(P) + 288).astype(np.float32)
+    np.save(tmp_path / "x.npy", X)
+    model = PCA(K).fit(tmp_path / "x.npy")
+    assert model.components_.dtype == np.float32
+    wide = X.astype(np.float64)
+    values = np.linalg.svd(wide - wide.mean(axis=0), compute_uv=False)[:K] ** 2 / (N - 1)
+    np.testing.assert_allclose(model.explained_variance_, values, rtol=1e-6)

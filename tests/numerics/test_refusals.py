@@ -120,7 +120,6 @@ BAD = {
     "ragged": ([[1.0, 2.0], [3.0]], "", "list"),
     "None": (None, TABLE, "NoneType"),
     "file name": ("data.csv", "there is no such file", "data.csv"),
-    "bytes": (b"data.csv", TABLE, "bytes"),
     "dict": ({"a": [1, 2]}, TABLE, "dict"),
     "set": ({1, 2}, TABLE, "set"),
     "one row": (X[:1], "one row has no variance", "n_samples = 1"),

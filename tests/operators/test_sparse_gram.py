@@ -36,6 +36,7 @@ def test_equals_the_dense_product(monkeypatch, dtype, weighted, share, threads):
     monkeypatch.setattr(split_module, "_HELD", (300, 300))  # many small products of pairs
     monkeypatch.setattr(sparse_gram_module, "thread_count", lambda: threads)
     monkeypatch.setattr(sparse_gram_module, "_STRIP", 16)
+    monkeypatch.setattr(sparse_gram_module, "_STRIP_BYTES", 64)
     root = np.random.default_rng(2).random(X.shape[0]) if weighted else None
     dense = X.toarray().astype(np.float64) * (1.0 if root is None else root[:, None])
     gram, tiles = sparse_gram(X, root)
@@ -47,13 +48,13 @@ def test_equals_the_dense_product(monkeypatch, dtype, weighted, share, threads):
 def kinds_used(monkeypatch):
     """Return the list that the precision of every product is put into."""
     seen = []
-    plain = sparse_gram_module._Heavy._products
+    plain = sparse_gram_module._Heavy._inner
 
-    def products(self, full, light):
+    def inner(self, full):
         seen.append(np.dtype(self.dtype).name)
-        return plain(self, full, light)
+        return plain(self, full)
 
-    monkeypatch.setattr(sparse_gram_module._Heavy, "_products", products)
+    monkeypatch.setattr(sparse_gram_module._Heavy, "_inner", inner)
     return seen
 
 

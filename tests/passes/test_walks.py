@@ -122,10 +122,9 @@ class Endless(BlockSource):
             yield block
 
 # Libraries, thread stacks and BLAS buffers are there before the measurement begins.
-for path in ("svd", "gram", "krylov"):
-    FORCED[path](2).fit(ArrayBlocks(scan(rng.standard_normal((600, 120)))))
-FORCED["dual"](2).fit(ArrayBlocks(scan(rng.standard_normal((120, 600)))))
-big = rng.standard_normal((700, 700))
+shape = (120, 600) if {path!r} == "dual" else (600, 120)
+FORCED[{path!r}](2).fit(ArrayBlocks(scan(rng.standard_normal(shape))))
+big = rng.standard_normal((500, 500))
 np.linalg.eigh(big @ big.T)
 del big
 model = FORCED[{path!r}]({k}, memory={memory!r})
@@ -144,9 +143,8 @@ model.fit(source, checkpoint={checkpoint!r})
 stop.set()
 watcher.join()
 after = anonymous()
-peak_of_fit = peak[0]
 print(json.dumps(dict(
-    peak=peak_of_fit - before, rest=after - before, bytes=model.plan_.bytes,
+    peak=peak[0] - before, rest=after - before, bytes=model.plan_.bytes,
     chosen=model.plan_.chosen.bytes, data=source.nbytes, walks=source.walks,
     passes=model.plan_.chosen.passes, block=model._block_bytes(source),
 )))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.planning import Problem
+from mercer.planning import Problem, plan
 from mercer.planning._paths import block_width, candidates
 from mercer.solvers import BlockKrylov, Exact
 
@@ -121,3 +121,24 @@ def test_a_line_holds_the_forecast():
     assert line.startswith("gram")
     for word in ("1 pass", "flop", " s ", "one-pass Gram matrix"):
         assert word in line
+
+
+def test_rows_that_are_seen_once_may_keep_leading_directions_only():
+    once = {"block_bytes": 1e6, "max_passes": 1}
+    assert "sketch" in names(10**5, 20_000, 5, **once)
+    assert "sketch" not in names(10**5, 20_000, 5, block_bytes=1e6)
+    assert "sketch" not in names(10**5, 20_000, 5)
+    assert "sketch" not in names(10**5, 20_000, 5, **once, allowed=("gram",))
+    wide = problem(10**5, 20_000, 5, **once, memory=10**9)
+    assert plan(wide).chosen.name == "sketch"
+    assert plan(dataclasses.replace(wide, memory=10**11)).chosen.name == "gram"
+    path = plan(wide).chosen
+    assert (path.digits, path.then) == ("bound", None)
+    assert 8 * 20_000 * 2 * 35 < path.bytes < 10**9
+
+
+def test_time_may_mean_leading_directions():
+    once = {"block_bytes": 1e6, "max_passes": 1}
+    found = plan(problem(10**6, 10_000, 5, **once, time=200.0))
+    assert found.chosen.name == "sketch"
+    assert "leading directions are taken and may miss tol" in str(found)

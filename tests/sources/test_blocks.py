@@ -98,3 +98,19 @@ def test_a_place_has_names():
     source = Pieces(X, [22])
     source.names = ("a", "b", "c")
     assert source.place(3, 1) == "pieces, row 3, column 1 ('b')"
+
+
+def test_wide_rows_are_looked_at_a_few_at_a_time():
+    """4096 rows of a million columns would be 32 GB."""
+    asked = []
+
+    class Wide(Pieces):
+        def _read(self, rows, start):
+            asked.append(rows)
+            return super()._read(rows, start)
+
+    for n, p, nnz in ((10_000, 1_000_000, None), (10_000, 1_000_000, 50_000), (10, 3, None)):
+        source = Wide(X, [22])
+        source.shape, source.nnz = (n, p), nnz
+        source.first_bad_cell()
+    assert asked == [16, 4096, 10]

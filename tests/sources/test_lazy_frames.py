@@ -121,9 +121,8 @@ def test_fingerprints(frame, relation):
 def test_a_query_that_fails_is_three_lines(tmp_path):
     pl.DataFrame({"a": ["1", "x"]}).write_csv(tmp_path / "a.csv")
     lazy = pl.scan_csv(tmp_path / "a.csv").with_columns(b=pl.col("a").cast(pl.Float64))
-    source = scan(lazy, columns="b")
     with pytest.raises(InputError, match="polars lazy frame: ") as caught:
-        walk(source, 9)
+        walk(scan(lazy, columns="b"), 9)
     assert len(str(caught.value).splitlines()) == 3
     with pytest.raises(InputError, match="its query cannot be read"):
         scan(pl.scan_csv(tmp_path / "a.csv").select("nothing"))

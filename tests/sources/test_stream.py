@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.errors import InputError
@@ -40,6 +40,7 @@ def walk(source, rows, start=0):
     return np.concatenate(dense)
 
 
+@settings(deadline=None, derandomize=True)
 @given(
     lengths=st.lists(st.integers(0, 15), max_size=8),
     rows=st.integers(1, 50),
@@ -54,6 +55,7 @@ def test_any_lengths_give_the_same_rows(lengths, rows, kind):
     assert source.shape == X.shape
 
 
+@settings(deadline=None, derandomize=True)
 @given(lengths=st.lists(st.integers(0, 15), max_size=8), late=st.integers(0, 4))
 def test_a_function_makes_any_number_of_walks(lengths, late):
     source = open_stream(lambda: cut(lengths))

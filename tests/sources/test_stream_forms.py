@@ -18,7 +18,6 @@ def form(first, columns=None, drop=None):
     [
         ("float64", np.float64),
         ("float32", np.float32),
-        ("float16", np.float32),
         ("int8", np.float64),
         ("uint64", np.float64),
         ("bool", np.float64),
@@ -26,8 +25,6 @@ def form(first, columns=None, drop=None):
 )
 @pytest.mark.parametrize("make", [np.array, scipy.sparse.csr_array], ids=["dense", "sparse"])
 def test_types_of_blocks(first, dtype, make):
-    if first == "float16" and make is not np.array:
-        pytest.skip("SciPy has no sparse float16")
     block = make(np.ones((2, 3), first))
     found = form(block)
     assert found.dtype == dtype
@@ -57,6 +54,13 @@ def test_later_types(first, later, fits):
     else:
         with pytest.raises(InputError, match="block 4 of the stream has a type"):
             found.block(block, 4)
+
+
+def test_half_floats_become_float32():
+    block = np.array([[1.5, 2]], np.float16)
+    found = form(block).block(block, 0)
+    assert found.dtype == np.float32
+    assert found.tolist() == [[1.5, 2]]
 
 
 def test_dense_blocks_are_not_copied():

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from mercer.errors import InputError
 from mercer.store._replace import replacing, write_all
 
 
@@ -45,6 +46,7 @@ def test_a_write_that_takes_some_bytes_goes_on(tmp_path, monkeypatch):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
+from mercer.errors import InputError
 from mercer.store._replace import replacing, write_all
 with replacing(Path(sys.argv[1])) as descriptor:
     write_all(descriptor, b"half")
@@ -77,6 +79,15 @@ def test_the_file_of_a_running_writer_is_left_alone(tmp_path):
         assert path.read_bytes() == b"quick"
     assert path.read_bytes() == b"slow"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with (
+        pytest.raises(InputError, match="no folder") as caught,
+        replacing(tmp_path / "b" / "a"),
+    ):
+        raise AssertionError
+    assert str(tmp_path / "b" / "a") in caught.value.got
 
 
 def test_a_name_of_the_longest_length_is_written(tmp_path):

@@ -18,6 +18,12 @@ def assembled(
     return csr
 
 
+def in_dtype(csr: Any, dtype: Any) -> Any:
+    """Return the matrix with its values in `dtype`; SciPy's astype would sort its columns."""
+    data = csr.data.astype(dtype, copy=False)
+    return assembled(csr, csr.shape, data, csr.indices, csr.indptr)
+
+
 def row_view(csr: Any, part: slice) -> Any:
     """Return a block of rows as a CSR matrix that shares `data` and `indices`."""
     low, high = int(csr.indptr[part.start]), int(csr.indptr[part.stop])

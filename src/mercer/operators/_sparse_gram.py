@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, Lanes, Tiles, task, thread_count
-from mercer.operators._csr import parted
+from mercer.operators._csr import in_dtype, parted
 from mercer.operators._light_pairs import add_pairs, mirror
 from mercer.operators._sparse_split import EXACT, Sample, Split, is_whole
 
 _STRIP = 256  # rows or columns that are moved at once
+_STRIP_BYTES = 1600  # of a row of H that sparse columns are multiplied with at once
 
 
 def sparse_gram(csr: Any, root: Array | None) -> tuple[Array, Tiles]:
@@ -107,39 +108,38 @@ class _Heavy:
 
     def add(self, full: Any, light: Any) -> None:
         """Add [HᵀH; LᵀH] of one block of rows."""
-        if self.narrow and is_whole(full.data) and is_whole(light.data):
-            inner, cross = self._products(full, light)
-            if _is_exact(inner, light.data):
-                self._take(inner, cross)
-                return
-        if self.narrow:
+        y, inner = self._inner(full)
+        if self.narrow and not _is_exact(inner, full.data, light.data):
             self.narrow = False
             self._make(np.float64)
-        self._take(*self._products(full, light))
+            y, inner = self._inner(full)
+        self.sums[: self.width] += inner
+        thin = in_dtype(light, self.dtype).T
+        step = _STRIP_BYTES // y.itemsize
+        for low in range(0, self.width, step):  # what is added to stays in the cache
+            part = slice(low, min(low + step, self.width))
+            self.sums[self.width :, part] += thin @ np.ascontiguousarray(y[:, part])
 
-    def _products(self, full: Any, light: Any) -> tuple[Array, Array]:
-        """Return HᵀH (h, h) and LᵀH (p - h, h), in the precision that is tried now."""
+    def _inner(self, full: Any) -> tuple[Array, Array]:
+        """Return H (r, h) and HᵀH (h, h), in the precision that is tried now."""
         y = self.buffer[: full.shape[0]]
         y[...] = 0
-        full.astype(self.dtype, copy=False).toarray(out=y)
+        in_dtype(full, self.dtype).toarray(out=y)
         # NumPy sees that both factors are one array and does half the work (?syrk).
-        inner = np.matmul(y.T, y, out=self.space)
-        return inner, light.astype(self.dtype, copy=False).T @ y
-
-    def _take(self, inner: Array, cross: Array) -> None:
-        self.sums[: self.width] += inner
-        self.sums[self.width :] += cross
+        return y, np.matmul(y.T, y, out=self.space)
 
 
-def _is_exact(inner: Array, light: Array) -> bool:
-    """Tell whether float32 products of whole numbers were exact, from HᵀH and the cells of L.
+def _is_exact(inner: Array, full: Array, light: Array) -> bool:
+    """Tell whether float32 products are exact, from HᵀH and the cells of H and L.
 
-    Every partial sum of Σ|x_i x_j| is a whole number of at most ‖x_i‖‖x_j‖, and float32
-    holds those up to 2^24. Rounded sums of squares only grow, so that a computed ‖h_i‖²
-    below 2^24 never passed it on the way; ‖l_i‖² is at most the sum over all of L.
+    All cells must be whole numbers. Every partial sum of Σ|x_i x_j| is then a whole number
+    of at most ‖x_i‖‖x_j‖, and float32 holds those up to 2^24. Rounded sums of squares only
+    grow, so that a computed ‖h_i‖² below 2^24 never passed it on the way; ‖l_i‖² is at most
+    the sum over all of L.
     """
     wide = light.astype(np.float64)
-    return float(inner.diagonal().max()) < EXACT and float(wide @ wide) < EXACT
+    small = float(inner.diagonal().max()) < EXACT and float(wide @ wide) < EXACT
+    return small and is_whole(full) and is_whole(light)
 
 
 def _reorder(total: Array, rank: Array) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
 from mercer.sources._cells import Cells, check_twins, stored_types
-from mercer.sources._tables import TableSource, files_fingerprint, readable, spread
+from mercer.sources._files import fingerprint_of
+from mercer.sources._tables import TableSource, readable, spread
 
 _KIND = "the Arrow file"
 
@@ -66,6 +67,8 @@ def _is_framed(path: Path) -> bool:
 class ArrowSource(TableSource):
     """Record batches of a mapped file; a walk holds one block, and one batch if packed."""
 
+    rate = 5e8
+
     def __init__(self, path: Path, framed: bool, pyarrow: Any, columns: Any, drop: Any) -> None:
         self.path, self._framed, self._pyarrow = path, framed, pyarrow
         with (
@@ -74,9 +77,9 @@ class ArrowSource(TableSource):
             self._reader(file, None) as reader,
         ):
             table = reader.schema.empty_table()
-        check_twins(table.column_names, path.name)
-        schema = nw.from_native(table, eager_only=True).schema
-        cells = Cells(schema, stored_types(table), columns, drop, path.name)
+            check_twins(table.column_names, path.name)
+            schema, stored = nw.from_native(table, eager_only=True).schema, stored_types(table)
+        cells = Cells(schema, stored, columns, drop, path.name)
         with readable(path.name, _KIND):
             # One column is enough to count, and nothing of it is read unless it is packed.
             counts = [batch.num_rows for batch in self._batches([cells.at[0]], 0)]
@@ -123,12 +126,14 @@ class ArrowSource(TableSource):
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: the file, and the columns that are used."""
-        return files_fingerprint([self.path], self.names)
+        return fingerprint_of([self.path], self.names)
 
 
 @final
 class PolarsArrowSource(TableSource):
     """The file format without pyarrow: slices, read by polars."""
+
+    rate = 2e8
 
     def __init__(self, path: Path, columns: Any, drop: Any) -> None:
         import polars as pl
@@ -147,9 +152,9 @@ class PolarsArrowSource(TableSource):
     def _blocks(self, rows: int, start: int) -> Iterator[Array]:
         every = range(len(self.names))
         with readable(self.label, _KIND):
-            for frame in spread(self.names, self._lazy, start, self.shape[0], rows):
+            for frame in spread(self.cells.at, self._lazy, start, self.shape[0], rows):
                 yield self.cells.block(frame, every)
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: the file, and the columns that are used."""
-        return files_fingerprint([self.path], self.names)
+        return fingerprint_of([self.path], self.names)

@@ -13,6 +13,8 @@ from mercer.sources._base import Source
 
 Block = Any  # an ndarray (r, p) of floats, integers or booleans, or a CSR array (r, p)
 
+_LOOK = 1 << 27  # bytes of a block when rows are only looked at
+
 
 class BlockSource(Source):
     """Abstract: rows of a file or a stream, handed out in blocks of a given length.
@@ -44,6 +46,7 @@ class BlockSource(Source):
     counted: bool = True
     rate: float = 1e9  # bytes of the file that are read and parsed per second, roughly
     walks: int = 0  # begun so far
+    elsewhere: bool = True  # whether another thread may fetch the blocks
 
     @abc.abstractmethod
     def _read(self, rows: int, start: int) -> Iterator[Block]:
@@ -77,13 +80,20 @@ class BlockSource(Source):
             yield block
         self.shape, self.counted = (count, self.shape[1]), True
 
+    @property
+    def _few(self) -> int:
+        """Rows to look at in one go: at most 4096, and about 128 MB of cells."""
+        n, p = self.shape
+        cells = p if self.nnz is None else -(-self.nnz // max(1, n))
+        return max(1, min(4096, n, _LOOK // (8 * max(1, cells))))
+
     def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`: one walk."""
         n, kept, at = self.shape[0], list[Array](), 0
         step = max(1, -(-n // count))
         wanted = None if among is None else np.asarray(among)
         wanted = None if wanted is None else wanted[:: max(1, -(-len(wanted) // count))]
-        for block in self.blocks(max(1, min(4096, n))):
+        for block in self.blocks(self._few):
             here = np.arange(at, at + block.shape[0])
             picked = here % step == 0 if wanted is None else np.isin(here, wanted)
             part = block[np.flatnonzero(picked)]
@@ -94,7 +104,7 @@ class BlockSource(Source):
     def first_bad_cell(self) -> tuple[int, int, float] | None:
         """See `Source.first_bad_cell`: one walk."""
         at = 0
-        for block in self.blocks(max(1, min(4096, self.shape[0]))):
+        for block in self.blocks(self._few):
             found = bad_cell(block)
             if found is not None:
                 return at + found[0], found[1], found[2]

@@ -13,8 +13,8 @@ from mercer.sources._cells import Cells, stored_types
 from mercer.sources._tables import (
     SLICE,
     TableSource,
+    columns_at,
     readable,
-    select_names,
     spread,
 )
 
@@ -41,6 +41,7 @@ class PolarsSource(TableSource):
     """A lazy frame of polars, run anew in every walk; its order of rows must not change."""
 
     label = "polars lazy frame"
+    rate = 2e8
 
     def __init__(self, lazy: Any, schema: Mapping[str, Any], columns: Any, drop: Any) -> None:
         import polars as pl
@@ -61,16 +62,16 @@ class PolarsSource(TableSource):
                 yield self.cells.block(frame, every)
 
     def _frames(self, rows: int, start: int) -> Iterator[Any]:
-        chosen = select_names(self._lazy, self.names)
+        chosen = columns_at(self._lazy, self.cells.at)
         if hasattr(chosen, "collect_batches"):  # since polars 1.34
             yield from chosen.slice(start).collect_batches(chunk_size=rows, maintain_order=True)
         else:
-            yield from spread(self.names, self._lazy, start, self.shape[0], rows)
+            yield from spread(self.cells.at, self._lazy, start, self.shape[0], rows)
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: the query, the shape, and the first rows."""
         with readable(self.label, "its query"):
-            head = select_names(self._lazy, self.names).head(_MARKED).collect()
+            head = columns_at(self._lazy, self.cells.at).head(_MARKED).collect()
             query = self._lazy.explain(optimized=False)
         return _mark(query, self, self.cells.block(head, range(len(self.names))))
 
@@ -80,6 +81,7 @@ class DuckdbSource(TableSource):
     """A relation of duckdb, run anew in every walk; one walk at a time."""
 
     label = "duckdb relation"
+    rate = 1e8
 
     def __init__(
         self, relation: Any, schema: Mapping[str, Any], columns: Any, drop: Any
@@ -87,12 +89,15 @@ class DuckdbSource(TableSource):
         cells = Cells(schema, stored_types(relation), columns, drop, self.label)
         kind = "FLOAT" if cells.dtype == np.float32 else "DOUBLE"
         quoted = ['"' + name.replace('"', '""') + '"' for name in cells.names]
+        self._query = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name in quoted)
+        self._relation = relation
         with readable(self.label, "its query"):
-            self._relation = relation.project(
-                ", ".join(f"CAST({name} AS {kind}) AS {name}" for name in quoted)
-            )
             n = int(relation.aggregate("count(*)").fetchall()[0][0])
         self._adopt(cells, n)
+
+    def _asked(self) -> Any:
+        """Return a new relation of the columns that are used: one holds but one result."""
+        return self._relation.project(self._query)
 
     def _read(self, rows: int, start: int) -> Iterator[Array]:
         return self._whole(self._blocks(rows, start), start)
@@ -105,7 +110,7 @@ class DuckdbSource(TableSource):
             return
         every = range(len(self.names))
         with readable(self.label, "its query"):
-            relation = self._relation.limit(self.shape[0], start) if start else self._relation
+            relation = self._asked().limit(self.shape[0], start) if start else self._asked()
             # The first name is that of duckdb 1.4 and later.
             make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
             with make(rows) as reader:
@@ -117,7 +122,7 @@ class DuckdbSource(TableSource):
         step = max(rows, SLICE // (8 * len(self.names)))
         for at in range(start, self.shape[0], step):
             with readable(self.label, "its query"):
-                found = self._relation.limit(step, at).fetchnumpy()
+                found = self._asked().limit(step, at).fetchnumpy()
             yield self.cells.said(
                 np.stack([np.ma.filled(c, np.nan) for c in found.values()], axis=1)
             )
@@ -125,8 +130,8 @@ class DuckdbSource(TableSource):
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: the query, the shape, and the first rows."""
         with readable(self.label, "its query"):
-            head = self._relation.limit(_MARKED).fetchnumpy()
-            query = self._relation.sql_query()
+            head = self._asked().limit(_MARKED).fetchnumpy()
+            query = self._asked().sql_query()
         rows = np.stack([np.ma.filled(c, np.nan) for c in head.values()], axis=1)
         return _mark(query, self, rows)
 

@@ -21,6 +21,8 @@ from mercer.sources._tables import readable, spread
 _KIND = "the Parquet file"
 _BUFFER = 1 << 14  # bytes read at once per column
 _MAGIC = b"PAR1"
+# A page holds at most 2^31 equal values, and its header takes more than 16 bytes.
+_MOST_ROWS = 2**27  # per byte of a file
 
 
 class Part(abc.ABC):
@@ -51,16 +53,25 @@ class Part(abc.ABC):
 
 def open_part(path: Path) -> Part:
     """Return the file, opened by pyarrow where it is installed, else by polars."""
-    _check_ends(path)
+    size = _check_ends(path)
+    part: Part
     try:
         import pyarrow.parquet
     except ImportError:
-        return PolarsPart(path)
-    return PyarrowPart(path, pyarrow.parquet)
+        part = PolarsPart(path)
+    else:
+        part = PyarrowPart(path, pyarrow.parquet)
+    if not 0 <= part.rows <= size * _MOST_ROWS:
+        raise InputError(
+            "the Parquet file announces more rows than it can hold",
+            got=f"{path.name} ({size:,} bytes) announces {part.rows:,} rows",
+            fix="write or fetch it again, and check that it is whole",
+        )
+    return part
 
 
-def _check_ends(path: Path) -> None:
-    """Refuse what is no Parquet file by its first and last bytes."""
+def _check_ends(path: Path) -> int:
+    """Refuse what is no Parquet file by its first and last bytes; return its size."""
     with readable(path.name, _KIND):
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -81,6 +92,7 @@ def _check_ends(path: Path) -> None:
             got=f"{path.name} ({size:,} bytes) ends with {tail[4:]!r}",
             fix="fetch it again, or let the program that writes it finish",
         )
+    return size
 
 
 @final
@@ -93,14 +105,13 @@ class PyarrowPart(Part):
             arrow = file.schema_arrow
             meta = file.metadata
             self.rows = int(meta.num_rows)
-            groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
-            self._groups = [int(group.num_rows) for group in groups]
-            pages = _first_pages(groups)
-        check_twins(arrow.names, path.name)
-        self.schema = nw.from_native(arrow.empty_table(), eager_only=True).schema
-        self.stored = [str(kind) for kind in arrow.types]
-        self._check_counts(pages)
-        self.verified = bool(pages) and all(_has_checksum(path, page) for page, _ in pages)
+            # No further: pyarrow ends the process when it describes a column of a broken file.
+            self._groups = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+            check_twins(arrow.names, path.name)
+            self.schema = nw.from_native(arrow.empty_table(), eager_only=True).schema
+            self.stored = [str(kind) for kind in arrow.types]
+            self._check_counts()
+            self.verified = _has_checksum(path, len(_MAGIC))
 
     def _file(self) -> Any:
         return self._parquet.ParquetFile(
@@ -110,16 +121,13 @@ class PyarrowPart(Part):
             page_checksum_verification=True,
         )
 
-    def _check_counts(self, pages: list[tuple[int, int]]) -> None:
-        """Refuse counts of rows that contradict each other, and pages outside the file."""
-        size = self.path.stat().st_size
-        outside = any(not 0 < start <= start + length <= size for start, length in pages)
-        if outside or min(self._groups, default=0) < 0 or sum(self._groups) != self.rows:
+    def _check_counts(self) -> None:
+        """Refuse counts of rows that contradict each other."""
+        if min(self._groups, default=0) < 0 or sum(self._groups) != self.rows:
             raise InputError(
-                "the end of the Parquet file does not fit the file",
-                got=f"{self.path.name} ({size:,} bytes) claims {self.rows:,} rows, and"
-                f" {sum(self._groups):,} in {len(self._groups)} row groups"
-                + (" that reach past its end" if outside else ""),
+                "the end of the Parquet file contradicts itself",
+                got=f"{self.path.name} claims {self.rows:,} rows, and"
+                f" {sum(self._groups):,} in {len(self._groups)} row groups",
                 fix="write or fetch it again, and check that it is whole",
             )
 
@@ -131,6 +139,8 @@ class PyarrowPart(Part):
         first = int(np.searchsorted(ends, start, side="right"))
         skip = start - (int(ends[first - 1]) if first else 0)
         groups = list(range(first, len(self._groups)))
+        if not groups:
+            return
         with readable(self.path.name, _KIND), self._file() as file:
             wanted = list(names)
             for batch in file.iter_batches(rows, row_groups=groups, columns=wanted):
@@ -141,19 +151,8 @@ class PyarrowPart(Part):
                 skip = max(0, skip - batch.num_rows)
 
 
-def _first_pages(groups: list[Any]) -> list[tuple[int, int]]:
-    """Return offset and length of the first column's pages, for each row group with rows."""
-    found = []
-    for group in groups:
-        if group.num_rows and group.num_columns:
-            column = group.column(0)
-            start = column.dictionary_page_offset or column.data_page_offset
-            found.append((int(start), int(column.total_compressed_size)))
-    return found
-
-
 def _has_checksum(path: Path, start: int) -> bool:
-    """Tell whether the page at byte `start` carries a checksum.
+    """Tell whether the page at byte `start` carries a checksum: the first is at byte 4.
 
     The header of a page is a Thrift structure: kind, two lengths and the checksum are its
     fields 1 to 4, each a byte 0x15 (the next field, a 32-bit integer) and a number of up to
@@ -191,4 +190,6 @@ class PolarsPart(Part):
     def read(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
         """See `Part.read`."""
         with readable(self.path.name, _KIND):
-            yield from spread(names, self._lazy, start, self.rows, rows)
+            every = list(self.schema)
+            at = [every.index(name) for name in names]
+            yield from spread(at, self._lazy, start, self.rows, rows)

@@ -64,16 +64,14 @@ def scan(data: Any, **options: Any) -> Source:
     if isinstance(data, str | os.PathLike):
         return _scan_path(Path(data), options)
     if isinstance(data, np.ndarray) and not options:
-        return DenseSource(data)
+        mapped = _module("_npy").open_memmap(data) if isinstance(data, np.memmap) else None
+        return DenseSource(data) if mapped is None else mapped
     frame = _module("_frames").open_frame(data, **options)
     if frame is not None:
         return frame  # type: ignore[no-any-return]
     if isinstance(data, Iterator) or callable(data):
         return _module("_stream").open_stream(data, **options)  # type: ignore[no-any-return]
     _refuse_options(options, "an array")
-    if isinstance(data, np.memmap):
-        mapped = _module("_npy").open_memmap(data)
-        return DenseSource(data) if mapped is None else mapped
     if hasattr(data, "tocsr"):
         return SparseSource(data.tocsr())
     return DenseSource(data)
@@ -83,8 +81,8 @@ def is_scannable(data: Any) -> bool:
     """Tell whether `data` is a source already, or something that only `scan` can open."""
     if isinstance(data, Source | str | os.PathLike):
         return True
-    if isinstance(data, Iterator):
-        return not hasattr(data, "shape")
+    if isinstance(data, Iterator) or callable(data):
+        return not (hasattr(data, "shape") or hasattr(data, "__array__"))
     # Frames in memory go another way, and wrapping a wide one costs time.
     lazy = hasattr(data, "collect") or type(data).__module__.split(".")[0].endswith("duckdb")
     return lazy and bool(_module("_frames").is_lazy(data))

@@ -112,11 +112,7 @@ class ArrayForm(Form):
             _refuse_width(number, array.shape[1], self._width)
         known = array.dtype.kind in "biuf"
         if not known or not np.can_cast(array.dtype, self.dtype, "safe"):
-            raise InputError(
-                f"block {number} of the stream has a type that cannot be used",
-                got=f"{array.dtype}, where the first block made the stream {self.dtype}",
-                fix="make all blocks float64, or all float32",
-            )
+            _refuse_type(number, array.dtype, f"{self.dtype}, after the first block")
         self._warn_long(array)
         chosen = array if self._at is None else array[:, self._at]
         return chosen.astype(self.dtype, copy=False)
@@ -126,7 +122,9 @@ class ArrayForm(Form):
         if scipy.sparse.issparse(raw) != self._sparse:
             _refuse_kind(number, raw, "sparse matrices" if self._sparse else "arrays")
         if self._sparse:
-            return scipy.sparse.csr_array(raw)
+            if raw.dtype.kind not in "biuf" or raw.dtype == np.float16:
+                _refuse_type(number, raw.dtype, "numbers that SciPy computes with")
+            return scipy.sparse.csr_array(_two_dimensional(raw, number))
         if not hasattr(raw, "shape") or isinstance(as_frame(raw), nw.DataFrame):
             _refuse_kind(number, raw, "arrays, sparse matrices or frames")
         if np.ma.isMaskedArray(raw):
@@ -135,14 +133,7 @@ class ArrayForm(Form):
                 got=f"block {number} of the stream",
                 fix="yield block.astype(float).filled(numpy.nan)",
             )
-        array = np.asarray(as_numpy(raw))
-        if array.ndim != 2:
-            raise InputError(
-                f"block {number} of the stream has {array.ndim} dimensions, not 2",
-                got=f"shape {array.shape}",
-                fix="yield blocks of rows, block.reshape(-1, p)",
-            )
-        return array
+        return _two_dimensional(np.asarray(as_numpy(raw)), number)
 
     def _warn_long(self, array: Any) -> None:
         cells = array.data if self._sparse else array
@@ -166,6 +157,24 @@ def _refuse_kind(number: int, raw: Any, wanted: str) -> None:
         f"all blocks of the stream must be {wanted}",
         got=f"block {number} is {kind}",
         fix="yield blocks of one kind, with two dimensions each",
+    )
+
+
+def _two_dimensional(array: Any, number: int) -> Any:
+    if array.ndim != 2:
+        raise InputError(
+            "a block of a stream has two dimensions, rows and columns",
+            got=f"block {number} has shape {array.shape}",
+            fix="yield blocks of rows, block.reshape(-1, p)",
+        )
+    return array
+
+
+def _refuse_type(number: int, dtype: Any, wanted: str) -> None:
+    raise InputError(
+        f"block {number} of the stream has a type that cannot be used",
+        got=f"{dtype}, where the stream needs {wanted}",
+        fix="make all blocks float64, or all float32",
     )
 
 

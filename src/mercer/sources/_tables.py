@@ -1,9 +1,7 @@
 """What files and queries of typed columns share: their rows, and refusals in three lines."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from mercer.errors import InputError
@@ -11,7 +9,6 @@ from mercer.sources._blocks import Block, BlockSource
 from mercer.sources._cells import Cells
 
 SLICE = 1 << 25  # bytes of one slice, where every slice costs the reading of what holds it
-_END = 1 << 16  # bytes at either end of a file that its fingerprint reads
 _FOREIGN = {"pyarrow", "polars", "pyo3_runtime", "narwhals", "duckdb", "_duckdb"}
 
 
@@ -74,32 +71,24 @@ def _refusal(label: str, what: str, error: BaseException) -> InputError:
     )
 
 
-def spread(names: Sequence[str], lazy: Any, start: int, stop: int, rows: int) -> Iterator[Any]:
-    """Yield rows `start` to `stop` of a lazy polars frame in slices: polars frames.
+def spread(at: Sequence[int], lazy: Any, start: int, stop: int, rows: int) -> Iterator[Any]:
+    """Yield columns `at` and rows `start` to `stop` of a lazy polars frame: polars frames.
 
     Every slice is a query of its own, so that it takes more than `rows` where these are few.
     """
-    chosen = select_names(lazy, names)
-    step = max(rows, SLICE // (8 * len(names)))
-    for at in range(start, stop, step):
-        yield chosen.slice(at, min(step, stop - at)).collect()
+    chosen = columns_at(lazy, at)
+    step = max(rows, SLICE // (8 * len(at)))
+    for first in range(start, stop, step):
+        yield chosen.slice(first, min(step, stop - first)).collect()
 
 
-def select_names(lazy: Any, names: Sequence[str]) -> Any:
-    """Return a lazy polars frame of these columns; a name is no pattern here."""
-    import polars.selectors as cs
+def columns_at(lazy: Any, at: Sequence[int]) -> Any:
+    """Return a lazy polars frame of the columns at these places, in that order."""
+    import polars as pl
 
-    return lazy.select([cs.by_name(name) for name in names])
-
-
-def files_fingerprint(paths: Sequence[Path], names: Sequence[str]) -> str:
-    """Return a digest of name, size, time and both ends of files, and of the columns used."""
-    digest = hashlib.sha256(repr(tuple(names)).encode())
-    for path in paths:
-        state = path.stat()
-        digest.update(repr((path.name, state.st_size, state.st_mtime_ns)).encode())
-        with path.open("rb") as file:
-            digest.update(file.read(_END))
-            file.seek(max(0, state.st_size - _END))
-            digest.update(file.read(_END))
-    return digest.hexdigest()
+    names = lazy.collect_schema().names()
+    if any(name.startswith("^") and name.endswith("$") for name in names):
+        # polars would take such a name for a pattern, however it is asked for.
+        plain = [f"column {place}" for place in range(len(names))]
+        lazy, names = lazy.rename(dict(zip(names, plain, strict=True))), plain
+    return lazy.select([pl.col(names[place]) for place in at])

@@ -65,7 +65,8 @@ class Form:
         """Return the form of a dataclass: its fields. Those with a default may be missing."""
         fields = dataclasses.fields(kind)
         names = [field.name for field in fields]
-        needed = (f.name for f in fields if f.default is dataclasses.MISSING)
+        none = dataclasses.MISSING
+        needed = (f.name for f in fields if f.default is f.default_factory is none)
         return cls(
             kind,
             lambda value: {name: getattr(value, name) for name in names},

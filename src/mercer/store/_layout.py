@@ -7,6 +7,11 @@
 
 The checksum covers the whole file with its own 64 digits written as zeros. It comes first, so
 the first bytes of the header are always the same and say whose file this is.
+
+The JSON holds ``format`` ("mercer"), ``version``, ``kind`` ("model" or "checkpoint"),
+``mercer`` (the version of the package) and what the writer adds. Files of an older version are
+read, those of a newer one are refused. A field that is not known is refused too: no writer of
+this version has put it there.
 """
 
 import json

@@ -7,6 +7,8 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+from mercer.errors import InputError
+
 try:
     import fcntl
 except ImportError:  # Windows: an open file cannot be removed there, which serves as the lock
@@ -23,6 +25,12 @@ def replacing(path: Path) -> Iterator[int]:
     it is removed and the old file stays as it was. What a killed process left behind is removed
     by the next write of the same name; a lock tells it from the file of a running process.
     """
+    if not path.parent.is_dir():
+        raise InputError(
+            "There is no folder to write the file in.",
+            got=f"{path}",
+            fix="make the folder first, or choose another",
+        )
     stem = f".mercer-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}-"
     _remove_stale(path.parent, stem)
     descriptor, temporary = _temporary(path.parent, stem)
