@@ -128,7 +128,10 @@ def landmarks_1000000() -> Cell:
 
 
 def nystroem_20000() -> Cell:
-    """20,000 x 64 against Nystroem + PCA, m = 1000: the same time, a tenth of the error."""
+    """20,000 x 64 against Nystroem + PCA, m = 1000: the same time, a tenth of the error.
+
+    Float32 rows are timed against the rival on float32 rows.
+    """
     from sklearn import decomposition
     from sklearn.kernel_approximation import Nystroem
     from sklearn.pipeline import make_pipeline
@@ -145,10 +148,15 @@ def nystroem_20000() -> Cell:
         decomposition.PCA(k),
         decomposition.PCA(k),
     )
-    with Watch() as theirs:
-        pipe.fit(x)
-    found = pipe[-1].explained_variance_ * (len(x) - 1)
-    error = float(np.max(np.abs(found / truth - 1)))
+    pipe.fit(x[:3000])  # its libraries and threads are warm, as ours are
+    limits, errors = {}, {}
+    for dtype in ("float64", "float32"):
+        rows = x.astype(dtype)
+        with Watch() as theirs:
+            pipe.fit(rows)
+        found = pipe[-1].explained_variance_ * (len(x) - 1)
+        limits[dtype] = theirs.seconds
+        errors[dtype] = float(np.max(np.abs(found / truth - 1)))
     kernel = RBF((2 * gamma) ** -0.5)
     tries = {}
     for name, options in {
@@ -157,27 +165,39 @@ def nystroem_20000() -> Cell:
         "exact, tol=1e-2": {"tol": 1e-2},
         "exact, tol=1e-4": {"tol": 1e-4},
         "exact, float32": {"tol": 1e-4, "narrow": True},
-        "landmarks=300, one exact pass, float32": {"landmarks": 300, "narrow": True},
-        "landmarks=500, one exact pass, float32": {"landmarks": 500, "narrow": True},
+        "landmarks=300, one exact pass": {"landmarks": 300, "once": True},
+        "landmarks=300, one exact pass, float32": {
+            "landmarks": 300,
+            "narrow": True,
+            "once": True,
+        },
+        "landmarks=500, one exact pass, float32": {
+            "landmarks": 500,
+            "narrow": True,
+            "once": True,
+        },
     }.items():
-        narrow = options.pop("narrow", False)
+        narrow, once = options.pop("narrow", False), options.pop("once", False)
         rows = x.astype(np.float32) if narrow else x
         with Watch() as ours, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = KernelPCA(k, kernel=kernel, **options).fit(rows)
-            if narrow and "landmarks" in options:
+            if once:
                 model.refine(rows, passes=1)
         wrong = float(np.max(np.abs(model.eigenvalues_ / truth - 1)))
-        tries[name] = {**facts_of(model, ours), "error": wrong}
+        dtype = "float32" if narrow else "float64"
+        tries[name] = {**facts_of(model, ours), "error": wrong, "rows": dtype}
     good = [
         name
         for name, cell in tries.items()
-        if cell["seconds"] <= theirs.seconds and 10 * cell["error"] <= error
+        if cell["seconds"] <= limits[cell["rows"]]
+        and 10 * cell["error"] <= errors[cell["rows"]]
     ]
     return {
         "rival": "Nystroem(1000) + PCA",
-        "rival_seconds": theirs.seconds,
-        "rival_error": error,
+        "rival_seconds": limits["float64"],
+        "rival_seconds_float32": limits["float32"],
+        "rival_error": errors["float64"],
         "ours": tries,
         "seconds": min(tries[name]["seconds"] for name in good) if good else None,
         "holds": bool(good),

@@ -1,6 +1,7 @@
 """Files and streams go through the same doors as arrays, block by block."""
 
 import contextlib
+import dataclasses
 import sqlite3
 import threading
 
@@ -316,3 +317,27 @@ def test_blocks_that_belong_to_one_thread():
         model = PCA(2).fit(mercer.scan(lambda: blocks(7)))
         same(model, PCA(2).fit(X[:, :3]))
         assert np.allclose(model.transform(blocks(20)), model.transform(X[:, :3]))
+
+
+def test_products_too_coarse_for_the_first_block_end_the_walk_there(tmp_path, caplog):
+    rng = np.random.default_rng(0)
+    scales = np.r_[1e4, np.full(39, 1e-3)]  # float32 products cannot see the small ones
+    rows = (rng.standard_normal((40_000, 40)) * scales).astype(np.float32)
+    np.save(tmp_path / "rows.npy", rows)
+    source = mercer.scan(tmp_path / "rows.npy")
+    with caplog.at_level("INFO", logger="mercer"):
+        model = _Gram(3, memory="60MB", tol=1e-5).fit(source)
+    assert "too coarse for the first block" in caplog.text
+    assert source.walks == 2  # one was left after a block
+    wide = rows.astype(np.float64)
+    values = np.linalg.svd(wide - wide.mean(axis=0), compute_uv=False)[:3] ** 2 / 39_999
+    np.testing.assert_allclose(model.explained_variance_, values, rtol=1e-4)
+
+
+class _Gram(mercer.PCA):
+    def _problem(self, source, weights=None):
+        # As for a table whose products are worth float32.
+        return dataclasses.replace(super()._problem(source, weights), gram_flops=1e12)
+
+    def _allowed(self):
+        return ("gram",)

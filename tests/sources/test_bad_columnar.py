@@ -52,6 +52,17 @@ def with_other_count(data, times):
     return head + tail.replace(b"\xd0\x0f", b"\x90\x4e", times)
 
 
+def with_absurd_count(data):
+    """Return the file with 2^50 rows announced everywhere, and a footer of the new length."""
+    number, digits = 2**51, b""
+    while number:
+        digits += bytes([number % 128 | (0x80 if number > 127 else 0)])
+        number //= 128
+    at = footer_start(data)
+    footer = bytes(data[at:-8]).replace(b"\xd0\x0f", digits)
+    return bytes(data[:at]) + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
 def changed(data, at, value):
     data = bytearray(data)
     data[at : at + len(value)] = value
@@ -110,6 +121,11 @@ FILES = {
         "",
     ),
     "more rows than there are": ("a.parquet", lambda: with_other_count(parquet(), 8), ""),
+    "more rows than it can hold": (
+        "a.parquet",
+        lambda: with_absurd_count(parquet()),
+        "1,125,899,906,842,624 rows",
+    ),
     "arrow, no bytes": ("a.arrow", lambda: b"", "is empty"),
     "arrow, text": ("a.arrow", lambda: b"a,b\n1,2\n" * 9, "no Arrow file"),
     "arrow, parquet inside": ("a.arrow", lambda: parquet(), "no Arrow file"),
@@ -198,10 +214,11 @@ HALF = FRAME.astype(np.float32)
 # the blocks, and what the refusal must say
 STREAMS = {
     "no blocks": ([], "no blocks"),
-    "one dimension": ([np.ones(3)], "block 0 of the stream has 1 dimensions"),
-    "three dimensions": ([np.ones((2, 3)), np.ones((2, 3, 1))], "block 1 of the stream has 3"),
+    "one dimension": ([np.ones(3)], "block 0 has shape (3,)"),
+    "three dimensions": ([np.ones((2, 3)), np.ones((2, 3, 1))], "block 1 has shape (2, 3, 1)"),
     "a number": ([3.0], "block 0 is float"),
     "a list": ([np.ones((1, 2)), [[1.0, 2.0]]], "block 1 is list"),
+    "nothing at first": ([None], "block 0 is NoneType"),
     "nothing": ([np.ones((1, 2)), None], "block 1 is NoneType"),
     "text": ([np.array([["a", "b"]])], "block 0 of the stream has a type"),
     "objects": ([np.array([[1, None]])], "block 0 of the stream has a type"),

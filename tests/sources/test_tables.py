@@ -1,15 +1,12 @@
-"""Foreign errors become three lines; slices are in order; fingerprints follow the files."""
+"""Foreign errors become three lines; slices are in order."""
 
-import os
-
-import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
 
 from mercer.errors import InputError
 from mercer.sources import _tables
-from mercer.sources._tables import columns_at, files_fingerprint, readable, spread
+from mercer.sources._tables import columns_at, readable, spread
 
 
 @pytest.mark.parametrize(
@@ -60,21 +57,3 @@ def test_a_name_is_no_pattern():
     lazy = pl.DataFrame({"^.*$": [1], "b": [2]}).lazy()
     assert columns_at(lazy, [0]).collect().rows() == [(1,)]
     assert columns_at(lazy, [1, 0]).collect().rows() == [(2, 1)]
-
-
-def test_fingerprints(tmp_path):
-    path = tmp_path / "a"
-    path.write_bytes(np.arange(100_000).tobytes())
-    os.utime(path, (1, 1))
-    mark = files_fingerprint([path], ["x"])
-    assert files_fingerprint([path], ["x"]) == mark
-    assert files_fingerprint([path], ["y"]) != mark
-    assert files_fingerprint([path, path], ["x"]) != mark
-    os.utime(path, (1, 2))
-    assert files_fingerprint([path], ["x"]) != mark
-    for at in (5, 799_999):
-        data = bytearray(np.arange(100_000).tobytes())
-        data[at] ^= 1
-        path.write_bytes(data)
-        os.utime(path, (1, 1))
-        assert files_fingerprint([path], ["x"]) != mark

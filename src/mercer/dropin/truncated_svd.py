@@ -13,7 +13,8 @@ from mercer.dropin.pca import completed
 from mercer.errors import InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
-from mercer.estimators._pca_paths import exact_exponent, features_from_samples
+from mercer.estimators._pca_paths import exact_exponent
+from mercer.estimators._pca_sides import features_from_samples
 from mercer.operators import Centring, Dense, Moments, Rows, centred, gram_flops, rows_of
 from mercer.planning import Path, Problem
 from mercer.solvers import Floor, Goal, Spectrum

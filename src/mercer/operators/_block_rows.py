@@ -24,6 +24,7 @@ from mercer.operators._running_svd import RunningSvd
 from mercer.operators._walk import Journal, Sums, fold
 from mercer.sources import BlockSource, bad_cell, bad_cell_error, in_memory
 
+Judge = Callable[[Moments], None]
 _SAMPLE_SHARE = 0.05  # of the rows that are kept to start an iteration from
 _SAMPLE_BYTES = 32e6
 
@@ -122,11 +123,14 @@ class BlockRows:
         """See `Rows.moments`: one walk."""
         return self._sums(RunningMoments(whole=False))
 
-    def scatter(self) -> Moments:
-        """See `Rows.scatter`: one walk, np² flops."""
-        return self._sums(RunningMoments(whole=True))
+    def scatter(self, judge: Judge | None = None) -> Moments:
+        """See `Rows.scatter`: one walk, np² flops.
 
-    def _sums(self, running: RunningMoments) -> Moments:
+        `judge` sees the moments of the first block; it may raise to end the walk there.
+        """
+        return self._sums(RunningMoments(whole=True), judge)
+
+    def _sums(self, running: RunningMoments, judge: Judge | None = None) -> Moments:
         rounding = Rounding(self.products)
         sums = _FirstWalk(running, rounding, *self._sample_size())
 
@@ -144,6 +148,8 @@ class BlockRows:
             sums.charged += rounding.charged * found.raw_trace
             running.merge(RunningMoments.of(rows, found))
             sums.sample(part, block)
+            if judge is not None and part.start == 0:
+                judge(running.moments())
 
         self.walk(sums, step)
         if running.whole:  # the worst block speaks for those that came before it, too

@@ -7,7 +7,7 @@ from mercer.planning._kernel_paths import (
     sampled_rows,
     start_landmarks,
 )
-from mercer.planning._paths import Path, sketch_path
+from mercer.planning._paths import Path, PathEndedError, sketch_path
 from mercer.planning._plan import Plan, plan
 from mercer.planning._problem import KernelCost, Problem
 
@@ -15,6 +15,7 @@ __all__ = [
     "KernelCost",
     "Machine",
     "Path",
+    "PathEndedError",
     "Plan",
     "Problem",
     "columns_beyond",

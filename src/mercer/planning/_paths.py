@@ -17,6 +17,10 @@ _WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in flo
 _LANES = 1000  # columns up to which each thread keeps its own sums
 
 
+class PathEndedError(ArithmeticError):
+    """A path has shown on its way that it will miss `tol`: the next one is taken."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Path:
     """One way to solve the problem, with its forecast."""
@@ -86,7 +90,7 @@ def _streamed(path: Path, p: Problem) -> Path:
     if path.name == "dual":
         panels = max(1, math.ceil(8 * p.rows * m / (4 * p.block_bytes)))
         passes, held = 2 + panels, held + 4 * p.block_bytes + 8.0 * p.rows**2
-        held += 8.0 * p.rows**2 if p.kept else 0
+        held += 8.0 * p.rows**2 + 16 * m * p.components if p.kept else 0
     if path.name == "krylov" and p.kept:
         assert isinstance(path.solver, BlockKrylov)
         held += 8 * m * path.solver.block * passes

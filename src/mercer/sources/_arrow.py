@@ -10,7 +10,8 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
 from mercer.sources._cells import Cells, check_twins, stored_types
-from mercer.sources._tables import TableSource, files_fingerprint, readable, spread
+from mercer.sources._files import fingerprint_of
+from mercer.sources._tables import TableSource, readable, spread
 
 _KIND = "the Arrow file"
 
@@ -65,6 +66,8 @@ def _is_framed(path: Path) -> bool:
 @final
 class ArrowSource(TableSource):
     """Record batches of a mapped file; a walk holds one block, and one batch if packed."""
+
+    rate = 5e8
 
     def __init__(self, path: Path, framed: bool, pyarrow: Any, columns: Any, drop: Any) -> None:
         self.path, self._framed, self._pyarrow = path, framed, pyarrow
@@ -123,12 +126,14 @@ class ArrowSource(TableSource):
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: the file, and the columns that are used."""
-        return files_fingerprint([self.path], self.names)
+        return fingerprint_of([self.path], self.names)
 
 
 @final
 class PolarsArrowSource(TableSource):
     """The file format without pyarrow: slices, read by polars."""
+
+    rate = 2e8
 
     def __init__(self, path: Path, columns: Any, drop: Any) -> None:
         import polars as pl
@@ -152,4 +157,4 @@ class PolarsArrowSource(TableSource):
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: the file, and the columns that are used."""
-        return files_fingerprint([self.path], self.names)
+        return fingerprint_of([self.path], self.names)

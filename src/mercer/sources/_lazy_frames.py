@@ -41,6 +41,7 @@ class PolarsSource(TableSource):
     """A lazy frame of polars, run anew in every walk; its order of rows must not change."""
 
     label = "polars lazy frame"
+    rate = 2e8
 
     def __init__(self, lazy: Any, schema: Mapping[str, Any], columns: Any, drop: Any) -> None:
         import polars as pl
@@ -80,6 +81,7 @@ class DuckdbSource(TableSource):
     """A relation of duckdb, run anew in every walk; one walk at a time."""
 
     label = "duckdb relation"
+    rate = 1e8
 
     def __init__(
         self, relation: Any, schema: Mapping[str, Any], columns: Any, drop: Any

@@ -10,8 +10,9 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
 from mercer.sources._cells import Cells
+from mercer.sources._files import fingerprint_of
 from mercer.sources._parquet_parts import Part, open_part
-from mercer.sources._tables import TableSource, files_fingerprint
+from mercer.sources._tables import TableSource
 
 
 def open_parquet(path: Path, *, columns: Any = None, drop: Any = None) -> "ParquetSource":
@@ -106,6 +107,8 @@ class ParquetSource(TableSource):
         leaves a file readable is then found. Checking needs pyarrow.
     """
 
+    rate = 2e8
+
     def __init__(self, parts: list[Part], label: str, columns: Any, drop: Any) -> None:
         self.parts = parts
         cells = Cells(parts[0].schema, parts[0].stored, columns, drop, label)
@@ -148,4 +151,5 @@ class ParquetSource(TableSource):
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: of all files, and the columns that are used."""
-        return files_fingerprint([part.path for part in self.parts], self.names)
+        paths = [part.path for part in self.parts]
+        return fingerprint_of(paths, self.names, [path.name for path in paths])

@@ -21,6 +21,8 @@ from mercer.sources._tables import readable, spread
 _KIND = "the Parquet file"
 _BUFFER = 1 << 14  # bytes read at once per column
 _MAGIC = b"PAR1"
+# A page holds at most 2^31 equal values, and its header takes more than 16 bytes.
+_MOST_ROWS = 2**27  # per byte of a file
 
 
 class Part(abc.ABC):
@@ -51,16 +53,25 @@ class Part(abc.ABC):
 
 def open_part(path: Path) -> Part:
     """Return the file, opened by pyarrow where it is installed, else by polars."""
-    _check_ends(path)
+    size = _check_ends(path)
+    part: Part
     try:
         import pyarrow.parquet
     except ImportError:
-        return PolarsPart(path)
-    return PyarrowPart(path, pyarrow.parquet)
+        part = PolarsPart(path)
+    else:
+        part = PyarrowPart(path, pyarrow.parquet)
+    if not 0 <= part.rows <= size * _MOST_ROWS:
+        raise InputError(
+            "the Parquet file announces more rows than it can hold",
+            got=f"{path.name} ({size:,} bytes) announces {part.rows:,} rows",
+            fix="write or fetch it again, and check that it is whole",
+        )
+    return part
 
 
-def _check_ends(path: Path) -> None:
-    """Refuse what is no Parquet file by its first and last bytes."""
+def _check_ends(path: Path) -> int:
+    """Refuse what is no Parquet file by its first and last bytes; return its size."""
     with readable(path.name, _KIND):
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -81,6 +92,7 @@ def _check_ends(path: Path) -> None:
             got=f"{path.name} ({size:,} bytes) ends with {tail[4:]!r}",
             fix="fetch it again, or let the program that writes it finish",
         )
+    return size
 
 
 @final

@@ -15,6 +15,7 @@ from mercer.errors import InputError
 from mercer.sources._blocks import Block, BlockSource, skipped
 from mercer.sources._stream_forms import form_of
 
+_NO_BLOCK = object()
 _FORECAST = 100  # blocks that a stream is thought to have where it does not say
 
 
@@ -46,8 +47,8 @@ class StreamSource(BlockSource):
     elsewhere = False  # what makes the blocks may belong to one thread, as SQLite does
 
     def __init__(self, data: Any, made: Iterator[Any], columns: Any, drop: Any) -> None:
-        first = next(made, None)
-        if first is None:
+        first = next(made, _NO_BLOCK)
+        if first is _NO_BLOCK:
             raise InputError(
                 "the stream has no blocks",
                 got=type(data).__name__,

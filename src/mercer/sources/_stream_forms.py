@@ -163,8 +163,8 @@ def _refuse_kind(number: int, raw: Any, wanted: str) -> None:
 def _two_dimensional(array: Any, number: int) -> Any:
     if array.ndim != 2:
         raise InputError(
-            f"block {number} of the stream has {array.ndim} dimensions, not 2",
-            got=f"shape {array.shape}",
+            "a block of a stream has two dimensions, rows and columns",
+            got=f"block {number} has shape {array.shape}",
             fix="yield blocks of rows, block.reshape(-1, p)",
         )
     return array

@@ -1,9 +1,7 @@
 """What files and queries of typed columns share: their rows, and refusals in three lines."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from mercer.errors import InputError
@@ -11,7 +9,6 @@ from mercer.sources._blocks import Block, BlockSource
 from mercer.sources._cells import Cells
 
 SLICE = 1 << 25  # bytes of one slice, where every slice costs the reading of what holds it
-_END = 1 << 16  # bytes at either end of a file that its fingerprint reads
 _FOREIGN = {"pyarrow", "polars", "pyo3_runtime", "narwhals", "duckdb", "_duckdb"}
 
 
@@ -95,16 +92,3 @@ def columns_at(lazy: Any, at: Sequence[int]) -> Any:
         plain = [f"column {place}" for place in range(len(names))]
         lazy, names = lazy.rename(dict(zip(names, plain, strict=True))), plain
     return lazy.select([pl.col(names[place]) for place in at])
-
-
-def files_fingerprint(paths: Sequence[Path], names: Sequence[str]) -> str:
-    """Return a digest of name, size, time and both ends of files, and of the columns used."""
-    digest = hashlib.sha256(repr(tuple(names)).encode())
-    for path in paths:
-        state = path.stat()
-        digest.update(repr((path.name, state.st_size, state.st_mtime_ns)).encode())
-        with path.open("rb") as file:
-            digest.update(file.read(_END))
-            file.seek(max(0, state.st_size - _END))
-            digest.update(file.read(_END))
-    return digest.hexdigest()
