@@ -109,6 +109,9 @@ MAKE = {
         2, kernel="rbf", gamma=0.01, fit_inverse_transform=True
     ).fit(X),
     "dropin poly": lambda: dropin.KernelPCA(2, kernel="poly", gamma=1e-3).fit(X),
+    "dropin incremental": lambda: dropin.IncrementalPCA(2).fit(X),
+    "dropin incremental on": lambda: dropin.IncrementalPCA(2).fit(X).partial_fit(X[:9]),
+    "dropin truncated": lambda: dropin.TruncatedSVD(2).fit(X),
     "dropin nystroem": lambda: dropin.Nystroem(n_components=10, gamma=0.01).fit(X),
 }
 

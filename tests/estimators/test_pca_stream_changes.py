@@ -143,6 +143,26 @@ class TestWide:
         with pytest.raises(InputError, match="say how many"):
             PCA(wanted, memory="100kB").partial_fit(np.ones((2, 200)))
 
+    def test_what_is_kept_fades_too(self):
+        X, f = rows(700, 200), 0.01
+        model = streamed(PCA(3, memory="100kB", forget=f, tol=1e3), blocks(X))
+        w = (1 - f) ** np.arange(699.0, -1.0, -1.0)
+        Y = np.sqrt(w / (w.sum() - 1))[:, None] * (X - w @ X / w.sum())
+        exact = np.linalg.svd(Y, compute_uv=False)[:3] ** 2
+        assert np.all(model.certificate_.lower <= exact)
+        assert np.all(exact <= model.certificate_.upper)
+        np.testing.assert_allclose(model.mean_, w @ X / w.sum(), rtol=1e-10)
+        np.testing.assert_allclose(model.explained_variance_, exact, rtol=0.05)
+
+    def test_parts_merge(self):
+        X = rows(600, 200)
+        one, two = (PCA(3, memory="100kB", tol=1e3).partial_fit(x) for x in (X[:250], X[250:]))
+        exact = PCA(3).fit(X).explained_variance_
+        certificate = one.merge(two).certificate_
+        assert one.n_samples_ == 600
+        assert np.all(certificate.lower <= exact * (1 + 1e-9))
+        assert np.all(exact <= certificate.upper * (1 + 1e-9))
+
     def test_rows_cannot_go(self):
         X = np.random.default_rng(0).standard_normal((300, 200))
         model = PCA(3, memory="100kB").partial_fit(X)

@@ -174,7 +174,7 @@ class PCAStream:
         with _lock_of(self):
             if name not in self.__dict__:
                 self.__dict__.update(self._looked())
-        return self.__dict__[name]
+            return self.__dict__[name]
 
     # -- the stream -------------------------------------------------------------------
 
