@@ -168,10 +168,17 @@ NYSTROEM_FACES = [
     {"n_components": 2},
     {"n_components": 2, "kernel": "cosine", "random_state": 0},
 ]
+STREAMS = [
+    {},
+    {"n_components": 0.9, "whiten": True},
+    {"n_components": 1, "whiten": "zca", "standardize": True},
+]
+INCREMENTAL = [{}, {"n_components": 1, "whiten": True}, {"n_components": 2, "batch_size": 7}]
+TRUNCATED = [{"n_components": 1}, {"n_components": 1, "algorithm": "arpack"}]
 ESTIMATORS = [
     *(kind(**o) for kind in (mercer.PCA, SvdPCA, GramPCA, DualPCA) for o in OPTIONS),
     *(KrylovPCA(**options) for options in FEW),
-    *(StreamedPCA(**options) for options in OPTIONS),
+    *(StreamedPCA(**options) for options in STREAMS),
     SketchedPCA(1),
     *(kind(**options) for kind in (mercer.dropin.PCA, DropinDualPCA) for options in FACES),
     *(DropinKrylovPCA(**options) for options in FEW_FACES),
@@ -183,6 +190,8 @@ ESTIMATORS = [
     *(mercer.RandomFeatures(**options) for options in RANDOM),
     *(mercer.LandmarkFeatures(**options) for options in LANDMARKS),
     *(mercer.dropin.Nystroem(**options) for options in NYSTROEM_FACES),
+    *(mercer.dropin.IncrementalPCA(**options) for options in INCREMENTAL),
+    *(mercer.dropin.TruncatedSVD(**options) for options in TRUNCATED),
 ]
 
 LEFT_OUT = [

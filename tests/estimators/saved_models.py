@@ -27,6 +27,7 @@ SPARSE, NEW_SPARSE = (
     scipy.sparse.random_array((n, 15), density=0.3, format="csr", random_state=rng)
     for n in (50, 9)
 )
+WIDE = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 400))
 TEXTS = ["abcab", "bcdab", "xyzzy", "zzyxz", "abxyz"] * 4
 
 
@@ -36,8 +37,16 @@ def weighted():
 
 def streamed(rows=X, **parameters):
     model = KernelPCA(2, **parameters)
-    for start in range(0, len(rows), 25):
+    for start in range(0, rows.shape[0], 25):
         model.partial_fit(rows[start : start + 25])
+    return model
+
+
+def batched(look=False, rows=X, **parameters):
+    model = PCA(2, **parameters)
+    for start in range(0, rows.shape[0], 25):
+        model.partial_fit(rows[start : start + 25])
+    assert not look or model.components_.shape == (2, rows.shape[1])
     return model
 
 
@@ -59,6 +68,12 @@ MAKE = {
     "pca from covariance": lambda: PCA.from_covariance(np.cov(X.T), X.mean(axis=0), 60),
     "pca random state": lambda: PCA(2, random_state=np.random.RandomState(3)).fit(X),
     "pca generator": lambda: PCA(2, random_state=np.random.default_rng(3)).fit(X),
+    "pca stream": batched,
+    "pca stream looked at": lambda: batched(look=True, standardize=True),
+    "pca stream forgetful": lambda: batched(forget=0.01),
+    "pca stream sparse": lambda: batched(rows=SPARSE),
+    "pca stream long": lambda: batched(rows=np.concatenate([X] * 5)),
+    "pca stream wide": lambda: batched(rows=WIDE, memory="1MB"),
     "kernel": lambda: KernelPCA(2).fit(X),
     "kernel used": lambda: used(KernelPCA(2).fit(X)),
     "kernel weighted": lambda: used(KernelPCA(2).fit(X, sample_weight=np.arange(60) % 3)),
@@ -94,6 +109,9 @@ MAKE = {
         2, kernel="rbf", gamma=0.01, fit_inverse_transform=True
     ).fit(X),
     "dropin poly": lambda: dropin.KernelPCA(2, kernel="poly", gamma=1e-3).fit(X),
+    "dropin incremental": lambda: dropin.IncrementalPCA(2).fit(X),
+    "dropin incremental on": lambda: dropin.IncrementalPCA(2).fit(X).partial_fit(X[:9]),
+    "dropin truncated": lambda: dropin.TruncatedSVD(2).fit(X),
     "dropin nystroem": lambda: dropin.Nystroem(n_components=10, gamma=0.01).fit(X),
 }
 
@@ -111,6 +129,8 @@ def new_rows(name):
         return RBF(3.0)(NEW, X)
     if name == "primal texts":
         return ["abc", "zyx", ""]
+    if name == "pca stream wide":
+        return WIDE[:9] + 1
     if name == "pca wide":
         return np.random.default_rng(1).normal(size=(7, 40))
     if hasattr(made(name), "feature_names_in_"):
@@ -151,7 +171,7 @@ def differences(a, b, path=""):
             for o in (a, b)
         )
     if isinstance(a, dict):
-        if list(a) != list(b):
+        if set(a) != set(b):
             return [f"{path}: {set(a) ^ set(b)}"]
         return [d for n in a for d in differences(a[n], b[n], f"{path}.{n}")]
     return [] if a == b or (a != a and b != b) else [f"{path}: {a!r} and {b!r}"]

@@ -44,9 +44,11 @@ def streamed(model, parts, weights=None):
 
 
 def assert_same(one, two, X, rtol=1e-9):
+    # What landmarks leave may be rounding alone, which is relative to the whole.
+    rounding = max(1e-12, 1e-14 * float(np.sum(two.eigenvalues_)))
     for name in SAME:
         np.testing.assert_allclose(
-            getattr(one, name), getattr(two, name), rtol=rtol, atol=1e-12, err_msg=name
+            getattr(one, name), getattr(two, name), rtol=rtol, atol=rounding, err_msg=name
         )
     Z = two.transform(X)
     np.testing.assert_allclose(one.transform(X), Z, atol=rtol * np.abs(Z).max())

@@ -24,8 +24,8 @@ class Sums:
         return {"array": self.array, "count": np.array([1.0])}
 
 
-def begun(path, every=0, owner=OWNER):
-    return Checkpoint(path, every).begin(owner, 100)
+def begun(path, every=0, owner=OWNER, block=10):
+    return Checkpoint(path, every).begin(owner, block)
 
 
 def three_lines(caught):
@@ -63,6 +63,13 @@ def test_what_is_noted_is_read_again(path):
     assert again.kept("pass 20") is None
     assert again.kept("pass") is None
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_the_length_of_blocks_is_that_of_the_first_attempt(path):
+    first = begun(path, block=10)
+    assert first.block == 10
+    first.note("one", Sums(), 20, ended=False)
+    assert begun(path, block=25).block == 10
 
 
 def test_names_that_begin_alike_are_told_apart(path):
@@ -140,6 +147,15 @@ def test_another_fit_is_refused_and_the_file_left_alone(path, change, words):
     assert "fit.mercer" in text
     assert "delete" in text
     assert path.read_bytes() == before
+
+
+def test_another_version_of_mercer_is_refused(path, monkeypatch):
+    begun(path).note("one", Sums(1.0), 5, ended=True)
+    here = mercer.__version__
+    monkeypatch.setattr(mercer, "__version__", "9.9")
+    with pytest.raises(InputError, match="belongs to another fit") as caught:
+        begun(path)
+    assert f"mercer {here}, now 9.9" in three_lines(caught)
 
 
 def test_a_folder_that_is_not_there(tmp_path):

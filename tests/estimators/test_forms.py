@@ -7,7 +7,7 @@ from mercer import PCA
 from mercer.errors import InputError
 from mercer.estimators._forms import FORMS, _refuse_attribute
 from mercer.kernels import FEATURES, KERNELS, MAPS, RBF, Kernel
-from mercer.operators import Landmarks, LandmarkSums, RunningMoments
+from mercer.operators import Landmarks, LandmarkSums, RunningMoments, RunningSvd
 
 X = np.random.default_rng(0).normal(size=(5, 2))
 
@@ -35,13 +35,13 @@ def test_what_a_file_may_hold_is_data():
     for name, form in FORMS.items():
         plain = dataclasses.is_dataclass(form.kind) and form.kind.__dataclass_params__.frozen
         others = ("Engine", "FeaturesOf", "Generator", "LandmarkSums", "Projection")
-        assert plain or name in (*others, "RandomState", "RunningMoments"), name
+        assert plain or name in (*others, "RandomState", "RunningMoments", "RunningSvd"), name
 
 
 @pytest.mark.parametrize(
     "made",
-    [RunningMoments(), LandmarkSums(Landmarks.of(RBF(1.0), X))],
-    ids=["moments", "landmarks"],
+    [RunningMoments(), RunningSvd(3), LandmarkSums(Landmarks.of(RBF(1.0), X))],
+    ids=["moments", "directions", "landmarks"],
 )
 def test_sums_are_taken_apart_to_the_last_attribute(made):
     """An attribute that is added to a class must be added to its form."""

@@ -17,6 +17,7 @@ from mercer.kernels import (
     as_kernel,
 )
 from mercer.planning import KernelCost, Problem, plan
+from mercer.solvers import Outside
 
 
 def forced(name):
@@ -264,3 +265,44 @@ def test_constant_rows_are_refused_on_every_path():
         with pytest.raises(InputError, match="constant up to rounding") as error:
             solve(task(X), path(name, X))
         assert str(error.value).count("\n") == 2
+
+
+def looked_after(monkeypatch, kernel, X, passes=1, **options):
+    """Return a refined model, and whether probes went along."""
+    made = []
+
+    def spy(*given, **named):
+        made.append(given)
+        return Outside(*given, **named)
+
+    monkeypatch.setattr("mercer.estimators._kernel_solve.Outside", spy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = KernelPCA(3, kernel=kernel, landmarks=150, **options).fit(X)
+        model.refine(X, passes=passes)
+    return model, bool(made)
+
+
+def test_probes_stay_behind_where_they_can_tell_nothing(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((1500, 8)).astype(np.float32)
+    assert not looked_after(monkeypatch, RBF(1.5), X)[1]  # much is left
+    assert looked_after(monkeypatch, RBF(1.5), X, passes=2)[1]
+    assert looked_after(monkeypatch, RBF(50.0), X)[1]  # less than rounding hides
+    assert looked_after(monkeypatch, NegativeDistance(), X)[1]  # no bound on entries
+
+
+@pytest.mark.parametrize("scale", [1.5, 5.0, 50.0])
+def test_one_product_is_certified_with_probes_or_without(monkeypatch, scale):
+    X = np.random.default_rng(1).standard_normal((1200, 6)).astype(np.float32)
+    kernel = RBF(scale)
+    model, _ = looked_after(monkeypatch, kernel, X)
+    K = kernel.block(X.astype(float))
+    truth = np.linalg.eigvalsh(K - K.mean(0) - K.mean(1)[:, None] + K.mean())[::-1][:3]
+    assert (model.certificate_.lower <= truth).all()
+    assert (truth <= model.certificate_.upper).all()
+    assert (model.certificate_.lower <= model.eigenvalues_).all()
+    assert (model.eigenvalues_ <= model.certificate_.upper).all()
+    Z = model.transform(X)
+    np.testing.assert_allclose(
+        np.sum(Z.astype(float) ** 2, axis=0), model.eigenvalues_, rtol=1e-4
+    )

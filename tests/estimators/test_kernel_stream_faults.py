@@ -253,3 +253,13 @@ def test_a_stream_is_a_value():
     model.partial_fit(rows(50, 1))
     assert model._stream is not first
     assert first.sums.count == 180
+
+
+def test_a_file_is_read_as_blocks(tmp_path):
+    rows = np.random.default_rng(0).standard_normal((300, 3))
+    np.save(tmp_path / "rows.npy", rows)
+    found = KernelPCA(2, kernel="rbf(lengthscale=2)", landmarks=40).fit(tmp_path / "rows.npy")
+    same = KernelPCA(2, kernel="rbf(lengthscale=2)", landmarks=40).fit(iter([rows]))
+    np.testing.assert_allclose(found.eigenvalues_, same.eigenvalues_, rtol=1e-10)
+    with pytest.raises(InputError, match="no such file"):
+        KernelPCA(2).fit("absent.csv")

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from pca_streams import assert_same, rows, streamed
 from streams import blocks, untouched
 
@@ -142,6 +143,26 @@ class TestWide:
         with pytest.raises(InputError, match="say how many"):
             PCA(wanted, memory="100kB").partial_fit(np.ones((2, 200)))
 
+    def test_what_is_kept_fades_too(self):
+        X, f = rows(700, 200), 0.01
+        model = streamed(PCA(3, memory="100kB", forget=f, tol=1e3), blocks(X))
+        w = (1 - f) ** np.arange(699.0, -1.0, -1.0)
+        Y = np.sqrt(w / (w.sum() - 1))[:, None] * (X - w @ X / w.sum())
+        exact = np.linalg.svd(Y, compute_uv=False)[:3] ** 2
+        assert np.all(model.certificate_.lower <= exact)
+        assert np.all(exact <= model.certificate_.upper)
+        np.testing.assert_allclose(model.mean_, w @ X / w.sum(), rtol=1e-10)
+        np.testing.assert_allclose(model.explained_variance_, exact, rtol=0.05)
+
+    def test_parts_merge(self):
+        X = rows(600, 200)
+        one, two = (PCA(3, memory="100kB", tol=1e3).partial_fit(x) for x in (X[:250], X[250:]))
+        exact = PCA(3).fit(X).explained_variance_
+        certificate = one.merge(two).certificate_
+        assert one.n_samples_ == 600
+        assert np.all(certificate.lower <= exact * (1 + 1e-9))
+        assert np.all(exact <= certificate.upper * (1 + 1e-9))
+
     def test_rows_cannot_go(self):
         X = np.random.default_rng(0).standard_normal((300, 200))
         model = PCA(3, memory="100kB").partial_fit(X)
@@ -149,3 +170,33 @@ class TestWide:
             model.remove(X[:1])
         with pytest.raises(InputError, match="cannot be merged"):
             model.merge(PCA(3).partial_fit(X))
+
+
+class TestOnePass:
+    """`fit` of an iterator, whose rows are seen once, where p×p sums do not fit."""
+
+    @staticmethod
+    def parts(sparse=False):
+        rng = np.random.default_rng(0)
+        ways = rng.standard_normal((5, 1500)) * (rng.random((5, 1500)) < 0.2)
+        for _ in range(30):
+            block = rng.standard_normal((40, 5)) @ ways
+            yield scipy.sparse.csr_array(block) if sparse else block + 7.0
+
+    @pytest.mark.parametrize("sparse", [False, True])
+    def test_leading_directions_are_kept(self, sparse):
+        X = np.concatenate([part.toarray() if sparse else part for part in self.parts(sparse)])
+        model = PCA(3, memory="45MB").fit(self.parts(sparse))
+        assert model.plan_.chosen.name == "sketch"
+        assert_same(model, PCA(3).fit(X), X)
+
+    def test_exact_sums_where_they_fit(self):
+        assert PCA(3).fit(self.parts()).plan_.chosen.name == "gram"
+
+    def test_bad_cells_are_named(self):
+        def parts():
+            yield from self.parts()
+            yield np.full((2, 1500), np.nan)
+
+        with pytest.raises(InputError, match=r"1200|row 1,200|row 1200"):
+            PCA(3, memory="45MB").fit(parts())

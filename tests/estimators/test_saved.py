@@ -127,6 +127,15 @@ def test_a_stream_goes_on_where_it_was_saved(settled, path):
         assert models.differences(model.merge(other), loaded.merge(other)) == []
 
 
+@pytest.mark.parametrize("name", ["pca stream", "pca stream looked at", "pca stream wide"])
+def test_a_stream_of_batches_goes_on_where_it_was_saved(name, path):
+    model, new = models.made(name), models.new_rows(name)
+    loaded = there_and_back(model, path)
+    z = model.partial_fit(new).transform(new)
+    assert loaded.partial_fit(new).transform(new).tobytes() == z.tobytes()
+    assert loaded.n_samples_ == model.n_samples_
+
+
 def test_the_way_back_is_learned_after_loading_as_before(path):
     model = KernelPCA(2).fit(models.X)
     loaded = there_and_back(model, path)

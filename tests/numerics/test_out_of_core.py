@@ -52,11 +52,8 @@ def make(kind, X, folder):
     """Return what `fit` is given, for each kind."""
     path = folder / kind.replace(" ", "-")
     frame = pl.DataFrame({name: X[:, i] for i, name in enumerate(NAMES)})
-    if kind == "npy":
-        np.save(path.with_suffix(".npy"), X)
-        return path.with_suffix(".npy")
-    if kind == "npy in Fortran order":
-        np.save(path.with_suffix(".npy"), np.asfortranarray(X))
+    if kind.startswith("npy"):
+        np.save(path.with_suffix(".npy"), X if kind == "npy" else np.asfortranarray(X))
         return path.with_suffix(".npy")
     if kind == "memmap":
         np.save(path.with_suffix(".npy"), X)

@@ -16,7 +16,7 @@ SHAPES = ["plain", "far", "trended", "sorted", "sparse", "few", "small"]
 SEEDS = st.integers(0, 2**32 - 1)
 CASES = st.tuples(
     SEEDS,
-    st.integers(3, 600),
+    st.integers(3, 400),
     st.integers(1, 12),
     st.sampled_from(SHAPES),
     st.booleans(),

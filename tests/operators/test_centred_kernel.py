@@ -5,7 +5,7 @@ import pytest
 
 from mercer.arrays import EPS, prepare
 from mercer.kernels import RBF, Function, Laplacian, Linear, NegativeDistance
-from mercer.operators import AsymmetryError, kernel_matrix, kernel_tiles
+from mercer.operators import AsymmetryError, kernel_matrix, kernel_tiles, take_out
 from mercer.operators._centred_kernel import Walk, side_dtype
 
 
@@ -177,3 +177,14 @@ def test_the_precision_of_a_side():
     program = RBF(1.0).program()
     assert side_dtype(prepare(program, rows(5))) == np.float64
     assert side_dtype(prepare(program, rows(5, np.float32))) == np.float32
+
+
+def test_a_direction_is_taken_out_in_place():
+    rng = np.random.default_rng(0)
+    r = rng.random(1301)
+    r /= np.linalg.norm(r)
+    v = rng.standard_normal((1301, 3))
+    expected = v - np.outer(r, r @ v)
+    assert take_out(v, r) is v
+    np.testing.assert_allclose(v, expected, atol=1e-14)
+    assert np.abs(r @ v).max() < 1e-13

@@ -4,7 +4,7 @@ import scipy.sparse
 
 from mercer.errors import InputError
 from mercer.kernels import RBF, Function, Linear, NegativeDistance
-from mercer.operators import Landmarks, LandmarkSums
+from mercer.operators import Landmarks, LandmarkSums, choose
 
 KERNELS = [RBF(2.0), NegativeDistance(), Linear()]
 
@@ -156,3 +156,30 @@ def test_an_interrupted_call_adds_nothing():
     np.testing.assert_array_equal(sums.p, before[0])
     np.testing.assert_array_equal(sums.q, before[1])
     assert (sums.count, sums.t, sums.rows) == before[2:]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kernel", [RBF(1.0), NegativeDistance(), Linear()], ids=repr)
+def test_the_features_of_a_choice_are_summed_as_those_of_its_rows(kernel, weighted, dtype):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((700, 4)) * [5, 1, 1, 0.1] + 3
+    w = rng.integers(0, 3, 700).astype(float) if weighted else None
+    factor = choose(kernel, X, 40, weights=w, dtype=dtype)
+    one, two = LandmarkSums.of(factor), LandmarkSums(factor.landmarks).add(X, w)
+    allowed = (1e-12 if dtype == "float64" else 1e-5) * two.raw_trace
+    assert one.rows == two.rows == 700
+    assert one.count == two.count
+    np.testing.assert_allclose(one.raw_trace, two.raw_trace, rtol=1e-12)
+    np.testing.assert_allclose(one.t, two.t, atol=allowed)
+    (nu, a, mean, _), (also, b, middle, _) = one.pairs(), two.pairs()
+    np.testing.assert_allclose(nu, also, atol=allowed)
+    np.testing.assert_allclose((a * nu) @ a.T, (b * also) @ b.T, atol=allowed)
+    np.testing.assert_allclose(mean, middle, atol=allowed / 700)
+
+
+def test_no_rows_that_count_have_no_sums():
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    sums = LandmarkSums.of(choose(RBF(1.0), X, 5, weights=np.zeros(20)))
+    assert sums.rows == 20
+    assert sums.shift is None

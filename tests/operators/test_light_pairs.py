@@ -1,11 +1,14 @@
 """Products of thin columns, in strips."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse
 
 from mercer.arrays import Lanes
-from mercer.operators._light_pairs import _evenly, add_pairs, mirror
+from mercer.operators import _light_pairs as light_pairs
+from mercer.operators._light_pairs import _bounds, _evenly, add_pairs, mirror
 
 
 def thin(n, p, seed):
@@ -14,9 +17,11 @@ def thin(n, p, seed):
     return scipy.sparse.csr_array(table)
 
 
+@pytest.mark.parametrize("most", [30, 20_000_000])
 @pytest.mark.parametrize("lanes", [1, 2, 5])
-@pytest.mark.parametrize("p", [1, 3, 40, 600])
-def test_the_upper_triangle_is_added(lanes, p):
+@pytest.mark.parametrize("p", [1, 3, 40, 300])
+def test_the_upper_triangle_is_added(monkeypatch, lanes, p, most):
+    monkeypatch.setattr(light_pairs, "_MOST_ENTRIES", most)
     blocks = [thin(30, p, 0), scipy.sparse.csr_array((4, p)), thin(50, p, 1)]
     dense = np.concatenate([block.toarray() for block in blocks])
     total = np.full((p, p), 2.0)
@@ -40,6 +45,18 @@ def test_float32_cells_are_multiplied_in_float64():
     total = np.zeros((2, 2))
     add_pairs(total, [block], Lanes(1))
     assert total[0, 0] == (1 + 2.0**-20) ** 2
+
+
+@pytest.mark.parametrize("cells", [[0] * 9, [5] + [0] * 8, [9, 8, 7, 6, 5, 4, 3, 2, 1]])
+@pytest.mark.parametrize("most", [1, 20, 20_000_000])
+def test_strips_cover_all_columns_and_stay_small(monkeypatch, cells, most):
+    monkeypatch.setattr(light_pairs, "_MOST_ENTRIES", most)
+    bounds = _bounds(np.concatenate([[0], np.cumsum(cells)]), 4)
+    assert bounds[0] == 0
+    assert bounds[-1] == len(cells)
+    assert np.all(np.diff(bounds) > 0)
+    for low, high in itertools.pairwise(bounds):
+        assert high - low == 1 or (high - low) * (len(cells) - low) <= most
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 3, 4])

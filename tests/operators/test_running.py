@@ -309,3 +309,29 @@ def test_strips_of_a_wide_correction():
     found = part(X[:4]).merge(part(X[4:]))
     truth = (X - X.mean(0)).T @ (X - X.mean(0))
     assert np.abs(found.scatter - truth).max() <= 1e-12 * np.trace(truth)
+
+
+def test_rows_that_are_equal_have_no_unit():
+    X = np.array([[1.0], [3.0], [2.0], [7.0]]) * 1e-150
+    single = [part(X[i : i + 1]) for i in range(4)]
+    found = single[0].merge(single[1]).merge(single[2].merge(single[3]))
+    assert found.exponent < -240
+    exact_scatter = 4.0 * np.var([1, 3, 2, 7])
+    assert np.ldexp(found.scatter / 1e-300, 2 * found.exponent) == pytest.approx(exact_scatter)
+
+
+def test_quiet_parts_far_apart_take_a_unit_that_holds_their_distance():
+    near, far = np.array([[0.0], [1.0]]), np.array([[0.0], [2.0]]) + 1e150
+    found = part(near).merge(part(far))
+    assert found.moments().in_range
+    assert np.ldexp(np.sqrt(found.scatter), found.exponent) == pytest.approx(1e150)
+
+
+def test_the_last_row_takes_the_rounding_of_all_weights_with_it():
+    X, w = np.arange(60.0).reshape(30, 2), np.full(30, 0.1)
+    found = part(X, w)
+    for i in range(30):
+        found.remove(part(X[i : i + 1], w[:1]))
+    assert (found.rows, found.total, found.origin) == (0, 0.0, None)
+    with pytest.raises(InputError, match="more rows"):
+        part(X[:1], w[:1]).remove(part(X[:1], 0.5 * w[:1]))

@@ -47,8 +47,9 @@ def flat(n=600, p=80, seed=0):
 def test_the_bounds_hold_against_lapack(make, rank, step):
     X = make()
     exact, found = values(X), folded(X, rank, step)
-    theta = np.linalg.svd(found.factor, compute_uv=False) ** 2
+    theta = np.linalg.svd(found.factor, compute_uv=False)[:rank] ** 2
     room = found.error + found.sums.error
+    assert len(found.factor) < 2 * rank
     assert np.all(theta <= exact[:rank] + room)
     assert np.all(exact[:rank] <= theta + found.slack + room)
     assert found.slack <= found.lost
@@ -84,7 +85,7 @@ def test_sparse_rows_weights_and_rows_without_weight():
     found = folded(X, 30, 30, w)
     assert (found.rows, found.total) == (90, w.sum())
     theta = np.linalg.svd(found.factor, compute_uv=False) ** 2
-    np.testing.assert_allclose(theta, values(X.toarray(), w)[:30], atol=1e-12 * theta[0])
+    np.testing.assert_allclose(theta[:30], values(X.toarray(), w)[:30], atol=1e-12 * theta[0])
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
@@ -106,7 +107,7 @@ def test_parts_merge_and_copies_are_apart():
     kept = one.copy()
     merged = one.merge(two.copy())
     assert (kept.rows, merged.rows, two.rows) == (250, 600, 350)
-    theta = np.linalg.svd(merged.factor, compute_uv=False) ** 2
+    theta = np.linalg.svd(merged.factor, compute_uv=False)[:30] ** 2
     exact = values(X)[:30]
     assert np.all(theta <= exact * (1 + 1e-10))
     assert np.all(exact <= theta + merged.slack + merged.error)
@@ -120,8 +121,20 @@ def test_fading_is_weighting():
     found = folded(X[:200], 20, 50).fade(0.25).add(rows_of(scan(X[200:])))
     w = np.repeat([0.25, 1.0], 200)
     theta = np.linalg.svd(found.factor, compute_uv=False) ** 2
-    np.testing.assert_allclose(theta, values(X, w), rtol=1e-10)
+    np.testing.assert_allclose(theta[:20], values(X, w), rtol=1e-10)
     assert found.total == w.sum()
+
+
+def test_a_checkpoint_goes_on_where_it_was():
+    X = decaying()
+    one = folded(X[:300], 10, 40)
+    two = RunningSvd(10)
+    assert two.restore({name: array.copy() for name, array in one.keep().items()})
+    for part in (X[300:450], X[450:]):
+        one.add(rows_of(scan(part)))
+        two.add(rows_of(scan(part)))
+    np.testing.assert_array_equal(one.factor, two.factor)
+    assert (one.lost, one.error, one.total) == (two.lost, two.error, two.total)
 
 
 def test_rows_cannot_be_taken_out():

@@ -7,7 +7,7 @@ import pytest
 from pieces import Pieces
 
 from mercer.arrays import listening
-from mercer.operators import fold
+from mercer.operators import fetched, fold
 
 X = np.random.default_rng(0).standard_normal((41, 3))
 
@@ -35,6 +35,8 @@ class Sum:
 class Diary:
     """A journal that remembers every state."""
 
+    block = None
+
     def __init__(self, known=None):
         self.known, self.notes = known, []
 
@@ -48,7 +50,7 @@ class Diary:
 
 def walked(rows=6, journal=None, sums=None, source=None):
     sums, source = sums or Sum(), source or Pieces(X, 4, forecast=10)
-    n = fold(source, rows, sums, sums.step, walk="one", journal=journal)
+    n = fold(source, rows, sums, sums.step, walk="one", title="pass 1", journal=journal)
     return n, sums, source
 
 
@@ -121,7 +123,7 @@ def test_listeners_hear_rows_and_bytes_and_nothing_from_inside():
     with listening(Listener()):
         walked(20, sums=Busy())
     assert heard == [
-        "one",
+        "pass 1",
         (20, 20, "20 of about 20 rows, 984 B of 984 B"),
         (40, 40, "40 of about 40 rows, 984 B of 984 B"),
         (41, 41, "41 of about 41 rows, 984 B of 984 B"),
@@ -155,3 +157,20 @@ def test_a_file_that_fails_in_the_middle_leaves_what_was_noted():
         (8, False),
         (12, False),
     ]
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_blocks_are_fetched_where_the_source_allows_it(elsewhere):
+    seen = set()
+
+    class Here(Pieces):
+        def _pieces(self, walk):
+            for piece in super()._pieces(walk):
+                seen.add(threading.current_thread() is threading.main_thread())
+                yield piece
+
+    source = Here(X, 4)
+    source.elsewhere = elsewhere
+    parts = list(fetched(source, 6, 12))
+    assert np.array_equal(np.concatenate(parts), X[12:])
+    assert seen == {not elsewhere}

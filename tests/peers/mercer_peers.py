@@ -15,6 +15,8 @@ import pytest
 # test module: class under test, and where scikit-learn keeps it
 FACES = {
     "test_pca": ("PCA", "sklearn.decomposition"),
+    "test_incremental_pca": ("IncrementalPCA", "sklearn.decomposition"),
+    "test_truncated_svd": ("TruncatedSVD", "sklearn.decomposition"),
     "test_kernel_pca": ("KernelPCA", "sklearn.decomposition"),
     "test_kernel_approximation": ("Nystroem", "sklearn.kernel_approximation"),
 }
@@ -54,6 +56,19 @@ def wrong_variances(face):
     return PCA
 
 
+def wrong_axes(face):
+    """Return a class whose axes and singular values are too large in the fourth digit."""
+
+    class Wrong(face):
+        def _scale(self, *arguments):
+            fitted = super()._scale(*arguments)
+            for name in ("components_", "singular_values_", "explained_variance_ratio_"):
+                fitted[name] = 1.0001 * fitted[name]
+            return fitted
+
+    return Wrong
+
+
 def wrong_eigenvalues(face):
     """Return a KernelPCA that scales axes and coordinates by eigenvalues that are too large."""
 
@@ -76,7 +91,13 @@ def wrong_features(face):
     return Nystroem
 
 
-MUTANTS = {"PCA": wrong_variances, "KernelPCA": wrong_eigenvalues, "Nystroem": wrong_features}
+MUTANTS = {
+    "PCA": wrong_variances,
+    "IncrementalPCA": wrong_axes,
+    "TruncatedSVD": wrong_axes,
+    "KernelPCA": wrong_eigenvalues,
+    "Nystroem": wrong_features,
+}
 
 
 def list_of(module):

@@ -14,7 +14,13 @@ import mercer
 PEERS = Path(__file__).resolve().parent
 QUICK = "empirical or validation or feature_names or (test_pca_score and full)"
 # test module: the most expected failures
-LISTS = {"test_pca": 6, "test_kernel_pca": 2, "test_kernel_approximation": 1}
+LISTS = {
+    "test_pca": 6,
+    "test_kernel_pca": 2,
+    "test_kernel_approximation": 1,
+    "test_incremental_pca": 0,
+    "test_truncated_svd": 0,
+}
 
 
 def peers(*arguments, folder=PEERS, module="test_pca", home="sklearn.decomposition"):
@@ -75,6 +81,29 @@ def test_scikit_learns_nystroem_tests_pass_on_our_class_and_notice_a_wrong_one()
     code, output = peers("-k", "nystroem", "--mercer-mutant", **where)
     assert code == 1, output
     assert count("failed", output) >= 4
+
+
+@pytest.mark.parametrize(
+    ("module", "quick", "passed", "noticed"),
+    [
+        ("test_incremental_pca", "validation or none or set_params or values or rank", 6, 1),
+        (
+            "test_truncated_svd",
+            "attributes or expected or components_10 or fit_transform",
+            20,
+            2,
+        ),
+    ],
+)
+def test_scikit_learns_other_tests_pass_on_our_classes_and_notice_wrong_ones(
+    module, quick, passed, noticed
+):
+    code, output = peers("-k", quick, module=module)
+    assert (code, count("failed", output)) == (0, 0), output
+    assert count("passed", output) >= passed
+    code, output = peers("-k", quick, "--mercer-mutant", module=module)
+    assert code == 1, output
+    assert count("failed", output) >= noticed
 
 
 def test_a_module_that_tests_none_of_our_classes_is_refused():

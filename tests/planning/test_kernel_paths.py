@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from mercer.errors import BudgetError, InputError
-from mercer.planning import KernelCost, Machine, Problem, plan
+from mercer.planning import KernelCost, Machine, Problem, columns_beyond, few_walks, plan
 from mercer.planning._kernel_paths import kernel_candidates
 
 GB = 10**9
@@ -170,3 +170,14 @@ def test_the_machine_decides():
     assert plan(given).chosen.name == "stored"
     slow = Machine(threads=2, touch=1e7, exponentials=(2e6, 1e6))
     assert plan(dataclasses.replace(given, machine=slow)).chosen.name == "primal"
+
+
+def test_few_walks_are_cheaper_than_many():
+    path = next(p for p in kernel_candidates(problem(50_000)) if p.name == "tiles")
+    once, twice = few_walks(path, 1), few_walks(path, 2)
+    assert once.passes == once.solver.max_passes == 1
+    assert twice.passes == twice.solver.max_passes == 2
+    assert once.solver.block == path.solver.block == 10 + columns_beyond()
+    assert once.seconds < twice.seconds < path.seconds
+    assert once.then is None
+    assert few_walks(path, 30).seconds == path.seconds

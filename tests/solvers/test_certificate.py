@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -152,3 +154,21 @@ def test_it_speaks():
         text.splitlines()[0] == "certificate: 3 of 3 eigenvalues within 1e-02 (worst 0.0e+00)"
     )
     assert "axes 2, 3, 4 cannot be told apart" in text
+
+
+def test_other_pairs_keep_the_upper_ends_and_the_better_lower_ones():
+    first = certificate([5.0, 3.0, 1.0], [5.2, 3.3, 1.4, 0.5], [0.1, 0.1, 0.1])
+    values = np.array([5.1, 3.1, 1.2])
+    after = first.of_pairs(values, np.array([5.1, 2.0, 1.2]), np.array([0.2, 0.0, 0.1]))
+    np.testing.assert_array_equal(after.upper, first.upper)
+    np.testing.assert_allclose(after.lower, [5.1, first.lower[1], 1.2])
+    np.testing.assert_allclose(after.gap, [5.1 - 3.3, 3.1 - 1.4, 1.2 - 0.5])
+    np.testing.assert_allclose(after.sine, after.residual / after.gap)
+    assert after.reached < first.reached
+    assert after.next_upper == first.next_upper
+    known = dataclasses.replace(first, converged=np.array([True, False, True]))
+    assert known.of_pairs(values, first.lower, first.residual).converged.tolist() == [
+        True,
+        False,
+        True,
+    ]

@@ -36,6 +36,11 @@ def test_sparse_rows():
     assert np.array_equal(np.concatenate([part.toarray() for part in parts]), Y.toarray())
 
 
+def test_a_place_is_that_in_the_array():
+    assert ArrayBlocks(scan(X)).place(3, 1) == "row 3, column 1"
+    assert ArrayBlocks(scan(X), ["a", "b", "c"]).place(3, 1) == "row 3, column 1 ('b')"
+
+
 def prints(*tables):
     return [ArrayBlocks(scan(table)).fingerprint() for table in tables]
 

@@ -109,6 +109,8 @@ class PCA(estimators.PCA):
     memory = None
     time = None
     device = None
+    forget = None
+    _takes_batches = False
 
     def __init__(
         self,
@@ -155,6 +157,16 @@ class PCA(estimators.PCA):
     def fit_transform(self, X: Any, y: Any = None) -> Array:  # type: ignore[override]
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
         return self.fit(X, y).transform(X)
+
+    def transform(self, X: Any) -> Array:
+        """Return the coordinates of X, of shape (n_samples, n_components).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            New rows.
+        """
+        return super().transform(X)
 
     def score_samples(self, X: Any) -> Array:
         """Return the log-likelihood (n,) of each row under the model.

@@ -21,7 +21,7 @@ from mercer.estimators._callbacks import CallbackSupportMixin, followed
 from mercer.estimators._door import admit
 from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
 from mercer.estimators._planned import planned
-from mercer.planning import Path, Plan, Problem
+from mercer.planning import Path, PathEndedError, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
 from mercer.sources import Source
 
@@ -122,7 +122,13 @@ class SpectralEstimator(
         path: Path | None = made.chosen
         assert path is not None
         while True:
-            spectrum, found = self._solve(source, path, weights)
+            try:
+                spectrum, found = self._solve(source, path, weights)
+            except PathEndedError as reason:
+                assert path.then is not None
+                _log.info("%s: %s; next: %s", path.name, reason, path.then.name)
+                path = path.then
+                continue
             settled = spectrum.certificate.met and not self._unresolved(spectrum, found)
             if settled or path.then is None:
                 return spectrum, found

@@ -1,5 +1,6 @@
 """Batches: the rows of a stream as sums, and the few that wait to be summed together."""
 
+import copy
 import dataclasses
 from typing import Any
 
@@ -134,17 +135,18 @@ class Batches:
         return max(ENOUGH, self.sums.rank if isinstance(self.sums, RunningSvd) else 1)
 
     def _added(self, source: Source, counts: Array) -> "Batches":
-        sums: Any = self.sums.copy()
+        sums: Any = copy.copy(self.sums)  # its arrays are read, not written to
         if self.forget is not None:
-            sums.fade(self._share(source.shape[0]))
+            sums = self.sums.copy().fade(self._share(source.shape[0]))
             counts = self._faded(counts)
-        if not np.any(counts):
-            inner = sums.sums if isinstance(sums, RunningSvd) else sums
-            inner.rows += source.shape[0]
-        elif isinstance(sums, RunningSvd):
+        if isinstance(sums, RunningMoments) and np.any(counts):
+            part = RunningMoments.of(*_rows(source, counts, whole=True))
+            return dataclasses.replace(self, sums=part.merge(sums))
+        sums = sums.copy()
+        if np.any(counts):
             sums.add(_rows(source, counts, whole=False)[0])
         else:
-            sums.merge(RunningMoments.of(*_rows(source, counts, whole=True)))
+            (sums.sums if isinstance(sums, RunningSvd) else sums).rows += source.shape[0]
         return dataclasses.replace(self, sums=sums)
 
     def _share(self, later: int) -> float:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import os
+import sys
 import time
 from numbers import Real
 from pathlib import Path
@@ -74,7 +75,9 @@ class Checkpoint:
         Blocks have `block` rows, or as many as those that were kept: free memory, which
         settles their length, may be another now.
         """
-        self._owner = json.loads(json.dumps(owner, default=str))
+        # Another version may sum in another order, and keep other arrays.
+        known = owner | {"mercer": sys.modules["mercer"].__version__}
+        self._owner = json.loads(json.dumps(known, default=str))
         path = Path(self.path)
         if not path.parent.is_dir():
             raise InputError(
@@ -157,7 +160,12 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
 
 def _difference(then: dict[str, Any], now: dict[str, Any]) -> str:
     """Say in a few words what differs between two owners."""
-    words = {"method": "another method", "rows": "other rows", "weights": "other weights"}
+    words = {
+        "method": "another method",
+        "rows": "other rows",
+        "weights": "other weights",
+        "mercer": f"mercer {then.get('mercer')}, now {now.get('mercer')}",
+    }
     names = [name for name in now if then.get(name) != now[name] and name != "parameters"]
     found = [words.get(name, f"another {name}") for name in names]
     before, after = then.get("parameters", {}), now.get("parameters", {})

@@ -1,11 +1,12 @@
 """What float32 tiles cost: measured on random rows that are made again in float64."""
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, Tiles, as_numpy, prepare, tile
+from mercer.arrays import Array, Lanes, Tiles, as_numpy, prepare, thread_count, tile
 from mercer.estimators._kernel_task import Task
 from mercer.kernels import Precomputed
 from mercer.operators import KernelMatrix, KernelTiles
@@ -66,14 +67,19 @@ def _again(
     n, root = task.n, None if task.weights is None else np.sqrt(task.weights)
     rng = np.random.default_rng([task.seed, 77])
     picked = np.union1d(rng.choice(n, min(n, _CHECKED), replace=False), also)
-    tiles, product, apart = Tiles(n, _CHUNK), np.zeros((len(picked), q.shape[1])), 0.0
-    rows, seen = _Rows(task, picked), op.rows_at(picked)
-    for number in range(len(tiles)):
-        part = tiles[number]
-        exact = rows.of(part)
-        if root is not None:
-            exact *= root[picked, None] * root[part]
-        product += exact @ q[part]
-        exact -= seen.entries(part)
-        apart = max(apart, float(exact.max()), -float(exact.min()))
-    return picked, product, apart
+    rows, seen, tiles = _Rows(task, picked), op.rows_at(picked), Tiles(n, _CHUNK)
+    lanes = Lanes(min(thread_count(), len(tiles)))
+    product, apart = np.zeros((lanes.count, len(picked), q.shape[1])), np.zeros(lanes.count)
+
+    def work(lane: int, numbers: Iterator[int]) -> None:
+        for number in numbers:
+            part = tiles[number]
+            exact = rows.of(part)
+            if root is not None:
+                exact *= root[picked, None] * root[part]
+            product[lane] += exact @ q[part]
+            exact -= seen.entries(part)
+            apart[lane] = max(apart[lane], float(exact.max()), -float(exact.min()))
+
+    lanes.run(work, len(tiles))
+    return picked, product.sum(axis=0), float(apart.max())

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import InputError
+from mercer.estimators._batches import Batches
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
 from mercer.estimators._kernel_known import Learned
@@ -17,7 +18,14 @@ from mercer.estimators._kernel_stream import Fixed, Stream
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
 from mercer.kernels import FEATURES, KERNELS, MAPS
-from mercer.operators import Centring, Landmarks, LandmarkSums, Moments, RunningMoments
+from mercer.operators import (
+    Centring,
+    Landmarks,
+    LandmarkSums,
+    Moments,
+    RunningMoments,
+    RunningSvd,
+)
 from mercer.planning import KernelCost, Machine, Path, Plan, Problem
 from mercer.solvers import BlockKrylov, Certificate, Exact, Stored
 from mercer.store import Form
@@ -26,6 +34,7 @@ _PLAIN: tuple[type, ...] = (
     *KERNELS,
     *FEATURES,
     *MAPS,
+    Batches,
     BlockKrylov,
     Centring,
     Certificate,
@@ -149,8 +158,10 @@ FORMS: dict[str, Form] = {
     "Engine": of_estimator(_Engine),
     "LandmarkSums": _form(LandmarkSums, "landmarks dtype count t raw_trace rows shift p q"),
     "RunningMoments": _form(
-        RunningMoments, "whole rows total exponent raw_trace error origin offset scatter"
+        RunningMoments,
+        "whole rows total exponent raw_trace error anchor safe origin offset scatter",
     ),
+    "RunningSvd": _form(RunningSvd, "rank sums factor lost error"),
     "Projection": _form(Projection, "kernel rows dual wide compressed", _projection),
     "FeaturesOf": _form(types.MethodType, "features", _map_of, _map_parts),
     "Generator": _form(

@@ -9,14 +9,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array, advance, ahead, show_bytes, task, unheard
+from mercer.arrays import Array, advance, show_bytes, task, unheard
 from mercer.errors import BudgetError, InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._checkpoint import Checkpoint
 from mercer.estimators._door import admit_source
 from mercer.estimators._written import writer_of
-from mercer.operators import block_length
-from mercer.sources import ArrayBlocks, BlockSource, Source, is_scannable, scan
+from mercer.operators import block_length, fetched
+from mercer.sources import ArrayBlocks, BlockSource, Source, in_memory, is_scannable, scan
 
 _MOST, _LEAST = 128e6, 1e6  # bytes of a block
 _SMALL = 64e3  # bytes of a block where all rows are fewer
@@ -68,7 +68,7 @@ class SourceEstimator(SpectralEstimator):
             else:
                 source = super()._admit(opened.array, reset=reset)
         if self._journal is not None and not isinstance(source, BlockSource):
-            source = ArrayBlocks(source)
+            source = ArrayBlocks(source, getattr(self, "feature_names_in_", None))
         return source
 
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
@@ -109,29 +109,41 @@ class SourceEstimator(SpectralEstimator):
             "kept": self._journal is not None,
         }
 
-    def transform(self, X: Any, *, out: Any = None) -> Any:
-        """Return the coordinates of X, of shape (n_samples, n_components).
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
+        X = scan(X) if is_scannable(X) else X
+        if getattr(X, "max_passes", 2) < 2:
+            raise InputError(
+                "the rows can be read only once, and are needed twice",
+                got=X.label,
+                fix="call fit, then transform rows that can be read again",
+            )
+        return self.fit(X, y, **fit_params).transform(X)
 
-        Parameters
-        ----------
-        X : array, sparse matrix, frame, path, source or iterator of blocks
-            New rows; the training mean and scale are applied to them.
-        out : path or None
-            File to which the coordinates are written block by block: .npy, .csv, .tsv or
-            .parquet. It appears when it is complete, and its path is returned.
-        """
+    def transform(self, X: Any) -> Any:
+        """See `_or_written`, which stands before it."""
         check_is_fitted(self)
         source = self._admit(X, reset=False)
-        if out is not None:
-            return self._write(source, Path(os.fspath(out)))
         if not isinstance(source, BlockSource):
             return self._project(source)
+        if not source.counted:
+            return self._collected(source)
         self._refuse_large(source, source.shape[0])
+        found, at = np.empty((0, self._n_features_out)), 0
+        for part in self._projected(source):
+            if at == 0:  # now the type is known
+                found = np.empty((source.shape[0], part.shape[1]), part.dtype)
+            found[at : at + len(part)] = part
+            at += len(part)
+        return found
+
+    def _collected(self, source: BlockSource) -> Array:
+        """Return the coordinates of rows whose number is only foreseen."""
         found, rows = list[Array](), 0
         for part in self._projected(source):
             found.append(part)
             rows += len(part)
-            self._refuse_large(source, rows)  # what was foreseen may be wrong
+            self._refuse_large(source, 2 * rows)  # the parts, and the whole made of them
         return np.concatenate(found) if found else np.empty((0, self._n_features_out))
 
     def _projected(self, source: BlockSource) -> Iterator[Array]:
@@ -139,10 +151,10 @@ class SourceEstimator(SpectralEstimator):
         rows = block_length(source, self._block_bytes(source))
         done = 0
         with task("coordinates"):
-            for block in ahead(source.blocks(rows)):
+            for block in fetched(source, rows):
                 with unheard():
                     try:
-                        found = self._project(scan(block))
+                        found = self._project(in_memory(block))
                     except InputError:
                         self._refuse_block(source, block, done)
                         raise
@@ -160,10 +172,13 @@ class SourceEstimator(SpectralEstimator):
             row, column, value = found
             raise bad_cell_error(source.place(start + row, column), value) from None
 
-    def _write(self, source: Source, path: Path) -> Path:
-        blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source)
-        names = [str(name) for name in self.get_feature_names_out()]
-        with writer_of(path, names) as write:
+    def _write(self, X: Any, path: Path) -> Path:
+        check_is_fitted(self)
+        source = self._admit(X, reset=False)
+        names = getattr(self, "feature_names_in_", None)
+        blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
+        columns = [str(name) for name in self.get_feature_names_out()]
+        with writer_of(path, columns) as write:
             for part in self._projected(blocks):
                 write(part)
         return path
@@ -177,6 +192,37 @@ class SourceEstimator(SpectralEstimator):
                 f" {show_bytes(self._budget())} allowed",
                 fix='write them to a file: transform(source, out="coordinates.npy")',
             )
+
+
+def _or_written(wrapped: Any) -> Any:
+    """Put `out=` before a transform whose result is wrapped into frames: a path is not."""
+
+    def transform(self: SourceEstimator, X: Any, *, out: Any = None) -> Any:
+        """Return the coordinates of X, of shape (n_samples, n_components).
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            New rows; the training mean and scale are applied to them.
+        out : path or None
+            File to which the coordinates are written block by block: .npy, .csv, .tsv or
+            .parquet. It appears when it is complete, and its path is returned.
+        """
+        if out is None:
+            return wrapped(self, X)
+        if not isinstance(out, str | os.PathLike):
+            raise InputError(
+                "`out` must name a file",
+                got=f"out={out!r}",
+                fix='pass a path such as "coordinates.npy"',
+            )
+        return self._write(X, Path(out))
+
+    transform.__qualname__ = wrapped.__qualname__
+    return transform
+
+
+SourceEstimator.transform = _or_written(SourceEstimator.transform)  # type: ignore[method-assign]
 
 
 def _plain(value: Any) -> str:

@@ -16,7 +16,7 @@ from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import FIRST_GUESS
 from mercer.estimators._kernel_task import KernelFound, Task, no_variance
 from mercer.kernels import Kernel
-from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, select
+from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, choose, select
 from mercer.planning import sampled_rows, start_landmarks
 from mercer.solvers import Certificate, Outcome, Spectrum, fix_signs
 
@@ -117,13 +117,14 @@ class LandmarkModel:
         k = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
         count = choice.number(task.n, min(k, task.n))
         among = sampled_rows(task.n, count, task.memory, thread_count())
-        sums = LandmarkSums(
-            choice.landmarks(
-                task.kernel, task.rows, count, among=among, weights=task.weights, seed=task.seed
-            )
-        )
-        sums.add(task.rows, task.weights)
-        return cls.summed(sums)
+        given: dict[str, Any] = {"weights": task.weights, "seed": task.seed}
+        counted = task.weights is None or bool(np.all(task.weights > 0))
+        if among >= task.n and counted and choice.rows is None:  # all features are known then
+            sampler = choice.sampler
+            factor = choose(task.kernel, task.rows, count, sampler=sampler, **given)
+            return cls.summed(LandmarkSums.of(factor))
+        marks = choice.landmarks(task.kernel, task.rows, count, among=among, **given)
+        return cls.summed(LandmarkSums(marks).add(task.rows, task.weights))
 
     @classmethod
     def summed(cls, sums: LandmarkSums) -> "LandmarkModel":
@@ -137,10 +138,16 @@ class LandmarkModel:
         return cls(marks, values, turned, mean, residual, trace, sums.count, error)
 
     def axes_of(self, rows: Any, weights: Array | None, count: int) -> Array:
-        """Return √w·z/√ν (n, count): nearly the leading eigenvectors of K̃."""
+        """Return √w·z/√ν (n, count): nearly the leading eigenvectors of K̃.
+
+        An iteration starts from them: float32 rows have float32 tiles where the landmarks
+        allow it.
+        """
         alive = int(np.sum(self.values > self.error))
         marks, dual, level = self.dual(min(count, alive))
-        found = Projection(self.landmarks.kernel, marks, dual, wide=True).products(rows)
+        wide = rows.dtype != np.float32 or not self.landmarks.steady
+        dual = dual if wide else dual.astype(np.float32)
+        found = Projection(self.landmarks.kernel, marks, dual, wide=wide).products(rows)
         found -= level
         found /= np.sqrt(self.values[: dual.shape[1]])
         return found if weights is None else found * np.sqrt(weights)[:, None]

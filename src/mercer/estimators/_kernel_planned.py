@@ -9,7 +9,7 @@ from mercer.estimators._kernel_rows import KernelRows, feature_count
 from mercer.estimators._kernel_solve import needs_whole
 from mercer.estimators._kernel_stream import Fixed
 from mercer.kernels import Kernel, Precomputed
-from mercer.planning import KernelCost, Plan
+from mercer.planning import KernelCost, Plan, few_walks
 
 _LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
 _ENTRY = 8.0  # steps around the exponential of an entry, in flops of a product
@@ -68,5 +68,5 @@ class KernelPlanned:
         passes, path = None if self._fixed is None else self._fixed.passes, made.chosen
         if passes is None or path.name != "tiles":
             return made
-        path = dataclasses.replace(path.with_passes(passes), then=None)
+        path = few_walks(path, passes)
         return dataclasses.replace(made, chosen=path)

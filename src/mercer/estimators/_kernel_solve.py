@@ -30,10 +30,13 @@ from mercer.operators import (
     KernelTiles,
     kernel_matrix,
     kernel_tiles,
+    share_lost,
+    take_out,
 )
 from mercer.planning import Path
 from mercer.selection import share
 from mercer.solvers import (
+    PROBES,
     BlockKrylov,
     Exact,
     Floor,
@@ -42,6 +45,7 @@ from mercer.solvers import (
     Outside,
     Spectrum,
     Stored,
+    probe_factor,
     raised,
 )
 
@@ -98,19 +102,37 @@ def _tiled(task: Task, path: Path, program: Node, side: Side) -> tuple[KernelTil
     """Walk over the tiles once: their sums, and the products that an iteration starts with.
 
     A walk costs much whatever the number of columns, so that probes of what the first block
-    leaves out go along from the start.
+    leaves out go along from the start, unless they can tell no more than ‖K̃‖_F will.
     """
     krylov, like = path.solver, np.empty((0, 0))
     assert isinstance(krylov, BlockKrylov)
     start, r = _first_axes(task, krylov.block), _direction(task)
-    b, psd = start.shape[1], task.kernel.flag.centred
-    taken = np.concatenate([start, r[:, None]], axis=1)
-    probes = Outside(None, taken, like, task.seed, 1, psd=psd)
-    both = np.concatenate([start, probes.block], axis=1)
-    op, image = kernel_tiles(program, side, task.weights, both)
-    probes.take(image[:, b:])
+    b, flag, both, probes = start.shape[1], task.kernel.flag, start, None
+    if not _left_in_sight(task, krylov, b):
+        taken = np.concatenate([start, r[:, None]], axis=1)
+        probes = Outside(None, taken, like, task.seed, 1, psd=flag.centred)
+        both = np.concatenate([start, probes.block], axis=1)
+    op, image = kernel_tiles(program, side, task.weights, both, pd=flag is Flag.PD)
+    if probes is not None:
+        probes.take(image[:, b:])
     solver = dataclasses.replace(krylov, start=start, image=image[:, :b], outside=probes)
     return op, dataclasses.replace(path, solver=solver)
+
+
+def _left_in_sight(task: Task, krylov: BlockKrylov, b: int) -> bool:
+    """Tell whether ‖R‖_F, of what b columns leave, bounds ‖R‖ better than one product.
+
+    A Gaussian probe has |Rz| ≈ ‖R‖_F, and is charged α times that. ‖R‖²_F is a difference
+    that loses a share of ‖k‖²_F to rounding, and ‖k‖_F ≤ tr k of a positive kernel; what is
+    left of the matrix is at least what is left of known eigenvalues, Σ_{j>b} ν_j².
+    """
+    if krylov.max_passes > 1 or task.values is None or task.kernel.flag is not Flag.PD:
+        return False
+    weights = np.ones(task.n) if task.weights is None else task.weights
+    trace = float(weights @ task.kernel.diag(task.rows))
+    left = float(np.sum(task.values[b:] ** 2))
+    lost = share_lost(np.float32 if task.rows.dtype == np.float32 else np.float64) * trace**2
+    return (probe_factor(PROBES) ** 2 - 1) * left >= lost
 
 
 def _going_on(task: Task, path: Path) -> Path:
@@ -127,11 +149,10 @@ def _first_axes(task: Task, width: int) -> Array:
     r, found = _direction(task), np.empty((task.n, 0))
     for make in (_known_axes, _landmark_axes, _any_axes):
         if found.shape[1] < width:
-            part = make(task, width)
-            fresh = part - r[:, None] * (r @ part)[None, :]
+            fresh = take_out(make(task, width), r)
             q, _ = orthonormal(fresh, found, 1e-8)  # what is new, the most of it first
-            q = q[:, : width - found.shape[1]]
-            found = np.concatenate([found, q - r[:, None] * (r @ q)[None, :]], axis=1)
+            q = take_out(q[:, : width - found.shape[1]], r)
+            found = np.concatenate([found, q], axis=1) if found.shape[1] else q
     return np.ascontiguousarray(found)
 
 
@@ -142,7 +163,7 @@ def _direction(task: Task) -> Array:
 
 
 def _known_axes(task: Task, width: int) -> Array:
-    return np.empty((task.n, 0)) if task.start is None else task.start[:, :width]
+    return np.empty((task.n, 0)) if task.start is None else task.start[:, :width].copy()
 
 
 def _landmark_axes(task: Task, width: int) -> Array:

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import os
 from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any, Self
@@ -28,10 +29,10 @@ from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._parameters import learned, publish
 from mercer.kernels import Kernel, Precomputed
 from mercer.operators import LandmarkSums
-from mercer.sources import scan
+from mercer.sources import BlockSource, scan
 
-_BEYOND = 64  # axes more with which few passes start, so that little is left to bound
-_START = 16  # likewise, where products are not limited
+_START = 16  # axes more with which passes without limit start
+_FILE_ROWS = 4096  # of a block that is read from a file
 _BUFFER = 10_000  # rows that settle lengthscale, standardisation and landmarks
 
 
@@ -39,12 +40,15 @@ _BUFFER = 10_000  # rows that settle lengthscale, standardisation and landmarks
 class Fixed:
     """What a model that is refined keeps: the kernel on its rows, and their frame.
 
-    `passes` is the most that it may make.
+    `passes` is the most that it may make; `values` (m,) are eigenvalues on landmarks, none
+    of them too large; `alignment` is that of the model, where all rows gave it.
     """
 
     kernel: Kernel
     frame: KernelRows
     passes: int | None = None
+    values: Array | None = None
+    alignment: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -301,8 +305,8 @@ class KernelStream:
             Tolerance to reach; None is the `tol` of the model, or what the precision of
             the data allows.
         passes : int or None
-            The most products with the kernel matrix; one is enough for intervals that are
-            nearly as narrow as the error. None goes on until `tol` is certified.
+            The most products with the kernel matrix; one gives intervals that are a few
+            times as wide as the error. None goes on until `tol` is certified.
         sample_weight : array of shape (n_samples,) or None
             The repeat counts of the fit.
         """
@@ -318,8 +322,11 @@ class KernelStream:
         blank._check_parameters()
         source = blank._admit(X, reset=False)
         counts = repeat_counts(sample_weight, source.shape[0])
-        blank._fixed = Fixed(this._seen, this._frame, passes)
-        beyond = _START if passes is None else _BEYOND
+        marks = this._landmark_model
+        values = None if marks is None else np.maximum(marks.values - marks.error, 0.0)
+        alignment = this.alignment_ if this._stream is None else None
+        blank._fixed = Fixed(this._seen, this._frame, passes, values, alignment)
+        beyond = _START if passes is None else planning.columns_beyond()
         blank._before = self._axes_before(source, counts, beyond)
         publish(this, blank._fitted(source, counts))
         return self
@@ -345,6 +352,14 @@ def _refuse_passes(passes: Any) -> None:
             got=f"passes={passes!r}",
             fix="pass a whole number from 1 on, or None",
         )
+
+
+def opened(X: Any) -> Any:
+    """Return the rows of a file as an iterator of blocks, anything else as it is."""
+    if not isinstance(X, BlockSource | str | os.PathLike):
+        return X
+    source = scan(X)
+    return source.blocks(_FILE_ROWS) if isinstance(source, BlockSource) else source.array
 
 
 def is_blocks(X: Any) -> bool:

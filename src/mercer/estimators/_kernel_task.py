@@ -17,7 +17,8 @@ class Task:
     """What the estimator asks of a path.
 
     `landmarks` says which are wanted, where any are; `start` (n, b) are axes found before,
-    from which an iteration goes on.
+    from which an iteration goes on, and `values` (m,), descending, are lower bounds on the
+    eigenvalues that are known already.
     """
 
     kernel: Kernel
@@ -31,6 +32,7 @@ class Task:
     seed: int
     landmarks: Any = None
     start: Array | None = None
+    values: Array | None = None
 
     @property
     def n(self) -> int:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, binary_exponent, eps_of
+from mercer.arrays import EPS, Array, binary_exponent, eigvalsh, eps_of
 from mercer.errors import DataWarning, InputError, warn
+from mercer.estimators._pca_sides import features_from_samples
 from mercer.estimators._summed import Summed
 from mercer.operators import (
     BlockRows,
@@ -16,18 +17,19 @@ from mercer.operators import (
     Dense,
     Journal,
     Moments,
-    Operator,
     Rows,
     RunningSvd,
     centred,
     rows_of,
+    sketch_rank,
 )
-from mercer.planning import Path
-from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum, fix_signs
+from mercer.planning import Path, PathEndedError
+from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum
 from mercer.sources import BlockSource, Source
 
 Table = Rows | BlockRows
 Known = Table | Summed  # what moments can be told of
+_JUDGED = 2000  # columns up to which the eigenvalues of a first block are found quickly
 _C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
 
 
@@ -115,7 +117,7 @@ def solve(
     """
     if isinstance(source, Summed):
         return _told(source, path, recipe, refuse)
-    run = {"gram": _gram, "dual": _dual, "svd": _direct, "krylov": _direct}[path.name]
+    run = _PATHS[path.name]
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         try:
             rows = _rows(source, weights, path, recipe)
@@ -133,7 +135,7 @@ def _told(
     """Return the pairs from sums that are all there is."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         try:
-            return (sketched if path.name == "sketch" else _gram)(source, path, recipe)
+            return (_sketched if path.name == "sketch" else _gram)(source, path, recipe)
         except _OutOfRangeError:
             refuse()
             raise
@@ -234,7 +236,7 @@ def _warn_columns(what: str, which: Array, fix: str) -> None:
 
 def _gram(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """C from one pass, centred about a provisional origin; then its leading pairs."""
-    moments = rows.scatter()
+    moments = _scatter(rows, path, recipe)
     centring, storage = describe(rows, moments, recipe)
     factor = centring.factor
     matrix, error = moments.scatter, moments.error
@@ -252,6 +254,22 @@ def _gram(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     return spectrum.padded(recipe.components), found
 
 
+def _scatter(rows: Known, path: Path, recipe: Recipe) -> Moments:
+    """Return the moments with the scatter matrix; of a file, unless its first block says no."""
+    if not isinstance(rows, BlockRows):
+        return rows.scatter()
+    plain = not recipe.standardize and recipe.root_feature_weight is None
+    small = recipe.components < rows.shape[1] <= _JUDGED
+    judged = path.then is not None and path.products == 4 and plain and small
+
+    def judge(moments: Moments) -> None:
+        value = float(eigvalsh(moments.scatter)[recipe.components - 1])
+        if moments.error > recipe.tol * value:
+            raise PathEndedError("float32 products are too coarse for the first block")
+
+    return rows.scatter(judge if judged else None)
+
+
 def _dual(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """X̃X̃ᵀ (n, n) from one pass; axes v = X̃ᵀu/√λ from a second."""
     start = 0
@@ -267,7 +285,7 @@ def _dual(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     trace = max(float(np.trace(gram)), 0.0)
     goal = _goal(rows, recipe, storage, trace, moments.error)
     spectrum = path.solver.solve(Dense(gram, symmetric=True), goal)
-    spectrum = _features_from_samples(centred(rows, centring), spectrum)
+    spectrum = features_from_samples(centred(rows, centring), spectrum)
     found = Found(centring, moments.total, trace, storage, _possible_rank(rows, moments))
     return spectrum.padded(recipe.components), found
 
@@ -287,7 +305,7 @@ def _direct(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     goal = _goal(rows, recipe, storage, bound, 0.0, squared=squared)
     if squared and not isinstance(op, CentredBlocks) and rows.shape[0] < rows.shape[1]:
         spectrum = path.solver.solve(op.T, goal)
-        spectrum = _features_from_samples(op, spectrum)
+        spectrum = features_from_samples(op, spectrum)
     else:
         spectrum = path.solver.solve(op, goal)
     if not squared and spectrum.total is not None:
@@ -296,14 +314,18 @@ def _direct(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     return spectrum.padded(recipe.components), found
 
 
-def sketched(rows: Summed, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
-    """Pairs of the directions that a stream has kept: θ_i ≤ λ_i ≤ θ_i + slack.
+def _sketched(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
+    """Pairs of the directions that one pass has kept: θ_i ≤ λ_i ≤ θ_i + slack.
 
     Columns are scaled by F afterwards: FSF = (BF)ᵀ(BF) + FEF, with ‖FEF‖ ≤ max f²·‖E‖ and
     a trace that is known.
     """
-    sums = rows.sums
-    assert isinstance(sums, RunningSvd)
+    if isinstance(rows, Summed):
+        sums = rows.sums
+        assert isinstance(sums, RunningSvd)
+    else:
+        assert isinstance(rows, BlockRows)
+        sums = rows.sketch(sketch_rank(recipe.components, rows.shape[1]))
     moments = sums.moments()
     centring, storage = describe(rows, moments, recipe)
     kept, diagonal, most = sums.factor, moments.scatter, 1.0
@@ -355,23 +377,10 @@ def _goal(
     return Goal(recipe.components, recipe.tol, floor, trace, error, recipe.seed, psd=True)
 
 
-def _features_from_samples(op: Operator, spectrum: Spectrum) -> Spectrum:
-    """Return the pairs with v = X̃ᵀu/‖X̃ᵀu‖ (p, k) for u; axes without variance are zero.
-
-    ‖X̃ᵀX̃v - λv‖ = ‖X̃ᵀ(X̃X̃ᵀu - λu)‖/√λ, so that residuals grow by √(λ₁/λ). Far below the
-    first eigenvalue, rounding leaves X̃ᵀu a little oblique; the later axis is then corrected
-    against the earlier ones.
-    """
-    u, values = spectrum.right, np.maximum(spectrum.values, 0.0)
-    level = max(spectrum.certificate.zero_level, 1e-15 * float(values[0]))
-    alive = int(np.sum(values > level))
-    v = op.rmatmat(u[:, :alive])
-    v = v / np.linalg.norm(v, axis=0)
-    if alive and values[alive - 1] < 1e-6 * values[0]:
-        q, r = np.linalg.qr(v)
-        v = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)
-    missing = np.zeros((v.shape[0], u.shape[1] - alive))
-    growth = np.sqrt(values[0] / np.maximum(values, level))
-    certificate = spectrum.certificate.with_residual(spectrum.certificate.residual * growth)
-    right = np.concatenate([fix_signs(v), missing], axis=1)
-    return dataclasses.replace(spectrum, right=right, certificate=certificate)
+_PATHS: dict[str, Callable[[Any, Path, Recipe], tuple[Spectrum, Found]]] = {
+    "gram": _gram,
+    "dual": _dual,
+    "svd": _direct,
+    "krylov": _direct,
+    "sketch": _sketched,
+}

@@ -17,8 +17,7 @@ from mercer.errors import InputError
 from mercer.estimators._base import repeat_counts
 from mercer.estimators._batches import Batches
 from mercer.estimators._door import refuse_bad_cells
-from mercer.operators import RunningMoments, RunningSvd
-from mercer.solvers import Exact
+from mercer.operators import RunningMoments, RunningSvd, sketch_rank
 from mercer.sources import BlockSource, Source
 
 _WIDEST = 8000  # columns up to which p×p sums are kept
@@ -45,6 +44,7 @@ _LATE = frozenset(  # what is found when it is looked at
         "_alive",
     }
 )
+_COLUMNS = ("n_features_in_", "feature_names_in_")
 _GUARD = threading.Lock()
 _LOCKS: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
 
@@ -103,9 +103,8 @@ class PCAStream:
                 reader._fewest = 1  # of a batch, not of all
             source, counts = _read(reader, X, sample_weight, first)
             stream: Batches = reader._begun(source) if first else this._stream
-            seen = {"n_features_in_", "feature_names_in_"} if first else set()
-            names = {n: v for n, v in vars(reader).items() if n in seen}
-            self._follow(stream.with_rows(source, counts), names)
+            settled = reader._settled_by(source, first)
+            self._follow(stream.with_rows(source, counts), settled, first)
         return self
 
     @available_if(lambda self: self._takes_batches)  # type: ignore[untyped-decorator]
@@ -129,7 +128,7 @@ class PCAStream:
                 )
             self._refuse_forgetting("merged", mine, theirs)
             _refuse_names(self, other)
-            self._follow(mine.merged(theirs), {})
+            self._follow(mine.merged(theirs))
         return self
 
     @available_if(lambda self: self._takes_batches)  # type: ignore[untyped-decorator]
@@ -158,7 +157,7 @@ class PCAStream:
                 )
             self._refuse_forgetting("reduced", mine)
             source, counts = _read(self, X, sample_weight, False)
-            self._follow(mine.without(source, counts), {})
+            self._follow(mine.without(source, counts))
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -175,7 +174,7 @@ class PCAStream:
         with _lock_of(self):
             if name not in self.__dict__:
                 self.__dict__.update(self._looked())
-        return self.__dict__[name]
+            return self.__dict__[name]
 
     # -- the stream -------------------------------------------------------------------
 
@@ -191,8 +190,7 @@ class PCAStream:
                 got=f"n_components={wanted!r}, {this._budget():,} bytes allowed",
                 fix="pass a whole number",
             )
-        k = int(wanted)
-        return Batches(RunningSvd(min(p, max(4 * k, k + 30))), this.forget)
+        return Batches(RunningSvd(sketch_rank(int(wanted), p)), this.forget)
 
     def _enough(self, stream: Batches) -> bool:
         """Tell whether the rows seen can have that many axes."""
@@ -201,16 +199,23 @@ class PCAStream:
         counted = stream.rows if stream.forget else int(stream.total * (1 + 1e-12))
         return min(stream.rows, counted) >= max(2, fewest) and stream.total > 1
 
-    def _follow(self, stream: Batches, names: dict[str, Any]) -> None:
+    def _settled_by(self, source: Source, first: bool) -> dict[str, Any]:
+        """Return what a batch settles for those to come; one that does not suit is refused."""
+        names = _COLUMNS if first else ()
+        return {name: vars(self)[name] for name in names if name in vars(self)}
+
+    def _follow(
+        self, stream: Batches, settled: dict[str, Any] | None = None, first: bool = False
+    ) -> None:
         """Publish a stream; what was found of the one before goes."""
-        found = {"_stream": stream, "n_samples_seen_": stream.rows, **names}
-        keep = set() if names else {"n_features_in_", "feature_names_in_"}
+        keep = () if first else _COLUMNS
         stale = [
             n for n in vars(self) if n in self._late or (n.endswith("_") and n not in keep)
         ]
         for name in stale:
             self.__dict__.pop(name, None)
-        self.__dict__.update(found)
+        found = {"_stream": stream, "n_samples_seen_": stream.rows}
+        self.__dict__.update(found | (settled or {}))
 
     def _looked(self) -> dict[str, Any]:
         """Return the fitted attributes of the rows seen so far, which must be enough."""
@@ -302,16 +307,4 @@ def _refuse_names(one: Any, other: Any) -> None:
 
 def _sketch_plan(problem: planning.Problem, sums: RunningSvd) -> planning.Plan:
     """Return the one path there is: the pairs of the directions that were kept."""
-    m, p = sums.rank, problem.cols
-    path = planning.Path(
-        name="sketch",
-        solver=Exact(),
-        passes=1,
-        bytes=int(8.0 * p * (4 * m + 2)),
-        flops=8.0 * m * p * problem.rows,
-        seconds=8.0 * m * p * problem.rows / problem.rates.rate(problem.rates.thin, 8),
-        digits="bound",
-        products=8,
-        note=f"{m} leading directions kept on the way",
-    )
-    return planning.Plan(problem, path, ())
+    return planning.Plan(problem, planning.sketch_path(problem, sums.rank), ())

@@ -15,9 +15,11 @@ _HOMES = {
     "LandmarkFeatures": "mercer.estimators",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
+    "dropin.IncrementalPCA": "mercer.dropin",
     "dropin.KernelPCA": "mercer.dropin",
     "dropin.Nystroem": "mercer.dropin",
     "dropin.PCA": "mercer.dropin",
+    "dropin.TruncatedSVD": "mercer.dropin",
 }
 
 

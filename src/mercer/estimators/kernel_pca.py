@@ -32,7 +32,7 @@ from mercer.estimators._kernel_rows import (
     spread_evenly,
 )
 from mercer.estimators._kernel_solve import solve
-from mercer.estimators._kernel_stream import KernelStream, is_blocks
+from mercer.estimators._kernel_stream import KernelStream, is_blocks, opened
 from mercer.estimators._kernel_task import KernelFound, Task, captured_share
 from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel
 from mercer.planning import Path, Problem
@@ -204,10 +204,12 @@ class KernelPCA(
         return tags
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Fit the model to X, a table or an iterator of blocks of rows.
+        """Fit the model to X, a table, a file, or an iterator of blocks of rows.
 
-        See `PCA.fit`. An iterator is read once and fitted on landmarks; see `partial_fit`.
+        See `PCA.fit`. A file or an iterator is read once and fitted on landmarks; see
+        `partial_fit`.
         """
+        X = opened(X) if self._takes_blocks else X
         if self._takes_blocks and is_blocks(X):
             return self._fit_blocks(X, sample_weight)
         return super().fit(X, y, sample_weight=sample_weight)
@@ -275,6 +277,7 @@ class KernelPCA(
                 seed=self._seed(),
                 landmarks=self._choice,
                 start=self._before,
+                values=None if self._fixed is None else self._fixed.values,
             ),
             path,
         )
@@ -347,6 +350,8 @@ class KernelPCA(
         return own | marks
 
     def _alignment(self, rows: Any) -> float | None:
+        if self._fixed is not None and self._fixed.alignment is not None:
+            return self._fixed.alignment
         if isinstance(self.kernel_, Linear):
             return 1.0
         if isinstance(self._seen, Precomputed) or not self._frame.numeric:

@@ -156,7 +156,7 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
             components=self._most_components(counted_shape(source, weights)),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
-            gram_flops=gram_flops(source),
+            gram_flops=gram_flops(source, weights is not None),
             tol=self._tolerance(source),
             **self._reading(source),
             **self._resources(),

@@ -4,7 +4,13 @@ from mercer.operators._base import Dense, Operator
 from mercer.operators._block_rows import BlockRows, block_length
 from mercer.operators._centred import CentredColumns, CentredRows
 from mercer.operators._centred_blocks import CentredBlocks
-from mercer.operators._centred_kernel import AsymmetryError, CentredKernel, side_dtype
+from mercer.operators._centred_kernel import (
+    AsymmetryError,
+    CentredKernel,
+    share_lost,
+    side_dtype,
+    take_out,
+)
 from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
@@ -15,10 +21,10 @@ from mercer.operators._landmarks import Landmarks
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._running import RunningMoments
-from mercer.operators._running_svd import RunningSvd
+from mercer.operators._running_svd import RunningSvd, sketch_rank
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
-from mercer.operators._walk import Journal, Sums, fold
+from mercer.operators._walk import Journal, Sums, fetched, fold
 
 __all__ = [
     "SAMPLERS",
@@ -49,6 +55,7 @@ __all__ = [
     "block_length",
     "centred",
     "choose",
+    "fetched",
     "fold",
     "gram_bytes",
     "gram_flops",
@@ -56,5 +63,8 @@ __all__ = [
     "kernel_tiles",
     "rows_of",
     "select",
+    "share_lost",
     "side_dtype",
+    "sketch_rank",
+    "take_out",
 ]

@@ -20,9 +20,11 @@ from mercer.operators._centring import Centring, Moments
 from mercer.operators._rounding import Rounding
 from mercer.operators._rows import Rows
 from mercer.operators._running import RunningMoments
+from mercer.operators._running_svd import RunningSvd
 from mercer.operators._walk import Journal, Sums, fold
-from mercer.sources import BlockSource, bad_cell, bad_cell_error, scan
+from mercer.sources import BlockSource, bad_cell, bad_cell_error, in_memory
 
+Judge = Callable[[Moments], None]
 _SAMPLE_SHARE = 0.05  # of the rows that are kept to start an iteration from
 _SAMPLE_BYTES = 32e6
 
@@ -48,7 +50,7 @@ class BlockRows:
     journal : Journal or None
         Where the sums are kept on the way.
     name : str
-        What the walks are called: "pass 1", "pass 2", …
+        What a journal calls the walks: "gram 1", "gram 2", …
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class BlockRows:
             sums,
             step,
             walk=f"{self.name} {self.walks}",
+            title=f"pass {self.walks}",
             journal=self.journal if journal else None,
         )
         if self.weights is not None and n != len(self.weights):
@@ -109,7 +112,9 @@ class BlockRows:
         from mercer.operators._choose import rows_of
 
         exponent, origin = (self.exponent, self.origin) if placed else (None, None)
-        rows = rows_of(scan(block), self._weights_of(part), self.products, exponent, origin)
+        rows = rows_of(
+            in_memory(block), self._weights_of(part), self.products, exponent, origin
+        )
         assert isinstance(rows, Rows)
         rows.tile_share = 1.0  # the block is a small part already
         return rows
@@ -118,11 +123,14 @@ class BlockRows:
         """See `Rows.moments`: one walk."""
         return self._sums(RunningMoments(whole=False))
 
-    def scatter(self) -> Moments:
-        """See `Rows.scatter`: one walk, np² flops."""
-        return self._sums(RunningMoments(whole=True))
+    def scatter(self, judge: Judge | None = None) -> Moments:
+        """See `Rows.scatter`: one walk, np² flops.
 
-    def _sums(self, running: RunningMoments) -> Moments:
+        `judge` sees the moments of the first block; it may raise to end the walk there.
+        """
+        return self._sums(RunningMoments(whole=True), judge)
+
+    def _sums(self, running: RunningMoments, judge: Judge | None = None) -> Moments:
         rounding = Rounding(self.products)
         sums = _FirstWalk(running, rounding, *self._sample_size())
 
@@ -140,22 +148,45 @@ class BlockRows:
             sums.charged += rounding.charged * found.raw_trace
             running.merge(RunningMoments.of(rows, found))
             sums.sample(part, block)
+            if judge is not None and part.start == 0:
+                judge(running.moments())
 
         self.walk(sums, step)
+        if running.whole:  # the worst block speaks for those that came before it, too
+            running.error += max(0.0, rounding.charged * running.raw_trace - sums.charged)
+        self._settle(running)
+        self.sample = sums.rows
+        return running.moments()
+
+    def sketch(self, rank: int) -> RunningSvd:
+        """Return `rank` leading directions of all rows, and their moments: one walk."""
+        sums = RunningSvd(rank)
+
+        def step(part: slice, block: Any) -> None:
+            if self.weights is not None and not np.any(self._weights_of(part)):
+                sums.sums.rows += block.shape[0]
+                return
+            rows = self.rows(part, block, placed=False)
+            if not rows.moments().in_range:
+                rows = self._in_range(part, block)
+            sums.add(rows)
+
+        self.walk(sums, step)
+        self._settle(sums.sums)
+        return sums
+
+    def _settle(self, running: RunningMoments) -> None:
+        """Place the rows about the mean that a first walk has found."""
         if running.total <= 1:
             raise InputError(
                 "weights are repeat counts; their sum must exceed 1",
                 got=f"sum {running.total:g} over {running.rows} rows",
                 fix="rescale: w * len(w) / w.sum()",
             )
-        if running.whole:  # the worst block speaks for those that came before it, too
-            running.error += max(0.0, rounding.charged * running.raw_trace - sums.charged)
         if self.source.nnz is None:  # sparse rows stay about zero
             running.recentred(self.source.products)
         assert running.origin is not None
         self.origin, self.exponent = running.origin, running.exponent
-        self.sample = sums.rows
-        return running.moments()
 
     def _sample_size(self) -> tuple[int, int]:
         """Return s and m: every s-th row is kept to start from, at most m; 0 for none."""
@@ -177,7 +208,7 @@ class BlockRows:
         exponent = binary_exponent(float(np.max(half, initial=0.0))) + 2
         from mercer.operators._choose import rows_of
 
-        rows = rows_of(scan(block), self._weights_of(part), self.products, exponent)
+        rows = rows_of(in_memory(block), self._weights_of(part), self.products, exponent)
         assert isinstance(rows, Rows)
         return rows
 
@@ -317,8 +348,10 @@ class _Panel:
 
     def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
         if ended:
+            width = self.panel.stop - self.panel.start
             self.gram[self.panel, self.panel.start :] = kept["matrix"]
-            self.gram[self.panel.start :, self.panel] = kept["matrix"].T
+            # Inside the panel both triangles are there already, each with its own rounding.
+            self.gram[self.panel.stop :, self.panel] = kept["matrix"][:, width:].T
         return ended
 
 

@@ -12,7 +12,7 @@ from mercer.operators._centred import CentredRows
 from mercer.operators._centred_sparse import CentredSparse
 from mercer.operators._centring import Centring
 from mercer.operators._rounding import Probe, probes_kept, probes_restored
-from mercer.sources import scan
+from mercer.sources import in_memory
 
 
 @final
@@ -69,7 +69,7 @@ class CentredBlocks(Operator):
         from mercer.operators._choose import centred, rows_of
 
         rows = rows_of(
-            scan(sample), None, self.rows.products, self.rows.exponent, self.rows.origin
+            in_memory(sample), None, self.rows.products, self.rows.exponent, self.rows.origin
         )
         return centred(rows, self.centring).gram_matmat(q)
 

@@ -25,6 +25,7 @@ from mercer.operators._base import Operator
 
 _TILE_BYTES = 4e6  # of a tile, which stays near the core while it is worked on
 _MIRRORED = 8  # rows of a mirrored tile that a user's function is asked for
+_STRIP = 512  # rows of a tall block that are worked on at once
 _WORTH_LANES = 2e6  # entries from which threads pay
 
 Visit = Callable[[int, slice, slice, Array], None]
@@ -68,11 +69,11 @@ class CentredKernel(Operator):
 
     def project(self, v: Array) -> Array:
         """Return PV."""
-        return v - self.direction[:, None] * (self.direction @ v)[None, :]
+        return take_out(np.array(v, np.float64), self.direction)
 
     def matmat(self, v: Array, /) -> Array:
         """See `Operator.matmat`: 2n²b flops."""
-        return self.project(self.times(self.project(v)))
+        return take_out(self.times(self.project(v)), self.direction)
 
     def rmatmat(self, u: Array, /) -> Array:
         """See `Operator.rmatmat`."""
@@ -93,8 +94,7 @@ class CentredKernel(Operator):
     @property
     def lost_squares(self) -> float:
         """What rounding may have taken from `centred_squares`."""
-        unit = 16 * eps_of(self.dtype) if self.dtype.itemsize == 4 else 1e3 * EPS
-        return unit * self.sums.squares
+        return share_lost(self.dtype) * self.sums.squares
 
     @property
     def frobenius(self) -> float:
@@ -111,6 +111,21 @@ class CentredKernel(Operator):
     def entry_error(self) -> float:
         """A bound on the norm of what rounding each float64 entry does to A."""
         return 2 * self.shape[0] * EPS * self.sums.largest
+
+
+def share_lost(dtype: Any) -> float:
+    """Return the share of ‖k‖²_F that rounding may have taken from ‖A‖²_F."""
+    return float(16 * eps_of(dtype)) if np.dtype(dtype).itemsize == 4 else 1e3 * EPS
+
+
+def take_out(v: Array, r: Array) -> Array:
+    """Return V - r(rᵀV), written over V (n, b), some rows at a time."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is told later
+        part = r @ v
+        for start in range(0, len(v), _STRIP):
+            rows = slice(start, start + _STRIP)
+            v[rows] -= r[rows, None] * part
+    return v
 
 
 class Walk:
@@ -160,10 +175,20 @@ class Walk:
         with np.errstate(over="ignore", invalid="ignore"):
             self.lanes.run(work, len(self.pairs))
 
-    def summed(self, visit: Visit) -> Sums:
-        """Run, and add up what certificates need; refuse k(x, y) ≠ k(y, x)."""
+    def summed(self, visit: Visit, *, along: bool = True, pd: bool = False) -> Sums:
+        """Run, and add up what certificates need; refuse k(x, y) ≠ k(y, x).
+
+        Parameters
+        ----------
+        visit : callable
+            See `run`.
+        along : bool
+            Whether k·r is summed here; a product may have it as a column, and adds it.
+        pd : bool
+            Whether K is psd, so that no entry is above the largest of its diagonal.
+        """
         count, r = self.lanes.count, self.direction
-        along = np.zeros((count, self.n))
+        kr = np.zeros((count, self.n))
         squares, largest, apart = np.zeros(count), np.zeros(count), np.zeros(count)
         foreign, like = _calls(self.program), r.astype(self.dtype)
 
@@ -173,13 +198,16 @@ class Walk:
                 apart[lane] = np.maximum(apart[lane], np.max(t - t.T, initial=0.0))
             elif foreign:
                 apart[lane] = max(apart[lane], self._mirrored(i, j, t))
-            if i != j:
-                along[lane, j] += like[i] @ t
-            along[lane, i] += t @ like[j]
+            if along and i != j:
+                kr[lane, j] += like[i] @ t
+            if along:
+                kr[lane, i] += t @ like[j]
             # Row by row, then in float64: one float32 sum of a tile loses too many digits.
             each = np.sum(np.einsum("ij,ij->i", t, t), dtype=np.float64)
             squares[lane] += float(each) * (1 if i == j else 2)
-            largest[lane] = np.maximum(largest[lane], max(float(t.max()), -float(t.min())))
+            if i == j or not pd:
+                most = max(float(t.max()), -float(t.min()))
+                largest[lane] = np.maximum(largest[lane], most)
             visit(lane, i, j, t)
 
         self.run(adding)
@@ -188,7 +216,7 @@ class Walk:
             raise AsymmetryError(worst, top)
         root2 = 1.0 if self.root is None else self.root**2
         trace = float(np.sum(diagonal(self.program, self.side) * root2))
-        return Sums(along.sum(axis=0), float(squares.sum()), trace, top)
+        return Sums(kr.sum(axis=0), float(squares.sum()), trace, top)
 
     def _mirrored(self, i: slice, j: slice, t: Array) -> float:
         """Return how far some rows of k(J, I) are from the tile, for a user's function."""

@@ -1,11 +1,12 @@
 """A kernel matrix that is never stored: its tiles are made again for every product."""
 
+import dataclasses
 from typing import final
 
 import numpy as np
 
 from mercer.arrays import Array, Given, Node, Side, prepare, task, tile
-from mercer.operators._centred_kernel import CentredKernel, Sums, Walk
+from mercer.operators._centred_kernel import CentredKernel, Sums, Walk, take_out
 
 
 @final
@@ -79,15 +80,19 @@ class _Product:
 
     def total(self) -> Array:
         """Return k·V (n, b) in float64."""
-        pieces = self.sums[0]
-        for other in self.sums[1:]:
-            pieces += other
-        whole = pieces.transpose(0, 2, 1).reshape(-1, pieces.shape[1])
-        return np.asarray(whole[: self.tiles.n])
+        lanes, _, b, _ = self.sums.shape
+        whole = np.empty((self.tiles.n, b))
+        for number in range(len(self.tiles)):
+            part = self.tiles[number]
+            piece = self.sums[0, number, :, : part.stop - part.start]
+            for lane in range(1, lanes):
+                piece += self.sums[lane, number, :, : part.stop - part.start]
+            whole[part] = piece.T
+        return whole
 
 
 def kernel_tiles(
-    program: Node, side: Side, weights: Array | None, first: Array
+    program: Node, side: Side, weights: Array | None, first: Array, *, pd: bool = False
 ) -> tuple[KernelTiles, Array]:
     """Return the operator and A·`first` (n, b): one walk gives the sums and a product.
 
@@ -97,10 +102,14 @@ def kernel_tiles(
         See `Walk`.
     first : ndarray of shape (n, b)
         A block that has no part along r.
+    pd : bool
+        Whether the kernel is positive definite; less has then to be looked for.
     """
     walk = Walk(program, side, weights)
-    product = _Product(walk, first)
+    r = walk.direction
+    product = _Product(walk, np.concatenate([first, r[:, None]], axis=1))
     with task("kernel tiles"):
-        sums = walk.summed(product.visit)
-    op = KernelTiles(walk, sums)
-    return op, op.project(product.total())
+        sums = walk.summed(product.visit, along=False, pd=pd)
+    total = product.total()
+    sums = dataclasses.replace(sums, along=total[:, -1].copy())
+    return KernelTiles(walk, sums), take_out(total[:, :-1], r)

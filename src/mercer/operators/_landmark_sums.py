@@ -1,6 +1,6 @@
 """Sums over rows seen through landmarks: kernel PCA of any number of rows in one pass."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Self, final
 
 import numpy as np
@@ -17,12 +17,15 @@ from mercer.arrays import (
 )
 from mercer.errors import InputError
 from mercer.operators._landmarks import Bench, Landmarks
+from mercer.operators._pivots import Factor
 
 # Bytes of a block of features, which stays near the core. Products of float32 are added to
 # float64 sums block by block, so those blocks are longer.
 _TILE_BYTES = {8: 1.5e6, 4: 4e6}
 _LEAST, _MOST_ROWS = 256, 4096  # fewer rows make poor products, more leave the cache
 _WORTH_LANES = 1e5  # entries from which threads pay
+
+Block = tuple[Array, Array, Array]  # f (m, r), residuals and k̃(x, x), (r,)
 
 
 @final
@@ -74,6 +77,30 @@ class LandmarkSums:
         self.p = np.zeros((landmarks.m, landmarks.m), order="F")
         self.q = np.zeros(landmarks.m)
 
+    @classmethod
+    def of(cls, factor: Factor) -> Self:
+        """Return the sums over the rows that landmarks were chosen from: nm² flops.
+
+        Their features are known, and are not made again.
+        """
+        sums = cls(factor.landmarks, factor.f.dtype)
+        n, w = factor.f.shape[0], factor.weights
+        tiles = sums._tiles(n, factor.f.itemsize)
+        counted = np.arange(tiles.rows) if w is None else np.flatnonzero(w)[: tiles.rows]
+        shift = None
+        if counted.size:
+            few = np.ones(counted.size) if w is None else w[counted]
+            shift = np.asarray((few / np.sum(few)) @ factor.f[counted], np.float64)
+        columns = factor.f.T
+
+        def block(part: slice, buffer: Array, _space: Workspace) -> Block:
+            f = buffer[: columns.shape[0] * (part.stop - part.start)]
+            f = f.reshape(columns.shape[0], -1)
+            f[:] = columns[:, part]
+            return f, factor.residual[part], factor.diagonal[part]
+
+        return sums._added(block, tiles, shift, w, factor.f.dtype)
+
     def add(self, rows: Any, weights: Array | None = None) -> Self:
         """Add rows (n, p) with repeat counts (n,); interrupted, nothing is added."""
         rows = as_rows(rows)
@@ -82,19 +109,35 @@ class LandmarkSums:
         bench = self.landmarks.bench(rows, self.dtype)
         tiles = self._tiles(n, bench.dtype.itemsize)
         shift = self._first(bench, rows, w, tiles.rows) if self.shift is None else self.shift
+
+        def block(part: slice, buffer: Array, space: Workspace) -> Block:
+            return bench.block(rows[part], buffer, space)
+
+        return self._added(block, tiles, shift, w, bench.dtype)
+
+    def _added(
+        self,
+        block: Callable[[slice, Array, Workspace], Block],
+        tiles: Tiles,
+        shift: Array | None,
+        w: Array | None,
+        dtype: Any,
+    ) -> Self:
+        """Add all blocks of features, about a shift (m,), on threads."""
+        n, m = tiles.n, self.landmarks.m
         if n == 0 or shift is None:
             self.rows += n
             return self
-        busy = n * (self.landmarks.m + 1) > _WORTH_LANES
+        busy = n * (m + 1) > _WORTH_LANES
         lanes = Lanes(min(thread_count(), len(tiles)) if busy else 1)
-        parts = [_Part(self.landmarks.m) for _ in range(lanes.count)]
-        around = shift.astype(bench.dtype)
+        parts = [_Part(m) for _ in range(lanes.count)]
+        around = shift.astype(dtype)
 
         def work(lane: int, numbers: Iterator[int]) -> None:
-            space, buffer = Workspace(), bench.buffer(tiles.rows)
+            space, buffer = Workspace(), np.empty(tiles.rows * m, dtype)
             for number in numbers:
                 part = tiles[number]
-                f, r, k = bench.block(rows[part], buffer, space)
+                f, r, k = block(part, buffer, space)
                 parts[lane].add(f, r, k, around, None if w is None else w[part])
 
         lanes.run(work, len(tiles))

@@ -9,6 +9,7 @@ from mercer.arrays import Array, Lanes
 from mercer.operators._csr import columns_from, row_view, stacked
 
 _STRIPS = 4  # more leave out more pairs, up to half of them, and copy more cells
+_MOST_ENTRIES = 20_000_000  # of a strip of the product, which may be full: 240 MB
 
 
 def add_pairs(total: Array, blocks: list[Any], lanes: Lanes) -> None:
@@ -51,11 +52,18 @@ def _add_rows(total: Array, product: Any) -> None:
 
 
 def _bounds(ends: Array, count: int) -> list[int]:
-    """Return where strips of about equally many cells begin and end, none of them empty."""
-    wanted = np.linspace(0, ends[-1], count + 1)
-    found = np.searchsorted(ends, wanted)
-    found[0], found[-1] = 0, len(ends) - 1
-    return [int(i) for i in np.unique(found)]
+    """Return where strips begin and end: `count` of about equally many cells, none empty.
+
+    Strips with more entries than may be held at once are cut again.
+    """
+    size = len(ends) - 1
+    wanted = np.linspace(0, ends[-1], count + 1)[1:-1]
+    bounds = [0]
+    for end in [*np.searchsorted(ends, wanted), size]:
+        while end > bounds[-1]:
+            longest = max(1, _MOST_ENTRIES // (size - bounds[-1]))
+            bounds.append(min(int(end), bounds[-1] + longest))
+    return bounds
 
 
 def _evenly(strips: int, lanes: int) -> list[int]:

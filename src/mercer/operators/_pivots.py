@@ -43,6 +43,8 @@ class Factor:
         F, float64 or float32, in the order of Fortran.
     residual : ndarray of shape (n,)
         The diagonal of N, float64.
+    diagonal : ndarray of shape (n,)
+        k̃(x, x), float64.
     weights : ndarray of shape (n,) or None
         Repeat counts.
     """
@@ -51,6 +53,7 @@ class Factor:
     indices: Array
     f: Array
     residual: Array
+    diagonal: Array
     weights: Array | None = None
 
     @property
@@ -220,7 +223,8 @@ class Growth:
         picked = self.indices[:m].copy()
         triangle = np.asfortranarray(self.triangle[:m, :m])
         marks = Landmarks(table.kernel, table.rows[picked], triangle, table.origin)
-        return Factor(marks, picked, self.f[:, :m], self.residual, table.given)
+        f, r = self.f[:, :m], self.residual
+        return Factor(marks, picked, f, r, table.diagonal, table.given)
 
 
 def _taken(h: Array, level: Array, room: int) -> tuple[Array, Array]:

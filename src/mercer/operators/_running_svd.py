@@ -11,14 +11,20 @@ from mercer.operators._rows import Rows
 from mercer.operators._running import RunningMoments
 
 
+def sketch_rank(components: int, columns: int) -> int:
+    """Return m = max(4k, k + 30), at most p: directions kept where k are wanted."""
+    return min(columns, max(4 * components, components + 30))
+
+
 @final
 class RunningSvd:
-    """A factor B (≤ m, p) with BᵀB ≈ S, the centred scatter of all rows so far.
+    """A factor B (< 2m, p) with BᵀB ≈ S, the centred scatter of all rows so far.
 
     A part with rows Y about its own mean is stacked below B, with one row more for the
-    means, √(n_a·n_b/n)·δᵀ [Ross2008]_: the scatter of the stack is that of all rows. Its m
-    leading directions stay, by the eigenpairs of the small matrix MMᵀ of the stack M:
-    B ← UᵀM. What each step leaves out is psd, so that S = BᵀB + E, E ⪰ 0, with
+    means, √(n_a·n_b/n)·δᵀ [Ross2008]_: the scatter of the stack is that of all rows. When
+    it has 2m rows, its m leading directions stay, by the eigenpairs of the small matrix MMᵀ
+    of the stack M: B ← UᵀM. What each step leaves out is psd, so that S = BᵀB + E, E ⪰ 0,
+    with
 
         ‖E‖ ≤ Σ over the steps of the largest eigenvalue left out   (`lost`),
         tr E = tr S - ‖B‖²_F                                        (known exactly),
@@ -29,13 +35,13 @@ class RunningSvd:
     Parameters
     ----------
     rank : int
-        m, the most directions that are kept.
+        m, the directions that a step keeps.
 
     Attributes
     ----------
     sums : RunningMoments
         Count, mean and the diagonal of S.
-    factor : ndarray of shape (≤ m, p)
+    factor : ndarray of shape (< 2m, p)
         B, in units of 2^exponent.
     lost, error : float
         Bounds on ‖E‖ and on the rounding of BᵀB.
@@ -156,6 +162,17 @@ class RunningSvd:
         self.sums.recentred(dtype)
         return self
 
+    def keep(self) -> dict[str, Array]:
+        """Return the sums as arrays, for a checkpoint; they are shared, not copied."""
+        bounds = np.array([self.lost, self.error])
+        return self.sums.keep() | {"factor": self.factor, "bounds": bounds}
+
+    def restore(self, kept: dict[str, Array], *, ended: bool = False) -> bool:
+        """Go back to what `keep` returned."""
+        self.factor = kept["factor"]
+        self.lost, self.error = (float(x) for x in kept["bounds"])
+        return self.sums.restore(kept)
+
     def _between(self, part: RunningMoments) -> Array | None:
         """Merge the means; return √(n_a·n_b/n)·δ (p,), None where there was no row yet."""
         if self.sums.origin is None or self.sums.total == 0:
@@ -174,10 +191,10 @@ class RunningSvd:
             self.lost, self.error = self.lost * 4.0**down, self.error * 4.0**down
 
     def _absorb(self, parts: list[Array]) -> None:
-        """Stack rows below B and keep its m leading directions."""
+        """Stack rows below B; keep its m leading directions when there are 2m rows."""
         stack = np.concatenate([self.factor, *parts])
         height, p = stack.shape
-        if height <= self.rank:
+        if height < 2 * self.rank:
             self.factor = stack
             return
         small = stack @ stack.T

@@ -132,9 +132,10 @@ class _Heavy:
 def _is_exact(inner: Array, full: Array, light: Array) -> bool:
     """Tell whether float32 products are exact, from HᵀH and the cells of H and L.
 
-    All cells must be whole numbers. Every partial sum of Σ|x_i x_j| is a whole number of at most ‖x_i‖‖x_j‖, and float32
-    holds those up to 2^24. Rounded sums of squares only grow, so that a computed ‖h_i‖²
-    below 2^24 never passed it on the way; ‖l_i‖² is at most the sum over all of L.
+    All cells must be whole numbers. Every partial sum of Σ|x_i x_j| is then a whole number
+    of at most ‖x_i‖‖x_j‖, and float32 holds those up to 2^24. Rounded sums of squares only
+    grow, so that a computed ‖h_i‖² below 2^24 never passed it on the way; ‖l_i‖² is at most
+    the sum over all of L.
     """
     wide = light.astype(np.float64)
     small = float(inner.diagonal().max()) < EXACT and float(wide @ wide) < EXACT

@@ -126,7 +126,7 @@ class Split:
         return _held_cells(nnz)
 
 
-def gram_flops(source: Source) -> float | None:
+def gram_flops(source: Source, weighted: bool = False) -> float | None:
     """Return the cost of the Gram matrix of sparse data, None for dense data (np²)."""
     n, p = source.shape
     if isinstance(source, BlockSource) and source.nnz is not None:  # as if evenly filled
@@ -134,7 +134,7 @@ def gram_flops(source: Source) -> float | None:
         return Split.of(Sample(even, 1.0, whole=False), n).flops
     if not isinstance(source, SparseSource):
         return None
-    return Split.of(Sample.of(source.array), source.shape[0]).flops
+    return Split.of(Sample.of(source.array), source.shape[0], weighted).flops
 
 
 def gram_bytes(nnz: int, p: int, threads: int) -> float:

@@ -1,6 +1,6 @@
 """Walks: one pass over a source block by block, told of, read ahead, and kept on the way."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from mercer.arrays import Array, advance, ahead, show_bytes, task, unheard
@@ -36,6 +36,7 @@ def fold(
     step: Callable[[slice, Any], None],
     *,
     walk: str,
+    title: str = "rows",
     journal: Journal | None = None,
 ) -> int:
     """Call ``step(part, block)`` for every block in order and return the number of rows.
@@ -52,6 +53,8 @@ def fold(
         Takes the row numbers and the rows of a block.
     walk : str
         What a journal calls this walk, such as "gram 1".
+    title : str
+        What people are told it is, such as "pass 1".
     journal : Journal or None
         Where a checkpoint is kept. What it holds of this walk is not read again.
     """
@@ -64,8 +67,8 @@ def fold(
         if ended and known:
             source.shape, source.counted = (start, source.shape[1]), True
             return start
-    with task(walk):
-        for block in ahead(source.blocks(rows, start)):
+    with task(title):
+        for block in fetched(source, rows, start):
             part = slice(start, start + block.shape[0])
             with unheard():
                 step(part, block)
@@ -76,6 +79,12 @@ def fold(
     if journal is not None:
         journal.note(walk, sums, start, ended=True)
     return start
+
+
+def fetched(source: BlockSource, rows: int, start: int = 0) -> Iterator[Any]:
+    """Return the blocks of a source, each read ahead where another thread may do that."""
+    blocks = source.blocks(rows, start)
+    return ahead(blocks) if source.elsewhere else blocks
 
 
 def _tell(source: BlockSource, rows: int) -> None:

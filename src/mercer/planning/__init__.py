@@ -1,8 +1,13 @@
 """Which path is taken, what it will cost, and why the others were not. Touches no array."""
 
 from mercer.planning._cost import Machine
-from mercer.planning._kernel_paths import sampled_rows, start_landmarks
-from mercer.planning._paths import Path
+from mercer.planning._kernel_paths import (
+    columns_beyond,
+    few_walks,
+    sampled_rows,
+    start_landmarks,
+)
+from mercer.planning._paths import Path, PathEndedError, sketch_path
 from mercer.planning._plan import Plan, plan
 from mercer.planning._problem import KernelCost, Problem
 
@@ -10,9 +15,13 @@ __all__ = [
     "KernelCost",
     "Machine",
     "Path",
+    "PathEndedError",
     "Plan",
     "Problem",
+    "columns_beyond",
+    "few_walks",
     "plan",
     "sampled_rows",
+    "sketch_path",
     "start_landmarks",
 ]

@@ -147,6 +147,20 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     return Path("tiles", krylov, passes, int(held), flops, seconds, "tol", p.itemsize, note)
 
 
+def columns_beyond() -> int:
+    """Return how many columns a block of tiles has beyond the axes wanted."""
+    return _BEYOND
+
+
+def few_walks(path: Path, passes: int) -> Path:
+    """Return the path of tiles with a budget of passes, and nothing after them."""
+    share = min(1.0, passes / _WALKS)
+    path = dataclasses.replace(
+        path, flops=share * path.flops, seconds=share * path.seconds, then=None
+    )
+    return path.with_passes(passes)
+
+
 def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path:
     """The axes among combinations of m rows, certified by what those leave of all rows."""
     n = float(p.rows)

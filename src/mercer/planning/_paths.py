@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 from mercer.arrays import show_bytes
-from mercer.operators import gram_bytes
+from mercer.operators import gram_bytes, sketch_rank
 from mercer.planning._cost import Machine
 from mercer.planning._problem import Problem
 from mercer.solvers import BlockKrylov, Exact, Solver, Stored
@@ -15,6 +15,10 @@ _CHECKS = 3  # and passes with sixteen probes
 _WORKSPACE = 18.0  # bytes per entry that LAPACK's full eigenproblem takes, in place
 _WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in float64
 _LANES = 1000  # columns up to which each thread keeps its own sums
+
+
+class PathEndedError(ArithmeticError):
+    """A path has shown on its way that it will miss `tol`: the next one is taken."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +68,8 @@ def candidates(problem: Problem) -> list[Path]:
         paths.append(_gram(problem, machine))
     if 3 * problem.components <= problem.smaller and problem.smaller > 20:
         paths.append(_krylov(problem, machine))
+    if problem.block_bytes and problem.max_passes < 2:  # where sums do not fit, and rows go
+        paths.append(sketch_path(problem, sketch_rank(problem.components, problem.cols)))
     paths = [_streamed(path, problem) for path in paths]
     if problem.allowed is None:
         return paths
@@ -84,7 +90,7 @@ def _streamed(path: Path, p: Problem) -> Path:
     if path.name == "dual":
         panels = max(1, math.ceil(8 * p.rows * m / (4 * p.block_bytes)))
         passes, held = 2 + panels, held + 4 * p.block_bytes + 8.0 * p.rows**2
-        held += 8.0 * p.rows**2 if p.kept else 0
+        held += 8.0 * p.rows**2 + 16 * m * p.components if p.kept else 0
     if path.name == "krylov" and p.kept:
         assert isinstance(path.solver, BlockKrylov)
         held += 8 * m * path.solver.block * passes
@@ -160,7 +166,7 @@ def _gram(p: Problem, machine: Machine) -> Path:
     seconds = flops / machine.symmetric_rate(m, p.itemsize)
     seconds += 2 * p.data_bytes / (machine.stream * machine.threads)  # read and shifted
     if p.nnz is not None:
-        seconds += p.nnz / (0.05e9 * machine.threads)  # parting the columns
+        seconds += p.nnz / (0.05e9 * machine.threads)  # column sums and the parting of columns
     solver, more, space, words = _small_solver(m, p, machine, _blas_buffers(flops))
     lanes = machine.threads if m <= _LANES and flops > 2e7 else 1
     sums = float(lanes * m * m * (8 + p.itemsize))
@@ -209,3 +215,12 @@ def _krylov(p: Problem, machine: Machine) -> Path:
     return Path(
         "krylov", solver, passes + 1, int(held), flops, seconds, "tol", p.itemsize, note
     )
+
+
+def sketch_path(p: Problem, rank: int) -> Path:
+    """Return the path of rows that are seen once: `rank` leading directions are kept."""
+    flops = 8.0 * rank * p.cols * p.rows
+    held = 8.0 * p.cols * (5 * rank + 2) + _blas_buffers(flops)
+    seconds = flops / p.rates.rate(p.rates.thin, 8)
+    note = f"{rank} leading directions kept on the way"
+    return Path("sketch", Exact(), 1, int(held), flops, seconds, "bound", 8, note)

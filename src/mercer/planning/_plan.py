@@ -101,7 +101,7 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     """Chain the paths that give more digits behind the chosen one, where they fit."""
     if problem.kernel is not None:
         return kernel_fallbacks(best, paths, problem)
-    order = ["krylov", "gram", "dual", "svd"]
+    order = ["sketch", "krylov", "gram", "dual", "svd"]
     later = [p for p in paths if order.index(p.name) > order.index(best.name)]
     later = [p for p in later if p.bytes <= problem.memory]
     later = [p for p in later if best.passes + p.passes <= problem.max_passes]
@@ -131,7 +131,8 @@ def _hurry(path: Path, fits: list[Path], time: float) -> tuple[Path, str]:
     text = f"{path.seconds:.2g} s are foreseen where {time:g} s are allowed"
     bounded = [p for p in fits if p.digits == "bound"]
     if bounded and path not in bounded:
-        return bounded[0], f"time: {text}; landmarks are taken and may miss tol"
+        kept = "leading directions" if bounded[0].name == "sketch" else "landmarks"
+        return bounded[0], f"time: {text}; {kept} are taken and may miss tol"
     if path.name == "krylov":
         passes = max(3, int(path.passes * time / path.seconds))
         path = path.with_passes(min(passes, path.passes))

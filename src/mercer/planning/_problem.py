@@ -54,7 +54,7 @@ class Problem:
     nnz : int or None
         Stored cells of sparse data.
     gram_flops : float or None
-        Cost of the Gram matrix of sparse columns, in flops of a dense one; None is np².
+        Cost of the Gram matrix of sparse columns, in flops of a dense float64 one; None is np².
     kernel : KernelCost or None
         The kernel; None for a linear method on the columns themselves.
     tol : float

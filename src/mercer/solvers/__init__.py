@@ -5,12 +5,13 @@ from mercer.solvers._block_krylov import BlockKrylov
 from mercer.solvers._bounds import bordered_upper, complement_norm, lanczos_norm, probe_factor
 from mercer.solvers._certificate import Certificate
 from mercer.solvers._exact import Exact
-from mercer.solvers._outside import Outside
+from mercer.solvers._outside import PROBES, Outside
 from mercer.solvers._raised import raised
 from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs
 from mercer.solvers._stored import Stored
 
 __all__ = [
+    "PROBES",
     "BlockKrylov",
     "Certificate",
     "Exact",

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mercer.arrays import as_numpy, asarray_like, eigh
-from mercer.solvers._certificate import FloatArray
+from mercer.arrays import Array, as_numpy, asarray_like, binary_exponent, eigh, in_units
+from mercer.solvers._certificate import Certificate, FloatArray
 from mercer.solvers._spectrum import Outcome, Spectrum
 
 
@@ -25,29 +25,23 @@ def raised(spectrum: Spectrum) -> Spectrum:
     spectrum : Spectrum
         Of a psd operator, its `image` AU known.
     """
-    certificate = spectrum.certificate
-    theta = spectrum.values[: len(certificate.lower)]
-    theta = theta[theta > certificate.zero_level]
+    sure = spectrum.certificate
+    theta = spectrum.values[: len(sure.lower)]
+    theta = theta[theta > sure.zero_level]
     few = len(theta)
     if few == 0 or spectrum.image is None:
         return spectrum
     right, image = as_numpy(spectrum.right).copy(), as_numpy(spectrum.image).copy()
-    u, w, root = right[:, :few], image[:, :few], np.sqrt(theta)
-    rest = w - u * theta
-    scatter = rest.T @ rest
-    nu, z = eigh(np.diag(theta) + scatter / root[:, None] / root)
-    turn = z / root[:, None] * np.sqrt(nu)
-    u[:], w[:] = u @ turn, w @ turn
-    values, residual = spectrum.values.copy(), certificate.residual.copy()
-    # Rounding of the entries may lift ν above λ, never above the interval.
-    values[:few] = np.minimum.accumulate(np.minimum(nu, certificate.upper[:few]))
-    # What a bound had beyond the residual is arithmetic, and is turned with the vectors.
-    wrong = np.maximum(residual[:few] - np.sqrt(np.diagonal(scatter)), 0.0)
-    left = np.linalg.norm(w - u * values[:few], axis=0)
-    residual[:few] = (left + np.abs(turn).T @ wrong) / np.linalg.norm(turn, axis=0)
-    lower = certificate.lower.copy()
-    lower[:few] = _least(nu, z / root[:, None], wrong)
-    certificate = certificate.of_pairs(values[: len(lower)], lower, residual)
+    unit = binary_exponent(float(theta[0]))  # in which squares stay in range
+    w = in_units(image[:, :few], unit)
+    nu, lower, residual, turn = _found(right[:, :few], w, theta, unit, sure)
+    right[:, :few] = right[:, :few] @ turn
+    image[:, :few] = in_units(w @ turn, -unit)
+    values = spectrum.values.copy()
+    values[:few] = nu
+    lower = np.append(lower, sure.lower[few:])
+    residual = np.append(residual, sure.residual[few:])
+    certificate = sure.of_pairs(values[: len(lower)], lower, residual)
     return Spectrum.of(
         values,
         asarray_like(right, spectrum.right),
@@ -60,11 +54,33 @@ def raised(spectrum: Spectrum) -> Spectrum:
     )
 
 
+def _found(
+    u: Array, w: Array, theta: FloatArray, unit: int, sure: Certificate
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return ν, lower bounds and residuals (k,), and Θ^-½Zν^½ (k, k); W = AU·2^-unit."""
+    few, theta = len(theta), np.ldexp(theta, -unit)
+    root = np.sqrt(theta)
+    rest = w - u * theta
+    scatter = rest.T @ rest
+    nu, z = eigh(np.diag(theta) + scatter / root[:, None] / root)
+    turn = z / root[:, None] * np.sqrt(nu)
+    # What a bound had beyond the residual is arithmetic, and is turned with the vectors.
+    wrong = np.ldexp(sure.residual[:few], -unit) - np.sqrt(np.diagonal(scatter))
+    wrong = np.maximum(wrong, 0.0)
+    lower = _least(nu, z / root[:, None], wrong)
+    # Rounding of the entries may lift ν above λ, never above the interval.
+    top = np.ldexp(sure.upper[:few], -unit)
+    nu = np.minimum.accumulate(np.minimum(nu, top))
+    left = np.linalg.norm(w @ turn - (u @ turn) * nu, axis=0)
+    residual = (left + np.abs(turn).T @ wrong) / np.linalg.norm(turn, axis=0)
+    return np.ldexp(nu, unit), np.ldexp(lower, unit), np.ldexp(residual, unit), turn
+
+
 def _least(nu: FloatArray, turn: FloatArray, wrong: FloatArray) -> FloatArray:
     """Return lower bounds (k,) on the eigenvalues of A, W = AU being off by `wrong` (k,).
 
-    With C = Θ^-½Z, |WCy| ≥ √ν_i for unit y among the first i axes, up to what is wrong:
-    δ_i² = Σ_j wrong_j²·Σ_{l≤i} C_jl². (UC)ᵀA(UC), which is I, is off by at most δ_i·|UC|.
+    With C = Θ^-½Z, ‖WCy‖ ≥ √ν_i for unit y among the first i axes, up to what is wrong:
+    δ_i² = Σ_j wrong_j²·Σ_{l≤i} C_jl². (UC)ᵀA(UC), which is I, is off by at most δ_i·‖UC‖.
     """
     squares = np.cumsum(turn**2, axis=1)
     off = np.sqrt(wrong**2 @ squares)

@@ -3,7 +3,7 @@
 from mercer.sources._array_blocks import ArrayBlocks
 from mercer.sources._base import Source
 from mercer.sources._blocks import BlockSource, bad_cell, bad_cell_error
-from mercer.sources._in_memory import DenseSource, SparseSource
+from mercer.sources._in_memory import DenseSource, SparseSource, in_memory
 from mercer.sources._mapped import MappedSource
 from mercer.sources._scan import is_scannable, scan
 
@@ -16,6 +16,7 @@ __all__ = [
     "SparseSource",
     "bad_cell",
     "bad_cell_error",
+    "in_memory",
     "is_scannable",
     "scan",
 ]

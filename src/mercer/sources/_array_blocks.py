@@ -20,12 +20,15 @@ class ArrayBlocks(BlockSource):
     ----------
     source : Source
         Rows of an array or a CSR matrix.
+    names : sequence of str or None
+        Column names.
     """
 
     label = "an array"
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, names: Any = None) -> None:
         self.held = source.array
+        self.names = None if names is None else tuple(str(name) for name in names)
         self.shape, self.dtype, self.nnz = source.shape, source.dtype, source.nnz
         self._bytes = source.nbytes
 
@@ -37,6 +40,10 @@ class ArrayBlocks(BlockSource):
     def _read(self, rows: int, start: int) -> Iterator[Any]:
         for at in range(start, self.shape[0], rows):
             yield self.held[at : at + rows]
+
+    def place(self, row: int, column: int) -> str:
+        """See `BlockSource.place`: as for an array that is not walked by blocks."""
+        return super().place(row, column).removeprefix(f"{self.label}, ")
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: shape, type and every byte."""

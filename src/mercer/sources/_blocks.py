@@ -46,6 +46,7 @@ class BlockSource(Source):
     counted: bool = True
     rate: float = 1e9  # bytes of the file that are read and parsed per second, roughly
     walks: int = 0  # begun so far
+    elsewhere: bool = True  # whether another thread may fetch the blocks
 
     @abc.abstractmethod
     def _read(self, rows: int, start: int) -> Iterator[Block]:

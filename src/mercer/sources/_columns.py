@@ -58,12 +58,14 @@ def choose_columns(
             got=f"{label}: more than one column is called {', '.join(map(repr, twins[:5]))}",
             fix="rename the columns in the file",
         )
-    wanted = None if columns is None else [_position(c, names, label) for c in _listed(columns)]
-    unwanted = {_position(c, names, label) for c in _listed(drop or ())}
+    place = {name: i for i, name in enumerate(names)}
+    wanted = None if columns is None else [_position(c, place, label) for c in _listed(columns)]
+    unwanted = {_position(c, place, label) for c in _listed(drop or ())}
     reasons = dict.fromkeys(unwanted, "dropped by name")
     if wanted is not None:
         _refuse_odd([i for i in wanted if i not in unwanted], names, kinds, label)
-        reasons |= {i: "not asked for" for i in range(len(names)) if i not in wanted}
+        others = sorted(set(range(len(names))) - set(wanted))
+        reasons |= dict.fromkeys(others, "not asked for")
         at = [i for i in wanted if i not in unwanted]
     else:
         odd = {i: str(kind) for i, kind in enumerate(kinds) if kind and i not in unwanted}
@@ -89,10 +91,11 @@ def _listed(columns: Any) -> list[Any]:
     return [columns] if isinstance(columns, str | int) else list(columns)
 
 
-def _position(column: Any, names: Sequence[str], label: str) -> int:
+def _position(column: Any, place: dict[str, int], label: str) -> int:
+    if isinstance(column, str) and column in place:
+        return place[column]
+    names = list(place)
     if isinstance(column, str):
-        if column in names:
-            return list(names).index(column)
         near = difflib.get_close_matches(column, names, n=1)
         raise InputError(
             f"there is no column {column!r}",

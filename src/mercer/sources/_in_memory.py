@@ -16,6 +16,11 @@ def _spread(n: int, count: int, among: Any) -> Any:
     return rows[:: max(1, -(-len(rows) // count))]
 
 
+def in_memory(rows: Any) -> "DenseSource | SparseSource":
+    """Return the source of an array or a sparse matrix, memory maps included, as it is."""
+    return SparseSource(rows.tocsr()) if hasattr(rows, "tocsr") else DenseSource(rows)
+
+
 @final
 class DenseSource(Source):
     """A two-dimensional array (n, p) of any library; integers stay integers until used."""

@@ -81,8 +81,8 @@ def is_scannable(data: Any) -> bool:
     """Tell whether `data` is a source already, or something that only `scan` can open."""
     if isinstance(data, Source | str | os.PathLike):
         return True
-    if isinstance(data, Iterator):
-        return not hasattr(data, "shape")
+    if isinstance(data, Iterator) or callable(data):
+        return not (hasattr(data, "shape") or hasattr(data, "__array__"))
     # Frames in memory go another way, and wrapping a wide one costs time.
     lazy = hasattr(data, "collect") or type(data).__module__.split(".")[0].endswith("duckdb")
     return lazy and bool(_module("_frames").is_lazy(data))

@@ -44,6 +44,7 @@ class StreamSource(BlockSource):
 
     label = "a stream of blocks"
     counted = False
+    elsewhere = False  # what makes the blocks may belong to one thread, as SQLite does
 
     def __init__(self, data: Any, made: Iterator[Any], columns: Any, drop: Any) -> None:
         first = next(made, _NO_BLOCK)

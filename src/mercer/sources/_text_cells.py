@@ -67,8 +67,9 @@ def to_floats(text: bytes, columns: int, delimiter: str, na: frozenset[str]) -> 
     if "" not in na:
         return None  # polars takes empty cells for missing
     # Looking for missing values costs a quarter of the time: first only those that would
-    # else be numbers, and the rest where words are met.
-    for marks in (sorted(filter(is_number, na)), sorted(na)):
+    # else be numbers other than NaN, and the rest where words are met.
+    needed = [mark for mark in na if is_number(mark) and not mark.lower().endswith("nan")]
+    for marks in (needed or None, sorted(na)):
         with contextlib.suppress(pl.exceptions.PolarsError):
             frame = pl.read_csv(
                 text,

@@ -1,0 +1,157 @@
+"""scanpy_pca: principal components written where scanpy's tools look for them."""
+
+from typing import Any
+
+import numpy as np
+
+from mercer import estimators
+from mercer.arrays import Array
+from mercer.dropin.truncated_svd import TruncatedSVD
+from mercer.errors import InputError
+
+_COMPONENTS = 50  # scanpy's default
+_MARKED = "highly_variable"
+_SOLVERS = (None, "auto", "arpack", "randomized", "full", "covariance_eigh", "lobpcg", "tsqr")
+
+
+def scanpy_pca(
+    adata: Any,
+    n_comps: int | None = _COMPONENTS,
+    *,
+    layer: str | None = None,
+    zero_center: bool = True,
+    svd_solver: str | None = None,
+    random_state: Any = 0,
+    mask_var: Any = ...,
+    dtype: Any = "float32",
+    key_added: str | None = None,
+    copy: bool = False,
+) -> Any:
+    """Do what ``scanpy.pp.pca`` does to an annotated matrix, with certified axes.
+
+    Anything with `X`, `layers`, `var`, `obsm`, `varm`, `uns` and `copy` will do; anndata
+    itself is not needed. Sparse counts are never made dense.
+
+    Parameters
+    ----------
+    adata : AnnData
+        n cells by p genes.
+    n_comps : int or None
+        k; 50 and None are min(n, p) - 1 where there are no more.
+    layer : str or None
+        Layer to use instead of `X`.
+    zero_center : bool
+        False leaves the mean in: the truncated SVD of the counts as they are.
+    svd_solver : str or None
+        No effect: the plan chooses.
+    random_state : int, RandomState, Generator or None
+        Seed of the iterative path.
+    mask_var : str, array of bool or None
+        Genes to use: a column of `var`, or a mask; None is all. Left out, it is the column
+        "highly_variable" where there is one.
+    dtype : dtype
+        Of the coordinates that are written.
+    key_added : str or None
+        Name under which results are written; None writes obsm["X_pca"], varm["PCs"] and
+        uns["pca"].
+    copy : bool
+        Return a copy with the results instead of writing into `adata`.
+
+    Returns
+    -------
+    AnnData or None
+        obsm: coordinates (n, k). varm: axes (p, k), zero for genes that were not used. uns:
+        "params", "variance", "variance_ratio", and "mean" (p,) of the genes used, zero for
+        the others; with ``zero_center=False`` there is no "mean".
+    """
+    _refuse_solver(svd_solver)
+    mask = _mask(adata, mask_var)
+    X = adata.X if layer is None else _layer(adata, layer)
+    if mask is not None:
+        X = (X.tocsr() if hasattr(X, "tocsr") else X)[:, np.flatnonzero(mask)]
+    k = _number(n_comps, X.shape)
+    model: Any
+    if zero_center:
+        model = estimators.PCA(k, random_state=random_state).fit(X)
+    else:
+        seed = estimators.PCA(random_state=random_state)._seed()
+        model = TruncatedSVD(k, random_state=seed).fit(X)
+    target = adata.copy() if copy else adata
+    if mask_var is ...:
+        mask_var = None if mask is None else _MARKED
+    params = {
+        "zero_center": zero_center,
+        "use_highly_variable": isinstance(mask_var, str) and mask_var == _MARKED,
+        "mask_var": mask_var if mask_var is None or isinstance(mask_var, str) else "given",
+    }
+    found = {
+        "params": params | ({} if layer is None else {"layer": layer}),
+        "variance": model.explained_variance_,
+        "variance_ratio": model.explained_variance_ratio_,
+    }
+    if zero_center:
+        found["mean"] = _spread_out(model.mean_[:, None], mask)[:, 0]
+    target.obsm[key_added or "X_pca"] = np.asarray(model.transform(X), dtype=dtype)
+    target.varm[key_added or "PCs"] = _spread_out(model.components_.T, mask)
+    target.uns[key_added or "pca"] = found
+    return target if copy else None
+
+
+def _refuse_solver(solver: Any) -> None:
+    if solver not in _SOLVERS:
+        raise InputError(
+            "`svd_solver` is not one that scanpy knows",
+            got=f"svd_solver={solver!r}",
+            fix="leave it out: the plan chooses",
+        )
+
+
+def _layer(adata: Any, layer: str) -> Any:
+    if layer not in adata.layers:
+        raise InputError(
+            "there is no such layer",
+            got=f"layer={layer!r}; there are {', '.join(map(str, adata.layers)) or 'none'}",
+            fix="pass one of them, or None for X",
+        )
+    return adata.layers[layer]
+
+
+def _mask(adata: Any, given: Any) -> Array | None:
+    """Return which genes are used, or None for all."""
+    if given is ...:
+        given = _MARKED if _MARKED in adata.var else None
+    if given is None:
+        return None
+    if isinstance(given, str):
+        if given not in adata.var:
+            raise InputError(
+                "there is no such column of var",
+                got=f"mask_var={given!r}",
+                fix="pass a column of truth values, a mask, or None for all genes",
+            )
+        given = adata.var[given]
+    mask = np.asarray(given)
+    p = adata.X.shape[1]
+    if mask.shape != (p,) or mask.dtype != bool or not mask.any():
+        raise InputError(
+            "mask_var must hold one truth value per gene, and choose one at least",
+            got=f"{mask.dtype} of shape {mask.shape}, {int(np.sum(mask != 0))} of {p} chosen",
+            fix=f"pass {p} truth values",
+        )
+    return mask
+
+
+def _number(wanted: int | None, shape: tuple[int, int]) -> int:
+    most = min(shape)
+    if wanted is None or (wanted == _COMPONENTS and most <= _COMPONENTS):
+        return max(1, min(_COMPONENTS, most - 1))
+    return int(wanted)
+
+
+def _spread_out(used: Array, mask: Array | None) -> Array:
+    """Return the rows (p, k), zero where the mask is."""
+    if mask is None:
+        return used
+    whole = np.zeros((len(mask), used.shape[1]), used.dtype)
+    whole[mask] = used
+    return whole

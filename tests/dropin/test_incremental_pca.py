@@ -1,0 +1,134 @@
+import inspect
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+import sklearn.decomposition
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+import mercer
+from mercer.dropin import IncrementalPCA
+from mercer.errors import InputError
+
+THEIRS = sklearn.decomposition.IncrementalPCA
+
+
+def rows(n=200, p=6, seed=0):
+    rng = np.random.default_rng([seed, n, p])
+    return rng.standard_normal((n, p)) * np.linspace(4, 1, p) + np.linspace(-50, 80, p)
+
+
+@pytest.mark.parametrize(
+    "name", ["__init__", "fit", "partial_fit", "fit_transform", "transform"]
+)
+def test_signatures_are_scikit_learns(name):
+    ours = inspect.signature(getattr(IncrementalPCA, name)).parameters
+    theirs = inspect.signature(getattr(THEIRS, name)).parameters
+    if name == "fit_transform":  # theirs takes any fit parameter, and there are none
+        theirs = {key: theirs[key] for key in ("self", "X", "y")}
+    assert list(ours) == list(theirs)
+    for key, parameter in theirs.items():
+        assert ours[key].default == parameter.default
+        assert ours[key].kind == parameter.kind
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("k", [None, 6])
+def test_everything_is_scikit_learns_where_theirs_is_exact(k, whiten):
+    X = rows()
+    ours = IncrementalPCA(k, whiten=whiten, batch_size=40).fit(X)
+    theirs = THEIRS(k, whiten=whiten, batch_size=40).fit(X)
+    learned = [name for name in vars(theirs) if name.endswith("_")]
+    assert {"batch_size_", "n_samples_seen_", "var_", "noise_variance_"} < set(learned)
+    for name in learned:
+        a, b = getattr(ours, name), getattr(theirs, name)
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X), atol=1e-8)
+    back = ours.inverse_transform(ours.transform(X))
+    np.testing.assert_allclose(back, X, atol=1e-9)
+
+
+def test_a_trend_costs_nothing_here():
+    rng = np.random.default_rng(0)
+    way = rng.standard_normal(40)
+    trend = np.linspace(0, 4, 2000)[:, None] * way / np.linalg.norm(way)
+    X = rng.standard_normal((2000, 40)) + trend
+    exact = np.linalg.svd(X - X.mean(0), compute_uv=False)[0] ** 2 / 1999
+    ours = IncrementalPCA(1, batch_size=50).fit(X).explained_variance_[0]
+    batches = IncrementalPCA(1)
+    for start in range(0, 2000, 50):
+        batches.partial_fit(X[start : start + 50])
+    theirs = THEIRS(1, batch_size=50).fit(X).explained_variance_[0]
+    assert ours == pytest.approx(exact, rel=1e-11)
+    assert batches.explained_variance_[0] == pytest.approx(exact, rel=1e-11)
+    assert theirs < 0.7 * exact
+
+
+def test_fit_goes_on_with_partial_fit_and_forgets_with_fit():
+    X = rows()
+    model = IncrementalPCA(3).fit(X[:100]).partial_fit(X[100:])
+    whole = mercer.PCA(3).fit(X)
+    np.testing.assert_allclose(model.explained_variance_, whole.explained_variance_, rtol=1e-11)
+    assert (model.n_samples_seen_, model.batch_size_) == (200, 30)
+    np.testing.assert_allclose(model.var_, X.var(0), rtol=1e-11)
+    assert model.fit(X[:50]).n_samples_seen_ == 50
+
+
+def test_the_number_of_axes_is_settled_by_the_first_batch():
+    X = rows(100, 20)
+    model = IncrementalPCA().partial_fit(X[:7])
+    assert model.n_components_ == 7
+    assert model.partial_fit(X[7:]).components_.shape == (7, 20)
+    assert IncrementalPCA(batch_size=9).fit(X).n_components_ == 9
+    assert IncrementalPCA().fit(X).n_components_ == 20
+
+
+def test_axes_without_variance_complete_the_others():
+    X = rows() @ np.diag([1, 1, 1, 1, 0, 0.0])
+    model = IncrementalPCA().fit(X)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(6), atol=1e-12)
+    assert model.rank_ == 4
+
+
+def test_sparse_rows_in_fit_and_in_transform():
+    X = rows() * (np.random.default_rng(0).random((200, 6)) < 0.3)
+    sparse = scipy.sparse.csc_array(X)
+    model = IncrementalPCA(2).fit(sparse)
+    np.testing.assert_allclose(
+        model.singular_values_, IncrementalPCA(2).fit(X).singular_values_, rtol=1e-11
+    )
+    np.testing.assert_allclose(model.transform(sparse), model.transform(X), atol=1e-9)
+    with pytest.raises(TypeError, match="does not support sparse input"):
+        model.partial_fit(sparse)
+    np.testing.assert_array_equal(model.n_samples_seen_, 200)
+
+
+@pytest.mark.parametrize(
+    ("options", "X", "words"),
+    [
+        ({"n_components": 7}, rows(9), "n_components=7 invalid for n_features=6"),
+        ({"n_components": 4}, rows(3), "less or equal to the batch number of samples 3"),
+        ({}, [[1.0, np.nan]], "row 0, column 1"),
+        ({}, [["a", 1.0]], "text 'a'"),
+    ],
+)
+def test_a_batch_that_is_refused_may_be_followed_by_a_good_one(options, X, words):
+    model = IncrementalPCA(**options)
+    for _ in range(2):  # the second call of scikit-learn's takes what the first refuses
+        with pytest.raises(InputError, match=words):
+            model.partial_fit(X)
+    assert vars(model).keys() == vars(IncrementalPCA()).keys()
+
+
+def test_names_pickles_and_clones():
+    frame = pd.DataFrame(rows(), columns=list("abcdef"))
+    model = IncrementalPCA(2).fit(frame)
+    check_is_fitted(model)
+    assert list(model.get_feature_names_out()) == ["incrementalpca0", "incrementalpca1"]
+    assert list(model.feature_names_in_) == list("abcdef")
+    again = pickle.loads(pickle.dumps(model)).partial_fit(frame)
+    assert (again.n_samples_seen_, model.n_samples_seen_) == (400, 200)
+    assert not hasattr(clone(model), "components_")
