@@ -109,6 +109,28 @@ def test_a_block_is_written_when_the_time_has_come(path, monkeypatch):
     assert begun(path).kept("one")[1:] == (40, True)
 
 
+@pytest.mark.parametrize(("every", "pause"), [(0, 0), (1, 90), (30, 90), (200, 200)])
+def test_writing_takes_a_tenth_of_the_time(path, monkeypatch, every, pause):
+    now, plain = [100.0], store.write
+
+    def slow(*arguments):
+        plain(*arguments)
+        now[0] += 10
+
+    monkeypatch.setattr("mercer.estimators._checkpoint.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(store, "write", slow)
+    checkpoint = begun(path, every=every)
+    now[0] += every
+    checkpoint.note("one", Sums(), 1, ended=False)
+    assert begun(path).kept("one")[1] == 1
+    now[0] += max(pause - 1, 0)
+    checkpoint.note("one", Sums(), 2, ended=False)
+    assert begun(path).kept("one")[1] == (2 if pause == 0 else 1)
+    now[0] += 1
+    checkpoint.note("one", Sums(), 3, ended=False)
+    assert begun(path).kept("one")[1] == 3
+
+
 def test_of_a_path_and_of_another():
     assert Checkpoint.of("a.mercer").every == 30
     given = Checkpoint("a.mercer", every=5)

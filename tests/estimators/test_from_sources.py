@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse
-from forced import FORCED, gapped
+from forced import FORCED, factors, gapped
 from pieces import Pieces, in_blocks
 
 import mercer
@@ -262,6 +262,20 @@ def test_one_pass_on_tables_that_would_be_taken_again(dtype, wide):
     with contextlib.suppress(InputError, UserWarning):
         PCA(10).fit(source)
     assert source.walks <= 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("forecast", [None, 10])
+def test_rows_that_come_once_and_are_too_wide_for_their_sums(forecast, dtype):
+    """Leading directions only: one walk, and a certificate that is true."""
+    Y = (factors(900, 1200, 0) + 50).astype(dtype)
+    source = Pieces(Y, 64, forecast=forecast, passes=1)
+    model = PCA(3, memory="50MB", tol=0.1).fit(source)
+    assert (model.plan_.chosen.name, source.walks) == ("sketch", 1)
+    wide = Y.astype(np.float64)
+    exact = np.linalg.eigvalsh((wide - wide.mean(0)) @ (wide - wide.mean(0)).T)[::-1][:3] / 899
+    assert np.all(model.certificate_.lower <= exact * (1 + 1e-12))
+    assert np.all(model.certificate_.upper >= exact * (1 - 1e-12))
 
 
 def test_the_plan_says_why_other_paths_are_not_taken():

@@ -79,3 +79,23 @@ def test_types_of_lapack(kind, spread):
 @pytest.mark.parametrize("kind", lapack.TYPES)
 def test_types_of_lapack_at_length(kind, spread):
     check(kind, spread)
+
+
+@pytest.mark.parametrize("path", ["gram", "krylov"])
+@pytest.mark.parametrize("kind", ["far", "drift", "loud late"])
+def test_float32_products(path, kind):
+    """Tables large enough that products stay float32; the loudest rows may come last."""
+    n, p = 8000, 360
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, p)) * 0.9 ** np.arange(p)
+    X += {"far": 50.0, "drift": np.linspace(0, 20, n)[:, None]}.get(kind, 0.0)
+    X *= np.where(np.arange(n) > 0.9 * n, 100, 0.01)[:, None] if kind == "loud late" else 1
+    X = X.astype(np.float32)
+    model = in_blocks(FORCED[path], 900)(3).fit(Pieces(X, 500))
+    assert model.plan_.chosen.products == 4
+    wide = X.astype(np.float64)
+    wide -= wide.mean(axis=0)
+    exact = np.linalg.eigvalsh(wide.T @ wide)[::-1][:3] / (n - 1)
+    assert model.certificate_.met
+    assert np.all(model.certificate_.lower <= exact)
+    assert np.all(exact <= model.certificate_.upper)

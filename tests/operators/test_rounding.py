@@ -85,3 +85,12 @@ def test_a_product_is_widened_by_strips():
     z = rng.standard_normal((200, 3))
     found = in_float64(product, z)
     np.testing.assert_allclose(found, product.astype(np.float64) @ z, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("order", [20, 400])
+def test_an_error_that_is_not_finite_says_nothing(order, value):
+    wrong = np.zeros((order, order))
+    wrong[3, 3] = value
+    with np.errstate(invalid="ignore"):
+        assert error_norm(order, lambda z: wrong @ z) == 0.0

@@ -15,6 +15,7 @@ from mercer.errors import InputError
 from mercer.operators import Sums
 
 _EVERY = 30.0  # seconds between two writes
+_SHARE = 9  # times as long as a write took is spent on the fit before the next
 
 
 @dataclasses.dataclass
@@ -31,7 +32,8 @@ class Checkpoint:
         The file; it is replaced as a whole at each write, so that a kill at any time leaves
         one that can be read.
     every : float
-        Seconds between two writes; 0 writes after every block.
+        Seconds between two writes; 0 writes after every block. Where writing takes long,
+        writes are fewer: they may take a tenth of the time.
 
     Examples
     --------
@@ -54,7 +56,7 @@ class Checkpoint:
         self._owner: dict[str, Any] = {}
         self.block: int | None = None
         self._walks: dict[str, tuple[dict[str, Array], int, bool]] = {}
-        self._written: float = time.monotonic()
+        self._due: float = time.monotonic() + every
 
     @classmethod
     def of(cls, given: Any) -> "Checkpoint":
@@ -111,12 +113,14 @@ class Checkpoint:
 
     def note(self, walk: str, sums: Sums, rows: int, *, ended: bool) -> None:
         """See `Journal.note`: the end of a walk is always written."""
-        if not ended and time.monotonic() - self._written < self.every:
+        if not ended and time.monotonic() < self._due:
             return
         # A solver may write over sums that have ended, and a later write needs them again.
         self._walks[walk] = (_copied(sums.keep()) if ended else sums.keep(), rows, ended)
+        begun = time.monotonic()
         self._write()
-        self._written = time.monotonic()
+        now = time.monotonic()
+        self._due = now + (max(self.every, _SHARE * (now - begun)) if self.every else 0.0)
 
     def _write(self) -> None:
         from mercer import store

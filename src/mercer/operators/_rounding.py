@@ -99,6 +99,7 @@ def error_norm(order: int, error: Callable[[Array], Array]) -> float:
     Up to order 300 it is the norm itself. Beyond, (2·max‖E³z‖)^⅓ over 20 Gaussian z, which
     is too small with a chance below 5e-9: ‖E³z‖ ≥ ‖E‖³|z₁|, and some |z₁| exceeds ½.
     Errors are spread over all directions, so that ‖E‖_F would be a dozen times too large.
+    0 where E is not finite: the sums of such cells show it, and name them.
 
     Parameters
     ----------
@@ -109,6 +110,8 @@ def error_norm(order: int, error: Callable[[Array], Array]) -> float:
     """
     if order <= _WHOLE:
         wrong = error(np.eye(order))
+        if not np.isfinite(wrong).all():
+            return 0.0
         values = eigvalsh((wrong + wrong.T) / 2)
         return float(max(abs(values[0]), abs(values[-1])))
     z = gaussian((order, _PROBES), np.empty(0), 0)
@@ -116,7 +119,7 @@ def error_norm(order: int, error: Callable[[Array], Array]) -> float:
     for _ in range(_PRODUCTS):
         z = error(z)
         size = float(np.max(np.abs(z)))
-        if size == 0:
+        if size == 0 or not np.isfinite(size):
             return 0.0
         z, unit = z / size, unit * size ** (1 / _PRODUCTS)
     largest = float(np.max(np.linalg.norm(z, axis=0)))
