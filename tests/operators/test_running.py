@@ -335,3 +335,14 @@ def test_the_last_row_takes_the_rounding_of_all_weights_with_it():
     assert (found.rows, found.total, found.origin) == (0, 0.0, None)
     with pytest.raises(InputError, match="more rows"):
         part(X[:1], w[:1]).remove(part(X[:1], 0.5 * w[:1]))
+
+
+def test_the_error_of_an_endless_window_grows_no_faster_than_its_steps():
+    X = table("plain", 60)
+    found, errors = part(X), []
+    for turn in range(200):
+        rows = X[10 * (turn % 6) : 10 * (turn % 6) + 10]
+        found.merge(part(rows)).remove(part(rows))
+        errors.append(found.error)
+    check(found, X, most=1e-12)
+    assert errors[199] - errors[99] < 1.1 * (errors[99] - errors[0]) * 100 / 99

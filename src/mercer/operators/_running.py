@@ -153,9 +153,12 @@ class RunningMoments:
         self.scatter -= other.scatter
         moved = self._correct(delta, -left * other.total / self.total)
         self.offset = self.offset + share * apart
+        before, gone = self.raw_trace, other.raw_trace
         self._account(other, moved)
         self.total, self.rows = left, self.rows - other.rows
         self._refuse_foreign()
+        # What has gone no longer rounds what is to come: a window may slide for ever.
+        self.raw_trace = max(before - gone - moved, self._trace())
         return self
 
     def fade(self, share: float) -> Self:
@@ -273,6 +276,10 @@ class RunningMoments:
         self.raw_trace += other.raw_trace + moved
         # Adding rounds each entry once: at most EPS/2 of what is there, in norm of the trace.
         self.error += other.error + 2 * EPS * self.raw_trace
+
+    def _trace(self) -> float:
+        diagonal = self.scatter if not self.whole else np.diagonal(self.scatter)
+        return float(np.sum(np.maximum(diagonal, 0.0)))
 
     def _refuse_foreign(self) -> None:
         diagonal = self.scatter if not self.whole else np.diagonal(self.scatter)
