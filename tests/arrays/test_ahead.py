@@ -200,3 +200,28 @@ def test_ctrl_c_does_not_wait_for_a_source_that_is_stuck():
     timer.join()
     while readers() > before and time.perf_counter() - start < 4:
         time.sleep(0.01)
+
+
+def test_ctrl_c_while_the_thread_starts(monkeypatch):
+    """Thread.start waits for the new thread; an interruption there must end it as well."""
+    plain = threading.Thread.start
+
+    def start(self):
+        plain(self)
+        raise KeyboardInterrupt
+
+    before = readers()
+    walk = ahead(iter(range(1000)))
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt):
+        next(walk)
+    assert readers() == before
+
+
+def test_a_thread_that_cannot_be_made(monkeypatch):
+    def start(_self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(RuntimeError, match="start new thread"):
+        next(ahead(iter(range(1000))))

@@ -133,10 +133,10 @@ class TestFrames:
         error = refused(pandas.Series([1.0, 2.0, 3.0]))
         assert "to_frame" in error.fix
 
-    def test_lazy_frames_must_be_collected(self):
+    def test_lazy_frames_are_read_when_they_are_walked(self):
         polars = pytest.importorskip("polars")
-        error = refused(polars.LazyFrame({"a": [1.0, 2.0]}))
-        assert "collect" in error.fix
+        model = PCA(1).fit(polars.LazyFrame({"a": [1.0, 2.0], "b": [0.0, 5.0]}))
+        assert (model.n_samples_, list(model.feature_names_in_)) == (2, ["a", "b"])
 
     def test_empty_frames(self, pandas):
         refused(pandas.DataFrame({"a": []}))

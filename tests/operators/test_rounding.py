@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.operators import rows_of
-from mercer.operators._rounding import Probe, Rounding, error_norm
+from mercer.operators._rounding import Probe, Rounding, error_norm, in_float64
 from mercer.sources import scan
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -77,3 +77,11 @@ def test_the_error_of_a_scatter_is_within_its_bound(p, offset):
     true = np.linalg.norm(found.scatter - wide.T @ wide, 2)
     assert 0 < true <= found.error
     assert found.error < 1e-6 * found.raw_trace
+
+
+def test_a_product_is_widened_by_strips():
+    rng = np.random.default_rng(2)
+    product = rng.standard_normal((200, 200)).astype(np.float32)
+    z = rng.standard_normal((200, 3))
+    found = in_float64(product, z)
+    np.testing.assert_allclose(found, product.astype(np.float64) @ z, rtol=1e-13, atol=1e-13)

@@ -51,6 +51,21 @@ def test_exact_paths_walk_as_often_as_promised(path, shape, rows, weighted, stan
     assert source.walks == before + 1
 
 
+@pytest.mark.xfail(reason="panels of whole blocks", strict=False)
+@pytest.mark.parametrize("n", [17, 41, 42])
+@pytest.mark.parametrize("size", [1.0, 500.0, 1100.0, 1500.0, 1e6])
+def test_panels_are_foreseen(n, size):
+    """Blocks that are no whole number of rows, or less than one."""
+
+    class Odd(FORCED["dual"]):
+        def _block_bytes(self, source):
+            return size
+
+    source = Pieces(gapped(n, 60, 1), 7)
+    model = Odd(3).fit(source)
+    assert source.walks == model.plan_.chosen.passes
+
+
 @pytest.mark.parametrize("forecast", [None, 10])
 @pytest.mark.parametrize("shape", [(600, 40), (40, 90)])
 def test_an_iteration_keeps_its_budget(shape, forecast):
@@ -170,6 +185,7 @@ CASES = {
     "krylov": ("krylov", (20_000, 2000), 5, "200MB"),
     "krylov float32": ("krylov", (40_000, 2000), 5, "200MB", "float32"),
     "dual": ("dual", (800, 50_000), 5, "300MB"),
+    "svd wide": ("svd", (40, 900_000), 5, "3GB"),
     "auto": ("auto", (60_000, 600), 10, "150MB"),
 }
 ORDINARY = ["gram"]

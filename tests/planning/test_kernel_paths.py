@@ -172,15 +172,12 @@ def test_the_machine_decides():
     assert plan(dataclasses.replace(given, machine=slow)).chosen.name == "primal"
 
 
-def test_one_walk_is_cheaper_and_narrower_than_many():
+def test_few_walks_are_cheaper_than_many():
     path = next(p for p in kernel_candidates(problem(50_000)) if p.name == "tiles")
-    once, twice = few_walks(path, 1, 10), few_walks(path, 2, 10)
+    once, twice = few_walks(path, 1), few_walks(path, 2)
     assert once.passes == once.solver.max_passes == 1
     assert twice.passes == twice.solver.max_passes == 2
-    assert once.solver.block == 10 + columns_beyond(1)
-    assert once.solver.block < twice.solver.block == path.solver.block
+    assert once.solver.block == path.solver.block == 10 + columns_beyond()
     assert once.seconds < twice.seconds < path.seconds
     assert once.then is None
-    assert twice.then is None
-    assert f"{once.solver.block} columns" in once.note
-    assert few_walks(path, 30, 10).seconds == path.seconds
+    assert few_walks(path, 30).seconds == path.seconds

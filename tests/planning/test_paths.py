@@ -142,3 +142,52 @@ def test_time_may_mean_leading_directions():
     found = plan(problem(10**6, 10_000, 5, **once, time=200.0))
     assert found.chosen.name == "sketch"
     assert "leading directions are taken and may miss tol" in str(found)
+
+
+def found(rows, cols, components, **more):
+    return {path.name: path for path in candidates(problem(rows, cols, components, **more))}
+
+
+@pytest.mark.parametrize("shape", [(10**6, 200, 5), (300, 10**5, 5)])
+def test_rows_read_by_blocks_cost_blocks_and_reading(shape):
+    held, read = found(*shape), found(*shape, block_bytes=1e7, read_seconds=100.0)
+    assert held.keys() == read.keys()
+    for name, path in read.items():
+        assert path.bytes >= held[name].bytes + 3e7
+        assert path.seconds >= 100.0 * path.passes
+        kept = found(*shape, block_bytes=1e7, kept=True)[name]
+        assert kept.bytes >= path.bytes
+
+
+def test_arithmetic_and_reading_go_on_together():
+    quick = found(10**6, 200, 5, block_bytes=1e7, read_seconds=1e-9)
+    assert quick["gram"].seconds == found(10**6, 200, 5)["gram"].seconds
+
+
+def test_a_kept_matrix_is_counted():
+    whole = 8 * 2000**2
+    plain = found(10**6, 2000, 5, block_bytes=1e6)["gram"].bytes
+    assert found(10**6, 2000, 5, block_bytes=1e6, kept=True)["gram"].bytes >= plain + whole
+    assert plain >= found(10**6, 2000, 5)["gram"].bytes + whole
+
+
+def test_panels_of_a_wide_table_are_passes():
+    small = found(1000, 10**5, 5, block_bytes=1e7)["dual"]
+    large = found(1000, 10**5, 5, block_bytes=2e8)["dual"]
+    assert large.passes == 3  # the mean, one panel, the axes
+    assert small.passes == 2 + 20  # 800 MB in panels of 40 MB
+    assert found(1000, 10**5, 5)["dual"].passes == 2
+
+
+@pytest.mark.parametrize("passes", [1, 2, 12, 100])
+@pytest.mark.parametrize("itemsize", [4, 8])
+@pytest.mark.parametrize("shape", [(10**6, 500, 5), (10**6, 500, 500), (10**5, 3000, 20)])
+def test_a_chain_never_reads_more_often_than_the_rows_allow(shape, itemsize, passes):
+    made = plan(problem(*shape, itemsize=itemsize, block_bytes=1e7, max_passes=passes))
+    total, path = 0, made.chosen
+    while path is not None:
+        total, path = total + path.passes, path.then
+    assert total <= passes
+    for path, why in made.rejected:
+        assert (path.passes > passes) == why.startswith("the rows can be read only")
+    assert passes > 1 or ("once" in str(made))

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.solvers import bordered_upper, complement_norm, lanczos_norm, probe_factor
+from mercer.solvers._bounds import psd_norm
 from mercer.testing import matrices
 
 
@@ -131,3 +132,23 @@ def test_more_products_and_probes_tighten_the_ritz_bound():
     epsilon = 1 - 1 / lanczos_norm(1.0, q, probes, n)
     chance = 1.648 * math.sqrt(n) * math.exp(-math.sqrt(epsilon) * (2 * q - 1))
     assert chance**probes == pytest.approx(5e-9, rel=1e-9)
+
+
+@pytest.mark.parametrize("spectrum", ["flat", "even", "one", "geometric", "zero"])
+@pytest.mark.parametrize("order", [1, 2, 50])
+def test_trace_and_frobenius_norm_bound_the_norm(spectrum, order):
+    i = np.arange(order)
+    values = {
+        "flat": np.ones(order),
+        "even": 1.0 - i / (order + 1),
+        "one": (i == 0).astype(float),
+        "geometric": 0.7**i,
+        "zero": np.zeros(order),
+    }[spectrum]
+    frobenius = float(np.linalg.norm(values))
+    found = psd_norm(float(values.sum()), frobenius, order)
+    assert values.max() * (1 - 1e-12) <= found <= frobenius * (1 + 1e-12)
+    if spectrum in ("flat", "one"):  # the extreme ones are met
+        assert found == pytest.approx(values.max())
+    # A trace that is only known from below and a norm from above bound it too.
+    assert values.max() <= psd_norm(0.9 * values.sum(), 1.1 * frobenius, order) + 1e-15

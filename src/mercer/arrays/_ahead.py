@@ -23,7 +23,8 @@ def ahead(items: Iterator[T]) -> Iterator[T]:
     ['a', 'b', 'c']
     """
     fetched: SimpleQueue[tuple[str, T | BaseException | None]] = SimpleQueue()
-    wanted, stop = threading.Semaphore(1), threading.Event()
+    wanted = threading.Semaphore(1)
+    stop, ended = threading.Event(), threading.Event()
 
     def fetch() -> None:
         try:
@@ -40,10 +41,12 @@ def ahead(items: Iterator[T]) -> Iterator[T]:
                 del item  # or this thread would keep it alive while it fetches the next
         except BaseException as failure:
             fetched.put(("failure", failure))
+        finally:
+            ended.set()
 
     reader = threading.Thread(target=fetch, daemon=True)
-    reader.start()
     try:
+        reader.start()  # Ctrl-C may come in here, when the thread runs already
         while True:
             kind, item = _next(fetched)
             if kind == "end":
@@ -60,7 +63,8 @@ def ahead(items: Iterator[T]) -> Iterator[T]:
     finally:
         stop.set()
         wanted.release()  # it need not wait for its next look
-        reader.join(_PATIENCE)  # a source should not be read by two threads
+        if ended.wait(_PATIENCE):  # a source should not be read by two threads
+            reader.join(_PATIENCE)
 
 
 def _next(fetched: "SimpleQueue[tuple[str, T | BaseException | None]]") -> tuple[str, object]:

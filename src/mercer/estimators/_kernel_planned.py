@@ -68,5 +68,5 @@ class KernelPlanned:
         passes, path = None if self._fixed is None else self._fixed.passes, made.chosen
         if passes is None or path.name != "tiles":
             return made
-        path = few_walks(path, passes, made.problem.components)
+        path = few_walks(path, passes)
         return dataclasses.replace(made, chosen=path)

@@ -326,7 +326,7 @@ class KernelStream:
         values = None if marks is None else np.maximum(marks.values - marks.error, 0.0)
         alignment = this.alignment_ if this._stream is None else None
         blank._fixed = Fixed(this._seen, this._frame, passes, values, alignment)
-        beyond = _START if passes is None else planning.columns_beyond(passes)
+        beyond = _START if passes is None else planning.columns_beyond()
         blank._before = self._axes_before(source, counts, beyond)
         publish(this, blank._fitted(source, counts))
         return self

@@ -10,6 +10,7 @@ from mercer.arrays import Array, eigvalsh, eps_of, gaussian
 _EVERY = 128  # blocks
 _WHOLE = 300  # order up to which the error of a product is known whole
 _PROBES, _PRODUCTS = 20, 3
+_STRIP = 64  # rows of a product that are widened at a time
 
 
 class Probe:
@@ -84,6 +85,12 @@ def probes_restored(kept: Array, products: np.dtype[Any]) -> dict[int, Probe]:
         probes[lane] = Probe(products)
         probes[lane].mass, probes[lane].since = float(mass), int(since)
     return probes
+
+
+def in_float64(product: Array, z: Array) -> Array:
+    """Return the product (p, p) times Z in float64, by strips: it is never widened whole."""
+    parts = range(0, len(product), _STRIP)
+    return np.concatenate([product[i : i + _STRIP].astype(np.float64) @ z for i in parts])
 
 
 def error_norm(order: int, error: Callable[[Array], Array]) -> float:

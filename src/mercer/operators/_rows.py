@@ -30,7 +30,7 @@ from mercer.arrays import (
     triangle,
 )
 from mercer.operators._centring import Centring, Moments
-from mercer.operators._rounding import Rounding, error_norm
+from mercer.operators._rounding import Rounding, error_norm, in_float64
 from mercer.sources import Source
 
 LONGEST = 4000  # rows of float32 products that may be summed before they go to float64
@@ -38,7 +38,7 @@ _SAMPLE = 4096  # rows, and
 _SAMPLE_CELLS = 500_000  # cells, that give the provisional origin
 _LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
-_PROBED_ROWS = 512  # rows of a block that are repeated in float64 in one go
+_PROBED_ROWS = 128  # rows of a block that are repeated in float64 in one go
 _HUGE = 100  # exponent of float32, or beyond, near which a difference may overflow
 SAFE = {8: 240, 4: 28}  # item size: exponents whose squares and sums stay in range
 
@@ -191,7 +191,7 @@ class Rows(abc.ABC):
     def _product_error(self, rows: slice, product: Array) -> float:
         """Return ‖fl(YᵀY) - YᵀY‖ / ‖Y‖²_F of one block, from the stored values."""
         p = self.shape[1]
-        wide = as_numpy(product).astype(np.float64)
+        found = as_numpy(product)
 
         def walk(z: Array | None) -> Array:
             """Return YᵀYZ, or ‖Y‖²_F for no Z."""
@@ -204,7 +204,7 @@ class Rows(abc.ABC):
             return total
 
         size = float(walk(None)[0])
-        return error_norm(p, lambda z: wide @ z - walk(z)) / size if size > 0 else 0.0
+        return error_norm(p, lambda z: in_float64(found, z) - walk(z)) / size if size else 0.0
 
     def triangle(self, centring: Centring) -> Array:
         """Return R (≤ p, p) with RᵀR the scatter of x̃: blockwise QR in float64, 2np² flops."""
@@ -319,10 +319,10 @@ class DenseRows(Rows):
         wide = as_numpy(self._whole_columns(part, buffer)[0]).astype(np.float64, copy=False)
         wide = wide if factor is None else wide * as_numpy(factor)
         size = float(np.vdot(wide, wide))
-        found = as_numpy(product).astype(np.float64)
+        found = as_numpy(product)
         if size == 0:
             return 0.0
-        return error_norm(n, lambda z: found @ z - wide @ (wide.T @ z)) / size
+        return error_norm(n, lambda z: in_float64(found, z) - wide @ (wide.T @ z)) / size
 
     def _whole_columns(self, part: slice, buffer: Array | None) -> tuple[Array, Array]:
         """Return columns (n, c) centred to rounding and weighted, and their offsets (c,)."""

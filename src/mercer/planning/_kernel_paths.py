@@ -14,7 +14,6 @@ _MOST = 200  # products after which a flat spectrum goes to LAPACK
 _TILE = 1_000_000  # entries of a tile
 _TILE_BYTES = 4e6  # of a tile that is made again
 _BEYOND = 48  # columns of a block beyond the axes wanted: tiles cost more than products
-_BEYOND_ONCE = 32  # of the only block, which no later one is made from
 _WALKS = 3  # walks over the tiles, typical of smooth kernels
 _MOST_WALKS = 30  # walks after which the bound reached is returned
 _START = (10, 300, 3000)  # landmarks to start from: per axis, fewest, most
@@ -148,26 +147,18 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     return Path("tiles", krylov, passes, int(held), flops, seconds, "tol", p.itemsize, note)
 
 
-def columns_beyond(passes: int) -> int:
+def columns_beyond() -> int:
     """Return how many columns a block of tiles has beyond the axes wanted."""
-    return _BEYOND_ONCE if passes == 1 else _BEYOND
+    return _BEYOND
 
 
-def few_walks(path: Path, passes: int, components: int) -> Path:
+def few_walks(path: Path, passes: int) -> Path:
     """Return the path of tiles with a budget of passes, and nothing after them."""
-    krylov, share = path.solver, min(1.0, passes / _WALKS)
-    assert isinstance(krylov, BlockKrylov)
+    share = min(1.0, passes / _WALKS)
     path = dataclasses.replace(
         path, flops=share * path.flops, seconds=share * path.seconds, then=None
     )
-    if passes > 1:
-        return path.with_passes(passes)
-    b = min(krylov.block, components + columns_beyond(passes))
-    solver = dataclasses.replace(krylov, block=b, max_passes=1)
-    note = f"tiles made once, for one product with {b} columns"
-    if path.products == 4:
-        note = f"float32 {note}, their error measured"
-    return dataclasses.replace(path, solver=solver, passes=1, note=note)
+    return path.with_passes(passes)
 
 
 def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path:

@@ -22,7 +22,7 @@ from mercer.arrays import (
 )
 from mercer.operators import Operator
 from mercer.solvers._base import Floor, Goal, Solver
-from mercer.solvers._bounds import bordered_upper
+from mercer.solvers._bounds import bordered_upper, psd_norm
 from mercer.solvers._certificate import Certificate, FloatArray
 from mercer.solvers._outside import Outside
 from mercer.solvers._spectrum import Outcome, Spectrum
@@ -300,8 +300,19 @@ class _Run:
             bounds.append(max(0.0, self.goal.trace - float(np.sum(self.theta))))
         if self.frobenius is not None:
             rest = self.frobenius**2 - np.sum(self.theta**2) - 2 * np.sum(self.tail**2)
-            bounds.append(math.sqrt(max(0.0, float(rest)) + EPS * self.frobenius**2))
+            norm = math.sqrt(max(0.0, float(rest)) + EPS * self.frobenius**2)
+            bounds.append(norm if not self.psd else psd_norm(self._left(), norm, self._room()))
         return min(bounds)
+
+    def _left(self) -> float:
+        """Return a lower bound on the trace outside the basis, 0 where it is not known."""
+        if self.goal.trace is None:
+            return 0.0
+        wrong = _ROUNDING * self.goal.trace + 2 * self.n * self.goal.error
+        return max(0.0, self.goal.trace - float(np.sum(self.theta)) - wrong)
+
+    def _room(self) -> int:
+        return self.n - int(self.basis.shape[1])
 
     def _certify(self) -> Certificate | None:
         if len(self.theta) < self.k:

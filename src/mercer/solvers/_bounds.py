@@ -68,3 +68,25 @@ def bordered_upper(theta: FloatArray, tail: FloatArray, c: float, count: int) ->
     # The residuals use r directions of the rest; the others may hold eigenvalues up to c too.
     merged = np.concatenate([eigvalsh(matrix), np.full(count, c)])
     return np.sort(merged)[::-1][:count]
+
+
+def psd_norm(trace: float, frobenius: float, order: int) -> float:
+    """Return the largest norm that a psd matrix of this order can have.
+
+    With τ ≤ tr R and f ≥ ‖R‖_F: the other eigenvalues sum to at least τ - ρ, and so their
+    squares to (τ - ρ)²/(r - 1); what is left for ρ² gives ρ ≤ (τ + √((r - 1)(rf² - τ²)))/r
+    [Samuelson1968]_. It is f itself where τ ≤ f.
+
+    Parameters
+    ----------
+    trace : float
+        τ, a lower bound on the trace.
+    frobenius : float
+        f, an upper bound on the Frobenius norm.
+    order : int
+        r.
+    """
+    if order < 2 or trace <= frobenius:
+        return frobenius
+    rest = (order - 1) * max(0.0, order * frobenius**2 - trace**2)
+    return min(frobenius, (trace + math.sqrt(rest)) / order)

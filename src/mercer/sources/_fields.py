@@ -100,8 +100,7 @@ def find_fields(lines: Lines, delimiter: str, label: str | None) -> Fields:
         quote = data == _QUOTE
         if label is not None:
             _refuse_stray(lines, np.flatnonzero(quote), ord(delimiter), label)
-        # Odd sums are inside quotes; bytes overflow, and keep that.
-        stop &= np.cumsum(quote, dtype=np.uint8) & 1 == 0
+        stop &= ~np.logical_xor.accumulate(quote)  # not inside quotes
     stops = np.flatnonzero(stop)
     ends = np.flatnonzero(newline[stops])
     return Fields(lines, stops, ends)
@@ -129,16 +128,15 @@ def kept(fields: Fields, expected: int, at: tuple[int, ...]) -> bytes:
     data[fields.stops] = _NEWLINE
     if whole:
         return data.tobytes()
-    # +1 where a field begins that stays, -1 where one begins that goes: sums are 1 inside.
-    stays = np.zeros(expected, np.int8)
-    stays[list(at)] = 1
-    change = np.diff(stays, prepend=stays[-1])
+    # Marks where a run of fields begins that stay or go: true inside those that stay.
+    stays = np.zeros(expected, bool)
+    stays[list(at)] = True
+    turns = np.flatnonzero(stays != np.roll(stays, 1))
     begins = np.concatenate([[0], fields.stops[:-1] + 1]).reshape(-1, expected)
-    steps = np.zeros(len(data), np.int8)
-    columns = np.flatnonzero(change)
-    steps[begins[:, columns]] = change[columns]
-    steps[0] = stays[0]
-    return bytes(data[np.cumsum(steps, dtype=np.int8).view(bool)])
+    turn = np.zeros(len(data), bool)
+    turn[begins[:, turns]] = True
+    turn[0] = stays[0]
+    return bytes(data[np.logical_xor.accumulate(turn)])
 
 
 def _refuse_stray(lines: Lines, marks: Array, delimiter: int, label: str) -> None:

@@ -1,8 +1,8 @@
 """One Parquet file: its columns, its rows, and a walk over them.
 
 pyarrow reads page by page and checks checksums, so it is taken where it is installed. A walk
-over 200 MB in one row group then holds 50 MB; polars reads ahead, and as slices of a row group
-it reads the group again for every slice.
+over 200 MB in one row group then holds 20 MB. polars holds a row group, and slice by slice
+it reads the group again every time.
 """
 
 import abc

@@ -8,7 +8,7 @@ from mercer.errors import InputError
 from mercer.sources._blocks import Block, BlockSource
 from mercer.sources._cells import Cells
 
-SLICE = 1 << 25  # bytes of one slice, where every slice costs the reading of what holds it
+SLICE = 1 << 23  # bytes of one slice, where every slice costs the reading of what holds it
 _FOREIGN = {"pyarrow", "polars", "pyo3_runtime", "narwhals", "duckdb", "_duckdb"}
 
 
@@ -79,7 +79,9 @@ def spread(at: Sequence[int], lazy: Any, start: int, stop: int, rows: int) -> It
     chosen = columns_at(lazy, at)
     step = max(rows, SLICE // (8 * len(at)))
     for first in range(start, stop, step):
-        yield chosen.slice(first, min(step, stop - first)).collect()
+        found = chosen.slice(first, min(step, stop - first)).collect()
+        yield from found.iter_slices(rows)
+        del found  # before the next is made
 
 
 def columns_at(lazy: Any, at: Sequence[int]) -> Any:
