@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse
 
@@ -56,3 +57,26 @@ def test_what_only_scan_can_open():
     assert is_scannable(iter([np.eye(2)]))
     assert not is_scannable(np.eye(2))
     assert not is_scannable([[1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "words"),
+    [
+        ([np.eye(2)], {}, "list"),
+        (5, {}, "int"),
+        (np.zeros(3), {}, "ndarray"),
+        (pl.DataFrame({"a": [1.0]}), {"colums": ["a"]}, "did you mean 'columns'"),
+        (pl.DataFrame({"a": [1.0]}), {"columns": slice(0, 1)}, "slice"),
+        (np.eye(2), {"columns": [0]}, "an array takes no options"),
+    ],
+    ids=["list", "number", "vector", "misspelt", "slice", "array"],
+)
+def test_what_cannot_be_scanned(data, options, words):
+    with pytest.raises(InputError, match=words):
+        scan(data, **options)
+
+
+def test_a_misspelt_option_of_a_file(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(InputError, match="did you mean 'columns'"):
+        scan(tmp_path / "a.csv", colums=["a"])

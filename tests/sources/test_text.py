@@ -51,6 +51,7 @@ def test_delimiter_and_header_are_found(tmp_path, rng, mark, header):
     assert source.names == (("c0", "c1", "c2") if header else ("0", "1", "2"))
 
 
+@pytest.mark.filterwarnings("ignore:integers beyond 2\\^53")
 @pytest.mark.parametrize(
     ("text", "options", "names", "expected"),
     [
@@ -100,6 +101,7 @@ NUMBER = st.one_of(
 )
 
 
+@pytest.mark.filterwarnings("ignore:integers beyond 2\\^53")
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -217,3 +219,12 @@ def test_the_fingerprint_knows_content_and_options(tmp_path, rng):
     assert scan(path, na=["1"]).fingerprint() != first
     path.write_bytes(path.read_bytes()[:-2] + b"7\n")
     assert scan(path).fingerprint() != first
+
+
+def test_whole_numbers_that_float64_cannot_hold_are_told(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("a,b\n9007199254740993,2\n9007199254740995,4\n1e300,5\n")
+    with pytest.warns(DataWarning, match="line 2, column 'a': 9007199254740993"):
+        list(open_text(path).blocks(10))
+    path.write_text("a,b\n1e300,2\n9007199254740995.5,4\n")
+    list(open_text(path).blocks(10))  # fractions are what they are

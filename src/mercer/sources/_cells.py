@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._columns import choose_columns
 
-_EXACT = 2.0**53  # integers up to here are exact in float64
+EXACT = 2.0**53  # integers up to here are exact in float64
 _WORDS = {
     "String": "text",
     "Categorical": "categories",
@@ -144,7 +144,7 @@ class Cells:
         """Return the block; warn once where its integers were too long for float64."""
         if self._long and not self._warned and block.size:
             which = sorted(self._long)
-            large = np.any(np.abs(block[:, which]) >= _EXACT, axis=0)
+            large = np.any(np.abs(block[:, which]) >= EXACT, axis=0)
             if np.any(large):
                 self._warned = True
                 found = [self.names[which[i]] for i in np.flatnonzero(large)]

@@ -88,7 +88,15 @@ def choose_columns(
 
 
 def _listed(columns: Any) -> list[Any]:
-    return [columns] if isinstance(columns, str | int) else list(columns)
+    if isinstance(columns, str | int):
+        return [columns]
+    if not isinstance(columns, Iterable):
+        raise InputError(
+            "a column is chosen by its name or its position",
+            got=f"{columns!r}",
+            fix="pass a list of names, or of whole numbers from 0",
+        )
+    return list(columns)
 
 
 def _position(column: Any, place: dict[str, int], label: str) -> int:

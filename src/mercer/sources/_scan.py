@@ -1,7 +1,9 @@
 """scan(): the source of whatever holds rows."""
 
+import difflib
+import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -63,15 +65,21 @@ def scan(data: Any, **options: Any) -> Source:
         return data
     if isinstance(data, str | os.PathLike):
         return _scan_path(Path(data), options)
-    if isinstance(data, np.ndarray) and not options:
+    if isinstance(data, np.ndarray) and data.ndim == 2 and not options:
         mapped = _module("_npy").open_memmap(data) if isinstance(data, np.memmap) else None
         return DenseSource(data) if mapped is None else mapped
-    frame = _module("_frames").open_frame(data, **options)
+    frame = _opened(_module("_frames").open_frame, data, options)
     if frame is not None:
         return frame  # type: ignore[no-any-return]
     if isinstance(data, Iterator) or callable(data):
-        return _module("_stream").open_stream(data, **options)  # type: ignore[no-any-return]
+        return _opened(_module("_stream").open_stream, data, options)  # type: ignore[no-any-return]
     _refuse_options(options, "an array")
+    if not hasattr(data, "shape") or len(data.shape) != 2:
+        raise InputError(
+            "this holds no rows that can be scanned",
+            got=f"{type(data).__name__}",
+            fix="pass a path, a frame, a table of rows and columns, or iter(...) over blocks",
+        )
     if hasattr(data, "tocsr"):
         return SparseSource(data.tocsr())
     return DenseSource(data)
@@ -112,7 +120,21 @@ def _scan_path(path: Path, options: dict[str, Any]) -> Source:
             fix=f"use one of {', '.join(sorted(_OPENERS))}",
         )
     module, function = _OPENERS[kind]
-    return getattr(_module(module), function)(path, **options)  # type: ignore[no-any-return]
+    return _opened(getattr(_module(module), function), path, options)  # type: ignore[no-any-return]
+
+
+def _opened(opener: Callable[..., Any], data: Any, options: dict[str, Any]) -> Any:
+    """Call an opener; options that it does not know are refused by name."""
+    known = list(inspect.signature(opener).parameters)[1:]
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise InputError(
+                f"there is no option {name!r} for this kind of data",
+                got=f"{name}={options[name]!r}; there are {', '.join(known) or 'none'}",
+                fix=f"did you mean {near[0]!r}?" if near else "leave it out",
+            )
+    return opener(data, **options)
 
 
 def kind_of(path: Path) -> str:

@@ -8,8 +8,9 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._bytes import TextFile
+from mercer.sources._cells import EXACT
 from mercer.sources._columns import choose_columns
 from mercer.sources._fields import MOST_FIELDS, Fields, find_fields, kept, single_spaced
 from mercer.sources._line_source import LineSource
@@ -77,6 +78,8 @@ def open_text(
 @final
 class TextSource(LineSource):
     """Rows of a file of delimited text; see `open_text`."""
+
+    _told = False  # of whole numbers that float64 cannot hold
 
     def __init__(
         self,
@@ -171,6 +174,7 @@ class TextSource(LineSource):
             values = to_floats(text, len(self._kept), self._delimiter, self._na)
         if values is None or len(values) != len(fields.ends):
             values = self._careful(fields, text)
+        self._tell_long(fields, values)
         return values if self._order is None else values[:, self._order]
 
     def _careful(self, fields: Fields, text: bytes) -> Array:
@@ -186,6 +190,23 @@ class TextSource(LineSource):
             place = f"{self.label}, line {fields.line(row)}, column {name!r}"
             raise not_a_number(place, fields.cells(row)[self._kept[column]], name, flags)
         return values
+
+    def _tell_long(self, fields: Fields, values: Array) -> None:
+        """Warn once of a whole number with more digits than float64 holds."""
+        if self._told or not np.any(np.abs(values) >= EXACT):
+            return
+        for row, column in np.argwhere(np.abs(values) >= EXACT):
+            cell = fields.cells(int(row))[self._kept[column]].strip(' \t"')
+            if cell.lstrip("+-").isdigit():
+                self._told = True
+                name = self._read_names[column]
+                warn(
+                    "integers beyond 2^53 are rounded to float64",
+                    got=f"{self.label}, line {fields.line(int(row))}, column {name!r}: {cell}",
+                    fix="subtract a constant before they are written, or drop the column",
+                    category=DataWarning,
+                )
+                return
 
     def _options(self) -> tuple[Any, ...]:
         return self._delimiter, self._header, sorted(self._na), self.file.encoding
