@@ -214,7 +214,7 @@ class SpectralEstimator(
 def _row_count(source: Source, weights: Any) -> int:
     """Return n; where it is a forecast the weights are believed, and counted in the walk."""
     exact = weights is None or getattr(source, "counted", True)
-    return source.shape[0] if exact else len(weights)
+    return source.shape[0] if exact or np.ndim(weights) != 1 else len(weights)
 
 
 def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:

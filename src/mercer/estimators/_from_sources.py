@@ -74,6 +74,12 @@ class SourceEstimator(SpectralEstimator):
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         if self._journal is not None:
             assert isinstance(source, BlockSource)
+            if not source.recognisable:
+                raise InputError(
+                    "a checkpoint needs rows that can be recognised",
+                    got=f"{source.label}: its rows are known only when they have come",
+                    fix="write the rows to a file, or leave the checkpoint out",
+                )
             block = block_length(source, self._block_bytes(source))
             self._journal.begin(self._owner(source, weights), block)
         return super()._fitted(source, weights)

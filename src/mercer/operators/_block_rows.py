@@ -1,5 +1,6 @@
 """BlockRows: rows that are read block by block, with the sums that a walk over them gives."""
 
+import zlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any, final
@@ -73,6 +74,7 @@ class BlockRows:
         self.origin: Array = np.zeros(source.shape[1])
         self.sample: Array | None = None
         self.walks = 0
+        self.checksum: int | None = None  # of rows that may change between two passes
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -89,15 +91,30 @@ class BlockRows:
     ) -> None:
         """Make one pass: call ``step(part, block)`` for every block."""
         self.walks += 1
+        checksum = 0
+
+        def seen(part: slice, block: Any) -> None:
+            nonlocal checksum
+            for piece in (block.data, block.indices) if hasattr(block, "tocsr") else (block,):
+                checksum = zlib.crc32(memoryview(np.ascontiguousarray(piece)), checksum)
+            step(part, block)
+
         n = fold(
             self.source,
             self.per_block,
             sums,
-            step,
+            step if self.source.recognisable else seen,
             walk=f"{self.name} {self.walks}",
             title=f"pass {self.walks}",
             journal=self.journal if journal else None,
         )
+        if self.checksum is not None and checksum != self.checksum:
+            raise InputError(
+                "the rows are not those of the pass before",
+                got=f"{self.source.label}: other values in pass {self.walks}",
+                fix="let every pass make the same rows, or write them to a file",
+            )
+        self.checksum = None if self.source.recognisable else checksum
         if self.weights is not None and n != len(self.weights):
             raise _wrong_weights(n, len(self.weights))
         if n < 2:

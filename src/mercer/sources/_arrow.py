@@ -124,6 +124,9 @@ class ArrowSource(TableSource):
                     yield self.cells.block(table.slice(at, rows), every)
                 skip = 0
 
+    def _files(self) -> tuple[Path, ...]:
+        return (self.path,)
+
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: the file, and the columns that are used."""
         return fingerprint_of([self.path], self.names)
@@ -154,6 +157,9 @@ class PolarsArrowSource(TableSource):
         with readable(self.label, _KIND):
             for frame in spread(self.cells.at, self._lazy, start, self.shape[0], rows):
                 yield self.cells.block(frame, every)
+
+    def _files(self) -> tuple[Path, ...]:
+        return (self.path,)
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: the file, and the columns that are used."""

@@ -2,6 +2,7 @@
 
 import abc
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,8 @@ class BlockSource(Source):
     counted: bool = True
     rate: float = 1e9  # bytes of the file that are read and parsed per second, roughly
     walks: int = 0  # begun so far
+    recognisable: bool = True  # whether the fingerprint tells these rows from all others
+    _stamps: tuple[tuple[int, ...], ...] | None = None  # of the files when they were opened
     elsewhere: bool = True  # whether another thread may fetch the blocks
 
     @abc.abstractmethod
@@ -74,11 +77,33 @@ class BlockSource(Source):
                 fix="write them to a file, or pass a function that makes the iterator anew",
             )
         self.walks += 1
+        self.hold_files()
         count = start
         for block in _even(self._read(rows, start), rows):
             count += block.shape[0]
             yield block
+        self.hold_files()
         self.shape, self.counted = (count, self.shape[1]), True
+
+    def _files(self) -> tuple[Path, ...]:
+        """Return the files that hold the rows, none for rows that come from elsewhere."""
+        return ()
+
+    def hold_files(self) -> None:
+        """Refuse files that have changed since they were opened, or are gone.
+
+        Headers were read then: other bytes under them would give numbers of no meaning, and
+        a pass over other rows a mixture of both.
+        """
+        now = tuple(_stamp(path) for path in self._files())
+        if self._stamps is None:
+            self._stamps = now
+        if now != self._stamps:
+            raise InputError(
+                "the file has changed since it was opened",
+                got=f"{self.label}, another size or time of writing",
+                fix="open it again, and let nothing write to it meanwhile",
+            )
 
     @property
     def _few(self) -> int:
@@ -144,6 +169,19 @@ def bad_cell_error(place: str, value: float) -> InputError:
         got=f"{shown} at {place}",
         fix="drop or impute such rows or columns first",
     )
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what changes when a file is written again."""
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise InputError(
+            "the file cannot be read any more",
+            got=f"{path.name}: {error.strerror}",
+            fix="put it back, or open another one",
+        ) from None
+    return state.st_size, state.st_mtime_ns, state.st_ino
 
 
 def skipped(blocks: Iterator[Block], start: int) -> Iterator[Block]:

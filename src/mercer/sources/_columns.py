@@ -60,6 +60,13 @@ def choose_columns(
         )
     place = {name: i for i, name in enumerate(names)}
     wanted = None if columns is None else [_position(c, place, label) for c in _listed(columns)]
+    if wanted is not None and len(set(wanted)) < len(wanted):
+        again = next(i for i, times in Counter(wanted).items() if times > 1)
+        raise InputError(
+            "a column can be chosen only once",
+            got=f"{label}: {names[again]!r} stands more than once in columns",
+            fix="name every column once",
+        )
     unwanted = {_position(c, place, label) for c in _listed(drop or ())}
     reasons = dict.fromkeys(unwanted, "dropped by name")
     if wanted is not None:

@@ -55,6 +55,9 @@ class FileSource(BlockSource):
         columns = None if self.at is None else self.at.tolist()
         return fingerprint_of((self.path, *self.beside), self.key, columns)
 
+    def _files(self) -> tuple[Path, ...]:
+        return (self.path, *self.beside)
+
     def _choose(self, names: Sequence[str] | None, columns: Any, drop: Any) -> None:
         """Set shape, names and `at` from the columns asked for; `shape` is that of the file.
 

@@ -40,6 +40,8 @@ def open_lazy(frame: "nw.LazyFrame[Any]", columns: Any, drop: Any) -> TableSourc
 class PolarsSource(TableSource):
     """A lazy frame of polars, run anew in every walk; its order of rows must not change."""
 
+    recognisable = False  # what a query gives is known only when it has run
+
     label = "polars lazy frame"
     rate = 2e8
 
@@ -79,6 +81,8 @@ class PolarsSource(TableSource):
 @final
 class DuckdbSource(TableSource):
     """A relation of duckdb, run anew in every walk; one walk at a time."""
+
+    recognisable = False  # what a query gives is known only when it has run
 
     label = "duckdb relation"
     rate = 1e8

@@ -149,6 +149,9 @@ class ParquetSource(TableSource):
         inside = row - (int(self._ends[number - 1]) if number else 0)
         return f"{part.path.name}, row {inside}, column {column} ({self.names[column]!r})"
 
+    def _files(self) -> tuple[Path, ...]:
+        return tuple(part.path for part in self.parts)
+
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: of all files, and the columns that are used."""
         paths = [part.path for part in self.parts]

@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer.errors import InputError
 from mercer.sources._base import Source
+from mercer.sources._blocks import BlockSource
 from mercer.sources._in_memory import DenseSource, SparseSource
 
 # How a file's name ends, and who opens it: module of this room and function.
@@ -36,6 +37,7 @@ _OPENERS = {
     ".bed": ("_plink", "open_bed"),
 }
 _PACKED = {".gz"}
+_PATTERNS = {".parquet", ".pq"}
 _RUNNABLE = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
 
 
@@ -105,11 +107,23 @@ def _scan_path(path: Path, options: dict[str, Any]) -> Source:
             fix="save the numbers as .npy, .parquet or .csv",
         )
     pattern = any(letter in path.name for letter in "*?[")
+    if pattern and not path.exists() and kind not in _PATTERNS:
+        raise InputError(
+            "only Parquet files are read by a pattern",
+            got=repr(str(path)),
+            fix="name one file, or pass an iterator of blocks over all of them",
+        )
     if not pattern and not path.exists():
         raise InputError(
             "there is no such file",
-            got=str(path),
+            got=repr(str(path)),
             fix="check the name and the folder",
+        )
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError(
+            "a pipe or device cannot be read as a file",
+            got=path.name,
+            fix="write it to a file first",
         )
     if path.is_dir() and kind != ".zarr":
         kind = ".parquet"
@@ -134,7 +148,10 @@ def _opened(opener: Callable[..., Any], data: Any, options: dict[str, Any]) -> A
                 got=f"{name}={options[name]!r}; there are {', '.join(known) or 'none'}",
                 fix=f"did you mean {near[0]!r}?" if near else "leave it out",
             )
-    return opener(data, **options)
+    source = opener(data, **options)
+    if isinstance(source, BlockSource):
+        source.hold_files()
+    return source
 
 
 def kind_of(path: Path) -> str:

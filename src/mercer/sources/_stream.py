@@ -42,6 +42,8 @@ class StreamSource(BlockSource):
     The number of rows is a forecast until one whole walk has ended.
     """
 
+    recognisable = False  # what comes is known only when it has come
+
     label = "a stream of blocks"
     counted = False
     elsewhere = False  # what makes the blocks may belong to one thread, as SQLite does
