@@ -17,7 +17,7 @@ class Machine:
     threads: int = 1
     symmetric: tuple[float, float] = (60e9, 30e9)  # ?syrk on blocks, float32 and float64
     thin: tuple[float, float] = (40e9, 16e9)  # products with about 20 columns
-    sparse: tuple[float, float] = (7e9, 4e9)  # CSR times about 20 columns
+    sparse: tuple[float, float] = (4.5e9, 2.5e9)  # CSR times about 20 columns
     reflect: float = 8e9  # blocked Householder QR, float64
     eigen: float = 3.0e9  # n³ per second of a full symmetric eigenproblem
     stream: float = 6e9  # bytes read from memory
