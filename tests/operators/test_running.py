@@ -335,3 +335,21 @@ def test_the_last_row_takes_the_rounding_of_all_weights_with_it():
     assert (found.rows, found.total, found.origin) == (0, 0.0, None)
     with pytest.raises(InputError, match="more rows"):
         part(X[:1], w[:1]).remove(part(X[:1], 0.5 * w[:1]))
+
+
+@pytest.mark.parametrize("trend", [0.0, 1.0, 100.0])
+@pytest.mark.parametrize("sizes", [(5, 2), (8, 3), (14, 7)], ids=str)
+def test_the_error_of_a_long_window_stays_true_and_small(trend, sizes):
+    size, length = sizes
+    n = 400 * size
+    X = np.random.default_rng(4).standard_normal((n, 3)) * [1, 10, 0.1] + 1e6
+    X += trend * np.arange(n)[:, None]
+    cuts, found = spans(n, [size]), RunningMoments()
+    for i, rows in enumerate(cuts):
+        found.merge(part(X[rows]))
+        if i >= length:
+            found.remove(part(X[cuts[i - length]]))
+    last = X[-size * length :]
+    check(found, last, most=1e-9)
+    assert found.error < 1e-8 * np.sum((last - last.mean(0)) ** 2)
+    assert found.raw_trace < 6 * np.sum((last - last.mean(0)) ** 2)

@@ -52,7 +52,6 @@ def test_exact_paths_walk_as_often_as_promised(path, shape, rows, weighted, stan
     assert source.walks == before + 1
 
 
-@pytest.mark.xfail(reason="panels of whole blocks", strict=False)
 @pytest.mark.parametrize("n", [17, 41, 42])
 @pytest.mark.parametrize("size", [1.0, 500.0, 1100.0, 1500.0, 1e6])
 def test_panels_are_foreseen(n, size):
@@ -122,7 +121,6 @@ class Huge(BlockSource):
         raise AssertionError("nothing may be read")
 
 
-@pytest.mark.xfail(reason="blocks grow with the memory allowed", strict=False)
 @pytest.mark.parametrize("passes", [1, float("inf")])
 @pytest.mark.parametrize(
     "shape", [(10**6, 500, 10), (400, 90_000, 20), (50_000, 3000, 100), (10**6, 50, 5)]
@@ -244,7 +242,6 @@ def test_peak_at_length(name, kept, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="an identity of the wide side is made", strict=False)
 @pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
 def test_peak_of_a_wide_table():
     check("svd wide")

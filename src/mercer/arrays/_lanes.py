@@ -149,14 +149,20 @@ class Lanes:
                 ended[lane].set()
 
         with single_threaded_blas():
-            for lane in range(count):
-                threading.Thread(target=lane_work, args=(lane,), daemon=True).start()
+            threads = [
+                threading.Thread(target=lane_work, args=(lane,), daemon=True)
+                for lane in range(count)
+            ]
             # An interrupted join() may forget a running thread; an event cannot.
             try:
+                for thread in threads:
+                    thread.start()
                 _wait(ended, lambda: advance(sum(done), blocks))
             finally:
                 stop.set()
-                _wait(ended, lambda: None)
+                # Ctrl-C may come before the last has begun; the others are waited for.
+                begun = [e for e, t in zip(ended, threads, strict=True) if t.ident is not None]
+                _wait(begun, lambda: None)
         if failures:
             raise failures[0]
 

@@ -159,7 +159,7 @@ FORMS: dict[str, Form] = {
     "LandmarkSums": _form(LandmarkSums, "landmarks dtype count t raw_trace rows shift p q"),
     "RunningMoments": _form(
         RunningMoments,
-        "whole rows total exponent raw_trace error anchor safe origin offset scatter",
+        "whole rows total exponent raw_trace error anchor safe drift origin offset scatter",
     ),
     "RunningSvd": _form(RunningSvd, "rank sums factor lost error"),
     "Projection": _form(Projection, "kernel rows dual wide compressed", _projection),

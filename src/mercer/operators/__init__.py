@@ -1,7 +1,7 @@
 """Matrices known by their products with thin blocks."""
 
 from mercer.operators._base import Dense, Operator
-from mercer.operators._block_rows import BlockRows, block_length
+from mercer.operators._block_rows import BlockRows, block_length, panel_rows
 from mercer.operators._centred import CentredColumns, CentredRows
 from mercer.operators._centred_blocks import CentredBlocks
 from mercer.operators._centred_kernel import (
@@ -61,6 +61,7 @@ __all__ = [
     "gram_flops",
     "kernel_matrix",
     "kernel_tiles",
+    "panel_rows",
     "rows_of",
     "select",
     "share_lost",

@@ -225,7 +225,7 @@ class BlockRows:
         centring = Centring(self.origin, moments.offset, self.exponent, factor)
         n, p = self.shape
         gram = np.zeros((n, n))
-        panel = max(1, int(4 * self.block_bytes // (8 * p * self.per_block))) * self.per_block
+        panel = panel_rows(p, self.block_bytes)
         for start in range(0, n, panel):
             self._panel(gram, slice(start, min(start + panel, n)), centring)
         raw = float(np.trace(gram))
@@ -237,22 +237,24 @@ class BlockRows:
 
     def _panel(self, gram: Array, panel: slice, centring: Centring) -> None:
         """Add the products of the rows of a panel with all rows from the panel on."""
-        held = np.empty((panel.stop - panel.start, self.shape[1]))
-        filled = 0
+        p = self.shape[1]
+        held = np.empty((panel.stop - panel.start, p))
+        few = max(1, int(self.block_bytes // (8 * p)))  # sparse blocks have far more rows
 
         def step(part: slice, block: Any) -> None:
-            nonlocal filled
-            if part.stop <= panel.start:
-                return
-            rows = self.rows(part, block)
-            whole = slice(0, block.shape[0])
-            y = as_numpy(rows.centred_block(whole, None, centring)).astype(np.float64)
-            if part.start < panel.stop:
-                held[filled : filled + len(y)] = y
-                filled += len(y)
-            columns = slice(panel.start, panel.start + filled)
-            gram[part, columns] = y @ held[:filled].T
-            gram[columns, part] = gram[part, columns].T
+            at = max(part.start, panel.start)
+            rows = self.rows(part, block) if at < part.stop else None
+            while at < part.stop:
+                end = min(at + few, part.stop, panel.stop if at < panel.stop else part.stop)
+                assert rows is not None
+                here = slice(at - part.start, end - part.start)
+                y = as_numpy(rows.centred_block(here, None, centring)).astype(np.float64)
+                if at < panel.stop:
+                    held[at - panel.start : end - panel.start] = y
+                columns = slice(panel.start, min(end, panel.stop))
+                piece, at = slice(at, end), end
+                gram[piece, columns] = y @ held[: columns.stop - columns.start].T
+                gram[columns, piece] = gram[piece, columns].T
 
         self.walk(_Panel(gram, panel), step)
 
@@ -275,6 +277,11 @@ class BlockRows:
         if part.stop > len(self.weights):
             raise _wrong_weights(part.stop, len(self.weights))
         return self.weights[part]
+
+
+def panel_rows(columns: int, block_bytes: float) -> int:
+    """Return how many rows of a wide table are held at a time, as float64: four blocks."""
+    return max(1, int(4 * block_bytes // (8 * columns)))
 
 
 def block_length(source: BlockSource, block_bytes: float) -> int:

@@ -108,6 +108,14 @@ class CentredSparse(Operator):
         lanes.run(work, len(self.tiles))
         return self._unthin(total.sum(axis=0), sums.sum(axis=0))
 
+    def dense(self) -> Array:
+        """See `Operator.dense`: row blocks are densified in place."""
+        out = np.empty(self.shape)
+        for number in range(len(self.tiles)):
+            part = self.tiles[number]
+            out[part] = self.rows.centred_block(part, None, self.centring)
+        return out
+
     def triangle(self) -> Array:
         """See `Operator.triangle`: row blocks are densified one at a time."""
         return self.rows.triangle(self.centring)

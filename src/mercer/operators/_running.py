@@ -11,6 +11,7 @@ from mercer.operators._centring import Moments
 from mercer.operators._rows import SAFE, Rows
 
 _WEIGHTS = 1e-6  # share of Σw that rounding may leave after the last row has gone
+_FAR = 4.0  # squared distance of mean and origin, in variances, from which it is moved
 _STRIP = 4e6  # bytes of a rank-one correction that are made at a time
 _NOTHING = 1e-12  # share of the weight that is rounding when all else was taken out
 
@@ -50,6 +51,8 @@ class RunningMoments:
     raw_trace, error : float
         Σw‖x - o‖² over the parts, each about its own origin; and a bound on the norm of the
         error of S.
+    drift : float
+        Bound on the norm of the error of e: what is wrong with a mean goes into S with δ.
 
     Examples
     --------
@@ -67,7 +70,7 @@ class RunningMoments:
         self.whole = whole
         self.rows, self.total, self.exponent = 0, 0.0, 0
         self.raw_trace = self.error = 0.0
-        self.anchor, self.safe = 0.0, SAFE[8]
+        self.anchor, self.safe, self.drift = 0.0, SAFE[8], 0.0
         self.origin: Array | None = None
         self.offset: Array = np.zeros(0)
         self.scatter: Array = np.zeros(0)
@@ -82,6 +85,9 @@ class RunningMoments:
         self.scatter = as_numpy(found.scatter)
         self.raw_trace, self.error = found.raw_trace, found.error
         self.anchor, self.safe = found.total, SAFE[rows.products.itemsize]
+        if found.total > 0:
+            rms = math.sqrt(max(found.raw_trace, 0.0) / found.total)
+            self.drift = EPS * (2 + math.sqrt(self.rows)) * rms
         return self
 
     def add(self, rows: Rows) -> Self:
@@ -110,7 +116,10 @@ class RunningMoments:
         total = self.total + other.total
         share = other.total / total
         self.scatter += other.scatter
-        moved = self._correct(delta, self.total * share)
+        moved = self._correct(delta, self.total * share, self.drift + other.drift)
+        self.drift = (
+            (1 - share) * self.drift + share * other.drift + _rounded(delta, self.offset)
+        )
         if other.anchor > self.anchor:
             self.origin, self.anchor = other.origin, other.anchor
             self.offset = other.offset + (self.total / total) * delta
@@ -151,11 +160,14 @@ class RunningMoments:
         share = other.total / left
         delta = apart * (1 + share)
         self.scatter -= other.scatter
-        moved = self._correct(delta, -left * other.total / self.total)
+        wrong = (1 + share) * (self.drift + other.drift)
+        moved = self._correct(delta, -left * other.total / self.total, wrong)
+        self.drift += share * (self.drift + other.drift) + _rounded(delta, self.offset)
         self.offset = self.offset + share * apart
         self._account(other, moved)
         self.total, self.rows = left, self.rows - other.rows
         self._refuse_foreign()
+        self._slide()
         return self
 
     def fade(self, share: float) -> Self:
@@ -187,9 +199,9 @@ class RunningMoments:
     def keep(self) -> dict[str, Array]:
         """Return the sums as arrays, for a checkpoint; they are shared, not copied."""
         if self.origin is None:
-            return {"seen": np.array([float(self.rows)] + 6 * [0.0])}
+            return {"seen": np.array([float(self.rows)] + 7 * [0.0])}
         seen = [self.rows, self.total, self.exponent, self.raw_trace, self.error]
-        seen += [self.anchor, self.safe]
+        seen += [self.anchor, self.safe, self.drift]
         return {
             "seen": np.array(seen, np.float64),
             "origin": self.origin,
@@ -199,10 +211,10 @@ class RunningMoments:
 
     def restore(self, kept: dict[str, Array], *, ended: bool = False) -> bool:
         """Go back to what `keep` returned."""
-        rows, total, exponent, raw_trace, error, anchor, safe = kept["seen"].tolist()
+        rows, total, exponent, raw_trace, error, anchor, safe, drift = kept["seen"].tolist()
         self.rows, self.total, self.exponent = int(rows), total, int(exponent)
         self.raw_trace, self.error = raw_trace, error
-        self.anchor, self.safe = anchor, int(safe)
+        self.anchor, self.safe, self.drift = anchor, int(safe), drift
         if "origin" in kept:
             self.origin, self.offset = kept["origin"], kept["offset"]
             self.scatter = kept["scatter"]
@@ -255,10 +267,11 @@ class RunningMoments:
             self.offset = np.ldexp(self.offset, down)
             self.raw_trace = math.ldexp(self.raw_trace, 2 * down)
             self.error = math.ldexp(self.error, 2 * down)
+            self.drift = math.ldexp(self.drift, down)
             self.exponent = exponent
 
-    def _correct(self, delta: Array, weight: float) -> float:
-        """Add weight·δδᵀ to S by strips; return |weight|·‖δ‖²."""
+    def _correct(self, delta: Array, weight: float, wrong: float) -> float:
+        """Add weight·δδᵀ to S by strips; return |weight|·‖δ‖². `wrong` bounds δ's error."""
         if not self.whole:
             self.scatter += weight * delta**2
         else:
@@ -267,12 +280,26 @@ class RunningMoments:
             for start in range(0, len(delta), strip):
                 part = slice(start, start + strip)
                 self.scatter[part] += scaled[part, None] * delta[None, :]
-        return abs(weight) * float(delta @ delta)
+        size = math.sqrt(float(delta @ delta))
+        self.error += abs(weight) * wrong * (2 * size + wrong)
+        return abs(weight) * size * size
 
     def _account(self, other: "RunningMoments", moved: float) -> None:
         self.raw_trace += other.raw_trace + moved
         # Adding rounds each entry once: at most EPS/2 of what is there, in norm of the trace.
         self.error += other.error + 2 * EPS * self.raw_trace
+
+    def _slide(self) -> None:
+        """Let the origin follow a window, so that what has gone rounds nothing to come."""
+        diagonal = self.scatter if not self.whole else np.diagonal(self.scatter)
+        squares = np.maximum(diagonal, 0.0)
+        far = self.total * self.offset**2 > _FAR * squares
+        if np.any(far):
+            origin, offset = self.origin, self.offset
+            self.recentred(np.float64)
+            self.origin = np.where(far, self.origin, origin)
+            self.offset = np.where(far, self.offset, offset)
+        self.raw_trace = float(np.sum(squares)) + self.total * float(self.offset @ self.offset)
 
     def _refuse_foreign(self) -> None:
         diagonal = self.scatter if not self.whole else np.diagonal(self.scatter)
@@ -289,3 +316,8 @@ class RunningMoments:
 def _apart(a: Array, b: Array, exponent: int) -> Array:
     """Return (a - b)·2^-exponent; by halves, since a difference may overflow."""
     return np.ldexp(a * 0.5 - b * 0.5, 1 - exponent)
+
+
+def _rounded(delta: Array, offset: Array) -> float:
+    """Return what the new offset may be wrong by: a few roundings of its terms."""
+    return 2 * EPS * (math.sqrt(float(delta @ delta)) + math.sqrt(float(offset @ offset)))

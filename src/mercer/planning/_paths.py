@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 from mercer.arrays import show_bytes
-from mercer.operators import gram_bytes, sketch_rank
+from mercer.operators import gram_bytes, panel_rows, sketch_rank
 from mercer.planning._cost import Machine
 from mercer.planning._problem import Problem
 from mercer.solvers import BlockKrylov, Exact, Solver, Stored
@@ -88,7 +88,7 @@ def _streamed(path: Path, p: Problem) -> Path:
     if path.name == "gram":  # sums of all blocks, of one, and the space of a product
         held += 8 * m * m * (2 if p.kept else 1)
     if path.name == "dual":
-        panels = max(1, math.ceil(8 * p.rows * m / (4 * p.block_bytes)))
+        panels = max(1, math.ceil(p.rows / panel_rows(p.cols, p.block_bytes)))
         passes, held = 2 + panels, held + 4 * p.block_bytes + 8.0 * p.rows**2
         held += 8.0 * p.rows**2 + 16 * m * p.components if p.kept else 0
     if path.name == "krylov" and p.kept:
