@@ -176,7 +176,6 @@ def test_products_with_other_columns_are_not_taken_for_these():
     assert other.rows.source.walks == 1  # the moments were known, the product was not
 
 
-@pytest.mark.xfail(reason="an identity of the wide side is made", strict=False)
 @pytest.mark.parametrize("kind", ["plain", "sparse"])
 def test_a_wide_table_is_written_down_without_more(kind):
     X = table(kind, 10, 2000)
