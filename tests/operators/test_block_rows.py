@@ -271,3 +271,13 @@ def test_the_error_of_float32_products_is_a_bound(rows):
     assert np.linalg.norm(gram - away @ away.T, 2) <= found.error <= 1e-4 * np.trace(gram)
     whole = BlockRows(source, None, np.float32, block_bytes(source, rows)).scatter()
     assert np.linalg.norm(whole.scatter - away.T @ away, 2) <= whole.error
+
+
+@pytest.mark.xfail(reason="blocks that weigh nothing are not looked at", strict=False)
+@pytest.mark.parametrize("rows", [5, 64])
+def test_a_bad_cell_that_weighs_nothing_is_named_as_well(rows):
+    """As in memory: later walks would multiply it by zero, which makes it no better."""
+    X, w = table("plain"), np.ones(50)
+    X[22, 1], w[20:25] = np.nan, 0.0
+    with pytest.raises(InputError, match="row 22, column 1"):
+        blocks(X, rows, w).moments()

@@ -1,5 +1,7 @@
 """Centred blocks are one linear map, the centred table, however they are asked."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -172,3 +174,17 @@ def test_products_with_other_columns_are_not_taken_for_these():
     A = truth(other, X, None, None)
     assert np.allclose(other.gram_matmat(3 * q), 3 * A.T @ A @ q)
     assert other.rows.source.walks == 1  # the moments were known, the product was not
+
+
+@pytest.mark.parametrize("kind", ["plain", "sparse"])
+def test_a_wide_table_is_written_down_without_more(kind):
+    X = table(kind, 10, 2000)
+    op = operator(X, 4)
+    tracemalloc.start()
+    try:
+        found = op.dense()
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert np.abs(found - truth(op, X, None, None)).max() <= 1e-12
+    assert most <= 4 * found.nbytes  # the identity of the wide side is 200 times as large

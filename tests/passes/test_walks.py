@@ -236,12 +236,6 @@ def test_peak(name):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
 @pytest.mark.parametrize("kept", [False, True])
-@pytest.mark.parametrize("name", [name for name in CASES if name != "svd wide"])
+@pytest.mark.parametrize("name", CASES)
 def test_peak_at_length(name, kept, tmp_path):
     check(name, str(tmp_path / "fit.mercer") if kept else None)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
-def test_peak_of_a_wide_table():
-    check("svd wide")
