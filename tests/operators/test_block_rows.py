@@ -273,7 +273,6 @@ def test_the_error_of_float32_products_is_a_bound(rows):
     assert np.linalg.norm(whole.scatter - away.T @ away, 2) <= whole.error
 
 
-@pytest.mark.xfail(reason="blocks that weigh nothing are not looked at", strict=False)
 @pytest.mark.parametrize("rows", [5, 64])
 def test_a_bad_cell_that_weighs_nothing_is_named_as_well(rows):
     """As in memory: later walks would multiply it by zero, which makes it no better."""

@@ -96,7 +96,7 @@ class BlockRows:
         def seen(part: slice, block: Any) -> None:
             nonlocal checksum
             for piece in (block.data, block.indices) if hasattr(block, "tocsr") else (block,):
-                checksum = zlib.crc32(memoryview(np.ascontiguousarray(piece)), checksum)
+                checksum = zlib.crc32(np.ascontiguousarray(piece).data, checksum)
             step(part, block)
 
         n = fold(
@@ -153,6 +153,7 @@ class BlockRows:
 
         def step(part: slice, block: Any) -> None:
             if self.weights is not None and not np.any(self._weights_of(part)):
+                self._refuse_bad(part, block)  # later walks multiply them by zero
                 running.rows += block.shape[0]
                 return  # rows that weigh nothing have no mean
             rows = self.rows(part, block, placed=False)
@@ -216,10 +217,7 @@ class BlockRows:
 
     def _in_range(self, part: slice, block: Any) -> Rows:
         """Return rows in a unit found from the whole block, or refuse the cell at fault."""
-        found = bad_cell(block)
-        if found is not None:
-            row, column, value = found
-            raise bad_cell_error(self.source.place(part.start + row, column), value)
+        self._refuse_bad(part, block)
         stored = block.data if hasattr(block, "tocsr") else block
         half = np.abs(np.asarray(stored, np.float64)) * 0.5
         exponent = binary_exponent(float(np.max(half, initial=0.0))) + 2
@@ -228,6 +226,12 @@ class BlockRows:
         rows = rows_of(in_memory(block), self._weights_of(part), self.products, exponent)
         assert isinstance(rows, Rows)
         return rows
+
+    def _refuse_bad(self, part: slice, block: Any) -> None:
+        found = bad_cell(block)
+        if found is not None:
+            row, column, value = found
+            raise bad_cell_error(self.source.place(part.start + row, column), value)
 
     def outer(
         self, factor_of: Callable[[Array, Array], Array | None]
