@@ -64,6 +64,7 @@ def test_types_of_cells():
 
 def test_held_rows_sum_what_stands_twice(tmp_path):
     twice = scipy.sparse.coo_array(([1.0, 2.0, 4.0], ([0, 0, 2], [1, 1, 0])), shape=(3, 2))
+    (tmp_path / "x").touch()
     source = HeldRows(tmp_path / "x", "x", twice)
     assert source.nnz == 2
     first, last = source.blocks(2)

@@ -80,7 +80,6 @@ def test_delimiter_and_header_are_found(tmp_path, rng, mark, header):
             [[2, 1]] * 3,
         ),
         ("a,b,c\n1,2,3\n", {"drop": "b"}, ("a", "c"), [[1, 3]]),
-        ("a,b,c\n1,2,3\n4,5,6\n", {"columns": [2, 2]}, ("c", "c"), [[3, 3], [6, 6]]),
     ],
 )
 @pytest.mark.parametrize("block", [1, 9, 1 << 20])

@@ -14,7 +14,7 @@ from mercer.sources._base import Source
 from mercer.sources._cells import Cells, stored_types
 from mercer.sources._tables import TableSource
 
-_MARKED = 4096  # rows that a fingerprint looks at in one go
+_MARKED = 1024  # rows that a fingerprint looks at in one go
 
 
 def is_lazy(data: Any) -> bool:
