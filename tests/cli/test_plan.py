@@ -19,14 +19,14 @@ def npy(tmp_path):
 
 def test_the_table_is_the_plan_of_the_library(npy):
     text = run(npy, "3", {}, as_json=False)
-    assert text == str(mercer.plan(mercer.PCA(3), np.load(npy)))
+    assert text == str(mercer.plan(mercer.PCA(3), npy))
 
 
 def test_json_holds_the_whole_plan(npy):
     document = json.loads(run(npy, "3", {"standardize": True}, as_json=True))
     assert document["schema"] == "mercer/1"
     assert document["ok"] is True
-    data = {"path": str(npy), "rows": 300, "columns": 20, "left_out": [], "missing": {}}
+    data = {"path": str(npy), "rows": 300, "counted": True, "columns": 20, "left_out": []}
     assert document["data"] == data
     assert document["chosen"]["name"] in PATHS
     assert {"passes", "bytes", "flops", "seconds"} <= set(document["chosen"])
@@ -36,16 +36,28 @@ def test_json_holds_the_whole_plan(npy):
     assert all(path["reason"] for path in document["rejected"])
 
 
-def test_text_columns_and_empty_cells_are_named_on_stderr(tmp_path, capsys):
+def test_text_columns_are_named_on_stderr(tmp_path, capsys):
     path = tmp_path / "t.csv"
     path.write_text("id,a,b\nx,1,2\ny,3,\nz,4,4\n", encoding="utf-8")
     document = json.loads(run(path, None, {}, as_json=True))
     first, second = capsys.readouterr().err.splitlines()
     assert first == "left out (not numbers): id"
-    assert second == "empty cells (a fit will refuse them): b 1"
-    assert document["data"]["missing"] == {"b": 1}
+    assert "forecast" in second
     assert document["data"]["left_out"] == ["id"]
     assert document["data"]["columns"] == 2
+
+
+def test_a_table_without_names_keeps_its_first_row(tmp_path):
+    path = tmp_path / "t.csv"
+    np.savetxt(path, np.random.default_rng(0).normal(size=(40, 3)), delimiter=",")
+    assert json.loads(run(path, None, {}, as_json=True))["data"]["rows"] == 40
+
+
+def test_a_ragged_table_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n3\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 3"):
+        run(path, None, {}, as_json=False)
 
 
 @pytest.mark.parametrize(

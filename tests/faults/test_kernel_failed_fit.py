@@ -147,7 +147,7 @@ FAULTS = {
     "one column": (np.arange(5.0), "(5,)"),
     "complex": (np.eye(4) * 1j, "complex"),
     "three axes": (np.ones((2, 3, 4)), "(2, 3, 4)"),
-    "a string": ("rows", "str"),
+    "a string": ("rows", "rows"),
 }
 
 

@@ -2,15 +2,16 @@
 
 import dataclasses
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from mercer.cli._table import Table, read
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError
 from mercer.estimators import PCA, plan
+from mercer.sources import BlockSource, scan
 
 __all__ = ["components", "run"]
 
@@ -21,7 +22,7 @@ def run(path: Path, k: str | None, options: dict[str, Any], *, as_json: bool) ->
     Parameters
     ----------
     path : Path
-        A .npy, .csv or .tsv file.
+        A file that `mercer.scan` opens; only its head is read.
     k : str or None
         Components as typed: a number, a share, or ``mle``.
     options : dict
@@ -30,14 +31,17 @@ def run(path: Path, k: str | None, options: dict[str, Any], *, as_json: bool) ->
         Whether to return JSON instead of a table.
     """
     count = components(k)
-    table = read(path)
-    if table.left_out:
-        click.echo(f"left out (not numbers): {', '.join(table.left_out)}", err=True)
-    if table.missing:
-        cells = ", ".join(f"{name} {n}" for name, n in table.missing.items())
-        click.echo(f"empty cells (a fit will refuse them): {cells}", err=True)
-    chosen = plan(PCA(count, **options), table.X)
-    return json.dumps(_document(path, table, chosen)) if as_json else str(chosen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # columns left out are named below
+        source = scan(path)
+    assert isinstance(source, BlockSource)
+    if source.dropped:
+        names = ", ".join(name for name, _ in source.dropped)
+        click.echo(f"left out (not numbers): {names}", err=True)
+    if not source.counted:
+        click.echo("the number of rows is a forecast from the first lines", err=True)
+    chosen = plan(PCA(count, **options), source)
+    return json.dumps(_document(path, source, chosen)) if as_json else str(chosen)
 
 
 def components(text: str | None) -> int | float | str | None:
@@ -60,16 +64,16 @@ def components(text: str | None) -> int | float | str | None:
         ) from None
 
 
-def _document(path: Path, table: Table, chosen: Any) -> dict[str, Any]:
+def _document(path: Path, source: BlockSource, chosen: Any) -> dict[str, Any]:
     return {
         "schema": "mercer/1",
         "ok": True,
         "data": {
             "path": str(path),
-            "rows": int(table.X.shape[0]),
-            "columns": int(table.X.shape[1]),
-            "left_out": list(table.left_out),
-            "missing": table.missing,
+            "rows": source.shape[0],
+            "counted": source.counted,
+            "columns": source.shape[1],
+            "left_out": [name for name, _ in source.dropped],
         },
         "problem": _plain(chosen.problem),
         "chosen": _plain(chosen.chosen),

@@ -110,13 +110,13 @@ def _scan_path(path: Path, options: dict[str, Any]) -> Source:
     if pattern and not path.exists() and kind not in _PATTERNS:
         raise InputError(
             "only Parquet files are read by a pattern",
-            got=repr(str(path)),
+            got=_shown(path),
             fix="name one file, or pass an iterator of blocks over all of them",
         )
     if not pattern and not path.exists():
         raise InputError(
             "there is no such file",
-            got=repr(str(path)),
+            got=_shown(path),
             fix="check the name and the folder",
         )
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -152,6 +152,12 @@ def _opened(opener: Callable[..., Any], data: Any, options: dict[str, Any]) -> A
     if isinstance(source, BlockSource):
         source.hold_files()
     return source
+
+
+def _shown(path: Path) -> str:
+    """Return a path on one line."""
+    text = str(path)
+    return text if text.isprintable() else repr(text)
 
 
 def kind_of(path: Path) -> str:

@@ -68,7 +68,13 @@ def open_text(
     point: 3, -2.5, 1e5, inf; spaces around them do no harm. Columns of true and false are
     read as 1 and 0.
     """
-    marks = frozenset([na] if isinstance(na, str) else na)
+    marks = frozenset([na] if isinstance(na, str) else map(str, na))
+    if header not in (None, True, False) or (header is not None and type(header) is int):
+        raise InputError(
+            "`header` says whether the first line holds names",
+            got=f"header={header!r}",
+            fix="pass True, False or None",
+        )
     if delimiter is not None:
         _refuse_delimiter(delimiter)
     file = look(Path(path), encoding)
@@ -213,7 +219,8 @@ class TextSource(LineSource):
 
 
 def _refuse_delimiter(delimiter: str) -> None:
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\n\r\0':
+    one = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
+    if not one or delimiter in '"\n\r\0':
         raise InputError(
             "a delimiter is one ASCII character, and no quote or newline",
             got=f"delimiter={delimiter!r}",

@@ -33,17 +33,19 @@ def replacing(path: Path) -> Iterator[int]:
         )
     stem = f".mercer-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}-"
     _remove_stale(path.parent, stem)
-    descriptor, temporary = _temporary(path.parent, stem)
+    with _named(path):
+        descriptor, temporary = _temporary(path.parent, stem)
     try:
         try:
             with contextlib.suppress(OSError):  # a new file: the usual permissions stand
                 temporary.chmod(path.stat().st_mode & 0o777)
             yield descriptor
-            os.fsync(descriptor)
-            if fcntl is None:
-                os.close(descriptor)
-                descriptor = -1
-            temporary.replace(path)
+            with _named(path):
+                os.fsync(descriptor)
+                if fcntl is None:
+                    os.close(descriptor)
+                    descriptor = -1
+                temporary.replace(path)
         finally:
             if descriptor >= 0:
                 os.close(descriptor)
@@ -52,6 +54,25 @@ def replacing(path: Path) -> Iterator[int]:
             temporary.unlink()
         raise
     _keep_folder(path.parent)
+
+
+class WriteError(InputError, OSError):
+    """A file cannot be written; what stood there before is as it was."""
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say by the user's name of the file what the system says by ours."""
+    try:
+        yield
+    except WriteError:
+        raise
+    except OSError as error:
+        raise WriteError(
+            "the file cannot be written; nothing there has changed",
+            got=f"{path}: {error.strerror or error}",
+            fix="choose another place, or make room",
+        ) from error
 
 
 def write_all(descriptor: int, data: bytes | memoryview) -> None:
