@@ -5,7 +5,7 @@ import scipy.sparse
 from pca_streams import assert_same, rows, streamed
 from streams import blocks, untouched
 
-from mercer import PCA, AccuracyWarning
+from mercer import PCA, AccuracyWarning, KernelPCA
 from mercer.errors import InputError
 
 
@@ -37,6 +37,23 @@ class TestMerge:
                 model.merge(other)
         with pytest.raises(InputError, match="only streams"):
             PCA().merge(model)
+        assert untouched(model, old)
+
+    @pytest.mark.parametrize(
+        ("other", "named"),
+        [
+            (rows(9), "ndarray"), (None, "NoneType"), (PCA, "the class PCA"),
+            (KernelPCA(2).partial_fit(rows(9)), "KernelPCA"),
+        ],
+        ids=["array", "none", "class", "kernel"],
+    )  # fmt: skip
+    def test_what_is_no_stream_is_named(self, other, named):
+        model = PCA(2).partial_fit(rows(9))
+        old = dict(vars(model))
+        with pytest.raises(InputError, match="only a stream can be merged") as caught:
+            model.merge(other)
+        assert caught.value.got == named
+        assert "partial_fit" in caught.value.fix
         assert untouched(model, old)
 
 

@@ -116,6 +116,13 @@ class PCAStream:
         other : PCA
             Given rows of the same columns by `partial_fit`.
         """
+        if not isinstance(other, PCAStream):
+            raise InputError(
+                "only a stream can be merged into a stream",
+                got=f"{'the class ' if isinstance(other, type) else ''}"
+                f"{(other if isinstance(other, type) else type(other)).__name__}",
+                fix="pass a model that has seen rows; rows themselves go to partial_fit",
+            )
         with _lock_of(other):
             theirs = getattr(other, "_stream", None)
         with _lock_of(self):
