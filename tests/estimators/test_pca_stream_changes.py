@@ -57,6 +57,26 @@ class TestMerge:
         assert untouched(model, old)
 
 
+class TestAnotherForget:
+    @pytest.mark.parametrize(("first", "then"), [(None, 0.1), (0.1, None), (0.1, 0.2)])
+    def test_it_cannot_change_within_a_stream(self, first, then):
+        model = PCA(2, forget=first).partial_fit(rows(9))
+        model.set_params(forget=then)
+        old = dict(vars(model))
+        with pytest.raises(InputError, match="forget cannot change within a stream") as caught:
+            model.partial_fit(rows(9))
+        assert f"forget={then}" in caught.value.got
+        assert f"forget={first}" in caught.value.got
+        assert untouched(model, old)
+        model.set_params(forget=first).partial_fit(rows(9))
+        assert model.n_samples_seen_ == 18
+
+    def test_a_new_stream_after_a_fit_takes_the_new_number(self):
+        model = PCA(2).partial_fit(rows(9)).fit(rows(9)).set_params(forget=0.1)
+        same = PCA(2, forget=0.1).partial_fit(rows(9))
+        np.testing.assert_array_equal(model.partial_fit(rows(9)).mean_, same.mean_)
+
+
 class TestRemove:
     @pytest.mark.parametrize("sizes", [(1,), (100,), (1, 1, 50)], ids=str)
     def test_rows_that_went_were_never_there(self, sizes):

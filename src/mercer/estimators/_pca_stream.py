@@ -101,6 +101,8 @@ class PCAStream:
                 reader = clone(this)
                 reader._check_parameters()
                 reader._fewest = 1  # of a batch, not of all
+            else:
+                self._refuse_other_forgetting()
             source, counts = _read(reader, X, sample_weight, first)
             stream: Batches = reader._begun(source) if first else this._stream
             settled = reader._settled_by(source, first)
@@ -276,6 +278,18 @@ class PCAStream:
             whole = float(state["explained_variance_"].sum()) / shares if shares else 0.0
             state["noise_variance_"] = max(whole * (1 - shares), 0.0) / left if left else 0.0
         return state
+
+    def _refuse_other_forgetting(self) -> None:
+        """Refuse a `forget` other than the one that the rows seen have been faded with."""
+        this: Any = self
+        stream = this._stream
+        if this.forget != stream.forget:
+            raise InputError(
+                "forget cannot change within a stream",
+                got=f"forget={this.forget!r} after {stream.rows:,} rows with"
+                f" forget={stream.forget!r}",
+                fix=f"set forget={stream.forget!r} again, or begin a new model",
+            )
 
     def _refuse_forgetting(self, what: str, *streams: Batches) -> None:
         if any(stream.forget for stream in streams):
