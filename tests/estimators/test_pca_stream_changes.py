@@ -3,9 +3,10 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from pca_streams import assert_same, rows, streamed
+from sklearn.exceptions import NotFittedError
 from streams import blocks, untouched
 
-from mercer import PCA, AccuracyWarning, KernelPCA
+from mercer import PCA, AccuracyWarning, KernelPCA, export_onnx
 from mercer.errors import InputError
 
 
@@ -75,6 +76,38 @@ class TestAnotherForget:
         model = PCA(2).partial_fit(rows(9)).fit(rows(9)).set_params(forget=0.1)
         same = PCA(2, forget=0.1).partial_fit(rows(9))
         np.testing.assert_array_equal(model.partial_fit(rows(9)).mean_, same.mean_)
+
+
+class TestTooFewRows:
+    USES = {  # noqa: RUF012
+        "transform": lambda model, _: model.transform(rows(9)),
+        "out": lambda model, path: model.transform(rows(9), out=path / "z.npy"),
+        "inverse": lambda model, _: model.inverse_transform(rows(9)),
+        "score": lambda model, _: model.score(rows(9)),
+        "covariance": lambda model, _: model.get_covariance(),
+        "precision": lambda model, _: model.get_precision(),
+        "onnx": lambda model, path: export_onnx(model, path / "z.onnx"),
+    }
+
+    @pytest.mark.parametrize("use", USES)
+    def test_every_use_says_how_many_there_are(self, use, tmp_path):
+        model = PCA(5).partial_fit(rows(3))
+        with pytest.raises(InputError, match="the rows seen so far make no model") as caught:
+            self.USES[use](model, tmp_path)
+        assert isinstance(caught.value, NotFittedError)
+        assert isinstance(caught.value, AttributeError)
+        assert "n_samples = 3" in caught.value.got
+        assert list(tmp_path.iterdir()) == []
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            self.USES[use](PCA(5), tmp_path)
+
+    def test_more_rows_mend_it_and_weights_of_zero_do_not(self):
+        model = PCA(5).partial_fit(rows(3))
+        assert not model.__sklearn_is_fitted__()
+        assert model.partial_fit(rows(9)).transform(rows(9)).shape == (9, 5)
+        weights = np.zeros(9)
+        with pytest.raises(NotFittedError, match="all sample weights are zero"):
+            PCA(2).partial_fit(rows(9), sample_weight=weights).transform(rows(9))
 
 
 class TestRemove:

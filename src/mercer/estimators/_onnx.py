@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
@@ -15,6 +14,7 @@ from mercer.estimators._kernel_primal import Widened
 from mercer.estimators._onnx_features import feature_values
 from mercer.estimators._onnx_graph import Graph
 from mercer.estimators._onnx_kernel import kernel_values
+from mercer.estimators._parameters import check_fitted
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.pca import PCA
 from mercer.store import replacing, write_all
@@ -42,7 +42,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: Any = None) 
     """
     onnx = _library()
     write_part = _part_of(model)
-    check_is_fitted(model)
+    check_fitted(model)
     single = _single(model, dtype)
     graph = Graph(onnx)
     result = write_part(graph, model, graph.add("Cast", "X", to=onnx.TensorProto.DOUBLE))

@@ -169,6 +169,21 @@ class PCAStream:
             self._follow(mine.without(source, counts))
         return self
 
+    def transform(self, X: Any, *, out: Any = None) -> Any:
+        """Return the coordinates of X, of shape (n_samples, n_components).
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            New rows; the training mean and scale are applied to them.
+        out : path or None
+            File to which the coordinates are written block by block: .npy, .csv, .tsv or
+            .parquet. It appears when it is complete, and its path is returned.
+        """
+        self._refuse_few()
+        above: Any = super()
+        return above.transform(X, out=out)
+
     def __sklearn_is_fitted__(self) -> bool:
         """Tell whether there is a model: few rows of a stream make none."""
         if self._stream is None:
@@ -231,16 +246,7 @@ class PCAStream:
         this: Any = self
         stream = self._stream
         assert stream is not None
-        if not self._enough(stream):
-            nothing = stream.rows > 0 and stream.total == 0
-            raise TooFewRowsError(
-                "all sample weights are zero so far"
-                if nothing
-                else "the rows seen so far make no model yet",
-                got=f"n_samples = {stream.rows}, weights that sum to {stream.total:g},"
-                f" n_components={this.n_components!r}",
-                fix="call partial_fit with more rows",
-            )
+        self._refuse_few()
         this._check_parameters()
         stream = stream.summed()
         try:
@@ -250,6 +256,22 @@ class PCAStream:
         except InputError as error:  # an AttributeError too: more rows may mend it
             raise TooFewRowsError(error.what, got=error.got, fix=error.fix) from error
         return state | {"_stream": stream}
+
+    def _refuse_few(self) -> None:
+        """Say of a stream whose rows make no model yet how many there are."""
+        this: Any = self
+        stream = self._stream
+        if stream is None or self._enough(stream):
+            return
+        nothing = stream.rows > 0 and stream.total == 0
+        raise TooFewRowsError(
+            "all sample weights are zero so far"
+            if nothing
+            else "the rows seen so far make no model yet",
+            got=f"n_samples = {stream.rows}, weights that sum to {stream.total:g},"
+            f" n_components={this.n_components!r}",
+            fix="call partial_fit with more rows",
+        )
 
     def _modelled(self, stream: Batches) -> dict[str, Any]:
         """Return what the sums of a stream make."""
