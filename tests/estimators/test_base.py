@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import sklearn.decomposition
 from sklearn.base import clone
 
 import mercer
-from mercer import PCA
+from mercer import PCA, LandmarkFeatures, RandomFeatures, dropin
 from mercer.arrays import anonymous_bytes, parse_bytes
 from mercer.errors import AccuracyWarning, BudgetError, InputError, NotSupportedError
 
@@ -205,6 +206,28 @@ class TestPlan:
         x = rng.standard_normal((2000, 1500))
         made = mercer.plan(PCA(5, time=1e-6), x)
         assert "may miss tol" in str(made)
+
+
+class TestWhatIsPlanned:
+    @pytest.mark.parametrize(
+        ("model", "named"),
+        [
+            (LandmarkFeatures(3), "LandmarkFeatures"), (RandomFeatures(3), "RandomFeatures"),
+            (dropin.Nystroem(), "Nystroem"), (sklearn.decomposition.PCA(), "sklearn"),
+            (PCA, "the class mercer"), (None, "NoneType"),
+        ],
+        ids=["landmarks", "random", "nystroem", "theirs", "class", "none"],
+    )  # fmt: skip
+    def test_what_has_no_plan_is_named(self, table, model, named):
+        with pytest.raises(InputError, match="can be planned") as caught:
+            mercer.plan(model, table)
+        assert named in caught.value.got
+        assert "mercer.PCA(3)" in caught.value.fix
+        assert len(str(caught.value).splitlines()) == 3
+
+    @pytest.mark.parametrize("name", ["PCA", "KernelPCA", "IncrementalPCA", "TruncatedSVD"])
+    def test_what_the_message_names_has_one(self, table, name):
+        assert mercer.plan(getattr(dropin, name)(2), table).chosen.name
 
 
 class TestAccuracy:

@@ -271,6 +271,15 @@ def test_what_is_no_such_model_is_refused(path):
         mercer.export_onnx(PCA(2).fit(X), path, dtype="float16")
 
 
+def test_folders_and_what_is_no_path_are_refused(tmp_path):
+    model = PCA(2).fit(rows(30))
+    with pytest.raises(InputError, match="folder cannot be replaced"):
+        mercer.export_onnx(model, tmp_path)
+    with pytest.raises(InputError, match="given by its path"):
+        mercer.export_onnx(model, 5)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_without_the_library_the_extra_is_named(path, monkeypatch):
     real = builtins.__import__
 

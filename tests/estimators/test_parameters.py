@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from mercer import PCA
 from mercer.errors import InputError
 from mercer.estimators._parameters import (
     ParameterError,
+    check_fitted,
     check_parameters,
     learned,
     publish,
@@ -20,6 +22,15 @@ def test_good_parameters_pass_and_wrong_ones_are_named():
     assert "n_components" in caught.value.what
     assert "'many'" in caught.value.got
     assert str(caught.value).count("\n") == 2
+
+
+def test_without_a_model_there_is_none():
+    check_fitted(PCA(2).fit(np.eye(5)))
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        check_fitted(PCA(2))
+    with pytest.raises(NotFittedError, match="the rows seen so far"):
+        check_fitted(PCA(2).partial_fit(np.eye(5)[:1]))
+    check_fitted(PCA(2).partial_fit(np.eye(5)[:2]))
 
 
 def test_seeds_are_whole_numbers():

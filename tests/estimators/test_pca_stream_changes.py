@@ -3,9 +3,10 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from pca_streams import assert_same, rows, streamed
+from sklearn.exceptions import NotFittedError
 from streams import blocks, untouched
 
-from mercer import PCA, AccuracyWarning
+from mercer import PCA, AccuracyWarning, KernelPCA, export_onnx
 from mercer.errors import InputError
 
 
@@ -38,6 +39,75 @@ class TestMerge:
         with pytest.raises(InputError, match="only streams"):
             PCA().merge(model)
         assert untouched(model, old)
+
+    @pytest.mark.parametrize(
+        ("other", "named"),
+        [
+            (rows(9), "ndarray"), (None, "NoneType"), (PCA, "the class PCA"),
+            (KernelPCA(2).partial_fit(rows(9)), "KernelPCA"),
+        ],
+        ids=["array", "none", "class", "kernel"],
+    )  # fmt: skip
+    def test_what_is_no_stream_is_named(self, other, named):
+        model = PCA(2).partial_fit(rows(9))
+        old = dict(vars(model))
+        with pytest.raises(InputError, match="only a stream can be merged") as caught:
+            model.merge(other)
+        assert caught.value.got == named
+        assert "partial_fit" in caught.value.fix
+        assert untouched(model, old)
+
+
+class TestAnotherForget:
+    @pytest.mark.parametrize(("first", "then"), [(None, 0.1), (0.1, None), (0.1, 0.2)])
+    def test_it_cannot_change_within_a_stream(self, first, then):
+        model = PCA(2, forget=first).partial_fit(rows(9))
+        model.set_params(forget=then)
+        old = dict(vars(model))
+        with pytest.raises(InputError, match="forget cannot change within a stream") as caught:
+            model.partial_fit(rows(9))
+        assert f"forget={then}" in caught.value.got
+        assert f"forget={first}" in caught.value.got
+        assert untouched(model, old)
+        model.set_params(forget=first).partial_fit(rows(9))
+        assert model.n_samples_seen_ == 18
+
+    def test_a_new_stream_after_a_fit_takes_the_new_number(self):
+        model = PCA(2).partial_fit(rows(9)).fit(rows(9)).set_params(forget=0.1)
+        same = PCA(2, forget=0.1).partial_fit(rows(9))
+        np.testing.assert_array_equal(model.partial_fit(rows(9)).mean_, same.mean_)
+
+
+class TestTooFewRows:
+    USES = {  # noqa: RUF012
+        "transform": lambda model, _: model.transform(rows(9)),
+        "out": lambda model, path: model.transform(rows(9), out=path / "z.npy"),
+        "inverse": lambda model, _: model.inverse_transform(rows(9)),
+        "score": lambda model, _: model.score(rows(9)),
+        "covariance": lambda model, _: model.get_covariance(),
+        "precision": lambda model, _: model.get_precision(),
+        "onnx": lambda model, path: export_onnx(model, path / "z.onnx"),
+    }
+
+    @pytest.mark.parametrize("use", USES)
+    def test_every_use_says_how_many_there_are(self, use, tmp_path):
+        model = PCA(5).partial_fit(rows(3))
+        with pytest.raises(InputError, match="the rows seen so far make no model") as caught:
+            self.USES[use](model, tmp_path)
+        assert isinstance(caught.value, NotFittedError)
+        assert isinstance(caught.value, AttributeError)
+        assert "n_samples = 3" in caught.value.got
+        assert list(tmp_path.iterdir()) == []
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            self.USES[use](PCA(5), tmp_path)
+
+    def test_more_rows_mend_it_and_weights_of_zero_do_not(self):
+        model = PCA(5).partial_fit(rows(3))
+        assert not model.__sklearn_is_fitted__()
+        assert model.partial_fit(rows(9)).transform(rows(9)).shape == (9, 5)
+        weights = np.zeros(9)
+        with pytest.raises(NotFittedError, match="all sample weights are zero"):
+            PCA(2).partial_fit(rows(9), sample_weight=weights).transform(rows(9))
 
 
 class TestRemove:

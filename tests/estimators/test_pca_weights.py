@@ -82,6 +82,10 @@ def test_fractions_are_counts_too(table, rng):
     ("wrong", "words"),
     [
         (["much"] * 120, "must be numbers"),
+        (np.ones(120, complex), "must be numbers"),
+        ([1.0] * 119 + [1j], "must be numbers"),
+        (1j, "must be numbers"),
+        (object(), "must be numbers"),
         (np.ones(119), "one number per row"),
         (np.ones((120, 1)), "one number per row"),
         (-np.ones(120), "not negative"),
@@ -115,3 +119,12 @@ def test_weights_go_through_a_pipeline(table, rng):
     steps.fit(table, pca__sample_weight=weights)
     scaled = StandardScaler().fit_transform(table)
     compare(steps[-1], PCA(3).fit(scaled, sample_weight=weights))
+
+
+def test_complex_weights_are_named_by_their_row(table):
+    weights = [1.0] * 120
+    weights[7] = 1 + 2j
+    with pytest.raises(InputError, match="no real number at row 7 of list"):
+        PCA(2).fit(table, sample_weight=weights)
+    with pytest.raises(InputError, match="must be numbers"):
+        PCA(2).partial_fit(table, sample_weight=np.array(weights))

@@ -349,3 +349,17 @@ def test_files_of_format_1_still_load(name):
     np.testing.assert_allclose(found, wanted["coordinates"], rtol=1e-9, atol=1e-12)
     assert loaded.written_by_.endswith("format 1")
     assert loaded.certificate_.met
+
+
+@pytest.mark.parametrize("where", [5, None, b"a"], ids=str)
+def test_what_is_no_path_is_refused_in_three_lines(where):
+    for use in (lambda: mercer.save(PCA(2), where), lambda: mercer.load(where)):
+        with pytest.raises(InputError, match="given by its path"):
+            use()
+
+
+def test_a_file_that_is_not_there_is_named(path):
+    with pytest.raises(InputError, match="no such file") as caught:
+        mercer.load(path)
+    assert isinstance(caught.value, FileNotFoundError)
+    assert str(path) in caught.value.got

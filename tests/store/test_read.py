@@ -116,9 +116,16 @@ def test_the_kind_is_held_against_the_one_asked_for(path):
         store.read(path, kind="model")
 
 
-def test_a_missing_file_is_said_in_the_usual_way(path):
-    with pytest.raises(FileNotFoundError, match=r"a\.mercer"):
-        store.read(path)
+@pytest.mark.parametrize("below", ["", "deeper"])
+def test_a_missing_file_is_said_in_the_usual_way_and_in_ours(path, below):
+    if below:
+        path.touch()
+    with pytest.raises(FileNotFoundError, match=r"a\.mercer") as caught:
+        store.read(path / below)
+    assert isinstance(caught.value, InputError)
+    assert str(caught.value).count("\n") == 2
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
 
 
 def test_folders_and_pipes_are_refused_at_once(tmp_path):

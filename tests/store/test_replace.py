@@ -2,11 +2,12 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from mercer.errors import InputError
-from mercer.store._replace import replacing, write_all
+from mercer.store._replace import path_of, replacing, write_all
 
 
 def test_the_block_becomes_the_file(tmp_path):
@@ -17,6 +18,25 @@ def test_the_block_becomes_the_file(tmp_path):
         assert path.read_bytes() == b"old"
     assert path.read_bytes() == b"new"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_is_not_replaced(tmp_path):
+    with pytest.raises(InputError, match="folder cannot be replaced"):
+        replacing(tmp_path / "").__enter__()
+    folder = tmp_path / "a"
+    folder.mkdir()
+    with pytest.raises(InputError, match="folder cannot be replaced"):
+        replacing(folder).__enter__()
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_path_is_text_or_a_path(tmp_path):
+    assert path_of("a") == Path("a")
+    assert path_of(tmp_path) == tmp_path
+    for other in (5, None, b"a", ["a"], True):
+        with pytest.raises(InputError, match="given by its path") as caught:
+            path_of(other)
+        assert type(other).__name__ in caught.value.got
 
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt, MemoryError])

@@ -126,7 +126,7 @@ class IncrementalPCA(estimators.PCA):
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
         return self.fit(X, y).transform(X)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Any:  # type: ignore[override]
         """Return the coordinates of X, of shape (n_samples, n_components)."""
         return super().transform(X)
 

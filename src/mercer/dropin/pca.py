@@ -158,7 +158,7 @@ class PCA(estimators.PCA):
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
         return self.fit(X, y).transform(X)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Array:  # type: ignore[override]
         """Return the coordinates of X, of shape (n_samples, n_components).
 
         Parameters

@@ -222,12 +222,16 @@ def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
     if weights is None:
         return None
     try:
-        counts = np.asarray(weights, dtype=np.float64)
+        given = np.asarray(weights)
+        if given.dtype.kind == "c":  # NumPy would drop the imaginary part
+            raise TypeError
+        counts = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        rows = [i for i, weight in enumerate(weights) if not isinstance(weight, Real)]
+        each = enumerate(weights if np.iterable(weights) else [weights])
+        rows = [i for i, weight in each if not isinstance(weight, Real)]
         raise InputError(
             "weights must be numbers",
-            got=f"no number at row {rows[0] if rows else 0} of {type(weights).__name__}",
+            got=f"no real number at row {rows[0] if rows else 0} of {type(weights).__name__}",
             fix="pass one number per row",
         ) from None
     if counts.shape != (n,):
@@ -284,6 +288,14 @@ def plan(estimator: SpectralEstimator, X: Any) -> Plan:
     >>> mercer.plan(mercer.PCA(2), np.eye(8)).chosen.name
     'svd'
     """
+    if not isinstance(estimator, SpectralEstimator):
+        kind = estimator if isinstance(estimator, type) else type(estimator)
+        raise InputError(
+            "only PCA, KernelPCA, IncrementalPCA and TruncatedSVD of mercer can be planned",
+            got=f"{'the class ' if kind is estimator else ''}"
+            f"{kind.__module__}.{kind.__qualname__}",
+            fix="pass one of these with its parameters, such as mercer.PCA(3)",
+        )
     blank = clone(estimator)
     blank._check_parameters()
     return planned(blank._problem(blank._admit(X, reset=True)))

@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators._door import admit
+from mercer.estimators._parameters import check_fitted
 
 
 class GaussianDensity:
@@ -25,7 +25,7 @@ class GaussianDensity:
 
     def get_covariance(self) -> Array:
         """Return the covariance S (p, p) of the model, in the units of the data."""
-        check_is_fitted(self)
+        check_fitted(self)
         self._refuse_range()
         v = self.components_.astype(np.float64)
         extra = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
@@ -35,7 +35,7 @@ class GaussianDensity:
 
     def get_precision(self) -> Array:
         """Return S⁻¹ (p, p): (I - V diag((λ - σ²)/λ) Vᵀ)/σ², by the lemma of Woodbury."""
-        check_is_fitted(self)
+        check_fitted(self)
         self._refuse_singular()
         v, values = self.components_.astype(np.float64), self.explained_variance_
         if self.n_components_ == self.n_features_in_:
@@ -53,7 +53,7 @@ class GaussianDensity:
         With z the coordinates and x̃ the centred row,
         -½(p ln 2π + ln|S| + Σ z_i²/λ_i + (‖x̃‖² - ‖z‖²)/σ²).
         """
-        check_is_fitted(self)
+        check_fitted(self)
         self._refuse_singular()
         source = admit(self, X, reset=False)
         p, k, noise = self.n_features_in_, self.n_components_, self.noise_variance_

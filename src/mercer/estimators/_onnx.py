@@ -3,11 +3,9 @@
 import json
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
@@ -15,9 +13,10 @@ from mercer.estimators._kernel_primal import Widened
 from mercer.estimators._onnx_features import feature_values
 from mercer.estimators._onnx_graph import Graph
 from mercer.estimators._onnx_kernel import kernel_values
+from mercer.estimators._parameters import check_fitted
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.pca import PCA
-from mercer.store import replacing, write_all
+from mercer.store import path_of, replacing, write_all
 
 _MOST = 2_000_000_000  # bytes that one protocol buffer can hold
 
@@ -41,8 +40,9 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: Any = None) 
         Type of X and Z; None is that of the rows of the fit.
     """
     onnx = _library()
+    target = path_of(path).resolve()
     write_part = _part_of(model)
-    check_is_fitted(model)
+    check_fitted(model)
     single = _single(model, dtype)
     graph = Graph(onnx)
     result = write_part(graph, model, graph.add("Cast", "X", to=onnx.TensorProto.DOUBLE))
@@ -54,7 +54,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: Any = None) 
         )
     shape = int(model.n_features_in_), int(model._n_features_out)
     made = graph.model(result, shape, single, _about(model))
-    with replacing(Path(path).resolve()) as descriptor:
+    with replacing(target) as descriptor:
         write_all(descriptor, made.SerializeToString())
 
 

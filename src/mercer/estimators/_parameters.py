@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import InputError
 
@@ -35,6 +36,13 @@ def seed_of(state: Any) -> int:
     if isinstance(state, np.random.Generator):
         return int(state.integers(2**31))
     return int(state.randint(2**31 - 1))
+
+
+def check_fitted(estimator: Any) -> None:
+    """Refuse an estimator without a model; a stream of few rows says how many it has."""
+    if hasattr(estimator, "_refuse_few"):
+        estimator._refuse_few()
+    check_is_fitted(estimator)
 
 
 def learned(estimator: Any) -> dict[str, Any]:

@@ -101,6 +101,8 @@ class PCAStream:
                 reader = clone(this)
                 reader._check_parameters()
                 reader._fewest = 1  # of a batch, not of all
+            else:
+                self._refuse_other_forgetting()
             source, counts = _read(reader, X, sample_weight, first)
             stream: Batches = reader._begun(source) if first else this._stream
             settled = reader._settled_by(source, first)
@@ -116,6 +118,13 @@ class PCAStream:
         other : PCA
             Given rows of the same columns by `partial_fit`.
         """
+        if not isinstance(other, PCAStream):
+            raise InputError(
+                "only a stream can be merged into a stream",
+                got=f"{'the class ' if isinstance(other, type) else ''}"
+                f"{(other if isinstance(other, type) else type(other)).__name__}",
+                fix="pass a model that has seen rows; rows themselves go to partial_fit",
+            )
         with _lock_of(other):
             theirs = getattr(other, "_stream", None)
         with _lock_of(self):
@@ -159,6 +168,21 @@ class PCAStream:
             source, counts = _read(self, X, sample_weight, False)
             self._follow(mine.without(source, counts))
         return self
+
+    def transform(self, X: Any, *, out: Any = None) -> Any:
+        """Return the coordinates of X, of shape (n_samples, n_components).
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            New rows; the training mean and scale are applied to them.
+        out : path or None
+            File to which the coordinates are written block by block: .npy, .csv, .tsv or
+            .parquet. It appears when it is complete, and its path is returned.
+        """
+        self._refuse_few()
+        above: Any = super()
+        return above.transform(X, out=out)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Tell whether there is a model: few rows of a stream make none."""
@@ -222,16 +246,7 @@ class PCAStream:
         this: Any = self
         stream = self._stream
         assert stream is not None
-        if not self._enough(stream):
-            nothing = stream.rows > 0 and stream.total == 0
-            raise TooFewRowsError(
-                "all sample weights are zero so far"
-                if nothing
-                else "the rows seen so far make no model yet",
-                got=f"n_samples = {stream.rows}, weights that sum to {stream.total:g},"
-                f" n_components={this.n_components!r}",
-                fix="call partial_fit with more rows",
-            )
+        self._refuse_few()
         this._check_parameters()
         stream = stream.summed()
         try:
@@ -241,6 +256,22 @@ class PCAStream:
         except InputError as error:  # an AttributeError too: more rows may mend it
             raise TooFewRowsError(error.what, got=error.got, fix=error.fix) from error
         return state | {"_stream": stream}
+
+    def _refuse_few(self) -> None:
+        """Say of a stream whose rows make no model yet how many there are."""
+        this: Any = self
+        stream = self._stream
+        if stream is None or self._enough(stream):
+            return
+        nothing = stream.rows > 0 and stream.total == 0
+        raise TooFewRowsError(
+            "all sample weights are zero so far"
+            if nothing
+            else "the rows seen so far make no model yet",
+            got=f"n_samples = {stream.rows}, weights that sum to {stream.total:g},"
+            f" n_components={this.n_components!r}",
+            fix="call partial_fit with more rows",
+        )
 
     def _modelled(self, stream: Batches) -> dict[str, Any]:
         """Return what the sums of a stream make."""
@@ -269,6 +300,18 @@ class PCAStream:
             whole = float(state["explained_variance_"].sum()) / shares if shares else 0.0
             state["noise_variance_"] = max(whole * (1 - shares), 0.0) / left if left else 0.0
         return state
+
+    def _refuse_other_forgetting(self) -> None:
+        """Refuse a `forget` other than the one that the rows seen have been faded with."""
+        this: Any = self
+        stream = this._stream
+        if this.forget != stream.forget:
+            raise InputError(
+                "forget cannot change within a stream",
+                got=f"forget={this.forget!r} after {stream.rows:,} rows with"
+                f" forget={stream.forget!r}",
+                fix=f"set forget={stream.forget!r} again, or begin a new model",
+            )
 
     def _refuse_forgetting(self, what: str, *streams: Batches) -> None:
         if any(stream.forget for stream in streams):

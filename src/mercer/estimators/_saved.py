@@ -6,7 +6,7 @@ from typing import Any
 
 from mercer.errors import InputError
 from mercer.estimators._forms import FORMS, of_estimator
-from mercer.store import Decoder, Encoder, Form, read, write
+from mercer.store import Decoder, Encoder, Form, path_of, read, write
 
 # Where each class lives that a file may name. The faces stand above this room, so they are
 # looked up when they are needed.
@@ -66,7 +66,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     path : path
         A file written by `save`.
     """
-    name = os.fspath(path)
+    name = os.fspath(path_of(path))
     header, arrays = read(path, kind="model")
     form = _form_of(name, header.pop("class", None))
     said = {part: header.pop(part, None) for part in ("format", "kind", "mercer", "version")}

@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, eps_of
 from mercer.errors import DataWarning, InputError, NotSupportedError, warn
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._from_sources import SourceEstimator, counted_shape
+from mercer.estimators._parameters import check_fitted
 from mercer.estimators._pca_paths import (
     Found,
     Recipe,
@@ -312,7 +312,7 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         -------
         ndarray of shape (n_samples, n_features)
         """
-        check_is_fitted(self)
+        check_fitted(self)
         Z = admit_coordinates(X, self._n_features_out)
         if self._whitened == "zca":
             Z = Z @ self.components_.T

@@ -8,7 +8,17 @@ from mercer.store._encode import Encoder
 from mercer.store._form import Form
 from mercer.store._layout import VERSION
 from mercer.store._read import read
-from mercer.store._replace import replacing, write_all
+from mercer.store._replace import path_of, replacing, write_all
 from mercer.store._write import write
 
-__all__ = ["VERSION", "Decoder", "Encoder", "Form", "read", "replacing", "write", "write_all"]
+__all__ = [
+    "VERSION",
+    "Decoder",
+    "Encoder",
+    "Form",
+    "path_of",
+    "read",
+    "replacing",
+    "write",
+    "write_all",
+]

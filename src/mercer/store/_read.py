@@ -22,6 +22,7 @@ from mercer.store._layout import (
     parsed,
     unpacked_header,
 )
+from mercer.store._replace import path_of
 
 _PIECE = 1 << 24  # bytes read and hashed in one go
 
@@ -38,6 +39,10 @@ _OTHERS = (
     (b"\x89HDF", "an HDF5 file"),
     (b"PAR1", "a Parquet file"),
 )
+
+
+class MissingFileError(InputError, FileNotFoundError):
+    """There is no file of that name."""
 
 
 def read(
@@ -63,7 +68,7 @@ def read(
     arrays : dict of arrays
         In the byte order of this machine, free to be written to.
     """
-    name = os.fspath(path)
+    name = os.fspath(path_of(path))
     _must_be_a_file(name)
     with FileIO(name) as file:
         size = os.fstat(file.fileno()).st_size
@@ -79,8 +84,16 @@ def read(
 
 
 def _must_be_a_file(name: str) -> None:
-    """Refuse folders and pipes: opening a pipe would wait for ever."""
-    if not stat.S_ISREG(Path(name).stat().st_mode):
+    """Refuse what is not there, folders and pipes: opening a pipe would wait for ever."""
+    try:
+        mode = Path(name).stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingFileError(
+            "There is no such file.",
+            got=f"{name}, looked for in {Path.cwd()}",
+            fix="check the name and the folder",
+        ) from None
+    if not stat.S_ISREG(mode):
         raise InputError(
             "A model is read from a file.",
             got=f"{name}, which is a folder, a pipe or a device",

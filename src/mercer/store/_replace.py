@@ -17,6 +17,17 @@ except ImportError:  # Windows: an open file cannot be removed there, which serv
 _TRIES = 100
 
 
+def path_of(given: str | os.PathLike[str]) -> Path:
+    """Return the path that was given; open files, numbers and bytes are refused."""
+    if isinstance(given, str | os.PathLike):
+        return Path(given)
+    raise InputError(
+        "A file is given by its path.",
+        got=f"{type(given).__name__}: {str(given)[:60]}",
+        fix='give text or a pathlib.Path, such as "model.mercer"',
+    )
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[int]:
     """Give a file descriptor whose bytes become the file ``path`` when the block ends well.
@@ -30,6 +41,12 @@ def replacing(path: Path) -> Iterator[int]:
             "There is no folder to write the file in.",
             got=f"{path}",
             fix="make the folder first, or choose another",
+        )
+    if path.is_dir():
+        raise InputError(
+            "A folder cannot be replaced by a file.",
+            got=f"{path}, which is a folder",
+            fix="give the name of a file in it",
         )
     stem = f".mercer-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}-"
     _remove_stale(path.parent, stem)

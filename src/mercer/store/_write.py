@@ -21,7 +21,7 @@ from mercer.store._layout import (
     placed,
     small_enough,
 )
-from mercer.store._replace import replacing, write_all
+from mercer.store._replace import path_of, replacing, write_all
 
 _PIECE = 1 << 24  # bytes hashed and written in one go
 _OURS = ("format", "version", "mercer")
@@ -47,7 +47,7 @@ def write(
         Floats of 4 or 8 bytes, integers, booleans. At most one is copied at a time, and only
         if it is not stored row by row.
     """
-    target = Path(path).resolve()  # a link stays, the file it leads to is replaced
+    target = path_of(path).resolve()  # a link stays, the file it leads to is replaced
     for key, array in arrays.items():
         if array.dtype.newbyteorder("<") not in NAMES or key == "__metadata__":
             raise InputError(
