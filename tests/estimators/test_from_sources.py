@@ -335,7 +335,7 @@ def test_blocks_that_belong_to_one_thread():
 
 def test_products_too_coarse_for_the_first_block_end_the_walk_there(tmp_path, caplog):
     rng = np.random.default_rng(0)
-    scales = np.r_[1e4, np.full(39, 1e-3)]  # float32 products cannot see the small ones
+    scales = np.r_[1e4, np.full(39, 1.0)]  # float32 products cannot see the small ones
     rows = (rng.standard_normal((40_000, 40)) * scales).astype(np.float32)
     np.save(tmp_path / "rows.npy", rows)
     source = mercer.scan(tmp_path / "rows.npy")

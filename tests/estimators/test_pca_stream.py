@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from streams import blocks, untouched
 
 from mercer import PCA
-from mercer.errors import InputError
+from mercer.errors import AccuracyWarning, InputError
 
 OPTIONS = [
     {},
@@ -249,3 +249,11 @@ class TestCopies:
         other = clone(PCA(2, forget=0.1).partial_fit(rows()))
         assert vars(other).keys() == vars(PCA()).keys()
         assert other.forget == 0.1
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+def test_columns_that_sums_cannot_see_are_told(blocks):
+    X = np.random.default_rng(0).standard_normal((400, 4)) * [1e8, 10, 7, 5]
+    with pytest.warns(AccuracyWarning, match="2 of 3 axes are too small beside the first"):
+        rank = (PCA(3).fit(iter([X])) if blocks else PCA(3).partial_fit(X)).rank_
+    assert rank == 1

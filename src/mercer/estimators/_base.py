@@ -129,8 +129,10 @@ class SpectralEstimator(
                 _log.info("%s: %s; next: %s", path.name, reason, path.then.name)
                 path = path.then
                 continue
-            settled = spectrum.certificate.met and not self._unresolved(spectrum, found)
-            if settled or path.then is None:
+            lost = self._unresolved(spectrum, found)
+            if path.then is None or (spectrum.certificate.met and not lost):
+                if lost and bool(getattr(found, "hidden", 0)):
+                    _warn_lost(spectrum, found.hidden)
                 return spectrum, found
             _log.info("%s: %s; next: %s", path.name, spectrum.outcome.value, path.then.name)
             path = path.then
@@ -209,6 +211,21 @@ class SpectralEstimator(
             "threads": thread_count(),
             "allowed": self._allowed(),
         }
+
+
+def _warn_lost(spectrum: Spectrum, hidden: int) -> None:
+    """Say that axes were called zero because sums of squares cannot see them."""
+    certificate = spectrum.certificate
+    values = np.asarray(spectrum.values[: len(certificate.lower)])
+    lost = values <= certificate.zero_level
+    warn(
+        f"{int(np.sum(lost))} of {len(values)} axes are too small beside the first for sums of"
+        " squares; they are left at zero",
+        got=f"{hidden} columns with less than {certificate.zero_level / values[0]:.0e} of the"
+        " variance of the first axis",
+        fix="fit rows that can be read twice and with enough `memory`, or standardize=True",
+        category=AccuracyWarning,
+    )
 
 
 def _row_count(source: Source, weights: Any) -> int:

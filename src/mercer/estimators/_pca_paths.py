@@ -97,6 +97,8 @@ class Found:
         Eigenvalue that the rounding of the stored data alone would give, same units.
     possible_rank : int
         Number of axes that could have variance: columns that vary, rows that count, less one.
+    hidden : int
+        Columns that vary, but so little beside the first axis that its sums hide them.
     """
 
     centring: Centring
@@ -104,6 +106,7 @@ class Found:
     trace: float
     storage: float
     possible_rank: int
+    hidden: int = 0
 
 
 def solve(
@@ -249,8 +252,10 @@ def _gram(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     trace = max(float(np.trace(matrix)), 0.0)
     goal = _goal(rows, recipe, storage, trace, error)
     rank = _possible_rank(rows, moments)  # now: the solver may destroy the matrix
+    squares = np.array(np.diagonal(matrix))
     spectrum = path.solver.solve(Dense(matrix, symmetric=True), goal)
-    found = Found(centring, moments.total, trace, storage, rank)
+    hidden = (squares > 0) & (squares <= spectrum.certificate.zero_level)
+    found = Found(centring, moments.total, trace, storage, rank, int(np.sum(hidden)))
     return spectrum.padded(recipe.components), found
 
 
