@@ -132,3 +132,52 @@ def test_names_pickles_and_clones():
     again = pickle.loads(pickle.dumps(model)).partial_fit(frame)
     assert (again.n_samples_seen_, model.n_samples_seen_) == (400, 200)
     assert not hasattr(clone(model), "components_")
+
+
+class TestFiles:
+    FORMS = {  # noqa: RUF012
+        "path": lambda folder: str(folder / "a.npy"),
+        "source": lambda folder: mercer.scan(folder / "a.npy"),
+        "text": lambda folder: folder / "a.csv",
+        "once": lambda folder: iter(np.array_split(np.load(folder / "a.npy"), 7)),
+    }
+
+    @pytest.fixture
+    def folder(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(IncrementalPCA, "_block_bytes", lambda *_: 100 * 6 * 8.0)
+        np.save(tmp_path / "a.npy", rows(1050))
+        pd.DataFrame(rows(1050)).to_csv(tmp_path / "a.csv", index=False, header=False)
+        return tmp_path
+
+    @pytest.mark.parametrize("form", FORMS)
+    @pytest.mark.parametrize("k", [None, 3])
+    def test_the_fit_is_that_of_the_rows(self, folder, form, k):
+        model = IncrementalPCA(k, whiten=True).fit(self.FORMS[form](folder))
+        whole = IncrementalPCA(k, whiten=True).fit(rows(1050))
+        assert model.n_samples_seen_ == 1050
+        assert (model.n_components_, model.batch_size_) == (whole.n_components_, 30)
+        for name in ("singular_values_", "mean_", "var_", "noise_variance_"):
+            ours, theirs = getattr(model, name), getattr(whole, name)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12, err_msg=name)
+        X = rows(20, seed=1)
+        new = pd.DataFrame(X, columns=model.feature_names_in_) if form == "text" else X
+        np.testing.assert_allclose(model.transform(new), whole.transform(X), atol=1e-8)
+        assert model.partial_fit(new).n_samples_seen_ == 1070
+
+    def test_coordinates_of_what_can_be_read_twice(self, folder):
+        found = IncrementalPCA(2).fit_transform(folder / "a.npy")
+        np.testing.assert_allclose(found, IncrementalPCA(2).fit_transform(rows(1050)))
+        with pytest.raises(InputError, match="only once"):
+            IncrementalPCA(2).fit_transform(self.FORMS["once"](folder))
+
+    def test_a_bad_cell_is_named_and_nothing_changes(self, folder):
+        X = rows(1050)
+        X[777, 4] = np.nan
+        np.save(folder / "b.npy", X)
+        model = IncrementalPCA(2)
+        with pytest.raises(InputError, match=r"b\.npy, row 777, column 4"):
+            model.fit(folder / "b.npy")
+        np.save(folder / "b.npy", X[:1])
+        with pytest.raises(InputError, match="samples 1"):
+            model.fit(folder / "b.npy")
+        assert vars(model).keys() == vars(IncrementalPCA()).keys()

@@ -119,3 +119,38 @@ def test_refusals_write_nothing(wrong):
     with pytest.raises(InputError):
         scanpy_pca(adata, **wrong)
     assert (adata.obsm, adata.varm, adata.uns) == ({}, {}, {})
+
+
+class TestRowsAlone:
+    @pytest.mark.parametrize("centre", [True, False])
+    @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
+    def test_the_coordinates_are_returned(self, kind, centre):
+        X = counts()
+        adata = Annotated(kind(X))
+        scanpy_pca(adata, 10, zero_center=centre)
+        found = scanpy_pca(kind(X), 10, zero_center=centre)
+        assert found.dtype == np.float32
+        np.testing.assert_array_equal(found, adata.obsm["X_pca"])
+        assert scanpy_pca(kind(X), 4, dtype="float64", copy=True).dtype == np.float64
+
+    def test_a_mask_chooses_columns(self):
+        X, mask = counts(), np.arange(70) % 3 == 0
+        chosen = scanpy_pca(X, 5, mask_var=mask)
+        np.testing.assert_array_equal(chosen, scanpy_pca(X[:, mask], 5))
+        np.testing.assert_array_equal(scanpy_pca(X, 5, mask_var=None), scanpy_pca(X, 5))
+
+    @pytest.mark.parametrize(
+        ("given", "options", "words"),
+        [
+            (5, {}, "takes an AnnData"), ("a.npy", {}, "takes an AnnData"),
+            (None, {}, "takes an AnnData"), (np.zeros(3), {}, "takes an AnnData"),
+            (counts(), {"layer": "raw"}, "no layers"),
+            (counts(), {"mask_var": "mine"}, "no names of columns"),
+            (counts(), {"mask_var": np.ones(3, bool)}, "one truth value per gene"),
+        ],
+        ids=["number", "path", "none", "line", "layer", "name", "mask"],
+    )  # fmt: skip
+    def test_what_is_refused(self, given, options, words):
+        with pytest.raises(InputError, match=words) as caught:
+            scanpy_pca(given, 2, **options)
+        assert len(str(caught.value).splitlines()) == 3

@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse
 from scipy.stats import multivariate_normal
 
+import mercer
 from mercer import PCA
 from mercer.errors import InputError
 
@@ -94,3 +95,24 @@ def test_bad_rows_are_named(table):
     bad[7, 2] = np.nan
     with pytest.raises(InputError, match="row 7, column 2"):
         model.score_samples(bad)
+
+
+class TestFiles:
+    @pytest.fixture(autouse=True)
+    def small_blocks(self, monkeypatch):
+        monkeypatch.setattr(PCA, "_block_bytes", lambda *_: 50 * 8 * 8.0)
+
+    @pytest.mark.parametrize("options", [{}, {"standardize": True}, {"whiten": True}], ids=str)
+    def test_rows_of_a_file_are_scored_block_by_block(self, table, tmp_path, options):
+        np.save(tmp_path / "a.npy", table)
+        model = PCA(3, **options).fit(table)
+        found = model.score_samples(tmp_path / "a.npy")
+        np.testing.assert_allclose(found, model.score_samples(table), rtol=1e-12)
+        assert model.score(mercer.scan(tmp_path / "a.npy")) == np.mean(found)
+
+    def test_a_bad_cell_is_named_where_it_stands(self, table, tmp_path):
+        model = PCA(3).fit(table)
+        table[70, 2] = np.inf
+        np.save(tmp_path / "a.npy", table)
+        with pytest.raises(InputError, match=r"a\.npy, row 70, column 2"):
+            model.score(tmp_path / "a.npy")

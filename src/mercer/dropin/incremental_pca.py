@@ -12,11 +12,12 @@ from sklearn.utils._param_validation import Interval
 from mercer import estimators
 from mercer.dropin.pca import completed
 from mercer.errors import InputError
+from mercer.estimators._batches import Batches
 from mercer.estimators._door import InputTypeError, refuse_bad_cells
 from mercer.estimators._parameters import learned, publish
-from mercer.operators import RunningSvd
+from mercer.operators import RunningSvd, block_length, fetched
 from mercer.solvers import Spectrum
-from mercer.sources import Source
+from mercer.sources import BlockSource, Source, in_memory
 
 
 class IncrementalPCA(estimators.PCA):
@@ -102,21 +103,21 @@ class IncrementalPCA(estimators.PCA):
 
         Parameters
         ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Training rows; they are walked over in place.
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            Training rows, of shape (n_samples, n_features). They are walked over in place;
+            files and streams are read once, block by block.
         y : None
             Ignored; there for pipelines.
         """
         blank = clone(self)
         blank._check_parameters()
         source = blank._admit(X, reset=True)
-        refuse_bad_cells(source, getattr(blank, "feature_names_in_", None))
-        n, p = source.shape
+        stream = blank._summed(source)
+        n, p = source.shape  # of a file: counted only now
         size = self.batch_size or 5 * p
         settled = blank._settled_by(source, True)
         if self.n_components is None:
             settled["_axes"] = min(size, n, p)
-        stream = blank._begun(source).with_rows(source, np.ones(n))
         blank._follow(stream, settled | {"batch_size_": size}, True)
         blank.__dict__.update(blank._looked())
         publish(self, learned(blank))
@@ -124,7 +125,7 @@ class IncrementalPCA(estimators.PCA):
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
-        return self.fit(X, y).transform(X)
+        return super().fit_transform(X, y)
 
     def transform(self, X: Any) -> Any:  # type: ignore[override]
         """Return the coordinates of X, of shape (n_samples, n_components)."""
@@ -155,6 +156,19 @@ class IncrementalPCA(estimators.PCA):
         if size is not None:
             self.batch_size_ = size
         return self
+
+    def _summed(self, source: Source) -> Batches:
+        """Return the stream of all rows of a source, every cell looked at."""
+        stream = self._begun(source)
+        if not isinstance(source, BlockSource):
+            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+            return stream.with_rows(source, np.ones(source.shape[0]))
+        done = 0
+        for block in fetched(source, block_length(source, self._block_bytes(source))):
+            self._refuse_block(source, block, done)
+            stream = stream.with_rows(in_memory(block), np.ones(block.shape[0]))
+            done += block.shape[0]
+        return stream
 
     # -- rules of scikit-learn --------------------------------------------------------
 

@@ -19,6 +19,7 @@ from mercer.arrays import Array, Tiles, as_rows, svd
 from mercer.dropin._kernel_rules import kernel_of
 from mercer.errors import DataWarning, InputError
 from mercer.estimators._door import admit, refuse_bad_cells
+from mercer.estimators._held import held_rows
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._parameters import check_parameters, learned, publish
 from mercer.kernels import (
@@ -204,7 +205,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return out
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
-        source = admit(self, X, reset=reset)
+        source = admit(self, held_rows(X), reset=reset)
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         return source
 

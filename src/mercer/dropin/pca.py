@@ -13,6 +13,7 @@ from mercer.arrays import Array
 from mercer.dropin._solver_rules import check_number, refuse_sparse, resolve, takes_sparse
 from mercer.dropin._support import has_density, log_likelihood_on_support
 from mercer.estimators._door import admit
+from mercer.estimators._held import held_rows
 from mercer.planning import Problem
 from mercer.solvers import Spectrum, fix_signs
 from mercer.sources import Source
@@ -182,7 +183,7 @@ class PCA(estimators.PCA):
         check_is_fitted(self)
         if has_density(self):
             return super().score_samples(X)
-        return log_likelihood_on_support(self, admit(self, X, reset=False))
+        return log_likelihood_on_support(self, admit(self, held_rows(X), reset=False))
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: sparse input is taken where scikit-learn takes it."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from mercer import estimators
 from mercer.arrays import Array
@@ -34,12 +35,12 @@ def scanpy_pca(
 
     Parameters
     ----------
-    adata : AnnData
-        n cells by p genes.
+    adata : AnnData, array or sparse matrix of shape (n, p)
+        n cells by p genes. The coordinates of an array or a sparse matrix are returned.
     n_comps : int or None
         k; 50 and None are min(n, p) - 1 where there are no more.
     layer : str or None
-        Layer to use instead of `X`.
+        Layer to use instead of `X`; an array has none.
     zero_center : bool
         False leaves the mean in: the truncated SVD of the counts as they are.
     svd_solver : str or None
@@ -48,7 +49,7 @@ def scanpy_pca(
         Seed of the iterative path.
     mask_var : str, array of bool or None
         Genes to use: a column of `var`, or a mask; None is all. Left out, it is the column
-        "highly_variable" where there is one.
+        "highly_variable" where there is one. For an array it can only be a mask.
     dtype : dtype
         Of the coordinates that are written.
     key_added : str or None
@@ -59,23 +60,23 @@ def scanpy_pca(
 
     Returns
     -------
-    AnnData or None
+    AnnData, None, or ndarray of shape (n, k) where rows alone were given
         obsm: coordinates (n, k). varm: axes (p, k), zero for genes that were not used. uns:
         "params", "variance", "variance_ratio", and "mean" (p,) of the genes used, zero for
         the others; with ``zero_center=False`` there is no "mean".
     """
     _refuse_solver(svd_solver)
+    alone = not hasattr(adata, "obsm")
+    if alone:
+        _refuse_alone(adata, layer, mask_var)
     mask = _mask(adata, mask_var)
-    X = adata.X if layer is None else _layer(adata, layer)
+    X = _rows(adata) if layer is None else _layer(adata, layer)
     if mask is not None:
         X = (X.tocsr() if hasattr(X, "tocsr") else X)[:, np.flatnonzero(mask)]
-    k = _number(n_comps, X.shape)
-    model: Any
-    if zero_center:
-        model = estimators.PCA(k, random_state=random_state).fit(X)
-    else:
-        seed = estimators.PCA(random_state=random_state)._seed()
-        model = TruncatedSVD(k, random_state=seed).fit(X)
+    model = _fitted(X, n_comps, zero_center, random_state)
+    coordinates = np.asarray(model.transform(X), dtype=dtype)
+    if alone:
+        return coordinates
     target = adata.copy() if copy else adata
     if mask_var is ...:
         mask_var = None if mask is None else _MARKED
@@ -91,7 +92,7 @@ def scanpy_pca(
     }
     if zero_center:
         found["mean"] = _spread_out(model.mean_[:, None], mask)[:, 0]
-    target.obsm[key_added or "X_pca"] = np.asarray(model.transform(X), dtype=dtype)
+    target.obsm[key_added or "X_pca"] = coordinates
     target.varm[key_added or "PCs"] = _spread_out(model.components_.T, mask)
     target.uns[key_added or "pca"] = found
     return target if copy else None
@@ -104,6 +105,37 @@ def _refuse_solver(solver: Any) -> None:
             got=f"svd_solver={solver!r}",
             fix="leave it out: the plan chooses",
         )
+
+
+def _refuse_alone(given: Any, layer: Any, mask_var: Any) -> None:
+    """Refuse what is neither annotated nor rows, and names where nothing has a name."""
+    table = isinstance(given, np.ndarray) or scipy.sparse.issparse(given)
+    if not table or given.ndim != 2:
+        shape = getattr(given, "shape", None)
+        raise InputError(
+            "scanpy_pca takes an AnnData, or an array or sparse matrix of cells by genes",
+            got=type(given).__name__ + ("" if shape is None else f" of shape {shape}"),
+            fix="pass one of these; mercer.PCA takes frames and files",
+        )
+    if layer is not None or isinstance(mask_var, str):
+        raise InputError(
+            "an array has no layers and no names of columns",
+            got=f"layer={layer!r}" if layer is not None else f"mask_var={mask_var!r}",
+            fix="pass an AnnData, or leave it out; `mask_var` may be a mask",
+        )
+
+
+def _rows(given: Any) -> Any:
+    """Return X of an annotated matrix, or the rows that were given alone."""
+    return given.X if hasattr(given, "obsm") else given
+
+
+def _fitted(X: Any, wanted: int | None, zero_center: bool, random_state: Any) -> Any:
+    k = _number(wanted, X.shape)
+    if zero_center:
+        return estimators.PCA(k, random_state=random_state).fit(X)
+    seed = estimators.PCA(random_state=random_state)._seed()
+    return TruncatedSVD(k, random_state=seed).fit(X)
 
 
 def _layer(adata: Any, layer: str) -> Any:
@@ -119,7 +151,8 @@ def _layer(adata: Any, layer: str) -> Any:
 def _mask(adata: Any, given: Any) -> Array | None:
     """Return which genes are used, or None for all."""
     if given is ...:
-        given = _MARKED if _MARKED in adata.var else None
+        annotated = hasattr(adata, "obsm")
+        given = _MARKED if annotated and _MARKED in adata.var else None
     if given is None:
         return None
     if isinstance(given, str):
@@ -131,7 +164,7 @@ def _mask(adata: Any, given: Any) -> Array | None:
             )
         given = adata.var[given]
     mask = np.asarray(given)
-    p = adata.X.shape[1]
+    p = _rows(adata).shape[1]
     if mask.shape != (p,) or mask.dtype != bool or not mask.any():
         raise InputError(
             "mask_var must hold one truth value per gene, and choose one at least",

@@ -13,6 +13,7 @@ from mercer.dropin.pca import completed
 from mercer.errors import InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
+from mercer.estimators._held import held_rows
 from mercer.estimators._pca_paths import exact_exponent
 from mercer.estimators._pca_sides import features_from_samples
 from mercer.operators import Centring, Dense, Moments, Rows, centred, gram_flops, rows_of
@@ -239,7 +240,7 @@ class TruncatedSVD(SpectralEstimator):
     def inverse_transform(self, X: Any) -> Array:
         """Return the rows (n, p) that have the coordinates X (n, k): ZVᵀ."""
         check_is_fitted(self)
-        Z = admit_coordinates(X, self._n_features_out)
+        Z = admit_coordinates(held_rows(X), self._n_features_out)
         return np.asarray(Z @ self.components_.astype(Z.dtype))
 
     @property

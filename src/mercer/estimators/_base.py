@@ -19,6 +19,7 @@ from mercer.arrays import available_bytes, parse_bytes, thread_count
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._callbacks import CallbackSupportMixin, followed
 from mercer.estimators._door import admit
+from mercer.estimators._held import held_rows
 from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
 from mercer.estimators._planned import planned
 from mercer.planning import Path, PathEndedError, Plan, Problem
@@ -101,7 +102,7 @@ class SpectralEstimator(
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
         """Return the source of X, checked."""
-        return admit(self, X, reset=reset)
+        return admit(self, held_rows(X), reset=reset)
 
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         """Return the fitted attributes; nothing is published before all is well."""

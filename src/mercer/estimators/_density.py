@@ -6,8 +6,9 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.estimators._door import admit
 from mercer.estimators._parameters import check_fitted
+from mercer.operators import block_length, fetched
+from mercer.sources import BlockSource, Source, in_memory
 
 
 class GaussianDensity:
@@ -51,11 +52,22 @@ class GaussianDensity:
         """Return the log-likelihood (n,) of each row under the model.
 
         With z the coordinates and x̃ the centred row,
-        -½(p ln 2π + ln|S| + Σ z_i²/λ_i + (‖x̃‖² - ‖z‖²)/σ²).
+        -½(p ln 2π + ln|S| + Σ z_i²/λ_i + (‖x̃‖² - ‖z‖²)/σ²). Files are read block by block.
         """
         check_fitted(self)
         self._refuse_singular()
-        source = admit(self, X, reset=False)
+        this: Any = self
+        source = this._admit(X, reset=False)
+        if not isinstance(source, BlockSource):
+            return self._log_densities(source)
+        found, done = [np.empty(0)], 0
+        for block in fetched(source, block_length(source, this._block_bytes(source))):
+            this._refuse_block(source, block, done)
+            found.append(self._log_densities(in_memory(block)))
+            done += block.shape[0]
+        return np.concatenate(found)
+
+    def _log_densities(self, source: Source) -> Array:
         p, k, noise = self.n_features_in_, self.n_components_, self.noise_variance_
         scores = self._scores(source).astype(np.float64)  # type: ignore[attr-defined]
         values = self.explained_variance_

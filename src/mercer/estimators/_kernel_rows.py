@@ -10,6 +10,7 @@ import scipy.sparse
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators._door import admit, refuse_bad_cells
+from mercer.estimators._held import held_rows
 from mercer.estimators._pca_paths import Recipe, describe
 from mercer.kernels import FeatureMap, Kernel, Linear, Polynomial, Precomputed
 from mercer.operators import rows_of
@@ -49,7 +50,7 @@ class KernelRows:
             return scan(_checked_map(kernel, X))
         if isinstance(kernel, Precomputed) and isinstance(X, np.ndarray) and _is_table(X):
             refuse_bad_cells(scan(X))  # before columns are counted
-        source = admit(estimator, X, reset=reset)
+        source = admit(estimator, held_rows(X), reset=reset)
         if isinstance(kernel, Precomputed) and reset:
             refuse_bad_cells(source, getattr(estimator, "feature_names_in_", None))
             _refuse_odd_matrix(source)

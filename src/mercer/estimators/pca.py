@@ -12,6 +12,7 @@ from mercer.errors import DataWarning, InputError, NotSupportedError, warn
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._from_sources import SourceEstimator, counted_shape
+from mercer.estimators._held import held_rows
 from mercer.estimators._parameters import check_fitted
 from mercer.estimators._pca_paths import (
     Found,
@@ -313,7 +314,7 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         ndarray of shape (n_samples, n_features)
         """
         check_fitted(self)
-        Z = admit_coordinates(X, self._n_features_out)
+        Z = admit_coordinates(held_rows(X), self._n_features_out)
         if self._whitened == "zca":
             Z = Z @ self.components_.T
         if self._whitened is not False:

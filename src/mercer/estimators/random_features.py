@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.estimators._door import admit, refuse_bad_cells
+from mercer.estimators._held import held_rows
 from mercer.estimators._kernel_parameters import KernelParameters
 from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
 from mercer.kernels import RBF, Kernel, as_kernel, random_map
@@ -99,7 +100,7 @@ class RandomFeatures(
         """
         blank = clone(self)
         check_parameters(blank)
-        source = admit(blank, X, reset=True)
+        source = admit(blank, held_rows(X), reset=True)
         refuse_bad_cells(source, getattr(blank, "feature_names_in_", None))
         blank._draw(source)
         publish(self, learned(blank))
@@ -125,7 +126,7 @@ class RandomFeatures(
         return self._map.features(source.array, source.products)
 
     def _admitted(self, X: Any) -> Source:
-        source = admit(self, X, reset=False)
+        source = admit(self, held_rows(X), reset=False)
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         return source
 
