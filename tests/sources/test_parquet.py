@@ -250,3 +250,13 @@ def test_a_walk_holds_little(rng, tmp_path, megabytes, page, bound, groups):
     rows, held = map(int, found.stdout.split())
     assert rows == n
     assert held < bound
+
+
+def test_files_in_deeper_folders_are_not_passed_over(tmp_path):
+    frame = pl.DataFrame({"a": [1.0, 2.0]})
+    (tmp_path / "more").mkdir()
+    frame.write_parquet(tmp_path / "one.parquet")
+    frame.write_parquet(tmp_path / "more" / "two.parquet")
+    with pytest.raises(NotSupportedError, match="holds more"):
+        open_parquet(tmp_path)
+    assert open_parquet(tmp_path / "**" / "*.parquet").shape == (4, 1)

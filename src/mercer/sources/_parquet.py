@@ -47,6 +47,13 @@ def _files(path: Path) -> list[Path]:
                 got=f"{path.name} holds {hive[0].name}",
                 fix="pass a pattern for the files, or polars.scan_parquet(folder)",
             )
+        deeper = next((p for p in inside if p.is_dir() and any(p.rglob("*.parquet"))), None)
+        if deeper is not None:
+            raise NotSupportedError(
+                "folders inside a folder of Parquet files are not read",
+                got=f"{path.name} holds {deeper.name}, with Parquet files in it",
+                fix='pass a pattern for the files, such as "folder/**/*.parquet"',
+            )
         found = [part for part in inside if part.suffix.lower() in {".parquet", ".pq"}]
     else:
         base = path.parent
