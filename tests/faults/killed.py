@@ -69,7 +69,9 @@ def attempt(name, checkpoint, told):
         return child
     try:
         model, read = fitted(name, checkpoint, NAP)
-        told.write_text(json.dumps([bits(model), read]))
+        half = told.with_name(f"half-{told.name}")  # a kill may come while it is written
+        half.write_text(json.dumps([bits(model), read]))
+        half.replace(told)
         os._exit(0)
     except BaseException as error:
         sys.stderr.write(f"{name}: {error!r}\n")
