@@ -67,7 +67,9 @@ def _again(
     n, root = task.n, None if task.weights is None else np.sqrt(task.weights)
     rng = np.random.default_rng([task.seed, 77])
     picked = np.union1d(rng.choice(n, min(n, _CHECKED), replace=False), also)
-    rows, seen, tiles = _Rows(task, picked), op.rows_at(picked), Tiles(n, _CHUNK)
+    rows, seen = _Rows(task, picked), op.rows_at(picked)
+    # Lanes share the space of one chunk.
+    tiles = Tiles(n, max(1, _CHUNK // (2 * thread_count())))
     lanes = Lanes(min(thread_count(), len(tiles)))
     product, apart = np.zeros((lanes.count, len(picked), q.shape[1])), np.zeros(lanes.count)
 
