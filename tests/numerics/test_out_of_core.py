@@ -12,6 +12,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 import zarr
+from test_h5ad import write as write_h5ad
+from test_plink import write as write_bed
 
 import mercer
 from mercer import PCA
@@ -179,3 +181,30 @@ def test_rows_of_float32_keep_their_precision(tmp_path):
     wide = X.astype(np.float64)
     values = np.linalg.svd(wide - wide.mean(axis=0), compute_uv=False)[:K] ** 2 / (N - 1)
     np.testing.assert_allclose(model.explained_variance_, values, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_cells_of_anndata(kind, tmp_path):
+    X = sparse(table()).toarray()
+    write_h5ad(tmp_path / "x.h5ad", X, kind, var=NAMES)
+    model = PCA(K).fit(tmp_path / "x.h5ad")
+    same(model, X)
+    assert list(model.feature_names_in_) == NAMES
+
+
+def test_genotypes_of_plink(tmp_path, monkeypatch):
+    monkeypatch.setattr(_from_sources, "_MOST", 4.0 * P * 100)
+    G = np.random.default_rng(5).integers(0, 3, (N, P))
+    write_bed(tmp_path / "x.bed", G)
+    model = PCA(K, tol=1e-12).fit(tmp_path / "x.bed")
+    wide = np.concatenate(list(mercer.scan(tmp_path / "x.bed").blocks(N))).astype(np.float64)
+    assert sorted(np.unique(wide)) == [0, 1, 2]
+    values = np.linalg.svd(wide - wide.mean(axis=0), compute_uv=False)[:K] ** 2 / (N - 1)
+    assert np.max(np.abs(model.explained_variance_ - values)) < 1e-10 * values[0]
+
+
+@pytest.mark.parametrize("pattern", ["*.parquet", "part-?.parquet"])
+def test_files_of_a_pattern(pattern, tmp_path):
+    X = table()
+    folder = make("folder of parquet", X, tmp_path)
+    same(PCA(K).fit(folder / pattern), X)

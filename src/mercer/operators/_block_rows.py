@@ -182,6 +182,7 @@ class BlockRows:
 
         def step(part: slice, block: Any) -> None:
             if self.weights is not None and not np.any(self._weights_of(part)):
+                self._refuse_bad(part, block)
                 sums.sums.rows += block.shape[0]
                 return
             rows = self.rows(part, block, placed=False)

@@ -66,9 +66,8 @@ class PackedRows(CsrSource):
         return native(part, member.stored.newbyteorder("="))
 
 
-@final
-class PackedTable(FileSource):
-    """A dense table (n, p) in an archive, unpacked row by row."""
+class _Table(FileSource):
+    """Abstract: a dense table (n, p) in an archive."""
 
     def __init__(
         self, path: Path, archive: Archive, member: Member, columns: Any, drop: Any
@@ -79,6 +78,11 @@ class PackedTable(FileSource):
         self.shape = self.stored_shape = table_shape(member.shape, self.label)
         self._archive, self._member = archive, member
         self._choose(None, columns, drop)
+
+
+@final
+class PackedTable(_Table):
+    """A dense table (n, p) in an archive, unpacked row by row."""
 
     @property
     def nbytes(self) -> int:
@@ -98,19 +102,15 @@ class PackedTable(FileSource):
 
 
 @final
-class HeldTable(FileSource):
+class HeldTable(_Table):
     """A dense table that had to be loaded whole, since its columns stand one by one."""
 
     def __init__(
         self, path: Path, archive: Archive, member: Member, columns: Any, drop: Any
     ) -> None:
-        self.path, self.key = path, member.name
-        self.label = f"{path.name}, array {member.name!r}"
-        self.dtype = block_dtype(member.stored, self.label)
-        self.shape = table_shape(member.shape, self.label)
+        super().__init__(path, archive, member, columns, drop)
         refuse_what_does_not_fit(member.nbytes, self.label, "Fortran")
         self._table = native(archive.load(member), self.dtype)
-        self._choose(None, columns, drop)
 
     def _read(self, rows: int, start: int) -> Iterator[Array]:
         for at in range(start, self.shape[0], rows):
