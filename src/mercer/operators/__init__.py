@@ -19,11 +19,14 @@ from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
 from mercer.operators._landmarks import Landmarks
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
+from mercer.operators._placed import Placed
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._running import RunningMoments
 from mercer.operators._running_svd import RunningSvd, sketch_rank
+from mercer.operators._signs import Signs
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
+from mercer.operators._spatial import SpatialMedian, spatial_median, spatial_spread
 from mercer.operators._walk import Journal, Sums, fetched, fold
 
 __all__ = [
@@ -47,10 +50,13 @@ __all__ = [
     "Landmarks",
     "Moments",
     "Operator",
+    "Placed",
     "Rows",
     "RunningMoments",
     "RunningSvd",
+    "Signs",
     "SparseRows",
+    "SpatialMedian",
     "Sums",
     "block_length",
     "centred",
@@ -67,5 +73,7 @@ __all__ = [
     "share_lost",
     "side_dtype",
     "sketch_rank",
+    "spatial_median",
+    "spatial_spread",
     "take_out",
 ]

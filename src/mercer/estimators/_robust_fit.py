@@ -1,0 +1,302 @@
+"""Robust axes: signs about the spatial median, then rounds of PCA without the outlying rows."""
+
+import dataclasses
+import hashlib
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import AccuracyWarning, InputError, warn
+from mercer.estimators._robust_scales import (
+    Orthogonal,
+    median_and_deviation,
+    medians,
+    score_consistency,
+    score_cutoff,
+    upper_median,
+)
+from mercer.estimators.pca import PCA
+from mercer.operators import Centring, Placed, Signs, spatial_median, spatial_spread
+from mercer.selection import share
+from mercer.sources import Source
+
+ROUNDS = 20
+_SHARE, _MOST = 0.8, 10  # axes that judge the rows where no number is asked for
+
+
+@dataclasses.dataclass(frozen=True)
+class Judged:
+    """How far every row is from the axes, and from the others along them.
+
+    Parameters
+    ----------
+    score, orthogonal : ndarray of shape (n,)
+        Distances, in units of deviations and of 2^exponent.
+    cutoff : float
+        Of the score distance.
+    law : Orthogonal
+        Of the orthogonal distance.
+    """
+
+    score: Array
+    orthogonal: Array
+    cutoff: float
+    law: Orthogonal
+
+    @property
+    def excess(self) -> Array:
+        """The larger of both distances, in units of their cut-offs (n,)."""
+        along = self.score / self.cutoff if self.cutoff else np.zeros_like(self.score)
+        return np.maximum(along, self.orthogonal / max(self.law.cutoff, 1e-300))
+
+    def clean(self, counts: Array) -> Array:
+        """Tell which rows (n,) stay below both cut-offs; never fewer than half."""
+        excess = self.excess
+        return np.asarray(excess <= max(1.0, upper_median(excess, counts)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """The rows of one robust fit, and how they are judged.
+
+    Parameters
+    ----------
+    source : Source
+        The rows, which may be read many times.
+    weights : ndarray of shape (n,) or None
+        Repeat counts as given.
+    level : float
+        Share of clean normal rows below each cut-off.
+    block_bytes, memory : float
+        Bytes of a block of a file, and all that may be taken.
+    quiet : ndarray of shape (n,) or None
+        Rows that say nothing of the spread: where more than half of all rows are equal, these.
+    """
+
+    source: Source
+    weights: Array | None
+    level: float
+    block_bytes: float
+    memory: float
+    quiet: Array | None = None
+
+    @property
+    def counts(self) -> Array:
+        """Repeat counts (n,)."""
+        n = self.source.shape[0]
+        return np.ones(n) if self.weights is None else self.weights
+
+    @property
+    def heard(self) -> Array:
+        """Repeat counts (n,) for medians: half of the rows at one point have no spread."""
+        return self.counts if self.quiet is None else np.where(self.quiet, 0.0, self.counts)
+
+    def without(self, centring: Centring) -> "Table":
+        """Return the table with the rows at a centre taken as quiet: one walk."""
+        none = np.zeros((self.source.shape[1], 0))
+        rows = self.about(centring)
+        _, distance = rows.distances(centring, none, np.zeros(0))
+        quiet = distance <= rows.rounding(centring, 0.0)
+        return dataclasses.replace(self, quiet=quiet)
+
+    def about(self, centring: Centring) -> Placed:
+        """Return the rows about the origin of a centring."""
+        origin = np.asarray(centring.origin, np.float64)
+        return Placed(self.source, origin, centring.exponent, self.block_bytes)
+
+    def judge(
+        self, centring: Centring, axes: Array, deviation: Array, level: Array | None = None
+    ) -> Judged:
+        """Return the distances from axes (p, k) with deviations (k,): one walk."""
+        rows, counts = self.about(centring), self.heard
+        score, orthogonal = rows.distances(centring, axes, deviation, level)
+        size = float(np.sum(deviation)) + float(medians(orthogonal[:, None], counts)[0])
+        floor = rows.rounding(centring, size)
+        law = Orthogonal.of(orthogonal, counts, self.level, floor)
+        return Judged(score, orthogonal, score_cutoff(axes.shape[1], self.level), law)
+
+    def spread(self, centring: Centring, axes: Array) -> tuple[Array, Array]:
+        """Return median and deviation (k,) of the coordinates, a few axes at a time."""
+        rows, counts = self.about(centring), self.heard
+        n, k = rows.shape[0], axes.shape[1]
+        few = int(min(k, max(1, self.memory // (32 * n))))
+        found = [
+            median_and_deviation(rows.coordinates(centring, axes[:, at : at + few]), counts)
+            for at in range(0, k, few)
+        ]
+        middle, deviation = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        size = float(np.max(deviation, initial=0.0))
+        floor = rows.rounding(centring, size)
+        return middle, np.where(deviation > floor, deviation, 0.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Sphere:
+    """What the signs tell: a spatial median, axes, and robust deviations along them.
+
+    Parameters
+    ----------
+    table : Table
+        The rows, with those that say nothing of the spread marked.
+    fitted : dict
+        What PCA of the signs has found.
+    centring : Centring
+        The spatial median.
+    axes : ndarray of shape (p, q)
+        Eigenvectors of Σw uuᵀ, by falling deviation; those without one come last.
+    middle, deviation : ndarray of shape (q,)
+        Median and normalised MAD of the coordinates.
+    rest : float
+        Robust mean of the squared distance from these axes.
+    """
+
+    table: Table
+    fitted: dict[str, Any]
+    centring: Centring
+    axes: Array
+    middle: Array
+    deviation: Array
+    rest: float
+
+    def first(self, k: int) -> tuple[Array, Array, Array]:
+        """Return the first k axes, deviations and medians, without those of no deviation."""
+        k = min(k, int(np.sum(self.deviation > 0)))
+        return self.axes[:, :k], self.deviation[:k], self.middle[:k]
+
+    def axes_for(self, wanted: float, most: int) -> int:
+        """Return how many axes explain a share of the robust variance."""
+        variances = np.append(self.deviation**2, self.rest)
+        return max(1, min(share(variances, wanted), most, len(self.deviation)))
+
+
+def sphere(
+    table: Table, solver: PCA, standardize: bool, root: Array | None, *, warns: bool
+) -> Sphere:
+    """Return the axes of the spatial signs; `root` (p,) are factors of the columns, or None.
+
+    `solver` is a PCA of so many components. With ``standardize`` the columns are brought to
+    one spread first.
+    """
+    counts = table.counts
+    rows = Placed.of(table.source, table.weights, table.block_bytes)
+    factor = spatial_spread(rows, counts, root) if standardize else root
+    median = spatial_median(rows, counts, factor)
+    if warns and not median.met:
+        warn(
+            "the spatial median is not certain to 1e-10",
+            got=f"{median.pull:.1e} after {median.walks} walks",
+            fix="the axes hold to about that; look for rows that lie on one line",
+            category=AccuracyWarning,
+        )
+    if median.on_rows >= float(np.sum(counts)):
+        raise _no_variance(table, "all")
+    if median.on_rows > float(np.sum(counts)) / 2:
+        table = table.without(median.centring)
+    mirrored = median.on_rows > 0
+    signs = Signs(rows, median.centring, mirrored=mirrored)
+    twice = None if table.weights is None else np.repeat(table.weights, 1 + mirrored)
+    fitted = solver._fitted(signs, twice)
+    axes = np.asarray(fitted["components_"], np.float64).T
+    middle, deviation = table.spread(median.centring, axes)
+    if not np.any(deviation):
+        raise _no_variance(table, "most of them")
+    order = np.argsort(-deviation, kind="stable")
+    middle, deviation = middle[order], deviation[order]
+    axes = np.where(deviation > 0, axes[:, order], 0.0)
+    judged = table.judge(median.centring, axes, np.where(deviation > 0, deviation, 1.0))
+    return Sphere(table, fitted, median.centring, axes, middle, deviation, judged.law.square)
+
+
+def _no_variance(table: Table, which: str) -> InputError:
+    return InputError(
+        "the data has no variance" + (" that is robust" if which != "all" else ""),
+        got=f"{table.source.shape[0]} rows, {which} equal, or equal along every axis",
+        fix="count equal rows once, or use PCA",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Rounds:
+    """Where the rounds of reweighting have ended.
+
+    Parameters
+    ----------
+    clean : ndarray of shape (n,)
+        Which rows count.
+    rounds : int
+        Fits that were made.
+    settled : bool
+        Whether the last one changed nothing.
+    """
+
+    clean: Array
+    rounds: int
+    settled: bool
+
+
+def reweighted(begun: Sphere, axes: int, solver: PCA) -> Rounds:
+    """Return the rows that stay when those far from the axes of the others are left out.
+
+    It begins with the half of the rows that is closest to the axes of the signs. The first
+    fit is judged by medians, since half of the rows has too small a variance; the others by
+    their variances, made consistent. It ends when no row changes sides, or after 20 rounds.
+    """
+    table = begun.table
+    v, deviation, middle = begun.first(axes)
+    judged = table.judge(begun.centring, v, deviation, middle)
+    clean = judged.excess <= upper_median(judged.excess, table.heard)
+    seen = {_digest(clean)}
+    for number in range(ROUNDS):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the last fit speaks for all
+            fitted = solver._fitted(table.source, table.counts * clean)
+        new = _judged(table, fitted, begun=number == 0).clean(table.heard)
+        if np.array_equal(new, clean):
+            return Rounds(clean, number + 1, True)
+        clean = new
+        if _digest(clean) in seen:
+            return Rounds(clean, number + 1, False)
+        seen.add(_digest(clean))
+    return Rounds(clean, ROUNDS, False)
+
+
+def _judged(table: Table, fitted: dict[str, Any], *, begun: bool) -> Judged:
+    """Judge the rows by a fit: by medians when it has just begun."""
+    k, centring = fitted["rank_"], fitted["_centring"]
+    axes = np.asarray(fitted["components_"][:k], np.float64).T
+    if not begun:
+        root = np.sqrt(score_consistency(k, table.level))
+        return table.judge(centring, axes, fitted["_unit_deviations"][:k] * root)
+    middle, deviation = table.spread(centring, axes)
+    alive = deviation > 0
+    return table.judge(centring, axes[:, alive], deviation[alive], middle[alive])
+
+
+def _digest(clean: Array) -> bytes:
+    return hashlib.sha256(np.packbits(clean).tobytes()).digest()
+
+
+def axes_wanted(wanted: Any, shape: tuple[int, int]) -> tuple[int, int]:
+    """Return how many axes of the signs to look at, and how many may judge the rows.
+
+    `shape` counts repeated rows. As many axes as rows would be close to every row, so that
+    at most a quarter as many judge; for a share half as many are looked at.
+    """
+    n, p = shape
+    cap = max(1, min(n // 4, p))
+    if wanted is None:
+        return min(_MOST, cap), min(_MOST, cap)
+    if isinstance(wanted, int | np.integer):
+        return min(int(wanted), cap), min(int(wanted), cap)
+    return max(1, min(n // 2, p)), max(1, min(n // 2, p))
+
+
+def axes_that_judge(begun: Sphere, wanted: Any, most: int) -> int:
+    """Return the number of axes that rows are judged by."""
+    if wanted is None:
+        return begun.axes_for(_SHARE, most)
+    if isinstance(wanted, int | np.integer):
+        return most
+    return begun.axes_for(float(wanted), most)
