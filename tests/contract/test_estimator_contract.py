@@ -176,8 +176,6 @@ STREAMS = [
 ROBUST = [
     {},
     {"n_components": 0.9, "whiten": True},
-    {"n_components": 1, "standardize": True},
-    {"n_components": 1, "method": "spherical", "whiten": "zca"},
     {"method": "spherical", "standardize": True},
 ]
 INCREMENTAL = [{}, {"n_components": 1, "whiten": True}, {"n_components": 2, "batch_size": 7}]

@@ -256,33 +256,38 @@ class RobustPCA(PCA):
 
         Parameters
         ----------
-        X : array, sparse matrix, frame, path or source
-            Rows; a file is read once.
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            Rows; they are read once.
         """
         check_fitted(self)
         source = self._admit(X, reset=False)
         centring, k = self._centring, self.n_judging_
         origin = np.asarray(centring.origin, np.float64)
-        if not getattr(source, "counted", True) or source.max_passes < np.inf:
-            raise InputError(
-                "distances need rows whose number is known",
-                got=getattr(source, "label", "a stream"),
-                fix="write the rows to a file, or pass them block by block",
-            )
         rows = Placed(source, origin, centring.exponent, self._block_bytes(source))
         axes = np.asarray(self.components_[:k], np.float64).T
         score, orthogonal = rows.distances(centring, axes, self._unit_deviations[:k])
-        if not np.isfinite(score).all() or not np.isfinite(orthogonal).all():
-            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+        bad = np.flatnonzero(~np.isfinite(orthogonal))
+        if bad.size:
+            self._refuse_row(source, int(bad[0]))
         return score, np.ldexp(orthogonal, centring.exponent)
+
+    def _refuse_row(self, source: Source, row: int) -> None:
+        """Name the cell of a row that has no distance; a stream is gone, and its row named."""
+        if source.max_passes == np.inf:
+            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+        raise InputError(
+            "every cell must be a finite number",
+            got=f"NaN or infinity in row {row} of {getattr(source, 'label', 'the rows')}",
+            fix="drop or impute such rows or columns first",
+        )
 
     def is_outlier(self, X: Any) -> Array:
         """Tell which rows (n,) are beyond one of the cut-offs.
 
         Parameters
         ----------
-        X : array, sparse matrix, frame, path or source
-            Rows; a file is read once.
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            Rows; they are read once.
         """
         score, orthogonal = self.distances(X)
         return np.asarray((score > self.score_cutoff_) | (orthogonal > self.orthogonal_cutoff_))

@@ -122,13 +122,13 @@ class Placed:
         The second is the norm of the residual itself; ‖x̃‖² - ‖Vᵀx̃‖² would have no digits
         left for rows close to the axes.
         """
-        score, orthogonal = np.empty(self.shape[0]), np.empty(self.shape[0])
-        for part, y in self.blocks():
+        score, orthogonal = [np.empty(0)], [np.empty(0)]  # the rows may not be counted yet
+        for _, y in self.blocks():
             d = deviations(y, centring)
             t = d @ axes
-            orthogonal[part] = norms(d - t @ axes.T)
-            score[part] = norms((t if level is None else t - level) / deviation)
-        return score, orthogonal
+            orthogonal.append(norms(d - t @ axes.T))
+            score.append(norms((t if level is None else t - level) / deviation))
+        return np.concatenate(score), np.concatenate(orthogonal)
 
     def rounding(self, centring: Centring, radius: float) -> float:
         """Return the length below which an orthogonal distance may be rounding alone.

@@ -37,7 +37,7 @@ class Signs(BlockSource):
         inner = rows.source
         self.label = getattr(inner, "label", "the data")
         self.max_passes = inner.max_passes
-        self.elsewhere = getattr(inner, "elsewhere", True)
+        self.elsewhere = getattr(inner, "elsewhere", False)
         self.rate = getattr(inner, "rate", 1e9)
 
     @property

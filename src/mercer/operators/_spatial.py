@@ -11,8 +11,8 @@ from mercer.operators._placed import Placed, deviations, norms
 
 _DEPTH = 5  # steps that one extrapolation looks back to
 _TRY_ROW = 6  # walks after which the nearest row is tried in the place of the median
-_SPREAD_TOL = 1e-3  # relative, of the column spreads
-_SPREAD_WALKS = 30
+_SPREAD_TOL = 1e-10  # relative, of the column spreads
+_SPREAD_WALKS = 100
 
 
 @dataclasses.dataclass(frozen=True)
