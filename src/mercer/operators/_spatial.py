@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import EPS, Array
 from mercer.operators._centring import Centring
-from mercer.operators._placed import Placed, deviations, norms
+from mercer.operators._placed import Placed, deviations, norms, rounding_of
 
 _DEPTH = 5  # steps that one extrapolation looks back to
 _TRY_ROW = 6  # walks after which the nearest row is tried in the place of the median
@@ -126,17 +126,16 @@ class _Search:
 
     def at(self, offset: Array) -> _Point:
         self.walks += 1
-        centring = Centring(self.rows.origin, offset, self.rows.exponent, self.factor)
         p = self.rows.shape[1]
+        beside = rounding_of(offset, self.factor)
         pull, inverse, objective, on_rows = np.zeros(p), 0.0, 0.0, 0.0
         nearest, least = offset, np.inf
         for part, y in self.rows.blocks():
             w = self.counts[part]
-            kept = y.copy()
-            d = deviations(y, centring)
+            d = y - offset  # the row itself may be wanted
+            d = d if self.factor is None else np.multiply(d, self.factor, out=d)
             r = norms(d)
-            # Beside a row to rounding is on it: a direction without digits pulls nowhere.
-            on = r <= 4 * EPS * norms(kept)
+            on = r <= beside
             pulls = np.where(on, 0.0, w / np.where(on, 1.0, r))
             pull += pulls @ d
             inverse += float(np.sum(pulls))
@@ -145,7 +144,7 @@ class _Search:
             candidate = np.where(on | (w == 0), np.inf, r)
             i = int(np.argmin(candidate))
             if candidate[i] < least:
-                least, nearest = float(candidate[i]), kept[i]
+                least, nearest = float(candidate[i]), y[i].copy()
         return self._point(offset, pull, inverse, objective, on_rows, nearest)
 
     def _point(
