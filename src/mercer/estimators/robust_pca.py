@@ -99,7 +99,7 @@ class RobustPCA(PCA):
     >>> X = rng.normal(size=(100, 3)) * [5, 1, 1]
     >>> X[:10] = [0, 0, 60]
     >>> model = RobustPCA(1).fit(X)
-    >>> model.outliers_
+    >>> model.outliers_[:10]
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     >>> bool(abs(model.components_[0, 0]) > 0.99)
     True
