@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from robust_data import DESIGNS, sine, table
@@ -98,9 +100,12 @@ def test_the_axes_that_judge():
 def test_half_of_the_rows_always_stays():
     law = Orthogonal(1.0, 0.0, 0.99, 0.0)
     judged = Judged(np.full(6, 9.0), np.arange(6.0), 3.0, law)
-    np.testing.assert_array_equal(judged.clean(np.ones(6)), [1, 1, 1, 1, 0, 0])
-    heavy = np.array([1.0, 1, 1, 1, 9, 1])
-    np.testing.assert_array_equal(judged.clean(heavy), [1, 1, 1, 1, 1, 0])
+    rows = Table(in_memory(np.eye(6)), None, 0.99, 0.0, 1e9)
+    np.testing.assert_array_equal(rows.clean(judged), [1, 1, 1, 1, 0, 0])
+    heavy = dataclasses.replace(rows, weights=np.array([1.0, 1, 1, 1, 9, 1]))
+    np.testing.assert_array_equal(heavy.clean(judged), [1, 1, 1, 1, 1, 0])
+    quiet = dataclasses.replace(rows, quiet=np.arange(6) > 1)
+    np.testing.assert_array_equal(quiet.clean(judged), [1, 1, 1, 1, 1, 1])
 
 
 def test_rounds_end_and_say_whether_they_settled():

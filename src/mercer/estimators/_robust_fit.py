@@ -10,6 +10,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import AccuracyWarning, InputError, warn
 from mercer.estimators._robust_scales import (
+    NORMAL,
     Orthogonal,
     median_and_deviation,
     medians,
@@ -50,11 +51,6 @@ class Judged:
         """The larger of both distances, in units of their cut-offs (n,)."""
         along = self.score / self.cutoff if self.cutoff else np.zeros_like(self.score)
         return np.maximum(along, self.orthogonal / max(self.law.cutoff, 1e-300))
-
-    def clean(self, counts: Array) -> Array:
-        """Tell which rows (n,) stay below both cut-offs; never fewer than half."""
-        excess = self.excess
-        return np.asarray(excess <= max(1.0, upper_median(excess, counts)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,13 +119,25 @@ class Table:
         n, k = rows.shape[0], axes.shape[1]
         few = int(min(k, max(1, self.memory // (32 * n))))
         found = [
-            median_and_deviation(rows.coordinates(centring, axes[:, at : at + few]), counts)
+            self._spread(rows.coordinates(centring, axes[:, at : at + few]), counts)
             for at in range(0, k, few)
         ]
         middle, deviation = (np.concatenate(parts) for parts in zip(*found, strict=True))
         size = float(np.max(deviation, initial=0.0))
         floor = rows.rounding(centring, size)
         return middle, np.where(deviation > floor, deviation, 0.0)
+
+    def _spread(self, coordinates: Array, counts: Array) -> tuple[Array, Array]:
+        if self.quiet is None:
+            return median_and_deviation(coordinates, counts)
+        middle = np.zeros(coordinates.shape[1])  # where most of the rows are
+        return middle, NORMAL * medians(np.abs(coordinates), counts)
+
+    def clean(self, judged: Judged, most: float = 1.0) -> Array:
+        """Tell which rows (n,) have an excess of at most `most`; never fewer than half."""
+        excess = judged.excess
+        found = excess <= max(most, upper_median(excess, self.heard))
+        return np.asarray(found if self.quiet is None else found | self.quiet)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,16 +205,31 @@ def sphere(
     mirrored = median.on_rows > 0
     signs = Signs(rows, median.centring, mirrored=mirrored)
     twice = None if table.weights is None else np.repeat(table.weights, 1 + mirrored)
-    fitted = solver._fitted(signs, twice)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of axes that may be rounding alone
+        fitted = solver._fitted(signs, twice)
     axes = np.asarray(fitted["components_"], np.float64).T
     middle, deviation = table.spread(median.centring, axes)
     if not np.any(deviation):
         raise _no_variance(table, "most of them")
+    if warns:
+        _warn_coarse(fitted["certificate_"].first(int(np.max(np.flatnonzero(deviation))) + 1))
     order = np.argsort(-deviation, kind="stable")
     middle, deviation = middle[order], deviation[order]
     axes = np.where(deviation > 0, axes[:, order], 0.0)
     judged = table.judge(median.centring, axes, np.where(deviation > 0, deviation, 1.0))
     return Sphere(table, fitted, median.centring, axes, middle, deviation, judged.law.square)
+
+
+def _warn_coarse(certificate: Any) -> None:
+    """Say that eigenvalues of the signs, with a deviation along them, are not certified."""
+    if not certificate.met:
+        warn(
+            "eigenvalues of the signs are not certified to the tolerance",
+            got=f"{certificate.reached:.1e}, {certificate.tol:.0e} asked for",
+            fix="see certificate_; ask for fewer components, a larger `tol`, or more `memory`",
+            category=AccuracyWarning,
+        )
 
 
 def _no_variance(table: Table, which: str) -> InputError:
@@ -246,13 +269,13 @@ def reweighted(begun: Sphere, axes: int, solver: PCA) -> Rounds:
     table = begun.table
     v, deviation, middle = begun.first(axes)
     judged = table.judge(begun.centring, v, deviation, middle)
-    clean = judged.excess <= upper_median(judged.excess, table.heard)
+    clean = table.clean(judged, 0.0)
     seen = {_digest(clean)}
     for number in range(ROUNDS):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the last fit speaks for all
             fitted = solver._fitted(table.source, table.counts * clean)
-        new = _judged(table, fitted, begun=number == 0).clean(table.heard)
+        new = table.clean(_judged(table, fitted, begun=number == 0))
         if np.array_equal(new, clean):
             return Rounds(clean, number + 1, True)
         clean = new

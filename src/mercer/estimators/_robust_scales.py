@@ -8,7 +8,7 @@ from scipy.special import chdtr, chdtri, ndtri
 
 from mercer.arrays import Array
 
-_NORMAL = 1.482602218505602  # 1/Φ⁻¹(3/4): what makes a MAD a standard deviation
+NORMAL = 1.482602218505602  # 1/Φ⁻¹(3/4): what makes a MAD a standard deviation
 _MANY = 0.25  # share of rows beyond a cut-off from which the median is no longer trusted
 
 
@@ -40,7 +40,7 @@ def medians(values: Array, counts: Array) -> Array:
 def median_and_deviation(values: Array, counts: Array) -> tuple[Array, Array]:
     """Return medians (b,) and 1.4826·median|x - median| (b,) of columns (n, b)."""
     middle = medians(values, counts)
-    return middle, _NORMAL * medians(np.abs(values - middle), counts)
+    return middle, NORMAL * medians(np.abs(values - middle), counts)
 
 
 def shortest_half(values: Array, counts: Array) -> tuple[float, float]:
@@ -58,7 +58,7 @@ def shortest_half(values: Array, counts: Array) -> tuple[float, float]:
     lengths = y[ends[starts]] - y[starts]
     best = int(np.argmin(lengths))
     middle = 0.5 * y[starts[best]] + 0.5 * y[ends[starts[best]]]
-    return float(middle), float(_NORMAL * lengths[best] / 2)
+    return float(middle), float(NORMAL * lengths[best] / 2)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -88,7 +88,7 @@ class RobustPCA(PCA):
 
     Notes
     -----
-    Cost: the rows are read 20 to 40 times; `plan_` prices the last solve only. Beside what
+    Cost: the rows are read 25 to 45 times; `plan_` prices the last solve only. Beside what
     PCA takes, a few numbers per row are kept. Rows that can be read once only are refused.
 
     Examples
@@ -208,7 +208,7 @@ class RobustPCA(PCA):
         state = of_sphere(begun, k, bool(self.standardize), self.whiten)
         judging = min(judging, state["rank_"])
         judged = _judged_by(table, state, judging)
-        clean = judged.clean(table.heard)
+        clean = table.clean(judged)
         return judged_state(state, judged, clean, judging)
 
     def _from_rounds(self, begun: Sphere, judging: int) -> dict[str, Any]:
