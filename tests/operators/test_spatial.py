@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.operators import Placed, spatial_median, spatial_spread
+from mercer.operators import Placed, spatial_median
 from mercer.sources import ArrayBlocks, in_memory
 
 
@@ -108,30 +108,3 @@ def test_a_file_is_walked_as_often_as_is_said():
     found = spatial_median(rows, np.ones(90))
     assert source.walks - before == found.walks
     np.testing.assert_allclose(found.centring.mean, median_of(X)[0], atol=1e-12)
-
-
-def test_spreads_give_every_column_the_same_share_of_the_signs():
-    rng = np.random.default_rng(9)
-    X = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4)) * [1e-3, 1, 50, 1e4]
-    X[:60] *= 1e6
-    counts = rng.integers(1, 3, 200).astype(float)
-    rows = Placed.of(in_memory(X), counts, 0.0)
-    factor = spatial_spread(rows, counts, None)
-    m = spatial_median(rows, counts, factor).centring.mean
-    d = (X - m) * factor
-    u = d / np.linalg.norm(d, axis=1)[:, None]
-    np.testing.assert_allclose(counts @ u**2 / counts.sum(), 0.25, atol=1e-6)
-    scaled = spatial_spread(Placed.of(in_memory(X * [1, 3, 1, 9]), counts, 0.0), counts, None)
-    shape = scaled * [1, 3, 1, 9] / factor
-    np.testing.assert_allclose(shape, shape[0], rtol=1e-6)
-
-
-def test_constant_columns_keep_the_factor_one():
-    X = np.random.default_rng(10).normal(size=(50, 3)) * [1, 0, 7] + 2
-    factor = spatial_spread(Placed.of(in_memory(X), None, 0.0), np.ones(50), None)
-    assert factor[1] == 1
-    assert factor[0] > factor[2]
-    weighted = spatial_spread(
-        Placed.of(in_memory(X), None, 0.0), np.ones(50), np.array([1.0, 2.0, 3.0])
-    )
-    np.testing.assert_allclose(weighted, factor * [1, 2, 3])

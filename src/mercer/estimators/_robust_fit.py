@@ -19,7 +19,7 @@ from mercer.estimators._robust_scales import (
     upper_median,
 )
 from mercer.estimators.pca import PCA
-from mercer.operators import Centring, Placed, Signs, spatial_median, spatial_spread
+from mercer.operators import Centring, Placed, Signs, column_scales, spatial_median
 from mercer.selection import share
 from mercer.sources import Source
 
@@ -184,12 +184,15 @@ def sphere(
 ) -> Sphere:
     """Return the axes of the spatial signs; `root` (p,) are factors of the columns, or None.
 
-    `solver` is a PCA of so many components. With ``standardize`` the columns are brought to
-    one spread first.
+    `solver` is a PCA of so many components. With ``standardize`` the columns are divided
+    by their MAD first.
     """
     counts = table.counts
     rows = Placed.of(table.source, table.weights, table.block_bytes)
-    factor = spatial_spread(rows, counts, root) if standardize else root
+    factor = root
+    if standardize:
+        scales = column_scales(rows, counts)
+        factor = 1 / np.where(scales > 0, scales, 1.0) * (1.0 if root is None else root)
     median = spatial_median(rows, counts, factor)
     if warns and not median.met:
         warn(
@@ -270,18 +273,19 @@ def reweighted(begun: Sphere, axes: int, solver: PCA) -> Rounds:
     v, deviation, middle = begun.first(axes)
     judged = table.judge(begun.centring, v, deviation, middle)
     clean = table.clean(judged, 0.0)
-    seen = {_digest(clean)}
+    held = table.counts > 0  # rows that count nothing do not keep the rounds going
+    seen = {_digest(clean[held])}
     for number in range(ROUNDS):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the last fit speaks for all
             fitted = solver._fitted(table.source, table.counts * clean)
         new = table.clean(_judged(table, fitted, begun=number == 0))
-        if np.array_equal(new, clean):
-            return Rounds(clean, number + 1, True)
+        if np.array_equal(new[held], clean[held]):
+            return Rounds(new, number + 1, True)
         clean = new
-        if _digest(clean) in seen:
+        if _digest(clean[held]) in seen:
             return Rounds(clean, number + 1, False)
-        seen.add(_digest(clean))
+        seen.add(_digest(clean[held]))
     return Rounds(clean, ROUNDS, False)
 
 

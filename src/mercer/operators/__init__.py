@@ -14,6 +14,7 @@ from mercer.operators._centred_kernel import (
 from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
+from mercer.operators._column_scales import column_scales
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
@@ -26,7 +27,7 @@ from mercer.operators._running_svd import RunningSvd, sketch_rank
 from mercer.operators._signs import Signs
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
-from mercer.operators._spatial import SpatialMedian, spatial_median, spatial_spread
+from mercer.operators._spatial import SpatialMedian, spatial_median
 from mercer.operators._walk import Journal, Sums, fetched, fold
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "block_length",
     "centred",
     "choose",
+    "column_scales",
     "fetched",
     "fold",
     "gram_bytes",
@@ -74,6 +76,5 @@ __all__ = [
     "side_dtype",
     "sketch_rank",
     "spatial_median",
-    "spatial_spread",
     "take_out",
 ]

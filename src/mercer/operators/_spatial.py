@@ -7,12 +7,10 @@ import numpy as np
 
 from mercer.arrays import EPS, Array
 from mercer.operators._centring import Centring
-from mercer.operators._placed import Placed, deviations, norms, rounding_of
+from mercer.operators._placed import Placed, norms, rounding_of
 
 _DEPTH = 5  # steps that one extrapolation looks back to
 _TRY_ROW = 6  # walks after which the nearest row is tried in the place of the median
-_SPREAD_TOL = 1e-10  # relative, of the column spreads
-_SPREAD_WALKS = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,7 +80,7 @@ def spatial_median(
                 best, history = point, []
                 continue
         history = [*history, best][-_DEPTH:] if best.on_rows == 0 else []
-        point = search.at(_extrapolated(history) if len(history) > 1 else best.step)
+        point = search.at(_ahead(history) if len(history) > 1 else best.step)
         if len(history) > 1 and not point.better(best):
             history = []
             point = search.at(best.step)
@@ -170,45 +168,11 @@ class _Search:
         )
 
 
-def _extrapolated(history: list[_Point]) -> Array:
+def _ahead(history: list[_Point]) -> Array:
     """Return the combination of past steps whose residual is least (Anderson)."""
-    residuals = np.array([point.step - point.offset for point in history])
-    last, steps = residuals[-1], history[-1].step
-    differences = (residuals[1:] - residuals[:-1]).T
-    moved = np.diff(np.array([point.step for point in history]), axis=0).T
-    weights = np.linalg.lstsq(differences, last, rcond=1e-10)[0]
-    found = steps - moved @ weights
-    return np.asarray(found if np.isfinite(found).all() else steps)
-
-
-def spatial_spread(rows: Placed, counts: Array, weight: Array | None) -> Array:
-    """Return factors (p,) with which every column has the same share of the signs.
-
-    With u = x̃/‖x̃‖ about the median, Σw u_j² = Σw/p for all columns j: a scale of columns
-    that no far row can move [Hettmansperger2002]_ (diagonal). Median and factors are
-    updated in one walk. Columns that are constant keep the factor one. The overall size is
-    settled elsewhere. `weight` (p,) or None are factors that come on top.
-    """
-    p = rows.shape[1]
-    offset, factor = np.zeros(p), np.ones(p)
-    for walk in range(_SPREAD_WALKS):
-        centring = Centring(rows.origin, offset, rows.exponent, factor)
-        squares, pull, inverse, total = np.zeros(p), np.zeros(p), 0.0, 0.0
-        for part, y in rows.blocks():
-            d = deviations(y, centring)
-            r = norms(d)
-            w = np.where(r > 0, counts[part], 0.0)
-            d /= np.where(r > 0, r, 1.0)[:, None]
-            squares += w @ (d * d)
-            pull += w @ d
-            inverse += float(np.sum(w / np.where(r > 0, r, 1.0)))
-            total += float(np.sum(w))
-        live = squares > (p * EPS) ** 2 * total
-        share = squares[live] * np.sum(live) / max(total, EPS)
-        offset = offset + (pull / inverse / factor if inverse > 0 else 0.0)
-        factor = factor.copy()
-        factor[live] /= np.sqrt(share)
-        factor[~live] = 1.0
-        if walk and np.all(np.abs(share - 1) <= _SPREAD_TOL):
-            break
-    return factor if weight is None else factor * weight
+    steps = np.array([point.step for point in history])
+    residuals = steps - np.array([point.offset for point in history])
+    differences, moved = np.diff(residuals, axis=0).T, np.diff(steps, axis=0).T
+    weights = np.linalg.lstsq(differences, residuals[-1], rcond=1e-10)[0]
+    found = steps[-1] - moved @ weights
+    return np.asarray(found if np.isfinite(found).all() else steps[-1])
