@@ -287,7 +287,7 @@ def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
     return counts
 
 
-def plan(estimator: SpectralEstimator, X: Any) -> Plan:
+def plan(estimator: SpectralEstimator, X: Any, *, sample_weight: Any = None) -> Plan:
     """Return the plan that ``estimator.fit(X)`` would follow, without fitting.
 
     As before a fit, the machine is measured for about a second, once, where the forecast
@@ -299,6 +299,8 @@ def plan(estimator: SpectralEstimator, X: Any) -> Plan:
         An unfitted or fitted estimator; it is not changed.
     X : array, sparse matrix or frame of shape (n_samples, n_features)
         The rows it would be fitted to.
+    sample_weight : array of shape (n_samples,) or None
+        The repeat counts it would be fitted with.
 
     Examples
     --------
@@ -316,4 +318,6 @@ def plan(estimator: SpectralEstimator, X: Any) -> Plan:
         )
     blank = clone(estimator)
     blank._check_parameters()
-    return planned(blank._problem(blank._admit(X, reset=True)))
+    source = blank._admit(X, reset=True)
+    weights = repeat_counts(sample_weight, _row_count(source, sample_weight))
+    return planned(blank._problem(source, weights))
