@@ -1,8 +1,12 @@
+import decimal
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse
 
-from mercer import KernelPCA
+from mercer import PCA, KernelPCA
 from mercer.errors import InputError
 from mercer.estimators._weights import added_up, cut_along, twins
 from mercer.kernels import RBF
@@ -69,3 +73,55 @@ def test_few_rows_that_stand_often_are_few(rng):
     model = KernelPCA(2, kernel=RBF(1.5)).fit(X)
     assert model.preimage_errors_ == {}
     assert model.inverse_transform(model.transform(X)).shape == X.shape
+
+
+COUNTS = [1, 2, 0, 3, 1, 2]
+FORMS = {
+    "tuple": tuple,
+    "int8": lambda w: np.array(w, np.int8),
+    "float32": lambda w: np.array(w, np.float32),
+    "objects": lambda w: np.array(w, object),
+    "decimals": lambda w: [decimal.Decimal(one) for one in w],
+    "pandas": lambda w: pd.Series(w, index=list("fedcba")),
+    "nullable": lambda w: pd.Series(w, dtype="Int64"),
+    "polars": pl.Series,
+    "memory": lambda w: memoryview(np.array(w)),
+    "a mask of nothing": lambda w: np.ma.masked_array(w, [False] * 6),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_weights_in_any_form_are_read_by_position(form):
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    wanted = PCA(2).fit(X, sample_weight=COUNTS).explained_variance_
+    given = FORMS[form](COUNTS)
+    found = PCA(2).fit(X, sample_weight=given).explained_variance_
+    np.testing.assert_array_equal(found, wanted)
+    model = KernelPCA(2, kernel=RBF(1.0)).fit(X, sample_weight=given)
+    other = KernelPCA(2, kernel=RBF(1.0)).fit(X, sample_weight=COUNTS)
+    np.testing.assert_array_equal(model.eigenvalues_, other.eigenvalues_)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (pd.Series([1, None, 2, 1, 1, 1], dtype="Int64"), "nan at row 1|row 1 of Series"),
+        (pl.Series([1, 1, None, 1, 1, 1]), "nan at row 2"),
+        (pl.Series([1.0, 1, 1, -2, 1, 1]), "-2.0 at row 3"),
+        ([1, 1, 1, 1, np.inf, 1], "inf at row 4"),
+        (np.ma.masked_array(np.ones(6), np.arange(6) == 5), "nan at row 5"),
+        (["1"] * 6, "no real number at row 0 of list"),
+        (np.array([1, 1, "1", 1, 1, 1], object), "no real number at row 2"),
+        (np.ones(6, "m8[s]"), "must be numbers"),
+        (2.0, "one number per row"),
+        (iter([1] * 6), "must be numbers"),
+    ],
+    ids=range(10),
+)
+def test_what_is_no_weight_is_named_by_its_row(wrong, words):
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    for model in (PCA(2), KernelPCA(2, kernel=RBF(1.0))):
+        for act in (model.fit, model.partial_fit):
+            with pytest.raises(InputError, match=words) as error:
+                act(X, sample_weight=wrong)
+            assert str(error.value).count("\n") == 2

@@ -239,19 +239,7 @@ def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
     """Return weights as float64 (n,), or None; their sum must exceed one unless `few`."""
     if weights is None:
         return None
-    try:
-        given = np.asarray(weights)
-        if given.dtype.kind == "c":  # NumPy would drop the imaginary part
-            raise TypeError
-        counts = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        each = enumerate(weights if np.iterable(weights) else [weights])
-        rows = [i for i, weight in each if not isinstance(weight, Real)]
-        raise InputError(
-            "weights must be numbers",
-            got=f"no real number at row {rows[0] if rows else 0} of {type(weights).__name__}",
-            fix="pass one number per row",
-        ) from None
+    counts = _as_numbers(weights)
     if counts.shape != (n,):
         raise InputError(
             "sample_weight must hold one number per row",
@@ -285,6 +273,25 @@ def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
             fix="rescale: w * len(w) / w.sum()",
         )
     return counts
+
+
+def _as_numbers(weights: Any) -> Any:
+    """Return weights as float64: numbers, a series or a list, and no text that looks so."""
+    try:
+        given = np.asarray(weights)
+        text = given.dtype.kind == "O" and any(isinstance(w, str | bytes) for w in given.flat)
+        if text or given.dtype.kind not in "biufO":  # NumPy would make numbers of them
+            raise TypeError
+        counts = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        each = enumerate(weights if np.iterable(weights) else [weights])
+        rows = [i for i, weight in each if not isinstance(weight, Real)]
+        raise InputError(
+            "weights must be numbers",
+            got=f"no real number at row {rows[0] if rows else 0} of {type(weights).__name__}",
+            fix="pass one number per row",
+        ) from None
+    return np.where(weights.mask, np.nan, counts) if np.ma.is_masked(weights) else counts
 
 
 def plan(estimator: SpectralEstimator, X: Any, *, sample_weight: Any = None) -> Plan:
