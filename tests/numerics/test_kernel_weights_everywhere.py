@@ -16,7 +16,7 @@ from weighted import (
     written,
 )
 
-from mercer import KernelPCA, LandmarkFeatures, RandomFeatures
+from mercer import KernelPCA, RandomFeatures
 from mercer.errors import DataWarning, InputError
 from mercer.kernels import RBF, Function, Linear, Precomputed, Sigmoid
 
@@ -208,19 +208,6 @@ def test_a_sample_of_an_indefinite_kernel_counts_repeats():
         return quiet(Signs.sampled, task, 1.0).negative_share
 
     assert share(X, w.astype(float)) == pytest.approx(share(R, None), rel=1e-9)
-
-
-def test_landmark_features_count_repeats():
-    X, w, R = table(12)
-    some = np.flatnonzero(w)[::4]
-    first = (np.cumsum(w) - w)[some]
-    one = LandmarkFeatures(40, sampler=some).fit(X, sample_weight=w)
-    two = LandmarkFeatures(40, sampler=first).fit(R)
-    assert one.kernel_.lengthscale == pytest.approx(two.kernel_.lengthscale, rel=TOL)
-    assert one.residual_trace_ == pytest.approx(two.residual_trace_, rel=1e-9)
-    near(one.transform(X[:5]), two.transform(X[:5]), TOL, "features")
-    zero = np.where(np.arange(N) < 60, 0.0, 1.0)
-    assert LandmarkFeatures(30).fit(X, sample_weight=zero).landmark_indices_.min() >= 60
 
 
 def test_random_features_take_the_median_of_repeats():

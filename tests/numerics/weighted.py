@@ -4,6 +4,7 @@ A way is a function ``(X, w, folder) -> model``; ``w`` is None where rows stand 
 count. A new path, or another kind of rows, is one line more in `LINEAR` or `KERNEL`.
 """
 
+import json
 import warnings
 
 import numpy as np
@@ -80,11 +81,25 @@ def _file(end, path="auto", **options):
 
 
 def written(X, path):
-    """Write rows to a file of the kind that its name says."""
+    """Write rows to a file of the kind that its name says, once."""
+    if path.exists():
+        return path
     if path.suffix == ".npy":
         np.save(path, X)
     elif path.suffix == ".csv":
         np.savetxt(path, X, delimiter=",", fmt="%.17g")
+    elif path.suffix == ".h5":
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            file["rows"] = X
+    elif path.suffix == ".zarr":
+        import zarr
+
+        zarr.save_array(path, X)
+    elif path.suffix == ".ndjson":
+        lines = [json.dumps({f"c{i}": x for i, x in enumerate(row)}) for row in X.tolist()]
+        path.write_text("\n".join(lines))
     elif path.suffix == ".npz":
         scipy.sparse.save_npz(path, scipy.sparse.csr_array(X))
     else:
@@ -152,6 +167,13 @@ def _frame(library):
     return fit
 
 
+def _lazy(X, w, folder):
+    import polars as pl
+
+    frame = pl.scan_parquet(written(X, folder / f"lazy{len(X)}.parquet"))
+    return PCA(3, tol=TIGHT).fit(frame, sample_weight=w)
+
+
 CSR = scipy.sparse.csr_array
 LINEAR = {
     **{f"{p} dense": _on(p) for p in ("svd", "gram", "krylov", "auto")},
@@ -164,7 +186,8 @@ LINEAR = {
     **{f"{p} file": _file(".npy", p) for p in ("svd", "gram", "krylov")},
     "krylov file standardised": _file(".npy", "krylov", standardize=True),
     "text file": _file(".csv"),
-    "parquet file": _file(".parquet"),
+    **{f"{end} file": _file(f".{end}") for end in ("parquet", "h5", "zarr", "ndjson")},
+    "lazy frame": _lazy,
     **{f"sparse file {p}": _file(".npz", p) for p in ("gram", "krylov")},
     "iterator": _iterator,
     "function": _function,

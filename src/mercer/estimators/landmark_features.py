@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.estimators._base import repeat_counts
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._kernel_back import as_known
 from mercer.estimators._kernel_parameters import KernelParameters
@@ -65,7 +64,7 @@ class LandmarkFeatures(
     residual_ : ndarray of shape (n,)
         k(x, x) - ‖f(x)‖² ≥ 0 of the training rows.
     residual_trace_ : float
-        t = Σ w·residual: no eigenvalue of K, centred or not, is off by more.
+        t = Σ residual: no eigenvalue of K, centred or not, is off by more.
     kernel_ : Kernel
         The kernel with its parameters as numbers.
     n_landmarks_, n_samples_, n_features_in_ : int
@@ -117,7 +116,7 @@ class LandmarkFeatures(
         tags.input_tags.sparse = not isinstance(kernel, Kernel) or kernel.takes_sparse
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the landmarks among the rows of X; a failed call changes nothing.
 
         n·m·(2p + 2m) flops, n·m numbers.
@@ -128,9 +127,6 @@ class LandmarkFeatures(
             Training rows. They are read and never written to.
         y : None
             Ignored; there for pipelines.
-        sample_weight : array of shape (n_samples,) or None
-            Repeat counts: weight 2 is the same as the row standing twice. A row of weight
-            zero is no landmark.
 
         Returns
         -------
@@ -139,7 +135,7 @@ class LandmarkFeatures(
         blank = clone(self)
         check_parameters(blank)
         source = blank._admit(X, reset=True)
-        publish(self, blank._fitted(source, repeat_counts(sample_weight, source.shape[0])))
+        publish(self, blank._fitted(source))
         return self
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
@@ -151,18 +147,17 @@ class LandmarkFeatures(
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         return source
 
-    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+    def _fitted(self, source: Source) -> dict[str, Any]:
         """Return the fitted attributes."""
         n = source.shape[0]
-        frame = KernelRows.of(source, self._given, False, self._numeric, weights)
+        frame = KernelRows.of(source, self._given, False, self._numeric, None)
         rows = frame.ready(source)
-        seen = frame.kernel.resolve(rows[spread_evenly(n, weights, _SAMPLE)])
+        seen = frame.kernel.resolve(rows[spread_evenly(n, None, _SAMPLE)])
         found = choose(
             seen,
             rows,
             self.n_landmarks,
             sampler=self.sampler,
-            weights=weights,
             stop=0.0 if self.tol is None else float(self.tol),
             seed=seed_of(self.random_state),
         )
@@ -186,9 +181,9 @@ class LandmarkFeatures(
             "_marks": found.landmarks,
         }
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit to X and return its features, the same as ``fit(X).transform(X)``."""
-        return self.fit(X, y, **fit_params).factor_.copy()
+        return self.fit(X, y).factor_.copy()
 
     def transform(self, X: Any) -> Any:
         """Return the features F (n_samples, m): 2mp + m² flops a row.
