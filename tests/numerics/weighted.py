@@ -174,6 +174,16 @@ def _lazy(X, w, folder):
     return PCA(3, tol=TIGHT).fit(frame, sample_weight=w)
 
 
+def _dask(**options):
+    def fit(X, w, _folder):
+        import dask.array as da
+
+        rows = da.from_array(X, chunks=(max(1, len(X) // 3), X.shape[1]))
+        return PCA(3, tol=TIGHT, **options).fit(rows, sample_weight=w)
+
+    return fit
+
+
 CSR = scipy.sparse.csr_array
 LINEAR = {
     **{f"{p} dense": _on(p) for p in ("svd", "gram", "krylov", "auto")},
@@ -194,6 +204,8 @@ LINEAR = {
     "checkpoint": _checkpoint,
     "pandas": _frame("pandas"),
     "polars": _frame("polars"),
+    "dask": _dask(),
+    "dask standardised": _dask(standardize=True),
     "stream": _streamed(),
     "stream sparse": _streamed(CSR),
     "stream standardised": _streamed(standardize=True),

@@ -24,7 +24,7 @@ from mercer.estimators._parameters import check_parameters, learned, publish, se
 from mercer.estimators._planned import planned
 from mercer.planning import Path, PathEndedError, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
-from mercer.sources import Source
+from mercer.sources import Source, SpreadSource
 
 _log = logging.getLogger("mercer")
 _FIX = "see certificate_; ask for fewer components, a larger `tol`, or more `memory` or `time`"
@@ -94,7 +94,7 @@ class SpectralEstimator(
         blank._check_parameters()
         blank._journal = journal
         source = blank._admit(X, reset=True)
-        weights = repeat_counts(sample_weight, _row_count(source, sample_weight))
+        weights = counts_of(sample_weight, source)
         fitted = followed(self, X, y, lambda: blank._fitted(source, weights))
         fitted.pop("_journal", None)
         publish(self, fitted)
@@ -235,6 +235,13 @@ def _row_count(source: Source, weights: Any) -> int:
     return source.shape[0] if exact or np.ndim(weights) != 1 else len(weights)
 
 
+def counts_of(weights: Any, source: Source) -> Any:
+    """Return the repeat counts of the rows of a source, or None."""
+    if isinstance(source, SpreadSource):
+        return source.weights_of(weights)
+    return repeat_counts(weights, _row_count(source, weights))
+
+
 def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
     """Return weights as float64 (n,), or None; their sum must exceed one unless `few`."""
     if weights is None:
@@ -326,5 +333,4 @@ def plan(estimator: SpectralEstimator, X: Any, *, sample_weight: Any = None) -> 
     blank = clone(estimator)
     blank._check_parameters()
     source = blank._admit(X, reset=True)
-    weights = repeat_counts(sample_weight, _row_count(source, sample_weight))
-    return planned(blank._problem(source, weights))
+    return planned(blank._problem(source, counts_of(sample_weight, source)))

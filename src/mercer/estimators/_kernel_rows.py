@@ -11,7 +11,8 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators._door import admit, refuse_bad_cells
 from mercer.estimators._held import held_rows
-from mercer.estimators._pca_paths import Recipe, describe, root_feature_weight
+from mercer.estimators._pca_paths import describe
+from mercer.estimators._pca_recipe import Recipe, root_feature_weight
 from mercer.kernels import (
     FeatureMap,
     Kernel,
