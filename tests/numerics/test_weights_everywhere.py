@@ -18,8 +18,11 @@ from weighted import (
 
 import mercer
 from mercer import PCA
+from mercer.arrays import asarray_like
 from mercer.diagnostics import sampling_error
 from mercer.errors import InputError
+from mercer.operators import Centring, centred, rows_of
+from mercer.sources import DenseSource
 
 TOL = 1e-9
 CHANGED = ("float32", "standardised", "removed")  # ways that analyse other numbers than X
@@ -143,3 +146,21 @@ def test_the_plan_knows_the_weights():
     assert made.problem.components == PCA().fit(X, sample_weight=w).n_components_ == 24
     with pytest.raises(InputError, match="one number per row"):
         mercer.plan(PCA(), X, sample_weight=np.ones(5))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sums_and_products_in_any_library(xp, dtype):
+    """What a device is given: scatter, X̃ᵀX̃V and X̃X̃ᵀ of arrays of other libraries."""
+    X, w = (gapped(80, 6, 11) + 3).astype(dtype), counts_of(80, 11)
+    V = np.random.default_rng(11).standard_normal((6, 2))
+    found = []
+    for rows, weights in ((X, w.astype(float)), (np.repeat(X, w, axis=0), None)):
+        table = rows_of(DenseSource(xp.asarray(rows)), weights, dtype)
+        moments = table.scatter()
+        centring = Centring(table.origin, moments.offset, table.exponent, None)
+        product = centred(table, centring).gram_matmat(asarray_like(V, table.like, None))
+        sums = (np.asarray(xp.numpy(part), float) for part in (moments.scatter, product))
+        found.append([moments.total, *(4.0**table.exponent * part for part in sums)])
+    tol = TOL if dtype is np.float64 else 1e-5
+    for one, two in zip(*found, strict=True):
+        near(one, two, tol, "sums")
