@@ -76,7 +76,7 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
     return scan(checked)
 
 
-def admit_source(estimator: Any, source: BlockSource, *, reset: bool) -> BlockSource:
+def admit_source(estimator: Any, source: Any, *, reset: bool) -> Any:
     """Return `source` after the checks of its columns; its rows are looked at when read."""
     p, names = source.shape[1], source.names
     if reset:

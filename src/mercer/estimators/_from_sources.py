@@ -14,12 +14,23 @@ from mercer.errors import BudgetError, InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._checkpoint import Checkpoint
 from mercer.estimators._door import admit_source
+from mercer.estimators._spread import projected_parts, reading_parts, refuse_spread
 from mercer.estimators._written import writer_of
 from mercer.operators import block_length, fetched
-from mercer.sources import ArrayBlocks, BlockSource, Source, in_memory, is_scannable, scan
+from mercer.sources import (
+    ArrayBlocks,
+    BlockSource,
+    Source,
+    SpreadSource,
+    in_memory,
+    is_scannable,
+    is_spread,
+    scan,
+)
 
 _MOST, _LEAST = 128e6, 1e6  # bytes of a block
 _SMALL = 64e3  # bytes of a block where all rows are fewer
+_PART_BLOCK = 16e6  # bytes of a block in which a part of a cluster is walked
 _BLOCKS = 16  # parts of the memory allowed that a block may take
 
 
@@ -63,16 +74,17 @@ class SourceEstimator(SpectralEstimator):
             source = super()._admit(X, reset=reset)
         else:
             opened = scan(X)
-            if isinstance(opened, BlockSource):
+            if isinstance(opened, BlockSource | SpreadSource):
                 source = admit_source(self, opened, reset=reset)
             else:
                 source = super()._admit(opened.array, reset=reset)
-        if self._journal is not None and not isinstance(source, BlockSource):
+        if self._journal is not None and source.array is not None:
             source = ArrayBlocks(source, getattr(self, "feature_names_in_", None))
         return source
 
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         if self._journal is not None:
+            refuse_spread(source, "a checkpoint")
             assert isinstance(source, BlockSource)
             if not source.recognisable:
                 raise InputError(
@@ -96,6 +108,8 @@ class SourceEstimator(SpectralEstimator):
 
     def _block_bytes(self, source: Source) -> float:
         """Return the size of a block in memory: 0 where the rows are held anyway."""
+        if isinstance(source, SpreadSource):
+            return _PART_BLOCK
         if not isinstance(source, BlockSource):
             return 0.0
         most = min(_MOST, max(_LEAST, self._budget() / _BLOCKS))
@@ -106,6 +120,8 @@ class SourceEstimator(SpectralEstimator):
 
     def _reading(self, source: Source) -> dict[str, Any]:
         """Return what the planner may know of rows that are read block by block."""
+        if isinstance(source, SpreadSource):
+            return reading_parts(source)
         if not isinstance(source, BlockSource):
             return {}
         return {
@@ -213,7 +229,13 @@ def _or_written(wrapped: Any) -> Any:
         out : path or None
             File to which the coordinates are written block by block: .npy, .csv, .tsv or
             .parquet. It appears when it is complete, and its path is returned.
+
+        Returns
+        -------
+        ndarray, or a Dask array that is not computed yet where X is one
         """
+        if is_spread(X) or isinstance(X, SpreadSource):
+            return projected_parts(self, X, out)
         if out is None:
             return wrapped(self, X)
         if not isinstance(out, str | os.PathLike):
@@ -247,6 +269,6 @@ def counted_shape(source: Source, weights: Any) -> tuple[int, int]:
     Before the rows of a file are counted, there are enough of them for every column.
     """
     n, p = source.shape
-    if weights is not None:
+    if weights is not None and not isinstance(source, SpreadSource):
         return int(np.sum(weights) * (1 + 1e-12)), p
     return (n if getattr(source, "counted", True) else max(n, p), p)

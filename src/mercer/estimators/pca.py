@@ -14,13 +14,8 @@ from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._from_sources import SourceEstimator, counted_shape
 from mercer.estimators._held import held_rows
 from mercer.estimators._parameters import check_fitted
-from mercer.estimators._pca_paths import (
-    Found,
-    Recipe,
-    refuse_constant,
-    root_feature_weight,
-    solve,
-)
+from mercer.estimators._pca_paths import refuse_constant, solve
+from mercer.estimators._pca_recipe import Found, Recipe, root_feature_weight
 from mercer.estimators._pca_stream import PCAStream
 from mercer.operators import centred, gram_flops, rows_of
 from mercer.planning import Path, Problem

@@ -28,6 +28,7 @@ from mercer.operators._signs import Signs
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
 from mercer.operators._spatial import SpatialMedian, spatial_median
+from mercer.operators._spread_rows import CentredParts, SpreadRows
 from mercer.operators._walk import Journal, Sums, fetched, fold
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "CentredBlocks",
     "CentredColumns",
     "CentredKernel",
+    "CentredParts",
     "CentredRows",
     "CentredSparse",
     "CentredSparseColumns",
@@ -58,6 +60,7 @@ __all__ = [
     "Signs",
     "SparseRows",
     "SpatialMedian",
+    "SpreadRows",
     "Sums",
     "block_length",
     "centred",

@@ -64,7 +64,9 @@ def candidates(problem: Problem) -> list[Path]:
     tall = problem.rows >= problem.cols
     paths = [_svd(problem, machine)]
     paths.append(_gram(problem, machine) if tall else _dual(problem, machine))
-    if problem.allowed is not None and "gram" in problem.allowed and not tall:
+    if problem.parts and not tall:  # n×n numbers would have to be gathered
+        paths[-1] = _gram(problem, machine)
+    elif problem.allowed is not None and "gram" in problem.allowed and not tall:
         paths.append(_gram(problem, machine))
     if 3 * problem.components <= problem.smaller and problem.smaller > 20:
         paths.append(_krylov(problem, machine))

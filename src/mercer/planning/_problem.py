@@ -75,6 +75,8 @@ class Problem:
         How often they can be read.
     kept : bool
         Whether the sums of a pass are kept for a checkpoint as well.
+    parts : int
+        Parts of rows that are never gathered; 0 for rows that come here.
     """
 
     rows: int
@@ -94,6 +96,7 @@ class Problem:
     read_seconds: float = 0.0
     max_passes: float = float("inf")
     kept: bool = False
+    parts: int = 0
 
     @property
     def rates(self) -> Machine:

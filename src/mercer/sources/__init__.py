@@ -5,18 +5,23 @@ from mercer.sources._base import Source
 from mercer.sources._blocks import BlockSource, bad_cell, bad_cell_error
 from mercer.sources._in_memory import DenseSource, SparseSource, in_memory
 from mercer.sources._mapped import MappedSource
-from mercer.sources._scan import is_scannable, scan
+from mercer.sources._scan import is_scannable, is_spread, scan
+from mercer.sources._spread import PartBlocks, SpreadSource, Work
 
 __all__ = [
     "ArrayBlocks",
     "BlockSource",
     "DenseSource",
     "MappedSource",
+    "PartBlocks",
     "Source",
     "SparseSource",
+    "SpreadSource",
+    "Work",
     "bad_cell",
     "bad_cell_error",
     "in_memory",
     "is_scannable",
+    "is_spread",
     "scan",
 ]
