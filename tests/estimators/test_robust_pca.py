@@ -280,3 +280,26 @@ def test_what_is_refused():
     X[4, 1] = np.inf
     with pytest.raises(InputError, match="row 4, column 1"):
         mercer.RobustPCA(1).fit(X)
+
+
+def test_rows_in_parts_are_refused_and_projected():
+    dask = pytest.importorskip("dask.array")
+    X, _, _ = table(17, 60, 4, 0.1, "radial")
+    model = mercer.RobustPCA(2).fit(X)
+    parts = dask.from_array(X, chunks=(20, 4))
+    with pytest.raises(NotSupportedError, match="rows in parts are not judged"):
+        mercer.RobustPCA(2).fit(parts)
+    with pytest.raises(NotSupportedError, match="rows in parts are not judged"):
+        model.distances(parts)
+    np.testing.assert_allclose(model.transform(parts), model.transform(X), rtol=1e-9)
+
+
+def test_coordinates_leave_as_onnx(tmp_path):
+    pytest.importorskip("onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, _, _ = table(18, 60, 4, 0.1, "radial")
+    model = mercer.RobustPCA(2, standardize=True, whiten=True).fit(X)
+    mercer.export_onnx(model, tmp_path / "robust.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "robust.onnx")
+    (found,) = session.run(None, {session.get_inputs()[0].name: X})
+    np.testing.assert_allclose(found, model.transform(X), atol=1e-12)

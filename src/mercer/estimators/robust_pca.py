@@ -12,7 +12,7 @@ from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._from_sources import counted_shape
 from mercer.estimators._parameters import check_fitted, learned
-from mercer.estimators._pca_paths import root_feature_weight
+from mercer.estimators._pca_recipe import root_feature_weight
 from mercer.estimators._robust_fit import (
     Judged,
     Sphere,
@@ -25,7 +25,7 @@ from mercer.estimators._robust_fit import (
 from mercer.estimators._robust_state import judged_state, of_rounds, of_sphere
 from mercer.estimators.pca import PCA
 from mercer.operators import Placed
-from mercer.sources import Source
+from mercer.sources import Source, SpreadSource
 
 _log = logging.getLogger("mercer")
 _NAMED = 10  # outlying rows that a log line names
@@ -108,7 +108,11 @@ class RobustPCA(PCA):
 
     _takes_batches = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: rule for name, rule in PCA._parameter_constraints.items() if name != "forget"},
+        **{
+            name: rule
+            for name, rule in PCA._parameter_constraints.items()
+            if name not in ("forget", "missing")
+        },
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
@@ -175,8 +179,9 @@ class RobustPCA(PCA):
             )
         return super().fit(X, y, sample_weight=sample_weight)
 
-    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+    def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
         """Return the fitted attributes; nothing is published before all is well."""
+        _refuse_parts(source)
         self._refuse_once(source)
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         shape = counted_shape(source, weights)
@@ -262,6 +267,7 @@ class RobustPCA(PCA):
         """
         check_fitted(self)
         source = self._admit(X, reset=False)
+        _refuse_parts(source)
         centring, k = self._centring, self.n_judging_
         origin = np.asarray(centring.origin, np.float64)
         rows = Placed(source, origin, centring.exponent, self._block_bytes(source))
@@ -306,6 +312,15 @@ class RobustPCA(PCA):
 def _judged_by(table: Table, state: dict[str, Any], k: int) -> Judged:
     axes = np.asarray(state["components_"][:k], np.float64).T
     return table.judge(state["_centring"], axes, state["_unit_deviations"][:k])
+
+
+def _refuse_parts(source: Source) -> None:
+    if isinstance(source, SpreadSource):
+        raise NotSupportedError(
+            "rows in parts are not judged: medians need all of them",
+            got=source.label,
+            fix="write them to a file, and pass its path; or compute them first",
+        )
 
 
 def _tell(outliers: Array, n: int) -> None:
