@@ -225,6 +225,15 @@ def test_nothing_but_outliers_in_a_column(standardize):
     assert model.components_[0, 2] == 0
 
 
+@each_method
+def test_constant_columns_are_not_standardised(method):
+    X = np.random.default_rng(19).normal(size=(50, 3)) * [3, 1, 0] + 2
+    with pytest.warns(mercer.DataWarning, match=r"constant columns(.|\n)*columns: 2"):
+        model = mercer.RobustPCA(2, method=method, standardize=True).fit(X)
+    assert model.components_[:, 2].tolist() == [0, 0]
+    assert np.isfinite(model.scale_).all()
+
+
 def test_how_many_axes():
     rng = np.random.default_rng(14)
     X = rng.normal(size=(400, 6)) * [8, 6, 1, 1, 1, 1]

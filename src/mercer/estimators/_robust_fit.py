@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import AccuracyWarning, InputError, warn
+from mercer.estimators._pca_paths import _warn_columns
 from mercer.estimators._robust_scales import (
     NORMAL,
     Orthogonal,
@@ -192,6 +193,9 @@ def sphere(
     factor = root
     if standardize:
         scales = column_scales(rows, counts)
+        if warns and not np.all(scales):
+            text = "constant columns cannot be standardised; they are only centred"
+            _warn_columns(text, scales == 0, "drop them")
         factor = 1 / np.where(scales > 0, scales, 1.0) * (1.0 if root is None else root)
     median = spatial_median(rows, counts, factor)
     if warns and not median.met:
