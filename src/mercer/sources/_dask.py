@@ -12,6 +12,7 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources._cells import Cells, stored_types
 from mercer.sources._dask_graph import run_tree
+from mercer.sources._dask_workers import workers
 from mercer.sources._scan import is_spread
 from mercer.sources._spread import PartBlocks, SpreadSource, Work, checked_counts
 
@@ -98,6 +99,10 @@ class DaskSource(SpreadSource):
         rows, result = run_tree(step, self.chunks(), firsts, weights, lengths, title)
         self.shape, self.counted = (rows, self.shape[1]), True
         return result
+
+    def workers(self) -> dict[str, Any]:
+        """See `SpreadSource.workers`."""
+        return workers()
 
     def weights_of(self, weights: Any) -> Any:
         """See `SpreadSource.weights_of`: a Dask array cut like the rows, or one in memory."""

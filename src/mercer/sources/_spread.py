@@ -70,6 +70,10 @@ class SpreadSource(Source):
     def mapped(self, function: Any, columns: int, dtype: Any) -> Any:
         """Return the rows of ``function(part)`` (n, columns), not computed before asked for."""
 
+    def workers(self) -> dict[str, Any]:
+        """Return who would do the work now, as the numbers of `planning.Workers`."""
+        return {}
+
     def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`: evenly spaced rows of every part; one pass."""
         share = max(1, -(-count // max(1, self.parts)))
