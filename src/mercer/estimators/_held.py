@@ -3,7 +3,7 @@
 from typing import Any
 
 from mercer.estimators._door import InputTypeError
-from mercer.sources import Source, is_scannable
+from mercer.sources import Source, SpreadSource, is_scannable, is_spread
 
 
 def held_rows(data: Any) -> Any:
@@ -16,10 +16,13 @@ def held_rows(data: Any) -> Any:
         return array
     if hasattr(data, "collect") or not is_scannable(data):
         return data
+    spread = is_spread(data) or isinstance(data, SpreadSource)
     name = getattr(data, "label", None)
     shown = f"{name}" if isinstance(name, str) else f"{str(data)[:300]!r}"
     raise InputTypeError(
         "this method needs rows in memory",
         got=f"{type(data).__name__} {shown}",
-        fix="load the file first, with np.load or polars.read_csv; mercer.PCA reads files",
+        fix="call X.compute() where the rows fit memory; mercer.PCA takes Dask collections"
+        if spread
+        else "load the file first, with np.load or polars.read_csv; mercer.PCA reads files",
     )

@@ -21,6 +21,7 @@ def fused(root: Any, prefix: str) -> Any:
     """
     from dask._task_spec import GraphNode, convert_legacy_graph
     from dask.delayed import Delayed
+    from dask.highlevelgraph import HighLevelGraph
 
     given = dict(root.__dask_graph__())
     graph = given | convert_legacy_graph(given)  # which leaves futures out
@@ -35,7 +36,8 @@ def fused(root: Any, prefix: str) -> Any:
             ]
         if len(inside) > 1:
             graph[key] = GraphNode.fuse(*[graph.pop(each) for each in inside], key=key)
-    return Delayed(root.key, graph)
+    whole = HighLevelGraph.from_collections(root.key, graph, dependencies=())
+    return Delayed(root.key, whole)
 
 
 def _dependencies(node: Any) -> Any:
