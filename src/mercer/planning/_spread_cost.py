@@ -38,7 +38,8 @@ def spread(path: "Path", p: Problem) -> "Path":
     levels = math.ceil(math.log(max(2, p.parts), ARITY))
     per_thread = _READING * p.block_bytes + min(_BLOCK, p.block_bytes) + block + _SPACE
     worker = workers.most * per_thread + (ARITY + 1 + levels) * result + 2 * columns
-    network = 4 / 3 * p.parts * result * share + (0 if workers.local else workers.count * columns)
+    network = 4 / 3 * p.parts * result * share
+    network += 0.0 if workers.local else workers.count * columns
     busy = min(workers.threads, max(1, p.parts))
     each = ((path.seconds - path.alone) / path.passes + p.read_seconds) / busy
     each += 4 / 3 * p.parts * _TASK / (workers.threads if workers.local else 1)

@@ -1,4 +1,4 @@
-"""Tasks that read a part and work on it at once, so that no chunk waits in a worker's memory."""
+"""Tasks that read a part and work on it at once: no chunk waits in the memory of a worker."""
 
 from collections import Counter
 from typing import Any
