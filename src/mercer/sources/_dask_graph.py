@@ -6,6 +6,7 @@ import threading
 import uuid
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,33 +61,58 @@ def _tree(
     lengths: tuple[int, ...] | None,
     token: str,
 ) -> Any:
-    """Return the delayed root of the tree."""
-    import dask
+    """Return the delayed root of the tree.
 
-    sent = dask.delayed(step, name=f"mercer-step-{token}", traverse=False)
-    each = [None] * len(chunks) if weights is None else weights
+    The tasks are written down as they are: `dask.delayed` would take milliseconds for each.
+    """
+    from dask.delayed import Delayed
+    from dask.highlevelgraph import HighLevelGraph
+
     firsts = [None] * len(chunks) if lengths is None else [0, *np.cumsum(lengths).tolist()]
-    part, merge = dask.delayed(_part, pure=False), dask.delayed(_merged, pure=False)
-    level = [
-        part(
-            *(sent, number, firsts[number], chunk, each[number], f"mercer-{token}"),
-            dask_key_name=f"{PART}{token}-{number}",
-        )
-        for number, chunk in enumerate(chunks)
-    ]
+    sent, tasks = f"mercer-step-{token}", dict[Any, Any]()
+    keys, weighed = _keys(chunks, tasks), _keys(weights, tasks)
+    tasks[sent] = step
+    level = list[str]()
+    for number, part in enumerate(keys):
+        work = partial(_part, number, firsts[number], f"mercer-{token}")
+        each = None
+        if weighed is not None:
+            each = f"mercer-weights-{token}-{number}"
+            tasks[each] = weighed[number]
+        level.append(f"{PART}{token}-{number}")
+        tasks[level[-1]] = (work, sent, part, each)
     depth = 0
     while len(level) > 1:
         groups = [level[i : i + _ARITY] for i in range(0, len(level), _ARITY)]
-        level = [
-            merge(sent, group, dask_key_name=f"mercer-sum-{token}-{depth}-{number}")
-            for number, group in enumerate(groups)
-        ]
+        level = [f"mercer-sum-{token}-{depth}-{number}" for number in range(len(groups))]
+        for key, group in zip(level, groups, strict=True):
+            tasks[key] = (_merged, sent, group)
         depth += 1
-    return level[0]
+    name = f"mercer-{token}"
+    graph = HighLevelGraph.from_collections(name, tasks, dependencies=())
+    return Delayed(level[0], graph, layer=name)
+
+
+def _keys(values: Any, tasks: dict[Any, Any]) -> Any:
+    """Return delayed values in nested lists as their keys; their tasks are added to `tasks`."""
+    seen = set[int]()
+
+    def key(value: Any) -> Any:
+        if isinstance(value, list):
+            return [key(inner) for inner in value]
+        if not hasattr(value, "__dask_graph__"):
+            return value
+        graph = value.__dask_graph__()
+        if id(graph) not in seen:  # all chunks of a collection share one
+            seen.add(id(graph))
+            tasks.update(graph)
+        return value.key
+
+    return key(values)
 
 
 def _part(
-    step: Any, number: int, first: int | None, chunks: Any, weights: Any, topic: str
+    number: int, first: int | None, topic: str, step: Any, chunks: Any, weights: Any
 ) -> Any:
     """Do the work of one part, on one thread: its bits must not depend on the worker."""
     with one_thread(), unheard():
