@@ -15,7 +15,13 @@ from mercer.errors import BudgetError, InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._checkpoint import Checkpoint
 from mercer.estimators._door import admit_source
-from mercer.estimators._spread import in_parts, lazy_first, projected_parts, reading_parts, refuse_spread
+from mercer.estimators._spread import (
+    in_parts,
+    lazy_first,
+    projected_parts,
+    reading_parts,
+    refuse_spread,
+)
 from mercer.estimators._written import writer_of
 from mercer.operators import block_length, fetched
 from mercer.sources import (

@@ -7,12 +7,13 @@ import uuid
 import warnings
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import advance, one_thread, task, unheard
-from mercer.errors import InputError, MercerError
+from mercer.errors import InputError
 from mercer.sources._dask_failures import PART, explained
 
 _ARITY = 4  # results that one task merges
@@ -64,51 +65,55 @@ def _tree(
     """Return the delayed root of the tree.
 
     The tasks are written down as they are: `dask.delayed` would take milliseconds for each.
+    Chunks are named by reference, since those that a cluster holds stand in no graph.
     """
-    from dask.delayed import Delayed
+    from dask._task_spec import DataNode, List, Task, TaskRef
     from dask.highlevelgraph import HighLevelGraph
 
     firsts = [None] * len(chunks) if lengths is None else [0, *np.cumsum(lengths).tolist()]
     sent, tasks = f"mercer-step-{token}", dict[Any, Any]()
-    keys, weighed = _keys(chunks, tasks), _keys(weights, tasks)
-    tasks[sent] = step
+    refer = _References(tasks)
+    tasks[sent] = DataNode(sent, step)
     level = list[str]()
-    for number, part in enumerate(keys):
+    for number, part in enumerate(chunks):
         work = partial(_part, number, firsts[number], f"mercer-{token}")
         each = None
-        if weighed is not None:
-            each = f"mercer-weights-{token}-{number}"
-            tasks[each] = weighed[number]
+        if weights is not None:
+            each = refer(weights[number], f"mercer-weights-{token}-{number}")
         level.append(f"{PART}{token}-{number}")
-        tasks[level[-1]] = (work, sent, part, each)
+        tasks[level[-1]] = Task(level[-1], work, TaskRef(sent), refer(part), each)
     depth = 0
     while len(level) > 1:
         groups = [level[i : i + _ARITY] for i in range(0, len(level), _ARITY)]
         level = [f"mercer-sum-{token}-{depth}-{number}" for number in range(len(groups))]
         for key, group in zip(level, groups, strict=True):
-            tasks[key] = (_merged, sent, group)
+            tasks[key] = Task(key, _merged, TaskRef(sent), List(*map(TaskRef, group)))
         depth += 1
     name = f"mercer-{token}"
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=())
-    return Delayed(level[0], graph, layer=name)
+    return import_module("dask.delayed").Delayed(level[0], graph, layer=name)
 
 
-def _keys(values: Any, tasks: dict[Any, Any]) -> Any:
-    """Return delayed values in nested lists as their keys; their tasks are added to `tasks`."""
-    seen = set[int]()
+class _References:
+    """References to delayed values in nested lists; the tasks behind them go to `tasks`."""
 
-    def key(value: Any) -> Any:
+    def __init__(self, tasks: dict[Any, Any]) -> None:
+        self.tasks, self.seen = tasks, set[int]()
+
+    def __call__(self, value: Any, name: str = "") -> Any:
+        """Return the reference; a value that is here already gets the `name`."""
+        from dask._task_spec import DataNode, List, TaskRef
+
         if isinstance(value, list):
-            return [key(inner) for inner in value]
+            return List(*(self(inner) for inner in value))
         if not hasattr(value, "__dask_graph__"):
-            return value
+            self.tasks[name] = DataNode(name, value)
+            return TaskRef(name)
         graph = value.__dask_graph__()
-        if id(graph) not in seen:  # all chunks of a collection share one
-            seen.add(id(graph))
-            tasks.update(graph)
-        return value.key
-
-    return key(values)
+        if id(graph) not in self.seen:  # all chunks of a collection share one
+            self.seen.add(id(graph))
+            self.tasks.update(graph)
+        return TaskRef(value.key)
 
 
 def _part(
@@ -155,18 +160,14 @@ class _Told:
 def _computed(root: Any, topic: str, told: _Told) -> Any:
     """Compute one delayed value and tell how far it is."""
     with _client() as client:
-        if client is None:
-            result = _here(root, told)
-        else:
-            result = _on_cluster(client, root, topic, told)
+        here = client is None
+        result = _here(root, told) if here else _on_cluster(client, root, topic, told)
     advance(told.parts, told.parts)
     return result
 
 
 def _here(root: Any, told: _Told) -> Any:
     """Compute on threads or processes of this machine."""
-    from dask.callbacks import Callback
-
     running = set[Any]()
 
     def before(key: Any, *_: Any) -> None:
@@ -179,30 +180,26 @@ def _here(root: Any, told: _Told) -> Any:
             told.tell()
 
     try:
-        with Callback(pretask=before, posttask=after):
+        with import_module("dask.callbacks").Callback(pretask=before, posttask=after):
             return root.compute()
-    except MercerError as error:
-        raise error.with_traceback(None) from None
     except Exception as error:
-        raise explained(error, root.__dask_graph__(), running) from error
+        found = explained(error, root.__dask_graph__(), running)
+        raise found from found.__cause__
 
 
 def _on_cluster(client: Any, root: Any, topic: str, told: _Told) -> Any:
     """Compute on the workers of a cluster; whatever ends this ends the tasks too."""
-    from distributed import wait
-
     client.subscribe_topic(topic, lambda event: told.add(int(event[1]["part"])))
     future = client.compute(root)
     try:
         while not future.done():
             with contextlib.suppress(TimeoutError):
-                wait(future, timeout=_LOOK)
+                import_module("distributed").wait(future, timeout=_LOOK)
             told.tell()
         return future.result()
-    except MercerError as error:
-        raise error.with_traceback(None) from None
     except Exception as error:
-        raise explained(error, root.__dask_graph__(), _blamed(client, future)) from error
+        found = explained(error, root.__dask_graph__(), _blamed(client, future))
+        raise found from found.__cause__
     finally:
         future.cancel()
         client.unsubscribe_topic(topic)
@@ -251,10 +248,8 @@ def cluster() -> Any:
     """Return the client of a cluster that Dask would use now, or None for local threads."""
     if "distributed" not in sys.modules or _chosen():
         return None
-    from distributed import default_client
-
     try:
-        return default_client()
+        return import_module("distributed").default_client()
     except ValueError:
         return None
 
@@ -269,5 +264,3 @@ def _worker() -> Any:
         return get_worker()
     except ValueError:
         return None
-
-
