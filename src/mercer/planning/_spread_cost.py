@@ -95,9 +95,7 @@ def refused_workers(p: Problem, paths: "list[Path]") -> BudgetError:
     """Return the error that no path fits a worker: what would."""
     assert p.workers is not None
     least = min(paths, key=lambda path: path.worker_bytes)
-    spare = p.workers.memory - (
-        least.worker_bytes - _READING * p.workers.most * p.block_bytes
-    )
+    spare = p.workers.memory - (least.worker_bytes - _READING * p.workers.most * p.block_bytes)
     row = p.block_bytes * p.parts / max(1, p.rows)
     rows = int(spare / (_READING * p.workers.most * max(row, 1e-9)))
     fix = f'start workers with memory_limit="{show_bytes(1.3 * least.worker_bytes)}"'

@@ -99,7 +99,7 @@ class _References:
     """References to delayed values in nested lists; the tasks behind them go to `tasks`."""
 
     def __init__(self, tasks: dict[Any, Any]) -> None:
-        self.tasks, self.seen = tasks, set[int]()
+        self.tasks, self.seen = tasks, dict[int, Any]()
 
     def __call__(self, value: Any, name: str = "") -> Any:
         """Return the reference; a value that is here already gets the `name`."""
@@ -112,7 +112,7 @@ class _References:
             return TaskRef(name)
         graph = value.__dask_graph__()
         if id(graph) not in self.seen:  # all chunks of a collection share one
-            self.seen.add(id(graph))
+            self.seen[id(graph)] = graph  # kept, so that no other takes its number
             self.tasks.update(graph)
         return TaskRef(value.key)
 
