@@ -98,7 +98,7 @@ class _References:
     """References to delayed values in nested lists; the tasks behind them go to `tasks`."""
 
     def __init__(self, tasks: dict[Any, Any]) -> None:
-        self.tasks, self.seen = tasks, set[int]()
+        self.tasks, self.seen = tasks, dict[int, Any]()
 
     def __call__(self, value: Any, name: str = "") -> Any:
         """Return the reference; a value that is here already gets the `name`."""
@@ -111,7 +111,7 @@ class _References:
             return TaskRef(name)
         graph = value.__dask_graph__()
         if id(graph) not in self.seen:  # all chunks of a collection share one
-            self.seen.add(id(graph))
+            self.seen[id(graph)] = graph  # kept, or another might get its number
             self.tasks.update(graph)
         return TaskRef(value.key)
 
@@ -142,6 +142,7 @@ class _Told:
     def __init__(self, parts: int, lengths: tuple[int, ...] | None) -> None:
         self.parts, self.lengths = parts, lengths
         self.done, self.guard = set[int](), threading.Lock()
+        self.own: Exception | None = None
 
     def add(self, part: int) -> None:
         with self.guard:
@@ -154,7 +155,11 @@ class _Told:
         if self.lengths is not None:
             rows = sum(self.lengths[i] for i in seen)
             words += f", {rows:,} of {sum(self.lengths):,} rows"
-        advance(len(seen), self.parts, words)
+        try:
+            advance(len(seen), self.parts, words)
+        except Exception as error:  # of who listens, and nobody else's business
+            self.own = error
+            raise
 
 
 def _computed(root: Any, topic: str, told: _Told) -> Any:
@@ -183,6 +188,8 @@ def _here(root: Any, told: _Told) -> Any:
         with import_module("dask.callbacks").Callback(pretask=before, posttask=after):
             return root.compute()
     except Exception as error:
+        if error is told.own:
+            raise
         found = explained(error, root.__dask_graph__(), running)
         raise found from found.__cause__
 
@@ -198,6 +205,8 @@ def _on_cluster(client: Any, root: Any, topic: str, told: _Told) -> Any:
             told.tell()
         return future.result()
     except Exception as error:
+        if error is told.own:
+            raise
         found = explained(error, root.__dask_graph__(), _blamed(client, future))
         raise found from found.__cause__
     finally:
