@@ -79,7 +79,11 @@ def test_fewer_rows_than_columns_may_come_as_their_triangle(rng):
 
 def test_rows_are_never_gathered(rng):
     op, _ = operator(table(rng))
-    for refused in (lambda: op.matmat(np.eye(6)), lambda: op.rmatmat(np.ones((90, 1))), op.dense):
+    for refused in (
+        lambda: op.matmat(np.eye(6)),
+        lambda: op.rmatmat(np.ones((90, 1))),
+        op.dense,
+    ):
         with pytest.raises(NotImplementedError, match="never gathered"):
             refused()
 
@@ -94,7 +98,9 @@ def test_sparse_parts_give_the_same_sums(rng):
     np.testing.assert_array_equal(rows.origin, np.zeros(6))  # sparse rows stay about zero
 
 
-@pytest.mark.parametrize("value, said", [(np.nan, "NaN at row 40"), (np.inf, "infinity at row 40")])
+@pytest.mark.parametrize(
+    ("value", "said"), [(np.nan, "NaN at row 40"), (np.inf, "infinity at row 40")]
+)
 def test_a_bad_cell_is_named_among_all_rows(rng, value, said):
     X = table(rng)
     X[40, 5] = value

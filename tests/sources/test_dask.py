@@ -101,7 +101,7 @@ def odd(meta):
 
 
 @pytest.mark.parametrize(
-    "data, said",
+    ("data", "said"),
     [
         (da.ones(5), "Expected 2D array, got 1D array instead"),
         (da.ones((2, 2, 2)), "Expected 2D array, got 3D"),
@@ -145,12 +145,14 @@ def test_columns_of_a_frame_can_be_chosen():
 
 
 @pytest.mark.parametrize(
-    "make, said",
+    ("make", "said"),
     [
         (lambda: dd.from_pandas(FRAME["a"], npartitions=1), "rows and columns"),
         (lambda: dd.from_pandas(FRAME[["t"]], npartitions=1), "no column of numbers"),
         (
-            lambda: dd.from_pandas(FRAME[["a", "b"]].set_axis(["a", "a"], axis=1), npartitions=1),
+            lambda: dd.from_pandas(
+                FRAME[["a", "b"]].set_axis(["a", "a"], axis=1), npartitions=1
+            ),
             "unique",
         ),
         (lambda: pytest.importorskip("dask.bag").from_sequence([1, 2]), "rows and columns"),

@@ -21,7 +21,7 @@ def graph():
 
 
 @pytest.mark.parametrize(
-    "keys, parts",
+    ("keys", "parts"),
     [
         (["a"], [0]),
         (["c"], [1, 2]),

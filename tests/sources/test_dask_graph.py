@@ -32,7 +32,7 @@ def tree(parts, **kwargs):
 
 @pytest.mark.usefixtures("every_chunk")
 @pytest.mark.parametrize(
-    "parts, said",
+    ("parts", "said"),
     [
         (1, "0"),
         (4, "(((0 1) 2) 3)"),

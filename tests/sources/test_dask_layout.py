@@ -36,7 +36,7 @@ def test_wide_rows_make_larger_parts():
     assert len(narrow) < len(wide)
 
 
-@pytest.mark.parametrize("sizes, said", [((1, 2), True), ((1, np.nan), False), ((), True)])
+@pytest.mark.parametrize(("sizes", "said"), [((1, 2), True), ((1, np.nan), False), ((), True)])
 def test_unknown_sizes_are_nan(sizes, said):
     assert known(sizes) is said
 

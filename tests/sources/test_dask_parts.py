@@ -56,7 +56,7 @@ def test_a_sparse_chunk_among_dense_ones_is_read_as_dense():
 
 
 @pytest.mark.parametrize(
-    "announced, given, fine",
+    ("announced", "given", "fine"),
     [("f8", "f4", True), ("f8", "i4", True), ("f4", "f8", False), ("i8", "f8", False)],
 )
 def test_a_chunk_of_another_type_is_widened_or_refused(announced, given, fine):
@@ -68,7 +68,7 @@ def test_a_chunk_of_another_type_is_widened_or_refused(announced, given, fine):
 
 
 @pytest.mark.parametrize(
-    "chunk, said",
+    ("chunk", "said"),
     [
         (np.ma.masked_greater(X, 5), "part 7: 6 masked cells"),
         (X[0], "part 7: a chunk of 1 dim"),
@@ -86,7 +86,7 @@ FRAME = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
 
 
 @pytest.mark.parametrize(
-    "partition, said",
+    ("partition", "said"),
     [
         (FRAME[["b", "a"]], r"part 1: 'b', 'a'; 'a', 'b' announced"),
         (FRAME.assign(c=1), "'c'"),

@@ -40,7 +40,7 @@ def test_unknown_lengths_take_weights_with_the_same_pieces():
 
 
 @pytest.mark.parametrize(
-    "weights, lengths, said",
+    ("weights", "lengths", "said"),
     [
         (W, None, "unknown length"),
         (W[1:], LENGTHS, "one number per row"),

@@ -33,7 +33,7 @@ def test_parts_are_told_apart():
 
 
 @pytest.mark.parametrize(
-    "weights, said",
+    ("weights", "said"),
     [
         (np.ones(4), "part 4: 4 weights, 5 rows"),
         ([np.ones(3), np.ones(1)], "part 4: 4 weights, 5 rows"),
