@@ -59,7 +59,7 @@ def test_several_parts_that_may_be_at_fault_are_named():
     assert "one of the parts 0, 2 of" in str(explained(KeyError(), graph(), ["a", "d"]))
 
 
-class KilledWorker(Exception):
+class KilledWorker(Exception):  # noqa: N818 - it is known by its name
     task, allowed_failures = "c", 3
 
 
