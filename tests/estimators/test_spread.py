@@ -75,6 +75,12 @@ def test_log_likelihoods_are_lazy_and_their_mean_is_one_pass(X, data, reads):
     reads.clear()
     assert model.score(data) == pytest.approx(same.score(X), rel=1e-10)
     assert len(reads) == data.npartitions
+    w = np.arange(60) % 3
+    assert model.score(data, sample_weight=w) == pytest.approx(
+        same.score(X, sample_weight=w), rel=1e-10
+    )
+    with pytest.raises(InputError, match="weight 0"):
+        model.score(data, sample_weight=da.zeros(60, chunks=20))
 
 
 def test_a_model_fitted_anew_does_not_change_what_was_asked_for(X, data):
