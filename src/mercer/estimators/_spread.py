@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
 from mercer.sources import (
+    BlockSource,
     PartBlocks,
     Source,
     SpreadSource,
@@ -33,13 +34,13 @@ def reading_parts(source: SpreadSource) -> dict[str, Any]:
     }
 
 
-def refuse_spread(source: Source, what: str) -> None:
+def refuse_spread(source: Source, what: str, fix: str) -> None:
     """Say that something is not there for rows in parts."""
     if isinstance(source, SpreadSource):
         raise NotSupportedError(
             f"{what} is not there for rows in parts",
             got=source.label,
-            fix="a lost worker costs only its own parts; leave it out",
+            fix=fix,
         )
 
 
@@ -77,7 +78,7 @@ def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
     source = model._admit(X, reset=False)
     few = np.zeros((2, source.shape[1]), source.dtype)
     dtype = model._project(in_memory(few)).dtype
-    project = _OfRows(copy.copy(model)._project)  # the model may be fitted anew meanwhile
+    project = _OfRows(_Coordinates(copy.copy(model)))  # it may be fitted anew meanwhile
     return source.mapped(project, model._n_features_out, dtype, _frame_names(model))
 
 
@@ -148,6 +149,21 @@ class _OfRows:
             bad = bad_cell(rows.held)
             if bad is not None:
                 raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2])
+        return found
+
+
+@dataclasses.dataclass(frozen=True)
+class _Coordinates:
+    """The coordinates of rows in memory; missing cells are filled where the model can."""
+
+    model: Any
+
+    def __call__(self, source: Source) -> Array:
+        fill = getattr(self.model, "_completed", None)
+        rows = source if fill is None else fill(source)
+        if isinstance(rows, BlockSource):
+            return np.concatenate(list(self.model._projected(rows)))
+        found: Array = self.model._project(rows)
         return found
 
 
