@@ -127,14 +127,13 @@ class SourceEstimator(SpectralEstimator):
 
     def _counted(self, source: Source, error: MissingCellError) -> InputError:
         """Return the refusal of missing cells with their counts, where rows can be read."""
-        if isinstance(source, SpreadSource):
-            return error  # another pass may cost hours there
         if error.counted:
             found: InputError = error
         else:
             names = getattr(self, "feature_names_in_", None)
             found = counted_error(source, error.place, names, error.fix) or error
-        return type(found)(found.what, got=found.got, fix=self._missing_fix or found.fix)
+        fix = "" if isinstance(source, SpreadSource) else self._missing_fix
+        return type(found)(found.what, got=found.got, fix=fix or found.fix)
 
     def _owner(self, source: BlockSource, weights: Any) -> dict[str, Any]:
         """Return what a checkpoint belongs to, as plain data."""

@@ -72,8 +72,7 @@ class MissingCells(SourceEstimator):
     def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
         if self.missing == "raise":
             return super()._walked(source, weights)
-        fix = "impute them in the parts, or fit rows in memory or in a file"
-        refuse_spread(source, f"missing={self.missing!r}", fix)
+        refuse_spread(source, f"missing={self.missing!r}", "impute the rows before")
         names = getattr(self, "feature_names_in_", None)
         blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
         survey = None

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
+from mercer.operators import Completion
+from mercer.planning import Workers
 from mercer.sources import (
-    BlockSource,
     PartBlocks,
     Source,
     SpreadSource,
@@ -24,23 +25,26 @@ from mercer.sources import (
     scan,
 )
 
+_READ = 5e8  # bytes per second that one thread reads, decodes or makes
+
 
 def reading_parts(source: SpreadSource) -> dict[str, Any]:
     """Return what the planner may know of rows in parts."""
     return {
         "block_bytes": source.part_bytes,
-        "read_seconds": source.nbytes / 1e9,
+        "read_seconds": source.nbytes / _READ,
         "parts": source.parts,
+        "workers": Workers(**source.workers()),
     }
 
 
-def refuse_spread(source: Source, what: str, fix: str) -> None:
+def refuse_spread(
+    source: Source, what: str, fix: str = "a lost worker costs only its own parts; leave it out"
+) -> None:
     """Say that something is not there for rows in parts."""
     if isinstance(source, SpreadSource):
         raise NotSupportedError(
-            f"{what} is not there for rows in parts",
-            got=source.label,
-            fix=fix,
+            f"{what} is not there for rows in parts", got=source.label, fix=fix
         )
 
 
@@ -78,7 +82,8 @@ def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
     source = model._admit(X, reset=False)
     few = np.zeros((2, source.shape[1]), source.dtype)
     dtype = model._project(in_memory(few)).dtype
-    project = _OfRows(_Coordinates(copy.copy(model)))  # it may be fitted anew meanwhile
+    fill = vars(model).get("completion_")
+    project = _OfRows(copy.copy(model)._project, fill)  # the model may be fitted anew meanwhile
     return source.mapped(project, model._n_features_out, dtype, _frame_names(model))
 
 
@@ -133,13 +138,18 @@ def rows_from_parts(model: Any, Z: Any, back: Callable[[Any], Array]) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class _OfRows:
-    """A method of a fitted model, on the rows of one part; the model holds no data."""
+    """A method of a fitted model, on the rows of one part; the model holds no data.
+
+    `fill` completes rows with missing cells, where the model was taught to.
+    """
 
     method: Callable[[Source], Any]
+    fill: Completion | None = None
 
     def __call__(self, rows: PartBlocks) -> Array:
+        held = rows.held if self.fill is None else self.fill.filled(rows.held)
         try:
-            found: Array = self.method(in_memory(rows.held))
+            found: Array = self.method(in_memory(held))
         except InputError:
             bad = bad_cell(rows.held)
             if bad is not None:
@@ -149,21 +159,6 @@ class _OfRows:
             bad = bad_cell(rows.held)
             if bad is not None:
                 raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2])
-        return found
-
-
-@dataclasses.dataclass(frozen=True)
-class _Coordinates:
-    """The coordinates of rows in memory; missing cells are filled where the model can."""
-
-    model: Any
-
-    def __call__(self, source: Source) -> Array:
-        fill = getattr(self.model, "_completed", None)
-        rows = source if fill is None else fill(source)
-        if isinstance(rows, BlockSource):
-            return np.concatenate(list(self.model._projected(rows)))
-        found: Array = self.model._project(rows)
         return found
 
 
@@ -183,7 +178,7 @@ class _Back:
 
 @dataclasses.dataclass(frozen=True)
 class _Mean:
-    """Sum of a number per row, and how many there are; both weighted."""
+    """Weighted sum of a number per row, and the sum of the weights."""
 
     of_rows: _OfRows
 
@@ -193,7 +188,7 @@ class _Mean:
         each = self.of_rows(rows)
         if weights is None:
             return float(np.sum(each)), float(rows.shape[0])
-        return float(weights @ each), float(np.sum(weights))
+        return float(each @ weights), float(np.sum(weights))
 
     def merge(
         self, one: tuple[float, float], other: tuple[float, float]
