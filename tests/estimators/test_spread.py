@@ -175,6 +175,7 @@ def test_every_block_is_read_as_often_as_the_plan_says(data, reads, tol):
 OTHERS = [
     mercer.LandmarkFeatures(),
     mercer.RandomFeatures(),
+    mercer.RobustPCA(2),
     dropin.IncrementalPCA(2),
     dropin.TruncatedSVD(2),
     dropin.Nystroem(),
