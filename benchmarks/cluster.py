@@ -273,8 +273,8 @@ def section(result: Cell) -> list[str]:
         "## PCA on a cluster",
         "",
         "`benchmarks/results/cluster.json`; made by `python -m benchmarks cluster`, which says"
-        " in its docstrings what each case is. Two worker processes of one thread each; memory is"
-        " that of the fullest worker, its process included.",
+        " in its docstrings what each case is. Two worker processes of one thread each; memory"
+        " is that of the fullest worker, its process included.",
         "",
         "| case | target | path | seconds | over threads | error | dask-ml's error |"
         " peak MB | planned MB | holds |",
