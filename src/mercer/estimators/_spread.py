@@ -104,16 +104,17 @@ def densities_of_parts(model: Any, source: SpreadSource) -> Any:
     return source.mapped(_OfRows(copy.copy(model)._log_densities), None, np.float64)
 
 
-def mean_density_of_parts(model: Any, source: SpreadSource) -> float:
-    """Return the mean log-likelihood of rows in parts: one pass."""
-    total, rows = source.reduce(_Mean(_OfRows(model._log_densities)), title="score")
-    if rows == 0:
+def mean_density_of_parts(model: Any, source: SpreadSource, weights: Any) -> float:
+    """Return the mean log-likelihood of rows in parts, Σw·log p(x)/Σw: one pass."""
+    work = _Mean(_OfRows(model._log_densities))
+    total, count = source.reduce(work, weights, title="score")
+    if count == 0:
         raise InputError(
             "no rows have no mean",
-            got=f"n_samples = 0: {source.label}",
-            fix="pass at least one row",
+            got=f"{source.shape[0]} rows of weight 0: {source.label}",
+            fix="pass at least one row that counts",
         )
-    return float(total / rows)
+    return float(total / count)
 
 
 def rows_from_parts(model: Any, Z: Any, back: Callable[[Any], Array]) -> Any:
@@ -170,14 +171,19 @@ class _Back:
 
 @dataclasses.dataclass(frozen=True)
 class _Mean:
-    """Sum and count of a number per row."""
+    """Sum of a number per row, and how many there are; both weighted."""
 
     of_rows: _OfRows
 
-    def part(self, rows: PartBlocks, weights: Array | None) -> tuple[float, int]:
+    def part(self, rows: PartBlocks, weights: Array | None) -> tuple[float, float]:
         if rows.shape[0] == 0:
-            return 0.0, 0
-        return float(np.sum(self.of_rows(rows))), rows.shape[0]
+            return 0.0, 0.0
+        each = self.of_rows(rows)
+        if weights is None:
+            return float(np.sum(each)), float(rows.shape[0])
+        return float(weights @ each), float(np.sum(weights))
 
-    def merge(self, one: tuple[float, int], other: tuple[float, int]) -> tuple[float, int]:
+    def merge(
+        self, one: tuple[float, float], other: tuple[float, float]
+    ) -> tuple[float, float]:
         return one[0] + other[0], one[1] + other[1]

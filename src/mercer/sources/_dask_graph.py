@@ -15,7 +15,6 @@ import numpy as np
 from mercer.arrays import advance, one_thread, task, unheard
 from mercer.errors import InputError
 from mercer.sources._dask_failures import PART, explained
-from mercer.sources._dask_fusion import fused
 
 _ARITY = 4  # results that one task merges
 _LOOK = 0.1  # seconds between two looks at how far a cluster is
@@ -49,7 +48,7 @@ def run_tree(
         What people are told it is.
     """
     token = uuid.uuid4().hex
-    root = fused(_tree(step, chunks, weights, lengths, token), PART)
+    root = _tree(step, chunks, weights, lengths, token)
     with task(title), warnings.catch_warnings():
         # The work holds a thin matrix at most; it is sent once, with its lineage.
         warnings.filterwarnings("ignore", message="Sending large graph")
@@ -112,7 +111,7 @@ class _References:
             return TaskRef(name)
         graph = value.__dask_graph__()
         if id(graph) not in self.seen:  # all chunks of a collection share one
-            self.seen[id(graph)] = graph  # kept, so that no other takes its number
+            self.seen[id(graph)] = graph  # kept, or another might get its number
             self.tasks.update(graph)
         return TaskRef(value.key)
 
@@ -143,6 +142,7 @@ class _Told:
     def __init__(self, parts: int, lengths: tuple[int, ...] | None) -> None:
         self.parts, self.lengths = parts, lengths
         self.done, self.guard = set[int](), threading.Lock()
+        self.own: Exception | None = None
 
     def add(self, part: int) -> None:
         with self.guard:
@@ -155,7 +155,11 @@ class _Told:
         if self.lengths is not None:
             rows = sum(self.lengths[i] for i in seen)
             words += f", {rows:,} of {sum(self.lengths):,} rows"
-        advance(len(seen), self.parts, words)
+        try:
+            advance(len(seen), self.parts, words)
+        except Exception as error:  # of who listens, and nobody else's business
+            self.own = error
+            raise
 
 
 def _computed(root: Any, topic: str, told: _Told) -> Any:
@@ -184,6 +188,8 @@ def _here(root: Any, told: _Told) -> Any:
         with import_module("dask.callbacks").Callback(pretask=before, posttask=after):
             return root.compute()
     except Exception as error:
+        if error is told.own:
+            raise
         found = explained(error, root.__dask_graph__(), running)
         raise found from found.__cause__
 
@@ -199,6 +205,8 @@ def _on_cluster(client: Any, root: Any, topic: str, told: _Told) -> Any:
             told.tell()
         return future.result()
     except Exception as error:
+        if error is told.own:
+            raise
         found = explained(error, root.__dask_graph__(), _blamed(client, future))
         raise found from found.__cause__
     finally:
