@@ -27,6 +27,7 @@ def workers():
         Client(cluster) as client,
     ):
         yield client
+        client.wait_for_workers(2, timeout=60)  # closing beside a restart may hang
 
 
 def generated(folder):
