@@ -175,6 +175,7 @@ def test_every_block_is_read_as_often_as_the_plan_says(data, reads, tol):
 OTHERS = [
     mercer.LandmarkFeatures(),
     mercer.RandomFeatures(),
+    mercer.RobustPCA(2),
     dropin.IncrementalPCA(2),
     dropin.TruncatedSVD(2),
     dropin.Nystroem(),
@@ -203,6 +204,16 @@ def test_streams_take_batches_in_memory(X, data, reads, call):
     with pytest.raises(InputError, match="a batch is a table in memory"):
         getattr(model, call)(data)
     assert reads == []
+
+
+def test_missing_cells_are_not_filled_in_parts_but_in_coordinates(X, data, reads):
+    with pytest.raises(NotSupportedError, match="missing='em' is not there"):
+        PCA(2, missing="em").fit(data)
+    assert reads == []
+    X[[3, 40], [1, 2]] = np.nan
+    model = PCA(2, missing="em").fit(X)
+    found = model.transform(da.from_array(X, chunks=(25, 3)))
+    np.testing.assert_allclose(found.compute(), model.transform(X), atol=1e-9)
 
 
 def test_a_checkpoint_and_a_file_of_coordinates_are_refused(data, tmp_path):

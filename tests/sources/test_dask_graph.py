@@ -59,6 +59,20 @@ def test_every_part_gets_its_chunks_its_first_row_and_its_weights():
     assert found == [(0, 0, [[10, 11]], [1.0, 2.0]), (1, 2, [[20]], [3.0])]
 
 
+def test_a_task_may_run_again_on_the_same_results(rng):
+    from mercer.operators import SpreadRows
+    from mercer.operators._spread_rows import _MomentsOfParts
+    from mercer.sources import PartBlocks
+
+    rows = SpreadRows(scan(da.ones((4, 3))))
+    work = _MomentsOfParts(rows.frame, whole=True)
+    tables = [np.empty((0, 3)), *(rng.standard_normal((9, 3)) * 10.0**k for k in (0, 200, 3))]
+    parts = [work.part(PartBlocks(table, 0, 0, None), None) for table in tables]
+    once, again = (_dask_graph._merged(work, parts).running for _ in range(2))
+    assert once.scatter.tobytes() == again.scatter.tobytes()
+    assert once.rows == again.rows == 27
+
+
 class Sum:
     def part(self, rows, weights):
         return np.sin(rows.held).sum(axis=0)

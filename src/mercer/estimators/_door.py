@@ -197,6 +197,16 @@ def _numeric_dtype(data: Any) -> Any:
     return [np.float64, np.float32]
 
 
+def _gaps_as_nan(data: Any) -> Any:
+    """Return masked cells, and pandas' NA among objects, as NaN; other data as they are."""
+    if isinstance(data, np.ma.MaskedArray):
+        wide = data.dtype if data.dtype.kind == "f" else np.float64
+        return np.ma.filled(data.astype(wide), np.nan)
+    if hasattr(data, "notna") and object in list(getattr(data, "dtypes", ())):
+        return data.where(data.notna(), np.nan)
+    return data
+
+
 def refuse_parts(data: Any) -> None:
     """Refuse what Dask would compute whole if it were taken for an array."""
     graph = getattr(data, "__dask_graph__", None)
@@ -209,16 +219,6 @@ def refuse_parts(data: Any) -> None:
         got=data.label if isinstance(data, SpreadSource) else f"{kind}, not computed yet",
         fix="call X.compute() where the rows fit memory; mercer.PCA takes Dask collections",
     )
-
-
-def _gaps_as_nan(data: Any) -> Any:
-    """Return masked cells, and pandas' NA among objects, as NaN; other data as they are."""
-    if isinstance(data, np.ma.MaskedArray):
-        wide = data.dtype if data.dtype.kind == "f" else np.float64
-        return np.ma.filled(data.astype(wide), np.nan)
-    if hasattr(data, "notna") and object in list(getattr(data, "dtypes", ())):
-        return data.where(data.notna(), np.nan)
-    return data
 
 
 def _refuse_kinds(data: Any) -> None:

@@ -101,7 +101,8 @@ class SourceEstimator(SpectralEstimator):
 
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         if self._journal is not None:
-            refuse_spread(source, "a checkpoint")
+            fix = "a lost worker costs only its own parts; leave it out"
+            refuse_spread(source, "a checkpoint", fix)
             assert isinstance(source, BlockSource)
             if not source.recognisable:
                 raise InputError(
@@ -131,7 +132,8 @@ class SourceEstimator(SpectralEstimator):
         else:
             names = getattr(self, "feature_names_in_", None)
             found = counted_error(source, error.place, names, error.fix) or error
-        return type(found)(found.what, got=found.got, fix=self._missing_fix or found.fix)
+        fix = "" if isinstance(source, SpreadSource) else self._missing_fix
+        return type(found)(found.what, got=found.got, fix=fix or found.fix)
 
     def _owner(self, source: BlockSource, weights: Any) -> dict[str, Any]:
         """Return what a checkpoint belongs to, as plain data."""

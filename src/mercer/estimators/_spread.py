@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
+from mercer.operators import Completion
 from mercer.planning import Workers
 from mercer.sources import (
     PartBlocks,
@@ -37,13 +38,13 @@ def reading_parts(source: SpreadSource) -> dict[str, Any]:
     }
 
 
-def refuse_spread(source: Source, what: str) -> None:
+def refuse_spread(
+    source: Source, what: str, fix: str = "a lost worker costs only its own parts; leave it out"
+) -> None:
     """Say that something is not there for rows in parts."""
     if isinstance(source, SpreadSource):
         raise NotSupportedError(
-            f"{what} is not there for rows in parts",
-            got=source.label,
-            fix="a lost worker costs only its own parts; leave it out",
+            f"{what} is not there for rows in parts", got=source.label, fix=fix
         )
 
 
@@ -81,7 +82,8 @@ def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
     source = model._admit(X, reset=False)
     few = np.zeros((2, source.shape[1]), source.dtype)
     dtype = model._project(in_memory(few)).dtype
-    project = _OfRows(copy.copy(model)._project)  # the model may be fitted anew meanwhile
+    fill = vars(model).get("completion_")
+    project = _OfRows(copy.copy(model)._project, fill)  # the model may be fitted anew meanwhile
     return source.mapped(project, model._n_features_out, dtype, _frame_names(model))
 
 
@@ -136,13 +138,18 @@ def rows_from_parts(model: Any, Z: Any, back: Callable[[Any], Array]) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class _OfRows:
-    """A method of a fitted model, on the rows of one part; the model holds no data."""
+    """A method of a fitted model, on the rows of one part; the model holds no data.
+
+    `fill` completes rows with missing cells, where the model was taught to.
+    """
 
     method: Callable[[Source], Any]
+    fill: Completion | None = None
 
     def __call__(self, rows: PartBlocks) -> Array:
+        held = rows.held if self.fill is None else self.fill.filled(rows.held)
         try:
-            found: Array = self.method(in_memory(rows.held))
+            found: Array = self.method(in_memory(held))
         except InputError:
             bad = bad_cell(rows.held)
             if bad is not None:
@@ -171,7 +178,7 @@ class _Back:
 
 @dataclasses.dataclass(frozen=True)
 class _Mean:
-    """Sum of a number per row, and how many there are; both weighted."""
+    """Weighted sum of a number per row, and the sum of the weights."""
 
     of_rows: _OfRows
 
@@ -181,7 +188,7 @@ class _Mean:
         each = self.of_rows(rows)
         if weights is None:
             return float(np.sum(each)), float(rows.shape[0])
-        return float(weights @ each), float(np.sum(weights))
+        return float(each @ weights), float(np.sum(weights))
 
     def merge(
         self, one: tuple[float, float], other: tuple[float, float]
