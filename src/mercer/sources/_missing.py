@@ -51,7 +51,8 @@ def counted_error(source: Source, place: str, names: Any, fix: str) -> InputErro
         f"{f'column {j}' if names is None else repr(str(names[j]))} {counts[j]:,}" for j in most
     )
     columns = int(np.count_nonzero(counts))
-    more = f" and {columns - len(most)} more columns" if columns > len(most) else ""
+    left = columns - len(most)
+    more = f" and {left} more column{'s' if left > 1 else ''}" if left else ""
     return MissingCellError(
         f"X contains NaN; {int(counts.sum()):,} of {rows * len(counts):,} cells are missing, in"
         f" {columns:,} of {len(counts):,} columns",
