@@ -27,6 +27,17 @@ def missing_counts(source: Source) -> tuple[int, Array]:
     return rows, counts
 
 
+def has_missing(source: Source) -> bool:
+    """Tell whether a cell is missing in rows that are held; nothing is copied."""
+    if source.dtype.kind != "f":
+        return False
+    for block in _blocks(source):
+        cells = block.data if is_sparse(block) else block
+        if np.isnan(np.min(cells, initial=np.inf)):
+            return True
+    return False
+
+
 def _blocks(source: Source) -> Iterator[Any]:
     if isinstance(source, BlockSource):
         yield from source.blocks(source._few)
