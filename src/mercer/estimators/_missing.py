@@ -37,7 +37,7 @@ from mercer.operators import (
     Survey,
 )
 from mercer.planning import Plan
-from mercer.sources import ArrayBlocks, BlockSource, Source, in_memory, missing_counts
+from mercer.sources import ArrayBlocks, BlockSource, Source, has_missing, in_memory
 
 _log = logging.getLogger("mercer")
 _COPY = 64e6  # bytes of rows in memory that are completed in one go
@@ -126,7 +126,7 @@ class MissingCells(SourceEstimator):
         if n * p > LARGE and found.sums.basis is None and blocks.nnz is None:
             state = self._from_sums(filling, found)
             if state is not None:
-                return state, found.sums.completion
+                return state, completion
         small = blocks.nbytes <= min(_COPY, self._budget() / 4)
         if isinstance(blocks, ArrayBlocks) and small and self._journal is None:
             rows: Source = in_memory(completion.filled(blocks.held))
@@ -200,7 +200,7 @@ class MissingCells(SourceEstimator):
             return source
         if isinstance(source, BlockSource):
             return CompletedBlocks(source, completion, watch=True)
-        if not missing_counts(source)[1].any():
+        if not has_missing(source):
             return source
         names = getattr(self, "feature_names_in_", None)
         return CompletedBlocks(ArrayBlocks(source, names), completion, watch=True)
