@@ -3,7 +3,7 @@
 from typing import Any
 
 from mercer.estimators._door import InputTypeError
-from mercer.sources import Source, is_scannable
+from mercer.sources import Source, SpreadSource, is_scannable, is_spread
 
 
 def held_rows(data: Any) -> Any:
@@ -18,8 +18,11 @@ def held_rows(data: Any) -> Any:
         return data
     name = getattr(data, "label", None)
     shown = f"{name}" if isinstance(name, str) else f"{str(data)[:300]!r}"
+    parts = is_spread(data) or isinstance(data, SpreadSource)
     raise InputTypeError(
         "this method needs rows in memory",
         got=f"{type(data).__name__} {shown}",
-        fix="load the file first, with np.load or polars.read_csv; mercer.PCA reads files",
+        fix="compute some of them first, such as X[:1000].compute()"
+        if parts
+        else "load the file first, with np.load or polars.read_csv; mercer.PCA reads files",
     )

@@ -14,8 +14,8 @@ from mercer.estimators._held import held_rows
 from mercer.estimators._pca_paths import describe
 from mercer.estimators._pca_recipe import Recipe
 from mercer.kernels import FeatureMap, Kernel, Linear, Polynomial, Precomputed
-from mercer.operators import rows_of
-from mercer.sources import Source, scan
+from mercer.operators import SpreadRows, rows_of
+from mercer.sources import Source, SpreadSource, scan
 
 _ROUNDING = 1e-6  # relative difference of k_ij and k_ji that still counts as rounding
 _BLOCK = 1024
@@ -73,7 +73,10 @@ class KernelRows:
                 + (" and a sparse matrix" if sparse else ""),
                 fix="standardise the columns before, or use a kernel of distances",
             )
-        rows = rows_of(source, weights)
+        if isinstance(source, SpreadSource):
+            rows: Any = SpreadRows(source, weights)
+        else:
+            rows = rows_of(source, weights)
         recipe = Recipe(1, 1.0, 0, True, None)
         centring, _ = describe(rows, rows.moments(), recipe)
         assert centring.factor is not None

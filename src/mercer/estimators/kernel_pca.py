@@ -23,6 +23,7 @@ from mercer.estimators._kernel_ahead import KernelAhead
 from mercer.estimators._kernel_back import KernelBack, as_known
 from mercer.estimators._kernel_explain import KernelExplain
 from mercer.estimators._kernel_parameters import KernelParameters
+from mercer.estimators._kernel_parts import KernelParts
 from mercer.estimators._kernel_planned import KernelPlanned
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import (
@@ -37,7 +38,7 @@ from mercer.estimators._kernel_task import KernelFound, Task, captured_share
 from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel
 from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
-from mercer.sources import Source
+from mercer.sources import Source, SpreadSource
 
 _TAUGHT = 2000  # rows that a model on landmarks keeps to learn the way back from
 _SAMPLE = 1000  # rows that settle a kernel
@@ -48,6 +49,7 @@ _ENOUGH = 50  # rows from which a large effective rank says something
 class KernelPCA(
     KernelParameters,
     KernelPlanned,
+    KernelParts,
     KernelBack,
     KernelAhead,
     KernelExplain,
@@ -137,7 +139,7 @@ class KernelPCA(
     """
 
     _given: Kernel
-    _sample: tuple[Array, Any] | None = None
+    _sample: tuple[Array | None, Any] | None = None
     _before: Array | None = None  # axes from which an iteration goes on
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -220,24 +222,15 @@ class KernelPCA(
         kernel = as_kernel(self.kernel) if reset else self._given
         if reset:
             self._given, self._numeric = kernel, not maps_at_the_door(kernel, X)
+        if self._in_parts(X, reset):
+            return self._admit_parts(X, reset)
         return KernelRows.admitted(self, kernel, X, reset=reset)
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
+        if isinstance(source, SpreadSource):
+            return self._problem_of_parts(source)
         n, p = source.shape
-        names = getattr(self, "feature_names_in_", None)
-        refuse_bad_cells(source, names)
-        if self._fixed is None:
-            self._frame = KernelRows.of(
-                source, self._given, bool(self.standardize), self._numeric, weights
-            )
-        else:  # a model that is refined keeps its kernel and its frame
-            self._frame = dataclasses.replace(self._fixed.frame, weights=weights)
-        rows = self._frame.ready(source)
-        sample = rows[spread_evenly(n, weights, _SAMPLE)]
-        self._seen = self._fixed.kernel if self._fixed else self._frame.kernel.resolve(sample)
-        self._choice = self._landmark_choice()
-        self.kernel_ = self._seen if self._frame.numeric else self._given
-        self.X_fit_ = rows
+        rows = self._look(source, weights)
         return Problem(
             rows=n,
             cols=p,
@@ -248,6 +241,24 @@ class KernelPCA(
             kernel=self._cost(rows),
             **self._resources(),
         )
+
+    def _look(self, source: Source, weights: Any) -> Any:
+        """Settle frame, kernel and choice of landmarks on rows in memory; return them ready."""
+        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+        if self._fixed is None:
+            self._frame = KernelRows.of(
+                source, self._given, bool(self.standardize), self._numeric, weights
+            )
+        else:  # a model that is refined keeps its kernel and its frame
+            self._frame = dataclasses.replace(self._fixed.frame, weights=weights)
+        rows = self._frame.ready(source)
+        fixed = None if self._fixed is None else self._fixed.kernel
+        sample = rows[spread_evenly(int(rows.shape[0]), weights, _SAMPLE)]
+        self._seen = self._frame.kernel.resolve(sample) if fixed is None else fixed
+        self._choice = self._landmark_choice()
+        self.kernel_ = self._seen if self._frame.numeric else self._given
+        self.X_fit_ = rows
+        return rows
 
     def _tolerance(self, source: Source) -> float:
         """Return `tol`; landmarks that were asked for promise 0.05 where it is not given."""

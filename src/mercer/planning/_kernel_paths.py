@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from mercer.arrays import show_bytes
 from mercer.planning._cost import Machine
 from mercer.planning._paths import Path, block_width, candidates
 from mercer.planning._problem import KernelCost, Problem
@@ -40,6 +41,8 @@ def kernel_candidates(problem: Problem) -> list[Path]:
     kernel = problem.kernel
     assert kernel is not None
     machine = problem.rates
+    if kernel.landmarks is not None and problem.parts:
+        return [_landmarks_in_parts(problem, kernel, machine, kernel.landmarks)]
     if kernel.landmarks is not None:
         return [_landmarks(problem, kernel, machine, kernel.landmarks)]
     paths = []
@@ -173,6 +176,24 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
     held = chosen + _feature_bytes(m, p.threads) + 16.0 * m * p.cols
     note = f"{m:,} landmarks, one pass, certified by their residual"
     return Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
+
+
+def _landmarks_in_parts(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path:
+    """The same where rows lie: a worker holds a part, and m×m sums of four others."""
+    n, few, square = float(p.rows), float(kernel.sampled), 8.0 * m * m
+    flops = n * (m * kernel.flops + 2.0 * m * m) + 9.0 * m**3
+    seconds = _feature_seconds(n + 2.0 * few, m, p.cols, machine)
+    seconds = max(seconds, kernel.passes * p.read_seconds)
+    sums = 7 * square + 24.0 * _BLOCK * m + 8.0 * m * p.cols
+    chosen = 16.0 * few * m + 3 * min(few * p.data_bytes / n, 5 * p.block_bytes)
+    worker = 32e6 + max(p.block_bytes + sums, chosen)
+    here = 32e6 + 8 * square + 16.0 * m * (p.cols + p.components)
+    note = (
+        f"{m:,} landmarks, {p.parts:,} parts; {show_bytes(worker)} on a worker,"
+        f" {show_bytes(square)} a merge, {show_bytes(here)} here"
+    )
+    held, passes = int(max(here, worker)), kernel.passes
+    return Path("landmarks", Exact(), passes, held, flops, seconds, "bound", 8, note)
 
 
 def _feature_bytes(m: int, threads: int) -> float:

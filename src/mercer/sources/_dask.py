@@ -187,6 +187,13 @@ class _Step:
     def merge(self, one: tuple[int, Any], other: tuple[int, Any]) -> tuple[int, Any]:
         return one[0] + other[0], self.work.merge(one[1], other[1])
 
+    @property
+    def ends(self) -> bool:
+        return hasattr(self.work, "finish")
+
+    def finish(self, found: tuple[int, Any]) -> tuple[int, Any]:
+        return found[0], self.work.finish(found[1])
+
 
 @dataclasses.dataclass(frozen=True)
 class _Mapped:

@@ -30,7 +30,8 @@ def run_tree(
     Parameters
     ----------
     step : object
-        ``part(number, first, chunks, weights)`` and ``merge(one, other)``.
+        ``part(number, first, chunks, weights)`` and ``merge(one, other)``; where it `ends`,
+        ``finish(result)`` is one task more, and its result comes back instead.
     chunks : list of lists of Delayed
         The chunks of every part.
     firsts : list of int or None
@@ -70,11 +71,14 @@ def run_tree(
             for number, group in enumerate(groups)
         ]
         depth += 1
+    root = level[0]
+    if step.ends:
+        root = dask.delayed(_ended)(sent, root, dask_key_name=f"mercer-end-{token}")
     total = sum(lengths) if lengths else 0
     with task(title), warnings.catch_warnings():
         # The work holds a thin matrix at most; it is sent once, with its lineage.
         warnings.filterwarnings("ignore", message="Sending large graph")
-        return _computed(level[0], topic, len(chunks), lengths, total)
+        return _computed(root, topic, len(chunks), lengths, total)
 
 
 def _part(
@@ -95,6 +99,11 @@ def _merged(step: Any, group: list[Any]) -> Any:
         for other in group[1:]:
             found = step.merge(found, other)
         return found
+
+
+def _ended(step: Any, found: Any) -> Any:
+    with one_thread(), unheard():
+        return step.finish(found)
 
 
 def _computed(root: Any, topic: str, parts: int, lengths: list[int] | None, total: int) -> Any:

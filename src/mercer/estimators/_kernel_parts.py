@@ -1,0 +1,217 @@
+"""Kernel PCA of rows in parts: two passes where they lie, coordinates that stay lazy."""
+
+import copy
+import dataclasses
+import logging
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Array
+from mercer.errors import InputError, NotSupportedError
+from mercer.estimators._door import admit_source
+from mercer.estimators._kernel_landmarks import Choice
+from mercer.estimators._kernel_part_work import (
+    LandmarksOfParts,
+    Settled,
+    SumsOfParts,
+    refuse_cells,
+)
+from mercer.estimators._kernel_rows import KernelRows
+from mercer.estimators._kernel_stream import BUFFER, Fixed, Stream
+from mercer.estimators._planned import planned
+from mercer.estimators._spread import projected_parts, reading_parts
+from mercer.kernels import Precomputed
+from mercer.operators import LandmarkSums
+from mercer.planning import KernelCost, Problem
+from mercer.sources import PartBlocks, Source, SpreadSource, in_memory, is_spread, scan
+
+_log = logging.getLogger("mercer")
+
+
+@dataclasses.dataclass(frozen=True)
+class _ToMap:
+    """Rows in parts that go through a function part by part, which few methods can do."""
+
+    source: SpreadSource
+
+
+class KernelParts:
+    """Mixed into kernel PCA: fits of rows in parts, and what is lazy on them.
+
+    One pass samples all parts and settles lengthscale and landmarks in a task of its own; one
+    more, before it, finds means and deviations where columns are standardised; the last one
+    sums landmark features. Results are merged where the rows lie, along a fixed tree: m×p
+    and m×m numbers come back.
+    """
+
+    # -- fit --------------------------------------------------------------------------
+
+    @staticmethod
+    def _in_parts(X: Any, reset: bool) -> bool:
+        """Tell whether X lies in parts and is asked for by a method that can do with that."""
+        spread = is_spread(X) or isinstance(X, SpreadSource)
+        return isinstance(X, _ToMap) or (reset and spread)
+
+    def _admit_parts(self, X: Any, reset: bool) -> Source:
+        this: Any = self
+        source: Any = X.source if isinstance(X, _ToMap) else scan(X)
+        if isinstance(this._given, Precomputed) or not this._takes_blocks:
+            raise NotSupportedError(
+                "a precomputed matrix cannot come in parts"
+                if this._takes_blocks
+                else "this face of another library takes rows in memory alone",
+                got=f"{this._given!r}, {source.label}",
+                fix="use mercer.KernelPCA with a kernel on rows, or compute the rows first",
+            )
+        found: Source = admit_source(self, source, reset=reset)
+        return found
+
+    def _problem_of_parts(self, source: SpreadSource) -> Problem:
+        """Return what the planner may know before a row is read."""
+        this: Any = self
+        this._stream = Stream()  # its promise: `tol` is 0.05 unless it is given
+        n, p = source.shape
+        sampled = min(n, BUFFER) if source.counted else BUFFER
+        this._refuse_all_axes(n if source.counted else 0)
+        k = this._most_components(sampled)
+        cells = 2.0 * p if source.nnz is None else 4.0 * source.nnz / max(n, 1)
+        return Problem(
+            rows=n,
+            cols=p,
+            components=k,
+            itemsize=source.products.itemsize,
+            nnz=source.nnz,
+            tol=this._tolerance(source),
+            kernel=KernelCost(
+                cells + 20,
+                landmarks=Choice.of(this.landmarks).number(sampled, k),
+                sampled=sampled,
+                passes=3 if this.standardize else 2,
+            ),
+            **reading_parts(source),
+            **this._resources(),
+        )
+
+    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+        if not isinstance(source, SpreadSource):
+            state: dict[str, Any] = super()._fitted(source, weights)  # type: ignore[misc]
+            return state
+        this: Any = self
+        made = planned(this._problem_of_parts(source))
+        _log.info("%s", made)
+        settled = self._settled_parts(source, weights)
+        marks = settled.landmarks
+        this._refuse_all_axes(settled.count)
+        this._most_components(settled.count)
+        this._seen, this._frame = settled.kernel, settled.frame
+        this.kernel_, this.X_fit_ = settled.kernel, marks.rows
+        this._sample = (None, marks.rows)  # the way back is learned from the landmarks
+        this._fixed = None
+        work = SumsOfParts(marks, settled.frame)
+        sums = LandmarkSums.through(marks, source.reduce(work, weights, title="landmarks"))
+        stream = Stream(
+            sums=sums,
+            count=settled.count,
+            alignment=settled.alignment,
+            itemsize=source.products.itemsize,
+        )
+        kernel = made.problem.kernel
+        assert kernel is not None
+        problem = dataclasses.replace(
+            made.problem,
+            rows=settled.count,
+            components=this._most_components(settled.count),
+            kernel=dataclasses.replace(kernel, landmarks=marks.m),
+        )
+        found: dict[str, Any] = this._published(stream, problem)
+        return found
+
+    def _settled_parts(self, source: SpreadSource, weights: Any) -> Settled:
+        """Return kernel, frame and landmarks: one pass, two where columns are standardised."""
+        this: Any = self
+        model = copy.copy(this)
+        model.random_state = this._seed()  # drawn once: a task may be done again elsewhere
+        if this.standardize:
+            frame = KernelRows.of(source, this._given, True, this._numeric, weights)
+            model._fixed = Fixed(None, dataclasses.replace(frame, weights=None))
+        total = source.shape[0] if source.counted else None
+        work = LandmarksOfParts(model, BUFFER, total)
+        found: Settled = source.reduce(work, weights, title="sample")
+        return found
+
+    def _refuse_all_axes(self, n: int) -> None:
+        wanted: Any = self.n_components  # type: ignore[attr-defined]
+        if wanted is None and n > BUFFER:
+            raise InputError(
+                "so many rows in parts do not keep all their axes",
+                got=f"n_components=None, {n:,} rows",
+                fix="pass a number, or a share such as 0.95",
+            )
+
+    # -- what is lazy -----------------------------------------------------------------
+
+    def transform(self, X: Any) -> Any:
+        """Return the coordinates of X, of shape (n_samples, n_components).
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame or Dask collection of shape (n_samples, n_features)
+            New rows; the training mean and scale are applied to them.
+
+        Returns
+        -------
+        ndarray, or a Dask array that is not computed yet where X is one
+        """
+        if self._in_parts(X, True):
+            return projected_parts(self, self._to_map(X))
+        return super().transform(X)  # type: ignore[misc]
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
+        if self._in_parts(X, True):
+            this: Any = self
+            return this.fit(X, y, **fit_params).transform(X)
+        return super().fit_transform(X, y, **fit_params)  # type: ignore[misc]
+
+    def novelty(self, X: Any) -> Any:
+        """See `KernelAhead.novelty`; of a Dask collection a lazy array (n_samples,)."""
+        if not self._in_parts(X, True):
+            return super().novelty(X)  # type: ignore[misc]
+        return self._mapped("_novel", X, 1)[:, 0]
+
+    def transform_bound(self, X: Any) -> Any:
+        """See `KernelAhead.transform_bound`; of a Dask collection a lazy array."""
+        this: Any = self
+        if not self._in_parts(X, True):
+            return super().transform_bound(X)  # type: ignore[misc]
+        check_is_fitted(this)
+        this._on_landmarks()  # made here once, not in every task
+        return self._mapped("_bounds", X, this.n_components_)
+
+    def _mapped(self, name: str, X: Any, columns: int) -> Any:
+        """Return what a method gives for every part, not computed before asked for."""
+        this: Any = self
+        check_is_fitted(this)
+        source = this._admit(self._to_map(X), reset=False)
+        return source.mapped(_Method(this, name), columns, np.float64)
+
+    @staticmethod
+    def _to_map(X: Any) -> _ToMap:
+        source = scan(X)
+        assert isinstance(source, SpreadSource)
+        return _ToMap(source)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Method:
+    """A method of a fitted model on the rows of one part; the model holds no data."""
+
+    model: Any
+    name: str
+
+    def __call__(self, rows: PartBlocks) -> Array:
+        refuse_cells(rows)
+        found = getattr(self.model, self.name)(in_memory(rows.held))
+        return np.asarray(found).reshape(rows.shape[0], -1)
