@@ -24,7 +24,7 @@ from mercer.estimators._parameters import check_parameters, learned, publish, se
 from mercer.estimators._planned import planned
 from mercer.planning import Path, PathEndedError, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
-from mercer.sources import Source, SpreadSource
+from mercer.sources import Source, SpreadSource, is_spread
 
 _log = logging.getLogger("mercer")
 _FIX = "see certificate_; ask for fewer components, a larger `tol`, or more `memory` or `time`"
@@ -238,7 +238,8 @@ def _row_count(source: Source, weights: Any) -> int:
 def counts_of(weights: Any, source: Source) -> Any:
     """Return the repeat counts of the rows of a source, or None."""
     if isinstance(source, SpreadSource):
-        return source.weights_of(weights)
+        here = source.counted and not is_spread(weights)
+        return source.weights_of(repeat_counts(weights, source.shape[0]) if here else weights)
     return repeat_counts(weights, _row_count(source, weights))
 
 

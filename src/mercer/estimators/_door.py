@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.errors import InputError, MercerError
-from mercer.sources import BlockSource, Source, bad_cell_error, scan
+from mercer.sources import BlockSource, Source, SpreadSource, bad_cell_error, scan
 
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
 _FEWEST = 2  # rows without which there is no variance
@@ -80,6 +80,13 @@ def admit_source(estimator: Any, source: Any, *, reset: bool) -> Any:
     """Return `source` after the checks of its columns; its rows are looked at when read."""
     p, names = source.shape[1], source.names
     if reset:
+        few = source.shape[0] < getattr(estimator, "_fewest", _FEWEST)
+        if isinstance(source, SpreadSource) and source.counted and few:
+            raise InputError(
+                "one row has no variance",
+                got=f"n_samples = {source.shape[0]}: {source.label}",
+                fix="pass at least two rows",
+            )
         estimator.n_features_in_ = p
         if names is not None:
             estimator.feature_names_in_ = np.asarray(names, dtype=object)

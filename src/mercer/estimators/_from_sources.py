@@ -1,5 +1,6 @@
 """Estimators that take files and streams: fits with checkpoints, coordinates block by block."""
 
+import functools
 import hashlib
 import os
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from mercer.errors import BudgetError, InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._checkpoint import Checkpoint
 from mercer.estimators._door import admit_source
-from mercer.estimators._spread import projected_parts, reading_parts, refuse_spread
+from mercer.estimators._spread import in_parts, projected_parts, reading_parts, refuse_spread
 from mercer.estimators._written import writer_of
 from mercer.operators import block_length, fetched
 from mercer.sources import (
@@ -24,7 +25,6 @@ from mercer.sources import (
     SpreadSource,
     in_memory,
     is_scannable,
-    is_spread,
     scan,
 )
 
@@ -234,7 +234,7 @@ def _or_written(wrapped: Any) -> Any:
         -------
         ndarray, or a Dask array that is not computed yet where X is one
         """
-        if is_spread(X) or isinstance(X, SpreadSource):
+        if in_parts(X):
             return projected_parts(self, X, out)
         if out is None:
             return wrapped(self, X)
@@ -250,7 +250,20 @@ def _or_written(wrapped: Any) -> Any:
     return transform
 
 
+def _or_lazy(wrapped: Any) -> Any:
+    """Put rows in parts before a method whose result is wrapped into frames in memory."""
+
+    @functools.wraps(wrapped)
+    def fit_transform(self: SourceEstimator, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        if in_parts(X):
+            return self.fit(X, y, **fit_params).transform(X)
+        return wrapped(self, X, y, **fit_params)
+
+    return fit_transform
+
+
 SourceEstimator.transform = _or_written(SourceEstimator.transform)  # type: ignore[method-assign]
+SourceEstimator.fit_transform = _or_lazy(SourceEstimator.fit_transform)  # type: ignore[method-assign]
 
 
 def _plain(value: Any) -> str:
@@ -269,6 +282,10 @@ def counted_shape(source: Source, weights: Any) -> tuple[int, int]:
     Before the rows of a file are counted, there are enough of them for every column.
     """
     n, p = source.shape
-    if weights is not None and not isinstance(source, SpreadSource):
+    if weights is not None and isinstance(source, SpreadSource):
+        if source.weighed is None:
+            return max(n, p), p
+        return int(source.weighed * (1 + 1e-12)), p
+    if weights is not None:
         return int(np.sum(weights) * (1 + 1e-12)), p
     return (n if getattr(source, "counted", True) else max(n, p), p)

@@ -16,13 +16,13 @@ def held_rows(data: Any) -> Any:
         return array
     if hasattr(data, "collect") or not is_scannable(data):
         return data
+    spread = is_spread(data) or isinstance(data, SpreadSource)
     name = getattr(data, "label", None)
     shown = f"{name}" if isinstance(name, str) else f"{str(data)[:300]!r}"
-    parts = is_spread(data) or isinstance(data, SpreadSource)
     raise InputTypeError(
         "this method needs rows in memory",
         got=f"{type(data).__name__} {shown}",
         fix="compute some of them first, such as X[:1000].compute()"
-        if parts
+        if spread
         else "load the file first, with np.load or polars.read_csv; mercer.PCA reads files",
     )

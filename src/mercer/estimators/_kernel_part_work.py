@@ -63,12 +63,6 @@ class Sample:
         if self.rows is None or other.rows is None:
             found = other if self.rows is None else self
             return dataclasses.replace(found, count=count, whole=whole)
-        if hasattr(self.rows, "tocsr") != hasattr(other.rows, "tocsr"):
-            raise InputError(
-                "the parts must all be sparse, or none",
-                got=f"{type(self.rows).__name__} beside {type(other.rows).__name__}",
-                fix="convert the chunks to one kind: X.map_blocks(...)",
-            )
         rows = stacked((self.rows, other.rows))
         weights = np.concatenate([self.weights, other.weights])
         return Sample(rows, weights, count, whole).thinned(most)
@@ -114,7 +108,7 @@ class LandmarksOfParts:
         if n == 0:
             return Sample(None, np.zeros(0), 0)
         counts = np.ones(n) if weights is None else weights
-        found = Sample(rows.held, counts, n)
+        found = Sample(_read(rows), counts, n)
         if self.total is None or self.total <= self.most:
             return found.thinned(self.most)
         if weights is not None or rows.first is None:
@@ -122,7 +116,7 @@ class LandmarksOfParts:
         numbers = np.arange(self.most) * self.total // self.most - rows.first
         at = numbers[(numbers >= 0) & (numbers < n)]
         each = np.full(len(at), self.total / self.most)
-        return Sample(rows.held[at] if len(at) else None, each, n, whole=False)
+        return Sample(found.rows[at] if len(at) else None, each, n, whole=False)
 
     def merge(self, one: Sample, other: Sample) -> Sample:
         """Return the sample of both, no longer than one."""
@@ -152,16 +146,22 @@ class SumsOfParts:
         """Return the sums of one part, without the landmarks."""
         sums = LandmarkSums(self.landmarks)
         length = max(1, int(_BLOCK_BYTES // (8 * max(1, rows.shape[1]))))
-        for at in range(0, rows.shape[0], length):
-            block = in_memory(rows.held[at : at + length])
-            counts = None if weights is None else weights[at : at + length]
-            sums.add(self.frame.ready(block), counts)
+        for number, block in enumerate(rows.blocks(length)):
+            here = slice(number * length, (number + 1) * length)
+            counts = None if weights is None else weights[here]
+            sums.add(self.frame.ready(in_memory(block)), counts)
         return sums.bare()
 
     def merge(self, one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
         """Return the sums of both."""
         left = LandmarkSums.through(self.landmarks, one)
         return left.merge(LandmarkSums.through(self.landmarks, other)).bare()
+
+
+def _read(rows: PartBlocks) -> Any:
+    """Return the rows of a part as its blocks are."""
+    dense = rows.nnz is None and hasattr(rows.held, "toarray")
+    return rows.held.toarray() if dense else rows.held
 
 
 def refuse_cells(rows: PartBlocks) -> None:

@@ -3,29 +3,30 @@
 import copy
 import dataclasses
 import logging
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._door import admit_source
 from mercer.estimators._kernel_landmarks import Choice
-from mercer.estimators._kernel_part_work import (
-    LandmarksOfParts,
-    Settled,
-    SumsOfParts,
-    refuse_cells,
-)
+from mercer.estimators._kernel_part_work import LandmarksOfParts, Settled, SumsOfParts
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._kernel_stream import BUFFER, Fixed, Stream
 from mercer.estimators._planned import planned
-from mercer.estimators._spread import projected_parts, reading_parts
+from mercer.estimators._spread import (
+    in_parts,
+    lazily,
+    projected_parts,
+    reading_parts,
+    rows_from_parts,
+)
 from mercer.kernels import Precomputed
 from mercer.operators import LandmarkSums
 from mercer.planning import KernelCost, Problem
-from mercer.sources import PartBlocks, Source, SpreadSource, in_memory, is_spread, scan
+from mercer.sources import Source, SpreadSource, scan
 
 _log = logging.getLogger("mercer")
 
@@ -34,7 +35,7 @@ _log = logging.getLogger("mercer")
 class _ToMap:
     """Rows in parts that go through a function part by part, which few methods can do."""
 
-    source: SpreadSource
+    source: Source
 
 
 class KernelParts:
@@ -51,8 +52,7 @@ class KernelParts:
     @staticmethod
     def _in_parts(X: Any, reset: bool) -> bool:
         """Tell whether X lies in parts and is asked for by a method that can do with that."""
-        spread = is_spread(X) or isinstance(X, SpreadSource)
-        return isinstance(X, _ToMap) or (reset and spread)
+        return isinstance(X, _ToMap) or (reset and in_parts(X))
 
     def _admit_parts(self, X: Any, reset: bool) -> Source:
         this: Any = self
@@ -164,54 +164,45 @@ class KernelParts:
         -------
         ndarray, or a Dask array that is not computed yet where X is one
         """
-        if self._in_parts(X, True):
-            return projected_parts(self, self._to_map(X))
+        if in_parts(X):
+            return projected_parts(self, _ToMap(scan(X)))
         return super().transform(X)  # type: ignore[misc]
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
-        if self._in_parts(X, True):
+        if in_parts(X):
             this: Any = self
             return this.fit(X, y, **fit_params).transform(X)
         return super().fit_transform(X, y, **fit_params)  # type: ignore[misc]
 
     def novelty(self, X: Any) -> Any:
         """See `KernelAhead.novelty`; of a Dask collection a lazy array (n_samples,)."""
-        if not self._in_parts(X, True):
+        if not in_parts(X):
             return super().novelty(X)  # type: ignore[misc]
-        return self._mapped("_novel", X, 1)[:, 0]
+        source = self._to_map(X)
+        this: Any = copy.copy(self)
+        return lazily(this._novel, source, None)
 
     def transform_bound(self, X: Any) -> Any:
         """See `KernelAhead.transform_bound`; of a Dask collection a lazy array."""
-        this: Any = self
-        if not self._in_parts(X, True):
+        if not in_parts(X):
             return super().transform_bound(X)  # type: ignore[misc]
-        check_is_fitted(this)
+        source = self._to_map(X)
+        this: Any = copy.copy(self)
         this._on_landmarks()  # made here once, not in every task
-        return self._mapped("_bounds", X, this.n_components_)
+        return lazily(this._bounds, source, this.n_components_)
 
-    def _mapped(self, name: str, X: Any, columns: int) -> Any:
-        """Return what a method gives for every part, not computed before asked for."""
+    def inverse_transform(self, X: Any, method: str | None = None) -> Any:
+        """See `KernelBack.inverse_transform`; of a Dask array a lazy one."""
+        if not in_parts(X):
+            return super().inverse_transform(X, method)  # type: ignore[misc]
         this: Any = self
         check_is_fitted(this)
-        source = this._admit(self._to_map(X), reset=False)
-        return source.mapped(_Method(this, name), columns, np.float64)
+        this._decoded(np.zeros((1, this.n_components_)), method)  # learned here, once
+        return rows_from_parts(this, X, partial(copy.copy(this)._decoded, method=method))
 
-    @staticmethod
-    def _to_map(X: Any) -> _ToMap:
-        source = scan(X)
-        assert isinstance(source, SpreadSource)
-        return _ToMap(source)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Method:
-    """A method of a fitted model on the rows of one part; the model holds no data."""
-
-    model: Any
-    name: str
-
-    def __call__(self, rows: PartBlocks) -> Array:
-        refuse_cells(rows)
-        found = getattr(self.model, self.name)(in_memory(rows.held))
-        return np.asarray(found).reshape(rows.shape[0], -1)
+    def _to_map(self, X: Any) -> Any:
+        """Return the source of rows in parts for a method that takes them part by part."""
+        this: Any = self
+        check_is_fitted(this)
+        return this._admit(_ToMap(scan(X)), reset=False)

@@ -28,9 +28,10 @@ from mercer.estimators._kernel_landmarks import (
 )
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._parameters import learned, publish
+from mercer.estimators._spread import in_parts
 from mercer.kernels import Kernel, Precomputed
 from mercer.operators import Landmarks, LandmarkSums
-from mercer.sources import BlockSource, SpreadSource, is_spread, scan
+from mercer.sources import BlockSource, scan
 
 _START = 16  # axes more with which passes without limit start
 _FILE_ROWS = 4096  # of a block that is read from a file
@@ -172,7 +173,7 @@ class KernelStream:
                 fix="use fit, or a kernel on rows",
             )
         this._fewest = 1  # of a block, not of all
-        source = this._admit(held_rows(X) if _lies_in_parts(X) else X, reset=first)
+        source = this._admit(held_rows(X) if in_parts(X) else X, reset=first)
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         counts = repeat_counts(weights, source.shape[0], few=True)
         if counts is None:
@@ -372,10 +373,6 @@ def opened(X: Any) -> Any:
 def is_blocks(X: Any) -> bool:
     """Tell whether X is an iterator of blocks rather than a table."""
     return isinstance(X, Iterator) and not hasattr(X, "shape")
-
-
-def _lies_in_parts(X: Any) -> bool:
-    return is_spread(X) or isinstance(X, SpreadSource)
 
 
 def _refuse_mixture(blocks: tuple[Any, ...], rows: Any) -> None:

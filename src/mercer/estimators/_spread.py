@@ -1,14 +1,26 @@
-"""Estimators on rows in parts: what the plan may know, and coordinates that stay lazy."""
+"""Estimators on rows in parts: what the plan may know, and results that stay lazy."""
 
+import copy
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
-from mercer.sources import PartBlocks, Source, SpreadSource, bad_cell, bad_cell_error, in_memory
+from mercer.sources import (
+    PartBlocks,
+    Source,
+    SpreadSource,
+    bad_cell,
+    bad_cell_error,
+    in_memory,
+    is_spread,
+    scan,
+)
 
 
 def reading_parts(source: SpreadSource) -> dict[str, Any]:
@@ -30,8 +42,16 @@ def refuse_spread(source: Source, what: str) -> None:
         )
 
 
+def in_parts(data: Any) -> bool:
+    """Tell whether rows lie in parts: a Dask collection, or its source."""
+    return isinstance(data, SpreadSource) or is_spread(data)
+
+
 def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
-    """Return the coordinates of rows in parts, as lazy as the rows are."""
+    """Return the coordinates of rows in parts, as lazy as the rows are.
+
+    They are an array; a frame where ``set_output(transform="pandas")`` was asked for.
+    """
     if out is not None:
         raise NotSupportedError(
             "coordinates of rows in parts are not written to one file",
@@ -42,21 +62,108 @@ def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
     source = model._admit(X, reset=False)
     few = np.zeros((2, source.shape[1]), source.dtype)
     dtype = model._project(in_memory(few)).dtype
-    return source.mapped(_Projection(model), model._n_features_out, dtype)
+    project = _OfRows(copy.copy(model)._project)  # the model may be fitted anew meanwhile
+    return source.mapped(project, model._n_features_out, dtype, _frame_names(model))
+
+
+def _frame_names(model: Any) -> list[str] | None:
+    """Return the columns of the frame that is asked for, or None for an array."""
+    kind = _get_output_config("transform", model)["dense"]
+    if kind == "default":
+        return None
+    if kind != "pandas":
+        raise NotSupportedError(
+            "frames in parts hold pandas frames",
+            got=f"set_output(transform={kind!r})",
+            fix='use set_output(transform="pandas") or "default"',
+        )
+    return [str(name) for name in model.get_feature_names_out()]
+
+
+def densities_of_parts(model: Any, source: SpreadSource) -> Any:
+    """Return the log-likelihood of every row in parts (n,), as lazy as the rows are."""
+    return lazily(copy.copy(model)._log_densities, source, None)
+
+
+def lazily(method: Callable[[Source], Any], source: SpreadSource, columns: int | None) -> Any:
+    """Return what a method of a fitted model gives for rows in parts, as lazy as they are."""
+    return source.mapped(_OfRows(method), columns, np.float64)
+
+
+def mean_density_of_parts(model: Any, source: SpreadSource) -> float:
+    """Return the mean log-likelihood of rows in parts: one pass."""
+    total, rows = source.reduce(_Mean(_OfRows(model._log_densities)), title="score")
+    if rows == 0:
+        raise InputError(
+            "no rows have no mean",
+            got=f"n_samples = 0: {source.label}",
+            fix="pass at least one row",
+        )
+    return float(total / rows)
+
+
+def rows_from_parts(model: Any, Z: Any, back: Callable[[Any], Array]) -> Any:
+    """Return the rows of coordinates in parts, as lazy as these are.
+
+    `back` gives the rows (r, p) of coordinates (r, k) in memory.
+    """
+    source, width = scan(Z), model._n_features_out
+    assert isinstance(source, SpreadSource)
+    if source.shape[1] != width:
+        raise InputError(
+            f"coordinates must have {width} columns",
+            got=f"{source.label} of {source.shape[1]} columns",
+            fix="pass what transform returned",
+        )
+    dtype = np.float32 if source.dtype == np.float32 else np.float64
+    return source.mapped(_Back(back), model.n_features_in_, dtype)
 
 
 @dataclasses.dataclass(frozen=True)
-class _Projection:
-    """The coordinates of one part; the model holds no data."""
+class _OfRows:
+    """A method of a fitted model, on the rows of one part; the model holds no data."""
 
-    model: Any
+    method: Callable[[Source], Any]
 
     def __call__(self, rows: PartBlocks) -> Array:
         try:
-            found: Array = self.model._project(in_memory(rows.held))
+            found: Array = self.method(in_memory(rows.held))
         except InputError:
             bad = bad_cell(rows.held)
             if bad is not None:
                 raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2]) from None
             raise
+        if not np.isfinite(found).all():
+            bad = bad_cell(rows.held)
+            if bad is not None:
+                raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2])
         return found
+
+
+@dataclasses.dataclass(frozen=True)
+class _Back:
+    """The rows of the coordinates of one part."""
+
+    back: Callable[[Any], Array]
+
+    def __call__(self, rows: PartBlocks) -> Array:
+        bad = bad_cell(rows.held)
+        if bad is not None:
+            raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2])
+        held = rows.held.toarray() if hasattr(rows.held, "toarray") else rows.held
+        return self.back(held)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Mean:
+    """Sum and count of a number per row."""
+
+    of_rows: _OfRows
+
+    def part(self, rows: PartBlocks, weights: Array | None) -> tuple[float, int]:
+        if rows.shape[0] == 0:
+            return 0.0, 0
+        return float(np.sum(self.of_rows(rows))), rows.shape[0]
+
+    def merge(self, one: tuple[float, int], other: tuple[float, int]) -> tuple[float, int]:
+        return one[0] + other[0], one[1] + other[1]
