@@ -158,6 +158,26 @@ class SumsOfParts:
         return left.merge(LandmarkSums.through(self.landmarks, other)).bare()
 
 
+@dataclasses.dataclass(frozen=True)
+class Together:
+    """A sample and sums in one pass, where the landmarks are known before it."""
+
+    sample: LandmarksOfParts
+    sums: SumsOfParts
+
+    def part(self, rows: PartBlocks, weights: Array | None) -> tuple[Sample, dict[str, Any]]:
+        """Return both of one part; the sample looks at its cells first."""
+        return self.sample.part(rows, weights), self.sums.part(rows, weights)
+
+    def merge(self, one: Any, other: Any) -> tuple[Sample, dict[str, Any]]:
+        """Return both of both."""
+        return self.sample.merge(one[0], other[0]), self.sums.merge(one[1], other[1])
+
+    def finish(self, both: Any) -> tuple[Settled, dict[str, Any]]:
+        """Settle what is left to settle."""
+        return self.sample.finish(both[0]), both[1]
+
+
 def _read(rows: PartBlocks) -> Any:
     """Return the rows of a part as its blocks are."""
     dense = rows.nnz is None and hasattr(rows.held, "toarray")

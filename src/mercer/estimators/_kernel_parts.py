@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._door import admit_source
+from mercer.estimators._kernel_back import as_known
 from mercer.estimators._kernel_landmarks import Choice
-from mercer.estimators._kernel_part_work import LandmarksOfParts, Settled, SumsOfParts
-from mercer.estimators._kernel_rows import KernelRows
+from mercer.estimators._kernel_part_work import LandmarksOfParts, Settled, SumsOfParts, Together
+from mercer.estimators._kernel_rows import FIRST_GUESS, KernelRows
 from mercer.estimators._kernel_stream import BUFFER, Fixed, Stream
 from mercer.estimators._planned import planned
 from mercer.estimators._spread import (
@@ -24,7 +25,7 @@ from mercer.estimators._spread import (
     rows_from_parts,
 )
 from mercer.kernels import Precomputed
-from mercer.operators import LandmarkSums
+from mercer.operators import Landmarks, LandmarkSums
 from mercer.planning import KernelCost, Problem
 from mercer.sources import Source, SpreadSource, scan
 
@@ -75,7 +76,8 @@ class KernelParts:
         n, p = source.shape
         sampled = min(n, BUFFER) if source.counted else BUFFER
         this._refuse_all_axes(n if source.counted else 0)
-        k = this._most_components(sampled)
+        unknown = this.n_components is None and not source.counted
+        k = FIRST_GUESS if unknown else this._most_components(sampled)
         cells = 2.0 * p if source.nnz is None else 4.0 * source.nnz / max(n, 1)
         return Problem(
             rows=n,
@@ -88,7 +90,7 @@ class KernelParts:
                 cells + 20,
                 landmarks=Choice.of(this.landmarks).number(sampled, k),
                 sampled=sampled,
-                passes=3 if this.standardize else 2,
+                passes=1 if self._known_before() else 3 if this.standardize else 2,
             ),
             **reading_parts(source),
             **this._resources(),
@@ -101,16 +103,13 @@ class KernelParts:
         this: Any = self
         made = planned(this._problem_of_parts(source))
         _log.info("%s", made)
-        settled = self._settled_parts(source, weights)
+        settled, bare = self._passes(source, weights)
         marks = settled.landmarks
         this._refuse_all_axes(settled.count)
-        this._most_components(settled.count)
         this._seen, this._frame = settled.kernel, settled.frame
         this.kernel_, this.X_fit_ = settled.kernel, marks.rows
         this._sample = (None, marks.rows)  # the way back is learned from the landmarks
-        this._fixed = None
-        work = SumsOfParts(marks, settled.frame)
-        sums = LandmarkSums.through(marks, source.reduce(work, weights, title="landmarks"))
+        sums = LandmarkSums.through(marks, bare)
         stream = Stream(
             sums=sums,
             count=settled.count,
@@ -128,8 +127,14 @@ class KernelParts:
         found: dict[str, Any] = this._published(stream, problem)
         return found
 
-    def _settled_parts(self, source: SpreadSource, weights: Any) -> Settled:
-        """Return kernel, frame and landmarks: one pass, two where columns are standardised."""
+    def _known_before(self) -> bool:
+        """Tell whether kernel and landmarks are known before a row is read."""
+        this: Any = self
+        given = Choice.of(this.landmarks).rows is not None
+        return given and bool(as_known(this.kernel).resolved) and not this.standardize
+
+    def _passes(self, source: SpreadSource, weights: Any) -> tuple[Settled, dict[str, Any]]:
+        """Return what the sample settles, and the sums of landmark features."""
         this: Any = self
         model = copy.copy(this)
         model.random_state = this._seed()  # drawn once: a task may be done again elsewhere
@@ -137,9 +142,17 @@ class KernelParts:
             frame = KernelRows.of(source, this._given, True, this._numeric, weights)
             model._fixed = Fixed(None, dataclasses.replace(frame, weights=None))
         total = source.shape[0] if source.counted else None
-        work = LandmarksOfParts(model, BUFFER, total)
-        found: Settled = source.reduce(work, weights, title="sample")
-        return found
+        sample = LandmarksOfParts(model, BUFFER, total)
+        if self._known_before():
+            this._frame = KernelRows.of(source, this._given, False, this._numeric, None)
+            this._seen = this._frame.kernel
+            marks = Landmarks.of(this._seen, this._landmark_choice().rows)
+            both = Together(sample, SumsOfParts(marks, this._frame))
+            settled, sums = source.reduce(both, weights, title="landmarks")
+            return dataclasses.replace(settled, landmarks=marks), sums
+        settled = source.reduce(sample, weights, title="sample")
+        work = SumsOfParts(settled.landmarks, settled.frame)
+        return settled, source.reduce(work, weights, title="landmarks")
 
     def _refuse_all_axes(self, n: int) -> None:
         wanted: Any = self.n_components  # type: ignore[attr-defined]

@@ -209,7 +209,8 @@ class KernelPCA(
         """Fit the model to X, a table, a file, or an iterator of blocks of rows.
 
         See `PCA.fit`. A file or an iterator is read once and fitted on landmarks; see
-        `partial_fit`.
+        `partial_fit`. So is a Dask collection, whose rows stay where they lie: two passes,
+        three where they are standardised.
         """
         X = opened(X) if self._takes_blocks else X
         if self._takes_blocks and is_blocks(X):
