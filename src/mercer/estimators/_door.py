@@ -182,8 +182,23 @@ def _numeric_dtype(data: Any) -> Any:
     return [np.float64, np.float32]
 
 
+def refuse_parts(data: Any) -> None:
+    """Refuse what Dask would compute whole if it were taken for an array."""
+    graph = getattr(data, "__dask_graph__", None)
+    here = graph is None or graph() is None  # as in xarray, for rows in memory
+    if here and not isinstance(data, SpreadSource):
+        return
+    kind = f"{type(data).__module__.split('.')[0]} {type(data).__name__}"
+    raise InputTypeError(
+        "this method needs rows in memory",
+        got=data.label if isinstance(data, SpreadSource) else f"{kind}, not computed yet",
+        fix="call X.compute() where the rows fit memory; mercer.PCA takes Dask collections",
+    )
+
+
 def _refuse_kinds(data: Any) -> None:
     """Refuse masked cells, dates, files, and frames that are not tables in memory."""
+    refuse_parts(data)
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
         first = ", ".join(str(int(i)) for i in np.argwhere(np.ma.getmaskarray(data))[0])
         raise InputError(

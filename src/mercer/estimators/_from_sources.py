@@ -15,7 +15,13 @@ from mercer.errors import BudgetError, InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._checkpoint import Checkpoint
 from mercer.estimators._door import admit_source
-from mercer.estimators._spread import in_parts, projected_parts, reading_parts, refuse_spread
+from mercer.estimators._spread import (
+    in_parts,
+    lazy_first,
+    projected_parts,
+    reading_parts,
+    refuse_spread,
+)
 from mercer.estimators._written import writer_of
 from mercer.operators import block_length, fetched
 from mercer.sources import (
@@ -38,6 +44,14 @@ class SourceEstimator(SpectralEstimator):
     """Abstract: a method whose sums need one row at a time, so that any source will do."""
 
     _journal: Checkpoint | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let rows in parts pass by what wraps results into frames in memory."""
+        super().__init_subclass__(**kwargs)
+        for name in ("transform", "fit_transform"):
+            own = vars(cls).get(name)
+            if hasattr(own, "__wrapped__"):
+                setattr(cls, name, lazy_first(own))
 
     def fit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, checkpoint: Any = None
@@ -253,13 +267,13 @@ def _or_written(wrapped: Any) -> Any:
 def _or_lazy(wrapped: Any) -> Any:
     """Put rows in parts before a method whose result is wrapped into frames in memory."""
 
-    @functools.wraps(wrapped)
     def fit_transform(self: SourceEstimator, X: Any, y: Any = None, **fit_params: Any) -> Any:
         if in_parts(X):
-            return self.fit(X, y, **fit_params).transform(X)
+            source = scan(X)  # what is left out is said once
+            return self.fit(source, y, **fit_params).transform(source)
         return wrapped(self, X, y, **fit_params)
 
-    return fit_transform
+    return functools.update_wrapper(fit_transform, wrapped)
 
 
 SourceEstimator.transform = _or_written(SourceEstimator.transform)  # type: ignore[method-assign]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from mercer.estimators._door import InputTypeError
-from mercer.sources import Source, SpreadSource, is_scannable, is_spread
+from mercer.estimators._door import InputTypeError, refuse_parts
+from mercer.sources import Source, is_scannable
 
 
 def held_rows(data: Any) -> Any:
@@ -16,13 +16,11 @@ def held_rows(data: Any) -> Any:
         return array
     if hasattr(data, "collect") or not is_scannable(data):
         return data
-    spread = is_spread(data) or isinstance(data, SpreadSource)
+    refuse_parts(data)
     name = getattr(data, "label", None)
     shown = f"{name}" if isinstance(name, str) else f"{str(data)[:300]!r}"
     raise InputTypeError(
         "this method needs rows in memory",
         got=f"{type(data).__name__} {shown}",
-        fix="compute some of them first, such as X[:1000].compute()"
-        if spread
-        else "load the file first, with np.load or polars.read_csv; mercer.PCA reads files",
+        fix="load the file first, with np.load or polars.read_csv; mercer.PCA reads files",
     )

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -45,6 +46,20 @@ def refuse_spread(source: Source, what: str) -> None:
 def in_parts(data: Any) -> bool:
     """Tell whether rows lie in parts: a Dask collection, or its source."""
     return isinstance(data, SpreadSource) or is_spread(data)
+
+
+def lazy_first(wrapped: Any) -> Any:
+    """Return a method that calls what is `wrapped` where rows lie in parts.
+
+    scikit-learn's `set_output` would compute a Dask collection to make a frame of it.
+    """
+
+    @functools.wraps(wrapped)
+    def method(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        plain = wrapped.__wrapped__ if in_parts(X) else wrapped
+        return plain(self, X, *args, **kwargs)
+
+    return method
 
 
 def projected_parts(model: Any, X: Any, out: Any = None) -> Any:

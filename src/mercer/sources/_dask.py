@@ -10,14 +10,14 @@ import scipy.sparse
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._cells import Cells, check_twins, stored_types
 from mercer.sources._dask_graph import run_tree
-from mercer.sources._dask_lazy import mapped_array, mapped_frame
 from mercer.sources._dask_layout import cut_anew, grouped, known
+from mercer.sources._dask_lazy import mapped_array, mapped_frame
 from mercer.sources._dask_parts import Mapped, Reader, Step, Told
 from mercer.sources._dask_weights import parted_weights
 from mercer.sources._spread import SpreadSource, Work
 
 _FORECAST = 100_000  # rows of a part that Dask does not know the length of
-_FILLED = 0.05  # share of cells that are stored where chunks are sparse, before they are counted
+_FILLED = 0.05  # share of cells stored in sparse chunks, before they are counted
 _STORED = 12.0  # bytes of a stored cell
 
 
@@ -126,9 +126,7 @@ class DaskSource(SpreadSource):
             return None
         return parted_weights(weights, self.groups, self.lengths, self.label)
 
-    def mapped(
-        self, function: Any, columns: int | None, dtype: Any, names: Any = None
-    ) -> Any:
+    def mapped(self, function: Any, columns: int | None, dtype: Any, names: Any = None) -> Any:
         """See `SpreadSource.mapped`: a Dask array or frame with the chunks of the rows."""
         firsts = None
         if self._pieces is not None:

@@ -7,6 +7,7 @@ from typing import Any
 from mercer.errors import MercerError, WorkerError
 
 PART = "mercer-part-"
+_DROPPED = ("CancelledError", "FutureCancelledError", "CommClosedError")
 
 
 def explained(error: Exception, graph: Any, keys: Iterable[Any]) -> Exception:
@@ -22,6 +23,7 @@ def explained(error: Exception, graph: Any, keys: Iterable[Any]) -> Exception:
         Tasks of which one has failed, as far as is known.
     """
     if isinstance(error, MercerError):
+        error.__cause__ = None
         return error.with_traceback(None)
     killed = type(error).__name__ == "KilledWorker"
     if killed:
@@ -35,17 +37,19 @@ def explained(error: Exception, graph: Any, keys: Iterable[Any]) -> Exception:
         )
     said = " ".join(str(error).split())[:300]
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    if type(error).__name__ in ("CancelledError", "FutureCancelledError", "CommClosedError"):
+    if type(error).__name__ in _DROPPED or said.startswith("Missing dependency"):
         return WorkerError(
-            "the cluster has dropped the work",
+            "the cluster that holds the rows has dropped the work, or is not connected",
             got=what,
-            fix="look whether its scheduler still runs, and fit again",
+            fix="look whether its scheduler runs, connect a client to it, and fit again",
         )
-    return WorkerError(
+    found = WorkerError(
         f"{where} could not be computed",
         got=what,
         fix="compute it alone to see more: X.blocks[i].compute(), X.partitions[i].compute()",
     )
+    found.__cause__ = error  # where the user's own function went wrong
+    return found
 
 
 def parts_behind(graph: Any, keys: Iterable[Any]) -> list[int]:

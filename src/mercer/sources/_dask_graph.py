@@ -6,12 +6,14 @@ import threading
 import uuid
 import warnings
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import advance, one_thread, task, unheard
-from mercer.errors import InputError, MercerError
+from mercer.errors import InputError
 from mercer.sources._dask_failures import PART, explained
 
 _ARITY = 4  # results that one task merges
@@ -61,36 +63,66 @@ def _tree(
     lengths: tuple[int, ...] | None,
     token: str,
 ) -> Any:
-    """Return the delayed root of the tree."""
-    import dask
+    """Return the delayed root of the tree.
 
-    sent = dask.delayed(step, name=f"mercer-step-{token}", traverse=False)
-    each = [None] * len(chunks) if weights is None else weights
+    The tasks are written down as they are: `dask.delayed` would take milliseconds for each.
+    Chunks are named by reference, since those that a cluster holds stand in no graph.
+    """
+    from dask._task_spec import DataNode, List, Task, TaskRef
+    from dask.highlevelgraph import HighLevelGraph
+
     firsts = [None] * len(chunks) if lengths is None else [0, *np.cumsum(lengths).tolist()]
-    part, merge = dask.delayed(_part, pure=False), dask.delayed(_merged, pure=False)
-    level = [
-        part(
-            *(sent, number, firsts[number], chunk, each[number], f"mercer-{token}"),
-            dask_key_name=f"{PART}{token}-{number}",
-        )
-        for number, chunk in enumerate(chunks)
-    ]
+    sent, tasks = f"mercer-step-{token}", dict[Any, Any]()
+    refer = _References(tasks)
+    tasks[sent] = DataNode(sent, step)
+    level = list[str]()
+    for number, part in enumerate(chunks):
+        work = partial(_part, number, firsts[number], f"mercer-{token}")
+        each = None
+        if weights is not None:
+            each = refer(weights[number], f"mercer-weights-{token}-{number}")
+        level.append(f"{PART}{token}-{number}")
+        tasks[level[-1]] = Task(level[-1], work, TaskRef(sent), refer(part), each)
     depth = 0
     while len(level) > 1:
         groups = [level[i : i + _ARITY] for i in range(0, len(level), _ARITY)]
-        level = [
-            merge(sent, group, dask_key_name=f"mercer-sum-{token}-{depth}-{number}")
-            for number, group in enumerate(groups)
-        ]
+        level = [f"mercer-sum-{token}-{depth}-{number}" for number in range(len(groups))]
+        for key, group in zip(level, groups, strict=True):
+            tasks[key] = Task(key, _merged, TaskRef(sent), List(*map(TaskRef, group)))
         depth += 1
-    if not step.ends:
-        return level[0]
-    end = dask.delayed(_ended, pure=False)
-    return end(sent, level[0], dask_key_name=f"mercer-end-{token}")
+    if step.ends:
+        end = f"mercer-end-{token}"
+        tasks[end] = Task(end, _ended, TaskRef(sent), TaskRef(level[0]))
+        level = [end]
+    name = f"mercer-{token}"
+    graph = HighLevelGraph.from_collections(name, tasks, dependencies=())
+    return import_module("dask.delayed").Delayed(level[0], graph, layer=name)
+
+
+class _References:
+    """References to delayed values in nested lists; the tasks behind them go to `tasks`."""
+
+    def __init__(self, tasks: dict[Any, Any]) -> None:
+        self.tasks, self.seen = tasks, dict[int, Any]()
+
+    def __call__(self, value: Any, name: str = "") -> Any:
+        """Return the reference; a value that is here already gets the `name`."""
+        from dask._task_spec import DataNode, List, TaskRef
+
+        if isinstance(value, list):
+            return List(*(self(inner) for inner in value))
+        if not hasattr(value, "__dask_graph__"):
+            self.tasks[name] = DataNode(name, value)
+            return TaskRef(name)
+        graph = value.__dask_graph__()
+        if id(graph) not in self.seen:  # all chunks of a collection share one
+            self.seen[id(graph)] = graph  # kept, or another might get its number
+            self.tasks.update(graph)
+        return TaskRef(value.key)
 
 
 def _part(
-    step: Any, number: int, first: int | None, chunks: Any, weights: Any, topic: str
+    number: int, first: int | None, topic: str, step: Any, chunks: Any, weights: Any
 ) -> Any:
     """Do the work of one part, on one thread: its bits must not depend on the worker."""
     with one_thread(), unheard():
@@ -120,6 +152,7 @@ class _Told:
     def __init__(self, parts: int, lengths: tuple[int, ...] | None) -> None:
         self.parts, self.lengths = parts, lengths
         self.done, self.guard = set[int](), threading.Lock()
+        self.own: Exception | None = None
 
     def add(self, part: int) -> None:
         with self.guard:
@@ -132,24 +165,24 @@ class _Told:
         if self.lengths is not None:
             rows = sum(self.lengths[i] for i in seen)
             words += f", {rows:,} of {sum(self.lengths):,} rows"
-        advance(len(seen), self.parts, words)
+        try:
+            advance(len(seen), self.parts, words)
+        except Exception as error:  # of who listens, and nobody else's business
+            self.own = error
+            raise
 
 
 def _computed(root: Any, topic: str, told: _Told) -> Any:
     """Compute one delayed value and tell how far it is."""
     with _client() as client:
-        if client is None:
-            result = _here(root, told)
-        else:
-            result = _on_cluster(client, root, topic, told)
+        here = client is None
+        result = _here(root, told) if here else _on_cluster(client, root, topic, told)
     advance(told.parts, told.parts)
     return result
 
 
 def _here(root: Any, told: _Told) -> Any:
     """Compute on threads or processes of this machine."""
-    from dask.callbacks import Callback
-
     running = set[Any]()
 
     def before(key: Any, *_: Any) -> None:
@@ -162,30 +195,30 @@ def _here(root: Any, told: _Told) -> Any:
             told.tell()
 
     try:
-        with Callback(pretask=before, posttask=after):
+        with import_module("dask.callbacks").Callback(pretask=before, posttask=after):
             return root.compute()
-    except MercerError as error:
-        raise error.with_traceback(None) from None
     except Exception as error:
-        raise explained(error, root.__dask_graph__(), running) from error
+        if error is told.own:
+            raise
+        found = explained(error, root.__dask_graph__(), running)
+        raise found from found.__cause__
 
 
 def _on_cluster(client: Any, root: Any, topic: str, told: _Told) -> Any:
     """Compute on the workers of a cluster; whatever ends this ends the tasks too."""
-    from distributed import wait
-
     client.subscribe_topic(topic, lambda event: told.add(int(event[1]["part"])))
     future = client.compute(root)
     try:
         while not future.done():
             with contextlib.suppress(TimeoutError):
-                wait(future, timeout=_LOOK)
+                import_module("distributed").wait(future, timeout=_LOOK)
             told.tell()
         return future.result()
-    except MercerError as error:
-        raise error.with_traceback(None) from None
     except Exception as error:
-        raise explained(error, root.__dask_graph__(), _blamed(client, future)) from error
+        if error is told.own:
+            raise
+        found = explained(error, root.__dask_graph__(), _blamed(client, future))
+        raise found from found.__cause__
     finally:
         future.cancel()
         client.unsubscribe_topic(topic)
@@ -234,10 +267,8 @@ def cluster() -> Any:
     """Return the client of a cluster that Dask would use now, or None for local threads."""
     if "distributed" not in sys.modules or _chosen():
         return None
-    from distributed import default_client
-
     try:
-        return default_client()
+        return import_module("distributed").default_client()
     except ValueError:
         return None
 
@@ -252,5 +283,3 @@ def _worker() -> Any:
         return get_worker()
     except ValueError:
         return None
-
-

@@ -1,5 +1,6 @@
 """Dask collections made of a function of the rows of every part; nothing is computed."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,7 @@ from mercer.sources._dask_parts import Mapped
 
 def mapped_array(made: Mapped, collection: Any, names: Any) -> Any:
     """Return a Dask array with the row chunks of an array; with names, a frame of it."""
-    import dask
-    import dask.array as da
-
+    dask, da = import_module("dask"), import_module("dask.array")
     shared = dask.delayed(made, traverse=False, pure=False)  # sent once, not with every task
     numbers = da.arange(collection.numblocks[0], chunks=1)
     found = da.blockwise(
@@ -31,9 +30,7 @@ def mapped_array(made: Mapped, collection: Any, names: Any) -> Any:
     )
     if names is None:
         return found
-    import dask.dataframe as dd
-
-    return dd.from_dask_array(found, columns=list(names))
+    return import_module("dask.dataframe").from_dask_array(found, columns=list(names))
 
 
 def mapped_frame(made: Mapped, collection: Any, names: Any) -> Any:

@@ -72,9 +72,7 @@ class SpreadSource(Source):
         """Return repeat counts parted like the rows, or None; they are checked in the parts."""
 
     @abc.abstractmethod
-    def mapped(
-        self, function: Any, columns: int | None, dtype: Any, names: Any = None
-    ) -> Any:
+    def mapped(self, function: Any, columns: int | None, dtype: Any, names: Any = None) -> Any:
         """Return the rows of ``function(part)``, not computed before they are asked for.
 
         They are an array (n, columns), or (n,) for None; with `names` a frame of these
