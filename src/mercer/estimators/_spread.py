@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
+from mercer.planning import Workers
 from mercer.sources import (
     PartBlocks,
     Source,
@@ -23,13 +24,16 @@ from mercer.sources import (
     scan,
 )
 
+_READ = 5e8  # bytes per second that one thread reads, decodes or makes
+
 
 def reading_parts(source: SpreadSource) -> dict[str, Any]:
     """Return what the planner may know of rows in parts."""
     return {
         "block_bytes": source.part_bytes,
-        "read_seconds": source.nbytes / 1e9,
+        "read_seconds": source.nbytes / _READ,
         "parts": source.parts,
+        "workers": Workers(**source.workers()),
     }
 
 

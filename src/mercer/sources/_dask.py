@@ -14,6 +14,7 @@ from mercer.sources._dask_layout import cut_anew, grouped, known
 from mercer.sources._dask_lazy import mapped_array, mapped_frame
 from mercer.sources._dask_parts import Mapped, Reader, Step, Told
 from mercer.sources._dask_weights import parted_weights
+from mercer.sources._dask_workers import workers
 from mercer.sources._spread import SpreadSource, Work
 
 _FORECAST = 100_000  # rows of a part that Dask does not know the length of
@@ -119,6 +120,10 @@ class DaskSource(SpreadSource):
             )
         self.shape, self.counted = (told.rows, self.shape[1]), True
         self.nnz = None if self.nnz is None else told.stored
+
+    def workers(self) -> dict[str, Any]:
+        """See `SpreadSource.workers`."""
+        return workers()
 
     def weights_of(self, weights: Any) -> Any:
         """See `SpreadSource.weights_of`: a Dask array cut like the rows, or one in memory."""

@@ -15,6 +15,7 @@ import numpy as np
 from mercer.arrays import advance, one_thread, task, unheard
 from mercer.errors import InputError
 from mercer.sources._dask_failures import PART, explained
+from mercer.sources._dask_fusion import fused
 
 _ARITY = 4  # results that one task merges
 _LOOK = 0.1  # seconds between two looks at how far a cluster is
@@ -49,7 +50,7 @@ def run_tree(
         What people are told it is.
     """
     token = uuid.uuid4().hex
-    root = _tree(step, chunks, weights, lengths, token)
+    root = fused(_tree(step, chunks, weights, lengths, token), PART)
     with task(title), warnings.catch_warnings():
         # The work holds a thin matrix at most; it is sent once, with its lineage.
         warnings.filterwarnings("ignore", message="Sending large graph")

@@ -79,6 +79,10 @@ class SpreadSource(Source):
         columns and the index of the rows, where they have one.
         """
 
+    def workers(self) -> dict[str, Any]:
+        """Return who would do the work now, as the numbers of `planning.Workers`."""
+        return {}
+
     def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`: evenly spaced rows of every part; one pass."""
         share = max(1, -(-count // max(1, self.parts)))
