@@ -13,7 +13,6 @@ from dask_rows import LAYOUTS, NAMES, by_hand, table
 from streams import SAME
 
 import mercer
-import mercer.sources._dask_layout as layout
 from mercer import KernelPCA, LandmarkFeatures, dropin
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators import _kernel_parts as module
@@ -23,18 +22,10 @@ from mercer.sources import scan
 pytestmark = [
     pytest.mark.filterwarnings("ignore::mercer.errors.AccuracyWarning"),
     pytest.mark.filterwarnings("ignore::mercer.errors.DataWarning"),
+    pytest.mark.usefixtures("every_chunk"),
 ]
 
 KERNELS = [Matern(3.0, nu=1.5), Polynomial(2), NegativeDistance(), Laplacian(), Linear()]
-
-
-@pytest.fixture(autouse=True)
-def apart(monkeypatch):
-    """Small chunks are parts of their own, and tasks run in this thread."""
-    monkeypatch.setattr(layout, "_LEAST", 1.0)
-    monkeypatch.setattr(layout, "_MOST", 1.0)
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def assert_same(found, whole, Z, expected, rtol=1e-10):
@@ -344,37 +335,25 @@ def test_threads_give_the_same_bits():
         assert bits(KernelPCA(3, **options).fit(d)) == here
 
 
-@pytest.fixture(scope="module")
-def workers():
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as made,
-        distributed.Client(made) as client,
-    ):
-        yield client
-
-
-def test_a_cluster_gives_the_same_bits_and_keeps_no_futures(workers):
+def test_a_cluster_gives_the_same_bits_and_keeps_no_futures(cluster):
     X = table()
     d = LAYOUTS["unknown sizes"](X)
     options = {"landmarks": 60, "standardize": True}
     here = KernelPCA(3, **options).fit(d)
-    with dask.config.set(scheduler=None):
+    with dask.config.set(scheduler=None), cluster.as_current():
         found = KernelPCA(3, **options).fit(d)
-        assert not workers.futures
+        assert not cluster.futures
         Z = found.transform(d).compute()
     assert bits(found) == bits(here)
     np.testing.assert_allclose(Z, here.transform(X), atol=1e-12)
 
 
-@pytest.mark.usefixtures("workers")
-def test_a_refusal_on_a_worker_is_the_same():
+def test_a_refusal_on_a_worker_is_the_same(cluster):
     X = table(500)
     X[321, 2] = np.nan
     with (
         dask.config.set(scheduler=None),
+        cluster.as_current(),
         pytest.raises(InputError, match="row 321, column 2"),
     ):
         KernelPCA(2).fit(LAYOUTS["rows"](X))

@@ -11,7 +11,6 @@ from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._decoder import Decoder, dense, learn
 from mercer.estimators._door import admit_coordinates
-from mercer.estimators._held import held_rows
 from mercer.estimators._kernel_known import KernelKnown
 from mercer.estimators._preimage import (
     DistanceConstraints,
@@ -89,7 +88,7 @@ class KernelBack(KernelKnown):
             that fall with the Euclidean distance. None takes `preimage_`.
         """
         check_is_fitted(self)
-        return self._decoded(admit_coordinates(held_rows(X), self.n_components_), method)
+        return self._decoded(admit_coordinates(X, self.n_components_), method)
 
     def _decoded(self, Z: Array, method: str | None) -> Array:
         with self._whole():

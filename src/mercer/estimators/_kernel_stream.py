@@ -16,8 +16,7 @@ from mercer import planning
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._base import repeat_counts
-from mercer.estimators._door import refuse_bad_cells
-from mercer.estimators._held import held_rows
+from mercer.estimators._door import refuse_bad_cells, refuse_parts
 from mercer.estimators._kernel_back import as_known
 from mercer.estimators._kernel_landmarks import (
     Choice,
@@ -28,7 +27,6 @@ from mercer.estimators._kernel_landmarks import (
 )
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._parameters import learned, publish
-from mercer.estimators._spread import in_parts
 from mercer.kernels import Kernel, Precomputed
 from mercer.operators import Landmarks, LandmarkSums
 from mercer.sources import BlockSource, scan
@@ -173,7 +171,8 @@ class KernelStream:
                 fix="use fit, or a kernel on rows",
             )
         this._fewest = 1  # of a block, not of all
-        source = this._admit(held_rows(X) if in_parts(X) else X, reset=first)
+        refuse_parts(X)
+        source = this._admit(X, reset=first)
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         counts = repeat_counts(weights, source.shape[0], few=True)
         if counts is None:

@@ -2,10 +2,10 @@
 
 import dataclasses
 
-from mercer.arrays import show_bytes
 from mercer.planning._cost import Machine
 from mercer.planning._paths import Path, block_width, candidates
 from mercer.planning._problem import KernelCost, Problem
+from mercer.planning._spread_cost import spread
 from mercer.solvers import BlockKrylov, Exact, Stored
 
 _SMALL = 1000  # rows up to which LAPACK's full eigenproblem is as fast as an iteration
@@ -179,21 +179,27 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
 
 
 def _landmarks_in_parts(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path:
-    """The same where rows lie: a worker holds a part, and m×m sums of four others."""
-    n, few, square = float(p.rows), float(kernel.sampled), 8.0 * m * m
+    """The same where rows lie: a pass samples them, a task chooses, the last pass sums."""
+    one = dataclasses.replace(machine, threads=1)
+    n, few = float(p.rows), float(kernel.sampled)
     flops = n * (m * kernel.flops + 2.0 * m * m) + 9.0 * m**3
-    seconds = _feature_seconds(n + 2.0 * few, m, p.cols, machine)
-    seconds = max(seconds, kernel.passes * p.read_seconds)
-    sums = 7 * square + 24.0 * _BLOCK * m + 8.0 * m * p.cols
-    chosen = 16.0 * few * m + 3 * min(few * p.data_bytes / n, 5 * p.block_bytes)
-    worker = 32e6 + max(p.block_bytes + sums, chosen)
-    here = 32e6 + 8 * square + 16.0 * m * (p.cols + p.components)
-    note = (
-        f"{m:,} landmarks, {p.parts:,} parts; {show_bytes(worker)} on a worker,"
-        f" {show_bytes(square)} a merge, {show_bytes(here)} here"
+    alone = _feature_seconds(2.0 * few, m, p.cols, one) + m**3 / one.eigen
+    seconds = _feature_seconds(n, m, p.cols, one) + alone
+    held = 32e6 + 64.0 * m * m + 16.0 * m * (p.cols + p.components)
+    note = f"{m:,} landmarks, certified by their residual"
+    path = Path(
+        "landmarks",
+        Exact(),
+        kernel.passes,
+        int(held),
+        flops,
+        seconds,
+        "bound",
+        8,
+        note,
+        alone=alone,
     )
-    held, passes = int(max(here, worker)), kernel.passes
-    return Path("landmarks", Exact(), passes, held, flops, seconds, "bound", 8, note)
+    return spread(path, p)
 
 
 def _feature_bytes(m: int, threads: int) -> float:

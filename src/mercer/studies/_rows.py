@@ -8,7 +8,6 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators import KernelPCA
 from mercer.estimators._door import admit, refuse_bad_cells
-from mercer.estimators._held import held_rows
 from mercer.kernels import Linear
 
 LINEAR_SHARE = 0.95  # of the variance: axes that hold it leave nothing to rebuild
@@ -38,7 +37,7 @@ def rows_seen(model: KernelPCA, X: Any, most: int, seed: int) -> tuple[Any, int]
     seed : int
         Of the fit.
     """
-    source = admit(model, held_rows(X), reset=True)
+    source = admit(model, X, reset=True)
     refuse_bad_cells(source, getattr(model, "feature_names_in_", None))
     sample = source.array[evenly(source.shape[0], most)].astype(np.float64)
     _refuse_units(sample)
