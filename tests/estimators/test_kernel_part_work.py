@@ -18,7 +18,7 @@ from mercer.estimators._kernel_part_work import (
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.kernels import RBF
 from mercer.operators import Landmarks, LandmarkSums
-from mercer.sources import PartBlocks
+from mercer.sources import PartBlocks, scan
 
 pytestmark = pytest.mark.filterwarnings("ignore::mercer.errors.AccuracyWarning")
 
@@ -154,3 +154,29 @@ def test_sums_of_parts_are_those_of_all_rows():
     expected, left = dask_rows.by_hand(kernel, X, marks.rows, w)
     np.testing.assert_allclose(values[:20], expected[:20], rtol=1e-9)
     assert t == pytest.approx(left, rel=1e-9)
+
+
+@pytest.mark.usefixtures("every_chunk")
+@pytest.mark.parametrize("parts", [1, 5, 9])
+def test_what_is_left_to_do_is_done_once_after_the_last_merge(parts):
+    da = pytest.importorskip("dask.array")
+
+    class Longest:
+        done = 0
+
+        def part(self, rows, weights):
+            del weights
+            return rows.shape[0]
+
+        def merge(self, one, other):
+            return one + other
+
+        def finish(self, found):
+            Longest.done += 1
+            return f"{found} rows"
+
+    source = scan(da.ones((90, 2), chunks=(90 // parts, 2)))
+    assert source.parts == parts
+    assert source.reduce(Longest()) == "90 rows"
+    assert Longest.done == 1
+    assert source.walks == 1

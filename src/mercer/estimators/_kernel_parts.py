@@ -178,7 +178,10 @@ class KernelParts:
         ndarray, or a Dask array that is not computed yet where X is one
         """
         if in_parts(X):
-            return projected_parts(self, _ToMap(scan(X)))
+            source = self._to_map(X)
+            this: Any = self
+            this._on_landmarks()  # made here once, not in every task
+            return projected_parts(this, _ToMap(source))
         return super().transform(X)  # type: ignore[misc]
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:

@@ -79,8 +79,10 @@ def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
         )
     check_is_fitted(model)
     source = model._admit(X, reset=False)
-    few = np.zeros((2, source.shape[1]), source.dtype)
-    dtype = model._project(in_memory(few)).dtype
+    dtype = getattr(model, "_dtype", None)  # zeros may be no rows that a kernel takes
+    if dtype is None:
+        few = np.zeros((2, source.shape[1]), source.dtype)
+        dtype = model._project(in_memory(few)).dtype
     project = _OfRows(copy.copy(model)._project)  # the model may be fitted anew meanwhile
     return source.mapped(project, model._n_features_out, dtype, _frame_names(model))
 

@@ -91,7 +91,7 @@ def _tree(
         for key, group in zip(level, groups, strict=True):
             tasks[key] = Task(key, _merged, TaskRef(sent), List(*map(TaskRef, group)))
         depth += 1
-    if step.ends:
+    if getattr(step, "ends", False):
         end = f"mercer-end-{token}"
         tasks[end] = Task(end, _ended, TaskRef(sent), TaskRef(level[0]))
         level = [end]
