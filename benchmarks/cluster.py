@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.cluster_model import forecast
 from benchmarks.peak import process_bytes
 from benchmarks.scale import Cell, run_cases
 
@@ -240,7 +241,7 @@ def shapes() -> dict[str, tuple[NDArray[np.float64], int]]:
         "inverse 50 x 3": (rng.standard_normal((50, 3)) * [1, 0.00001, 1] + [5, 4, 3], 2),
         "projection 100 x 3": (0.1 * rng.standard_normal((100, 3)) + [3, 4, 5], 2),
         "variance 100 x 80": (rng.standard_normal((100, 80)), 2),
-        "dimension 1,000 x 5": (rng.standard_normal((1_000, 5)) + [3, 1, 2, 0, 0], 3),
+        "dimension 1,000 x 5": (rng.standard_normal((1_000, 5)) + np.arange(5), 3),
         "flat 2,000 x 100": (rng.standard_normal((2_000, 100)), 10),
         "slow 2,000 x 200": (tilted, 20),
         "far 2,000 x 100": (rng.standard_normal((2_000, 100)) + 1e6, 10),
@@ -257,12 +258,36 @@ CASES: dict[str, Callable[[], Cell]] = {
     "generated-10m": generated_10m,
     "rival-1m": rival_1m,
     "rival-shapes": rival_shapes,
+    "forecast": forecast,
 }
 
 
 def run(out: Path, pattern: str = "*") -> None:
     """Measure every case that matches; cases measured before stay in the file."""
     run_cases(out, pattern, CASES, "benchmarks.cluster")
+
+
+def section(result: Cell) -> list[str]:
+    """Return the lines of the docs page."""
+    lines = [
+        "## PCA on a cluster",
+        "",
+        "`benchmarks/results/cluster.json`; made by `python -m benchmarks cluster`, which says"
+        " in its docstrings what each case is. Two worker processes of one thread each; memory"
+        " is that of the fullest worker, its process included.",
+        "",
+        "| case | target | path | seconds | over threads | error | dask-ml's error |"
+        " peak MB | planned MB | holds |",
+        "|---|---|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for cell in result["cells"]:
+        facts = [cell.get(n) for n in ("seconds", "over_threads", "error", "rival_error")]
+        facts += [cell.get(n) and cell[n] / 1e6 for n in ("peak_bytes", "planned_bytes")]
+        row = [cell["case"], cell.get("target", ""), cell.get("path", "")]
+        row += ["" if fact is None else f"{fact:.3g}" for fact in facts]
+        row.append("yes" if cell.get("holds") else "**no**")
+        lines.append("| " + " | ".join(row) + " |")
+    return [*lines, ""]
 
 
 if __name__ == "__main__":

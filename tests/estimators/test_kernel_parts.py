@@ -134,6 +134,18 @@ def test_weights_are_repeats(name):
         np.testing.assert_array_equal(found.eigenvalues_, again.eigenvalues_)
 
 
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("given", [False, True], ids=["chosen", "given"])
+def test_columns_have_weights(given, standardize):
+    X, c = table(800), [2, 1, 0.5, 3]
+    options = {"feature_weight": c, "standardize": standardize}
+    options |= {"landmarks": X[:40] if given else 40, "kernel": RBF(3.0)}
+    d = LAYOUTS["rows and columns"](X)
+    found = KernelPCA(3, **options).fit(d)
+    whole = KernelPCA(3, **options).fit(iter([X]))
+    assert_same(found, whole, found.transform(d).compute(), whole.transform(X))
+
+
 @pytest.mark.parametrize("seed", [0, None, "generator"])
 def test_a_seed_is_drawn_once(seed):
     X = table(800)
@@ -252,6 +264,15 @@ def test_a_model_of_rows_in_core_projects_parts():
     )
 
 
+def test_a_model_that_fills_cells_fills_those_of_parts():
+    X = table(300)
+    X[::7, 1] = np.nan
+    model = KernelPCA(2, missing="em").fit(X)
+    d = LAYOUTS["rows"](X)
+    np.testing.assert_allclose(model.transform(d).compute(), model.transform(X), atol=1e-12)
+    np.testing.assert_allclose(model.novelty(d).compute(), model.novelty(X), atol=1e-12)
+
+
 NEEDS_ROWS = ["denoise", "reconstruction", "score", "attributions", "refine", "partial_fit"]
 
 
@@ -279,6 +300,8 @@ def test_what_is_not_there_is_refused_before_a_row_is_read():
         KernelPCA(kernel="precomputed").fit(d)
     with pytest.raises(NotSupportedError, match="in memory alone"):
         dropin.KernelPCA().fit(d)
+    with pytest.raises(NotSupportedError, match="missing cells"):
+        KernelPCA(missing="em").fit(d)
     for call in (
         lambda: LandmarkFeatures().fit(d),
         lambda: mercer.tune(d),

@@ -104,7 +104,8 @@ def test_killed_at_any_moment(workers, tmp_path, path, share):
     assert bits(stormy) == bits(calm)
 
 
-def test_one_cluster_and_local_threads_give_the_same_bits(workers, tmp_path):
+@pytest.mark.usefixtures("workers")
+def test_one_cluster_and_local_threads_give_the_same_bits(tmp_path):
     import dask
 
     X = generated(tmp_path)

@@ -102,7 +102,8 @@ def test_other_shapes_too(workers, path, parts, rows, p):
     held(workers, path, parts, rows, p)
 
 
-def test_parts_that_no_worker_can_hold_are_refused_before_anything_starts(workers):
+@pytest.mark.usefixtures("workers")
+def test_parts_that_no_worker_can_hold_are_refused_before_anything_starts():
     from mercer import PCA
     from mercer.errors import BudgetError
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.estimators._base import repeat_counts
 from mercer.estimators._parameters import check_fitted
 from mercer.estimators._spread import densities_of_parts, in_parts, mean_density_of_parts
 from mercer.operators import block_length, fetched
@@ -85,14 +86,25 @@ class GaussianDensity:
             volume += 2 * float(np.sum(np.log(self.scale_)))
         return np.asarray(-0.5 * (p * np.log(2 * np.pi) + volume + distance))
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log-likelihood of the rows of X."""
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log-likelihood of the rows of X, Σw·log p(x)/Σw.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            Rows.
+        y : None
+            Ignored.
+        sample_weight : array of shape (n_samples,) or None
+            Repeat counts of the rows.
+        """
         if in_parts(X):
             check_fitted(self)
             self._refuse_singular()
             this: Any = self
-            return mean_density_of_parts(self, this._admit(X, reset=False))
-        return float(np.mean(self.score_samples(X)))
+            return mean_density_of_parts(self, this._admit(X, reset=False), sample_weight)
+        each = self.score_samples(X)
+        return float(np.average(each, weights=repeat_counts(sample_weight, len(each))))
 
     def _row_norms(self, source: Any) -> Array:
         """Return ‖x̃‖² (n,) of the centred, scaled rows, a block at a time."""

@@ -12,7 +12,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.errors import InputError, MercerError
-from mercer.sources import BlockSource, Source, SpreadSource, bad_cell_error, scan
+from mercer.sources import (
+    BlockSource,
+    Source,
+    SpreadSource,
+    bad_cell_error,
+    counted_error,
+    scan,
+)
 
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
 _FEWEST = 2  # rows without which there is no variance
@@ -47,6 +54,8 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
     by block; sparse matrices become CSR. Cells are not looked at here: NaN and infinity are
     found by the sums of the first pass, and named then.
     """
+    if getattr(estimator, "missing", "raise") != "raise":
+        data = _gaps_as_nan(data)
     if type(data) is not np.ndarray or data.dtype.kind not in "fiub":  # rows come one by one
         _refuse_twins(data)
         _refuse_kinds(data)
@@ -131,15 +140,21 @@ def admit_coordinates(data: Any, width: int) -> Any:
 
 
 def refuse_bad_cells(source: Source, names: Any = None) -> None:
-    """Raise the error that names the first NaN or infinity of `source`, if there is one."""
+    """Raise the error that names the first NaN or infinity of `source`, if there is one.
+
+    Missing cells are counted, by column, where the rows can be read once more.
+    """
     found = source.first_bad_cell()
     if found is None:
         return
     row, column, value = found
-    if isinstance(source, BlockSource):
-        raise bad_cell_error(source.place(row, column), value)
     name = "" if names is None else f" ({str(names[column])!r})"
-    raise bad_cell_error(f"row {row}, column {column}{name}", value)
+    place = f"row {row}, column {column}{name}"
+    if isinstance(source, BlockSource):
+        place = source.place(row, column)
+    error = bad_cell_error(place, value)
+    counted = counted_error(source, place, names, error.fix) if np.isnan(value) else None
+    raise counted or error
 
 
 def _in_three_lines(error: Exception, data: Any) -> InputError:
@@ -180,6 +195,16 @@ def _numeric_dtype(data: Any) -> Any:
     if scipy.sparse.issparse(data):
         return np.float64
     return [np.float64, np.float32]
+
+
+def _gaps_as_nan(data: Any) -> Any:
+    """Return masked cells, and pandas' NA among objects, as NaN; other data as they are."""
+    if isinstance(data, np.ma.MaskedArray):
+        wide = data.dtype if data.dtype.kind == "f" else np.float64
+        return np.ma.filled(data.astype(wide), np.nan)
+    if hasattr(data, "notna") and object in list(getattr(data, "dtypes", ())):
+        return data.where(data.notna(), np.nan)
+    return data
 
 
 def refuse_parts(data: Any) -> None:

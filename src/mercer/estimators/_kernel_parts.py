@@ -66,6 +66,12 @@ class KernelParts:
                 got=f"{this._given!r}, {source.label}",
                 fix="use mercer.KernelPCA with a kernel on rows, or compute the rows first",
             )
+        if reset and this.missing != "raise" and source.dtype.kind == "f":
+            raise NotSupportedError(
+                "missing cells of rows in parts are not filled for a kernel",
+                got=f"missing={this.missing!r}, {source.label}",
+                fix="fill them first: PCA(missing=...) takes rows in parts, or drop the rows",
+            )
         found: Source = admit_source(self, source, reset=reset)
         return found
 
@@ -139,12 +145,12 @@ class KernelParts:
         model = copy.copy(this)
         model.random_state = this._seed()  # drawn once: a task may be done again elsewhere
         if this.standardize:
-            frame = KernelRows.of(source, this._given, True, this._numeric, weights)
+            frame = self._framed(source, True, weights)
             model._fixed = Fixed(None, dataclasses.replace(frame, weights=None))
         total = source.shape[0] if source.counted else None
         sample = LandmarksOfParts(model, BUFFER, total)
         if self._known_before():
-            this._frame = KernelRows.of(source, this._given, False, this._numeric, None)
+            this._frame = self._framed(source, False, None)
             this._seen = this._frame.kernel
             marks = Landmarks.of(this._seen, this._landmark_choice().rows)
             both = Together(sample, SumsOfParts(marks, this._frame))
@@ -153,6 +159,11 @@ class KernelParts:
         settled = source.reduce(sample, weights, title="sample")
         work = SumsOfParts(settled.landmarks, settled.frame)
         return settled, source.reduce(work, weights, title="landmarks")
+
+    def _framed(self, source: SpreadSource, standardize: bool, weights: Any) -> KernelRows:
+        this: Any = self
+        given, numeric, root = this._given, this._numeric, this.feature_weight
+        return KernelRows.of(source, given, standardize, numeric, weights, root)
 
     def _refuse_all_axes(self, n: int) -> None:
         wanted: Any = self.n_components  # type: ignore[attr-defined]
@@ -197,7 +208,7 @@ class KernelParts:
             return super().novelty(X)  # type: ignore[misc]
         source = self._to_map(X)
         this: Any = copy.copy(self)
-        return lazily(this._novel, source, None)
+        return lazily(this, this._novel, source, None)
 
     def transform_bound(self, X: Any) -> Any:
         """See `KernelAhead.transform_bound`; of a Dask collection a lazy array."""
@@ -206,7 +217,7 @@ class KernelParts:
         source = self._to_map(X)
         this: Any = copy.copy(self)
         this._on_landmarks()  # made here once, not in every task
-        return lazily(this._bounds, source, this.n_components_)
+        return lazily(this, this._bounds, source, this.n_components_)
 
     def inverse_transform(self, X: Any, method: str | None = None) -> Any:
         """See `KernelBack.inverse_transform`; of a Dask array a lazy one."""

@@ -138,8 +138,7 @@ def _storage(
         _warn_columns(text, is_constant(variances, step), "drop them")
     # Stored values that are all equal show no rounding at all.
     step = np.where(variances > 0, step if factor is None else step * factor, 0.0)
-    n, p = rows.shape
-    spread = (1 + np.sqrt(p / n)) ** 2
+    spread = (1 + np.sqrt(rows.shape[1] / moments.total)) ** 2
     return float(np.max(step) ** 2 / 12 * spread * (moments.total - 1))
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
+from mercer.operators import Completion
 from mercer.planning import Workers
 from mercer.sources import (
     PartBlocks,
@@ -37,13 +38,13 @@ def reading_parts(source: SpreadSource) -> dict[str, Any]:
     }
 
 
-def refuse_spread(source: Source, what: str) -> None:
+def refuse_spread(
+    source: Source, what: str, fix: str = "a lost worker costs only its own parts; leave it out"
+) -> None:
     """Say that something is not there for rows in parts."""
     if isinstance(source, SpreadSource):
         raise NotSupportedError(
-            f"{what} is not there for rows in parts",
-            got=source.label,
-            fix="a lost worker costs only its own parts; leave it out",
+            f"{what} is not there for rows in parts", got=source.label, fix=fix
         )
 
 
@@ -83,7 +84,8 @@ def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
     if dtype is None:
         few = np.zeros((2, source.shape[1]), source.dtype)
         dtype = model._project(in_memory(few)).dtype
-    project = _OfRows(copy.copy(model)._project)  # the model may be fitted anew meanwhile
+    fill = vars(model).get("completion_")
+    project = _OfRows(copy.copy(model)._project, fill)  # the model may be fitted anew meanwhile
     return source.mapped(project, model._n_features_out, dtype, _frame_names(model))
 
 
@@ -103,17 +105,21 @@ def _frame_names(model: Any) -> list[str] | None:
 
 def densities_of_parts(model: Any, source: SpreadSource) -> Any:
     """Return the log-likelihood of every row in parts (n,), as lazy as the rows are."""
-    return lazily(copy.copy(model)._log_densities, source, None)
+    return source.mapped(_OfRows(copy.copy(model)._log_densities), None, np.float64)
 
 
-def lazily(method: Callable[[Source], Any], source: SpreadSource, columns: int | None) -> Any:
+def lazily(
+    model: Any, method: Callable[[Source], Any], source: SpreadSource, columns: int | None
+) -> Any:
     """Return what a method of a fitted model gives for rows in parts, as lazy as they are."""
-    return source.mapped(_OfRows(method), columns, np.float64)
+    fill = vars(model).get("completion_")
+    return source.mapped(_OfRows(method, fill), columns, np.float64)
 
 
-def mean_density_of_parts(model: Any, source: SpreadSource) -> float:
-    """Return the mean log-likelihood of rows in parts: one pass."""
-    total, rows = source.reduce(_Mean(_OfRows(model._log_densities)), title="score")
+def mean_density_of_parts(model: Any, source: SpreadSource, weights: Any = None) -> float:
+    """Return the mean log-likelihood of rows in parts, Σw·log p(x)/Σw: one pass."""
+    work = _Mean(_OfRows(model._log_densities))
+    total, rows = source.reduce(work, source.weights_of(weights), title="score")
     if rows == 0:
         raise InputError(
             "no rows have no mean",
@@ -142,13 +148,18 @@ def rows_from_parts(model: Any, Z: Any, back: Callable[[Any], Array]) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class _OfRows:
-    """A method of a fitted model, on the rows of one part; the model holds no data."""
+    """A method of a fitted model, on the rows of one part; the model holds no data.
+
+    `fill` completes rows with missing cells, where the model was taught to.
+    """
 
     method: Callable[[Source], Any]
+    fill: Completion | None = None
 
     def __call__(self, rows: PartBlocks) -> Array:
+        held = rows.held if self.fill is None else self.fill.filled(rows.held)
         try:
-            found: Array = self.method(in_memory(rows.held))
+            found: Array = self.method(in_memory(held))
         except InputError:
             bad = bad_cell(rows.held)
             if bad is not None:
@@ -177,14 +188,19 @@ class _Back:
 
 @dataclasses.dataclass(frozen=True)
 class _Mean:
-    """Sum and count of a number per row."""
+    """Weighted sum of a number per row, and the sum of the weights."""
 
     of_rows: _OfRows
 
-    def part(self, rows: PartBlocks, weights: Array | None) -> tuple[float, int]:
+    def part(self, rows: PartBlocks, weights: Array | None) -> tuple[float, float]:
         if rows.shape[0] == 0:
-            return 0.0, 0
-        return float(np.sum(self.of_rows(rows))), rows.shape[0]
+            return 0.0, 0.0
+        each = self.of_rows(rows)
+        if weights is None:
+            return float(np.sum(each)), float(rows.shape[0])
+        return float(each @ weights), float(np.sum(weights))
 
-    def merge(self, one: tuple[float, int], other: tuple[float, int]) -> tuple[float, int]:
+    def merge(
+        self, one: tuple[float, float], other: tuple[float, float]
+    ) -> tuple[float, float]:
         return one[0] + other[0], one[1] + other[1]

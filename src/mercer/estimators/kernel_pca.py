@@ -1,6 +1,5 @@
 """Kernel PCA: principal components of rows seen through a kernel."""
 
-import dataclasses
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -17,16 +16,17 @@ from mercer.arrays import Array, as_numpy
 from mercer.diagnostics import linear_alignment
 from mercer.errors import DataWarning, warn
 from mercer.estimators._base import SpectralEstimator
-from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_ahead import KernelAhead
 from mercer.estimators._kernel_back import KernelBack, as_known
 from mercer.estimators._kernel_explain import KernelExplain
+from mercer.estimators._kernel_missing import KernelMissing
 from mercer.estimators._kernel_parameters import KernelParameters
 from mercer.estimators._kernel_parts import KernelParts
 from mercer.estimators._kernel_planned import KernelPlanned
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import (
+    SETTLING,
     KernelRows,
     maps_at_the_door,
     most_components,
@@ -41,12 +41,12 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source, SpreadSource
 
 _TAUGHT = 2000  # rows that a model on landmarks keeps to learn the way back from
-_SAMPLE = 1000  # rows that settle a kernel
 _RESOLVED = 0.05  # half-width up to which an axis on landmarks counts as resolved
 _ENOUGH = 50  # rows from which a large effective rank says something
 
 
 class KernelPCA(
+    KernelMissing,
     KernelParameters,
     KernelPlanned,
     KernelParts,
@@ -72,6 +72,9 @@ class KernelPCA(
         or a function of two blocks of rows.
     standardize : bool
         Whether columns are divided by their standard deviation first.
+    feature_weight : array of shape (n_features,) or None
+        Positive weights: squared deviations of feature j count weight_j times. Columns are
+        multiplied by √weight, after they are standardised, before the kernel sees them.
     indefinite : {"raise", "clip", "flip", "shift"}
         What to do about negative eigenvalues. "raise" refuses a negative share above 1e-3
         and leaves smaller ones out; "clip" leaves them out; "flip" counts them by modulus;
@@ -91,6 +94,9 @@ class KernelPCA(
         None projects new rows exactly. A number allows an error of so many standard
         deviations of a component: rows for which that can be proved are projected on
         landmarks, the others exactly. ``float("inf")`` projects all on landmarks.
+    missing : {"raise", "em"}
+        What to do about missing cells (NaN): refuse them, or fill them by PCA first, as
+        `PCA` does; a warning says how many. Rows in memory only.
 
     Attributes
     ----------
@@ -150,6 +156,7 @@ class KernelPCA(
         ],
         "kernel": [str, callable, HasMethods("block")],
         "standardize": ["boolean"],
+        "feature_weight": ["array-like", None],
         "indefinite": [StrOptions(set(POLICIES))],
         "tol": [Interval(Real, 0, None, closed="neither"), None],
         "memory": [Interval(Real, 0, None, closed="neither"), str, None],
@@ -168,6 +175,7 @@ class KernelPCA(
             Options(Real, {np.inf}),
             None,
         ],
+        "missing": [StrOptions({"raise", "em"})],
     }
 
     def __init__(
@@ -184,6 +192,8 @@ class KernelPCA(
         random_state: Any = 0,
         landmarks: int | str | Any = None,
         tol_transform: float | None = None,
+        feature_weight: Any = None,
+        missing: str = "raise",
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -196,6 +206,8 @@ class KernelPCA(
         self.random_state = random_state
         self.landmarks = landmarks
         self.tol_transform = tol_transform
+        self.feature_weight = feature_weight
+        self.missing = missing
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: a precomputed kernel is pairwise input."""
@@ -203,6 +215,7 @@ class KernelPCA(
         kernel = as_known(self.kernel)
         tags.input_tags.pairwise = isinstance(kernel, Precomputed)
         tags.input_tags.sparse = not isinstance(kernel, Kernel) or kernel.takes_sparse
+        tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -225,7 +238,8 @@ class KernelPCA(
             self._given, self._numeric = kernel, not maps_at_the_door(kernel, X)
         if self._in_parts(X, reset):
             return self._admit_parts(X, reset)
-        return KernelRows.admitted(self, kernel, X, reset=reset)
+        source = KernelRows.admitted(self, kernel, X, reset=reset)
+        return source if reset else self._completed(source)
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
         if isinstance(source, SpreadSource):
@@ -242,24 +256,6 @@ class KernelPCA(
             kernel=self._cost(rows),
             **self._resources(),
         )
-
-    def _look(self, source: Source, weights: Any) -> Any:
-        """Settle frame, kernel and choice of landmarks on rows in memory; return them ready."""
-        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        if self._fixed is None:
-            self._frame = KernelRows.of(
-                source, self._given, bool(self.standardize), self._numeric, weights
-            )
-        else:  # a model that is refined keeps its kernel and its frame
-            self._frame = dataclasses.replace(self._fixed.frame, weights=weights)
-        rows = self._frame.ready(source)
-        fixed = None if self._fixed is None else self._fixed.kernel
-        sample = rows[spread_evenly(int(rows.shape[0]), weights, _SAMPLE)]
-        self._seen = self._frame.kernel.resolve(sample) if fixed is None else fixed
-        self._choice = self._landmark_choice()
-        self.kernel_ = self._seen if self._frame.numeric else self._given
-        self.X_fit_ = rows
-        return rows
 
     def _tolerance(self, source: Source) -> float:
         """Return `tol`; landmarks that were asked for promise 0.05 where it is not given."""
@@ -336,7 +332,7 @@ class KernelPCA(
         scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
         fitted |= self._projecting(spectrum.right[:, :k] * scale, found, source, dtype)
         if found.landmarks is None or 10 * found.landmarks.residual < found.trace:
-            self._warn_rank(fitted["effective_rank_"], int(found.total))  # it is known
+            self._warn_rank(fitted["effective_rank_"], found.total)  # it is known
         return fitted
 
     def _sampled(self) -> tuple[Array, Any]:
@@ -371,11 +367,13 @@ class KernelPCA(
         weights = self._frame.weights
         if weights is not None and len(weights) != rows.shape[0]:
             weights = None  # landmarks of a stream, whose first rows had these weights
-        sample = spread_evenly(rows.shape[0], weights, _SAMPLE)
+        sample = spread_evenly(rows.shape[0], weights, SETTLING)
         return linear_alignment(self._seen, rows[sample])
 
-    def _warn_rank(self, rank: float, n: int) -> None:
-        if n >= _ENOUGH and rank > n / 4 and self._frame.weights is None:
+    def _warn_rank(self, rank: float, total: float) -> None:
+        weights = self._frame.weights
+        n = max(int(total), 0 if weights is None else int(np.count_nonzero(weights)))
+        if n >= _ENOUGH and rank > n / 4:
             warn(
                 "the lengthscale is too short, or there is no low-dimensional structure",
                 got=f"effective rank {rank:.0f} of {n} rows, {self.kernel_!r}",

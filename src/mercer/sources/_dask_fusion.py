@@ -20,7 +20,6 @@ def fused(root: Any, prefix: str) -> Any:
         How the keys of the tasks begin.
     """
     from dask._task_spec import GraphNode, convert_legacy_graph
-    from dask.delayed import Delayed
     from dask.highlevelgraph import HighLevelGraph
 
     given = dict(root.__dask_graph__())
@@ -37,7 +36,7 @@ def fused(root: Any, prefix: str) -> Any:
         if len(inside) > 1:
             graph[key] = GraphNode.fuse(*[graph.pop(each) for each in inside], key=key)
     whole = HighLevelGraph.from_collections(root.key, graph, dependencies=())
-    return Delayed(root.key, whole)
+    return type(root)(root.key, whole)
 
 
 def _dependencies(node: Any) -> Any:

@@ -117,7 +117,7 @@ class _References:
             return TaskRef(name)
         graph = value.__dask_graph__()
         if id(graph) not in self.seen:  # all chunks of a collection share one
-            self.seen[id(graph)] = graph  # kept, or another might get its number
+            self.seen[id(graph)] = graph  # kept, so that no other takes its number
             self.tasks.update(graph)
         return TaskRef(value.key)
 
