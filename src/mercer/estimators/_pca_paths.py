@@ -144,7 +144,7 @@ def _storage(
 
 def refuse_constant(found: Found, source: Source) -> None:
     """Refuse data in which nothing varies beyond the rounding of its storage."""
-    if found.trace > found.storage * min(source.shape) and found.trace > 0:
+    if found.trace > found.storage * min(found.total, source.shape[1]) and found.trace > 0:
         return
     raise InputError(
         "the data has no variance",
