@@ -39,7 +39,8 @@ def run_tree(
     Parameters
     ----------
     step : object
-        ``part(number, first, chunks, weights)`` and ``merge(one, other)``.
+        ``part(number, first, chunks, weights)`` and ``merge(one, other)``; where it `ends`,
+        ``finish(result)`` is one task more, and its result comes back instead.
     chunks : list
         The chunks of every part, nested lists of delayed values.
     weights : list or None
@@ -91,6 +92,10 @@ def _tree(
         for key, group in zip(level, groups, strict=True):
             tasks[key] = Task(key, _merged, TaskRef(sent), List(*map(TaskRef, group)))
         depth += 1
+    if getattr(step, "ends", False):
+        end = f"mercer-end-{token}"
+        tasks[end] = Task(end, _ended, TaskRef(sent), TaskRef(level[0]))
+        level = [end]
     name = f"mercer-{token}"
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=())
     return import_module("dask.delayed").Delayed(level[0], graph, layer=name)
@@ -143,6 +148,11 @@ def _merged(step: Any, group: list[Any]) -> Any:
         for other in group[1:]:
             found = step.merge(found, copy.deepcopy(other))
         return found
+
+
+def _ended(step: Any, found: Any) -> Any:
+    with one_thread(), unheard():
+        return step.finish(found)
 
 
 class _Told:
