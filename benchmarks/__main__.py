@@ -1,4 +1,4 @@
-"""Command line: ``python -m benchmarks dense|sparse|real|all|kernel|scale|outofcore|table``."""
+"""Command line: ``python -m benchmarks dense|sparse|real|all|kernel|scale|missing|table …``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import kernel, outofcore, runner, scale, table
+from benchmarks import kernel, missing, outofcore, runner, scale, table
 from benchmarks.cases import GROUPS, select
 from benchmarks.rivals import RIVALS
 
@@ -18,13 +18,17 @@ def parser() -> argparse.ArgumentParser:
         description="Time, weigh and check PCA rivals; write JSON; make the docs table.",
     )
     options.add_argument(
-        "command", choices=(*GROUPS, "all", "kernel", "scale", "outofcore", "table")
+        "command",
+        choices=(*GROUPS, "all", "kernel", "scale", "outofcore", "missing", "table"),
     )
     options.add_argument("--case", default="*", help="shell pattern of case names")
     options.add_argument("--rivals", nargs="+", choices=tuple(RIVALS), default=None)
     options.add_argument("--quick", action="store_true", help="small shapes, one repeat")
     options.add_argument(
         "--weigh-ours-only", action="store_true", help="do not watch the memory of rivals"
+    )
+    options.add_argument(
+        "--limit", type=float, default=missing.LIMIT, help="seconds of a slow rival of missing"
     )
     options.add_argument("--list", action="store_true", help="only name the cases")
     options.add_argument("--out", type=Path, default=None, help="JSON result file")
@@ -46,6 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given.command == "outofcore":
         outofcore.run(given.out or runner.FOLDER / "results" / "outofcore.json", given.case)
+        return 0
+    if given.command == "missing":
+        name = "partial-missing.json" if given.quick else "missing.json"
+        out = given.out or runner.FOLDER / "results" / name
+        missing.run(out, given.case, quick=given.quick, limit=given.limit)
         return 0
     cases = select(given.command, given.case, quick=given.quick)
     if not cases:
