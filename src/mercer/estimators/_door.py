@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.errors import InputError, MercerError
-from mercer.sources import BlockSource, Source, bad_cell_error, scan
+from mercer.sources import BlockSource, Source, bad_cell_error, counted_error, scan
 
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
 _FEWEST = 2  # rows without which there is no variance
@@ -124,15 +124,21 @@ def admit_coordinates(data: Any, width: int) -> Any:
 
 
 def refuse_bad_cells(source: Source, names: Any = None) -> None:
-    """Raise the error that names the first NaN or infinity of `source`, if there is one."""
+    """Raise the error that names the first NaN or infinity of `source`, if there is one.
+
+    Missing cells are counted, by column, where the rows can be read once more.
+    """
     found = source.first_bad_cell()
     if found is None:
         return
     row, column, value = found
-    if isinstance(source, BlockSource):
-        raise bad_cell_error(source.place(row, column), value)
     name = "" if names is None else f" ({str(names[column])!r})"
-    raise bad_cell_error(f"row {row}, column {column}{name}", value)
+    place = f"row {row}, column {column}{name}"
+    if isinstance(source, BlockSource):
+        place = source.place(row, column)
+    error = bad_cell_error(place, value)
+    counted = counted_error(source, place, names, error.fix) if np.isnan(value) else None
+    raise counted or error
 
 
 def _in_three_lines(error: Exception, data: Any) -> InputError:

@@ -16,7 +16,16 @@ from mercer.estimators._checkpoint import Checkpoint
 from mercer.estimators._door import admit_source
 from mercer.estimators._written import writer_of
 from mercer.operators import block_length, fetched
-from mercer.sources import ArrayBlocks, BlockSource, Source, in_memory, is_scannable, scan
+from mercer.sources import (
+    ArrayBlocks,
+    BlockSource,
+    MissingCellError,
+    Source,
+    counted_error,
+    in_memory,
+    is_scannable,
+    scan,
+)
 
 _MOST, _LEAST = 128e6, 1e6  # bytes of a block
 _SMALL = 64e3  # bytes of a block where all rows are fewer
@@ -27,6 +36,7 @@ class SourceEstimator(SpectralEstimator):
     """Abstract: a method whose sums need one row at a time, so that any source will do."""
 
     _journal: Checkpoint | None = None
+    _missing_fix = ""  # what to do about missing cells, where there is more to do than drop
 
     def fit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, checkpoint: Any = None
@@ -82,7 +92,27 @@ class SourceEstimator(SpectralEstimator):
                 )
             block = block_length(source, self._block_bytes(source))
             self._journal.begin(self._owner(source, weights), block)
+        try:
+            return self._walked(source, weights)
+        except MissingCellError as error:
+            raise self._counted(source, error) from None
+
+    def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
+        """Return the fitted attributes; methods that fill missing cells do that first."""
         return super()._fitted(source, weights)
+
+    def _completed(self, source: Source) -> Source:
+        """Return the rows as they are projected; methods may fill missing cells."""
+        return source
+
+    def _counted(self, source: Source, error: MissingCellError) -> InputError:
+        """Return the refusal of missing cells with their counts, where rows can be read."""
+        if error.counted:
+            found: InputError = error
+        else:
+            names = getattr(self, "feature_names_in_", None)
+            found = counted_error(source, error.place, names, error.fix) or error
+        return type(found)(found.what, got=found.got, fix=self._missing_fix or found.fix)
 
     def _owner(self, source: BlockSource, weights: Any) -> dict[str, Any]:
         """Return what a checkpoint belongs to, as plain data."""
@@ -129,9 +159,12 @@ class SourceEstimator(SpectralEstimator):
     def transform(self, X: Any) -> Any:
         """See `_or_written`, which stands before it."""
         check_is_fitted(self)
-        source = self._admit(X, reset=False)
+        source = self._completed(self._admit(X, reset=False))
         if not isinstance(source, BlockSource):
-            return self._project(source)
+            try:
+                return self._project(source)
+            except MissingCellError as error:
+                raise self._counted(source, error) from None
         if not source.counted:
             return self._collected(source)
         self._refuse_large(source, source.shape[0])
@@ -176,11 +209,14 @@ class SourceEstimator(SpectralEstimator):
         found = bad_cell(block)
         if found is not None:
             row, column, value = found
-            raise bad_cell_error(source.place(start + row, column), value) from None
+            error = bad_cell_error(source.place(start + row, column), value)
+            if isinstance(error, MissingCellError):
+                error = self._counted(source, error)
+            raise error from None
 
     def _write(self, X: Any, path: Path) -> Path:
         check_is_fitted(self)
-        source = self._admit(X, reset=False)
+        source = self._completed(self._admit(X, reset=False))
         names = getattr(self, "feature_names_in_", None)
         blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
         columns = [str(name) for name in self.get_feature_names_out()]

@@ -11,8 +11,9 @@ from mercer.arrays import Array, eps_of
 from mercer.errors import DataWarning, InputError, NotSupportedError, warn
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
-from mercer.estimators._from_sources import SourceEstimator, counted_shape
+from mercer.estimators._from_sources import counted_shape
 from mercer.estimators._held import held_rows
+from mercer.estimators._missing import MissingCells
 from mercer.estimators._parameters import check_fitted
 from mercer.estimators._pca_paths import (
     Found,
@@ -29,7 +30,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source
 
 
-class PCA(PCAStream, GaussianDensity, SourceEstimator):
+class PCA(PCAStream, GaussianDensity, MissingCells):
     r"""Directions of largest variance: leading eigenpairs of C = X̃ᵀX̃/(n-1).
 
     X̃ is the centred (standardised, weighted) data, C = VΛVᵀ, and the coordinates are
@@ -63,6 +64,9 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         For `partial_fit` only: share of its weight that a row loses with every later row, so
         that a row t rows back counts (1 - forget)^t, whatever the batches. Σw replaces n.
         It is read when a stream begins; `fit` counts all rows alike.
+    missing : {"raise", "em", "ppca"}
+        What to do about missing cells (NaN): refuse them and say where they are; fill them by
+        regularised iterative PCA; or take the likeliest Gaussian of the observed cells.
 
     Attributes
     ----------
@@ -87,6 +91,9 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         The path taken and the others.
     certificate_ : Certificate
         Intervals that hold the eigenvalues, residuals, gaps, axes that cannot be told apart.
+    n_missing_, missing_counts_, em_passes_, completion_
+        Unless missing="raise": missing cells in all and per column (p,), passes that were
+        made to fill them, and what fills those of new rows.
 
     Notes
     -----
@@ -120,6 +127,7 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         "device": [str, None],
         "random_state": ["random_state", np.random.Generator],
         "forget": [Interval(Real, 0, 1, closed="neither"), None],
+        "missing": [StrOptions({"raise", "em", "ppca"})],
     }
 
     def __init__(
@@ -135,6 +143,7 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         device: str | None = None,
         random_state: Any = 0,
         forget: float | None = None,
+        missing: str = "raise",
     ) -> None:
         self.n_components = n_components
         self.standardize = standardize
@@ -146,6 +155,7 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         self.device = device
         self.random_state = random_state
         self.forget = forget
+        self.missing = missing
 
     # -- describe ---------------------------------------------------------------------
 

@@ -116,7 +116,7 @@ class BlockRows:
             )
         self.checksum = None if self.source.recognisable else checksum
         if self.weights is not None and n != len(self.weights):
-            raise _wrong_weights(n, len(self.weights))
+            raise wrong_weights(n, len(self.weights))
         if n < 2:
             raise InputError(
                 "one row has no variance",
@@ -297,7 +297,7 @@ class BlockRows:
         if self.weights is None:
             return None
         if part.stop > len(self.weights):
-            raise _wrong_weights(part.stop, len(self.weights))
+            raise wrong_weights(part.stop, len(self.weights))
         return self.weights[part]
 
 
@@ -384,7 +384,8 @@ class _Panel:
         return ended
 
 
-def _wrong_weights(rows: int, weights: int) -> InputError:
+def wrong_weights(rows: int, weights: int) -> InputError:
+    """Return the refusal of weights whose number is not that of the rows."""
     return InputError(
         "sample_weight must hold one number per row",
         got=f"{weights} weights, {rows} rows or more",

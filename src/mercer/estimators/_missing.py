@@ -1,0 +1,233 @@
+"""Estimators that may be given rows with missing cells."""
+
+import dataclasses
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mercer import planning
+from mercer.arrays import EPS, Array, eps_of, show_bytes
+from mercer.errors import AccuracyWarning, BudgetError, warn
+from mercer.estimators._completion_rank import completion_rank
+from mercer.estimators._filling import Filling, check_survey, surveyed, warn_empty
+from mercer.estimators._from_sources import SourceEstimator, counted_shape
+from mercer.estimators._parameters import learned
+from mercer.estimators._pca_paths import Recipe, root_feature_weight
+from mercer.estimators._summed import Summed
+from mercer.operators import (
+    Completed,
+    CompletedBlocks,
+    Completion,
+    CompletionSums,
+    Rule,
+    RunningMoments,
+    Survey,
+)
+from mercer.planning import Plan
+from mercer.sources import ArrayBlocks, BlockSource, Source, in_memory, missing_counts
+
+_log = logging.getLogger("mercer")
+_COPY = 64e6  # bytes of rows in memory that are completed in one go
+_SUMS = 32.0  # bytes per entry of p×p sums, with those of a block and LAPACK's workspace
+_COARSEST = 1e-4  # change at which the steps end, whatever the tolerance of the axes
+_SHARE = 0.3  # of the tolerance of the axes that the steps may leave
+
+
+class MissingCells(SourceEstimator):
+    """Abstract: PCA of rows some of whose cells are missing.
+
+    "em" fills them by regularised iterative PCA, out of core too, and analyses the completed
+    rows as any others; "ppca" takes the scatter that is expected under the likeliest
+    Gaussian with that many axes. Rows that are complete are analysed as if it were "raise".
+    """
+
+    missing = "raise"
+    _note = ""
+
+    @property
+    def _missing_fix(self) -> str:  # type: ignore[override]
+        if "missing" not in self.get_params(deep=False):
+            return ""
+        return 'pass missing="em" at fit, or drop or impute such rows or columns first'
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: NaN is taken unless missing="raise"."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "raise"
+        return tags
+
+    # -- fit --------------------------------------------------------------------------
+
+    def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
+        if self.missing == "raise":
+            return super()._walked(source, weights)
+        names = getattr(self, "feature_names_in_", None)
+        blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
+        survey = None
+        if source.dtype.kind == "f":
+            survey = surveyed(blocks, weights, self._block_bytes(blocks), self._journal)
+        if survey is None or not survey.counts.any():
+            state = super()._walked(source, weights)
+            counts, passes = np.zeros(source.shape[1], np.int64), 0
+            completion = self._told_completion(state, counted_shape(source, weights))
+        else:
+            weights = check_survey(survey, blocks, names, weights)
+            filling = self._filling(blocks, survey, weights)
+            found = filling.run()
+            counts, passes, completion = survey.counts, found.passes, found.completion
+            self._note = _words(survey, found, self.missing)
+            _log.info("%s", self._note)
+            if self.missing == "ppca":
+                state = self._expected(filling, found)
+            else:
+                state = self._analysed(source, blocks, weights, found.completion)
+            state["n_samples_"] = survey.rows
+            _warn_unsettled(found, filling.rule)
+        state.pop("_note", None)
+        own = {"n_missing_": int(counts.sum()), "missing_counts_": counts}
+        return state | own | {"em_passes_": passes, "completion_": completion}
+
+    def _filling(self, blocks: BlockSource, survey: Survey, weights: Any) -> Filling:
+        this: Any = self
+        n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
+        p = blocks.shape[1]
+        recipe = Recipe(
+            components=1,
+            tol=self._tolerance(blocks),
+            seed=0,
+            standardize=bool(this.standardize),
+            root_feature_weight=root_feature_weight(this.feature_weight, p),
+        )
+        origin, exponent = survey.origin(blocks.dtype)
+        level = np.ldexp(origin, -exponent)
+
+        def factor_of(variances: Array, offset: Array) -> Array | None:
+            size = np.sqrt((level + offset) ** 2 + variances)
+            return recipe.factor_of(variances, eps_of(blocks.dtype) * size)
+
+        plain = not recipe.standardize and recipe.root_feature_weight is None
+        rule = Rule(
+            rank=completion_rank(this.n_components, (n, p)),
+            expected=self.missing == "ppca",
+            factor_of=None if plain else factor_of,
+            tol=min(0.3 * recipe.tol, _COARSEST),
+        )
+        return Filling(blocks, survey, weights, rule, self._block_bytes(blocks), self._journal)
+
+    def _analysed(
+        self, source: Source, blocks: BlockSource, weights: Any, completion: Completion
+    ) -> dict[str, Any]:
+        """Return the fitted attributes of the completed rows; small tables are filled whole."""
+        small = source.nbytes <= min(_COPY, self._budget() / 4)
+        if isinstance(blocks, ArrayBlocks) and small and self._journal is None:
+            return super()._walked(in_memory(completion.filled(blocks.held)), weights)
+        return super()._walked(CompletedBlocks(blocks, completion), weights)
+
+    def _expected(self, filling: Filling, found: Completed) -> dict[str, Any]:
+        """Return the attributes of sums that are all there is: the expected scatter."""
+        blocks = filling.source
+        p = blocks.shape[1]
+        if _SUMS * p * p > self._budget():
+            raise BudgetError(
+                'missing="ppca" keeps p×p sums, which do not fit the memory allowed',
+                got=f"{show_bytes(_SUMS * p * p)} for {p:,} columns,"
+                f" {show_bytes(self._budget())} allowed",
+                fix='pass missing="em", or allow more memory',
+            )
+        sums = filling.whole(found)
+        total = int(sums.total * (1 + 1e-12))
+        source = Summed(_moments(sums), blocks.dtype, blocks.products, total, False)
+        problem = dataclasses.replace(
+            self._problem(source), itemsize=8, allowed=("gram",), gram_flops=0.0, time=None
+        )
+        made = self._settle_plan(planning.plan(problem))
+        _log.info("%s", made)
+        spectrum, axes = self._walk(source, made, None)
+        state = {**learned(self), "plan_": made, **self._scale(spectrum, axes, source)}
+        self._warn(spectrum)
+        return state
+
+    def _settle_plan(self, made: Plan) -> Plan:
+        if not self._note:
+            return made
+        remark = f"{made.remark}; {self._note}" if made.remark else self._note
+        return dataclasses.replace(made, remark=remark)
+
+    def _told_completion(self, state: dict[str, Any], shape: tuple[int, int]) -> Completion:
+        """Return the completion that complete rows make: their own axes, and no steps."""
+        this: Any = self
+        values = state["_unit_deviations"] ** 2
+        share = float(state["explained_variance_ratio_"][0])
+        rank = min(completion_rank(this.n_components, shape), state["rank_"])
+        rule = Rule(rank, expected=self.missing == "ppca")
+        leading = values if len(values) > rank else np.append(values, values[-1:])
+        noise = rule.noise_of(leading[: rank + 1], float(values[0]) / share, *shape)
+        axes = state["components_"][:rank].T.astype(np.float64)
+        return Completion(state["_centring"], axes, values[:rank], noise)
+
+    # -- project ----------------------------------------------------------------------
+
+    def _completed(self, source: Source) -> Source:
+        """Return rows with their missing cells filled, where the model can do that.
+
+        Rows without any are handed on as they are, so that they take the path they would.
+        """
+        completion = self.__dict__.get("completion_")
+        if completion is None or source.dtype.kind != "f":
+            return source
+        if isinstance(source, BlockSource):
+            return CompletedBlocks(source, completion, watch=True)
+        if not missing_counts(source)[1].any():
+            return source
+        names = getattr(self, "feature_names_in_", None)
+        return CompletedBlocks(ArrayBlocks(source, names), completion, watch=True)
+
+    def _projected(self, source: BlockSource) -> Iterator[Array]:
+        """Yield the coordinates of every block; rows with nothing observed lie at zero."""
+        done = 0
+        for part in super()._projected(source):
+            if isinstance(source, CompletedBlocks) and source.empty:
+                here = np.asarray(source.empty) - done
+                part[here[(here >= 0) & (here < len(part))]] = 0.0
+            yield part
+            done += len(part)
+        if isinstance(source, CompletedBlocks) and source.empty:
+            warn_empty(np.asarray(source.empty), "their coordinates are zero, the mean")
+
+
+def _words(survey: Survey, found: Completed, method: str) -> str:
+    """Return what was done, for the plan."""
+    cells, columns = survey.rows * len(survey.counts), int(np.count_nonzero(survey.counts))
+    empty = f", {len(survey.empty):,} rows with nothing observed left out"
+    return (
+        f"missing: {int(survey.counts.sum()):,} of {cells:,} cells in {columns:,} columns,"
+        f" {method} with {found.completion.axes.shape[1]} axes in {found.passes} passes"
+        f"{empty if survey.empty else ''}"
+    )
+
+
+def _warn_unsettled(found: Completed, rule: Rule) -> None:
+    if found.change > rule.tol and rule.rank > 0:
+        warn(
+            "the filled cells have not settled",
+            got=f"a change of {found.change:.1e} in pass {found.passes}, {rule.tol:.0e} wanted",
+            fix="ask for fewer components, a larger `tol`, or drop columns with few cells",
+            category=AccuracyWarning,
+        )
+
+
+def _moments(sums: CompletionSums) -> RunningMoments:
+    """Return the expected scatter as the sums that paths of PCA take."""
+    centring, n = sums.completion.centring, sums.total
+    factor = np.ones(len(sums.first)) if centring.factor is None else centring.factor
+    made = RunningMoments()
+    made.rows, made.total, made.anchor = sums.rows, n, n
+    made.exponent, made.origin = centring.exponent, centring.origin.astype(np.float64)
+    made.offset = centring.offset + sums.first / n / factor
+    scatter = sums.second - np.outer(sums.first, sums.first / n)
+    made.scatter = (scatter + scatter.T) / (2 * np.outer(factor, factor))
+    made.raw_trace = float(np.sum(np.diagonal(sums.second) / factor**2))
+    made.error = EPS * (8 + np.sqrt(sums.rows)) * made.raw_trace
+    return made
