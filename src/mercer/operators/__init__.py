@@ -23,6 +23,7 @@ from mercer.operators._completing import (
     first_completion,
 )
 from mercer.operators._completion import Completion
+from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
@@ -73,6 +74,7 @@ __all__ = [
     "centred",
     "choose",
     "complete",
+    "drawn",
     "fetched",
     "first_basis",
     "first_completion",
@@ -82,6 +84,7 @@ __all__ = [
     "kernel_matrix",
     "kernel_tiles",
     "panel_rows",
+    "projected",
     "rows_of",
     "select",
     "share_lost",

@@ -39,8 +39,8 @@ def cross_validated_rank(rows: np.ndarray[Any, Any], most: int | None = None) ->
         GCV(S) = N Σ_observed (y - ŷ)² / (N - p - S(n - 1 + p - S))².
 
     What is taken off N is what a fit of rank S can choose: p means, n - 1 free coordinates of
-    each axis, and S(p - S) for the directions. Ranks are tried upwards, each begun where the one
-    before ended, until three in a row are no better.
+    each axis, and S(p - S) for the directions. Ranks are tried upwards, each begun where the
+    one before ended, until three in a row are no better.
 
     Parameters
     ----------
