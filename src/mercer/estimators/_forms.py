@@ -20,6 +20,7 @@ from mercer.estimators._preimage import Radial
 from mercer.kernels import FEATURES, KERNELS, MAPS
 from mercer.operators import (
     Centring,
+    Completion,
     Landmarks,
     LandmarkSums,
     Moments,
@@ -39,6 +40,7 @@ _PLAIN: tuple[type, ...] = (
     Centring,
     Certificate,
     Choice,
+    Completion,
     Compressed,
     Decoder,
     Exact,

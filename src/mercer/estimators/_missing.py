@@ -2,6 +2,7 @@
 
 import dataclasses
 import logging
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from mercer.estimators._filling import Filling, check_survey, surveyed, warn_emp
 from mercer.estimators._from_sources import SourceEstimator, counted_shape
 from mercer.estimators._parameters import learned
 from mercer.estimators._pca_paths import Recipe, root_feature_weight
+from mercer.estimators._planned import planned
 from mercer.estimators._summed import Summed
 from mercer.operators import (
     Completed,
@@ -33,6 +35,8 @@ _COPY = 64e6  # bytes of rows in memory that are completed in one go
 _SUMS = 32.0  # bytes per entry of p×p sums, with those of a block and LAPACK's workspace
 _COARSEST = 1e-4  # change at which the steps end, whatever the tolerance of the axes
 _SHARE = 0.3  # of the tolerance of the axes that the steps may leave
+_LARGE = 1e6  # cells above which a tolerance that is not given follows the sampling error
+_SAMPLING = 0.01  # of that error, 1/√n
 
 
 class MissingCells(SourceEstimator):
@@ -76,13 +80,11 @@ class MissingCells(SourceEstimator):
             weights = check_survey(survey, blocks, names, weights)
             filling = self._filling(blocks, survey, weights)
             found = filling.run()
-            counts, passes, completion = survey.counts, found.passes, found.completion
+            counts, passes = survey.counts, found.passes
             self._note = _words(survey, found, self.missing)
             _log.info("%s", self._note)
-            if self.missing == "ppca":
-                state = self._expected(filling, found)
-            else:
-                state = self._analysed(source, blocks, weights, found.completion)
+            make = self._expected if self.missing == "ppca" else self._analysed
+            state, completion = make(filling, found)
             state["n_samples_"] = survey.rows
             _warn_unsettled(found, filling.rule)
         state.pop("_note", None)
@@ -112,23 +114,61 @@ class MissingCells(SourceEstimator):
             rank=completion_rank(this.n_components, (n, p)),
             expected=self.missing == "ppca",
             factor_of=None if plain else factor_of,
-            tol=min(0.3 * recipe.tol, _COARSEST),
+            tol=self._settled_at(blocks, recipe.tol),
         )
         return Filling(blocks, survey, weights, rule, self._block_bytes(blocks), self._journal)
 
-    def _analysed(
-        self, source: Source, blocks: BlockSource, weights: Any, completion: Completion
-    ) -> dict[str, Any]:
-        """Return the fitted attributes of the completed rows; small tables are filled whole."""
-        small = source.nbytes <= min(_COPY, self._budget() / 4)
-        if isinstance(blocks, ArrayBlocks) and small and self._journal is None:
-            return super()._walked(in_memory(completion.filled(blocks.held)), weights)
-        return super()._walked(CompletedBlocks(blocks, completion), weights)
+    def _settled_at(self, blocks: BlockSource, tol: float) -> float:
+        """Return the change at which the steps end.
 
-    def _expected(self, filling: Filling, found: Completed) -> dict[str, Any]:
-        """Return the attributes of sums that are all there is: the expected scatter."""
-        blocks = filling.source
-        p = blocks.shape[1]
+        Where `tol` is not given and rows are many, the last digits would cost passes and
+        tell nothing: the sampling error of mean and axes is of the order 1/√n.
+        """
+        n, p = blocks.shape
+        fine = _SHARE * tol
+        if self.tol is None and n * p > _LARGE:
+            fine = max(fine, _SAMPLING / math.sqrt(n))
+        return min(fine, _COARSEST)
+
+    def _analysed(
+        self, filling: Filling, found: Completed
+    ) -> tuple[dict[str, Any], Completion]:
+        """Return the fitted attributes of the completed rows, and what completed them.
+
+        Small tables are filled whole. Of large ones the last pass has left the scatter,
+        which is taken where the plan wants no more than that.
+        """
+        blocks, completion = filling.source, found.completion
+        n, p = blocks.shape
+        if n * p > _LARGE and found.sums.basis is None and blocks.nnz is None:
+            state = self._from_sums(filling, found)
+            if state is not None:
+                return state, found.sums.completion
+        small = blocks.nbytes <= min(_COPY, self._budget() / 4)
+        if isinstance(blocks, ArrayBlocks) and small and self._journal is None:
+            rows: Source = in_memory(completion.filled(blocks.held))
+        else:
+            rows = CompletedBlocks(blocks, completion)
+        return super()._walked(rows, filling.weights), completion
+
+    def _from_sums(self, filling: Filling, found: Completed) -> dict[str, Any] | None:
+        """Return the attributes from the scatter of the last pass, or None: it falls short."""
+        completed = CompletedBlocks(filling.source, found.sums.completion)
+        made = self._settle_plan(planned(self._problem(completed, filling.weights)))
+        if made.chosen.name != "gram" or completed.dtype != np.float64:
+            return None
+        source = _summed(found.sums, filling.source)
+        spectrum, axes = self._solve(source, made.chosen, None)
+        if not spectrum.certificate.met or self._unresolved(spectrum, axes):
+            return None
+        _log.info("%s", made)
+        return {**learned(self), "plan_": made, **self._scale(spectrum, axes, source)}
+
+    def _expected(
+        self, filling: Filling, found: Completed
+    ) -> tuple[dict[str, Any], Completion]:
+        """Return the attributes of the expected scatter: sums that are all there is."""
+        p = filling.source.shape[1]
         if _SUMS * p * p > self._budget():
             raise BudgetError(
                 'missing="ppca" keeps p×p sums, which do not fit the memory allowed',
@@ -136,9 +176,7 @@ class MissingCells(SourceEstimator):
                 f" {show_bytes(self._budget())} allowed",
                 fix='pass missing="em", or allow more memory',
             )
-        sums = filling.whole(found)
-        total = int(sums.total * (1 + 1e-12))
-        source = Summed(_moments(sums), blocks.dtype, blocks.products, total, False)
+        source = _summed(filling.whole(found), filling.source)
         problem = dataclasses.replace(
             self._problem(source), itemsize=8, allowed=("gram",), gram_flops=0.0, time=None
         )
@@ -147,7 +185,7 @@ class MissingCells(SourceEstimator):
         spectrum, axes = self._walk(source, made, None)
         state = {**learned(self), "plan_": made, **self._scale(spectrum, axes, source)}
         self._warn(spectrum)
-        return state
+        return state, found.completion
 
     def _settle_plan(self, made: Plan) -> Plan:
         if not self._note:
@@ -218,6 +256,12 @@ def _warn_unsettled(found: Completed, rule: Rule) -> None:
         )
 
 
+def _summed(sums: CompletionSums, source: BlockSource) -> Summed:
+    """Return the scatter of a pass in the place of a table."""
+    counted = int(sums.total * (1 + 1e-12))
+    return Summed(_moments(sums), source.dtype, source.products, counted, False)
+
+
 def _moments(sums: CompletionSums) -> RunningMoments:
     """Return the expected scatter as the sums that paths of PCA take."""
     centring, n = sums.completion.centring, sums.total
@@ -225,7 +269,7 @@ def _moments(sums: CompletionSums) -> RunningMoments:
     made = RunningMoments()
     made.rows, made.total, made.anchor = sums.rows, n, n
     made.exponent, made.origin = centring.exponent, centring.origin.astype(np.float64)
-    made.offset = centring.offset + sums.first / n / factor
+    made.offset = sums.offset + sums.first / n / factor
     scatter = sums.second - np.outer(sums.first, sums.first / n)
     made.scatter = (scatter + scatter.T) / (2 * np.outer(factor, factor))
     made.raw_trace = float(np.sum(np.diagonal(sums.second) / factor**2))

@@ -16,7 +16,7 @@ _WHOLE = 20  # columns per column of a basis up to which p×p sums are no dearer
 _MORE = 8  # columns of a basis beyond the axes
 _MEMORY = 6  # steps that an extrapolation looks back on
 _WORSE = 1.5  # growth of the change at which an extrapolation is taken back
-_FLAT = 1e-14  # of the largest variance: the least noise
+_APART = 4.0  # times by which an extrapolation may change the noise
 
 
 @final
@@ -112,7 +112,7 @@ def complete(
     """Return the fixed point of expectation and maximisation.
 
     ``one_pass(sums, number)`` walks all rows once and adds them to `sums`. Steps are
-    extrapolated by Anderson's rule on (mean, loadings, ln s², ln f); where the change grows
+    extrapolated by Anderson's rule on (mean, loadings, s, ln f); where the change grows
     instead, the steps go on plainly from the best point so far.
     """
     here, passes, change = start, 0, math.inf
@@ -139,7 +139,7 @@ def _maximised(sums: CompletionSums, rule: Rule) -> tuple[Completion, Array | No
     whole = sums.basis is None
     squares = np.diagonal(sums.second) if whole else sums.squares
     variances = np.maximum(squares / n - mean**2, 0.0)
-    offset = old.offset + mean / factor
+    offset = sums.offset + mean / factor
     fresh = None
     if rule.factor_of is not None:
         fresh = rule.factor_of(variances / factor**2 * (n / (n - 1)), offset)
@@ -180,39 +180,36 @@ def _change(one: Completion, other: Completion, trace: float) -> float:
 
 
 def _vector(completion: Completion, like: Completion) -> Array:
-    """Return (mean, W, ln s², ln f) as one vector, W turned to lie as near as can be.
+    """Return (mean, W, s, ln f) as one vector, W turned to lie as near as can be.
 
     Loadings are known up to a rotation, W ~ WR; R is the one that brings them nearest to
-    those of `like`. The logarithms are scaled to the size of the noise and of the loadings.
+    those of `like`.
     """
     reference, loadings = like.loadings, completion.loadings
     if loadings.shape[1]:
         left, _, right = svd(loadings.T @ reference)
         loadings = loadings @ (left @ right)
-    size = _noise(like)
     scale = 1.0 if like.centring.factor is None else like.centring.factor
     parts = [completion.centring.offset * scale, loadings.ravel()]
-    parts.append(np.array([math.sqrt(size) * math.log(_noise(completion))]))
+    parts.append(np.array([math.sqrt(completion.noise)]))
     factor = completion.centring.factor
     if factor is not None:
         parts.append(np.log(factor))
     return np.concatenate(parts)
 
 
-def _noise(completion: Completion) -> float:
-    top = float(completion.values[0]) if len(completion.values) else 1.0
-    return max(completion.noise, _FLAT * top, 1e-300)
-
-
-def _from_vector(vector: Array, like: Completion) -> Completion:
-    """Return the completion of a vector that `_vector` made."""
+def _from_vector(vector: Array, like: Completion, near: Completion) -> Completion:
+    """Return the completion of a vector that `_vector` made, noise and factors near `near`."""
     p, k = like.axes.shape
     old = like.centring
     scale = 1.0 if old.factor is None else old.factor
     offset, rest = vector[:p] / scale, vector[p:]
     loadings, rest = rest[: p * k].reshape(p, k), rest[p * k :]
-    noise = math.exp(float(rest[0]) / math.sqrt(_noise(like)))
-    factor = None if old.factor is None else np.exp(rest[1:])
+    root = math.sqrt(near.noise)
+    noise = min(max(float(rest[0]), root / _APART), root * _APART) ** 2
+    factor = near.centring.factor
+    if factor is not None:
+        factor = factor * np.exp(np.clip(rest[1:] - np.log(factor), -1.0, 1.0))
     axes, spread, _ = svd(loadings)
     centring = Centring(old.origin, offset, old.exponent, factor)
     return Completion(centring, axes, spread**2 + noise, noise)
@@ -238,7 +235,7 @@ class Mixing:
             best = self._after[-1]
             self._before, self._after = [], []
             self._best = math.inf
-            return _from_vector(best, self._like)
+            return _from_vector(best, self._like, found)
         self._best = min(size, self._best)
         self._before = [*self._before, before][-_MEMORY:]
         self._after = [*self._after, after][-_MEMORY:]
@@ -249,4 +246,4 @@ class Mixing:
         moves = np.stack([a - after for a in self._after[:-1]], axis=1)
         share = np.linalg.lstsq(steps, gaps[-1], rcond=EPS**0.5)[0]
         mixed = after - moves @ share
-        return _from_vector(mixed, self._like)
+        return _from_vector(mixed, self._like, found)

@@ -6,11 +6,16 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from mercer.arrays import Array, Lanes, column_squares, thread_count
+from mercer.arrays import Array, Lanes, column_squares
 from mercer.operators._cholesky import log_determinants
-from mercer.operators._completion import Completion, Expectation, Expected, tiles_of
+from mercer.operators._completion import (
+    Completion,
+    Expectation,
+    Expected,
+    lanes_of,
+    tiles_of,
+)
 
-_WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
 _LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
 
 
@@ -38,6 +43,7 @@ class CompletionSums:
     ) -> None:
         self.completion, self.basis, self.expected = completion, basis, expected
         self._ready = Expectation(completion)
+        self.offset = self._ready.offset  # of the mean about which rows are summed
         p = completion.axes.shape[0]
         self.rows, self.total, self.likelihood = 0, 0.0, 0.0
         self.first, self.squares = np.zeros(p), np.zeros(p)
@@ -45,11 +51,9 @@ class CompletionSums:
 
     def add(self, block: Any, weights: Array | None = None) -> Self:
         """Take in rows (r, p): dense, or sparse with NaN among the stored cells."""
-        r, p = block.shape
-        cut = tiles_of(block)
-        flops = float(r) * p * (self.second.shape[1] + 40)
-        few = flops < _WORTH_LANES or (self.basis is None and p > _LANE_COLUMNS)
-        lanes = Lanes(1 if few else min(thread_count(), len(cut)))
+        cut, lanes = tiles_of(block), lanes_of(block)
+        if self.basis is None and block.shape[1] > _LANE_COLUMNS:
+            lanes = Lanes(1)
         parts = [self._blank() for _ in range(lanes.count)]
 
         def work(lane: int, numbers: Iterator[int]) -> None:
@@ -92,6 +96,7 @@ class CompletionSums:
     def _blank(self) -> "CompletionSums":
         made = object.__new__(CompletionSums)
         made.__dict__.update(vars(self))
+        made._ready = Expectation(self.completion)  # a thread needs space of its own
         made.rows, made.total, made.likelihood = 0, 0.0, 0.0
         made.first, made.squares = np.zeros_like(self.first), np.zeros_like(self.squares)
         made.second = np.zeros_like(self.second)
@@ -109,7 +114,7 @@ class CompletionSums:
             rows *= root[:, None]
         self.first += (np.ones(len(rows)) if root is None else root) @ rows
         self._take_products(rows)
-        if self.expected and found.any_missing:
+        if self.expected and found.count:
             self._take_spread(found, root)
 
     def _take_products(self, rows: Array) -> None:
@@ -146,6 +151,6 @@ class CompletionSums:
         volume = (count - k) * math.log(ready.ridge)
         if k:
             volume = volume + log_determinants(found.triangles)
-            size = size - np.sum(found.right * found.coordinates, axis=0)
+            size = size - np.sum(found.right * found.inner, axis=0)
         each = -0.5 * (count * math.log(2 * math.pi) + volume + size / ready.ridge)
         self.likelihood += float(np.sum(each) if weights is None else each @ weights)

@@ -5,12 +5,13 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, Lanes, binary_exponent, is_sparse, thread_count
-from mercer.operators._completion import tiles_of
+from mercer.arrays import Array, binary_exponent, is_sparse
+from mercer.operators._completion import lanes_of, tiles_of
 from mercer.operators._rows import SAFE
 
-_WORTH_LANES = 2e6  # cells below which starting threads costs more than it saves
-_NAMED = 5  # rows that are named
+_ONE = int(np.float64(1.0).view(np.int64))  # the bits of 1.0
+_FEW = 32  # rows of a tile that show whether a column varies
+_TINY, _LARGE = 2.0**-200, 2.0**200  # sums beyond which every cell is looked at
 
 
 @final
@@ -34,7 +35,8 @@ class Survey:
     weighed : ndarray of shape (p,)
         Σw over the observed cells of each column.
     low, high, sums : ndarray of shape (p,)
-        Least, largest and sum of the observed cells; low > high where there is none.
+        Least, largest and sum of the observed cells; low > high where there is none. The
+        range is that of some rows of every tile, and of all where they do not vary.
     empty : list of int
         Numbers of the rows with nothing observed.
     finite : bool
@@ -53,8 +55,7 @@ class Survey:
     def add(self, block: Any, weights: Array | None = None) -> None:
         """Take in rows (r, p)."""
         cut = tiles_of(block)
-        cells = float(block.shape[0]) * block.shape[1]
-        lanes = Lanes(1 if cells < _WORTH_LANES else min(thread_count(), len(cut)))
+        lanes = lanes_of(block)
         found: list[Any] = [None] * len(cut)
 
         def work(_lane: int, numbers: Iterator[int]) -> None:
@@ -97,7 +98,10 @@ class Survey:
     @property
     def finite(self) -> bool:
         """See the attributes."""
-        return bool(np.all(self.low > -np.inf) and np.all(self.high < np.inf))
+        seen = self.counts < self.rows
+        return bool(
+            np.all(np.isfinite(self.low[seen])) and np.all(np.isfinite(self.high[seen]))
+        )
 
     def origin(self, dtype: Any) -> tuple[Array, int]:
         """Return the means of the observed cells, rounded to `dtype`, and the unit.
@@ -109,7 +113,7 @@ class Survey:
             middle = self.low * 0.5 + self.high * 0.5
             mean = self.sums / seen
             mean = np.where(np.isfinite(mean), mean, middle)
-            mean = np.clip(mean, self.low, self.high)
+            mean = np.where(self.low == self.high, self.low, mean)
             mean = np.where(self.counts < self.rows, mean, 0.0)
             if np.dtype(dtype).kind == "f":
                 mean = mean.astype(dtype).astype(np.float64)
@@ -142,16 +146,34 @@ class Survey:
 
 
 def _looked_at(tile: Array, weights: Array | None) -> tuple[Any, ...]:
-    """Return counts, weights, least, largest, sums per column, and the rows without a cell."""
-    missing = np.isnan(tile) if tile.dtype.kind == "f" else np.zeros(tile.shape, bool)
-    low = np.fmin.reduce(tile, axis=0, initial=np.inf)
-    high = np.fmax.reduce(tile, axis=0, initial=-np.inf)
-    if not missing.any():
-        counts, empty = np.zeros(tile.shape[1], np.int64), np.zeros(0, np.int64)
-        sums = np.sum(tile, axis=0, dtype=np.float64)
-    else:
-        counts = np.count_nonzero(missing, axis=0)
-        empty = np.flatnonzero(missing.all(axis=1))
-        sums = np.sum(tile, axis=0, dtype=np.float64, where=~missing)
-    seen = len(tile) - counts if weights is None else weights @ ~missing
-    return counts, np.asarray(seen, np.float64), low, high, sums, empty
+    """Return counts, weights, range, sums per column, and the rows without a cell."""
+    r, p = tile.shape
+    tile = np.asarray(tile, np.float64)
+    missing = np.isnan(tile)
+    known, bits = np.ones(r), np.empty((r, p), np.int64)
+    np.copyto(bits, missing)
+    bits -= 1  # all ones where a cell is observed
+    values = np.array(tile, order="C")
+    np.bitwise_and(values.view(np.int64), bits, out=values.view(np.int64))
+    sums = known @ values
+    np.bitwise_and(bits, _ONE, out=values.view(np.int64))
+    seen = known @ values
+    weighed = seen if weights is None else weights @ values
+    empty = np.flatnonzero(values @ np.ones(p) == 0)
+    low, high = _range(tile)
+    size = float(np.max(np.abs(sums), initial=0.0))
+    if not _TINY < size < _LARGE:  # infinite, or in need of a unit
+        low, high = _range(tile, len(tile))
+    counts = r - np.rint(seen).astype(np.int64)
+    return counts, weighed, low, high, sums, empty
+
+
+def _range(tile: Array, rows: int = _FEW) -> tuple[Array, Array]:
+    """Return least and largest cell per column: of `rows` rows, of all where those agree."""
+    low = np.fmin.reduce(tile[:rows], axis=0, initial=np.inf)
+    high = np.fmax.reduce(tile[:rows], axis=0, initial=-np.inf)
+    same = np.flatnonzero(low >= high)
+    if len(same) and rows < len(tile):
+        low[same] = np.fmin.reduce(tile[:, same], axis=0, initial=np.inf)
+        high[same] = np.fmax.reduce(tile[:, same], axis=0, initial=-np.inf)
+    return low, high
