@@ -22,7 +22,7 @@ def drawn(completion: Completion, block: Any, rng: np.random.Generator) -> Any:
     cells: Any = out.data if is_sparse(out) else out
     for part in tiles_of(block):
         found = expectation.of(block[part], every=True)
-        if not found.any_missing:
+        if not found.count:
             continue
         rows = expectation.back(_open_rows(expectation, found, rng))
         if is_sparse(out):
@@ -73,7 +73,7 @@ def projected(completion: Completion, block: Any, axes: Array) -> tuple[Array, A
     for part in tiles_of(block):
         found = expectation.of(block[part], every=True)
         scores[part] = found.rows @ axes
-        if not found.any_missing:
+        if not found.count:
             continue
         gaps = found.missing.astype(np.float64)
         own = expectation.noise * (gaps @ squares)
