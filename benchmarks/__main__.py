@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks import kernel, missing, outofcore, runner, scale, table
 from benchmarks.cases import GROUPS, select
+from benchmarks.missing_rivals import FILLERS
 from benchmarks.rivals import RIVALS
 
 
@@ -22,7 +23,7 @@ def parser() -> argparse.ArgumentParser:
         choices=(*GROUPS, "all", "kernel", "scale", "outofcore", "missing", "table"),
     )
     options.add_argument("--case", default="*", help="shell pattern of case names")
-    options.add_argument("--rivals", nargs="+", choices=tuple(RIVALS), default=None)
+    options.add_argument("--rivals", nargs="+", choices=(*RIVALS, *FILLERS), default=None)
     options.add_argument("--quick", action="store_true", help="small shapes, one repeat")
     options.add_argument(
         "--weigh-ours-only", action="store_true", help="do not watch the memory of rivals"
@@ -54,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "missing":
         name = "partial-missing.json" if given.quick else "missing.json"
         out = given.out or runner.FOLDER / "results" / name
-        missing.run(out, given.case, quick=given.quick, limit=given.limit)
+        missing.run(out, given.case, names=given.rivals, quick=given.quick, limit=given.limit)
         return 0
     cases = select(given.command, given.case, quick=given.quick)
     if not cases:
@@ -63,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given.list:
         print("\n".join(case.name for case in cases))
         return 0
-    rivals = given.rivals or list(RIVALS)
+    rivals = [name for name in given.rivals or RIVALS if name in RIVALS]
     for group in GROUPS:
         chosen = [case for case in cases if case.group == group]
         if chosen:

@@ -99,9 +99,21 @@ def _shape(quick: bool) -> tuple[int, int]:
     return (2_000, 30) if quick else (50_000, 100)
 
 
-def run(out: Path, pattern: str = "*", *, quick: bool = False, limit: float = LIMIT) -> None:
-    """Measure every case that matches; cases measured before stay in the file."""
+def run(
+    out: Path,
+    pattern: str = "*",
+    *,
+    names: list[str] | None = None,
+    quick: bool = False,
+    limit: float = LIMIT,
+) -> None:
+    """Measure every case that matches; cases measured before stay in the file.
+
+    With `names` only these methods are measured, and what the file knows of the others stays:
+    hours of slow rivals need not be spent again. Methods named together are timed together.
+    """
     before = json.loads(out.read_text()) if out.exists() else {"cells": []}
+    known = {cell["case"]: cell for cell in before["cells"]}
     result: Cell = {
         "schema": 1,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -112,43 +124,47 @@ def run(out: Path, pattern: str = "*", *, quick: bool = False, limit: float = LI
     }
     for case in CASES:
         if fnmatch(case, pattern):
-            result["cells"].append(_cell(case, quick, limit))
+            cell = _cell(case, names or list(FILLERS), quick, limit)
+            if names is not None and case in known:
+                cell["rivals"] = known[case]["rivals"] | cell["rivals"]
+            result["cells"].append(cell | verdict(cell["rivals"]))
             result["cells"].sort(key=lambda cell: list(CASES).index(cell["case"]))
             write(result, out)
-            print(line(result["cells"][-1]), file=sys.stderr, flush=True)
+            print(line(cell | verdict(cell["rivals"])), file=sys.stderr, flush=True)
 
 
-def _cell(case: str, quick: bool, limit: float) -> Cell:
-    quickly = [name for name, filler in FILLERS.items() if not filler.slow]
+def _cell(case: str, names: list[str], quick: bool, limit: float) -> Cell:
+    quickly = [name for name in names if not FILLERS[name].slow]
     seeds = SEEDS[:1] if quick else SEEDS
-    found: dict[str, list[Cell]] = {name: [] for name in FILLERS}
-    for seed in seeds:
-        for name, record in _apart(case, seed, quickly, quick, limit).items():
+    found: dict[str, list[Cell]] = {name: [] for name in names}
+    for seed in seeds if quickly else ():
+        for name, record in _apart(case, seed, quickly, quick, None).items():
             found[name].append(record)
-    for name, filler in FILLERS.items():
-        if filler.slow:
+    for name in names:
+        if FILLERS[name].slow:
             found[name] = [_apart(case, seeds[0], [name], quick, limit)[name]]
     rows, columns = _shape(quick)
     snr, share = CASES[case]
-    cell: Cell = {
-        "case": case,
+    made = {
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         **machine.commit(),
+    }
+    return {
+        "case": case,
         "rows": rows,
         "columns": columns,
         "rank": RANK,
         "snr": snr,
         "share_missing": share,
         "seeds": list(seeds),
-        "limit_seconds": limit,
-        "rivals": {name: summary(records) for name, records in found.items()},
+        "rivals": {name: summary(records) | made for name, records in found.items()},
         "target": TARGET,
     }
-    return cell | verdict(cell["rivals"])
 
 
 def _apart(
-    case: str, seed: int, names: list[str], quick: bool, limit: float
+    case: str, seed: int, names: list[str], quick: bool, limit: float | None
 ) -> dict[str, Cell]:
     """Return the records of the named methods from a process of their own."""
     command = [sys.executable, "-m", "benchmarks.missing", case, str(seed), ",".join(names)]

@@ -93,6 +93,15 @@ def test_a_quick_run_writes_its_file(tmp_path, monkeypatch):
     noise = np.sqrt(1 / 5)
     assert noise < found["rmse"] < 1.2 * noise
     assert found["rmse_signal"] < 0.6 * noise
+    # Measuring one method again keeps what is known of the others.
+    kept = json.loads(out.read_text())
+    kept["cells"][0]["rivals"]["mercer-em"] = _record(1e-6, found["rmse"])
+    out.write_text(json.dumps(kept))
+    command.main(["missing", *options, "--rivals", "soft-impute-als-0.03"])
+    again = json.loads(out.read_text())["cells"]
+    assert len(again) == 1
+    assert set(again[0]["rivals"]) == {"mercer-em", "soft-impute-als-0.03"}
+    assert again[0]["holds"] is True
     text = "\n".join(missing.section({"cells": [cell]}))
     assert "| snr5-missing5 | soft-impute-als-0.03 |" in text
 

@@ -106,7 +106,9 @@ def test_coordinates_and_their_covariance():
 
 def test_no_axes_means_column_means():
     p = 4
-    plain = Completion(Centring(np.arange(4.0), np.zeros(p)), np.zeros((p, 0)), np.zeros(0), 1.0)
+    plain = Completion(
+        Centring(np.arange(4.0), np.zeros(p)), np.zeros((p, 0)), np.zeros(0), 1.0
+    )
     X = np.array([[np.nan, 5, np.nan, 5], [1, 2, 3, 4]])
     np.testing.assert_array_equal(plain.filled(X), [[0, 5, 2, 5], [1, 2, 3, 4]])
     assert plain.scores(X).shape == (2, 0)
