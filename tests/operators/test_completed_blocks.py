@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.operators.test_completion import model, rows_with_gaps
 
 from mercer.operators import CompletedBlocks
 from mercer.sources import ArrayBlocks, in_memory
-from tests.operators.test_completion import model, rows_with_gaps
 
 
 @pytest.mark.parametrize("length", [1, 7, 50])

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.estimators.missing_oracles import iterated, likeliest, log_likelihood, table
 
 from mercer.operators import (
     CompletionSums,
@@ -13,7 +14,6 @@ from mercer.operators import (
     first_completion,
 )
 from mercer.operators import _completing as completing
-from tests.estimators.missing_oracles import iterated, likeliest, log_likelihood, table
 
 
 def run(X, rule, basis=None):

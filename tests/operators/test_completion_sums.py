@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.operators.test_completion import covariance, model, rows_with_gaps
 
 from mercer.operators import CompletionSums
-from tests.operators.test_completion import covariance, model, rows_with_gaps
 
 
 def expected_sums(completion, X, weights):

@@ -47,6 +47,8 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
     by block; sparse matrices become CSR. Cells are not looked at here: NaN and infinity are
     found by the sums of the first pass, and named then.
     """
+    if getattr(estimator, "missing", "raise") != "raise":
+        data = _gaps_as_nan(data)
     if type(data) is not np.ndarray or data.dtype.kind not in "fiub":  # rows come one by one
         _refuse_twins(data)
         _refuse_kinds(data)
@@ -179,6 +181,16 @@ def _numeric_dtype(data: Any) -> Any:
     if scipy.sparse.issparse(data):
         return np.float64
     return [np.float64, np.float32]
+
+
+def _gaps_as_nan(data: Any) -> Any:
+    """Return masked cells, and pandas' NA among objects, as NaN; other data as they are."""
+    if isinstance(data, np.ma.MaskedArray):
+        wide = data.dtype if data.dtype.kind == "f" else np.float64
+        return np.ma.filled(data.astype(wide), np.nan)
+    if hasattr(data, "notna") and object in list(getattr(data, "dtypes", ())):
+        return data.where(data.notna(), np.nan)
+    return data
 
 
 def _refuse_kinds(data: Any) -> None:

@@ -1,12 +1,14 @@
 """Filling missing cells of a source: look at all rows, begin on a few, end on all of them."""
 
 import dataclasses
+import math
 from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, task
-from mercer.errors import DataWarning, InputError, warn
+from mercer.arrays import Array, eps_of, task
+from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
+from mercer.estimators._pca_paths import Recipe
 from mercer.operators import (
     Completed,
     CompletionSums,
@@ -27,6 +29,10 @@ _SAMPLE_BYTES = 32e6  # their size at most
 _WORTH = 4  # times as many rows from which a sample is worth it
 _BEGUN = 1e-3  # change at which the steps on the sample end: its own error is larger
 _NAMED = 5  # rows or columns that are named
+_COARSEST = 1e-4  # change at which the steps end, whatever the tolerance of the axes
+_SHARE = 0.3  # of the tolerance of the axes that the steps may leave
+_SAMPLING = 0.01  # of the sampling error, 1/√n, likewise
+LARGE = 1e6  # cells above which rows are many
 
 
 def surveyed(
@@ -111,6 +117,35 @@ def _refuse_infinite(source: BlockSource) -> None:
         start += block.shape[0]
 
 
+def rule_of(
+    source: BlockSource,
+    survey: Survey,
+    recipe: Recipe,
+    rank: int,
+    *,
+    expected: bool = False,
+    given: bool = False,
+) -> Rule:
+    """Return the rule of the steps; `given` says that the tolerance was asked for.
+
+    Where it was not and rows are many, the last digits would cost passes and tell nothing:
+    the sampling error of mean and axes is of the order 1/√n.
+    """
+    n, p = survey.rows, source.shape[1]
+    origin, exponent = survey.origin(source.dtype)
+    level = np.ldexp(origin, -exponent)
+
+    def factor_of(variances: Array, offset: Array) -> Array | None:
+        size = np.sqrt((level + offset) ** 2 + variances)
+        return recipe.factor_of(variances, eps_of(source.dtype) * size)
+
+    plain = not recipe.standardize and recipe.root_feature_weight is None
+    tol = _SHARE * recipe.tol
+    if not given and n * p > LARGE:
+        tol = max(tol, _SAMPLING / math.sqrt(n))
+    return Rule(rank, expected, None if plain else factor_of, min(tol, _COARSEST))
+
+
 @final
 @dataclasses.dataclass(frozen=True)
 class Filling:
@@ -192,3 +227,25 @@ def _weights_of(weights: Any, part: slice) -> Any:
     if part.stop > len(weights):
         raise wrong_weights(part.stop, len(weights))
     return weights[part]
+
+
+def warn_unsettled(found: Completed, rule: Rule) -> None:
+    """Warn where the steps have ended before the cells had settled."""
+    if found.change > rule.tol and rule.rank > 0:
+        warn(
+            "the filled cells have not settled",
+            got=f"a change of {found.change:.1e} in pass {found.passes}, {rule.tol:.0e} wanted",
+            fix="ask for fewer components, a larger `tol`, or drop columns with few cells",
+            category=AccuracyWarning,
+        )
+
+
+def in_words(survey: Survey, found: Completed, method: str) -> str:
+    """Return what was done, for a plan or a warning."""
+    cells, columns = survey.rows * len(survey.counts), int(np.count_nonzero(survey.counts))
+    empty = f", {len(survey.empty):,} rows with nothing observed left out"
+    return (
+        f"missing: {int(survey.counts.sum()):,} of {cells:,} cells in {columns:,} columns,"
+        f" {method} with {found.completion.axes.shape[1]} axes in {found.passes} passes"
+        f"{empty if survey.empty else ''}"
+    )

@@ -2,17 +2,25 @@
 
 import dataclasses
 import logging
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from mercer import planning
-from mercer.arrays import EPS, Array, eps_of, show_bytes
-from mercer.errors import AccuracyWarning, BudgetError, warn
+from mercer.arrays import EPS, Array, show_bytes
+from mercer.errors import BudgetError
 from mercer.estimators._completion_rank import completion_rank
-from mercer.estimators._filling import Filling, check_survey, surveyed, warn_empty
+from mercer.estimators._filling import (
+    LARGE,
+    Filling,
+    check_survey,
+    in_words,
+    rule_of,
+    surveyed,
+    warn_empty,
+    warn_unsettled,
+)
 from mercer.estimators._from_sources import SourceEstimator, counted_shape
 from mercer.estimators._parameters import learned
 from mercer.estimators._pca_paths import Recipe, root_feature_weight
@@ -33,10 +41,6 @@ from mercer.sources import ArrayBlocks, BlockSource, Source, in_memory, missing_
 _log = logging.getLogger("mercer")
 _COPY = 64e6  # bytes of rows in memory that are completed in one go
 _SUMS = 32.0  # bytes per entry of p×p sums, with those of a block and LAPACK's workspace
-_COARSEST = 1e-4  # change at which the steps end, whatever the tolerance of the axes
-_SHARE = 0.3  # of the tolerance of the axes that the steps may leave
-_LARGE = 1e6  # cells above which a tolerance that is not given follows the sampling error
-_SAMPLING = 0.01  # of that error, 1/√n
 
 
 class MissingCells(SourceEstimator):
@@ -81,12 +85,12 @@ class MissingCells(SourceEstimator):
             filling = self._filling(blocks, survey, weights)
             found = filling.run()
             counts, passes = survey.counts, found.passes
-            self._note = _words(survey, found, self.missing)
+            self._note = in_words(survey, found, self.missing)
             _log.info("%s", self._note)
             make = self._expected if self.missing == "ppca" else self._analysed
             state, completion = make(filling, found)
             state["n_samples_"] = survey.rows
-            _warn_unsettled(found, filling.rule)
+            warn_unsettled(found, filling.rule)
         state.pop("_note", None)
         own = {"n_missing_": int(counts.sum()), "missing_counts_": counts}
         return state | own | {"em_passes_": passes, "completion_": completion}
@@ -102,33 +106,10 @@ class MissingCells(SourceEstimator):
             standardize=bool(this.standardize),
             root_feature_weight=root_feature_weight(this.feature_weight, p),
         )
-        origin, exponent = survey.origin(blocks.dtype)
-        level = np.ldexp(origin, -exponent)
-
-        def factor_of(variances: Array, offset: Array) -> Array | None:
-            size = np.sqrt((level + offset) ** 2 + variances)
-            return recipe.factor_of(variances, eps_of(blocks.dtype) * size)
-
-        plain = not recipe.standardize and recipe.root_feature_weight is None
-        rule = Rule(
-            rank=completion_rank(this.n_components, (n, p)),
-            expected=self.missing == "ppca",
-            factor_of=None if plain else factor_of,
-            tol=self._settled_at(blocks, recipe.tol),
-        )
+        rank = completion_rank(this.n_components, (n, p))
+        expected, given = self.missing == "ppca", self.tol is not None
+        rule = rule_of(blocks, survey, recipe, rank, expected=expected, given=given)
         return Filling(blocks, survey, weights, rule, self._block_bytes(blocks), self._journal)
-
-    def _settled_at(self, blocks: BlockSource, tol: float) -> float:
-        """Return the change at which the steps end.
-
-        Where `tol` is not given and rows are many, the last digits would cost passes and
-        tell nothing: the sampling error of mean and axes is of the order 1/√n.
-        """
-        n, p = blocks.shape
-        fine = _SHARE * tol
-        if self.tol is None and n * p > _LARGE:
-            fine = max(fine, _SAMPLING / math.sqrt(n))
-        return min(fine, _COARSEST)
 
     def _analysed(
         self, filling: Filling, found: Completed
@@ -140,7 +121,7 @@ class MissingCells(SourceEstimator):
         """
         blocks, completion = filling.source, found.completion
         n, p = blocks.shape
-        if n * p > _LARGE and found.sums.basis is None and blocks.nnz is None:
+        if n * p > LARGE and found.sums.basis is None and blocks.nnz is None:
             state = self._from_sums(filling, found)
             if state is not None:
                 return state, found.sums.completion
@@ -233,27 +214,6 @@ class MissingCells(SourceEstimator):
             done += len(part)
         if isinstance(source, CompletedBlocks) and source.empty:
             warn_empty(np.asarray(source.empty), "their coordinates are zero, the mean")
-
-
-def _words(survey: Survey, found: Completed, method: str) -> str:
-    """Return what was done, for the plan."""
-    cells, columns = survey.rows * len(survey.counts), int(np.count_nonzero(survey.counts))
-    empty = f", {len(survey.empty):,} rows with nothing observed left out"
-    return (
-        f"missing: {int(survey.counts.sum()):,} of {cells:,} cells in {columns:,} columns,"
-        f" {method} with {found.completion.axes.shape[1]} axes in {found.passes} passes"
-        f"{empty if survey.empty else ''}"
-    )
-
-
-def _warn_unsettled(found: Completed, rule: Rule) -> None:
-    if found.change > rule.tol and rule.rank > 0:
-        warn(
-            "the filled cells have not settled",
-            got=f"a change of {found.change:.1e} in pass {found.passes}, {rule.tol:.0e} wanted",
-            fix="ask for fewer components, a larger `tol`, or drop columns with few cells",
-            category=AccuracyWarning,
-        )
 
 
 def _summed(sums: CompletionSums, source: BlockSource) -> Summed:

@@ -22,6 +22,7 @@ from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_ahead import KernelAhead
 from mercer.estimators._kernel_back import KernelBack, as_known
 from mercer.estimators._kernel_explain import KernelExplain
+from mercer.estimators._kernel_missing import KernelMissing
 from mercer.estimators._kernel_parameters import KernelParameters
 from mercer.estimators._kernel_planned import KernelPlanned
 from mercer.estimators._kernel_projection import Projection
@@ -46,6 +47,7 @@ _ENOUGH = 50  # rows from which a large effective rank says something
 
 
 class KernelPCA(
+    KernelMissing,
     KernelParameters,
     KernelPlanned,
     KernelBack,
@@ -89,6 +91,9 @@ class KernelPCA(
         None projects new rows exactly. A number allows an error of so many standard
         deviations of a component: rows for which that can be proved are projected on
         landmarks, the others exactly. ``float("inf")`` projects all on landmarks.
+    missing : {"raise", "em"}
+        What to do about missing cells (NaN): refuse them, or fill them by PCA first, as
+        `PCA` does; a warning says how many. Rows in memory only.
 
     Attributes
     ----------
@@ -166,6 +171,7 @@ class KernelPCA(
             Options(Real, {np.inf}),
             None,
         ],
+        "missing": [StrOptions({"raise", "em"})],
     }
 
     def __init__(
@@ -182,6 +188,7 @@ class KernelPCA(
         random_state: Any = 0,
         landmarks: int | str | Any = None,
         tol_transform: float | None = None,
+        missing: str = "raise",
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -194,6 +201,7 @@ class KernelPCA(
         self.random_state = random_state
         self.landmarks = landmarks
         self.tol_transform = tol_transform
+        self.missing = missing
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: a precomputed kernel is pairwise input."""
@@ -201,6 +209,7 @@ class KernelPCA(
         kernel = as_known(self.kernel)
         tags.input_tags.pairwise = isinstance(kernel, Precomputed)
         tags.input_tags.sparse = not isinstance(kernel, Kernel) or kernel.takes_sparse
+        tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -220,7 +229,8 @@ class KernelPCA(
         kernel = as_kernel(self.kernel) if reset else self._given
         if reset:
             self._given, self._numeric = kernel, not maps_at_the_door(kernel, X)
-        return KernelRows.admitted(self, kernel, X, reset=reset)
+        source = KernelRows.admitted(self, kernel, X, reset=reset)
+        return source if reset else self._completed(source)
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
         n, p = source.shape
