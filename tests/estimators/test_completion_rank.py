@@ -22,11 +22,16 @@ def test_other_wishes_are_cross_validated(wanted):
     assert completion_rank(wanted, (400, 12), _rows()) == 3
 
 
+def test_complete_rows_are_judged_by_their_variances():
+    values = np.array([9.0, 5.0, 3.0, 0.11, 0.1, 0.09])
+    assert completion_rank(0.9, (400, 12), (values, float(np.sum(values)) + 0.5)) == 3
+    assert completion_rank(2, (400, 12), (values, 20.0)) == 2
+
+
 def test_few_rows_or_columns_leave_little():
-    assert completion_rank(4, (3, 12)) == 1
-    assert completion_rank(4, (2, 12)) == 0
+    assert completion_rank(4, (3, 12), _rows()) == 1
+    assert completion_rank(4, (2, 12), _rows()) == 0
     assert completion_rank(None, (400, 1), _rows(p=1, rank=1)) == 0
-    assert completion_rank(None, (400, 12)) == 11
 
 
 def test_columns_count_as_the_fit_counts_them():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.selection import cross_validated_rank
+from mercer.selection import cross_validated_rank, spectral_rank
 
 
 def _table(n, p, rank, noise, share, seed, level=0.0):
@@ -102,3 +102,18 @@ def test_the_ends():
     # A table without noise is fitted exactly by its own rank, and no higher one is tried.
     exact = rng.standard_normal((80, 2)) @ rng.standard_normal((2, 9))
     assert cross_validated_rank(exact).rank == 2
+
+
+@pytest.mark.parametrize(("n", "p", "rank"), [(200, 12, 3), (40, 60, 2), (50, 10, 0)])
+def test_complete_rows_are_judged_by_their_variances(n, p, rank):
+    values, _ = _table(n, p, rank, 0.5, 0.0, 7)
+    found = cross_validated_rank(values)
+    lam = np.linalg.svd(values - values.mean(axis=0), compute_uv=False) ** 2 / n
+    shown = spectral_rank(lam, float(np.sum(lam)), n, p)
+    assert shown.rank == found.rank == rank
+    some = min(len(shown.values), len(found.values))
+    ratio = np.array(shown.values[:some]) / found.values[:some]
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
+    # Few leading variances and the total are enough.
+    assert spectral_rank(lam[: rank + 4], float(np.sum(lam)), n, p).rank == rank
+    assert spectral_rank(np.zeros(3), 0.0, n, p).rank == 0

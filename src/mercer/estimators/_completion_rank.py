@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.selection import cross_validated_rank
+from mercer.selection import cross_validated_rank, spectral_rank
 
 
 def completion_rank(
     wanted: Any,
     shape: tuple[int, int],
-    sample: Array | None = None,
+    sample: Array | tuple[Array, float],
     *,
     standardize: bool = False,
     root_feature_weight: Array | None = None,
@@ -28,8 +28,8 @@ def completion_rank(
         `n_components` of the estimator; a whole number is taken at its word.
     shape : tuple of int
         Rows that count, and columns.
-    sample : ndarray of shape (m, p) or None
-        Evenly spaced incomplete rows; None where no cell is missing, and any rank will do.
+    sample : ndarray of shape (m, p) or tuple of ndarray and float
+        Evenly spaced incomplete rows; of complete rows their leading variances and the total.
     standardize : bool
         Whether columns count by their spread.
     root_feature_weight : ndarray of shape (p,) or None
@@ -39,8 +39,9 @@ def completion_rank(
     most = max(min(p - 1, n - 2), 0)
     if isinstance(wanted, Integral) and not isinstance(wanted, bool):
         return min(int(wanted), most)
-    if sample is None:
-        return most
+    if isinstance(sample, tuple):
+        values, total = sample
+        return min(spectral_rank(values, total, n, p).rank, most)
     factor = np.ones(p) if root_feature_weight is None else root_feature_weight
     if standardize:
         factor = factor * _spread_factor(sample)

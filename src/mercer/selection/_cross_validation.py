@@ -83,6 +83,35 @@ def cross_validated_rank(rows: np.ndarray[Any, Any], most: int | None = None) ->
     return RankChoice(int(np.argmin(values)) if values else 0, tuple(values))
 
 
+def spectral_rank(values: np.ndarray[Any, Any], total: float, n: float, p: int) -> RankChoice:
+    """Return the rank that `cross_validated_rank` finds where no cell is missing.
+
+    The shrunk fit of rank S then leaves Σ_{j>S} λ_j + Σ_{j≤S} s⁴/λ_j, s² its noise, so that the
+    variances tell all; those that were not kept are known by the total.
+
+    Parameters
+    ----------
+    values : ndarray of shape (r,)
+        Leading variances, descending, all dividing by the same count.
+    total : float
+        Sum of all of them.
+    n : float
+        Rows.
+    p : int
+        Columns.
+    """
+    found: list[float] = []
+    for rank in range(max(min(_MOST, p - 1, int(n) - 2, len(values) - 1), 0) + 1):
+        freedom = n * p - p - rank * (n - 1 + p - rank)
+        kept = values[:rank]
+        if freedom <= 0 or np.any(kept <= 0):
+            break
+        noise = Rule(rank).noise_of(values[: rank + 1], total, n, p)
+        left = max(total - float(np.sum(kept)), 0.0) + float(np.sum(noise**2 / kept))
+        found.append(left * float(n) ** 2 * p / freedom**2)
+    return RankChoice(int(np.argmin(found)) if found else 0, tuple(found))
+
+
 def _usable(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return evenly spaced rows about zero and of size one, less what has no cell."""
     rows = rows[:: max(-(-len(rows) // _ROWS), 1)]
