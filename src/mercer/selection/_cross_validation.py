@@ -32,7 +32,7 @@ class RankChoice:
 
 
 def cross_validated_rank(rows: np.ndarray[Any, Any], most: int | None = None) -> RankChoice:
-    """Return the rank with the least generalised cross-validation [JosseHusson2012]_.
+    """Return the rank with the least generalised cross-validation [Josse2012]_.
 
     With N observed cells in n rows and p columns, and ŷ the shrunk fit of rank S,
 
