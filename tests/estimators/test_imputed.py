@@ -3,8 +3,9 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
+import mercer
 from mercer import PCA
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError
 
 
 def _rows(n=120, p=7, k=2, share=0.2, seed=0, noise=0.3):
@@ -139,5 +140,30 @@ def test_a_model_that_refuses_gaps_has_neither():
     pca = PCA(2).fit(np.nan_to_num(x))
     assert not hasattr(pca, "impute")
     assert not hasattr(pca, "score_error")
+    batches = PCA(2, missing="em").partial_fit(np.nan_to_num(x))
+    with pytest.raises(InputError, match="no model of missing cells"):
+        batches.impute(x)
+    with pytest.raises(InputError, match="no model of missing cells"):
+        batches.score_error(x)
     with pytest.raises(InputError, match="rows in memory"):
         PCA(2, missing="em").fit(x).impute("rows.npy")
+
+
+def test_rows_with_nothing_observed_are_the_means():
+    _, x = _rows()
+    pca = PCA(2, missing="em").fit(x)
+    bare = np.full((3, 7), np.nan)
+    bare[1] = x[0]
+    with pytest.warns(DataWarning, match="2 such rows: 0, 2"):
+        found = pca.impute(bare)
+    np.testing.assert_allclose(found[[0, 2]], [pca.completion_.mean] * 2, rtol=1e-12)
+    np.testing.assert_array_equal(found[1], x[0])
+
+
+def test_a_saved_model_imputes_alike(tmp_path):
+    _, x = _rows()
+    pca = PCA(2, missing="em", standardize=True).fit(x)
+    path = mercer.save(pca, tmp_path / "model.mercer")
+    again = mercer.load(path or tmp_path / "model.mercer")
+    np.testing.assert_array_equal(again.impute(x), pca.impute(x))
+    np.testing.assert_array_equal(again.score_error(x), pca.score_error(x))

@@ -12,8 +12,8 @@ from mercer.errors import InputError
 from mercer.estimators._base import repeat_counts
 from mercer.estimators._filling import check_survey, surveyed
 from mercer.estimators._held import held_rows
-from mercer.estimators._imputed import open_model, refuse_raise
-from mercer.estimators._parameters import check_fitted, seed_of
+from mercer.estimators._imputed import check_completion, open_model
+from mercer.estimators._parameters import seed_of
 from mercer.operators import (
     Completed,
     Completion,
@@ -150,8 +150,7 @@ def multiple_imputation(
     >>> found.total.shape
     (100, 2)
     """
-    check_fitted(pca)
-    refuse_raise(pca)
+    check_completion(pca)
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 2:
         raise InputError(
             "a variance needs at least two draws",

@@ -8,9 +8,10 @@ from sklearn.utils.metaestimators import available_if
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.estimators._filling import warn_empty
 from mercer.estimators._held import held_rows
 from mercer.estimators._parameters import check_fitted
-from mercer.operators import Completion, projected
+from mercer.operators import Completion, empty_rows, projected
 from mercer.sources import like_given
 
 
@@ -49,9 +50,12 @@ class ImputedRows:
             Of the kind and type that came in; cells that are there are not changed. In a frame
             only columns with missing cells are replaced.
         """
-        check_fitted(self)
-        source = self._admit(held_rows(X), reset=False)
-        return like_given(X, self.completion_.filled(source.array))
+        check_completion(self)
+        rows = self._admit(held_rows(X), reset=False).array
+        empty = empty_rows(rows) if rows.dtype.kind == "f" else np.empty(0)
+        if empty.size:
+            warn_empty(empty, "their cells are the means")
+        return like_given(X, self.completion_.filled(rows))
 
     @available_if(fills_cells)  # type: ignore[untyped-decorator]
     def score_error(self, X: Any) -> Array:
@@ -67,7 +71,7 @@ class ImputedRows:
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             Rows with NaN where a cell is missing.
         """
-        check_fitted(self)
+        check_completion(self)
         rows = self._admit(held_rows(X), reset=False).array
         if rows.dtype.kind != "f":
             return np.zeros((rows.shape[0], self._n_features_out))  # type: ignore[attr-defined]
@@ -102,12 +106,19 @@ def open_model(estimator: Any) -> Completion:
     return dataclasses.replace(model, noise=model.noise * cells / max(seen, 1))
 
 
-def refuse_raise(estimator: Any) -> None:
-    """Refuse an estimator that fills no cells."""
+def check_completion(estimator: Any) -> None:
+    """Refuse an estimator that fills no cells, or has no model of them."""
+    check_fitted(estimator)
     if not hasattr(estimator, "missing") or not fills_cells(estimator):
         raise InputError(
             "only a PCA that fills missing cells can draw them",
             got=f"{type(estimator).__name__} with missing="
             f"{getattr(estimator, 'missing', None)!r}",
             fix='fit PCA(k, missing="em") or PCA(k, missing="ppca")',
+        )
+    if not hasattr(estimator, "completion_"):
+        raise InputError(
+            "there is no model of missing cells: it needs rows that can be read again",
+            got="a model of batches, or of a covariance matrix",
+            fix="call fit with all rows",
         )

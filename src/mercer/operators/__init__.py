@@ -22,7 +22,7 @@ from mercer.operators._completing import (
     first_basis,
     first_completion,
 )
-from mercer.operators._completion import Completion
+from mercer.operators._completion import Completion, empty_rows
 from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
@@ -75,6 +75,7 @@ __all__ = [
     "choose",
     "complete",
     "drawn",
+    "empty_rows",
     "fetched",
     "first_basis",
     "first_completion",
