@@ -5,7 +5,7 @@ import scipy.special
 
 import mercer
 from mercer import PCA
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError
 from mercer.estimators import _imputations
 
 
@@ -152,3 +152,20 @@ def test_refusals():
         mercer.multiple_imputation(PCA(2).fit(values), values)
     with pytest.raises(InputError, match="between 0 and 1"):
         mercer.multiple_imputation(pca, x, draws=2).interval(95)
+    with pytest.warns(DataWarning, match="variances leave the range"):
+        far = PCA(2, missing="em").fit(x * 1e200)
+    with pytest.raises(InputError, match="range of float64"):
+        mercer.multiple_imputation(far, x * 1e200)
+
+
+def test_a_row_with_nothing_observed_is_as_open_as_the_population():
+    _, _, _, x = _population(8, n=200)
+    x[5] = np.nan
+    with pytest.warns(DataWarning, match="nothing observed"):
+        pca = PCA(2, missing="ppca").fit(x)
+    with pytest.warns(DataWarning, match="nothing observed"):
+        found = mercer.multiple_imputation(pca, x, draws=4)
+    np.testing.assert_allclose(found.scores[5], 0, atol=1e-10)
+    np.testing.assert_allclose(found.within[5], pca.explained_variance_, rtol=0.2)
+    low, high = found.interval()
+    assert np.isfinite(high - low).all()

@@ -100,6 +100,17 @@ def test_errors_are_the_spread_of_coordinates_over_draws(options):
     assert found.shape == pca.transform(x).shape
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+@pytest.mark.parametrize("whiten", [False, True, "zca"])
+def test_errors_know_no_unit(unit, whiten):
+    _, x = _rows()
+    plain = PCA(2, missing="ppca", whiten=whiten).fit(x).score_error(x)
+    with pytest.warns(DataWarning, match="variances leave the range"):
+        scaled = PCA(2, missing="ppca", whiten=whiten).fit(x * unit)
+    found = scaled.score_error(x * unit)
+    np.testing.assert_allclose(found / (1 if whiten else unit), plain, rtol=1e-3, atol=1e-9)
+
+
 def test_fewer_cells_are_less_sure():
     _, x = _rows(seed=3)
     pca = PCA(2, missing="em").fit(x)

@@ -29,6 +29,7 @@ from mercer.sources import ArrayBlocks, like_given
 _SETTLED = 0.02  # of the sampling error 1/√n that the steps of a draw may leave
 _STEPS = 30  # of one draw at most
 _MOST_SHARE = 1e6  # of within in between: beyond it Student's distribution is the normal one
+_FAR = 480  # binary exponent of cells whose squares float64 still holds with room to spare
 _PARAMETERS, _CELLS = 0, 1  # streams of random numbers
 
 
@@ -84,7 +85,8 @@ class Imputations:
                 "a level lies between 0 and 1", got=f"level={level!r}", fix="pass level=0.95"
             )
         over = (1 + 1 / len(self.completions)) * self.between
-        share = self.within / np.maximum(over, np.finfo(np.float64).tiny)
+        with np.errstate(over="ignore"):
+            share = self.within / np.maximum(over, np.finfo(np.float64).tiny)
         freedom = (len(self.completions) - 1) * (1 + np.minimum(share, _MOST_SHARE)) ** 2
         reach = scipy.special.stdtrit(freedom, (1 + level) / 2) * np.sqrt(self.total)
         return self.scores - reach, self.scores + reach
@@ -157,6 +159,7 @@ def multiple_imputation(
             got=f"draws={draws!r}",
             fix="pass draws=20",
         )
+    _refuse_range(pca.completion_.centring.exponent)
     seed = seed_of(random_state)
     walk, weights = _prepared(pca, X, sample_weight)
     k = min(pca.n_components_, pca.completion_.axes.shape[1])
@@ -179,6 +182,15 @@ def multiple_imputation(
         kept.append(model)
     between = squares / (int(draws) - 1)
     return Imputations(mean, within, between, tuple(kept), seed, X, walk.source.held)
+
+
+def _refuse_range(exponent: int) -> None:
+    if abs(exponent) > _FAR:
+        raise InputError(
+            "variances of such rows leave the range of float64",
+            got=f"cells of order 10^{round(exponent * np.log10(2))}",
+            fix="divide the rows by a constant and fit again",
+        )
 
 
 @final

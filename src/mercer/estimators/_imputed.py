@@ -32,7 +32,7 @@ class ImputedRows:
     _centring: Any
     _whitened: Any
     _alive: Array
-    _deviations: Array
+    _unit_deviations: Array
 
     @available_if(fills_cells)  # type: ignore[untyped-decorator]
     def impute(self, X: Any) -> Any:
@@ -76,20 +76,23 @@ class ImputedRows:
         if rows.dtype.kind != "f":
             return np.zeros((rows.shape[0], self._n_features_out))  # type: ignore[attr-defined]
         model = open_model(self)
-        return np.sqrt(projected(model, rows, self._directions(model))[1])
+        axes, exponent = self._directions(model)
+        return np.ldexp(np.sqrt(projected(model, rows, axes)[1]), exponent)
 
-    def _directions(self, model: Completion) -> Array:
-        """Return A (p, q): coordinates as sums Σ_j y_j A_jq of what the completion analyses."""
-        axes = self.components_.T.astype(np.float64)
+    def _directions(self, model: Completion) -> tuple[Array, int]:
+        """Return A (p, q) and e: coordinates are 2^e·yA, y what the completion analyses."""
+        axes, exponent = self.components_.T.astype(np.float64), model.centring.exponent
         if self._whitened is not False:
-            safe = np.where(self._alive, self._deviations, 1.0)
+            # In the unit of the fit: at the ends of the range √λ may have no digits left.
+            safe = np.where(self._alive, self._unit_deviations, 1.0)
             axes = axes * np.where(self._alive, 1 / safe, 0.0)
+            exponent -= self._centring.exponent
         if self._whitened == "zca":
             axes = axes @ self.components_.astype(np.float64)
         own = 1.0 if self._centring.factor is None else self._centring.factor
         other = 1.0 if model.centring.factor is None else model.centring.factor
         ratio = np.broadcast_to(own / other, (len(axes),))
-        return np.asarray(np.ldexp(axes * ratio[:, None], model.centring.exponent))
+        return axes * ratio[:, None], exponent
 
 
 def open_model(estimator: Any) -> Completion:
