@@ -16,7 +16,9 @@ def fitted(X, **parameters):
         return mercer.KernelPCA(3, missing="em", **parameters).fit(X)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"landmarks": 30}, {"standardize": True}], ids=str)
+@pytest.mark.parametrize(
+    "parameters", [{}, {"landmarks": 110, "tol": 0.5}, {"standardize": True}], ids=str
+)
 def test_is_kernel_pca_of_the_completed_rows(parameters):
     X = table(rows=120)
     found = fitted(X, **parameters)

@@ -111,7 +111,7 @@ def test_far_from_the_origin():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("memory", [None, "1MB"])
+@pytest.mark.parametrize("memory", [None, "3MB"])
 def test_files_and_blocks_are_arrays(tmp_path, method, memory):
     X = table(rows=3000, columns=12, share=0.3)
     np.save(tmp_path / "x.npy", X)
@@ -260,8 +260,10 @@ def test_columns_with_one_value_or_constant(method, standardize):
             found = fit(X, missing=method, standardize=True)
     else:
         found = fit(X, missing=method)
-    if method == "em":
-        assert np.ptp(found.completion_.filled(X)[:, 5]) < 1e-12
+    filled = found.completion_.filled(X)
+    assert np.all(filled[:, 3] == 2.5)
+    assert np.all(filled[:, 5] == 0.1)
+    assert np.abs(found.components_[:, [3, 5]]).max() < 1e-15
     assert np.isfinite(found.transform(X)).all()
 
 
@@ -385,7 +387,8 @@ def test_whitening_names_and_the_way_back(method):
     np.testing.assert_array_equal(Z, found.transform(X))
     rebuilt = found.inverse_transform(Z)
     seen = ~np.isnan(X)
-    assert np.sqrt(np.mean((rebuilt - X)[seen] ** 2)) < 0.8
+    left = np.mean((rebuilt - X)[seen] ** 2)
+    assert left < 0.5 * np.nanvar(X, axis=0).mean()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -479,4 +482,4 @@ def test_penguins_with_single_gaps():
     spread = frame.std().to_numpy()
     means = np.broadcast_to(gaps.mean().to_numpy(), hidden.shape)
     error = ((filled - frame.to_numpy()) / spread)[hidden].std()
-    assert error < 0.75 * ((means - frame.to_numpy()) / spread)[hidden].std()
+    assert error < 0.85 * ((means - frame.to_numpy()) / spread)[hidden].std()

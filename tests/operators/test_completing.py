@@ -22,6 +22,11 @@ def run(X, rule, basis=None):
     )
 
 
+def plainly(_mixing, _here, found, _objective):
+    """Stand in for an extrapolation: go where the step went."""
+    return found
+
+
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_regularised_steps_end_where_the_plain_algorithm_does(k):
     X = table()
@@ -64,7 +69,9 @@ def test_a_basis_is_taken_where_columns_are_many():
 
 
 def test_plain_steps_never_lower_the_likelihood(monkeypatch):
-    monkeypatch.setattr(completing.Mixing, "next", lambda _self, _here, found: found)
+    monkeypatch.setattr(
+        completing.Mixing, "next", lambda _self, _here, found, _objective: found
+    )
     found = run(table(share=0.4), Rule(2, expected=True, tol=1e-9))
     gains = np.diff(found.objectives[1:])
     assert len(gains) > 20
@@ -74,7 +81,9 @@ def test_plain_steps_never_lower_the_likelihood(monkeypatch):
 def test_extrapolation_needs_far_fewer_passes(monkeypatch):
     X = table(rows=200, share=0.45)
     quick = run(X, Rule(2, tol=1e-9))
-    monkeypatch.setattr(completing.Mixing, "next", lambda _self, _here, found: found)
+    monkeypatch.setattr(
+        completing.Mixing, "next", lambda _self, _here, found, _objective: found
+    )
     plain = run(X, Rule(2, tol=1e-9))
     assert quick.passes < 0.6 * plain.passes
     np.testing.assert_allclose(
@@ -87,11 +96,20 @@ def test_an_extrapolation_that_makes_things_worse_is_taken_back():
     start = run(X, dataclasses.replace(rule, most=2)).completion
     step, _, _ = completing._maximised(CompletionSums(start).add(X), rule)
     mixing = completing.Mixing()
-    assert mixing.next(start, step) is step
-    # A step of the same start that changes far more: back to the best point so far.
+    assert mixing.next(start, step, 1.0) is step
+    # A step that changes far more, and one from where the objective is lower.
     far = dataclasses.replace(step, values=step.values * 100)
-    back = mixing.next(start, far)
-    np.testing.assert_allclose(back.loadings @ back.loadings.T, step.loadings @ step.loadings.T)
+    assert mixing.next(start, far, 1.0) is step
+    assert mixing.next(start, step, 1.0) is step
+    assert mixing.next(start, step, 0.0) is step
+
+
+def test_extrapolation_does_not_stray_from_the_likelihood():
+    X = table(rows=300, share=0.65, seed=4)
+    X = X[~np.isnan(X).all(axis=1)]
+    found = run(X, Rule(2, expected=True, tol=1e-6))
+    assert found.change <= 1e-6
+    assert found.objectives[-1] == pytest.approx(-1676.645, abs=1e-2)
 
 
 @pytest.mark.parametrize("expected", [False, True])

@@ -143,7 +143,13 @@ def rule_of(
     tol = _SHARE * recipe.tol
     if not given and n * p > LARGE:
         tol = max(tol, _SAMPLING / math.sqrt(n))
-    return Rule(rank, expected, None if plain else factor_of, min(tol, _COARSEST))
+    return Rule(
+        rank,
+        expected,
+        None if plain else factor_of,
+        min(tol, _COARSEST),
+        held=survey.constant if survey.constant.any() else None,
+    )
 
 
 @final
@@ -179,6 +185,8 @@ class Filling:
         origin, exponent = self.survey.origin(self.source.dtype)
         start = first_completion(origin, exponent)
         basis = first_basis(len(origin), self.rule.rank)
+        if basis is not None and self.rule.held is not None:
+            basis[self.rule.held] = 0.0
         at, rows = self.survey.sample
         weights = None if self.weights is None else self.weights[at]
         if self.survey.rows >= _WORTH * len(rows) and (weights is None or _enough(weights)):
@@ -192,7 +200,9 @@ class Filling:
         """Return the sums of all rows with their p×p scatter: one pass, where not at hand."""
         if found.sums.basis is None:
             return found.sums
-        sums = CompletionSums(found.completion, expected=self.rule.expected)
+        sums = CompletionSums(
+            found.completion, expected=self.rule.expected, held=self.rule.held
+        )
         self._pass(sums, found.passes + 1)
         return sums
 

@@ -16,6 +16,7 @@ _WHOLE = 20  # columns per column of a basis up to which p×p sums are no dearer
 _MORE = 8  # columns of a basis beyond the axes
 _MEMORY = 6  # steps that an extrapolation looks back on
 _WORSE = 1.5  # growth of the change at which an extrapolation is taken back
+_ROUNDING = 1e-10  # of an objective, that it may fall by
 _APART = 4.0  # times by which an extrapolation may change the noise
 
 
@@ -39,6 +40,8 @@ class Rule:
         the steps end.
     most : int
         Passes at most.
+    held : ndarray of bool of shape (p,) or None
+        Columns whose observed cells are all equal: they are filled with that value.
     """
 
     rank: int
@@ -46,6 +49,7 @@ class Rule:
     factor_of: Callable[[Array, Array], Array | None] | None = None
     tol: float = 1e-7
     most: int = 500
+    held: Array | None = None
 
     def noise_of(self, leading: Array, trace: float, n: float, p: int) -> float:
         """Return s² from λ_1 … λ_{k+1}, dividing by n, and their total."""
@@ -118,7 +122,7 @@ def complete(
     here, passes, change = start, 0, math.inf
     objectives, mixing = list[float](), Mixing()
     while True:
-        sums = CompletionSums(here, basis, expected=rule.expected)
+        sums = CompletionSums(here, basis, expected=rule.expected, held=rule.held)
         one_pass(sums, passes + 1)
         passes += 1
         found, basis, trace = _maximised(sums, rule)
@@ -127,7 +131,9 @@ def complete(
         change = math.inf if fresh else _change(here, found, trace)
         if change <= rule.tol or passes >= rule.most or rule.rank == 0 < passes - 1:
             return Completed(found, passes, change, sums, basis, tuple(objectives))
-        here = found if fresh else mixing.next(here, found)
+        # Under other factors, densities are those of other units.
+        objective = 0.0 if found.centring.factor is not None else sums.likelihood
+        here = found if fresh else mixing.next(here, found, objective)
 
 
 def _maximised(sums: CompletionSums, rule: Rule) -> tuple[Completion, Array | None, float]:
@@ -135,6 +141,8 @@ def _maximised(sums: CompletionSums, rule: Rule) -> tuple[Completion, Array | No
     old, n = sums.completion.centring, sums.total
     p = len(sums.first)
     mean = sums.first / n
+    if rule.held is not None:
+        mean[rule.held] = 0.0
     factor = np.ones(p) if old.factor is None else old.factor
     whole = sums.basis is None
     squares = np.diagonal(sums.second) if whole else sums.squares
@@ -148,11 +156,13 @@ def _maximised(sums: CompletionSums, rule: Rule) -> tuple[Completion, Array | No
     if sums.basis is None:
         scatter = (sums.second / n - np.outer(mean, mean)) * np.outer(ratio, ratio)
         values, axes = eigh(scatter)
-        after = None
+        axes, after = np.array(axes[:, : rule.rank]), None
     else:
         values, axes = _ritz(sums.second / n - np.outer(mean, mean @ sums.basis), sums, ratio)
         after = axes
     values = np.maximum(values, 0.0)
+    if rule.held is not None:
+        axes[rule.held] = 0.0  # rounding, which a column without variance would blow up
     k = min(rule.rank, len(values))
     noise = rule.noise_of(values[: k + 1], trace, n, p)
     centring = Centring(old.origin, offset, old.exponent, fresh)
@@ -223,19 +233,25 @@ class Mixing:
         self._like: Completion | None = None
         self._before: list[Array] = []
         self._after: list[Array] = []
-        self._best = math.inf
+        self._best, self._highest = math.inf, -math.inf
+        self._plain: Completion | None = None
 
-    def next(self, here: Completion, found: Completion) -> Completion:
-        """Return where to go on after the step from `here` to `found`."""
+    def next(self, here: Completion, found: Completion, objective: float) -> Completion:
+        """Return where to go on after the step from `here` to `found`.
+
+        `objective` is what the steps raise, taken at `here`; where it has fallen, or the
+        change has grown, `here` is given up for the last plain step.
+        """
         if self._like is None:
             self._like = found
         before, after = _vector(here, self._like), _vector(found, self._like)
         size = float(np.linalg.norm(after - before))
-        if not size <= _WORSE * self._best and self._before:
-            best = self._after[-1]
-            self._before, self._after = [], []
-            self._best = math.inf
-            return _from_vector(best, self._like, found)
+        lower = objective < self._highest - _ROUNDING * abs(self._highest)
+        if self._after and (lower or not size <= _WORSE * self._best):
+            assert self._plain is not None
+            self._before, self._after, self._best = [], [], math.inf
+            return self._plain
+        self._plain, self._highest = found, objective
         self._best = min(size, self._best)
         self._before = [*self._before, before][-_MEMORY:]
         self._after = [*self._after, after][-_MEMORY:]
@@ -245,5 +261,4 @@ class Mixing:
         steps = np.stack([gap - gaps[-1] for gap in gaps[:-1]], axis=1)
         moves = np.stack([a - after for a in self._after[:-1]], axis=1)
         share = np.linalg.lstsq(steps, gaps[-1], rcond=EPS**0.5)[0]
-        mixed = after - moves @ share
-        return _from_vector(mixed, self._like, found)
+        return _from_vector(after - moves @ share, self._like, found)

@@ -161,6 +161,7 @@ class Expectation:
         self.whole = np.linalg.solve(whole, self.loadings.T).T if k else self.loadings
         self._space: Array | None = None
 
+    @np.errstate(invalid="ignore", over="ignore")
     def of(self, block: Any, *, every: bool = False) -> "Expected":
         """Return what is expected of the rows (r, p) of a tile, in space that is used again.
 
@@ -224,6 +225,8 @@ class Expectation:
         found.triangles = factored(matrix)
         found.right = self.loadings.T @ here.T
         found.inner = solved(found.triangles, found.right)
+        if not np.isfinite(found.inner).all():  # an infinite cell: whoever reads it refuses
+            found.inner[:, ~np.isfinite(found.inner).all(axis=0)] = 0.0
         np.invert(bits, out=bits)
         if isinstance(at, slice):
             np.matmul(found.inner.T, self.loadings.T, out=fill)

@@ -36,11 +36,19 @@ class CompletionSums:
         Q.
     expected : bool
         Whether the conditional covariance of the missing cells is added.
+    held : ndarray of bool of shape (p,) or None
+        Columns without variance, for which it is not.
     """
 
     def __init__(
-        self, completion: Completion, basis: Array | None = None, *, expected: bool = False
+        self,
+        completion: Completion,
+        basis: Array | None = None,
+        *,
+        expected: bool = False,
+        held: Array | None = None,
     ) -> None:
+        self._held = held
         self.completion, self.basis, self.expected = completion, basis, expected
         self._ready = Expectation(completion)
         self.offset = self._ready.offset  # of the mean about which rows are summed
@@ -130,6 +138,8 @@ class CompletionSums:
         missing = found.missing[at].astype(np.float64)
         if root is not None:
             missing *= root[at][:, None]
+        if self._held is not None:
+            missing[:, self._held] = 0.0
         noise = ready.noise * np.einsum("ij,ij->j", missing, missing)
         if self.basis is None:
             self.second.flat[:: len(noise) + 1] += noise

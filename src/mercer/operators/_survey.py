@@ -103,6 +103,11 @@ class Survey:
             np.all(np.isfinite(self.low[seen])) and np.all(np.isfinite(self.high[seen]))
         )
 
+    @property
+    def constant(self) -> Array:
+        """Which columns (p,) have observed cells that are all equal, or one alone."""
+        return np.asarray(self.low == self.high)
+
     def origin(self, dtype: Any) -> tuple[Array, int]:
         """Return the means of the observed cells, rounded to `dtype`, and the unit.
 
