@@ -90,6 +90,7 @@ def test_a_quick_run_writes_its_file(tmp_path, monkeypatch):
     cell = json.loads(out.read_text())["cells"][0]
     found = cell["rivals"]["soft-impute-als-0.03"]
     assert found["seeds"][0]["observed_changed"] < 1e-14
+    assert found["seeds"][0]["facts"]["cpu_seconds"] > 0
     noise = np.sqrt(1 / 5)
     assert noise < found["rmse"] < 1.2 * noise
     assert found["rmse_signal"] < 0.6 * noise
