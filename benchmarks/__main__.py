@@ -1,4 +1,4 @@
-"""Command line: ``python -m benchmarks dense|sparse|real|all|kernel|scale|missing|table …``."""
+"""Command line: ``python -m benchmarks dense|sparse|real|all|kernel|scale|...|table``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import kernel, missing, outofcore, runner, scale, table
+from benchmarks import cluster, kernel, missing, outofcore, runner, scale, table
 from benchmarks.cases import GROUPS, select
 from benchmarks.missing_rivals import FILLERS
 from benchmarks.rivals import RIVALS
+
+OTHERS = ("all", "kernel", "scale", "outofcore", "cluster", "missing", "table")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -18,10 +20,7 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks",
         description="Time, weigh and check PCA rivals; write JSON; make the docs table.",
     )
-    options.add_argument(
-        "command",
-        choices=(*GROUPS, "all", "kernel", "scale", "outofcore", "missing", "table"),
-    )
+    options.add_argument("command", choices=(*GROUPS, *OTHERS))
     options.add_argument("--case", default="*", help="shell pattern of case names")
     options.add_argument("--rivals", nargs="+", choices=(*RIVALS, *FILLERS), default=None)
     options.add_argument("--quick", action="store_true", help="small shapes, one repeat")
@@ -56,6 +55,9 @@ def main(arguments: list[str] | None = None) -> int:
         name = "partial-missing.json" if given.quick else "missing.json"
         out = given.out or runner.FOLDER / "results" / name
         missing.run(out, given.case, names=given.rivals, quick=given.quick, limit=given.limit)
+        return 0
+    if given.command == "cluster":
+        cluster.run(given.out or runner.FOLDER / "results" / "cluster.json", given.case)
         return 0
     cases = select(given.command, given.case, quick=given.quick)
     if not cases:

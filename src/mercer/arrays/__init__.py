@@ -2,7 +2,7 @@
 
 from mercer.arrays._ahead import ahead
 from mercer.arrays._draws import gaussian
-from mercer.arrays._lanes import Lanes, single_threaded_blas, thread_count
+from mercer.arrays._lanes import Lanes, one_thread, single_threaded_blas, thread_count
 from mercer.arrays._linalg import (
     eigh,
     eigh_in_place,
@@ -106,6 +106,7 @@ __all__ = [
     "listening",
     "namespace",
     "not_zero",
+    "one_thread",
     "orthonormal",
     "parse_bytes",
     "prepare",

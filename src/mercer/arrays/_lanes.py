@@ -10,6 +10,7 @@ from threadpoolctl import ThreadpoolController
 
 from mercer.arrays._watch import advance, task, watched
 
+_alone = threading.local()  # threads whose work must stay on them
 _WAIT = 0.1  # seconds after which a waiting thread looks up, so that Ctrl-C is seen
 
 
@@ -21,6 +22,8 @@ def _controller() -> ThreadpoolController:
 
 def thread_count() -> int:
     """Return how many threads BLAS would use now, as threadpoolctl reports it."""
+    if getattr(_alone, "depth", 0):
+        return 1
     with _limit.lock:
         if _limit.held is not None:
             return _limit.before
@@ -96,6 +99,21 @@ def single_threaded_blas() -> Iterator[None]:
         yield
     finally:
         _limit.leave()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep all work of this thread on it: one lane, BLAS with one thread.
+
+    For tasks of which several run side by side, and whose bits must not depend on how many
+    threads there are.
+    """
+    _alone.depth = getattr(_alone, "depth", 0) + 1
+    try:
+        with single_threaded_blas():
+            yield
+    finally:
+        _alone.depth -= 1
 
 
 class Lanes:

@@ -12,7 +12,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.errors import InputError, MercerError
-from mercer.sources import BlockSource, Source, bad_cell_error, counted_error, scan
+from mercer.sources import (
+    BlockSource,
+    Source,
+    SpreadSource,
+    bad_cell_error,
+    counted_error,
+    scan,
+)
 
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
 _FEWEST = 2  # rows without which there is no variance
@@ -78,10 +85,17 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
     return scan(checked)
 
 
-def admit_source(estimator: Any, source: BlockSource, *, reset: bool) -> BlockSource:
+def admit_source(estimator: Any, source: Any, *, reset: bool) -> Any:
     """Return `source` after the checks of its columns; its rows are looked at when read."""
     p, names = source.shape[1], source.names
     if reset:
+        few = source.shape[0] < getattr(estimator, "_fewest", _FEWEST)
+        if isinstance(source, SpreadSource) and source.counted and few:
+            raise InputError(
+                "one row has no variance",
+                got=f"n_samples = {source.shape[0]}: {source.label}",
+                fix="pass at least two rows",
+            )
         estimator.n_features_in_ = p
         if names is not None:
             estimator.feature_names_in_ = np.asarray(names, dtype=object)
@@ -193,8 +207,23 @@ def _gaps_as_nan(data: Any) -> Any:
     return data
 
 
+def refuse_parts(data: Any) -> None:
+    """Refuse what Dask would compute whole if it were taken for an array."""
+    graph = getattr(data, "__dask_graph__", None)
+    here = graph is None or graph() is None  # as in xarray, for rows in memory
+    if here and not isinstance(data, SpreadSource):
+        return
+    kind = f"{type(data).__module__.split('.')[0]} {type(data).__name__}"
+    raise InputTypeError(
+        "this method needs rows in memory",
+        got=data.label if isinstance(data, SpreadSource) else f"{kind}, not computed yet",
+        fix="call X.compute() where the rows fit memory; mercer.PCA takes Dask collections",
+    )
+
+
 def _refuse_kinds(data: Any) -> None:
     """Refuse masked cells, dates, files, and frames that are not tables in memory."""
+    refuse_parts(data)
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
         first = ", ".join(str(int(i)) for i in np.argwhere(np.ma.getmaskarray(data))[0])
         raise InputError(

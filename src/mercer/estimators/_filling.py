@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array, eps_of, single_threaded_blas, task
 from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
-from mercer.estimators._pca_paths import Recipe
+from mercer.estimators._pca_recipe import Recipe
 from mercer.operators import (
     Completed,
     CompletionSums,

@@ -16,7 +16,7 @@ _FIX = "pass np.cov(X, rowvar=False), X.mean(axis=0) and len(X)"
 
 def fitted_from(model: _Model, C: Any, mean: Any, n: int) -> _Model:
     """Return `model` fitted to covariance C (p, p), mean (p,) and n rows."""
-    from mercer.estimators._pca_paths import Found, Recipe, root_feature_weight
+    from mercer.estimators._pca_recipe import Found, Recipe, root_feature_weight
 
     model._check_parameters()
     covariance = np.asarray(C, dtype=np.float64)

@@ -1,5 +1,6 @@
 """Estimators that take files and streams: fits with checkpoints, coordinates block by block."""
 
+import functools
 import hashlib
 import os
 from collections.abc import Iterator
@@ -14,6 +15,13 @@ from mercer.errors import BudgetError, InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._checkpoint import Checkpoint
 from mercer.estimators._door import admit_source
+from mercer.estimators._spread import (
+    in_parts,
+    lazy_first,
+    projected_parts,
+    reading_parts,
+    refuse_spread,
+)
 from mercer.estimators._written import writer_of
 from mercer.operators import block_length, fetched
 from mercer.sources import (
@@ -21,6 +29,7 @@ from mercer.sources import (
     BlockSource,
     MissingCellError,
     Source,
+    SpreadSource,
     counted_error,
     in_memory,
     is_scannable,
@@ -29,6 +38,7 @@ from mercer.sources import (
 
 _MOST, _LEAST = 128e6, 1e6  # bytes of a block
 _SMALL = 64e3  # bytes of a block where all rows are fewer
+_PART_BLOCK = 16e6  # bytes of a block in which a part of a cluster is walked
 _BLOCKS = 16  # parts of the memory allowed that a block may take
 
 
@@ -37,6 +47,14 @@ class SourceEstimator(SpectralEstimator):
 
     _journal: Checkpoint | None = None
     _missing_fix = ""  # what to do about missing cells, where there is more to do than drop
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let rows in parts pass by what wraps results into frames in memory."""
+        super().__init_subclass__(**kwargs)
+        for name in ("transform", "fit_transform"):
+            own = vars(cls).get(name)
+            if hasattr(own, "__wrapped__"):
+                setattr(cls, name, lazy_first(own))
 
     def fit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, checkpoint: Any = None
@@ -73,16 +91,17 @@ class SourceEstimator(SpectralEstimator):
             source = super()._admit(X, reset=reset)
         else:
             opened = scan(X)
-            if isinstance(opened, BlockSource):
+            if isinstance(opened, BlockSource | SpreadSource):
                 source = admit_source(self, opened, reset=reset)
             else:
                 source = super()._admit(opened.array, reset=reset)
-        if self._journal is not None and not isinstance(source, BlockSource):
+        if self._journal is not None and source.array is not None:
             source = ArrayBlocks(source, getattr(self, "feature_names_in_", None))
         return source
 
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         if self._journal is not None:
+            refuse_spread(source, "a checkpoint")
             assert isinstance(source, BlockSource)
             if not source.recognisable:
                 raise InputError(
@@ -112,7 +131,8 @@ class SourceEstimator(SpectralEstimator):
         else:
             names = getattr(self, "feature_names_in_", None)
             found = counted_error(source, error.place, names, error.fix) or error
-        return type(found)(found.what, got=found.got, fix=self._missing_fix or found.fix)
+        fix = "" if isinstance(source, SpreadSource) else self._missing_fix
+        return type(found)(found.what, got=found.got, fix=fix or found.fix)
 
     def _owner(self, source: BlockSource, weights: Any) -> dict[str, Any]:
         """Return what a checkpoint belongs to, as plain data."""
@@ -126,6 +146,8 @@ class SourceEstimator(SpectralEstimator):
 
     def _block_bytes(self, source: Source) -> float:
         """Return the size of a block in memory: 0 where the rows are held anyway."""
+        if isinstance(source, SpreadSource):
+            return _PART_BLOCK
         if not isinstance(source, BlockSource):
             return 0.0
         most = min(_MOST, max(_LEAST, self._budget() / _BLOCKS))
@@ -136,6 +158,8 @@ class SourceEstimator(SpectralEstimator):
 
     def _reading(self, source: Source) -> dict[str, Any]:
         """Return what the planner may know of rows that are read block by block."""
+        if isinstance(source, SpreadSource):
+            return reading_parts(source)
         if not isinstance(source, BlockSource):
             return {}
         return {
@@ -249,7 +273,13 @@ def _or_written(wrapped: Any) -> Any:
         out : path or None
             File to which the coordinates are written block by block: .npy, .csv, .tsv or
             .parquet. It appears when it is complete, and its path is returned.
+
+        Returns
+        -------
+        ndarray, or a Dask array that is not computed yet where X is one
         """
+        if in_parts(X):
+            return projected_parts(self, X, out)
         if out is None:
             return wrapped(self, X)
         if not isinstance(out, str | os.PathLike):
@@ -264,7 +294,20 @@ def _or_written(wrapped: Any) -> Any:
     return transform
 
 
+def _or_lazy(wrapped: Any) -> Any:
+    """Put rows in parts before a method whose result is wrapped into frames in memory."""
+
+    def fit_transform(self: SourceEstimator, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        if in_parts(X):
+            source = scan(X)  # what is left out is said once
+            return self.fit(source, y, **fit_params).transform(source)
+        return wrapped(self, X, y, **fit_params)
+
+    return functools.update_wrapper(fit_transform, wrapped)
+
+
 SourceEstimator.transform = _or_written(SourceEstimator.transform)  # type: ignore[method-assign]
+SourceEstimator.fit_transform = _or_lazy(SourceEstimator.fit_transform)  # type: ignore[method-assign]
 
 
 def _plain(value: Any) -> str:
@@ -283,6 +326,10 @@ def counted_shape(source: Source, weights: Any) -> tuple[int, int]:
     Before the rows of a file are counted, there are enough of them for every column.
     """
     n, p = source.shape
+    if weights is not None and isinstance(source, SpreadSource):
+        if source.weighed is None:
+            return max(n, p), p
+        return int(source.weighed * (1 + 1e-12)), p
     if weights is not None:
         return int(np.sum(weights) * (1 + 1e-12)), p
     return (n if getattr(source, "counted", True) else max(n, p), p)

@@ -16,7 +16,7 @@ from mercer.estimators._filling import (
     warn_empty,
     warn_unsettled,
 )
-from mercer.estimators._pca_paths import Recipe
+from mercer.estimators._pca_recipe import Recipe
 from mercer.kernels import Precomputed
 from mercer.operators import Completed, Completion
 from mercer.operators._completion import empty_rows

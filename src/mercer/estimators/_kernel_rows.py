@@ -11,8 +11,17 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators._door import admit, refuse_bad_cells
 from mercer.estimators._held import held_rows
-from mercer.estimators._pca_paths import Recipe, describe
-from mercer.kernels import FeatureMap, Kernel, Linear, Polynomial, Precomputed
+from mercer.estimators._pca_paths import describe
+from mercer.estimators._pca_recipe import Recipe, root_feature_weight
+from mercer.kernels import (
+    FeatureMap,
+    Kernel,
+    Linear,
+    NegativeHamming,
+    Overlap,
+    Polynomial,
+    Precomputed,
+)
 from mercer.operators import rows_of
 from mercer.sources import Source, scan
 
@@ -35,6 +44,8 @@ class KernelRows:
         Repeat counts.
     mean, factor : ndarray of shape (p,) or None
         What is taken from the columns, and what they are multiplied by.
+    feature_root : ndarray of shape (p,) or None
+        √ of the feature weights, which is part of `factor`.
     """
 
     kernel: Kernel
@@ -42,6 +53,7 @@ class KernelRows:
     weights: Array | None
     mean: Array | None = None
     factor: Array | None = None
+    feature_root: Array | None = None
 
     @staticmethod
     def admitted(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Source:
@@ -58,12 +70,20 @@ class KernelRows:
 
     @classmethod
     def of(
-        cls, source: Source, kernel: Kernel, standardize: bool, numeric: bool, weights: Any
+        cls,
+        source: Source,
+        kernel: Kernel,
+        standardize: bool,
+        numeric: bool,
+        weights: Any,
+        feature_weight: Any = None,
     ) -> "KernelRows":
         """Return the frame that training rows give; others than numbers are mapped already."""
-        frame = cls(kernel if numeric else Linear(), numeric, weights)
+        root = _feature_root(feature_weight, kernel, numeric, source.shape[1])
+        frame = cls(kernel if numeric else Linear(), numeric, weights, feature_root=root)
         if not standardize:
-            return frame
+            none = None if root is None else np.zeros(len(root))
+            return dataclasses.replace(frame, mean=none, factor=root)
         sparse = source.nnz is not None
         if isinstance(kernel, Precomputed) or (sparse and not kernel.stationary):
             raise InputError(
@@ -72,8 +92,8 @@ class KernelRows:
                 + (" and a sparse matrix" if sparse else ""),
                 fix="standardise the columns before, or use a kernel of distances",
             )
-        rows = rows_of(source, weights)
-        recipe = Recipe(1, 1.0, 0, True, None)
+        rows = rows_of(source, weights, np.float64)  # of float32 rows all digits are kept
+        recipe = Recipe(1, 1.0, 0, True, root)
         centring, _ = describe(rows, rows.moments(), recipe)
         assert centring.factor is not None
         factor = np.asarray(centring.factor) * 2.0**-centring.exponent
@@ -114,13 +134,25 @@ class KernelRows:
 
     def finite(self, kernel: Kernel) -> bool:
         """Tell whether explicit features are the only way, as for products of far-off rows."""
-        return not _has_polynomial(kernel)
+        return not _has(kernel, Polynomial)
 
 
-def _has_polynomial(kernel: Kernel) -> bool:
-    if isinstance(kernel, Polynomial):
-        return True
-    return any(_has_polynomial(part) for _, part in kernel._parts)
+def _has(kernel: Kernel, kinds: Any) -> bool:
+    """Tell whether a kernel of one of these kinds is part of it."""
+    return isinstance(kernel, kinds) or any(_has(part, kinds) for _, part in kernel._parts)
+
+
+def _feature_root(weights: Any, kernel: Kernel, numeric: bool, p: int) -> Array | None:
+    """Return √ of the weights (p,); kernels that do not see them are refused."""
+    if weights is None:
+        return None
+    if not numeric or _has(kernel, Precomputed | Overlap | NegativeHamming):
+        raise InputError(
+            "feature_weight needs a kernel that measures columns of numbers",
+            got=f"feature_weight with {kernel!r}",
+            fix="leave feature_weight out, or use a kernel of products or distances",
+        )
+    return root_feature_weight(weights, p)
 
 
 def spread_evenly(n: int, weights: Array | None, most: int) -> Array:
@@ -128,8 +160,12 @@ def spread_evenly(n: int, weights: Array | None, most: int) -> Array:
     if weights is None:
         return np.arange(0, n, max(1, -(-n // most)))
     ends = np.cumsum(weights)
-    step = max(1, -(-int(np.ceil(ends[-1])) // most))
-    return np.searchsorted(ends, np.arange(0.0, ends[-1], step), side="right")
+    step: float = max(1, -(-int(np.ceil(ends[-1])) // most))
+    rows = int(np.count_nonzero(weights))
+    if ends[-1] < rows:  # fractions: rows that count little are still rows to look at
+        step = ends[-1] / min(rows, most)
+    at = np.searchsorted(ends, np.arange(0.0, ends[-1], step), side="right")
+    return at[at < n]
 
 
 def maps_at_the_door(kernel: Kernel, X: Any) -> bool:

@@ -23,8 +23,9 @@ from mercer.estimators._filling import (
 )
 from mercer.estimators._from_sources import SourceEstimator, counted_shape
 from mercer.estimators._parameters import learned
-from mercer.estimators._pca_paths import Recipe, root_feature_weight
+from mercer.estimators._pca_recipe import Recipe, root_feature_weight
 from mercer.estimators._planned import planned
+from mercer.estimators._spread import refuse_spread
 from mercer.estimators._summed import Summed
 from mercer.operators import (
     Completed,
@@ -71,6 +72,7 @@ class MissingCells(SourceEstimator):
     def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
         if self.missing == "raise":
             return super()._walked(source, weights)
+        refuse_spread(source, f"missing={self.missing!r}", "impute the rows before")
         names = getattr(self, "feature_names_in_", None)
         blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
         survey = None

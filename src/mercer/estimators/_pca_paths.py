@@ -8,105 +8,31 @@ import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent, eigvalsh, eps_of
 from mercer.errors import DataWarning, InputError, warn
+from mercer.estimators._pca_recipe import Found, Recipe, is_constant
 from mercer.estimators._pca_sides import features_from_samples
 from mercer.estimators._summed import Summed
 from mercer.operators import (
     BlockRows,
     CentredBlocks,
+    CentredParts,
     Centring,
     Dense,
-    Journal,
     Moments,
     Rows,
     RunningSvd,
+    SpreadRows,
     centred,
     rows_of,
     sketch_rank,
 )
 from mercer.planning import Path, PathEndedError
 from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum
-from mercer.sources import BlockSource, Source
+from mercer.sources import BlockSource, Source, SpreadSource
 
-Table = Rows | BlockRows
+Table = Rows | BlockRows | SpreadRows
 Known = Table | Summed  # what moments can be told of
 _JUDGED = 2000  # columns up to which the eigenvalues of a first block are found quickly
 _C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
-
-
-@dataclasses.dataclass(frozen=True)
-class Recipe:
-    """What the estimator asks of a path, in numbers."""
-
-    components: int
-    tol: float
-    seed: int
-    standardize: bool
-    root_feature_weight: Array | None
-    block_bytes: float = 0.0  # of rows that are read block by block
-    journal: Journal | None = None  # where their sums are kept
-
-    def factor_of(self, variances: Array, step: Array, start: int = 0) -> Array | None:
-        """Return the multipliers of columns `start`, …, or None where all are one.
-
-        A column that varies no more than its rounding `step` is constant: dividing by its
-        standard deviation would blow rounding up to variance one.
-        """
-        if not self.standardize and self.root_feature_weight is None:
-            return None
-        factor = np.ones_like(variances)
-        if self.standardize:
-            constant = is_constant(variances, step)
-            factor = 1 / np.sqrt(np.where(constant, 1.0, variances))
-        if self.root_feature_weight is not None:
-            factor = factor * self.root_feature_weight[start : start + len(variances)]
-        return factor
-
-
-def root_feature_weight(weights: Any, p: int) -> Array | None:
-    """Return √weights (p,), or None."""
-    if weights is None:
-        return None
-    found = np.asarray(weights, dtype=np.float64)
-    if found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
-        raise InputError(
-            "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
-            got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
-            fix=f"pass {p} positive numbers; drop the columns that should not count",
-        )
-    return np.sqrt(found)
-
-
-def is_constant(variances: Array, step: Array) -> Array:
-    """Tell which columns vary no more than storing them has rounded: var ≤ step²/12."""
-    return variances <= step**2 / 12
-
-
-@dataclasses.dataclass(frozen=True)
-class Found:
-    """What a path learns beside the pairs.
-
-    Attributes
-    ----------
-    centring : Centring
-        Mean and factors, kept for new rows.
-    total : float
-        Σw, the number of rows.
-    trace : float
-        Sum of all eigenvalues of X̃ᵀX̃, in units of 4^exponent.
-    storage : float
-        Eigenvalue that the rounding of the stored data alone would give, same units.
-    possible_rank : int
-        Number of axes that could have variance: columns that vary, rows that count, less one.
-    hidden : int
-        Columns that vary, but so little beside the first axis that its sums hide them.
-    """
-
-    centring: Centring
-    total: float
-    trace: float
-    storage: float
-    possible_rank: int
-    hidden: int = 0
 
 
 def solve(
@@ -152,6 +78,8 @@ def _rows(
     source: Source, weights: Any, path: Path, recipe: Recipe, exponent: int | None = None
 ) -> Table:
     products = np.float64 if path.products == 8 or path.name == "svd" else None
+    if isinstance(source, SpreadSource):
+        return SpreadRows(source, weights, products, recipe.block_bytes)
     if isinstance(source, BlockSource):
         name = f"{path.name}{path.products}"  # a path may be taken again in float64
         return BlockRows(source, weights, products, recipe.block_bytes, recipe.journal, name)
@@ -210,8 +138,7 @@ def _storage(
         _warn_columns(text, is_constant(variances, step), "drop them")
     # Stored values that are all equal show no rounding at all.
     step = np.where(variances > 0, step if factor is None else step * factor, 0.0)
-    n, p = rows.shape
-    spread = (1 + np.sqrt(p / n)) ** 2
+    spread = (1 + np.sqrt(rows.shape[1] / moments.total)) ** 2
     return float(np.max(step) ** 2 / 12 * spread * (moments.total - 1))
 
 
@@ -285,6 +212,7 @@ def _dual(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
         start = part.stop
         return recipe.factor_of(variances, _step(rows, variances, offset, part), part.start)
 
+    assert not isinstance(rows, SpreadRows)  # n×n numbers would come back
     gram, moments, _ = rows.outer(factor_of)
     centring, storage = describe(rows, moments, recipe)
     trace = max(float(np.trace(gram)), 0.0)
@@ -308,7 +236,11 @@ def _direct(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
         moments.error if factor is None else moments.error / moments.raw_trace * trace
     )
     goal = _goal(rows, recipe, storage, bound, 0.0, squared=squared)
-    if squared and not isinstance(op, CentredBlocks) and rows.shape[0] < rows.shape[1]:
+    if (
+        squared
+        and not isinstance(op, CentredBlocks | CentredParts)
+        and rows.shape[0] < rows.shape[1]
+    ):
         spectrum = path.solver.solve(op.T, goal)
         spectrum = features_from_samples(op, spectrum)
     else:
@@ -364,7 +296,10 @@ def _sketched(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]
 
 def _possible_rank(rows: Known, moments: Moments) -> int:
     """Return the number of axes that could have variance."""
-    counted = rows.shape[0] if rows.weights is None else int(np.sum(rows.weights > 0))
+    if isinstance(rows, SpreadRows):
+        counted = rows.counted_rows
+    else:
+        counted = rows.shape[0] if rows.weights is None else int(np.sum(rows.weights > 0))
     return min(counted - 1, int(np.sum(moments.variances > 0)))
 
 

@@ -18,7 +18,7 @@ from mercer.estimators._base import repeat_counts
 from mercer.estimators._batches import Batches
 from mercer.estimators._door import refuse_bad_cells
 from mercer.operators import RunningMoments, RunningSvd, sketch_rank
-from mercer.sources import BlockSource, Source
+from mercer.sources import BlockSource, Source, SpreadSource
 
 _WIDEST = 8000  # columns up to which p×p sums are kept
 _SUMS = 32.0  # bytes per entry: those kept, those of a batch, and LAPACK's workspace
@@ -325,11 +325,11 @@ class PCAStream:
 def _read(reader: Any, X: Any, weights: Any, first: bool) -> tuple[Source, Array]:
     """Return the rows of one batch, every cell finite, and their repeat counts."""
     source = reader._admit(X, reset=first)
-    if isinstance(source, BlockSource):
+    if isinstance(source, BlockSource | SpreadSource):
         raise InputError(
             "a batch is a table in memory",
             got=source.label,
-            fix="fit the file itself, or walk over its blocks",
+            fix="fit it whole with fit(X), or walk over its blocks",
         )
     refuse_bad_cells(source, getattr(reader, "feature_names_in_", None))
     counts = repeat_counts(weights, source.shape[0], few=True)

@@ -72,6 +72,9 @@ class KernelPCA(
         or a function of two blocks of rows.
     standardize : bool
         Whether columns are divided by their standard deviation first.
+    feature_weight : array of shape (n_features,) or None
+        Positive weights: squared deviations of feature j count weight_j times. Columns are
+        multiplied by √weight, after they are standardised, before the kernel sees them.
     indefinite : {"raise", "clip", "flip", "shift"}
         What to do about negative eigenvalues. "raise" refuses a negative share above 1e-3
         and leaves smaller ones out; "clip" leaves them out; "flip" counts them by modulus;
@@ -153,6 +156,7 @@ class KernelPCA(
         ],
         "kernel": [str, callable, HasMethods("block")],
         "standardize": ["boolean"],
+        "feature_weight": ["array-like", None],
         "indefinite": [StrOptions(set(POLICIES))],
         "tol": [Interval(Real, 0, None, closed="neither"), None],
         "memory": [Interval(Real, 0, None, closed="neither"), str, None],
@@ -188,6 +192,7 @@ class KernelPCA(
         random_state: Any = 0,
         landmarks: int | str | Any = None,
         tol_transform: float | None = None,
+        feature_weight: Any = None,
         missing: str = "raise",
     ) -> None:
         self.n_components = n_components
@@ -201,6 +206,7 @@ class KernelPCA(
         self.random_state = random_state
         self.landmarks = landmarks
         self.tol_transform = tol_transform
+        self.feature_weight = feature_weight
         self.missing = missing
 
     def __sklearn_tags__(self) -> Any:
@@ -238,7 +244,12 @@ class KernelPCA(
         refuse_bad_cells(source, names)
         if self._fixed is None:
             self._frame = KernelRows.of(
-                source, self._given, bool(self.standardize), self._numeric, weights
+                source,
+                self._given,
+                bool(self.standardize),
+                self._numeric,
+                weights,
+                self.feature_weight,
             )
         else:  # a model that is refined keeps its kernel and its frame
             self._frame = dataclasses.replace(self._fixed.frame, weights=weights)
@@ -334,7 +345,7 @@ class KernelPCA(
         scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
         fitted |= self._projecting(spectrum.right[:, :k] * scale, found, source, dtype)
         if found.landmarks is None or 10 * found.landmarks.residual < found.trace:
-            self._warn_rank(fitted["effective_rank_"], int(found.total))  # it is known
+            self._warn_rank(fitted["effective_rank_"], found.total)  # it is known
         return fitted
 
     def _sampled(self) -> tuple[Array, Any]:
@@ -372,8 +383,10 @@ class KernelPCA(
         sample = spread_evenly(rows.shape[0], weights, _SAMPLE)
         return linear_alignment(self._seen, rows[sample])
 
-    def _warn_rank(self, rank: float, n: int) -> None:
-        if n >= _ENOUGH and rank > n / 4 and self._frame.weights is None:
+    def _warn_rank(self, rank: float, total: float) -> None:
+        weights = self._frame.weights
+        n = max(int(total), 0 if weights is None else int(np.count_nonzero(weights)))
+        if n >= _ENOUGH and rank > n / 4:
             warn(
                 "the lengthscale is too short, or there is no low-dimensional structure",
                 got=f"effective rank {rank:.0f} of {n} rows, {self.kernel_!r}",

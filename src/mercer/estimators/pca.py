@@ -1,6 +1,7 @@
 """Principal component analysis."""
 
 import dataclasses
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -16,14 +17,10 @@ from mercer.estimators._held import held_rows
 from mercer.estimators._imputed import ImputedRows
 from mercer.estimators._missing import MissingCells
 from mercer.estimators._parameters import check_fitted
-from mercer.estimators._pca_paths import (
-    Found,
-    Recipe,
-    refuse_constant,
-    root_feature_weight,
-    solve,
-)
+from mercer.estimators._pca_paths import refuse_constant, solve
+from mercer.estimators._pca_recipe import Found, Recipe, root_feature_weight
 from mercer.estimators._pca_stream import PCAStream
+from mercer.estimators._spread import in_parts, rows_from_parts
 from mercer.operators import centred, gram_flops, rows_of
 from mercer.planning import Path, Problem
 from mercer.selection import minka, share
@@ -312,7 +309,7 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
             refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         return scores
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: Any) -> Any:
         """Return the rows that have the coordinates X: X̂ = (ZVᵀ)∘scale + mean.
 
         Parameters
@@ -322,10 +319,16 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features)
+        ndarray of shape (n_samples, n_features), or a Dask array where X is one
         """
         check_fitted(self)
-        Z = admit_coordinates(held_rows(X), self._n_features_out)
+        if in_parts(X):
+            return rows_from_parts(self, X, copy(self)._rows_from)
+        return self._rows_from(held_rows(X))
+
+    def _rows_from(self, X: Any) -> Array:
+        """Return the rows of coordinates in memory."""
+        Z = admit_coordinates(X, self._n_features_out)
         if self._whitened == "zca":
             Z = Z @ self.components_.T
         if self._whitened is not False:

@@ -35,6 +35,7 @@ from mercer.operators._running import RunningMoments
 from mercer.operators._running_svd import RunningSvd, sketch_rank
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
+from mercer.operators._spread_rows import CentredParts, SpreadRows
 from mercer.operators._survey import Survey
 from mercer.operators._walk import Journal, Sums, fetched, fold
 
@@ -45,6 +46,7 @@ __all__ = [
     "CentredBlocks",
     "CentredColumns",
     "CentredKernel",
+    "CentredParts",
     "CentredRows",
     "CentredSparse",
     "CentredSparseColumns",
@@ -68,6 +70,7 @@ __all__ = [
     "RunningMoments",
     "RunningSvd",
     "SparseRows",
+    "SpreadRows",
     "Sums",
     "Survey",
     "block_length",

@@ -17,8 +17,9 @@ from mercer.arrays import (
     triangle,
 )
 from mercer.errors import InputError
+from mercer.operators._block_sums import FirstWalk, Matrix, Panel
 from mercer.operators._centring import Centring, Moments
-from mercer.operators._rounding import Rounding
+from mercer.operators._rounding import Charged, Rounding
 from mercer.operators._rows import Rows
 from mercer.operators._running import RunningMoments
 from mercer.operators._running_svd import RunningSvd
@@ -117,12 +118,6 @@ class BlockRows:
         self.checksum = None if self.source.recognisable else checksum
         if self.weights is not None and n != len(self.weights):
             raise wrong_weights(n, len(self.weights))
-        if n < 2:
-            raise InputError(
-                "one row has no variance",
-                got=f"n_samples = {n}: {self.source.label}",
-                fix="pass at least two rows",
-            )
 
     def rows(self, part: slice, block: Any, *, placed: bool = True) -> Rows:
         """Return a block as rows in memory; `placed`: about the origin of the whole."""
@@ -148,8 +143,15 @@ class BlockRows:
         return self._sums(RunningMoments(whole=True), judge)
 
     def _sums(self, running: RunningMoments, judge: Judge | None = None) -> Moments:
+        charged = self.gather(running, judge)
+        charged.charge(running)
+        self._settle(running)
+        return running.moments()
+
+    def gather(self, running: RunningMoments, judge: Judge | None = None) -> Charged:
+        """Add all rows to `running`, one walk; return what float32 products have cost."""
         rounding = Rounding(self.products)
-        sums = _FirstWalk(running, rounding, *self._sample_size())
+        sums = FirstWalk(running, rounding, *self._sample_size())
 
         def step(part: slice, block: Any) -> None:
             if self.weights is not None and not np.any(self._weights_of(part)):
@@ -170,11 +172,8 @@ class BlockRows:
                 judge(running.moments())
 
         self.walk(sums, step)
-        if running.whole:  # the worst block speaks for those that came before it, too
-            running.error += max(0.0, rounding.charged * running.raw_trace - sums.charged)
-        self._settle(running)
         self.sample = sums.rows
-        return running.moments()
+        return Charged(rounding.charged, sums.charged)
 
     def sketch(self, rank: int) -> RunningSvd:
         """Return `rank` leading directions of all rows, and their moments: one walk."""
@@ -196,16 +195,7 @@ class BlockRows:
 
     def _settle(self, running: RunningMoments) -> None:
         """Place the rows about the mean that a first walk has found."""
-        if running.total <= 1:
-            raise InputError(
-                "weights are repeat counts; their sum must exceed 1",
-                got=f"sum {running.total:g} over {running.rows} rows",
-                fix="rescale: w * len(w) / w.sum()",
-            )
-        if self.source.nnz is None:  # sparse rows stay about zero
-            running.recentred(self.source.products)
-        assert running.origin is not None
-        self.origin, self.exponent = running.origin, running.exponent
+        self.origin, self.exponent = settled(running, self.source)
 
     def _sample_size(self) -> tuple[int, int]:
         """Return s and m: every s-th row is kept to start from, at most m; 0 for none."""
@@ -278,11 +268,11 @@ class BlockRows:
                 gram[piece, columns] = y @ held[: columns.stop - columns.start].T
                 gram[columns, piece] = gram[piece, columns].T
 
-        self.walk(_Panel(gram, panel), step)
+        self.walk(Panel(gram, panel), step)
 
     def triangle(self, centring: Centring) -> Array:
         """See `Rows.triangle`: one walk, 2np² flops."""
-        sums = _Matrix(np.zeros((0, self.shape[1])))
+        sums = Matrix(np.zeros((0, self.shape[1])))
 
         def step(part: slice, block: Any) -> None:
             found = as_numpy(self.rows(part, block).triangle(centring))
@@ -301,6 +291,26 @@ class BlockRows:
         return self.weights[part]
 
 
+def settled(running: RunningMoments, source: Any) -> tuple[Array, int]:
+    """Return the origin and the unit that a first walk has found, or refuse its rows."""
+    if running.rows < 2:
+        raise InputError(
+            "one row has no variance",
+            got=f"n_samples = {running.rows}: {source.label}",
+            fix="pass at least two rows",
+        )
+    if running.total <= 1:
+        raise InputError(
+            "weights are repeat counts; their sum must exceed 1",
+            got=f"sum {running.total:g} over {running.rows} rows",
+            fix="rescale: w * len(w) / w.sum()",
+        )
+    if source.nnz is None:  # sparse rows stay about zero
+        running.recentred(source.products)
+    assert running.origin is not None
+    return running.origin, running.exponent
+
+
 def panel_rows(columns: int, block_bytes: float) -> int:
     """Return how many rows of a wide table are held at a time, as float64: four blocks."""
     return max(1, int(4 * block_bytes // (8 * columns)))
@@ -313,75 +323,6 @@ def block_length(source: BlockSource, block_bytes: float) -> int:
     if source.nnz is not None:
         row = max(16, 12 * source.nnz // max(n, 1))
     return int(max(1, min(block_bytes // max(row, 1), 2**20)))
-
-
-class _FirstWalk:
-    """Moments and, beside them, evenly spaced rows to start an iteration from."""
-
-    def __init__(
-        self, running: RunningMoments, rounding: Rounding, step: int, most: int
-    ) -> None:
-        self.running, self.rounding = running, rounding
-        self.step, self.most = step, most
-        self.charged = 0.0  # of the rounding of products, so far
-        self.kept: list[Array] = []
-
-    @property
-    def rows(self) -> Array | None:
-        return np.concatenate(self.kept) if self.kept else None
-
-    def sample(self, part: slice, block: Any) -> None:
-        if self.step:
-            first = -part.start % self.step
-            self.kept.append(np.array(block[first :: self.step]))
-        if sum(map(len, self.kept)) > self.most:  # more rows than were foreseen
-            self.kept, self.step = [np.concatenate(self.kept)[::2]], 2 * self.step
-
-    def keep(self) -> dict[str, Array]:
-        arrays = self.running.keep() | {
-            "rounding": self.rounding.keep(),
-            "walk": np.array([self.charged, self.step]),
-        }
-        rows = self.rows
-        return arrays if rows is None else arrays | {"sample": rows}
-
-    def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
-        self.kept = [kept["sample"]] if "sample" in kept else []
-        self.rounding.restore(kept["rounding"])
-        self.charged, self.step = float(kept["walk"][0]), int(kept["walk"][1])
-        return self.running.restore(kept)
-
-
-class _Matrix:
-    """One matrix that a walk fills."""
-
-    def __init__(self, matrix: Array) -> None:
-        self.matrix = matrix
-
-    def keep(self) -> dict[str, Array]:
-        return {"matrix": self.matrix}
-
-    def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
-        self.matrix = kept["matrix"]
-        return True
-
-
-class _Panel:
-    """The rows of a Gram matrix that one walk fills, of use only when it has ended."""
-
-    def __init__(self, gram: Array, panel: slice) -> None:
-        self.gram, self.panel = gram, panel
-
-    def keep(self) -> dict[str, Array]:
-        return {"matrix": self.gram[self.panel, self.panel.start :]}
-
-    def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
-        if ended:
-            width = self.panel.stop - self.panel.start
-            self.gram[self.panel, self.panel.start :] = kept["matrix"]
-            # Inside the panel both triangles are there already, each with its own rounding.
-            self.gram[self.panel.stop :, self.panel] = kept["matrix"][:, width:].T
-        return ended
 
 
 def wrong_weights(rows: int, weights: int) -> InputError:

@@ -10,6 +10,7 @@ from mercer.operators._centred_sparse import CentredSparse
 from mercer.operators._centring import Centring
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._sparse_rows import SparseRows
+from mercer.operators._spread_rows import CentredParts, SpreadRows
 from mercer.sources import Source, SparseSource
 
 
@@ -33,10 +34,16 @@ def centred(rows: Rows, centring: Centring) -> CentredRows | CentredSparse: ...
 def centred(rows: BlockRows, centring: Centring) -> CentredBlocks: ...
 
 
+@overload
+def centred(rows: SpreadRows, centring: Centring) -> CentredParts: ...
+
+
 def centred(
-    rows: Rows | BlockRows, centring: Centring
-) -> CentredRows | CentredSparse | CentredBlocks:
+    rows: Rows | BlockRows | SpreadRows, centring: Centring
+) -> CentredRows | CentredSparse | CentredBlocks | CentredParts:
     """Return the centred data as an operator."""
+    if isinstance(rows, SpreadRows):
+        return CentredParts(rows, centring)
     if isinstance(rows, BlockRows):
         return CentredBlocks(rows, centring)
     if isinstance(rows, SparseRows):

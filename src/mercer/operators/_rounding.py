@@ -1,5 +1,6 @@
 """What float32 products err by: measured on some blocks, charged to all."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,23 @@ class Rounding:
         if self.products.itemsize != 4:
             return 0.0
         return 2 * max(self.worst, eps_of(self.products) / 64)
+
+
+@dataclasses.dataclass(frozen=True)
+class Charged:
+    """What the rounding of products has cost a walk: the worst rate, and what was added."""
+
+    rate: float
+    sum: float
+
+    def joined(self, other: "Charged") -> "Charged":
+        """Return the cost of two walks over different rows."""
+        return Charged(max(self.rate, other.rate), self.sum + other.sum)
+
+    def charge(self, running: Any) -> None:
+        """Let the worst block speak for those that came before it, too."""
+        if running.whole:
+            running.error += max(0.0, self.rate * running.raw_trace - self.sum)
 
 
 def probes_kept(probes: dict[int, Probe]) -> Array:

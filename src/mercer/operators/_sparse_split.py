@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.operators._csr import LONGEST
-from mercer.sources import BlockSource, Source, SparseSource
+from mercer.sources import BlockSource, Source, SparseSource, SpreadSource
 
 # What a step costs in flops of a dense symmetric float64 product, measured on one core. The
 # first number is for float32, the second for float64.
@@ -129,7 +129,9 @@ class Split:
 def gram_flops(source: Source, weighted: bool = False) -> float | None:
     """Return the cost of the Gram matrix of sparse data, None for dense data (np²)."""
     n, p = source.shape
-    if isinstance(source, BlockSource) and source.nnz is not None:  # as if evenly filled
+    if (
+        isinstance(source, BlockSource | SpreadSource) and source.nnz is not None
+    ):  # as if evenly filled
         even = np.full(p, source.nnz / max(n * p, 1))
         return Split.of(Sample(even, 1.0, whole=False), n).flops
     if not isinstance(source, SparseSource):

@@ -7,7 +7,8 @@ from mercer.sources._in_memory import DenseSource, SparseSource, in_memory
 from mercer.sources._like import like_given
 from mercer.sources._mapped import MappedSource
 from mercer.sources._missing import counted_error, missing_counts
-from mercer.sources._scan import is_scannable, scan
+from mercer.sources._scan import is_scannable, is_spread, scan
+from mercer.sources._spread import PartBlocks, SpreadSource, Work
 
 __all__ = [
     "ArrayBlocks",
@@ -15,13 +16,17 @@ __all__ = [
     "DenseSource",
     "MappedSource",
     "MissingCellError",
+    "PartBlocks",
     "Source",
     "SparseSource",
+    "SpreadSource",
+    "Work",
     "bad_cell",
     "bad_cell_error",
     "counted_error",
     "in_memory",
     "is_scannable",
+    "is_spread",
     "like_given",
     "missing_counts",
     "scan",

@@ -1,7 +1,7 @@
 """Missing cells counted, for those who refuse them."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from mercer.arrays import Array, as_numpy, is_sparse
 from mercer.errors import InputError
 from mercer.sources._base import Source
 from mercer.sources._blocks import BlockSource, MissingCellError
+from mercer.sources._spread import PartBlocks, SpreadSource
 
 _ROWS = 4096  # rows looked at in one go
 _NAMED = 5  # columns that are named
@@ -16,6 +17,9 @@ _NAMED = 5  # columns that are named
 
 def missing_counts(source: Source) -> tuple[int, Array]:
     """Return the number of rows and of missing cells per column (p,): one walk."""
+    if isinstance(source, SpreadSource):
+        found: tuple[int, Array] = source.reduce(_Gaps(), title="missing cells")
+        return found
     rows, counts = 0, np.zeros(source.shape[1], np.int64)
     for block in _blocks(source):
         rows += block.shape[0]
@@ -25,6 +29,17 @@ def missing_counts(source: Source) -> tuple[int, Array]:
         elif block.dtype.kind == "f":
             counts += np.count_nonzero(np.isnan(block), axis=0)
     return rows, counts
+
+
+@final
+class _Gaps:
+    """Rows, and missing cells per column, of every part."""
+
+    def part(self, rows: PartBlocks, weights: Array | None) -> tuple[int, Array]:
+        return missing_counts(rows)
+
+    def merge(self, one: tuple[int, Array], other: tuple[int, Array]) -> tuple[int, Array]:
+        return one[0] + other[0], one[1] + other[1]
 
 
 def _blocks(source: Source) -> Iterator[Any]:
@@ -44,7 +59,7 @@ def counted_error(source: Source, place: str, names: Any, fix: str) -> InputErro
     if isinstance(source, BlockSource) and source.walks >= source.max_passes:
         return None
     rows, counts = missing_counts(source)
-    names = source.names if isinstance(source, BlockSource) else names
+    names = source.names if isinstance(source, BlockSource | SpreadSource) else names
     most = np.argsort(-counts, kind="stable")[:_NAMED]
     most = np.sort(most[counts[most] > 0])
     shown = ", ".join(

@@ -70,6 +70,8 @@ def scan(data: Any, **options: Any) -> Source:
     if isinstance(data, np.ndarray) and data.ndim == 2 and not options:
         mapped = _module("_npy").open_memmap(data) if isinstance(data, np.memmap) else None
         return DenseSource(data) if mapped is None else mapped
+    if is_spread(data):
+        return _opened(_module("_dask").open_dask, data, options)  # type: ignore[no-any-return]
     frame = _opened(_module("_frames").open_frame, data, options)
     if frame is not None:
         return frame  # type: ignore[no-any-return]
@@ -89,13 +91,18 @@ def scan(data: Any, **options: Any) -> Source:
 
 def is_scannable(data: Any) -> bool:
     """Tell whether `data` is a source already, or something that only `scan` can open."""
-    if isinstance(data, Source | str | os.PathLike):
+    if isinstance(data, Source | str | os.PathLike) or is_spread(data):
         return True
     if isinstance(data, Iterator) or callable(data):
         return not (hasattr(data, "shape") or hasattr(data, "__array__"))
     # Frames in memory go another way, and wrapping a wide one costs time.
     lazy = hasattr(data, "collect") or type(data).__module__.split(".")[0].endswith("duckdb")
     return lazy and bool(_module("_frames").is_lazy(data))
+
+
+def is_spread(data: Any) -> bool:
+    """Tell whether `data` is a Dask array or frame, without importing Dask."""
+    return hasattr(data, "__dask_graph__") and hasattr(data, "to_delayed")
 
 
 def _scan_path(path: Path, options: dict[str, Any]) -> Source:

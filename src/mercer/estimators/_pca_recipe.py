@@ -1,0 +1,86 @@
+"""What PCA asks of a path, in numbers, and what a path learns beside the pairs."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import InputError
+from mercer.operators import Centring, Journal
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What the estimator asks of a path, in numbers."""
+
+    components: int
+    tol: float
+    seed: int
+    standardize: bool
+    root_feature_weight: Array | None
+    block_bytes: float = 0.0  # of rows that are read block by block
+    journal: Journal | None = None  # where their sums are kept
+
+    def factor_of(self, variances: Array, step: Array, start: int = 0) -> Array | None:
+        """Return the multipliers of columns `start`, …, or None where all are one.
+
+        A column that varies no more than its rounding `step` is constant: dividing by its
+        standard deviation would blow rounding up to variance one.
+        """
+        if not self.standardize and self.root_feature_weight is None:
+            return None
+        factor = np.ones_like(variances)
+        if self.standardize:
+            constant = is_constant(variances, step)
+            factor = 1 / np.sqrt(np.where(constant, 1.0, variances))
+        if self.root_feature_weight is not None:
+            factor = factor * self.root_feature_weight[start : start + len(variances)]
+        return factor
+
+
+def root_feature_weight(weights: Any, p: int) -> Array | None:
+    """Return √weights (p,), or None."""
+    if weights is None:
+        return None
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
+        raise InputError(
+            "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
+            got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
+            fix=f"pass {p} positive numbers; drop the columns that should not count",
+        )
+    return np.sqrt(found)
+
+
+def is_constant(variances: Array, step: Array) -> Array:
+    """Tell which columns vary no more than storing them has rounded: var ≤ step²/12."""
+    return variances <= step**2 / 12
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What a path learns beside the pairs.
+
+    Attributes
+    ----------
+    centring : Centring
+        Mean and factors, kept for new rows.
+    total : float
+        Σw, the number of rows.
+    trace : float
+        Sum of all eigenvalues of X̃ᵀX̃, in units of 4^exponent.
+    storage : float
+        Eigenvalue that the rounding of the stored data alone would give, same units.
+    possible_rank : int
+        Number of axes that could have variance: columns that vary, rows that count, less one.
+    hidden : int
+        Columns that vary, but so little beside the first axis that its sums hide them.
+    """
+
+    centring: Centring
+    total: float
+    trace: float
+    storage: float
+    possible_rank: int
+    hidden: int = 0

@@ -1,0 +1,215 @@
+"""Dask arrays and frames, as rows in parts."""
+
+from functools import cached_property
+from typing import Any, final
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import scipy.sparse
+
+from mercer.errors import DataWarning, InputError, warn
+from mercer.sources._cells import Cells, check_twins, stored_types
+from mercer.sources._dask_graph import run_tree
+from mercer.sources._dask_layout import cut_anew, grouped, known
+from mercer.sources._dask_lazy import mapped_array, mapped_frame
+from mercer.sources._dask_parts import Mapped, Reader, Step, Told
+from mercer.sources._dask_weights import parted_weights
+from mercer.sources._dask_workers import workers
+from mercer.sources._spread import SpreadSource, Work
+
+_FORECAST = 100_000  # rows of a part that Dask does not know the length of
+_FILLED = (
+    0.05  # share of cells that are stored where chunks are sparse, before they are counted
+)
+_STORED = 12.0  # bytes of a stored cell
+
+
+def open_dask(data: Any, *, columns: Any = None, drop: Any = None) -> "DaskSource":
+    """Return the source of a Dask array or frame; nothing is computed.
+
+    Parameters
+    ----------
+    data : dask.array.Array or dask.dataframe.DataFrame
+        Any chunks, of rows and of columns, of known or unknown size; chunks of NumPy arrays
+        or of sparse ones.
+    columns, drop : names or positions, or None
+        For frames: columns to use, or not to use; None uses all that hold numbers.
+    """
+    if not hasattr(data, "chunks"):
+        return _of_frame(data, columns, drop)
+    if columns is not None or drop is not None:
+        raise InputError(
+            "columns of a Dask array are chosen by slices",
+            got=f"columns={columns!r}, drop={drop!r}",
+            fix="pass X[:, [0, 2]]",
+        )
+    return _of_array(data)
+
+
+@final
+class DaskSource(SpreadSource):
+    """Rows of a Dask collection; a part is one row of its chunks, or some that are small.
+
+    Parameters
+    ----------
+    collection : dask array or frame
+        Where the rows are.
+    reader : Reader
+        Turns the chunks of a part into its rows, on a worker.
+    lengths : tuple of int or None
+        Rows of every row of chunks, where Dask knows them.
+    """
+
+    def __init__(
+        self, collection: Any, reader: Reader, lengths: tuple[int, ...] | None
+    ) -> None:
+        self.collection, self.reader = collection, reader
+        self.dtype, self.names, self.dropped = reader.dtype, reader.names, reader.dropped
+        self.label, self.counted = reader.label, lengths is not None
+        pieces = _pieces(collection)
+        p, rows = reader.columns, sum(lengths) if lengths else _FORECAST * pieces
+        self.shape = (rows if lengths is None else sum(lengths), p)
+        self.nnz = max(1, int(_FILLED * rows * p)) if reader.sparse else None
+        row = p * (_STORED * _FILLED if reader.sparse else self.dtype.itemsize)
+        if lengths is None:
+            self.groups = [slice(i, i + 1) for i in range(pieces)]
+            self.lengths, longest = None, _FORECAST
+        else:
+            self.groups = grouped(lengths, row, p)
+            self.lengths = tuple(sum(lengths[group]) for group in self.groups)
+            longest = max(self.lengths)
+        self.parts = len(self.groups)
+        self.part_bytes = float(longest * row)
+        self._pieces = lengths
+
+    @property
+    def nbytes(self) -> int:
+        """See `Source.nbytes`."""
+        if self.nnz is not None:
+            return int(_STORED * self.nnz)
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+    @cached_property
+    def chunks(self) -> list[list[list[Any]]]:
+        """The delayed chunks of every part: one below the other, and side by side."""
+        found = [list(np.atleast_1d(row)) for row in self.collection.to_delayed()]
+        return [found[group] for group in self.groups]
+
+    def reduce(self, work: Work, weights: Any = None, *, title: str = "rows") -> Any:
+        """See `SpreadSource.reduce`."""
+        self.walks += 1
+        step = Step(work, self.reader)
+        told = run_tree(step, self.chunks, weights, self.lengths, title)
+        if self.counted and told.rows != self.shape[0]:
+            raise InputError(
+                "the chunks hold another number of rows than was announced",
+                got=f"{told.rows:,} rows, {self.shape[0]:,} announced",
+                fix="call X.compute_chunk_sizes(), or announce the right chunks",
+            )
+        self._learn(told)
+        return told.result
+
+    def _learn(self, told: Told) -> None:
+        """Take over what a pass has counted."""
+        if told.rounded and self.walks == 1:
+            names = sorted(told.rounded)
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            warn(
+                "integers beyond 2^53 are rounded to float64",
+                got=f"{self.label}: {', '.join(map(repr, names[:5]))}{more}",
+                fix="subtract a constant",
+                category=DataWarning,
+            )
+        self.shape, self.counted = (told.rows, self.shape[1]), True
+        self.nnz = None if self.nnz is None else told.stored
+
+    def workers(self) -> dict[str, Any]:
+        """See `SpreadSource.workers`."""
+        return workers()
+
+    def weights_of(self, weights: Any) -> Any:
+        """See `SpreadSource.weights_of`: a Dask array cut like the rows, or one in memory."""
+        if weights is None:
+            return None
+        return parted_weights(weights, self.groups, self.lengths, self.label)
+
+    def mapped(self, function: Any, columns: int | None, dtype: Any, names: Any = None) -> Any:
+        """See `SpreadSource.mapped`: a Dask array or frame with the chunks of the rows."""
+        firsts = None
+        if self._pieces is not None:
+            firsts = (0, *(int(i) for i in np.cumsum(self._pieces)))
+        made = Mapped(self.reader, function, columns, np.dtype(dtype), firsts)
+        if self.reader.cells is not None:
+            return mapped_frame(made, self.collection, names)
+        return mapped_array(made, self.collection, names)
+
+
+def _pieces(collection: Any) -> int:
+    blocks = getattr(collection, "numblocks", None)
+    return int(collection.npartitions if blocks is None else blocks[0])
+
+
+def _of_array(data: Any) -> DaskSource:
+    label = "a Dask array"
+    if data.ndim != 2:
+        raise InputError(
+            f"Expected 2D array, got {data.ndim}D array instead",
+            got=f"{label} of shape {data.shape}",
+            fix="Reshape your data: X.reshape(-1, 1) for one column",
+        )
+    sparse = scipy.sparse.issparse(data._meta) or hasattr(data._meta, "to_scipy_sparse")
+    if not sparse and not isinstance(data._meta, np.ndarray):
+        raise InputError(
+            "chunks must be NumPy arrays or sparse matrices",
+            got=f"{label} with chunks of {type(data._meta).__module__}",
+            fix="bring them to the CPU: X.map_blocks(...)",
+        )
+    dtype = np.dtype(data.dtype).newbyteorder("=")
+    if dtype.kind not in "fiub" or (dtype.kind == "f" and dtype.itemsize not in (4, 8)):
+        kind = "float64" if dtype.kind in "fO" else "float"
+        real = "analyse real and imaginary parts as columns of their own"
+        raise InputError(
+            "every cell must be a number that float64 or float32 holds",
+            got=f"{label} of {data.dtype}",
+            fix=real if dtype.kind == "c" else f"convert it: X.astype({kind!r})",
+        )
+    if not known(data.shape[1:]):
+        raise InputError(
+            "the number of columns must be known",
+            got=f"{label} of shape {data.shape}",
+            fix="call X.compute_chunk_sizes() first",
+        )
+    p = int(data.shape[1])
+    if p == 0:
+        raise InputError(
+            "Found array with 0 feature(s) while a minimum of 1 is required.",
+            got=f"{label} of shape {data.shape}",
+            fix="pass at least one column",
+        )
+    data = data if sparse else cut_anew(data)
+    lengths = tuple(int(c) for c in data.chunks[0]) if known(data.chunks[0]) else None
+    return DaskSource(data, Reader(dtype, None, (), label, p, sparse), lengths)
+
+
+def _of_frame(data: Any, columns: Any, drop: Any) -> DaskSource:
+    label = "a Dask frame"
+    if getattr(data, "ndim", 0) != 2:
+        kind = type(data).__name__
+        raise InputError(
+            "a Dask collection must have rows and columns",
+            got=f"a Dask {kind.lower()}",
+            fix="use X.to_frame()" if kind == "Series" else "pass a Dask array or frame",
+        )
+    check_twins([str(name) for name in data.columns], label)
+    frame = nw.from_native(data._meta, eager_only=True)
+    cells = Cells(frame.schema, stored_types(data._meta), columns, drop, label).silent()
+    reader = Reader(
+        cells.dtype,
+        cells.names,
+        cells.dropped,
+        label,
+        len(cells.at),
+        cells=cells,
+        found=tuple(str(name) for name in frame.columns),
+    )
+    return DaskSource(data, reader, None)

@@ -1,0 +1,33 @@
+"""The factors of columns, and weights of features that cannot be."""
+
+import numpy as np
+import pytest
+
+from mercer.errors import InputError
+from mercer.estimators._pca_recipe import Recipe, is_constant, root_feature_weight
+
+
+def test_a_constant_column_is_not_divided() -> None:
+    recipe = Recipe(1, 1e-6, 0, standardize=True, root_feature_weight=np.array([1.0, 2.0, 3.0]))
+    variances = np.array([4.0, 0.0, 1e-34])
+    step = np.array([1e-16, 0.0, 1e-16])
+    factor = recipe.factor_of(variances, step)
+    np.testing.assert_allclose(factor, [0.5, 2.0, 3.0])
+    np.testing.assert_array_equal(is_constant(variances, step), [False, True, True])
+
+
+def test_the_factors_of_later_columns_are_their_own() -> None:
+    recipe = Recipe(
+        1, 1e-6, 0, standardize=False, root_feature_weight=np.array([1.0, 2.0, 3.0])
+    )
+    np.testing.assert_array_equal(recipe.factor_of(np.ones(2), np.zeros(2), 1), [2.0, 3.0])
+    plain = Recipe(1, 1e-6, 0, standardize=False, root_feature_weight=None)
+    assert plain.factor_of(np.ones(2), np.zeros(2)) is None
+
+
+@pytest.mark.parametrize(
+    "weights", [[1.0], [1.0, 0.0], [1.0, -1.0], [1.0, np.nan], [1.0, 1e101]]
+)
+def test_weights_of_features_are_positive_and_one_for_each(weights: list[float]) -> None:
+    with pytest.raises(InputError, match="one positive number"):
+        root_feature_weight(weights, 2)
