@@ -115,6 +115,7 @@ class CompletionSums:
         made.second = np.zeros_like(self.second)
         return made
 
+    @np.errstate(over="ignore", invalid="ignore")  # whoever maximises looks at the sums
     def _take(self, block: Any, weights: Array | None) -> None:
         found = self._ready.of(block, every=self.expected)
         rows = found.rows
