@@ -23,6 +23,7 @@ PUBLIC = [
     "errors",
     "export_onnx",
     "load",
+    "multiple_imputation",
     "plan",
     "progress",
     "save",
