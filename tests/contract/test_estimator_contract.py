@@ -173,11 +173,17 @@ STREAMS = [
     {"n_components": 0.9, "whiten": True},
     {"n_components": 1, "whiten": "zca", "standardize": True},
 ]
+ROBUST = [
+    {},
+    {"n_components": 0.9, "method": "spherical", "standardize": True, "whiten": True},
+]
 INCREMENTAL = [{}, {"n_components": 1, "whiten": True}, {"n_components": 2, "batch_size": 7}]
 TRUNCATED = [{"n_components": 1}, {"n_components": 1, "algorithm": "arpack"}]
 ESTIMATORS = [
     *(kind(**o) for kind in (mercer.PCA, SvdPCA, GramPCA, DualPCA) for o in OPTIONS),
     *(KrylovPCA(**options) for options in FEW),
+    *(mercer.PCA(missing=method) for method in ("em", "ppca")),
+    mercer.KernelPCA(missing="em"),
     *(StreamedPCA(**options) for options in STREAMS),
     SketchedPCA(1),
     *(kind(**options) for kind in (mercer.dropin.PCA, DropinDualPCA) for options in FACES),
@@ -189,6 +195,7 @@ ESTIMATORS = [
     *(mercer.dropin.KernelPCA(**options) for options in KERNEL_FACES),
     *(mercer.RandomFeatures(**options) for options in RANDOM),
     *(mercer.LandmarkFeatures(**options) for options in LANDMARKS),
+    *(mercer.RobustPCA(**options) for options in ROBUST),
     *(mercer.dropin.Nystroem(**options) for options in NYSTROEM_FACES),
     *(mercer.dropin.IncrementalPCA(**options) for options in INCREMENTAL),
     *(mercer.dropin.TruncatedSVD(**options) for options in TRUNCATED),

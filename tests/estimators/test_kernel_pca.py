@@ -45,6 +45,7 @@ def test_signature():
         "landmarks": (None, True),
         "tol_transform": (None, True),
         "feature_weight": (None, True),
+        "missing": ("raise", True),
     }
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from forced import gapped, spread
+from sklearn.base import clone
 from weighted import (
     LINEAR,
     LOW,
@@ -164,3 +165,58 @@ def test_sums_and_products_in_any_library(xp, dtype):
     tol = TOL if dtype is np.float64 else 1e-5
     for one, two in zip(*found, strict=True):
         near(one, two, tol, "sums")
+
+
+def test_a_stream_counts_repeats_before_it_has_axes():
+    X, w = gapped(3, 6, 12), [3, 1, 2]
+    one = PCA(5).partial_fit(X, sample_weight=w)
+    two = PCA(5).partial_fit(np.repeat(X, w, axis=0))
+    assert_same_spectrum(one, two)
+    few = PCA(5).partial_fit(X, sample_weight=[2, 1, 1])
+    with pytest.raises(InputError, match="no model yet"):
+        few.transform(X)
+
+
+def _small(seed):
+    """Return a table of few rows and columns of very different sizes, far from the origin."""
+    rng = np.random.default_rng([13, seed])
+    n, p = rng.integers(2, 14), rng.integers(1, 12)
+    far = 10.0 ** rng.integers(-2, 6)
+    X = rng.standard_normal((n, p)) * 10.0 ** rng.integers(-3, 4, p) + far
+    w = rng.integers(0, 4, n)
+    w[:2] += 1
+    dtype = rng.choice([np.float32, np.float64])
+    return (np.round(X) if rng.random() < 0.3 else X).astype(dtype), w, rng
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_small_tables(seed):
+    """The same model, or the same refusal."""
+    X, w, rng = _small(seed)
+    R = np.repeat(X, w, axis=0)
+    k, standardize = int(rng.integers(1, min(R.shape) + 1)), bool(rng.random() < 0.4)
+    act = "partial_fit" if rng.random() < 0.5 else "fit"
+    found = []
+    for rows, weights in ((X, w), (R, None)):
+        model = PCA(k, standardize=standardize)
+        try:
+            quiet(getattr(model, act), rows, sample_weight=weights)
+            quiet(getattr, model, "components_")
+            found.append(model)
+        except InputError as error:
+            found.append(error.what)
+    one, two = found
+    if isinstance(one, str) or isinstance(two, str):
+        assert one == two
+    else:
+        assert_same_spectrum(one, two, TOL if X.dtype == np.float64 else 2e-5)
+
+
+@pytest.mark.parametrize("options", [{}, {"standardize": True}])
+def test_rows_with_missing_cells(options):
+    X, w = gapped(150, 12, 14) + 3, counts_of(150, 14)
+    holes = np.where(np.abs(np.sin(1e3 * X)) < 0.08, np.nan, X)  # the same in equal rows
+    model = PCA(3, missing="em", tol=1e-10, **options)
+    one = quiet(clone(model).fit, holes, sample_weight=w)
+    two = quiet(clone(model).fit, np.repeat(holes, w, axis=0))
+    assert_repeats(one, two, X)

@@ -46,6 +46,9 @@ class KernelRows:
         What is taken from the columns, and what they are multiplied by.
     feature_root : ndarray of shape (p,) or None
         √ of the feature weights, which is part of `factor`.
+    rest : ndarray of shape (p,) or None
+        What rounding to float64 has left of the mean: far from the origin it is a part of a
+        standard deviation that kernels of products see.
     """
 
     kernel: Kernel
@@ -54,6 +57,7 @@ class KernelRows:
     mean: Array | None = None
     factor: Array | None = None
     feature_root: Array | None = None
+    rest: Array | None = None
 
     @staticmethod
     def admitted(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Source:
@@ -97,9 +101,12 @@ class KernelRows:
         centring, _ = describe(rows, rows.moments(), recipe)
         assert centring.factor is not None
         factor = np.asarray(centring.factor) * 2.0**-centring.exponent
-        # Sparse rows keep their zeros, and so must dense ones that come later.
-        mean = np.zeros(len(factor)) if sparse else np.asarray(centring.mean)
-        return dataclasses.replace(frame, mean=mean, factor=factor)
+        if sparse:  # they keep their zeros, and so must dense ones that come later
+            return dataclasses.replace(frame, mean=np.zeros(len(factor)), factor=factor)
+        mean = np.asarray(centring.mean)
+        rest = np.asarray(centring.origin, np.float64) - mean
+        rest += np.ldexp(np.asarray(centring.offset, np.float64), centring.exponent)
+        return dataclasses.replace(frame, mean=mean, factor=factor, rest=rest)
 
     def ready(self, source: Source) -> Any:
         """Return the rows (n, p) of a source, an array or a CSR matrix."""
@@ -108,7 +115,10 @@ class KernelRows:
             return rows
         if source.nnz is not None:
             return scipy.sparse.csr_array(rows @ scipy.sparse.diags_array(self.factor))
-        made = (np.asarray(rows, np.float64) - self.mean) * self.factor
+        made = np.asarray(rows, np.float64) - self.mean
+        if self.rest is not None:
+            made -= self.rest
+        made *= self.factor
         return made.astype(source.products, copy=False)
 
     @property
@@ -124,7 +134,8 @@ class KernelRows:
         """Undo `ready` on dense rows."""
         if self.factor is None or self.mean is None:
             return rows
-        return np.asarray(rows / self.factor + self.mean)
+        away = rows / self.factor
+        return np.asarray((away if self.rest is None else away + self.rest) + self.mean)
 
     def kept(self, rows: Any, source: Source) -> Any:
         """Return rows that later changes of the user's array cannot reach."""

@@ -37,7 +37,7 @@ from mercer.operators import (
     Survey,
 )
 from mercer.planning import Plan
-from mercer.sources import ArrayBlocks, BlockSource, Source, in_memory, missing_counts
+from mercer.sources import ArrayBlocks, BlockSource, Source, has_missing, in_memory
 
 _log = logging.getLogger("mercer")
 _COPY = 64e6  # bytes of rows in memory that are completed in one go
@@ -207,7 +207,7 @@ class MissingCells(SourceEstimator):
             return source
         if isinstance(source, BlockSource):
             return CompletedBlocks(source, completion, watch=True)
-        if not missing_counts(source)[1].any():
+        if not has_missing(source):
             return source
         names = getattr(self, "feature_names_in_", None)
         return CompletedBlocks(ArrayBlocks(source, names), completion, watch=True)

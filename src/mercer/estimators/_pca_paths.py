@@ -109,7 +109,7 @@ def describe(rows: Known, moments: Moments, recipe: Recipe) -> tuple[Centring, f
     variances = moments.variances
     step = _step(rows, variances, moments.offset, slice(None))
     factor = recipe.factor_of(variances, step)
-    centring = Centring(rows.origin, moments.offset, rows.exponent, factor)
+    centring = Centring(rows.origin, moments.offset, rows.exponent, factor, recipe.standardize)
     return centring, _storage(rows, moments, recipe, factor, step)
 
 
@@ -144,7 +144,7 @@ def _storage(
 
 def refuse_constant(found: Found, source: Source) -> None:
     """Refuse data in which nothing varies beyond the rounding of its storage."""
-    if found.trace > found.storage * min(source.shape) and found.trace > 0:
+    if found.trace > found.storage * min(found.total, source.shape[1]) and found.trace > 0:
         return
     raise InputError(
         "the data has no variance",

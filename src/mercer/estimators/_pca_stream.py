@@ -221,7 +221,7 @@ class PCAStream:
         wanted: Any = self.n_components
         fewest = int(wanted) if isinstance(wanted, Integral) else 1
         counted = stream.rows if stream.forget else int(stream.total * (1 + 1e-12))
-        return min(stream.rows, counted) >= max(2, fewest) and stream.total > 1
+        return min(stream.rows, counted) >= 2 and counted >= fewest and stream.total > 1
 
     def _settled_by(self, source: Source, first: bool) -> dict[str, Any]:
         """Return what a batch settles for those to come; one that does not suit is refused."""

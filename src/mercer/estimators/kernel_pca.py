@@ -243,14 +243,8 @@ class KernelPCA(
         names = getattr(self, "feature_names_in_", None)
         refuse_bad_cells(source, names)
         if self._fixed is None:
-            self._frame = KernelRows.of(
-                source,
-                self._given,
-                bool(self.standardize),
-                self._numeric,
-                weights,
-                self.feature_weight,
-            )
+            given = bool(self.standardize), self._numeric, weights, self.feature_weight
+            self._frame = KernelRows.of(source, self._given, *given)
         else:  # a model that is refined keeps its kernel and its frame
             self._frame = dataclasses.replace(self._fixed.frame, weights=weights)
         rows = self._frame.ready(source)

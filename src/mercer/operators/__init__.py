@@ -14,6 +14,7 @@ from mercer.operators._centred_kernel import (
 from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
+from mercer.operators._column_scales import column_scales
 from mercer.operators._completed_blocks import CompletedBlocks
 from mercer.operators._completing import (
     Completed,
@@ -30,11 +31,14 @@ from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
 from mercer.operators._landmarks import Landmarks
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
+from mercer.operators._placed import Placed
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._running import RunningMoments
 from mercer.operators._running_svd import RunningSvd, sketch_rank
+from mercer.operators._signs import Signs
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
+from mercer.operators._spatial import SpatialMedian, spatial_median
 from mercer.operators._spread_rows import CentredParts, SpreadRows
 from mercer.operators._survey import Survey
 from mercer.operators._walk import Journal, Sums, fetched, fold
@@ -65,17 +69,21 @@ __all__ = [
     "Landmarks",
     "Moments",
     "Operator",
+    "Placed",
     "Rows",
     "Rule",
     "RunningMoments",
     "RunningSvd",
+    "Signs",
     "SparseRows",
+    "SpatialMedian",
     "SpreadRows",
     "Sums",
     "Survey",
     "block_length",
     "centred",
     "choose",
+    "column_scales",
     "complete",
     "drawn",
     "empty_rows",
@@ -94,6 +102,7 @@ __all__ = [
     "share_lost",
     "side_dtype",
     "sketch_rank",
+    "spatial_median",
     "take_out",
     "wrong_weights",
 ]
