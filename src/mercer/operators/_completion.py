@@ -13,6 +13,7 @@ from mercer.operators._cholesky import factored, inverted, solved
 _WORTH_LANES = 2e5  # cells below which starting threads costs more than it saves
 _TILE = 1e6  # bytes of rows that are completed at a time: they stay in the cache
 _LEAST = 1e-12  # of the largest variance: noise that keeps rows with few cells solvable
+_GLANCE = 16  # one row of so many shows whether most rows have a gap
 _HUGE = 100  # exponent near which a difference may overflow
 
 
@@ -165,42 +166,45 @@ class Expectation:
         whole = self.loadings.T @ self.loadings
         whole.flat[:: k + 1] += self.ridge
         self.whole = np.linalg.solve(whole, self.loadings.T).T if k else self.loadings
-        self._space: Array | None = None
+        self._space = np.empty((4, 0, 0), self.dtype)
+        self._missing, self._signs = np.empty((0, 0), bool), np.empty((0, 0), np.int8)
 
     @np.errstate(invalid="ignore", over="ignore")
-    def of(self, block: Any, *, every: bool = False) -> "Expected":
+    def of(self, block: Any, *, every: bool = False, blend: bool = True) -> "Expected":
         """Return what is expected of the rows (r, p) of a tile, in space that is used again.
 
-        Complete rows need no solve; `every` asks for one all the same.
+        Complete rows need no solve; `every` asks for one all the same. Without `blend` the
+        missing cells of the rows are left at zero.
         """
         dense = block.toarray() if is_sparse(block) else np.ascontiguousarray(block)
-        missing = np.isnan(dense)
-        rows, keep, seen, fill = self._spaces(dense.shape)
+        self._make_space(dense.shape)
+        rows, keep, seen, fill = self._space[:, : len(dense)]
+        missing = np.isnan(dense, out=self._missing[: len(dense)])
         self._analysed(dense, rows)
-        gaps = missing.any(axis=1)
-        count = int(np.count_nonzero(gaps))
+        count = int(np.count_nonzero(missing))
         if count == 0 and not every:
             return Expected(rows, missing, np.zeros(0, np.intp), count, self)
         # Bits instead of `where`: branches on random masks cost ten times as much.
         bits = keep.view(self._bits)
-        np.copyto(bits, missing)
-        bits -= 1  # all ones where a cell is observed, else zero
+        signs = np.subtract(missing.view(np.int8), 1, out=self._signs[: len(dense)])
+        np.copyto(bits, signs)  # all ones where a cell is observed, else zero
         np.bitwise_and(rows.view(self._bits), bits, out=rows.view(self._bits))
         at: Any = slice(None)
-        if not every and 2 * count < len(gaps):
-            at = np.flatnonzero(gaps)
+        some = missing[::_GLANCE].any(axis=1)
+        if not every and 2 * np.count_nonzero(some) < len(some):
+            at = np.flatnonzero(missing.any(axis=1))
         found = Expected(rows, missing, at, count, self)
+        found.keep, found.fill = bits, fill
         if self.width:
-            self._solve(found, bits, seen, fill)
-        else:
-            np.invert(bits, out=bits)
-        found.gaps = bits
+            self._solve(found, seen)
+            if blend:
+                self._blend(found)
         return found
 
-    def _spaces(self, shape: tuple[int, int]) -> Array:
-        if self._space is None or self._space.shape[1] < shape[0]:
+    def _make_space(self, shape: tuple[int, int]) -> None:
+        if len(self._missing) < shape[0]:
             self._space = np.empty((4, *shape), self.dtype)
-        return self._space[:, : shape[0]]
+            self._missing, self._signs = np.empty(shape, bool), np.empty(shape, np.int8)
 
     def _analysed(self, dense: Array, rows: Array) -> None:
         """Write y = (x - mean)·f·2^-exponent into `rows`, NaN where nothing is known."""
@@ -224,27 +228,44 @@ class Expectation:
         rows += self.shift
         return rows
 
-    def _solve(self, found: "Expected", bits: Array, seen: Array, fill: Array) -> None:
-        """Solve (s²I + W_oᵀW_o) u = W_oᵀy_o for all rows that need it, and fill Wu."""
-        at, rows = found.at, found.rows
-        np.bitwise_and(bits, self._one, out=seen.view(self._bits))
-        here = rows[at]
+    def values(self, found: "Expected") -> Array:
+        """Return x̂ = Wu/f + mean (r, p) in the units of the data, for the missing cells."""
+        centring = self.centring
+        if centring.exponent or not self.width or not isinstance(found.at, slice):
+            if self.width:
+                self._blend(found)
+                np.invert(found.keep, out=found.keep)
+            return self.back(found.rows)
+        factor = 1.0 if centring.factor is None else centring.factor
+        plane = np.vstack([self.loadings.T / factor, self.shift])
+        inner = np.vstack([found.inner, np.ones(len(found.rows))])
+        return np.matmul(inner.T, plane, out=found.fill)
+
+    def _solve(self, found: "Expected", seen: Array) -> None:
+        """Solve (s²I + W_oᵀW_o) u = W_oᵀy_o for all rows that need it."""
+        at = found.at
+        np.bitwise_and(found.keep, self._one, out=seen.view(self._bits))
         matrix = self.pairs @ seen[at].T
         matrix[self.diagonal] += self.ridge
         found.triangles = factored(matrix)
-        found.right = self.loadings.T @ here.T
+        found.right = self.loadings.T @ found.rows[at].T
         found.inner = solved(found.triangles, found.right)
         if not np.isfinite(found.inner).all():  # an infinite cell: whoever reads it refuses
             found.inner[:, ~np.isfinite(found.inner).all(axis=0)] = 0.0
-        np.invert(bits, out=bits)
+
+    def _blend(self, found: "Expected") -> None:
+        """Fill the missing cells of the rows, which are zero, with Wu; turn `keep` round."""
+        at, rows, kind = found.at, found.rows, self._bits
+        gaps: Array = np.invert(found.keep, out=found.keep)
         if isinstance(at, slice):
-            np.matmul(found.inner.T, self.loadings.T, out=fill)
-            np.bitwise_and(fill.view(self._bits), bits, out=fill.view(self._bits))
+            fill = np.matmul(found.inner.T, self.loadings.T, out=found.fill)
+        else:
+            fill, gaps = found.inner.T @ self.loadings.T, gaps[at]
+        np.bitwise_and(fill.view(kind), gaps, out=fill.view(kind))
+        if isinstance(at, slice):
             rows += fill
         else:
-            some = found.inner.T @ self.loadings.T
-            np.bitwise_and(some.view(self._bits), bits[at], out=some.view(self._bits))
-            rows[at] = here + some
+            rows[at] += fill
 
 
 @final
@@ -260,16 +281,19 @@ class Expected:
     at : slice or ndarray of int
         The rows that were solved for.
     count : int
-        Rows with a missing cell.
+        Missing cells.
     triangles : ndarray of shape (k(k+1)/2, m)
         Cholesky factors of the rows `at`.
     right, inner : ndarray of shape (k, m)
         W_oᵀy_o and u = (s²I + W_oᵀW_o)⁻¹W_oᵀy_o of the rows `at`.
-    gaps : ndarray of int of shape (r, p)
-        All bits where a cell is missing, none elsewhere; not set where none is.
+    keep : ndarray of int of shape (r, p)
+        All bits where a cell is observed, none elsewhere; not set where none is missing.
+    fill : ndarray of shape (r, p)
+        Space.
     """
 
-    gaps: Array
+    keep: Array
+    fill: Array
     triangles: Array
     right: Array
     inner: Array
@@ -298,18 +322,18 @@ class Expected:
 
 def _fill(out: Array, block: Array, expectation: Expectation) -> None:
     """Write a tile with its missing cells filled; the observed ones keep their bits."""
-    found = expectation.of(block)
+    found = expectation.of(block, blend=False)
     if not found.count:
         out[...] = block
         return
     kind = np.int64 if out.dtype.itemsize == 8 else np.int32
-    values = expectation.back(found.rows).astype(out.dtype, copy=False).view(kind)
-    gaps = found.gaps.astype(kind, copy=False)
+    values = expectation.values(found).astype(out.dtype, copy=False).view(kind)
+    keep = found.keep.astype(kind, copy=False)
     held = np.ascontiguousarray(block).view(kind)
-    # x ^ ((x ^ x̂) & gaps): three walks, where `where` would guess every cell.
-    np.bitwise_xor(values, held, out=values)
-    np.bitwise_and(values, gaps, out=values)
-    np.bitwise_xor(values, held, out=out.view(kind))
+    # x̂ ^ ((x̂ ^ x) & keep): three walks, where `where` would guess every cell.
+    mixed = np.bitwise_xor(values, held)
+    np.bitwise_and(mixed, keep, out=mixed)
+    np.bitwise_xor(values, mixed, out=out.view(kind))
 
 
 def lanes_of(block: Any) -> Lanes:

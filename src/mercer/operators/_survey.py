@@ -9,8 +9,9 @@ from mercer.arrays import Array, binary_exponent, is_sparse
 from mercer.operators._completion import lanes_of, tiles_of
 from mercer.operators._rows import SAFE
 
-_BYTE = 255  # rows whose truth values a byte can count
+_BYTE = 255  # truth values that a byte can count
 _FEW = 32  # rows of a tile that show whether a column varies
+_ENOUGH = 1024  # rows whose means are near those of all
 _TINY = 2.0**-200  # size below which every cell is looked at
 
 
@@ -75,23 +76,27 @@ class Survey:
         self.rows += block.shape[0]
 
     def _keep_rows(self, block: Any) -> None:
+        held = sum(len(part) for _, part in self._sample)
         first = -self.rows % self.step
-        some = block[first :: self.step]
-        some = some.toarray() if is_sparse(some) else np.array(some)
-        self._sample += [(self.rows + first, some)]
-        while sum(len(part) for _, part in self._sample) > self.most:
+        while held + len(range(first, block.shape[0], self.step)) > self.most:
             self.step *= 2
             halves = list[tuple[int, Array]]()
             for start, part in self._sample:
                 skip = 0 if start % self.step == 0 else 1
                 halves.append((start + skip * self.step // 2, part[skip::2]))
             self._sample = halves
+            held = sum(len(part) for _, part in halves)
+            first = -self.rows % self.step
+        some = block[first :: self.step]
+        some = some.toarray() if is_sparse(some) else np.array(some)
+        self._sample += [(self.rows + first, some)]
 
     @property
     def sample(self) -> tuple[Array, Array]:
         """Row numbers (m,) and rows (m, p)."""
         at = [start + self.step * np.arange(len(part)) for start, part in self._sample]
-        return np.concatenate(at), np.concatenate([part for _, part in self._sample])
+        parts = [part for _, part in self._sample]
+        return np.concatenate(at), parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     @property
     def finite(self) -> bool:
@@ -107,11 +112,12 @@ class Survey:
         return np.asarray(self.low == self.high)
 
     def origin(self, dtype: Any) -> tuple[Array, int]:
-        """Return the means of the observed cells of the sample, as `dtype`, and the unit.
+        """Return means of observed cells, of some rows of the sample, as `dtype`, and the unit.
 
         A constant column gets its value exactly; the unit is 0 where squares need none.
         """
-        rows = np.asarray(self.sample[1], np.float64)
+        rows = self.sample[1]
+        rows = np.asarray(rows[:: len(rows) // _ENOUGH + 1], np.float64)
         seen = ~np.isnan(rows)
         with np.errstate(over="ignore", invalid="ignore"):
             middle = self.low * 0.5 + self.high * 0.5
@@ -153,17 +159,31 @@ def _looked_at(tile: Array, weights: Array | None) -> tuple[Any, ...]:
     """Return counts, weights and range per column, and the rows without a cell."""
     tile = np.asarray(tile, np.float64)
     missing = np.isnan(tile)
-    counts = np.zeros(tile.shape[1], np.int64)
-    for start in range(0, len(tile), _BYTE):  # sums of bytes, while they fit one
-        counts += np.add.reduce(missing[start : start + _BYTE].view(np.uint8), dtype=np.uint8)
+    counts = _counted(missing)
     seen = len(tile) - counts if weights is None else weights @ ~missing
-    empty = np.flatnonzero(missing.all(axis=1))
+    # Three columns rule out most rows: a walk along all of them costs as much as the rest.
+    empty = np.flatnonzero(missing[:, 0] & missing[:, -1] & missing[:, tile.shape[1] // 2])
+    empty = empty[missing[empty].all(axis=1)]
     low, high = _range(tile)
     finite = np.count_nonzero(np.isfinite(tile.astype(np.float32)))
     tiny = max(np.max(high, initial=0.0), -np.min(low, initial=0.0)) < _TINY
     if tiny or finite + int(counts.sum()) < tile.size:  # infinite, or in need of a unit
         low, high = _range(tile, len(tile))
     return counts, np.asarray(seen, np.float64), low, high, empty
+
+
+def _counted(missing: Array) -> Array:
+    """Return how many are true per column (p,): eight rows at a time, a byte for each.
+
+    Eight rows of p bytes are p words; 255 words can be added before a byte overflows.
+    """
+    r, p = missing.shape
+    counts = np.add.reduce(missing[r - r % 8 :], axis=0, dtype=np.int64)
+    words = missing[: r - r % 8].reshape(-1).view(np.uint64).reshape(-1, p)
+    for start in range(0, len(words), _BYTE):
+        bytes_ = np.add.reduce(words[start : start + _BYTE], axis=0).view(np.uint8)
+        counts += np.add.reduce(bytes_.reshape(8, p), axis=0, dtype=np.int64)
+    return np.asarray(counts)
 
 
 def _range(tile: Array, rows: int = _FEW) -> tuple[Array, Array]:
