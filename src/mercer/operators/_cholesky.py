@@ -5,6 +5,8 @@ Matrices are packed: row `first(j) + i - j` of an array (k(k+1)/2, r) holds the 
 exchanged. A factor L holds 1/L_jj on its diagonal, so that nothing is divided twice.
 """
 
+import math
+
 import numpy as np
 
 from mercer.arrays import Array
@@ -14,7 +16,7 @@ _SMALL = 24  # order up to which one call per entry beats LAPACK, one call per m
 
 def order_of(packed: Array) -> int:
     """Return k of an array (k(k+1)/2, r)."""
-    return int((np.sqrt(8 * packed.shape[0] + 1) - 1) / 2 + 0.5)
+    return (math.isqrt(8 * packed.shape[0] + 1) - 1) // 2
 
 
 def _columns(packed: Array) -> list[Array]:

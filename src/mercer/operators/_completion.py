@@ -166,7 +166,7 @@ class Expectation:
         whole = self.loadings.T @ self.loadings
         whole.flat[:: k + 1] += self.ridge
         self.whole = np.linalg.solve(whole, self.loadings.T).T if k else self.loadings
-        self._space = np.empty((4, 0, 0), self.dtype)
+        self._space = np.empty((3, 0, 0), self.dtype)
         self._missing, self._signs = np.empty((0, 0), bool), np.empty((0, 0), np.int8)
 
     @np.errstate(invalid="ignore", over="ignore")
@@ -178,9 +178,9 @@ class Expectation:
         """
         dense = block.toarray() if is_sparse(block) else np.ascontiguousarray(block)
         self._make_space(dense.shape)
-        rows, keep, seen, fill = self._space[:, : len(dense)]
-        missing = np.isnan(dense, out=self._missing[: len(dense)])
+        rows, keep, fill = self._space[:, : len(dense)]
         self._analysed(dense, rows)
+        missing = np.isnan(rows, out=self._missing[: len(dense)])
         count = int(np.count_nonzero(missing))
         if count == 0 and not every:
             return Expected(rows, missing, np.zeros(0, np.intp), count, self)
@@ -196,14 +196,14 @@ class Expectation:
         found = Expected(rows, missing, at, count, self)
         found.keep, found.fill = bits, fill
         if self.width:
-            self._solve(found, seen)
+            self._solve(found)
             if blend:
                 self._blend(found)
         return found
 
     def _make_space(self, shape: tuple[int, int]) -> None:
         if len(self._missing) < shape[0]:
-            self._space = np.empty((4, *shape), self.dtype)
+            self._space = np.empty((3, *shape), self.dtype)
             self._missing, self._signs = np.empty(shape, bool), np.empty(shape, np.int8)
 
     def _analysed(self, dense: Array, rows: Array) -> None:
@@ -241,9 +241,9 @@ class Expectation:
         inner = np.vstack([found.inner, np.ones(len(found.rows))])
         return np.matmul(inner.T, plane, out=found.fill)
 
-    def _solve(self, found: "Expected", seen: Array) -> None:
+    def _solve(self, found: "Expected") -> None:
         """Solve (s²I + W_oᵀW_o) u = W_oᵀy_o for all rows that need it."""
-        at = found.at
+        at, seen = found.at, found.fill
         np.bitwise_and(found.keep, self._one, out=seen.view(self._bits))
         matrix = self.pairs @ seen[at].T
         matrix[self.diagonal] += self.ridge
@@ -327,11 +327,14 @@ def _fill(out: Array, block: Array, expectation: Expectation) -> None:
         out[...] = block
         return
     kind = np.int64 if out.dtype.itemsize == 8 else np.int32
-    values = expectation.values(found).astype(out.dtype, copy=False).view(kind)
+    filled = expectation.values(found)
+    spare = found.fill if filled is found.rows else found.rows
+    values = filled.astype(out.dtype, copy=False).view(kind)
     keep = found.keep.astype(kind, copy=False)
     held = np.ascontiguousarray(block).view(kind)
     # x̂ ^ ((x̂ ^ x) & keep): three walks, where `where` would guess every cell.
-    mixed = np.bitwise_xor(values, held)
+    space = spare.view(kind) if spare.dtype == out.dtype else None
+    mixed = np.bitwise_xor(values, held, out=space)
     np.bitwise_and(mixed, keep, out=mixed)
     np.bitwise_xor(values, mixed, out=out.view(kind))
 
