@@ -126,7 +126,7 @@ class MissingCells(SourceEstimator):
         if n * p > LARGE and found.sums.basis is None and blocks.nnz is None:
             state = self._from_sums(filling, found)
             if state is not None:
-                return state, found.sums.completion
+                return state, completion
         small = blocks.nbytes <= min(_COPY, self._budget() / 4)
         if isinstance(blocks, ArrayBlocks) and small and self._journal is None:
             rows: Source = in_memory(completion.filled(blocks.held))
