@@ -18,9 +18,7 @@ from mercer.sources._dask_workers import workers
 from mercer.sources._spread import SpreadSource, Work
 
 _FORECAST = 100_000  # rows of a part that Dask does not know the length of
-_FILLED = (
-    0.05  # share of cells that are stored where chunks are sparse, before they are counted
-)
+_FILLED = 0.05  # share of cells stored in sparse chunks, before they are counted
 _STORED = 12.0  # bytes of a stored cell
 
 

@@ -38,7 +38,8 @@ def run_tree(
     Parameters
     ----------
     step : object
-        ``part(number, first, chunks, weights)`` and ``merge(one, other)``.
+        ``part(number, first, chunks, weights)`` and ``merge(one, other)``; where it `ends`,
+        ``finish(result)`` is one task more, and its result comes back instead.
     chunks : list
         The chunks of every part, nested lists of delayed values.
     weights : list or None
@@ -90,6 +91,10 @@ def _tree(
         for key, group in zip(level, groups, strict=True):
             tasks[key] = Task(key, _merged, TaskRef(sent), List(*map(TaskRef, group)))
         depth += 1
+    if getattr(step, "ends", False):
+        end = f"mercer-end-{token}"
+        tasks[end] = Task(end, _ended, TaskRef(sent), TaskRef(level[0]))
+        level = [end]
     name = f"mercer-{token}"
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=())
     return import_module("dask.delayed").Delayed(level[0], graph, layer=name)
@@ -137,12 +142,18 @@ def _merged(step: Any, group: list[Any]) -> Any:
         return found
 
 
+def _ended(step: Any, found: Any) -> Any:
+    with one_thread(), unheard():
+        return step.finish(found)
+
+
 class _Told:
     """Which parts are done; told to those who listen."""
 
     def __init__(self, parts: int, lengths: tuple[int, ...] | None) -> None:
         self.parts, self.lengths = parts, lengths
         self.done, self.guard = set[int](), threading.Lock()
+        self.own: Exception | None = None
 
     def add(self, part: int) -> None:
         with self.guard:
@@ -155,7 +166,11 @@ class _Told:
         if self.lengths is not None:
             rows = sum(self.lengths[i] for i in seen)
             words += f", {rows:,} of {sum(self.lengths):,} rows"
-        advance(len(seen), self.parts, words)
+        try:
+            advance(len(seen), self.parts, words)
+        except Exception as error:  # of who listens, and nobody else's business
+            self.own = error
+            raise
 
 
 def _computed(root: Any, topic: str, told: _Told) -> Any:
@@ -184,6 +199,8 @@ def _here(root: Any, told: _Told) -> Any:
         with import_module("dask.callbacks").Callback(pretask=before, posttask=after):
             return root.compute()
     except Exception as error:
+        if error is told.own:
+            raise
         found = explained(error, root.__dask_graph__(), running)
         raise found from found.__cause__
 
@@ -199,6 +216,8 @@ def _on_cluster(client: Any, root: Any, topic: str, told: _Told) -> Any:
             told.tell()
         return future.result()
     except Exception as error:
+        if error is told.own:
+            raise
         found = explained(error, root.__dask_graph__(), _blamed(client, future))
         raise found from found.__cause__
     finally:
