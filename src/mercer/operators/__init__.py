@@ -16,6 +16,7 @@ from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
 from mercer.operators._column_scales import column_scales
 from mercer.operators._completed_blocks import CompletedBlocks
+from mercer.operators._completed_parts import CompletedParts, SumsOfParts
 from mercer.operators._completing import (
     Completed,
     Rule,
@@ -40,6 +41,7 @@ from mercer.operators._sparse_split import gram_bytes, gram_flops
 from mercer.operators._spatial import SpatialMedian, spatial_median
 from mercer.operators._spread_rows import CentredParts, SpreadRows
 from mercer.operators._survey import Survey
+from mercer.operators._survey_parts import PartsSurvey, SurveyOfParts
 from mercer.operators._walk import Journal, Sums, fetched, fold
 
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "Centring",
     "Completed",
     "CompletedBlocks",
+    "CompletedParts",
     "Completion",
     "CompletionSums",
     "Dense",
@@ -68,6 +71,7 @@ __all__ = [
     "Landmarks",
     "Moments",
     "Operator",
+    "PartsSurvey",
     "Placed",
     "Rows",
     "Rule",
@@ -78,7 +82,9 @@ __all__ = [
     "SpatialMedian",
     "SpreadRows",
     "Sums",
+    "SumsOfParts",
     "Survey",
+    "SurveyOfParts",
     "block_length",
     "centred",
     "choose",

@@ -94,6 +94,11 @@ class Survey:
         return np.concatenate(at), np.concatenate([part for _, part in self._sample])
 
     @property
+    def left_out(self) -> int:
+        """How many rows have nothing observed."""
+        return len(self.empty)
+
+    @property
     def finite(self) -> bool:
         """See the attributes."""
         seen = self.counts < self.rows
