@@ -190,3 +190,40 @@ def test_penguins_with_single_gaps():
     means = np.broadcast_to(gaps.mean().to_numpy(), hidden.shape)
     error = ((filled - frame.to_numpy()) / spread)[hidden].std()
     assert error < 0.85 * ((means - frame.to_numpy()) / spread)[hidden].std()
+
+
+def test_densities_are_those_of_complete_rows():
+    model = fit(table())
+    with pytest.raises(InputError, match="cells are missing"):
+        model.score_samples(table())
+    assert np.isfinite(model.score(np.nan_to_num(table(), nan=5.0)))
+
+
+def test_onnx_files_project_complete_rows(tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    model, rows = fit(table()), np.nan_to_num(table(), nan=5.0)
+    mercer.export_onnx(model, tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"))
+    (found,) = session.run(None, {session.get_inputs()[0].name: rows})
+    np.testing.assert_allclose(found, model.transform(rows), atol=1e-6)
+
+
+def test_progress_is_told_pass_by_pass():
+    told = []
+
+    class Ear:
+        def begin(self, name, note):
+            told.append(name)
+
+        def advance(self, done, total, words=""):
+            pass
+
+        def end(self, name):
+            pass
+
+    from mercer.arrays import listening
+
+    with listening(Ear()):
+        fit(table())
+    assert told[:3] == ["missing cells", "completion, pass 1", "completion, pass 2"]

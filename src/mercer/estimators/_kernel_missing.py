@@ -20,7 +20,7 @@ from mercer.estimators._pca_recipe import Recipe
 from mercer.kernels import Precomputed
 from mercer.operators import Completed, Completion
 from mercer.operators._completion import empty_rows
-from mercer.sources import ArrayBlocks, Source, in_memory, missing_counts
+from mercer.sources import ArrayBlocks, Source, has_missing, in_memory
 
 _TOL = 1e-6  # of the linear model; kernels promise less
 
@@ -82,7 +82,7 @@ class KernelMissing:
         completion: Completion | None = self.__dict__.get("completion_")
         if completion is None or source.dtype.kind != "f" or source.array is None:
             return source
-        if not missing_counts(source)[1].any():
+        if not has_missing(source):
             return source
         empty = empty_rows(source.array)
         if empty.size:

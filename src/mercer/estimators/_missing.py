@@ -41,8 +41,8 @@ from mercer.sources import (
     BlockSource,
     Source,
     SpreadSource,
+    has_missing,
     in_memory,
-    missing_counts,
 )
 
 _log = logging.getLogger("mercer")
@@ -215,7 +215,7 @@ class MissingCells(SourceEstimator):
             return source
         if isinstance(source, BlockSource):
             return CompletedBlocks(source, completion, watch=True)
-        if not missing_counts(source)[1].any():
+        if not has_missing(source):
             return source
         names = getattr(self, "feature_names_in_", None)
         return CompletedBlocks(ArrayBlocks(source, names), completion, watch=True)
