@@ -260,10 +260,20 @@ def first_point(
 
 
 def begun_on(
-    rows: Array, weights: Array | None, start: Completion, basis: Array | None, rule: Rule
+    rows: Array,
+    weights: Array | None,
+    start: Completion,
+    basis: Array | None,
+    rule: Rule,
+    *,
+    few: bool = True,
 ) -> Completed:
-    """Return where the steps on a few rows end, at a change below their sampling error."""
-    coarse = dataclasses.replace(rule, tol=max(_BEGUN, rule.tol), most=100)
+    """Return where the steps on rows in memory end.
+
+    Where they are a `few` of all, that is at a change below their sampling error.
+    """
+    tol = max(_BEGUN, rule.tol) if few else rule.tol
+    coarse = dataclasses.replace(rule, tol=tol, most=100)
     with single_threaded_blas():  # they are too few for more
         return complete(lambda sums, _: sums.add(rows, weights), start, basis, coarse)
 

@@ -79,11 +79,11 @@ class BeginOnParts:
         rows = survey.kept
         rule = self.wanted.rule(in_memory(rows), survey, counted(survey, self.weighted))
         weights = survey.kept_weights
-        plain = bool(np.all(weights == 1))
-        if not plain and not (len(rows) == survey.rows or enough(weights)):
+        plain, few = bool(np.all(weights == 1)), len(rows) < survey.rows
+        if not plain and few and not enough(weights):
             return Begun(survey.without_rows(), rule.rank)
         start, basis = first_point(survey, rows.dtype, rule)
-        found = begun_on(rows, None if plain else weights, start, basis, rule)
+        found = begun_on(rows, None if plain else weights, start, basis, rule, few=few)
         return Begun(survey.without_rows(), rule.rank, found.completion, found.basis)
 
 

@@ -60,6 +60,7 @@ class MissingCells(SourceEstimator):
 
     missing = "raise"
     _note = ""
+    _zero_where_empty = True  # coordinates of rows with nothing observed, in parts too
 
     @property
     def _missing_fix(self) -> str:  # type: ignore[override]

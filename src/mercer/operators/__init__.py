@@ -24,7 +24,7 @@ from mercer.operators._completing import (
     first_basis,
     first_completion,
 )
-from mercer.operators._completion import Completion
+from mercer.operators._completion import Completion, empty_rows
 from mercer.operators._completion_sums import CompletionSums
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
@@ -90,6 +90,7 @@ __all__ = [
     "choose",
     "column_scales",
     "complete",
+    "empty_rows",
     "fetched",
     "first_basis",
     "first_completion",
