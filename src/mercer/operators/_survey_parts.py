@@ -30,8 +30,10 @@ class PartsSurvey:
         Rows with nothing observed.
     named : tuple of str
         Where the first of them stand.
+    at : ndarray of shape (m,)
+        Numbers of the rows that are kept, the first of every `step` rows.
     kept : ndarray of shape (m, p)
-        About every `step`-th row of every part.
+        These rows.
     kept_weights : ndarray of shape (m,)
         Their weights; zero where nothing is observed.
     step : int
@@ -46,6 +48,7 @@ class PartsSurvey:
     total: float
     left_out: int
     named: tuple[str, ...]
+    at: Array
     kept: Array
     kept_weights: Array
     step: int
@@ -57,19 +60,15 @@ class PartsSurvey:
 
     @property
     def sample(self) -> tuple[Array, Array]:
-        """Numbers (m,) among the rows that were kept, and these rows (m, p)."""
-        return np.arange(len(self.kept)), self.kept
+        """Row numbers (m,) and rows (m, p)."""
+        return self.at, self.kept
 
     def origin(self, dtype: Any) -> tuple[Array, int]:
         """See `Survey.origin`."""
         made = Survey(len(self.counts), max(len(self.kept), 1))
         made.add(self.kept)
-        made.rows, made.counts, made.low, made.high = (
-            self.rows,
-            self.counts,
-            self.low,
-            self.high,
-        )
+        made.rows, made.counts = self.rows, self.counts
+        made.low, made.high = self.low, self.high
         return made.origin(dtype)
 
     def without_rows(self) -> "PartsSurvey":
@@ -79,19 +78,18 @@ class PartsSurvey:
         """
         mean, _ = self.origin(self.kept.dtype)
         one = mean.astype(self.kept.dtype)[None, :]
-        return dataclasses.replace(self, kept=one, kept_weights=np.ones(1))
+        return dataclasses.replace(self, at=self.at[:1], kept=one, kept_weights=np.ones(1))
 
     def joined(self, other: "PartsSurvey", most: int) -> "PartsSurvey":
         """Return what these rows and those behind them tell, with at most `most` rows kept."""
+        at = np.concatenate([self.at, self.rows + other.at])
         step = max(self.step, other.step)
-        mine, theirs = (
-            slice(None, None, step // self.step),
-            slice(None, None, step // other.step),
-        )
-        kept = np.concatenate([self.kept[mine], other.kept[theirs]])
-        weights = np.concatenate([self.kept_weights[mine], other.kept_weights[theirs]])
-        while len(kept) > most:
-            kept, weights, step = kept[::2], weights[::2], step * 2
+        chosen = _first_of_each(at // step)
+        while len(chosen) > most:
+            step *= 2
+            chosen = _first_of_each(at // step)
+        kept = np.concatenate([self.kept, other.kept])[chosen]
+        weights = np.concatenate([self.kept_weights, other.kept_weights])[chosen]
         return PartsSurvey(
             self.rows + other.rows,
             self.counts + other.counts,
@@ -101,6 +99,7 @@ class PartsSurvey:
             self.total + other.total,
             self.left_out + other.left_out,
             (self.named + other.named)[:NAMED],
+            at[chosen],
             kept,
             weights,
             step,
@@ -126,14 +125,14 @@ class SurveyOfParts:
     def part(self, rows: PartBlocks, weights: Array | None) -> PartsSurvey:
         """Return what one part tells."""
         survey = Survey(rows.shape[1], self.most)
-        for at, block in parted(rows, self.block_bytes):
-            survey.add(block, None if weights is None else weights[at])
+        for here, block in parted(rows, self.block_bytes):
+            survey.add(block, None if weights is None else weights[here])
         if not survey.finite:
             _refuse_infinite(rows, self.block_bytes)
         empty = survey.empty
         counts = np.ones(rows.shape[0]) if weights is None else weights.copy()
         counts[empty] = 0.0
-        kept, at_rows = self._kept(survey, rows)
+        at, kept = _kept(survey, rows)
         return PartsSurvey(
             survey.rows,
             survey.counts,
@@ -143,8 +142,9 @@ class SurveyOfParts:
             float(np.sum(counts)),
             len(empty),
             tuple(place_of_row(rows, row) for row in empty[:NAMED]),
+            at,
             kept,
-            counts[at_rows],
+            counts[at],
             survey.step,
         )
 
@@ -152,12 +152,16 @@ class SurveyOfParts:
         """Return what two neighbouring parts tell."""
         return one.joined(other, self.most)
 
-    @staticmethod
-    def _kept(survey: Survey, rows: PartBlocks) -> tuple[Array, Array]:
-        if rows.shape[0] == 0:
-            return np.empty(rows.shape, rows.dtype), np.zeros(0, np.intp)
-        at, kept = survey.sample
-        return kept, at
+
+def _kept(survey: Survey, rows: PartBlocks) -> tuple[Array, Array]:
+    if rows.shape[0] == 0:
+        return np.zeros(0, np.int64), np.empty(rows.shape, rows.dtype)
+    return survey.sample
+
+
+def _first_of_each(cells: Array) -> Array:
+    """Return where numbers that never fall change, the first included."""
+    return np.flatnonzero(np.diff(cells, prepend=-1))
 
 
 def parted(rows: PartBlocks, block_bytes: float) -> Iterator[tuple[slice, Any]]:
