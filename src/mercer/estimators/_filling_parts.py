@@ -107,7 +107,6 @@ def filling_of_parts(
     work = BeginOnParts(look, wanted, weights is not None)
     begun: Begun = source.reduce(work, weights, title="missing cells")
     survey = begun.survey
-    source.weighed = survey.total
     if not survey.counts.any():
         return None
     names = names if source.names is None else source.names
