@@ -108,17 +108,17 @@ def densities_of_parts(model: Any, source: SpreadSource) -> Any:
     return source.mapped(_OfRows(copy.copy(model)._log_densities), None, np.float64)
 
 
-def mean_density_of_parts(model: Any, source: SpreadSource, weights: Any = None) -> float:
+def mean_density_of_parts(model: Any, source: SpreadSource, weights: Any) -> float:
     """Return the mean log-likelihood of rows in parts, Σw·log p(x)/Σw: one pass."""
     work = _Mean(_OfRows(model._log_densities))
-    total, rows = source.reduce(work, source.weights_of(weights), title="score")
-    if rows == 0:
+    total, count = source.reduce(work, weights, title="score")
+    if count == 0:
         raise InputError(
             "no rows have no mean",
-            got=f"n_samples = 0: {source.label}",
-            fix="pass at least one row",
+            got=f"{source.shape[0]} rows of weight 0: {source.label}",
+            fix="pass at least one row that counts",
         )
-    return float(total / rows)
+    return float(total / count)
 
 
 def rows_from_parts(model: Any, Z: Any, back: Callable[[Any], Array]) -> Any:

@@ -233,7 +233,7 @@ class PCA(PCAStream, GaussianDensity, MissingCells):
     def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> dict[str, Any]:
         k = len(spectrum.certificate.lower)
         freedom = found.total - 1
-        unit = found.centring.exponent
+        unit = found.centring.unit
         values = np.maximum(spectrum.values[:k], 0.0)
         level = spectrum.certificate.zero_level
         alive = values > level
@@ -253,7 +253,6 @@ class PCA(PCAStream, GaussianDensity, MissingCells):
                 fix="divide the data by a constant; axes and ratios are right as they are",
                 category=DataWarning,
             )
-        factor = found.centring.factor
         return {
             # An axis without variance has no direction: its row is zero, not an invention.
             "components_": np.ascontiguousarray(
@@ -263,7 +262,7 @@ class PCA(PCAStream, GaussianDensity, MissingCells):
             "explained_variance_ratio_": values / found.trace,
             "singular_values_": singular,
             "mean_": found.centring.mean,
-            "scale_": None if factor is None else 1 / factor,
+            "scale_": found.centring.scale,
             "noise_variance_": noise,
             "n_components_": k,
             "n_samples_": source.shape[0],
@@ -293,12 +292,12 @@ class PCA(PCAStream, GaussianDensity, MissingCells):
 
     def _scores(self, source: Source) -> Array:
         """Return X̃V (n, k), not whitened."""
-        scores, exponent = self._unit_scores(source), self._centring.exponent
+        scores, exponent = self._unit_scores(source), self._centring.unit
         with np.errstate(over="ignore", under="ignore"):
             return np.ldexp(scores, exponent) if exponent else scores
 
     def _unit_scores(self, source: Source) -> Array:
-        """Return X̃V (n, k) in units of 2^exponent."""
+        """Return X̃V (n, k) in the unit of the centring."""
         centring = self._centring
         axes = self.components_.T.astype(np.float64)
         with np.errstate(invalid="ignore", over="ignore"):

@@ -52,7 +52,7 @@ class Workers:
     memory : float
         Bytes that the smallest may take; what it holds now is part of them.
     held : float
-        Bytes that the fullest holds now, its process included.
+        Bytes of the data that the fullest holds now.
     network : float
         Bytes per second between two of them.
     local : bool

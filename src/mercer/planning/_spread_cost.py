@@ -28,7 +28,7 @@ def spread(path: "Path", p: Problem) -> "Path":
 
         seconds = passes · ((work + read)/t + network + tasks) + what is done here
         network = (4/3)·m·R·min(3/4, 1 - 1/w) + w·Q   bytes a pass
-        worker  = process + threads·(2.5·part + blocks) + (5 + log₄ m)·R   bytes
+        worker  = process + data held + threads·(2.5·part + blocks) + (5 + log₄ m)·R   bytes
 
     Q are the bytes of the columns that every worker multiplies with.
     """
@@ -50,7 +50,7 @@ def spread(path: "Path", p: Problem) -> "Path":
     return dataclasses.replace(
         path,
         bytes=int(held + (worker if workers.local else 0)),
-        worker_bytes=0 if workers.local else int(max(_PROCESS, workers.held) + worker),
+        worker_bytes=0 if workers.local else int(_PROCESS + workers.held + worker),
         network=int(network),
         seconds=path.passes * each + path.alone / p.threads,
     )

@@ -1,6 +1,7 @@
 """A reduction as a Dask graph: a fixed tree of tasks, run on a cluster or on threads."""
 
 import contextlib
+import copy
 import sys
 import threading
 import uuid
@@ -135,10 +136,17 @@ def _part(
 
 
 def _merged(step: Any, group: list[Any]) -> Any:
+    """Merge neighbours from left to right.
+
+    Merging may write over what it is given, and a cluster may run a task again on results
+    that it still holds: copies go in.
+    """
+    if len(group) == 1:
+        return group[0]
     with one_thread(), unheard():
-        found = group[0]
+        found = copy.deepcopy(group[0])
         for other in group[1:]:
-            found = step.merge(found, other)
+            found = step.merge(found, copy.deepcopy(other))
         return found
 
 
