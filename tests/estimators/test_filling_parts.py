@@ -163,6 +163,15 @@ def test_every_scheduler_gives_the_same_bits(missing):
     np.testing.assert_array_equal(*(model.completion_.values for model in found))
 
 
+def test_a_cluster_gives_the_same_bits(cluster):
+    X = gappy()
+    plain = fitted(LAYOUTS["rows"](X), tol=1e-6)
+    with dask.config.set(scheduler=None), cluster.as_current():
+        spread = fitted(LAYOUTS["rows"](X), tol=1e-6)
+    np.testing.assert_array_equal(plain.components_, spread.components_)
+    np.testing.assert_array_equal(plain.completion_.axes, spread.completion_.axes)
+
+
 @pytest.mark.parametrize("missing", ["em", "ppca"])
 def test_rows_with_nothing_observed_are_left_out_and_named(missing):
     X = gappy()
