@@ -24,6 +24,7 @@ PUBLIC = [
     "errors",
     "export_onnx",
     "load",
+    "multiple_imputation",
     "plan",
     "progress",
     "save",

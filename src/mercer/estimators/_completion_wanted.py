@@ -37,6 +37,12 @@ class Wanted:
     ) -> Rule:
         """Return the rule for n rows that count; a `rank` that was found is kept."""
         if rank is None:
-            rank = completion_rank(self.components, (n, source.shape[1]))
+            rank = completion_rank(
+                self.components,
+                (n, source.shape[1]),
+                survey.sample[1],
+                standardize=self.recipe.standardize,
+                root_feature_weight=self.recipe.root_feature_weight,
+            )
         expected, given = self.expected, self.given
         return rule_of(source, survey, self.recipe, rank, expected=expected, given=given)

@@ -98,9 +98,11 @@ def refuse_bare(survey: Survey | PartsSurvey, names: Any) -> None:
 def refuse_few(survey: Survey | PartsSurvey, total: float) -> None:
     """Refuse rows of which fewer than two have a cell; `total` is what those weigh."""
     if total <= 1:
+        seen = survey.rows - survey.left_out
+        weigh = "" if total == seen else f", which weigh {total:g}"
         raise InputError(
             "fewer than two rows have an observed cell",
-            got=f"{survey.rows - survey.left_out} of {survey.rows} rows",
+            got=f"{seen} of {survey.rows} rows{weigh}",
             fix="pass rows with observed cells",
         )
 

@@ -65,7 +65,10 @@ class KernelMissing:
         weights = check_survey(survey, blocks, names, weights)
         n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
         recipe = Recipe(1, _TOL, 0, bool(this.standardize), None)
-        rule = rule_of(blocks, survey, recipe, completion_rank(None, (n, source.shape[1])))
+        rank = completion_rank(
+            None, (n, source.shape[1]), survey.sample[1], standardize=recipe.standardize
+        )
+        rule = rule_of(blocks, survey, recipe, rank)
         found = Filling(blocks, survey, weights, rule, size).run()
         if survey.counts.any():
             warn_unsettled(found, rule)

@@ -197,10 +197,11 @@ class MissingCells(SourceEstimator):
         this: Any = self
         values = state["_unit_deviations"] ** 2
         share = float(state["explained_variance_ratio_"][0])
-        rank = min(completion_rank(this.n_components, shape), state["rank_"])
+        total = float(values[0]) / share
+        rank = min(completion_rank(this.n_components, shape, (values, total)), state["rank_"])
         rule = Rule(rank, expected=self.missing == "ppca")
         leading = values if len(values) > rank else np.append(values, values[-1:])
-        noise = rule.noise_of(leading[: rank + 1], float(values[0]) / share, *shape)
+        noise = rule.noise_of(leading[: rank + 1], total, *shape)
         axes = state["components_"][:rank].T.astype(np.float64)
         return Completion(state["_centring"], axes, values[:rank], noise)
 

@@ -80,8 +80,10 @@ def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
         )
     check_is_fitted(model)
     source = model._admit(X, reset=False)
-    few = np.zeros((2, source.shape[1]), source.dtype)
-    dtype = model._project(in_memory(few)).dtype
+    dtype = getattr(model, "_dtype", None)  # zeros may be no rows that a kernel takes
+    if dtype is None:
+        few = np.zeros((2, source.shape[1]), source.dtype)
+        dtype = model._project(in_memory(few)).dtype
     fill = vars(model).get("completion_")
     zero = bool(getattr(model, "_zero_where_empty", False))
     # A copy: the model may be fitted anew meanwhile.
@@ -106,6 +108,14 @@ def _frame_names(model: Any) -> list[str] | None:
 def densities_of_parts(model: Any, source: SpreadSource) -> Any:
     """Return the log-likelihood of every row in parts (n,), as lazy as the rows are."""
     return source.mapped(_OfRows(copy.copy(model)._log_densities), None, np.float64)
+
+
+def lazily(
+    model: Any, method: Callable[[Source], Any], source: SpreadSource, columns: int | None
+) -> Any:
+    """Return what a method of a fitted model gives for rows in parts, as lazy as they are."""
+    fill = vars(model).get("completion_")
+    return source.mapped(_OfRows(method, fill), columns, np.float64)
 
 
 def mean_density_of_parts(model: Any, source: SpreadSource, weights: Any) -> float:

@@ -14,6 +14,7 @@ from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._from_sources import counted_shape
 from mercer.estimators._held import held_rows
+from mercer.estimators._imputed import ImputedRows
 from mercer.estimators._missing import MissingCells
 from mercer.estimators._parameters import check_fitted
 from mercer.estimators._pca_paths import refuse_constant, solve
@@ -27,7 +28,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source
 
 
-class PCA(PCAStream, GaussianDensity, MissingCells):
+class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
     r"""Directions of largest variance: leading eigenpairs of C = X̃ᵀX̃/(n-1).
 
     X̃ is the centred (standardised, weighted) data, C = VΛVᵀ, and the coordinates are

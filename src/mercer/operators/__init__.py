@@ -25,6 +25,7 @@ from mercer.operators._completing import (
     first_completion,
 )
 from mercer.operators._completion import Completion, empty_rows
+from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
@@ -90,6 +91,7 @@ __all__ = [
     "choose",
     "column_scales",
     "complete",
+    "drawn",
     "empty_rows",
     "fetched",
     "first_basis",
@@ -100,6 +102,7 @@ __all__ = [
     "kernel_matrix",
     "kernel_tiles",
     "panel_rows",
+    "projected",
     "rows_of",
     "select",
     "share_lost",

@@ -67,9 +67,11 @@ class Completion:
             return block
         if is_sparse(block):
             return self._filled_sparse(block)
-        if not np.isnan(np.min(block, initial=np.inf)):
+        cut = tiles_of(block)
+        # The first tile with a gap ends the search, so that it costs a pass only without any.
+        if not any(np.isnan(np.min(block[part], initial=np.inf)) for part in cut):
             return block
-        out, cut = np.empty_like(block, order="C"), tiles_of(block)
+        out = np.empty_like(block, order="C")
         lanes = lanes_of(block)
 
         def work(_lane: int, numbers: Iterator[int]) -> None:
@@ -190,6 +192,9 @@ class Expectation:
         found = Expected(rows, missing, at, count, self)
         if self.width:
             self._solve(found, bits, seen, fill)
+        else:
+            np.invert(bits, out=bits)
+        found.gaps = bits
         return found
 
     def _spaces(self, shape: tuple[int, int]) -> Array:
@@ -260,8 +265,11 @@ class Expected:
         Cholesky factors of the rows `at`.
     right, inner : ndarray of shape (k, m)
         W_oᵀy_o and u = (s²I + W_oᵀW_o)⁻¹W_oᵀy_o of the rows `at`.
+    gaps : ndarray of int of shape (r, p)
+        All bits where a cell is missing, none elsewhere; not set where none is.
     """
 
+    gaps: Array
     triangles: Array
     right: Array
     inner: Array
@@ -291,20 +299,17 @@ class Expected:
 def _fill(out: Array, block: Array, expectation: Expectation) -> None:
     """Write a tile with its missing cells filled; the observed ones keep their bits."""
     found = expectation.of(block)
-    out[...] = block
     if not found.count:
+        out[...] = block
         return
-    expectation.back(found.rows)
     kind = np.int64 if out.dtype.itemsize == 8 else np.int32
-    bits = np.empty(out.shape, kind)
-    np.copyto(bits, found.missing)
-    np.negative(bits, out=bits)  # all ones where a cell is missing
-    values = found.rows.astype(out.dtype, copy=False).view(kind)
-    np.bitwise_and(values, bits, out=values)
-    np.invert(bits, out=bits)
-    whole = out.view(kind)
-    np.bitwise_and(whole, bits, out=whole)
-    np.bitwise_or(whole, values, out=whole)
+    values = expectation.back(found.rows).astype(out.dtype, copy=False).view(kind)
+    gaps = found.gaps.astype(kind, copy=False)
+    held = np.ascontiguousarray(block).view(kind)
+    # x ^ ((x ^ x̂) & gaps): three walks, where `where` would guess every cell.
+    np.bitwise_xor(values, held, out=values)
+    np.bitwise_and(values, gaps, out=values)
+    np.bitwise_xor(values, held, out=out.view(kind))
 
 
 def lanes_of(block: Any) -> Lanes:
@@ -319,7 +324,12 @@ def empty_rows(block: Any) -> Array:
         gaps = np.add.reduceat(np.append(np.isnan(block.data), False), block.indptr[:-1])
         full = np.diff(block.indptr) == block.shape[1]
         return np.flatnonzero(full & (gaps == block.shape[1]))
-    return np.flatnonzero(np.isnan(block).all(axis=1))
+    rows = np.arange(block.shape[0])
+    for column in range(block.shape[1]):  # few rows are left after the first columns
+        rows = rows[np.isnan(block[rows, column])]
+        if rows.size == 0:
+            break
+    return rows
 
 
 def tiles_of(block: Any, most: float = _TILE) -> list[slice]:
