@@ -32,6 +32,14 @@ def test_the_rank_is_the_components_while_rows_allow(n, rank):
     assert asked().rule(in_memory(X), surveyed(X), n).rank == rank
 
 
+def test_a_rank_that_was_not_given_is_found_on_the_sample():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 2)) @ rng.standard_normal((2, 6))
+    X += 0.01 * rng.standard_normal(X.shape)
+    X[::5, 1] = np.nan
+    assert asked(None).rule(in_memory(X), surveyed(X), 400).rank == 2
+
+
 def test_a_rank_that_was_found_is_kept():
     X = rows()
     assert asked(None).rule(in_memory(X), surveyed(X), 40, 4).rank == 4

@@ -144,6 +144,15 @@ def test_weights_are_repeats(monkeypatch, missing, kept):
     close(fitted(d, missing, sample_weight=w), fitted(X, missing, sample_weight=w))
 
 
+@pytest.mark.parametrize("wanted", [None, 0.9, "mle"])
+def test_the_rank_is_chosen_where_the_rows_lie(wanted):
+    X = gappy(share=0.1)
+    here = mercer.PCA(wanted, missing="em", tol=1e-10).fit(X)
+    there = mercer.PCA(wanted, missing="em", tol=1e-10).fit(LAYOUTS["rows"](X))
+    assert here.completion_.axes.shape == there.completion_.axes.shape
+    close(here, there)
+
+
 def test_single_precision_stays_single():
     X = gappy(dtype=np.float32)
     here, there = fitted(X, tol=1e-5), fitted(LAYOUTS["rows"](X), tol=1e-5)
@@ -215,6 +224,9 @@ def test_too_few_rows_are_refused():
     X[4] = [1, 2, 3]
     with pytest.raises(InputError, match="1 of 9 rows"):
         fitted(da.from_array(X, chunks=(3, 3)))
+    none = da.zeros(600, chunks=200)
+    with pytest.raises(InputError, match="600 of 600 rows, which weigh 0"):
+        fitted(LAYOUTS["rows"](gappy()), sample_weight=none)
 
 
 def test_an_infinite_cell_is_named():

@@ -34,6 +34,7 @@ from mercer.operators import (
     CompletionSums,
     Rule,
     RunningMoments,
+    Survey,
 )
 from mercer.planning import Plan
 from mercer.sources import (
@@ -79,7 +80,7 @@ class MissingCells(SourceEstimator):
     def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
         if self.missing == "raise":
             return super()._walked(source, weights)
-        filling = self._filling(source, weights) if source.dtype.kind == "f" else None
+        filling = self._incomplete(source, weights) if source.dtype.kind == "f" else None
         if filling is None:
             state = super()._walked(source, weights)
             counts, passes = np.zeros(source.shape[1], np.int64), 0
@@ -98,21 +99,22 @@ class MissingCells(SourceEstimator):
         own = {"n_missing_": int(counts.sum()), "missing_counts_": counts}
         return state | own | {"em_passes_": passes, "completion_": completion}
 
-    def _filling(self, source: Source, weights: Any) -> Filling | FillingParts | None:
+    def _incomplete(self, source: Source, weights: Any) -> Filling | FillingParts | None:
         """Return the steps over the rows, or None where no cell is missing: one pass."""
-        names, wanted = getattr(self, "feature_names_in_", None), self._wanted(source)
+        names = getattr(self, "feature_names_in_", None)
         if isinstance(source, SpreadSource):
             size = self._block_bytes(source)
-            return filling_of_parts(source, names, weights, wanted, size)
+            return filling_of_parts(source, names, weights, self._wanted(source), size)
         blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
-        size = self._block_bytes(blocks)
-        survey = surveyed(blocks, weights, size, self._journal)
+        survey = surveyed(blocks, weights, self._block_bytes(blocks), self._journal)
         if not survey.counts.any():
             return None
-        weights = check_survey(survey, blocks, names, weights)
+        return self._filling(blocks, survey, check_survey(survey, blocks, names, weights))
+
+    def _filling(self, blocks: BlockSource, survey: Survey, weights: Any) -> Filling:
         n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
-        rule = wanted.rule(blocks, survey, n)
-        return Filling(blocks, survey, weights, rule, size, self._journal)
+        rule = self._wanted(blocks).rule(blocks, survey, n)
+        return Filling(blocks, survey, weights, rule, self._block_bytes(blocks), self._journal)
 
     def _wanted(self, source: Source) -> Wanted:
         this: Any = self
