@@ -214,6 +214,7 @@ class Filling:
             with task("a few rows"):
                 begun = begun_on(rows, weights, start, basis, self.rule)
             start, basis = begun.completion, begun.basis
+            return complete(self._pass, start, basis, hastened(self.rule, begun.rate))
         return complete(self._pass, start, basis, self.rule)
 
     def whole(self, found: Completed) -> CompletionSums:
@@ -278,6 +279,11 @@ def begun_on(
     coarse = dataclasses.replace(rule, tol=tol, most=100)
     with single_threaded_blas():  # they are too few for more
         return complete(lambda sums, _: sums.add(rows, weights), start, basis, coarse)
+
+
+def hastened(rule: Rule, rate: float) -> Rule:
+    """Return the rule with the rate of steps that a sample of the rows has shown."""
+    return rule if rule.rate is None else dataclasses.replace(rule, rate=max(rule.rate, rate))
 
 
 def enough(weights: Array) -> bool:

@@ -11,6 +11,7 @@ from mercer.estimators._filling import (
     begun_on,
     enough,
     first_point,
+    hastened,
     refuse_bare,
     refuse_few,
     sample_rows,
@@ -40,6 +41,7 @@ class Begun:
     rank: int | None = None
     completion: Completion | None = None
     basis: Array | None = None
+    rate: float = 0.0
 
 
 @final
@@ -84,7 +86,8 @@ class BeginOnParts:
             return Begun(survey.without_rows(), rule.rank)
         start, basis = first_point(survey, rows.dtype, rule)
         found = begun_on(rows, None if plain else weights, start, basis, rule, few=few)
-        return Begun(survey.without_rows(), rule.rank, found.completion, found.basis)
+        told = survey.without_rows()
+        return Begun(told, rule.rank, found.completion, found.basis, found.rate)
 
 
 def _hopeless(survey: PartsSurvey) -> bool:
@@ -157,7 +160,7 @@ class FillingParts:
         start, basis = self.begun.completion, self.begun.basis
         if start is None:
             start, basis = first_point(self.survey, self.source.dtype, self.rule)
-        return complete(self._pass, start, basis, self.rule)
+        return complete(self._pass, start, basis, hastened(self.rule, self.begun.rate))
 
     def whole(self, found: Completed) -> CompletionSums:
         """See `Filling.whole`."""
