@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.estimators.missing_oracles import iterated, likeliest, table
+from tests.estimators.missing_oracles import iterated, likeliest, table, two_surveys
 
 import mercer
 import mercer.dropin
@@ -114,6 +114,14 @@ def test_shift_scale_and_order(method):
     np.testing.assert_allclose(turned.explained_variance_, found.explained_variance_, rtol=1e-9)
     overlap = np.abs(np.sum(turned.components_ * found.components_[:, columns], axis=1))
     np.testing.assert_allclose(overlap, 1.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 0.2, 1.0, 1e3])
+def test_the_unit_does_not_choose_the_maximum(unit):
+    X, Y = two_surveys(4000, 6, 1)
+    found = fit(X * unit, 3, "ppca", tol=1e-6)
+    whole = mercer.PCA(3).fit(Y).explained_variance_
+    np.testing.assert_allclose(found.explained_variance_ / unit**2, whole, rtol=0.02)
 
 
 def test_far_from_the_origin():

@@ -90,6 +90,22 @@ def test_one_huge_value_late_in_the_rows_sets_the_unit(gaps):
     assert unit > 800
 
 
+@pytest.mark.parametrize("scale", [1e-250, 1.0, 1e250])
+def test_the_spread_is_that_of_the_observed_cells(gaps, scale):
+    found = surveyed(gaps * scale, 97, most=100)
+    origin, unit = found.origin(np.float64)
+    spread = found.spread(origin, unit)
+    expected = np.nanstd(gaps, axis=0)
+    varied = [0, 1, 2, 4]
+    np.testing.assert_allclose(
+        np.ldexp(spread[varied], unit), expected[varied] * scale, rtol=1e-9
+    )
+    assert spread[3] == 1.0  # a constant
+    few = surveyed(gaps * scale, 97, most=1)  # one row shows nothing: by the range
+    ratio = np.ldexp(few.spread(*few.origin(np.float64)), unit)[varied] / scale
+    assert np.all((ratio > 0.3 * expected[varied]) & (ratio < 3 * expected[varied]))
+
+
 def test_sums_that_overflow_still_have_a_middle():
     X = np.full((40, 2), 1.7e308)
     X[::2, 1] = np.nan

@@ -185,7 +185,8 @@ class Filling:
     def run(self) -> Completed:
         """Return the completion of all rows, begun on a sample of them."""
         origin, exponent = self.survey.origin(self.source.dtype)
-        start = first_completion(origin, exponent)
+        spread = self.survey.spread(origin, exponent)
+        start = first_completion(origin, exponent, spread)
         basis = first_basis(len(origin), self.rule.rank)
         if basis is not None and self.rule.held is not None:
             basis[self.rule.held] = 0.0

@@ -97,10 +97,15 @@ class Completed:
     objectives: tuple[float, ...]
 
 
-def first_completion(origin: Array, exponent: int) -> Completion:
-    """Return the completion by column means, from which the steps begin."""
+def first_completion(origin: Array, exponent: int, spread: Array | None = None) -> Completion:
+    """Return the completion by column means, from which the steps begin.
+
+    A missing cell has the variance of its column: `spread` (p,) are the deviations, in
+    units of 2^exponent. Noise in a unit of its own would tie the result to that of the data.
+    """
     p = len(origin)
-    centring = Centring(origin, np.zeros(p), exponent)
+    factor = None if spread is None else 1 / spread
+    centring = Centring(origin, np.zeros(p), exponent, factor)
     return Completion(centring, np.zeros((p, 0)), np.zeros(0), 1.0)
 
 
@@ -132,7 +137,7 @@ def complete(
         passes += 1
         found, basis, trace = _maximised(sums, rule)
         objectives.append(sums.likelihood)
-        fresh = here.axes.shape[1] != found.axes.shape[1]
+        fresh = _unlike(here, found)
         before, change = change, math.inf if fresh else _change(here, found, trace)
         left = change
         if rule.rate is not None and math.isfinite(before):
@@ -144,6 +149,12 @@ def complete(
         # Under other factors, densities are those of other units.
         objective = 0.0 if found.centring.factor is not None else sums.likelihood
         here = found if fresh else mixing.next(here, found, objective)
+
+
+def _unlike(one: Completion, other: Completion) -> bool:
+    """Tell whether two completions cannot be compared: other axes, or units of columns."""
+    scaled = [each.centring.factor is not None for each in (one, other)]
+    return one.axes.shape[1] != other.axes.shape[1] or scaled[0] != scaled[1]
 
 
 def _summed(

@@ -11,6 +11,7 @@ from mercer.operators._rows import SAFE
 
 _BYTE = 255  # rows whose truth values a byte can count
 _FEW = 32  # rows of a tile that show whether a column varies
+_LEAST = 1e-150  # deviation, and its inverse, that can be squared
 _TINY = 2.0**-200  # size below which every cell is looked at
 
 
@@ -129,6 +130,23 @@ class Survey:
         largest = float(np.max(far[np.isfinite(far)], initial=0.0))
         unit = binary_exponent(largest) + 1
         return mean, unit if abs(unit) > SAFE[8] else 0
+
+    def spread(self, origin: Array, unit: int) -> Array:
+        """Return deviations (p,) of the observed cells of the sample, in units of 2^unit.
+
+        Of a column that is constant there, a quarter of the range; 1 where that is 0.
+        """
+        rows = np.asarray(self.sample[1], np.float64)
+        seen = ~np.isnan(rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gaps = np.ldexp(np.where(seen, rows * 0.5 - origin * 0.5, 0.0), 1 - unit)
+            size = np.max(np.abs(gaps), axis=0, initial=0.0)
+            parts = gaps / np.where(size > 0, size, 1.0)
+            count = np.maximum(seen.sum(axis=0), 1)
+            found = size * np.sqrt(np.sum(parts**2, axis=0) / count)
+            range_ = np.ldexp(self.high * 0.5 - self.low * 0.5, -1 - unit)
+            found = np.where(found > 0, found, np.where(self.low < self.high, range_, 1.0))
+        return np.clip(found, _LEAST, 1 / _LEAST)
 
     def keep(self) -> dict[str, Array]:
         """See `Sums.keep`."""
