@@ -81,7 +81,7 @@ class BeginOnParts:
         rows = survey.kept
         rule = self.wanted.rule(in_memory(rows), survey, counted(survey, self.weighted))
         weights = survey.kept_weights
-        plain, few = bool(np.all(weights == 1)), len(rows) < survey.rows
+        plain, few = bool(np.all(weights == 1)), survey.step > 1
         if not plain and few and not enough(weights):
             return Begun(survey.without_rows(), rule.rank)
         start, basis = first_point(survey, rows.dtype, rule)

@@ -122,9 +122,12 @@ class CompletionSums:
 
     @np.errstate(over="ignore", invalid="ignore")  # whoever maximises looks at the sums
     def _take(self, block: Any, weights: Array | None) -> None:
+        self.rows += block.shape[0]
+        if weights is not None and not np.all(weights):
+            held = weights > 0  # 0 times what has overflown would be no number
+            block, weights = block[held], weights[held]
         found = self._ready.of(block, every=self.expected)
         rows = found.rows
-        self.rows += len(rows)
         self.total += float(len(rows) if weights is None else np.sum(weights))
         if self.expected:
             self._take_likelihood(found, weights)

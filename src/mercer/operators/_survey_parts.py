@@ -66,7 +66,7 @@ class PartsSurvey:
     def origin(self, dtype: Any) -> tuple[Array, int]:
         """See `Survey.origin`."""
         made = Survey(len(self.counts), max(len(self.kept), 1))
-        made.add(self.kept)
+        made.add(self.kept, self.kept_weights if self.kept_weights.any() else None)
         made.rows, made.counts = self.rows, self.counts
         made.low, made.high = self.low, self.high
         return made.origin(dtype)
