@@ -70,6 +70,7 @@ def test_false_alarms_among_new_rows(n, p):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize(("n", "p"), CASES)
 def test_false_alarms_among_new_rows_in_2000_draws(n, p):
     assert_allclose(false_alarms(n, p, 2000), 0.05, atol=0.01)

@@ -39,7 +39,7 @@ def test_numbers_are_those_of_the_definition(shape):
     X = np.random.default_rng(1).standard_normal(shape) + 3
     found = outliers(X, 3)
     Y = X - X.mean(axis=0)
-    u, s, vt = np.linalg.svd(Y, full_matrices=False)
+    u, _, vt = np.linalg.svd(Y, full_matrices=False)
     assert_allclose(found.t2, (shape[0] - 1) * np.sum(u[:, :3] ** 2, axis=1), rtol=1e-9)
     assert_allclose(found.q, np.sum((Y - Y @ vt[:3].T @ vt[:3]) ** 2, axis=1), rtol=1e-9)
 

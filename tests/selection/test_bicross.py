@@ -31,15 +31,14 @@ def corner_by_svd(Xi, Xo, A, B, k):
 
 
 @pytest.mark.parametrize("p", [7, 12])
-def test_errors_are_those_of_the_table_itself(p, monkeypatch):
-    monkeypatch.setattr(room, "_MOST_SPLITS", 1)
+def test_errors_are_those_of_the_table_itself(p):
     rng = np.random.default_rng(3)
     X = rng.standard_normal((41, 2)) @ rng.standard_normal((2, p)) + rng.standard_normal(
         (41, p)
     )
     parts = [Y - Y.mean(axis=0) for Y in (X[::2], X[1::2])]
-    got = bi_cross_validation(*halves(X), seed=5)
     order = np.random.default_rng(5).permutation(p)
+    got = room._errors(*halves(X), [order], False)
     A, B = order[: p // 2], order[p // 2 :]
     for k, error in enumerate(got.errors):
         total = size = 0.0
@@ -100,6 +99,29 @@ def test_families_of_noise(name):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_families_of_noise_in_100_draws(name):
     assert right(name, 100) >= 0.95
+
+
+def factors(n, p, k, seed, size=1.5):
+    """k factors in noise whose size differs by column from 0.3 to 1.7."""
+    rng = np.random.default_rng([seed, n, p])
+    noise = rng.standard_normal((n, p)) * rng.uniform(0.3, 1.7, p)
+    return rng.standard_normal((n, k)) @ rng.standard_normal((k, p)) * size + noise
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "k"), [(45, 30, 3), (300, 30, 3), (3000, 30, 3), (1200, 12, 3), (600, 6, 1)]
+)
+def test_unequal_noise_and_many_rows_add_no_components(n, p, k):
+    counts = [found(factors(n, p, k, seed)) for seed in range(10)]
+    # Half of 6 or 12 columns says little of the other half.
+    assert np.mean(np.abs(np.array(counts) - k) <= 1) >= (0.8 if p < 20 else 1)
+    assert np.median(counts) == k
+
+
+def test_copies_of_a_column_are_a_component():
+    X = np.random.default_rng(0).standard_normal((200, 10))
+    X[:, 5] = X[:, 2]
+    assert found(X) == 1
 
 
 def test_a_wide_table_gives_what_its_transpose_gives():

@@ -70,8 +70,8 @@ class Outliers:
         """Return the limits, and the ten farthest rows above them."""
         rows, n = self.flagged, len(self.t2)
         lines = [
-            f"{len(rows)} of {n} rows are above a limit; {2 * (1 - self.level) * n:.2g} or fewer"
-            " ordinary rows would be.",
+            f"{len(rows)} of {n} rows are above a limit;"
+            f" {2 * (1 - self.level) * n:.2g} or fewer ordinary rows would be.",
             f"T² limit {self.fitted.t2:.4g} ({self.fitted.t2_from});"
             f" new rows {self.new.t2:.4g} ({self.new.t2_from})",
             f"Q  limit {self.fitted.q:.4g} ({self.fitted.q_from});"

@@ -1,4 +1,4 @@
-"""Numbers for reading axes: distances of rows, contributions, qualities, loadings, correlations."""
+"""Numbers for reading axes: distances, contributions, qualities, loadings, correlations."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ _NOTHING = 1e-12  # of the largest variance: an axis that is not there
 
 
 def t2(scores: Array, variances: Array) -> Array:
-    """Return Hotelling's T² = Σ_j z_j²/λ_j of every row (n,); axes without variance are left out.
+    """Return Hotelling's T² = Σ_j z_j²/λ_j of every row (n,); empty axes are left out.
 
     Parameters
     ----------

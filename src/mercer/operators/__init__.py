@@ -14,6 +14,7 @@ from mercer.operators._centred_kernel import (
 from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
+from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
@@ -42,6 +43,7 @@ __all__ = [
     "Dense",
     "DenseRows",
     "Factor",
+    "Halves",
     "Journal",
     "KernelMatrix",
     "KernelTiles",
@@ -62,10 +64,13 @@ __all__ = [
     "fold",
     "gram_bytes",
     "gram_flops",
+    "half_runs",
     "kernel_matrix",
     "kernel_tiles",
     "panel_rows",
     "rows_of",
+    "run_length",
+    "scatter_by_halves",
     "select",
     "share_lost",
     "side_dtype",

@@ -7,10 +7,14 @@ import numpy as np
 import scipy.linalg
 
 from mercer.arrays import Array, quiet_blas
+from mercer.selection._noise_scale import partial_variances, unique_variances
 
 _CELLS = 256  # columns over which the repeated splits add up to enough
 _MOST_SPLITS = 8
 _FIRST = 16  # eigenpairs that are looked at first
+_ENOUGH = 1.25  # rows per column from which the noise of a column can be told
+_PLENTY = 3.0  # rows per squared number of columns from which a model of factors must confirm
+_SETTLED = 0.3  # of the sampling error: the noise sizes are then known well enough
 _CERTAIN = 1.645  # one-sided 5 % of the normal law
 _CORNERS = ((0, 1, 0, 1), (0, 1, 1, 0), (1, 0, 0, 1), (1, 0, 1, 0))  # i, o, A, B
 _NOTHING = 1e-12  # of the largest eigenvalue: a direction that is not there
@@ -43,7 +47,8 @@ class BiCross:
     k : int
         The least error among the k whose predictions are beyond chance.
     errors : ndarray of shape (m + 1,)
-        Squared error of the cells left out, as a share of their squares; errors[0] is 1.
+        Squared error of the cells left out, as a share of their squares, both in units of
+        the noise of the columns; errors[0] is 1.
     evidence : ndarray of shape (m + 1,)
         Mean over the splits of z: the product of prediction and cell, in standard deviations
         of what it would be if the two column halves were independent.
@@ -68,6 +73,11 @@ def bi_cross_validation(
     [Owen2009]_ with 2 by 2 folds, exact, without the data. All four corners are held out in
     turn, for one or more splits of the columns. A k counts only if ⟨W_k, G_i[B, A]⟩ is
     beyond what independent halves would give, so that 0 is an answer for few columns too.
+
+    Columns are taken in units of their noise, √(1/(G⁻¹)_jj), where rows are enough to know
+    it: otherwise, with noise that differs by column, further components improve the
+    prediction only because they tell quiet columns from noisy ones. The number of components
+    does not depend on units. With 3p² rows or more the noise is that of a model of k factors.
 
     Parameters
     ----------
@@ -99,7 +109,56 @@ def bi_cross_validation(
         return BiCross(0, np.ones(1), np.zeros(1), 0)
     rng = np.random.default_rng(seed)
     orders = [rng.permutation(p) for _ in range(max(1, min(_MOST_SPLITS, _CELLS // p)))]
-    most = _FIRST
+    rows = first.rows + second.rows - 2
+    if rows < _ENOUGH * p:
+        return _errors(first, second, orders, wide)
+    whole = (first.gram + second.gram) / rows
+    if wide:  # the rows of X̃ add up to zero: fill that direction
+        whole += np.trace(whole) / p**2
+    with quiet_blas(p):
+        noise = partial_variances(whole)
+        found = _errors(_scaled(first, noise), _scaled(second, noise), orders, wide)
+        if rows < _PLENTY * p * p or found.k < 2:
+            return found
+        return _consistent(first, second, orders, wide, whole, noise, found)
+
+
+def _consistent(
+    first: Half,
+    second: Half,
+    orders: list[Array],
+    wide: bool,
+    whole: Array,
+    noise: Array,
+    found: BiCross,
+) -> BiCross:
+    """Return the least k that its own noise confirms: a model of k factors leaves no more.
+
+    With rows in plenty even small errors of the noise sizes are seen, as components.
+    """
+    tol = _SETTLED / np.sqrt(first.rows + second.rows)
+
+    def by(k: int) -> BiCross:
+        own = unique_variances(whole, k, noise, tol)
+        return _errors(_scaled(first, own), _scaled(second, own), orders, wide)
+
+    if 4 * found.k < len(noise) and by(found.k - 1).k >= found.k:
+        return found
+    for k in range(1, found.k + 1):
+        again = by(k)
+        if again.k <= k:
+            return dataclasses.replace(again, k=k)
+    return found
+
+
+def _scaled(half: Half, noise: Array) -> Half:
+    root = np.sqrt(noise)
+    return Half(half.gram / root / root[:, None], half.rows)
+
+
+def _errors(first: Half, second: Half, orders: list[Array], wide: bool) -> BiCross:
+    """Return the errors for k = 0, 1, …: of few first, of more where the least is not there."""
+    p, most = len(orders[0]), _FIRST
     while True:
         errors, evidence = _over_splits(first, second, orders, min(most, p // 2), wide)
         k = int(np.argmin(np.where(evidence > _CERTAIN, errors, np.inf)))

@@ -45,7 +45,8 @@ class Choice:
     Attributes
     ----------
     k : int
-        Components beyond noise, by bi-cross-validation; 0 is an answer.
+        Components beyond noise, by bi-cross-validation (by the noise edge where no rows are
+        left to predict); 0 is an answer.
     rules : tuple of Rule
         Every rule, the one that decides first.
     errors : ndarray of shape (m + 1,)
@@ -65,6 +66,10 @@ class Choice:
         return " ".join([self._answer(), *_others(self.k, self.rules[1:])])
 
     def _answer(self) -> str:
+        decides = self.rules[0]
+        if decides.name != CROSS:
+            count = _count(self.k) if self.k else "No component"
+            return f"{count} beyond noise: {decides.about} ({decides.name}, {self.seen})."
         if self.k == 0:
             return (
                 "No component beyond noise: none predicts cells that were left out"

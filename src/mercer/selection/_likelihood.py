@@ -33,12 +33,12 @@ def parameters(columns: int, k: Array) -> Array:
 
 
 def aic(known: Variances) -> int | None:
-    """Return the k of least -2 ln p + 2m, m numbers fitted; None where it may lie beyond."""
+    """Return the k of least -2 ln p + 2m, m numbers fitted; None if it may lie beyond."""
     return _least(known, 2.0)
 
 
 def bic(known: Variances) -> int | None:
-    """Return the k of least -2 ln p + m ln n, m numbers fitted; None where it may lie beyond."""
+    """Return the k of least -2 ln p + m ln n, m numbers fitted; None if it may lie beyond."""
     return _least(known, float(np.log(known.rows)))
 
 

@@ -103,10 +103,23 @@ def sign_flip(
             _largest(rest * rng.choice(np.array([-1.0, 1.0]), rest.shape), rng)[0]
             for _ in range(draws)
         ]
-        if value <= np.quantile(signed, _LEVEL):
+        if value <= np.quantile(signed, _LEVEL) * _fewer(rest.shape, k):
             return k
         rest -= value * np.outer(left, right)
     return most
+
+
+def _fewer(shape: tuple[int, int], k: int) -> float:
+    """Return what makes up for k components that were taken out of the table of signs.
+
+    White noise without its k largest components is a table of n - k by p - k, whose norm is
+    near √(n-k) + √(p-k); signs spread what is left of its squares over n by p cells.
+    """
+    n, p = shape[0] - 1, shape[1]
+    if k >= min(n, p):
+        return 1.0
+    whole = (np.sqrt(n) + np.sqrt(p)) * np.sqrt((n - k) * (p - k) / (n * p))
+    return float((np.sqrt(n - k) + np.sqrt(p - k)) / whole)
 
 
 def _largest(table: Array, rng: np.random.Generator) -> tuple[float, Array, Array]:

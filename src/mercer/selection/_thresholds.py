@@ -1,4 +1,4 @@
-"""Rules that compare eigenvalues with a bound: Kaiser, broken stick, Gavish-Donoho, noise edge."""
+"""Rules that compare eigenvalues with a bound: the mean, sticks, a threshold, an edge."""
 
 import numpy as np
 
