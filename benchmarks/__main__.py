@@ -1,4 +1,4 @@
-"""Command line: ``python -m benchmarks dense|sparse|real|all|kernel|scale|outofcore|table``."""
+"""Command line: ``python -m benchmarks dense|sparse|real|all|kernel|scale|...|table``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import kernel, outofcore, runner, scale, table
+from benchmarks import cluster, kernel, outofcore, runner, scale, table
 from benchmarks.cases import GROUPS, select
 from benchmarks.rivals import RIVALS
 
@@ -18,7 +18,7 @@ def parser() -> argparse.ArgumentParser:
         description="Time, weigh and check PCA rivals; write JSON; make the docs table.",
     )
     options.add_argument(
-        "command", choices=(*GROUPS, "all", "kernel", "scale", "outofcore", "table")
+        "command", choices=(*GROUPS, "all", "kernel", "scale", "outofcore", "cluster", "table")
     )
     options.add_argument("--case", default="*", help="shell pattern of case names")
     options.add_argument("--rivals", nargs="+", choices=tuple(RIVALS), default=None)
@@ -46,6 +46,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given.command == "outofcore":
         outofcore.run(given.out or runner.FOLDER / "results" / "outofcore.json", given.case)
+        return 0
+    if given.command == "cluster":
+        cluster.run(given.out or runner.FOLDER / "results" / "cluster.json", given.case)
         return 0
     cases = select(given.command, given.case, quick=given.quick)
     if not cases:

@@ -28,12 +28,21 @@ POLL_SECONDS = 0.001
 
 def rss_anon(pid: int) -> int | None:
     """Anonymous resident bytes of a process; None where the system does not say."""
+    return _status_bytes(pid, "RssAnon:")
+
+
+def process_bytes(pid: int) -> int | None:
+    """All resident bytes of a process, its libraries included, as Dask counts them."""
+    return _status_bytes(pid, "VmRSS:")
+
+
+def _status_bytes(pid: int, name: str) -> int | None:
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return None
     for line in status.splitlines():
-        if line.startswith("RssAnon:"):
+        if line.startswith(name):
             return 1024 * int(line.split()[1])
     return None
 

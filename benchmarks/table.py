@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import kernel, scale
+from benchmarks import cluster, cluster_model, kernel, scale
 from benchmarks.cases import GROUPS
 
 FOLDER = Path(__file__).resolve().parent
@@ -62,8 +62,10 @@ def generate(
     if (results / "outofcore.json").exists():
         found_there = json.loads((results / "outofcore.json").read_text())
         text += "\n".join(scale.section(found_there, "PCA past memory", "outofcore"))
+    if (results / "cluster.json").exists():
+        text += "\n".join(cluster.section(json.loads((results / "cluster.json").read_text())))
     page.write_text(text)
-    written = [page]
+    written = [page, *_forecasts(results, page.with_name("cluster.md"))]
     text = readme.read_text() if readme.exists() else ""
     if BEGIN in text and END in text:
         before, rest = text.split(BEGIN, 1)
@@ -71,6 +73,18 @@ def generate(
         readme.write_text(f"{before}{BEGIN}\n{readme_block(found)}{END}{after}")
         written.append(readme)
     return written
+
+
+def _forecasts(results: Path, page: Path) -> list[Path]:
+    """Write the table of forecasts where its markers stand on the page of the cluster."""
+    text = page.read_text() if page.exists() else ""
+    if BEGIN not in text or not (results / "cluster.json").exists():
+        return []
+    found = json.loads((results / "cluster.json").read_text())
+    before, rest = text.split(BEGIN, 1)
+    lines = "\n".join(cluster_model.block(found))
+    page.write_text(f"{before}{BEGIN}\n{lines}\n{END}{rest.split(END, 1)[1]}")
+    return [page]
 
 
 def docs_page(found: dict[str, dict[str, Any]]) -> str:

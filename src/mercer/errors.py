@@ -10,6 +10,7 @@ __all__ = [
     "InputError",
     "MercerError",
     "NotSupportedError",
+    "WorkerError",
     "warn",
 ]
 
@@ -54,6 +55,10 @@ class NotSupportedError(MercerError, ValueError):
 
 class BudgetError(MercerError, MemoryError):
     """The work would not fit in the memory allowed; nothing was allocated."""
+
+
+class WorkerError(MercerError, RuntimeError):
+    """Rows that lie elsewhere could not be worked on there; nothing was changed."""
 
 
 def warn(what: str, *, got: str, fix: str, category: type[Warning]) -> None:

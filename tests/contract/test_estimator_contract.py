@@ -173,6 +173,10 @@ STREAMS = [
     {"n_components": 0.9, "whiten": True},
     {"n_components": 1, "whiten": "zca", "standardize": True},
 ]
+ROBUST = [
+    {},
+    {"n_components": 0.9, "method": "spherical", "standardize": True, "whiten": True},
+]
 INCREMENTAL = [{}, {"n_components": 1, "whiten": True}, {"n_components": 2, "batch_size": 7}]
 TRUNCATED = [{"n_components": 1}, {"n_components": 1, "algorithm": "arpack"}]
 ESTIMATORS = [
@@ -189,6 +193,7 @@ ESTIMATORS = [
     *(mercer.dropin.KernelPCA(**options) for options in KERNEL_FACES),
     *(mercer.RandomFeatures(**options) for options in RANDOM),
     *(mercer.LandmarkFeatures(**options) for options in LANDMARKS),
+    *(mercer.RobustPCA(**options) for options in ROBUST),
     *(mercer.dropin.Nystroem(**options) for options in NYSTROEM_FACES),
     *(mercer.dropin.IncrementalPCA(**options) for options in INCREMENTAL),
     *(mercer.dropin.TruncatedSVD(**options) for options in TRUNCATED),

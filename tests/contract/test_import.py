@@ -19,6 +19,7 @@ PUBLIC = [
     "MercerError",
     "PCA",
     "RandomFeatures",
+    "RobustPCA",
     "__version__",
     "errors",
     "export_onnx",

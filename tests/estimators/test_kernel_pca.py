@@ -44,6 +44,8 @@ def test_signature():
         "random_state": (0, True),
         "landmarks": (None, True),
         "tol_transform": (None, True),
+        "feature_weight": (None, True),
+        "missing": ("raise", True),
     }
 
 

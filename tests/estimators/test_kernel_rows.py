@@ -162,3 +162,18 @@ def test_a_feature_map_stays_itself(table):
     left = np.sum((table - back) ** 2) / np.sum((table - table.mean(axis=0)) ** 2)
     assert model.score(table) == pytest.approx(1 - left)
     assert 0 < model.alignment_ < 1
+
+
+def test_columns_are_standardised_about_their_exact_mean():
+    """A mean of 1e9 rounded to float64 is off by 1e-7, a part of a deviation of 1e-3."""
+    x = (np.random.default_rng(0).standard_normal((50, 2)) * 1e-3 + 1e9).round(6)
+    exact = x.astype(np.longdouble) - x[0]
+    exact = exact - exact.mean(axis=0)
+    wanted = exact / np.sqrt(np.sum(exact**2, axis=0) / 49)
+    frame = KernelRows.of(scan(x), RBF(), True, True, None)
+    found = frame.ready(scan(x))
+    np.testing.assert_allclose(found, wanted.astype(float), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(frame.back(found), x)
+    few = KernelRows.of(scan(x[:7]), RBF(), True, True, np.arange(7.0))
+    many = KernelRows.of(scan(np.repeat(x[:7], range(7), axis=0)), RBF(), True, True, None)
+    np.testing.assert_allclose(few.ready(scan(x)), many.ready(scan(x)), rtol=0, atol=1e-9)

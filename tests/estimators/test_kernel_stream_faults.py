@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.base import clone
-from streams import assert_same, blocks, counts, named, rows, untouched
+from streams import assert_same, blocks, named, rows, untouched
 
 import mercer.dropin
 import mercer.estimators._kernel_stream as module
@@ -100,9 +100,11 @@ def test_rows_that_are_gone_cannot_be_projected():
     assert not read
 
 
-def test_weights_beside_an_iterator_are_refused():
-    with pytest.raises(InputError, match="partial_fit") as error:
-        KernelPCA(2, kernel=RBF(1.5)).fit(iter([rows()]), sample_weight=counts())
+@pytest.mark.parametrize("change", [-1, 1])
+def test_weights_beside_an_iterator_are_one_for_every_row(change):
+    w = np.ones(2 * len(rows()) + change)
+    with pytest.raises(InputError, match="one number per row") as error:
+        KernelPCA(2, kernel=RBF(1.5)).fit(iter([rows(), rows()]), sample_weight=w)
     assert str(error.value).count("\n") == 2
 
 

@@ -170,6 +170,13 @@ def test_the_linear_kernel_and_a_polynomial_far_from_the_origin(path):
     compare(model, path, rows(20, 1.0, seed=1))
 
 
+@pytest.mark.parametrize("options", [{}, {"landmarks": 20}, {"standardize": True}])
+def test_weights_of_columns_are_in_the_graph(options, path):
+    for kernel in (RBF(3.0), Polynomial(2, gamma=0.1)):
+        model = fitted(kernel, rows(60), feature_weight=[1, 0.2, 3, 1, 0.5], **options)
+        compare(model, path, rows(20, seed=1))
+
+
 def test_float32_fits_of_kernels(path):
     X = rows(60, dtype=np.float32)
     for kernel in (RBF(3.0), Polynomial(2, gamma=0.1)):

@@ -13,7 +13,7 @@ from mercer import estimators
 from mercer.dropin.pca import completed
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
-from mercer.estimators._door import InputTypeError, refuse_bad_cells
+from mercer.estimators._door import InputTypeError, refuse_bad_cells, refuse_parts
 from mercer.estimators._parameters import learned, publish
 from mercer.operators import RunningSvd, block_length, fetched
 from mercer.solvers import Spectrum
@@ -159,6 +159,7 @@ class IncrementalPCA(estimators.PCA):
 
     def _summed(self, source: Source) -> Batches:
         """Return the stream of all rows of a source, every cell looked at."""
+        refuse_parts(source)
         stream = self._begun(source)
         if not isinstance(source, BlockSource):
             refuse_bad_cells(source, getattr(self, "feature_names_in_", None))

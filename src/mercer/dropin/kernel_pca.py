@@ -104,7 +104,7 @@ class KernelPCA(estimators.KernelPCA):
     array([1.7398, 0.9578])
     """
 
-    landmarks = tol_transform = None  # no parameters of scikit-learn's class
+    landmarks = tol_transform = feature_weight = None  # no parameters of scikit-learn's class
     _takes_blocks = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],

@@ -9,6 +9,7 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
+from mercer.estimators.robust_pca import RobustPCA
 
 __all__ = [
     "PCA",
@@ -16,6 +17,7 @@ __all__ = [
     "KernelPCA",
     "LandmarkFeatures",
     "RandomFeatures",
+    "RobustPCA",
     "SpectralEstimator",
     "export_onnx",
     "load",

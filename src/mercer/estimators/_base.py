@@ -24,7 +24,7 @@ from mercer.estimators._parameters import check_parameters, learned, publish, se
 from mercer.estimators._planned import planned
 from mercer.planning import Path, PathEndedError, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
-from mercer.sources import Source, SpreadSource
+from mercer.sources import Source, SpreadSource, is_spread
 
 _log = logging.getLogger("mercer")
 _FIX = "see certificate_; ask for fewer components, a larger `tol`, or more `memory` or `time`"
@@ -238,7 +238,8 @@ def _row_count(source: Source, weights: Any) -> int:
 def counts_of(weights: Any, source: Source) -> Any:
     """Return the repeat counts of the rows of a source, or None."""
     if isinstance(source, SpreadSource):
-        return source.weights_of(weights)
+        here = source.counted and not is_spread(weights)
+        return source.weights_of(repeat_counts(weights, source.shape[0]) if here else weights)
     return repeat_counts(weights, _row_count(source, weights))
 
 
@@ -246,19 +247,7 @@ def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
     """Return weights as float64 (n,), or None; their sum must exceed one unless `few`."""
     if weights is None:
         return None
-    try:
-        given = np.asarray(weights)
-        if given.dtype.kind == "c":  # NumPy would drop the imaginary part
-            raise TypeError
-        counts = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        each = enumerate(weights if np.iterable(weights) else [weights])
-        rows = [i for i, weight in each if not isinstance(weight, Real)]
-        raise InputError(
-            "weights must be numbers",
-            got=f"no real number at row {rows[0] if rows else 0} of {type(weights).__name__}",
-            fix="pass one number per row",
-        ) from None
+    counts = _as_numbers(weights)
     if counts.shape != (n,):
         raise InputError(
             "sample_weight must hold one number per row",
@@ -294,7 +283,26 @@ def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
     return counts
 
 
-def plan(estimator: SpectralEstimator, X: Any) -> Plan:
+def _as_numbers(weights: Any) -> Any:
+    """Return weights as float64: numbers, a series or a list, and no text that looks so."""
+    try:
+        given = np.asarray(weights)
+        text = given.dtype.kind == "O" and any(isinstance(w, str | bytes) for w in given.flat)
+        if text or given.dtype.kind not in "biufO":  # NumPy would make numbers of them
+            raise TypeError
+        counts = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        each = enumerate(weights if np.iterable(weights) else [weights])
+        rows = [i for i, weight in each if not isinstance(weight, Real)]
+        raise InputError(
+            "weights must be numbers",
+            got=f"no real number at row {rows[0] if rows else 0} of {type(weights).__name__}",
+            fix="pass one number per row",
+        ) from None
+    return np.where(weights.mask, np.nan, counts) if np.ma.is_masked(weights) else counts
+
+
+def plan(estimator: SpectralEstimator, X: Any, *, sample_weight: Any = None) -> Plan:
     """Return the plan that ``estimator.fit(X)`` would follow, without fitting.
 
     As before a fit, the machine is measured for about a second, once, where the forecast
@@ -306,6 +314,8 @@ def plan(estimator: SpectralEstimator, X: Any) -> Plan:
         An unfitted or fitted estimator; it is not changed.
     X : array, sparse matrix or frame of shape (n_samples, n_features)
         The rows it would be fitted to.
+    sample_weight : array of shape (n_samples,) or None
+        The repeat counts it would be fitted with.
 
     Examples
     --------
@@ -323,4 +333,5 @@ def plan(estimator: SpectralEstimator, X: Any) -> Plan:
         )
     blank = clone(estimator)
     blank._check_parameters()
-    return planned(blank._problem(blank._admit(X, reset=True)))
+    source = blank._admit(X, reset=True)
+    return planned(blank._problem(source, counts_of(sample_weight, source)))

@@ -72,7 +72,11 @@ def learn(scores: Array, rows: Any, weights: Array | None) -> Decoder:
     """
     scores = np.asarray(scores, np.float64)
     n = len(scores)
-    unit = float(np.max(np.std(scores, axis=0), initial=0.0)) or 1.0
+    spread = np.std(scores, axis=0)
+    if weights is not None:
+        mean = np.average(scores, axis=0, weights=weights)
+        spread = np.sqrt(np.average((scores - mean) ** 2, axis=0, weights=weights))
+    unit = float(np.max(spread, initial=0.0)) or 1.0
     landmarks = scores[:: max(1, -(-n // _LANDMARKS))] / unit
     median = RBF().resolve(landmarks).lengthscale if _vary(landmarks) else 1.0
     assert isinstance(median, float)

@@ -6,9 +6,11 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.estimators._base import repeat_counts
 from mercer.estimators._parameters import check_fitted
+from mercer.estimators._spread import densities_of_parts, in_parts, mean_density_of_parts
 from mercer.operators import block_length, fetched
-from mercer.sources import BlockSource, Source, in_memory
+from mercer.sources import BlockSource, Source, SpreadSource, in_memory
 
 
 class GaussianDensity:
@@ -52,12 +54,15 @@ class GaussianDensity:
         """Return the log-likelihood (n,) of each row under the model.
 
         With z the coordinates and x̃ the centred row,
-        -½(p ln 2π + ln|S| + Σ z_i²/λ_i + (‖x̃‖² - ‖z‖²)/σ²). Files are read block by block.
+        -½(p ln 2π + ln|S| + Σ z_i²/λ_i + (‖x̃‖² - ‖z‖²)/σ²). Files are read block by block;
+        a Dask array gives one that is not computed yet.
         """
         check_fitted(self)
         self._refuse_singular()
         this: Any = self
         source = this._admit(X, reset=False)
+        if isinstance(source, SpreadSource):
+            return densities_of_parts(self, source)
         if not isinstance(source, BlockSource):
             return self._log_densities(source)
         found, done = [np.empty(0)], 0
@@ -81,9 +86,25 @@ class GaussianDensity:
             volume += 2 * float(np.sum(np.log(self.scale_)))
         return np.asarray(-0.5 * (p * np.log(2 * np.pi) + volume + distance))
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log-likelihood of the rows of X."""
-        return float(np.mean(self.score_samples(X)))
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log-likelihood of the rows of X, Σw·log p(x)/Σw.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            Rows.
+        y : None
+            Ignored.
+        sample_weight : array of shape (n_samples,) or None
+            Repeat counts of the rows.
+        """
+        if in_parts(X):
+            check_fitted(self)
+            self._refuse_singular()
+            this: Any = self
+            return mean_density_of_parts(self, this._admit(X, reset=False), sample_weight)
+        each = self.score_samples(X)
+        return float(np.average(each, weights=repeat_counts(sample_weight, len(each))))
 
     def _row_norms(self, source: Any) -> Array:
         """Return ‖x̃‖² (n,) of the centred, scaled rows, a block at a time."""

@@ -12,7 +12,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.errors import InputError, MercerError
-from mercer.sources import BlockSource, Source, bad_cell_error, scan
+from mercer.sources import (
+    BlockSource,
+    Source,
+    SpreadSource,
+    bad_cell_error,
+    counted_error,
+    scan,
+)
 
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
 _FEWEST = 2  # rows without which there is no variance
@@ -47,6 +54,8 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
     by block; sparse matrices become CSR. Cells are not looked at here: NaN and infinity are
     found by the sums of the first pass, and named then.
     """
+    if getattr(estimator, "missing", "raise") != "raise":
+        data = _gaps_as_nan(data)
     if type(data) is not np.ndarray or data.dtype.kind not in "fiub":  # rows come one by one
         _refuse_twins(data)
         _refuse_kinds(data)
@@ -80,6 +89,13 @@ def admit_source(estimator: Any, source: Any, *, reset: bool) -> Any:
     """Return `source` after the checks of its columns; its rows are looked at when read."""
     p, names = source.shape[1], source.names
     if reset:
+        few = source.shape[0] < getattr(estimator, "_fewest", _FEWEST)
+        if isinstance(source, SpreadSource) and source.counted and few:
+            raise InputError(
+                "one row has no variance",
+                got=f"n_samples = {source.shape[0]}: {source.label}",
+                fix="pass at least two rows",
+            )
         estimator.n_features_in_ = p
         if names is not None:
             estimator.feature_names_in_ = np.asarray(names, dtype=object)
@@ -129,15 +145,21 @@ def admit_coordinates(data: Any, width: int) -> Any:
 
 
 def refuse_bad_cells(source: Source, names: Any = None) -> None:
-    """Raise the error that names the first NaN or infinity of `source`, if there is one."""
+    """Raise the error that names the first NaN or infinity of `source`, if there is one.
+
+    Missing cells are counted, by column, where the rows can be read once more.
+    """
     found = source.first_bad_cell()
     if found is None:
         return
     row, column, value = found
-    if isinstance(source, BlockSource):
-        raise bad_cell_error(source.place(row, column), value)
     name = "" if names is None else f" ({str(names[column])!r})"
-    raise bad_cell_error(f"row {row}, column {column}{name}", value)
+    place = f"row {row}, column {column}{name}"
+    if isinstance(source, BlockSource):
+        place = source.place(row, column)
+    error = bad_cell_error(place, value)
+    counted = counted_error(source, place, names, error.fix) if np.isnan(value) else None
+    raise counted or error
 
 
 def _in_three_lines(error: Exception, data: Any) -> InputError:
@@ -180,8 +202,33 @@ def _numeric_dtype(data: Any) -> Any:
     return [np.float64, np.float32]
 
 
+def _gaps_as_nan(data: Any) -> Any:
+    """Return masked cells, and pandas' NA among objects, as NaN; other data as they are."""
+    if isinstance(data, np.ma.MaskedArray):
+        wide = data.dtype if data.dtype.kind == "f" else np.float64
+        return np.ma.filled(data.astype(wide), np.nan)
+    if hasattr(data, "notna") and object in list(getattr(data, "dtypes", ())):
+        return data.where(data.notna(), np.nan)
+    return data
+
+
+def refuse_parts(data: Any) -> None:
+    """Refuse what Dask would compute whole if it were taken for an array."""
+    graph = getattr(data, "__dask_graph__", None)
+    here = graph is None or graph() is None  # as in xarray, for rows in memory
+    if here and not isinstance(data, SpreadSource):
+        return
+    kind = f"{type(data).__module__.split('.')[0]} {type(data).__name__}"
+    raise InputTypeError(
+        "this method needs rows in memory",
+        got=data.label if isinstance(data, SpreadSource) else f"{kind}, not computed yet",
+        fix="call X.compute() where the rows fit memory; mercer.PCA takes Dask collections",
+    )
+
+
 def _refuse_kinds(data: Any) -> None:
     """Refuse masked cells, dates, files, and frames that are not tables in memory."""
+    refuse_parts(data)
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
         first = ", ".join(str(int(i)) for i in np.argwhere(np.ma.getmaskarray(data))[0])
         raise InputError(

@@ -21,6 +21,7 @@ from mercer.estimators._preimage import Radial
 from mercer.kernels import FEATURES, KERNELS, MAPS
 from mercer.operators import (
     Centring,
+    Completion,
     Landmarks,
     LandmarkSums,
     Moments,
@@ -40,6 +41,7 @@ _PLAIN: tuple[type, ...] = (
     Centring,
     Certificate,
     Choice,
+    Completion,
     Compressed,
     Decoder,
     Exact,

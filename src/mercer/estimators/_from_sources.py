@@ -1,5 +1,6 @@
 """Estimators that take files and streams: fits with checkpoints, coordinates block by block."""
 
+import functools
 import hashlib
 import os
 from collections.abc import Iterator
@@ -14,17 +15,24 @@ from mercer.errors import BudgetError, InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._checkpoint import Checkpoint
 from mercer.estimators._door import admit_source
-from mercer.estimators._spread import projected_parts, reading_parts, refuse_spread
+from mercer.estimators._spread import (
+    in_parts,
+    lazy_first,
+    projected_parts,
+    reading_parts,
+    refuse_spread,
+)
 from mercer.estimators._written import writer_of
 from mercer.operators import block_length, fetched
 from mercer.sources import (
     ArrayBlocks,
     BlockSource,
+    MissingCellError,
     Source,
     SpreadSource,
+    counted_error,
     in_memory,
     is_scannable,
-    is_spread,
     scan,
 )
 
@@ -38,6 +46,15 @@ class SourceEstimator(SpectralEstimator):
     """Abstract: a method whose sums need one row at a time, so that any source will do."""
 
     _journal: Checkpoint | None = None
+    _missing_fix = ""  # what to do about missing cells, where there is more to do than drop
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let rows in parts pass by what wraps results into frames in memory."""
+        super().__init_subclass__(**kwargs)
+        for name in ("transform", "fit_transform"):
+            own = vars(cls).get(name)
+            if hasattr(own, "__wrapped__"):
+                setattr(cls, name, lazy_first(own))
 
     def fit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, checkpoint: Any = None
@@ -94,7 +111,28 @@ class SourceEstimator(SpectralEstimator):
                 )
             block = block_length(source, self._block_bytes(source))
             self._journal.begin(self._owner(source, weights), block)
+        try:
+            return self._walked(source, weights)
+        except MissingCellError as error:
+            raise self._counted(source, error) from None
+
+    def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
+        """Return the fitted attributes; methods that fill missing cells do that first."""
         return super()._fitted(source, weights)
+
+    def _completed(self, source: Source) -> Source:
+        """Return the rows as they are projected; methods may fill missing cells."""
+        return source
+
+    def _counted(self, source: Source, error: MissingCellError) -> InputError:
+        """Return the refusal of missing cells with their counts, where rows can be read."""
+        if error.counted:
+            found: InputError = error
+        else:
+            names = getattr(self, "feature_names_in_", None)
+            found = counted_error(source, error.place, names, error.fix) or error
+        fix = "" if isinstance(source, SpreadSource) else self._missing_fix
+        return type(found)(found.what, got=found.got, fix=fix or found.fix)
 
     def _owner(self, source: BlockSource, weights: Any) -> dict[str, Any]:
         """Return what a checkpoint belongs to, as plain data."""
@@ -145,9 +183,12 @@ class SourceEstimator(SpectralEstimator):
     def transform(self, X: Any) -> Any:
         """See `_or_written`, which stands before it."""
         check_is_fitted(self)
-        source = self._admit(X, reset=False)
+        source = self._completed(self._admit(X, reset=False))
         if not isinstance(source, BlockSource):
-            return self._project(source)
+            try:
+                return self._project(source)
+            except MissingCellError as error:
+                raise self._counted(source, error) from None
         if not source.counted:
             return self._collected(source)
         self._refuse_large(source, source.shape[0])
@@ -192,11 +233,14 @@ class SourceEstimator(SpectralEstimator):
         found = bad_cell(block)
         if found is not None:
             row, column, value = found
-            raise bad_cell_error(source.place(start + row, column), value) from None
+            error = bad_cell_error(source.place(start + row, column), value)
+            if isinstance(error, MissingCellError):
+                error = self._counted(source, error)
+            raise error from None
 
     def _write(self, X: Any, path: Path) -> Path:
         check_is_fitted(self)
-        source = self._admit(X, reset=False)
+        source = self._completed(self._admit(X, reset=False))
         names = getattr(self, "feature_names_in_", None)
         blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
         columns = [str(name) for name in self.get_feature_names_out()]
@@ -234,7 +278,7 @@ def _or_written(wrapped: Any) -> Any:
         -------
         ndarray, or a Dask array that is not computed yet where X is one
         """
-        if is_spread(X) or isinstance(X, SpreadSource):
+        if in_parts(X):
             return projected_parts(self, X, out)
         if out is None:
             return wrapped(self, X)
@@ -250,7 +294,20 @@ def _or_written(wrapped: Any) -> Any:
     return transform
 
 
+def _or_lazy(wrapped: Any) -> Any:
+    """Put rows in parts before a method whose result is wrapped into frames in memory."""
+
+    def fit_transform(self: SourceEstimator, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        if in_parts(X):
+            source = scan(X)  # what is left out is said once
+            return self.fit(source, y, **fit_params).transform(source)
+        return wrapped(self, X, y, **fit_params)
+
+    return functools.update_wrapper(fit_transform, wrapped)
+
+
 SourceEstimator.transform = _or_written(SourceEstimator.transform)  # type: ignore[method-assign]
+SourceEstimator.fit_transform = _or_lazy(SourceEstimator.fit_transform)  # type: ignore[method-assign]
 
 
 def _plain(value: Any) -> str:
@@ -269,6 +326,10 @@ def counted_shape(source: Source, weights: Any) -> tuple[int, int]:
     Before the rows of a file are counted, there are enough of them for every column.
     """
     n, p = source.shape
-    if weights is not None and not isinstance(source, SpreadSource):
+    if weights is not None and isinstance(source, SpreadSource):
+        if source.weighed is None:
+            return max(n, p), p
+        return int(source.weighed * (1 + 1e-12)), p
+    if weights is not None:
         return int(np.sum(weights) * (1 + 1e-12)), p
     return (n if getattr(source, "counted", True) else max(n, p), p)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mercer.estimators._door import InputTypeError
+from mercer.estimators._door import InputTypeError, refuse_parts
 from mercer.sources import Source, is_scannable
 
 
@@ -16,6 +16,7 @@ def held_rows(data: Any) -> Any:
         return array
     if hasattr(data, "collect") or not is_scannable(data):
         return data
+    refuse_parts(data)
     name = getattr(data, "label", None)
     shown = f"{name}" if isinstance(name, str) else f"{str(data)[:300]!r}"
     raise InputTypeError(

@@ -7,13 +7,15 @@ import numpy as np
 
 from mercer.arrays import EPS, Array, eigh_in_place
 from mercer.errors import DataWarning, InputError, warn
-from mercer.kernels import evidence
+from mercer.estimators._kernel_rows import spread_evenly
+from mercer.kernels import Precomputed, evidence
 from mercer.operators import KernelMatrix
 from mercer.selection import share
 from mercer.solvers import Certificate, Goal, Spectrum
 
 POLICIES = ("raise", "clip", "flip", "shift")
 _TOLERATED = 1e-3  # negative share up to which they are taken for noise
+_LOOKED_AT = 2000  # rows of a sample
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +47,11 @@ class Signs:
         """
         if task.kernel.flag.centred:
             return cls()
-        found = evidence(task.kernel, task.rows)
+        rows = task.rows
+        if task.weights is not None:  # as they stand in the table of repeated rows
+            at = spread_evenly(task.n, task.weights, _LOOKED_AT)
+            rows = rows[at][:, at] if isinstance(task.kernel, Precomputed) else rows[at]
+        found = evidence(task.kernel, rows)
         _judge(found.negative_share, task, f"on a sample of {found.rows:,} rows")
         part = found.negative_share
         return cls(part, trace / (1 - 2 * part) if 0 < part < 0.5 else None)
@@ -74,7 +80,10 @@ def settle(
     sizes = np.abs(values[order]) if policy == "flip" else values[order] - raised
     if not goal.psd:
         sizes = np.maximum(sizes, 0.0)  # what is left out is a zero, and named one
-    k = share(np.maximum(sizes, 0.0), wanted) if isinstance(wanted, float) else int(wanted)
+    # Rows that stand several times have zeros beside these, and a shift raises them all.
+    others = -raised * max(task.total - n, 0.0)
+    whole = np.append(np.maximum(sizes, 0.0), others)
+    k = share(whole, wanted) if isinstance(wanted, float) else int(wanted)
     m = min(k, len(order))
     certificate = Certificate.of(
         sizes[:m],
@@ -95,7 +104,7 @@ def settle(
     flipped = np.append(np.sign(values[order[:m]]), np.ones(k - m))
     return spectrum, Signs(
         negative_share=part,
-        mass=None if part == 0 else float(np.sum(sizes)) if policy == "shift" else mass,
+        mass=None if part == 0 else float(np.sum(whole)) if policy == "shift" else mass,
         flipped=flipped if policy == "flip" else None,
         image=image,
     )

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
+from mercer.estimators._base import repeat_counts
 from mercer.estimators._decoder import Decoder, dense, learn
 from mercer.estimators._door import admit_coordinates
 from mercer.estimators._kernel_known import KernelKnown
@@ -162,10 +163,10 @@ class KernelBack(KernelKnown):
         self._refuse_decoding()
         with self._whole():
             offered = self._offered()
-            if len(offered) == 1 or self._known_rows().shape[0] < _FEWEST:
+            if len(offered) == 1:
                 return offered[0]
-            errors = self.preimage_errors_
-        return min(errors, key=lambda name: errors[name])
+            errors = self.preimage_errors_  # few rows have none
+        return min(errors, key=lambda name: errors[name]) if errors else offered[0]
 
     @property
     def preimage_errors_(self) -> dict[str, float]:
@@ -196,11 +197,12 @@ class KernelBack(KernelKnown):
         return self._learned.ridge
 
     @available_if(lambda self: not isinstance(as_known(self.kernel), Precomputed))  # type: ignore[untyped-decorator]
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R² of the reconstruction in input space, 1 - Σ‖x - x̂‖²/Σ‖x - x̄‖².
 
         Rows are rebuilt by the regression whatever the kernel, so that kernels are compared
-        by one measure; for the linear kernel it is the share of variance kept.
+        by one measure; for the linear kernel it is the share of variance kept. Squares of
+        column j count as often as `feature_weight` says.
 
         Parameters
         ----------
@@ -208,15 +210,21 @@ class KernelBack(KernelKnown):
             Rows.
         y : None
             Ignored.
+        sample_weight : array of shape (n_samples,) or None
+            Repeat counts of the rows.
         """
         check_is_fitted(self)
         source = self._admit(X, reset=False)
+        counts = repeat_counts(sample_weight, source.shape[0])
         back = self._rebuilt(self._project(source))
         wide = dense(source.array)
-        about = wide - wide.mean(axis=0)
+        about = wide - np.average(wide, axis=0, weights=counts)
         unit = float(np.max(np.abs(about), initial=0.0)) or 1.0
-        spread = float(np.sum((about / unit) ** 2))
-        left = float(np.sum(((wide - back) / unit) ** 2))
+        each = 1.0 if counts is None else np.sqrt(counts)[:, None]
+        if self._frame.feature_root is not None:
+            each = each * self._frame.feature_root
+        spread = float(np.sum((each * about / unit) ** 2))
+        left = float(np.sum((each * (wide - back) / unit) ** 2))
         return 1 - left / spread if spread > 0 else 0.0
 
     def _rebuilt(self, scores: Array) -> Array:
@@ -264,13 +272,15 @@ class KernelBack(KernelKnown):
 
     def _compared(self) -> dict[str, float]:
         """Return the held-out error of every method that is offered."""
-        n = int(self._known_rows().shape[0])
+        n, offered = int(self._known_rows().shape[0]), self._offered()
         if n < _FEWEST:
             return {}
-        offered = self._offered()
         if n > _ALL_PAIRS:
             offered = tuple(name for name in offered if name != "distances")
         known = self._known(residuals="distances" in offered)
+        n = int(known.rows.shape[0])
+        if n < _FEWEST:
+            return {}
         order = np.random.default_rng(0).permutation(n)  # the same rows in every call
         count = min(_HELD_OUT, n // _PART, max(_ALWAYS, int(_PRODUCTS // n)))
         held = np.sort(order[:count])

@@ -12,6 +12,7 @@ from mercer.estimators._decoder import Decoder, dense
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._preimage import Known, Radial
+from mercer.estimators._weights import added_up, twins
 from mercer.kernels import Kernel
 
 _BLOCK = 2048  # rows whose features are made at a time
@@ -76,12 +77,20 @@ class KernelKnown:
         return self._coordinates[self._seen_rows()]
 
     def _taught(self) -> tuple[Any, Array, Array | None]:
-        """Return rows, coordinates and shares that a regression learns from."""
+        """Return rows, coordinates and shares that a regression learns from; no twins."""
+        share = None
         if self._coordinates is None:
             assert self._sample is not None
-            return self._sample[1], self._projected(self._sample[1]), None
-        share = None if self._frame.weights is None else self._known_share()
-        return self._known_rows(), self._known_scores(), share
+            rows, scores = self._sample[1], self._projected(self._sample[1])
+        else:
+            rows, scores = self._known_rows(), self._known_scores()
+            share = None if self._frame.weights is None else self._known_share()
+        found = twins(rows)
+        if found is None:
+            return rows, scores, share
+        first, sets = found
+        share = np.ones(len(sets)) if share is None else share
+        return rows[first], scores[first], added_up(share, sets, len(first))
 
     def _placed(self) -> tuple[Array, Array]:
         """Return training row numbers and their coordinates: of all that count, or of some."""
@@ -89,7 +98,7 @@ class KernelKnown:
             assert self._sample is not None
             at, rows = self._sample
             return at, np.asarray(self._projected(rows), np.float64)
-        seen = np.flatnonzero(np.isfinite(self._coordinates).all(axis=1))
+        seen = np.arange(len(self._coordinates))[self._seen_rows()]
         return seen, np.asarray(self._coordinates[seen], np.float64)
 
     def _known_share(self) -> Array:
@@ -109,17 +118,17 @@ class KernelKnown:
     def _seen_rows(self) -> Any:
         if self._frame.weights is None or self._coordinates is None:
             return slice(None)
-        return np.isfinite(self._coordinates).all(axis=1)
+        return self._frame.weights > 0
 
     def _known(self, *, residuals: bool = False) -> Known:
         rows, share = self._known_rows(), self._known_share()
         scores = np.asarray(self._known_scores(), np.float64)
         dual = np.asarray(self._known_dual(), np.float64)
         found = Known(rows, scores, dual, share)
-        if not residuals:
-            return found
-        left = self._unexplained(rows, scores, self._means())
-        return dataclasses.replace(found, residuals=left)
+        if residuals:
+            left = self._unexplained(rows, scores, self._means())
+            found = dataclasses.replace(found, residuals=left)
+        return found.distinct()
 
     @property
     def _learned(self) -> Learned:

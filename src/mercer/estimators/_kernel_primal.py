@@ -76,7 +76,7 @@ def primal(task: Task) -> tuple[Spectrum, KernelFound]:
     found = KernelFound(
         total=task.total,
         trace=total,
-        effective_rank=1 / _relative_squares(engine, values, total),
+        effective_rank=1 / _relative_squares(engine, values, total, task.total),
         level=np.zeros(k),
         coordinates=np.pad(scores * turns, ((0, 0), (0, max(k - len(values), 0)))),
         signs=Signs(),
@@ -86,13 +86,13 @@ def primal(task: Task) -> tuple[Spectrum, KernelFound]:
     return spectrum.padded(k), found
 
 
-def _relative_squares(engine: PCA, values: Array, total: float) -> float:
+def _relative_squares(engine: PCA, values: Array, total: float, rows: float) -> float:
     """Return Σλ²/(Σλ)²; where only some λ are known the others count as noise of one size."""
     if engine._squares is not None:
         return float(engine._squares)
     found = values / total
     rest = max(1 - float(np.sum(found)), 0.0)
-    left = max(min(engine.components_.shape[1], engine.n_samples_) - len(values), 1)
+    left = max(min(engine.components_.shape[1], int(rows * (1 + 1e-12))) - len(values), 1)
     return float(np.sum(found**2) + rest**2 / left)
 
 

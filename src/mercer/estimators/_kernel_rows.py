@@ -12,8 +12,16 @@ from mercer.errors import InputError
 from mercer.estimators._door import admit, refuse_bad_cells
 from mercer.estimators._held import held_rows
 from mercer.estimators._pca_paths import describe
-from mercer.estimators._pca_recipe import Recipe
-from mercer.kernels import FeatureMap, Kernel, Linear, Polynomial, Precomputed
+from mercer.estimators._pca_recipe import Recipe, root_feature_weight
+from mercer.kernels import (
+    FeatureMap,
+    Kernel,
+    Linear,
+    NegativeHamming,
+    Overlap,
+    Polynomial,
+    Precomputed,
+)
 from mercer.operators import rows_of
 from mercer.sources import Source, scan
 
@@ -36,6 +44,11 @@ class KernelRows:
         Repeat counts.
     mean, factor : ndarray of shape (p,) or None
         What is taken from the columns, and what they are multiplied by.
+    feature_root : ndarray of shape (p,) or None
+        √ of the feature weights, which is part of `factor`.
+    rest : ndarray of shape (p,) or None
+        What rounding to float64 has left of the mean: far from the origin it is a part of a
+        standard deviation that kernels of products see.
     """
 
     kernel: Kernel
@@ -43,6 +56,8 @@ class KernelRows:
     weights: Array | None
     mean: Array | None = None
     factor: Array | None = None
+    feature_root: Array | None = None
+    rest: Array | None = None
 
     @staticmethod
     def admitted(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Source:
@@ -59,12 +74,20 @@ class KernelRows:
 
     @classmethod
     def of(
-        cls, source: Source, kernel: Kernel, standardize: bool, numeric: bool, weights: Any
+        cls,
+        source: Source,
+        kernel: Kernel,
+        standardize: bool,
+        numeric: bool,
+        weights: Any,
+        feature_weight: Any = None,
     ) -> "KernelRows":
         """Return the frame that training rows give; others than numbers are mapped already."""
-        frame = cls(kernel if numeric else Linear(), numeric, weights)
+        root = _feature_root(feature_weight, kernel, numeric, source.shape[1])
+        frame = cls(kernel if numeric else Linear(), numeric, weights, feature_root=root)
         if not standardize:
-            return frame
+            none = None if root is None else np.zeros(len(root))
+            return dataclasses.replace(frame, mean=none, factor=root)
         sparse = source.nnz is not None
         if isinstance(kernel, Precomputed) or (sparse and not kernel.stationary):
             raise InputError(
@@ -73,14 +96,17 @@ class KernelRows:
                 + (" and a sparse matrix" if sparse else ""),
                 fix="standardise the columns before, or use a kernel of distances",
             )
-        rows = rows_of(source, weights)
-        recipe = Recipe(1, 1.0, 0, True, None)
+        rows = rows_of(source, weights, np.float64)  # of float32 rows all digits are kept
+        recipe = Recipe(1, 1.0, 0, True, root)
         centring, _ = describe(rows, rows.moments(), recipe)
         assert centring.factor is not None
         factor = np.asarray(centring.factor) * 2.0**-centring.exponent
-        # Sparse rows keep their zeros, and so must dense ones that come later.
-        mean = np.zeros(len(factor)) if sparse else np.asarray(centring.mean)
-        return dataclasses.replace(frame, mean=mean, factor=factor)
+        if sparse:  # they keep their zeros, and so must dense ones that come later
+            return dataclasses.replace(frame, mean=np.zeros(len(factor)), factor=factor)
+        mean = np.asarray(centring.mean)
+        rest = np.asarray(centring.origin, np.float64) - mean
+        rest += np.ldexp(np.asarray(centring.offset, np.float64), centring.exponent)
+        return dataclasses.replace(frame, mean=mean, factor=factor, rest=rest)
 
     def ready(self, source: Source) -> Any:
         """Return the rows (n, p) of a source, an array or a CSR matrix."""
@@ -89,7 +115,10 @@ class KernelRows:
             return rows
         if source.nnz is not None:
             return scipy.sparse.csr_array(rows @ scipy.sparse.diags_array(self.factor))
-        made = (np.asarray(rows, np.float64) - self.mean) * self.factor
+        made = np.asarray(rows, np.float64) - self.mean
+        if self.rest is not None:
+            made -= self.rest
+        made *= self.factor
         return made.astype(source.products, copy=False)
 
     @property
@@ -105,7 +134,8 @@ class KernelRows:
         """Undo `ready` on dense rows."""
         if self.factor is None or self.mean is None:
             return rows
-        return np.asarray(rows / self.factor + self.mean)
+        away = rows / self.factor
+        return np.asarray((away if self.rest is None else away + self.rest) + self.mean)
 
     def kept(self, rows: Any, source: Source) -> Any:
         """Return rows that later changes of the user's array cannot reach."""
@@ -115,13 +145,25 @@ class KernelRows:
 
     def finite(self, kernel: Kernel) -> bool:
         """Tell whether explicit features are the only way, as for products of far-off rows."""
-        return not _has_polynomial(kernel)
+        return not _has(kernel, Polynomial)
 
 
-def _has_polynomial(kernel: Kernel) -> bool:
-    if isinstance(kernel, Polynomial):
-        return True
-    return any(_has_polynomial(part) for _, part in kernel._parts)
+def _has(kernel: Kernel, kinds: Any) -> bool:
+    """Tell whether a kernel of one of these kinds is part of it."""
+    return isinstance(kernel, kinds) or any(_has(part, kinds) for _, part in kernel._parts)
+
+
+def _feature_root(weights: Any, kernel: Kernel, numeric: bool, p: int) -> Array | None:
+    """Return √ of the weights (p,); kernels that do not see them are refused."""
+    if weights is None:
+        return None
+    if not numeric or _has(kernel, Precomputed | Overlap | NegativeHamming):
+        raise InputError(
+            "feature_weight needs a kernel that measures columns of numbers",
+            got=f"feature_weight with {kernel!r}",
+            fix="leave feature_weight out, or use a kernel of products or distances",
+        )
+    return root_feature_weight(weights, p)
 
 
 def spread_evenly(n: int, weights: Array | None, most: int) -> Array:
@@ -129,8 +171,12 @@ def spread_evenly(n: int, weights: Array | None, most: int) -> Array:
     if weights is None:
         return np.arange(0, n, max(1, -(-n // most)))
     ends = np.cumsum(weights)
-    step = max(1, -(-int(np.ceil(ends[-1])) // most))
-    return np.searchsorted(ends, np.arange(0.0, ends[-1], step), side="right")
+    step: float = max(1, -(-int(np.ceil(ends[-1])) // most))
+    rows = int(np.count_nonzero(weights))
+    if ends[-1] < rows:  # fractions: rows that count little are still rows to look at
+        step = ends[-1] / min(rows, most)
+    at = np.searchsorted(ends, np.arange(0.0, ends[-1], step), side="right")
+    return at[at < n]
 
 
 def maps_at_the_door(kernel: Kernel, X: Any) -> bool:

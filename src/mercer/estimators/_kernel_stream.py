@@ -27,9 +27,10 @@ from mercer.estimators._kernel_landmarks import (
 )
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._parameters import learned, publish
+from mercer.estimators._weights import cut_along
 from mercer.kernels import Kernel, Precomputed
 from mercer.operators import LandmarkSums
-from mercer.sources import BlockSource, scan
+from mercer.sources import BlockSource, is_scannable, scan
 
 _START = 16  # axes more with which passes without limit start
 _FILE_ROWS = 4096  # of a block that is read from a file
@@ -262,18 +263,12 @@ class KernelStream:
         return state
 
     def _fit_blocks(self, blocks: Iterable[Any], weights: Any) -> Self:
-        """Fit to an iterator of blocks of rows, one pass."""
-        if weights is not None:
-            raise InputError(
-                "weights cannot be told apart into the blocks of an iterator",
-                got="sample_weight with an iterator",
-                fix="call partial_fit(block, sample_weight=weights of the block)",
-            )
+        """Fit to an iterator of blocks of rows, one pass; weights are cut along them."""
         blank: Any = clone(self)
         blank._check_parameters()
         stream = Stream()
-        for number, block in enumerate(blocks):
-            stream = blank._taken(stream, block, None, number == 0)
+        for number, (block, counts) in enumerate(cut_along(blocks, weights)):
+            stream = blank._taken(stream, block, counts, number == 0)
         if stream.count == 0:
             raise InputError(
                 "there are no rows to fit",
@@ -355,8 +350,9 @@ def _refuse_passes(passes: Any) -> None:
 
 
 def opened(X: Any) -> Any:
-    """Return the rows of a file as an iterator of blocks, anything else as it is."""
-    if not isinstance(X, BlockSource | str | os.PathLike):
+    """Return the rows of a file or function as an iterator of blocks, others as they are."""
+    made = callable(X) and is_scannable(X)
+    if not made and not isinstance(X, BlockSource | str | os.PathLike):
         return X
     source = scan(X)
     return source.blocks(_FILE_ROWS) if isinstance(source, BlockSource) else source.array

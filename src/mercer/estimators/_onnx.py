@@ -135,7 +135,9 @@ def _curved(graph: Graph, model: Any, rows: str) -> str:
     """Bᵀk(rows, x) - c₀, or x̃V of explicit features where the model has those."""
     frame = model._frame
     if frame.factor is not None:
-        rows = graph.times(graph.add("Sub", rows, frame.mean), frame.factor)
+        rows = graph.add("Sub", rows, frame.mean)
+        rows = rows if frame.rest is None else graph.add("Sub", rows, frame.rest)
+        rows = graph.times(rows, frame.factor)
     if model._engine is not None:
         width = int(model.n_features_in_)
         phi = model._phi.phi if isinstance(model._phi, Widened) else model._phi

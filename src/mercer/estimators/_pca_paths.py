@@ -141,14 +141,13 @@ def _storage(
         _warn_columns(text, is_constant(variances, step), "drop them")
     # Stored values that are all equal show no rounding at all.
     step = np.where(variances > 0, step if factor is None else step * factor, 0.0)
-    n, p = rows.shape
-    spread = (1 + np.sqrt(p / n)) ** 2
+    spread = (1 + np.sqrt(rows.shape[1] / moments.total)) ** 2
     return float(np.max(step) ** 2 / 12 * spread * (moments.total - 1))
 
 
 def refuse_constant(found: Found, source: Source) -> None:
     """Refuse data in which nothing varies beyond the rounding of its storage."""
-    if found.trace > found.storage * min(source.shape) and found.trace > 0:
+    if found.trace > found.storage * min(found.total, source.shape[1]) and found.trace > 0:
         return
     raise InputError(
         "the data has no variance",

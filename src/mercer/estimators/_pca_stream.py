@@ -18,7 +18,7 @@ from mercer.estimators._base import repeat_counts
 from mercer.estimators._batches import Batches
 from mercer.estimators._door import refuse_bad_cells
 from mercer.operators import RunningMoments, RunningSvd, sketch_rank
-from mercer.sources import BlockSource, Source
+from mercer.sources import BlockSource, Source, SpreadSource
 
 _WIDEST = 8000  # columns up to which p×p sums are kept
 _SUMS = 32.0  # bytes per entry: those kept, those of a batch, and LAPACK's workspace
@@ -222,7 +222,7 @@ class PCAStream:
         wanted: Any = self.n_components
         fewest = int(wanted) if isinstance(wanted, Integral) else 1
         counted = stream.rows if stream.forget else int(stream.total * (1 + 1e-12))
-        return min(stream.rows, counted) >= max(2, fewest) and stream.total > 1
+        return min(stream.rows, counted) >= 2 and counted >= fewest and stream.total > 1
 
     def _settled_by(self, source: Source, first: bool) -> dict[str, Any]:
         """Return what a batch settles for those to come; one that does not suit is refused."""
@@ -326,11 +326,11 @@ class PCAStream:
 def _read(reader: Any, X: Any, weights: Any, first: bool) -> tuple[Source, Array]:
     """Return the rows of one batch, every cell finite, and their repeat counts."""
     source = reader._admit(X, reset=first)
-    if isinstance(source, BlockSource):
+    if isinstance(source, BlockSource | SpreadSource):
         raise InputError(
             "a batch is a table in memory",
             got=source.label,
-            fix="fit the file itself, or walk over its blocks",
+            fix="fit it whole with fit(X), or walk over its blocks",
         )
     refuse_bad_cells(source, getattr(reader, "feature_names_in_", None))
     counts = repeat_counts(weights, source.shape[0], few=True)

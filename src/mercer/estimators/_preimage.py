@@ -24,6 +24,7 @@ from mercer.arrays import (
     tile,
 )
 from mercer.estimators._decoder import dense
+from mercer.estimators._weights import added_up, twins
 from mercer.kernels import RBF, Isotropic, Kernel
 
 _CELLS = 2**21  # numbers of a block of points by known rows
@@ -78,6 +79,19 @@ class Known:
             self.dual[picked],
             self.share[picked],
             left,
+        )
+
+    def distinct(self) -> "Known":
+        """Return the same with equal rows as one: no twin tells of a row held out."""
+        found = twins(self.rows)
+        if found is None:
+            return self
+        first, sets = found
+        once = self.only(first)
+        return dataclasses.replace(
+            once,
+            dual=added_up(self.dual, sets, len(first)),
+            share=added_up(self.share, sets, len(first)),
         )
 
     def weights(self, scores: Array) -> Array:

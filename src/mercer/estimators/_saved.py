@@ -15,6 +15,7 @@ _HOMES = {
     "LandmarkFeatures": "mercer.estimators",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
+    "RobustPCA": "mercer.estimators",
     "dropin.IncrementalPCA": "mercer.dropin",
     "dropin.KernelPCA": "mercer.dropin",
     "dropin.Nystroem": "mercer.dropin",
@@ -32,7 +33,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : PCA, KernelPCA, LandmarkFeatures, RandomFeatures, or a face of `mercer.dropin`
+    model : PCA, KernelPCA, RobustPCA, LandmarkFeatures, RandomFeatures, or a drop-in face
         Fitted or not. Kernels with functions of your own are code, and are refused.
     path : path
         The file. One that mercer did not write is never replaced.

@@ -22,6 +22,7 @@ from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_ahead import KernelAhead
 from mercer.estimators._kernel_back import KernelBack, as_known
 from mercer.estimators._kernel_explain import KernelExplain
+from mercer.estimators._kernel_missing import KernelMissing
 from mercer.estimators._kernel_parameters import KernelParameters
 from mercer.estimators._kernel_planned import KernelPlanned
 from mercer.estimators._kernel_projection import Projection
@@ -46,6 +47,7 @@ _ENOUGH = 50  # rows from which a large effective rank says something
 
 
 class KernelPCA(
+    KernelMissing,
     KernelParameters,
     KernelPlanned,
     KernelBack,
@@ -70,6 +72,9 @@ class KernelPCA(
         or a function of two blocks of rows.
     standardize : bool
         Whether columns are divided by their standard deviation first.
+    feature_weight : array of shape (n_features,) or None
+        Positive weights: squared deviations of feature j count weight_j times. Columns are
+        multiplied by √weight, after they are standardised, before the kernel sees them.
     indefinite : {"raise", "clip", "flip", "shift"}
         What to do about negative eigenvalues. "raise" refuses a negative share above 1e-3
         and leaves smaller ones out; "clip" leaves them out; "flip" counts them by modulus;
@@ -89,6 +94,9 @@ class KernelPCA(
         None projects new rows exactly. A number allows an error of so many standard
         deviations of a component: rows for which that can be proved are projected on
         landmarks, the others exactly. ``float("inf")`` projects all on landmarks.
+    missing : {"raise", "em"}
+        What to do about missing cells (NaN): refuse them, or fill them by PCA first, as
+        `PCA` does; a warning says how many. Rows in memory only.
 
     Attributes
     ----------
@@ -148,6 +156,7 @@ class KernelPCA(
         ],
         "kernel": [str, callable, HasMethods("block")],
         "standardize": ["boolean"],
+        "feature_weight": ["array-like", None],
         "indefinite": [StrOptions(set(POLICIES))],
         "tol": [Interval(Real, 0, None, closed="neither"), None],
         "memory": [Interval(Real, 0, None, closed="neither"), str, None],
@@ -166,6 +175,7 @@ class KernelPCA(
             Options(Real, {np.inf}),
             None,
         ],
+        "missing": [StrOptions({"raise", "em"})],
     }
 
     def __init__(
@@ -182,6 +192,8 @@ class KernelPCA(
         random_state: Any = 0,
         landmarks: int | str | Any = None,
         tol_transform: float | None = None,
+        feature_weight: Any = None,
+        missing: str = "raise",
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -194,6 +206,8 @@ class KernelPCA(
         self.random_state = random_state
         self.landmarks = landmarks
         self.tol_transform = tol_transform
+        self.feature_weight = feature_weight
+        self.missing = missing
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: a precomputed kernel is pairwise input."""
@@ -201,6 +215,7 @@ class KernelPCA(
         kernel = as_known(self.kernel)
         tags.input_tags.pairwise = isinstance(kernel, Precomputed)
         tags.input_tags.sparse = not isinstance(kernel, Kernel) or kernel.takes_sparse
+        tags.input_tags.allow_nan = self.missing != "raise"
         return tags
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -220,16 +235,16 @@ class KernelPCA(
         kernel = as_kernel(self.kernel) if reset else self._given
         if reset:
             self._given, self._numeric = kernel, not maps_at_the_door(kernel, X)
-        return KernelRows.admitted(self, kernel, X, reset=reset)
+        source = KernelRows.admitted(self, kernel, X, reset=reset)
+        return source if reset else self._completed(source)
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
         n, p = source.shape
         names = getattr(self, "feature_names_in_", None)
         refuse_bad_cells(source, names)
         if self._fixed is None:
-            self._frame = KernelRows.of(
-                source, self._given, bool(self.standardize), self._numeric, weights
-            )
+            given = bool(self.standardize), self._numeric, weights, self.feature_weight
+            self._frame = KernelRows.of(source, self._given, *given)
         else:  # a model that is refined keeps its kernel and its frame
             self._frame = dataclasses.replace(self._fixed.frame, weights=weights)
         rows = self._frame.ready(source)
@@ -324,7 +339,7 @@ class KernelPCA(
         scale = signs * alive / np.sqrt(np.where(alive, values, 1.0))
         fitted |= self._projecting(spectrum.right[:, :k] * scale, found, source, dtype)
         if found.landmarks is None or 10 * found.landmarks.residual < found.trace:
-            self._warn_rank(fitted["effective_rank_"], int(found.total))  # it is known
+            self._warn_rank(fitted["effective_rank_"], found.total)  # it is known
         return fitted
 
     def _sampled(self) -> tuple[Array, Any]:
@@ -362,8 +377,10 @@ class KernelPCA(
         sample = spread_evenly(rows.shape[0], weights, _SAMPLE)
         return linear_alignment(self._seen, rows[sample])
 
-    def _warn_rank(self, rank: float, n: int) -> None:
-        if n >= _ENOUGH and rank > n / 4 and self._frame.weights is None:
+    def _warn_rank(self, rank: float, total: float) -> None:
+        weights = self._frame.weights
+        n = max(int(total), 0 if weights is None else int(np.count_nonzero(weights)))
+        if n >= _ENOUGH and rank > n / 4:
             warn(
                 "the lengthscale is too short, or there is no low-dimensional structure",
                 got=f"effective rank {rank:.0f} of {n} rows, {self.kernel_!r}",

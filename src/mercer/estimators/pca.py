@@ -1,6 +1,7 @@
 """Principal component analysis."""
 
 import dataclasses
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -12,12 +13,14 @@ from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators._choosing import choice_from, looked_at, warn_of
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
-from mercer.estimators._from_sources import SourceEstimator, counted_shape
+from mercer.estimators._from_sources import counted_shape
 from mercer.estimators._held import held_rows
+from mercer.estimators._missing import MissingCells
 from mercer.estimators._parameters import check_fitted
 from mercer.estimators._pca_paths import refuse_constant, solve
 from mercer.estimators._pca_recipe import Found, Recipe, root_feature_weight
 from mercer.estimators._pca_stream import PCAStream
+from mercer.estimators._spread import in_parts, rows_from_parts
 from mercer.operators import centred, gram_flops, rows_of
 from mercer.planning import Path, Problem
 from mercer.selection import minka, share
@@ -25,7 +28,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source
 
 
-class PCA(PCAStream, GaussianDensity, SourceEstimator):
+class PCA(PCAStream, GaussianDensity, MissingCells):
     r"""Directions of largest variance: leading eigenpairs of C = X̃ᵀX̃/(n-1).
 
     X̃ is the centred (standardised, weighted) data, C = VΛVᵀ, and the coordinates are
@@ -59,6 +62,9 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         For `partial_fit` only: share of its weight that a row loses with every later row, so
         that a row t rows back counts (1 - forget)^t, whatever the batches. Σw replaces n.
         It is read when a stream begins; `fit` counts all rows alike.
+    missing : {"raise", "em", "ppca"}
+        What to do about missing cells (NaN): refuse them and say where they are; fill them by
+        regularised iterative PCA; or take the likeliest Gaussian of the observed cells.
 
     Attributes
     ----------
@@ -85,6 +91,9 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         The path taken and the others.
     certificate_ : Certificate
         Intervals that hold the eigenvalues, residuals, gaps, axes that cannot be told apart.
+    n_missing_, missing_counts_, em_passes_, completion_
+        Unless missing="raise": missing cells in all and per column (p,), passes that were
+        made to fill them, and what fills those of new rows.
 
     Notes
     -----
@@ -118,6 +127,7 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         "device": [str, None],
         "random_state": ["random_state", np.random.Generator],
         "forget": [Interval(Real, 0, 1, closed="neither"), None],
+        "missing": [StrOptions({"raise", "em", "ppca"})],
     }
 
     def __init__(
@@ -133,6 +143,7 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         device: str | None = None,
         random_state: Any = 0,
         forget: float | None = None,
+        missing: str = "raise",
     ) -> None:
         self.n_components = n_components
         self.standardize = standardize
@@ -144,6 +155,7 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
         self.device = device
         self.random_state = random_state
         self.forget = forget
+        self.missing = missing
 
     # -- describe ---------------------------------------------------------------------
 
@@ -310,7 +322,7 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
             refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         return scores
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: Any) -> Any:
         """Return the rows that have the coordinates X: X̂ = (ZVᵀ)∘scale + mean.
 
         Parameters
@@ -320,10 +332,16 @@ class PCA(PCAStream, GaussianDensity, SourceEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features)
+        ndarray of shape (n_samples, n_features), or a Dask array where X is one
         """
         check_fitted(self)
-        Z = admit_coordinates(held_rows(X), self._n_features_out)
+        if in_parts(X):
+            return rows_from_parts(self, X, copy(self)._rows_from)
+        return self._rows_from(held_rows(X))
+
+    def _rows_from(self, X: Any) -> Array:
+        """Return the rows of coordinates in memory."""
+        Z = admit_coordinates(X, self._n_features_out)
         if self._whitened == "zca":
             Z = Z @ self.components_.T
         if self._whitened is not False:

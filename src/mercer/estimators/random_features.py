@@ -14,9 +14,12 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
+from mercer.estimators._base import repeat_counts
+from mercer.estimators._decoder import dense
 from mercer.estimators._door import admit, refuse_bad_cells
 from mercer.estimators._held import held_rows
 from mercer.estimators._kernel_parameters import KernelParameters
+from mercer.estimators._kernel_rows import spread_evenly
 from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
 from mercer.kernels import RBF, Kernel, as_kernel, random_map
 from mercer.sources import Source
@@ -88,7 +91,7 @@ class RandomFeatures(
         self.orthogonal = orthogonal
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Draw the map; a "median" lengthscale is taken from at most 1000 rows of X.
 
         Parameters
@@ -97,12 +100,14 @@ class RandomFeatures(
             Rows; none is kept.
         y : None
             Ignored; there for pipelines.
+        sample_weight : array of shape (n_samples,) or None
+            Repeat counts, for the "median".
         """
         blank = clone(self)
         check_parameters(blank)
         source = admit(blank, held_rows(X), reset=True)
         refuse_bad_cells(source, getattr(blank, "feature_names_in_", None))
-        blank._draw(source)
+        blank._draw(source, repeat_counts(sample_weight, source.shape[0]))
         publish(self, learned(blank))
         return self
 
@@ -130,8 +135,12 @@ class RandomFeatures(
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         return source
 
-    def _draw(self, source: Source) -> None:
-        sample = np.asarray(source.sample(_SAMPLE), np.float64)
+    def _draw(self, source: Source, weights: Any) -> None:
+        if weights is None:
+            sample = source.sample(_SAMPLE)
+        else:
+            sample = dense(source.array[spread_evenly(source.shape[0], weights, _SAMPLE)])
+        sample = np.asarray(sample, np.float64)
         self.kernel_ = as_kernel(self.kernel).resolve(sample)
         drawn = random_map(
             self.kernel_,

@@ -1,7 +1,7 @@
 """Matrices known by their products with thin blocks."""
 
 from mercer.operators._base import Dense, Operator
-from mercer.operators._block_rows import BlockRows, block_length, panel_rows
+from mercer.operators._block_rows import BlockRows, block_length, panel_rows, wrong_weights
 from mercer.operators._centred import CentredColumns, CentredRows
 from mercer.operators._centred_blocks import CentredBlocks
 from mercer.operators._centred_kernel import (
@@ -14,18 +14,33 @@ from mercer.operators._centred_kernel import (
 from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
+from mercer.operators._column_scales import column_scales
+from mercer.operators._completed_blocks import CompletedBlocks
+from mercer.operators._completing import (
+    Completed,
+    Rule,
+    complete,
+    first_basis,
+    first_completion,
+)
+from mercer.operators._completion import Completion
+from mercer.operators._completion_sums import CompletionSums
 from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
 from mercer.operators._landmarks import Landmarks
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
+from mercer.operators._placed import Placed
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._running import RunningMoments
 from mercer.operators._running_svd import RunningSvd, sketch_rank
+from mercer.operators._signs import Signs
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
+from mercer.operators._spatial import SpatialMedian, spatial_median
 from mercer.operators._spread_rows import CentredParts, SpreadRows
+from mercer.operators._survey import Survey
 from mercer.operators._walk import Journal, Sums, fetched, fold
 
 __all__ = [
@@ -40,6 +55,10 @@ __all__ = [
     "CentredSparse",
     "CentredSparseColumns",
     "Centring",
+    "Completed",
+    "CompletedBlocks",
+    "Completion",
+    "CompletionSums",
     "Dense",
     "DenseRows",
     "Factor",
@@ -51,16 +70,25 @@ __all__ = [
     "Landmarks",
     "Moments",
     "Operator",
+    "Placed",
     "Rows",
+    "Rule",
     "RunningMoments",
     "RunningSvd",
+    "Signs",
     "SparseRows",
+    "SpatialMedian",
     "SpreadRows",
     "Sums",
+    "Survey",
     "block_length",
     "centred",
     "choose",
+    "column_scales",
+    "complete",
     "fetched",
+    "first_basis",
+    "first_completion",
     "fold",
     "gram_bytes",
     "gram_flops",
@@ -75,5 +103,7 @@ __all__ = [
     "share_lost",
     "side_dtype",
     "sketch_rank",
+    "spatial_median",
     "take_out",
+    "wrong_weights",
 ]

@@ -126,7 +126,7 @@ class BlockRows:
             )
         self.checksum = None if self.source.recognisable else checksum
         if self.weights is not None and n != len(self.weights):
-            raise _wrong_weights(n, len(self.weights))
+            raise wrong_weights(n, len(self.weights))
 
     def rows(self, part: slice, block: Any, *, placed: bool = True) -> Rows:
         """Return a block as rows in memory; `placed`: about the origin of the whole."""
@@ -308,7 +308,7 @@ class BlockRows:
         if self.weights is None:
             return None
         if part.stop > len(self.weights):
-            raise _wrong_weights(part.stop, len(self.weights))
+            raise wrong_weights(part.stop, len(self.weights))
         return self.weights[part]
 
 
@@ -353,7 +353,8 @@ def _count(runs: list[slice] | None, block: Any) -> int:
     return sum(run.stop - run.start for run in runs)
 
 
-def _wrong_weights(rows: int, weights: int) -> InputError:
+def wrong_weights(rows: int, weights: int) -> InputError:
+    """Return the refusal of weights whose number is not that of the rows."""
     return InputError(
         "sample_weight must hold one number per row",
         got=f"{weights} weights, {rows} rows or more",

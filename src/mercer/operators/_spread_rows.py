@@ -101,7 +101,7 @@ class SpreadRows:
             self.halves = joined(*found.halves)[1]
         found.charged.charge(found.running)
         self.origin, self.exponent = settled(found.running, self.source)
-        self.counted_rows = found.counted
+        self.counted_rows, self.source.weighed = found.counted, found.running.total
         moments: Moments = found.running.moments()
         return moments
 
@@ -139,6 +139,15 @@ class CentredParts(Operator):
     def triangle(self) -> Array:
         """See `Operator.triangle`: one pass."""
         return self.rows.triangle(self.centring)
+
+    def dense(self) -> Array:
+        """Return QᵀX̃ (n, p) where rows are fewer than columns: fewer numbers than p×p.
+
+        Q is orthogonal: norms, singular values and right vectors are those of X̃.
+        """
+        if self.shape[0] > self.shape[1]:
+            return super().dense()
+        return self.triangle()
 
     def matmat(self, v: Array, /) -> Array:
         """Refused: n rows would come back."""

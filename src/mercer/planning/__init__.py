@@ -9,7 +9,7 @@ from mercer.planning._kernel_paths import (
 )
 from mercer.planning._paths import Path, PathEndedError, sketch_path
 from mercer.planning._plan import Plan, plan
-from mercer.planning._problem import KernelCost, Problem
+from mercer.planning._problem import KernelCost, Problem, Workers
 
 __all__ = [
     "KernelCost",
@@ -18,6 +18,7 @@ __all__ = [
     "PathEndedError",
     "Plan",
     "Problem",
+    "Workers",
     "columns_beyond",
     "few_walks",
     "plan",

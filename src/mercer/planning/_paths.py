@@ -7,6 +7,7 @@ from mercer.arrays import show_bytes
 from mercer.operators import gram_bytes, panel_rows, sketch_rank
 from mercer.planning._cost import Machine
 from mercer.planning._problem import Problem
+from mercer.planning._spread_cost import spread
 from mercer.solvers import BlockKrylov, Exact, Solver, Stored
 
 _SMALL = 600  # order up to which LAPACK's full eigenproblem is as fast as an iteration
@@ -35,6 +36,9 @@ class Path:
     products: int  # bytes of a product: 4 or 8
     note: str
     then: "Path | None" = None
+    alone: float = 0.0  # of the seconds, those that do not grow with the rows
+    worker_bytes: int = 0  # that the process of a worker takes at most, where rows are in parts
+    network: int = 0  # bytes that go over the network in one pass
 
     def line(self) -> str:
         """Return the path as one line of the plan."""
@@ -61,6 +65,8 @@ def candidates(problem: Problem) -> list[Path]:
     if problem.nnz is not None:  # sparse products are float64 whatever the data
         problem = dataclasses.replace(problem, itemsize=8)
     machine = problem.rates
+    if problem.parts:  # priced for one thread, and then for all of them
+        machine = dataclasses.replace(machine, threads=1)
     tall = problem.rows >= problem.cols
     paths = [_svd(problem, machine)]
     paths.append(_gram(problem, machine) if tall else _dual(problem, machine))
@@ -72,7 +78,7 @@ def candidates(problem: Problem) -> list[Path]:
         paths.append(_krylov(problem, machine))
     if problem.block_bytes and problem.max_passes < 2:  # where sums do not fit, and rows go
         paths.append(sketch_path(problem, sketch_rank(problem.components, problem.cols)))
-    paths = [_streamed(path, problem) for path in paths]
+    paths = [(spread if problem.parts else _streamed)(path, problem) for path in paths]
     if problem.allowed is None:
         return paths
     return [path for path in paths if path.name in problem.allowed]
@@ -131,7 +137,8 @@ def _svd(p: Problem, machine: Machine) -> Path:
     held += _blas_buffers(flops)
     seconds = flops / (machine.reflect * machine.threads) + 1e-4
     note = "QR of row blocks, then LAPACK's SVD" if tall else "LAPACK's SVD of the centred data"
-    return Path("svd", Exact(), 2, int(held), flops, seconds, "all", 8, note)
+    alone = 12.0 * m**3 / (machine.reflect * machine.threads)
+    return Path("svd", Exact(), 2, int(held), flops, seconds, "all", 8, note, alone=alone)
 
 
 def _small_solver(
@@ -177,7 +184,10 @@ def _gram(p: Problem, machine: Machine) -> Path:
         sums, buffers = gram_bytes(p.nnz, m, machine.threads), 0.0
     held = max(sums + buffers, 8 * m * m + space) + _blas_buffers(flops)
     note = f"one-pass Gram matrix, {words}"
-    return Path("gram", solver, 1, int(held), flops, seconds + more, "gram", p.itemsize, note)
+    seconds += more
+    return Path(
+        "gram", solver, 1, int(held), flops, seconds, "gram", p.itemsize, note, alone=more
+    )
 
 
 def _dual(p: Problem, machine: Machine) -> Path:
@@ -205,7 +215,8 @@ def _krylov(p: Problem, machine: Machine) -> Path:
     flops = 4.0 * cells * columns
     basis = _basis(b, p.components, p.smaller)
     width = p.smaller
-    flops += 6.0 * width * (steps * b) ** 2
+    here = 6.0 * width * (steps * b) ** 2
+    flops += here
     passes = steps + _CHECKS
     seconds = flops / rate + (passes + 1) * p.data_bytes / (machine.stream * machine.threads)
     lanes = machine.threads
@@ -215,7 +226,16 @@ def _krylov(p: Problem, machine: Machine) -> Path:
     solver = BlockKrylov(block=b, max_passes=40, max_basis=basis)
     note = f"fused block Krylov, {b} columns a pass"
     return Path(
-        "krylov", solver, passes + 1, int(held), flops, seconds, "tol", p.itemsize, note
+        "krylov",
+        solver,
+        passes + 1,
+        int(held),
+        flops,
+        seconds,
+        "tol",
+        p.itemsize,
+        note,
+        alone=here / rate,
     )
 
 

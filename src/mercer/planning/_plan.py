@@ -6,7 +6,8 @@ from mercer.arrays import show_bytes
 from mercer.errors import BudgetError, InputError
 from mercer.planning._kernel_paths import kernel_candidates, kernel_fallbacks
 from mercer.planning._paths import Path, candidates
-from mercer.planning._problem import Problem
+from mercer.planning._problem import Problem, Workers
+from mercer.planning._spread_cost import refused_workers, workers_line
 from mercer.solvers import Exact
 
 _ANYWAY = 0.02  # seconds up to which the path with the most digits is simply taken
@@ -46,6 +47,8 @@ class Plan:
                 f"     then {follow.name}, only if tol is not certified: {follow.note}"
             )
             follow = follow.then
+        if p.parts:
+            lines.append("     " + workers_line(self.chosen, p))
         lines += [f"     {path.line()}   not taken: {why}" for path, why in self.rejected]
         if self.remark:
             lines.append("  " + self.remark)
@@ -67,7 +70,7 @@ def plan(problem: Problem) -> Plan:
             got=f"allowed={problem.allowed}, {problem.components} components",
             fix="ask for fewer components, or allow other paths",
         )
-    fits = [path for path in paths if path.bytes <= problem.memory]
+    fits = [path for path in paths if _fits(path, problem)]
     fits = [path for path in fits if path.passes <= problem.max_passes]
     if not fits:
         raise _refusal(problem, paths)
@@ -82,6 +85,15 @@ def plan(problem: Problem) -> Plan:
         (path, _reason(path, best, problem)) for path in paths if path.name != best.name
     ]
     return Plan(problem, _with_fallbacks(best, paths, problem), tuple(rejected), remark)
+
+
+def _fits(path: Path, problem: Problem) -> bool:
+    return path.bytes <= problem.memory and path.worker_bytes <= _each(problem)
+
+
+def _each(problem: Problem) -> float:
+    """Return the bytes that a worker may take."""
+    return (problem.workers or Workers()).memory
 
 
 def _best(fits: list[Path]) -> Path:
@@ -103,7 +115,7 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
         return kernel_fallbacks(best, paths, problem)
     order = ["sketch", "krylov", "gram", "dual", "svd"]
     later = [p for p in paths if order.index(p.name) > order.index(best.name)]
-    later = [p for p in later if p.bytes <= problem.memory]
+    later = [p for p in later if _fits(p, problem)]
     later = [p for p in later if best.passes + p.passes <= problem.max_passes]
     if problem.time is not None:
         later = [p for p in later if best.seconds + p.seconds <= problem.time]
@@ -144,6 +156,8 @@ def _hurry(path: Path, fits: list[Path], time: float) -> tuple[Path, str]:
 def _reason(path: Path, best: Path, problem: Problem) -> str:
     if path.passes > problem.max_passes:
         return f"the rows can be read only {_times(problem.max_passes)}"
+    if path.worker_bytes > _each(problem):
+        return f"needs {show_bytes(path.worker_bytes)} of a worker"
     if path.bytes > problem.memory:
         return f"needs more than the {show_bytes(problem.memory)} allowed"
     if path.digits == "bound":
@@ -165,6 +179,8 @@ def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
             got=f"{_times(problem.max_passes)}; {paths[0].name} makes {paths[0].passes} passes",
             fix="write the rows to a file, or pass a function that makes the iterator anew",
         )
+    if all(path.worker_bytes > _each(problem) for path in possible):
+        return refused_workers(problem, possible)
     least = min(possible, key=lambda path: path.bytes)
     # Blocks grow with the memory, to a sixteenth of it: 7.5 of them are less than half.
     enough = 1.05 * least.bytes * (2 if problem.block_bytes else 1)

@@ -38,6 +38,37 @@ class KernelCost:
 
 
 @dataclasses.dataclass(frozen=True)
+class Workers:
+    """Who works on rows in parts.
+
+    Parameters
+    ----------
+    count : int
+        Worker processes.
+    threads : int
+        Threads of all of them.
+    most : int
+        Threads of the one that has most.
+    memory : float
+        Bytes that the smallest may take; what it holds now is part of them.
+    held : float
+        Bytes that the fullest holds now, its process included.
+    network : float
+        Bytes per second between two of them.
+    local : bool
+        Whether they are threads of this process: nothing is sent.
+    """
+
+    count: int = 1
+    threads: int = 1
+    most: int = 1
+    memory: float = float("inf")
+    held: float = 0.0
+    network: float = 1e8
+    local: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
 class Problem:
     """A table and a wish, as numbers only.
 
@@ -76,7 +107,10 @@ class Problem:
     kept : bool
         Whether the sums of a pass are kept for a checkpoint as well.
     parts : int
-        Parts of rows that are never gathered; 0 for rows that come here.
+        Parts of rows that are never gathered; 0 for rows that come here. Then `block_bytes`
+        are those of a part and `read_seconds` those of one thread.
+    workers : Workers or None
+        Who works on the parts; None is one thread of this process.
     """
 
     rows: int
@@ -97,6 +131,7 @@ class Problem:
     max_passes: float = float("inf")
     kept: bool = False
     parts: int = 0
+    workers: Workers | None = None
 
     @property
     def rates(self) -> Machine:

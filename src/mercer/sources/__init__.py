@@ -2,9 +2,10 @@
 
 from mercer.sources._array_blocks import ArrayBlocks
 from mercer.sources._base import Source
-from mercer.sources._blocks import BlockSource, bad_cell, bad_cell_error
+from mercer.sources._blocks import BlockSource, MissingCellError, bad_cell, bad_cell_error
 from mercer.sources._in_memory import DenseSource, SparseSource, in_memory
 from mercer.sources._mapped import MappedSource
+from mercer.sources._missing import counted_error, missing_counts
 from mercer.sources._scan import is_scannable, is_spread, scan
 from mercer.sources._spread import PartBlocks, SpreadSource, Work
 
@@ -13,6 +14,7 @@ __all__ = [
     "BlockSource",
     "DenseSource",
     "MappedSource",
+    "MissingCellError",
     "PartBlocks",
     "Source",
     "SparseSource",
@@ -20,8 +22,10 @@ __all__ = [
     "Work",
     "bad_cell",
     "bad_cell_error",
+    "counted_error",
     "in_memory",
     "is_scannable",
     "is_spread",
+    "missing_counts",
     "scan",
 ]

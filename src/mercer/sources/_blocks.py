@@ -164,11 +164,26 @@ def bad_cell_error(place: str, value: float) -> InputError:
     """Return the refusal of a cell that is no finite number."""
     shown = "NaN" if np.isnan(value) else "infinity" if value > 0 else "-infinity"
     missing = "NaN" if np.isnan(value) else "inf"
-    return InputError(
+    kind = MissingCellError if np.isnan(value) else InputError
+    return kind(
         f"X contains {missing}; every cell must be a finite number",
         got=f"{shown} at {place}",
         fix="drop or impute such rows or columns first",
     )
+
+
+class MissingCellError(InputError):
+    """A cell is missing where every cell must be there."""
+
+    @property
+    def place(self) -> str:
+        """Where the first of them stands."""
+        return self.got.rpartition("NaN at ")[2]
+
+    @property
+    def counted(self) -> bool:
+        """Whether the message counts all of them."""
+        return "cells are missing" in self.what
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """Columns of a frame as numbers: which are used, what the others hold, and their cells."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from typing import Any, Self, final
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -142,20 +142,30 @@ class Cells:
 
     def said(self, block: Array) -> Array:
         """Return the block; warn once where its integers were too long for float64."""
-        if self._long and not self._warned and block.size:
-            which = sorted(self._long)
-            large = np.any(np.abs(block[:, which]) >= EXACT, axis=0)
-            if np.any(large):
-                self._warned = True
-                found = [self.names[which[i]] for i in np.flatnonzero(large)]
-                more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-                warn(
-                    "integers beyond 2^53 are rounded to float64",
-                    got=f"{self.label}: {', '.join(map(repr, found[:5]))}{more}",
-                    fix="subtract a constant",
-                    category=DataWarning,
-                )
+        found = [] if self._warned else self.rounded(block)
+        if found:
+            self._warned = True
+            more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+            warn(
+                "integers beyond 2^53 are rounded to float64",
+                got=f"{self.label}: {', '.join(map(repr, found[:5]))}{more}",
+                fix="subtract a constant",
+                category=DataWarning,
+            )
         return block
+
+    def rounded(self, block: Array) -> list[str]:
+        """Return the names of columns whose integers were too long for float64."""
+        if not self._long or not block.size:
+            return []
+        which = sorted(self._long)
+        large = np.any(np.abs(block[:, which]) >= EXACT, axis=0)
+        return [self.names[which[i]] for i in np.flatnonzero(large)]
+
+    def silent(self) -> Self:
+        """Return the same columns, for parts that say nothing themselves."""
+        self._warned = True
+        return self
 
 
 def check_twins(names: Sequence[str], label: str) -> None:

@@ -1,21 +1,27 @@
 """Dask arrays and frames, as rows in parts."""
 
-import dataclasses
-import math
+from functools import cached_property
 from typing import Any, final
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
 
-from mercer.arrays import Array
-from mercer.errors import InputError
-from mercer.sources._cells import Cells, stored_types
+from mercer.errors import DataWarning, InputError, warn
+from mercer.sources._cells import Cells, check_twins, stored_types
 from mercer.sources._dask_graph import run_tree
-from mercer.sources._scan import is_spread
-from mercer.sources._spread import PartBlocks, SpreadSource, Work, checked_counts
+from mercer.sources._dask_layout import cut_anew, grouped, known
+from mercer.sources._dask_lazy import mapped_array, mapped_frame
+from mercer.sources._dask_parts import Mapped, Reader, Step, Told
+from mercer.sources._dask_weights import parted_weights
+from mercer.sources._dask_workers import workers
+from mercer.sources._spread import SpreadSource, Work
 
 _FORECAST = 100_000  # rows of a part that Dask does not know the length of
+_FILLED = (
+    0.05  # share of cells that are stored where chunks are sparse, before they are counted
+)
+_STORED = 12.0  # bytes of a stored cell
 
 
 def open_dask(data: Any, *, columns: Any = None, drop: Any = None) -> "DaskSource":
@@ -24,8 +30,8 @@ def open_dask(data: Any, *, columns: Any = None, drop: Any = None) -> "DaskSourc
     Parameters
     ----------
     data : dask.array.Array or dask.dataframe.DataFrame
-        Any chunks, of rows and of columns, of known or unknown size; chunks of arrays or of
-        SciPy sparse matrices.
+        Any chunks, of rows and of columns, of known or unknown size; chunks of NumPy arrays
+        or of sparse ones.
     columns, drop : names or positions, or None
         For frames: columns to use, or not to use; None uses all that hold numbers.
     """
@@ -42,7 +48,7 @@ def open_dask(data: Any, *, columns: Any = None, drop: Any = None) -> "DaskSourc
 
 @final
 class DaskSource(SpreadSource):
-    """Rows of a Dask collection; a part is one row of its chunks.
+    """Rows of a Dask collection; a part is one row of its chunks, or some that are small.
 
     Parameters
     ----------
@@ -50,219 +56,160 @@ class DaskSource(SpreadSource):
         Where the rows are.
     reader : Reader
         Turns the chunks of a part into its rows, on a worker.
-    shape : tuple of int
-        (n, p); n is a forecast where `lengths` are unknown.
     lengths : tuple of int or None
-        Rows of every part, where Dask knows them.
-    nnz : int or None
-        A forecast of stored cells where chunks are sparse.
+        Rows of every row of chunks, where Dask knows them.
     """
 
     def __init__(
-        self,
-        collection: Any,
-        reader: "Reader",
-        shape: tuple[int, int],
-        lengths: tuple[int, ...] | None,
-        nnz: int | None,
+        self, collection: Any, reader: Reader, lengths: tuple[int, ...] | None
     ) -> None:
         self.collection, self.reader = collection, reader
-        self.shape, self.dtype, self.nnz = shape, reader.dtype, nnz
-        self.lengths, self.counted = lengths, lengths is not None
-        self.names, self.dropped = reader.names, reader.dropped
-        self.label = reader.label
-        self.parts = int(
-            collection.numblocks[0] if reader.cells is None else collection.npartitions
-        )
-        longest = max(lengths, default=0) if lengths else -(-shape[0] // max(1, self.parts))
-        row = shape[1] * self.dtype.itemsize if nnz is None else 12.0 * nnz / max(1, shape[0])
+        self.dtype, self.names, self.dropped = reader.dtype, reader.names, reader.dropped
+        self.label, self.counted = reader.label, lengths is not None
+        pieces = _pieces(collection)
+        p, rows = reader.columns, sum(lengths) if lengths else _FORECAST * pieces
+        self.shape = (rows if lengths is None else sum(lengths), p)
+        self.nnz = max(1, int(_FILLED * rows * p)) if reader.sparse else None
+        row = p * (_STORED * _FILLED if reader.sparse else self.dtype.itemsize)
+        if lengths is None:
+            self.groups = [slice(i, i + 1) for i in range(pieces)]
+            self.lengths, longest = None, _FORECAST
+        else:
+            self.groups = grouped(lengths, row, p)
+            self.lengths = tuple(sum(lengths[group]) for group in self.groups)
+            longest = max(self.lengths)
+        self.parts = len(self.groups)
         self.part_bytes = float(longest * row)
+        self._pieces = lengths
 
     @property
     def nbytes(self) -> int:
         """See `Source.nbytes`."""
-        cells = self.shape[0] * self.shape[1] if self.nnz is None else self.nnz
-        return int(cells * (self.dtype.itemsize if self.nnz is None else 12))
+        if self.nnz is not None:
+            return int(_STORED * self.nnz)
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
-    def chunks(self) -> list[list[Any]]:
-        """Return the delayed chunks of every part, from left to right."""
-        found = self.collection.to_delayed()
-        return [list(np.atleast_1d(part)) for part in found]
+    @cached_property
+    def chunks(self) -> list[list[list[Any]]]:
+        """The delayed chunks of every part: one below the other, and side by side."""
+        found = [list(np.atleast_1d(row)) for row in self.collection.to_delayed()]
+        return [found[group] for group in self.groups]
 
     def reduce(self, work: Work, weights: Any = None, *, title: str = "rows") -> Any:
         """See `SpreadSource.reduce`."""
         self.walks += 1
-        firsts = _firsts(self.lengths, self.parts)
-        step = _Step(work, self.reader)
-        lengths = None if self.lengths is None else list(self.lengths)
-        rows, result = run_tree(step, self.chunks(), firsts, weights, lengths, title)
-        self.shape, self.counted = (rows, self.shape[1]), True
-        return result
+        step = Step(work, self.reader)
+        told = run_tree(step, self.chunks, weights, self.lengths, title)
+        if self.counted and told.rows != self.shape[0]:
+            raise InputError(
+                "the chunks hold another number of rows than was announced",
+                got=f"{told.rows:,} rows, {self.shape[0]:,} announced",
+                fix="call X.compute_chunk_sizes(), or announce the right chunks",
+            )
+        self._learn(told)
+        return told.result
+
+    def _learn(self, told: Told) -> None:
+        """Take over what a pass has counted."""
+        if told.rounded and self.walks == 1:
+            names = sorted(told.rounded)
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            warn(
+                "integers beyond 2^53 are rounded to float64",
+                got=f"{self.label}: {', '.join(map(repr, names[:5]))}{more}",
+                fix="subtract a constant",
+                category=DataWarning,
+            )
+        self.shape, self.counted = (told.rows, self.shape[1]), True
+        self.nnz = None if self.nnz is None else told.stored
+
+    def workers(self) -> dict[str, Any]:
+        """See `SpreadSource.workers`."""
+        return workers()
 
     def weights_of(self, weights: Any) -> Any:
         """See `SpreadSource.weights_of`: a Dask array cut like the rows, or one in memory."""
         if weights is None:
             return None
-        if is_spread(weights):
-            return _dask_weights(weights, self)
-        if self.lengths is None:
-            raise InputError(
-                "weights cannot be cut into parts of unknown length",
-                got=f"{type(weights).__name__}, {self.label}",
-                fix="pass a Dask array or series with the same parts as the rows",
-            )
-        counts = np.asarray(weights, dtype=np.float64)
-        if counts.shape != (self.shape[0],):
-            raise InputError(
-                "sample_weight must hold one number per row",
-                got=f"sample_weight of shape {counts.shape}, X with {self.shape[0]} rows",
-                fix=f"pass an array of shape ({self.shape[0]},)",
-            )
-        return np.split(counts, np.cumsum(self.lengths)[:-1])
+        return parted_weights(weights, self.groups, self.lengths, self.label)
 
-    def mapped(self, function: Any, columns: int, dtype: Any) -> Any:
-        """See `SpreadSource.mapped`: a Dask array with the parts of the rows."""
-        import dask
-        import dask.array as da
-
-        firsts = _firsts(self.lengths, self.parts)
-        project = dask.delayed(_Step(_Mapped(function, columns, np.dtype(dtype)), self.reader))
-        lengths = self.lengths or (math.nan,) * self.parts
-        blocks = [
-            da.from_delayed(
-                dask.delayed(_rows_of_part)(project, number, firsts[number], chunks),
-                (lengths[number], columns),
-                dtype=dtype,
-                meta=np.empty((0, columns), dtype),
-            )
-            for number, chunks in enumerate(self.chunks())
-        ]
-        return da.concatenate(blocks, axis=0, allow_unknown_chunksizes=True)
+    def mapped(self, function: Any, columns: int | None, dtype: Any, names: Any = None) -> Any:
+        """See `SpreadSource.mapped`: a Dask array or frame with the chunks of the rows."""
+        firsts = None
+        if self._pieces is not None:
+            firsts = (0, *(int(i) for i in np.cumsum(self._pieces)))
+        made = Mapped(self.reader, function, columns, np.dtype(dtype), firsts)
+        if self.reader.cells is not None:
+            return mapped_frame(made, self.collection, names)
+        return mapped_array(made, self.collection, names)
 
 
-@dataclasses.dataclass(frozen=True)
-class Reader:
-    """Turns the chunks of one part into its rows.
-
-    `cells` are the columns of a frame, None for arrays.
-    """
-
-    dtype: np.dtype[Any]
-    names: tuple[str, ...] | None
-    dropped: tuple[tuple[str, str], ...]
-    label: str
-    columns: int
-    cells: Cells | None = None
-
-    def rows(self, chunks: list[Any]) -> Any:
-        """Return the rows of the chunks that stand side by side: an array, or a CSR array."""
-        if self.cells is not None:
-            return self.cells.block(chunks[0])
-        if any(scipy.sparse.issparse(chunk) for chunk in chunks):
-            whole = chunks[0] if len(chunks) == 1 else scipy.sparse.hstack(chunks)
-            return scipy.sparse.csr_array(whole)
-        parts = [np.asarray(chunk) for chunk in chunks]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Step:
-    """One task: the rows of a part, and the work on them. Returns (rows, result)."""
-
-    work: Any
-    reader: Reader
-
-    def part(
-        self, number: int, first: int | None, chunks: list[Any], weights: Any
-    ) -> tuple[int, Any]:
-        rows = PartBlocks(self.reader.rows(chunks), number, first, self.reader.names)
-        if rows.shape[1] != self.reader.columns:
-            raise InputError(
-                "a part has another number of columns than was announced",
-                got=f"part {number}: {rows.shape[1]} columns, {self.reader.columns} announced",
-                fix="let every part of the collection have the same columns",
-            )
-        return rows.shape[0], self.work.part(rows, checked_counts(weights, rows))
-
-    def merge(self, one: tuple[int, Any], other: tuple[int, Any]) -> tuple[int, Any]:
-        return one[0] + other[0], self.work.merge(one[1], other[1])
-
-
-@dataclasses.dataclass(frozen=True)
-class _Mapped:
-    """A function of the rows of a part that gives as many rows."""
-
-    function: Any
-    columns: int
-    dtype: np.dtype[Any]
-
-    def part(self, rows: PartBlocks, weights: Array | None) -> Array:
-        if rows.shape[0] == 0:
-            return np.empty((0, self.columns), self.dtype)
-        return np.asarray(self.function(rows), self.dtype)
-
-    def merge(self, one: Any, other: Any) -> Any:
-        raise NotImplementedError
-
-
-def _rows_of_part(step: _Step, number: int, first: int | None, chunks: list[Any]) -> Array:
-    return np.asarray(step.part(number, first, chunks, None)[1])
+def _pieces(collection: Any) -> int:
+    blocks = getattr(collection, "numblocks", None)
+    return int(collection.npartitions if blocks is None else blocks[0])
 
 
 def _of_array(data: Any) -> DaskSource:
+    label = "a Dask array"
     if data.ndim != 2:
         raise InputError(
-            "a Dask array must have rows and columns",
-            got=f"an array of {data.ndim} dimensions",
-            fix="reshape it: X.reshape(-1, 1) for one column",
+            f"Expected 2D array, got {data.ndim}D array instead",
+            got=f"{label} of shape {data.shape}",
+            fix="Reshape your data: X.reshape(-1, 1) for one column",
         )
-    if data.dtype.kind not in "fiub":
+    sparse = scipy.sparse.issparse(data._meta) or hasattr(data._meta, "to_scipy_sparse")
+    if not sparse and not isinstance(data._meta, np.ndarray):
         raise InputError(
-            "every cell must be a number",
-            got=f"a Dask array of {data.dtype}",
-            fix="convert it: X.astype(float)",
+            "chunks must be NumPy arrays or sparse matrices",
+            got=f"{label} with chunks of {type(data._meta).__module__}",
+            fix="bring them to the CPU: X.map_blocks(...)",
         )
-    n, p = data.shape
-    if math.isnan(p):
+    dtype = np.dtype(data.dtype).newbyteorder("=")
+    if dtype.kind not in "fiub" or (dtype.kind == "f" and dtype.itemsize not in (4, 8)):
+        kind = "float64" if dtype.kind in "fO" else "float"
+        real = "analyse real and imaginary parts as columns of their own"
+        raise InputError(
+            "every cell must be a number that float64 or float32 holds",
+            got=f"{label} of {data.dtype}",
+            fix=real if dtype.kind == "c" else f"convert it: X.astype({kind!r})",
+        )
+    if not known(data.shape[1:]):
         raise InputError(
             "the number of columns must be known",
-            got=f"a Dask array of shape {data.shape}",
+            got=f"{label} of shape {data.shape}",
             fix="call X.compute_chunk_sizes() first",
         )
-    known = not any(math.isnan(c) for c in data.chunks[0])
-    lengths = tuple(int(c) for c in data.chunks[0]) if known else None
-    rows = int(n) if known else _FORECAST * data.numblocks[0]
-    sparse = scipy.sparse.issparse(data._meta)
-    nnz = max(1, int(0.1 * rows * p)) if sparse else None
-    reader = Reader(data.dtype, None, (), "a Dask array", int(p))
-    return DaskSource(data, reader, (rows, int(p)), lengths, nnz)
+    p = int(data.shape[1])
+    if p == 0:
+        raise InputError(
+            "Found array with 0 feature(s) while a minimum of 1 is required.",
+            got=f"{label} of shape {data.shape}",
+            fix="pass at least one column",
+        )
+    data = data if sparse else cut_anew(data)
+    lengths = tuple(int(c) for c in data.chunks[0]) if known(data.chunks[0]) else None
+    return DaskSource(data, Reader(dtype, None, (), label, p, sparse), lengths)
 
 
 def _of_frame(data: Any, columns: Any, drop: Any) -> DaskSource:
+    label = "a Dask frame"
+    if getattr(data, "ndim", 0) != 2:
+        kind = type(data).__name__
+        raise InputError(
+            "a Dask collection must have rows and columns",
+            got=f"a Dask {kind.lower()}",
+            fix="use X.to_frame()" if kind == "Series" else "pass a Dask array or frame",
+        )
+    check_twins([str(name) for name in data.columns], label)
     frame = nw.from_native(data._meta, eager_only=True)
-    cells = Cells(frame.schema, stored_types(data._meta), columns, drop, "a Dask frame")
-    p = len(cells.at)
-    reader = Reader(cells.dtype, cells.names, cells.dropped, cells.label, p, cells)
-    return DaskSource(data, reader, (_FORECAST * data.npartitions, p), None, None)
-
-
-def _firsts(lengths: tuple[int, ...] | None, parts: int) -> list[int | None]:
-    """Return the number of the first row of every part, or None where it is not known."""
-    if lengths is None:
-        return [None] * parts
-    return [0, *(int(i) for i in np.cumsum(lengths)[:-1])]
-
-
-def _dask_weights(weights: Any, source: DaskSource) -> list[Any]:
-    found = np.atleast_1d(weights.to_delayed()).ravel().tolist()
-    lengths = getattr(weights, "chunks", None)
-    same = lengths is None or source.lengths is None or lengths[0] == source.lengths
-    if same and len(found) == source.parts:
-        return list(found)
-    if source.lengths is not None and lengths is not None:
-        return list(weights.rechunk((source.lengths,)).to_delayed().ravel())
-    raise InputError(
-        "weights must be cut into the same parts as the rows",
-        got=f"{len(found)} parts of weights, {source.parts} of rows",
-        fix="make both from the same frame, or rechunk one like the other",
+    cells = Cells(frame.schema, stored_types(data._meta), columns, drop, label).silent()
+    reader = Reader(
+        cells.dtype,
+        cells.names,
+        cells.dropped,
+        label,
+        len(cells.at),
+        cells=cells,
+        found=tuple(str(name) for name in frame.columns),
     )
+    return DaskSource(data, reader, None)

@@ -1,24 +1,32 @@
 """A reduction as a Dask graph: a fixed tree of tasks, run on a cluster or on threads."""
 
 import contextlib
+import sys
 import threading
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from mercer.arrays import advance, one_thread, task, unheard
+from mercer.errors import InputError
+from mercer.sources._dask_failures import PART, explained
+from mercer.sources._dask_fusion import fused
 
 _ARITY = 4  # results that one task merges
 _LOOK = 0.1  # seconds between two looks at how far a cluster is
+_CLUSTERS = ("distributed", "dask.distributed")  # how a configuration may name one
 
 
 def run_tree(
     step: Any,
-    chunks: list[list[Any]],
-    firsts: list[int | None],
+    chunks: list[Any],
     weights: list[Any] | None,
-    lengths: list[int] | None,
+    lengths: tuple[int, ...] | None,
     title: str,
 ) -> Any:
     """Return the merged result of ``step.part`` over all parts.
@@ -31,54 +39,86 @@ def run_tree(
     ----------
     step : object
         ``part(number, first, chunks, weights)`` and ``merge(one, other)``.
-    chunks : list of lists of Delayed
-        The chunks of every part.
-    firsts : list of int or None
-        Number of the first row of every part.
+    chunks : list
+        The chunks of every part, nested lists of delayed values.
     weights : list or None
         Repeat counts of every part.
-    lengths : list of int or None
-        Rows of every part, for the progress that is told.
+    lengths : tuple of int or None
+        Rows of every part, where they are known.
     title : str
         What people are told it is.
     """
-    import dask
-
     token = uuid.uuid4().hex
-    topic = f"mercer-{token}"
-    sent = dask.delayed(step, name=f"mercer-step-{token}", traverse=False)
-    each = [None] * len(chunks) if weights is None else weights
-    level = [
-        dask.delayed(_part)(
-            sent,
-            number,
-            first,
-            part,
-            weight,
-            topic,
-            dask_key_name=f"mercer-part-{token}-{number}",
-        )
-        for number, (first, part, weight) in enumerate(zip(firsts, chunks, each, strict=True))
-    ]
-    depth = 0
-    while len(level) > 1:
-        groups = [level[i : i + _ARITY] for i in range(0, len(level), _ARITY)]
-        level = [
-            dask.delayed(_merged)(
-                sent, group, dask_key_name=f"mercer-sum-{token}-{depth}-{number}"
-            )
-            for number, group in enumerate(groups)
-        ]
-        depth += 1
-    total = sum(lengths) if lengths else 0
+    root = fused(_tree(step, chunks, weights, lengths, token), PART)
     with task(title), warnings.catch_warnings():
         # The work holds a thin matrix at most; it is sent once, with its lineage.
         warnings.filterwarnings("ignore", message="Sending large graph")
-        return _computed(level[0], topic, len(chunks), lengths, total)
+        return _computed(root, f"mercer-{token}", _Told(len(chunks), lengths))
+
+
+def _tree(
+    step: Any,
+    chunks: list[Any],
+    weights: list[Any] | None,
+    lengths: tuple[int, ...] | None,
+    token: str,
+) -> Any:
+    """Return the delayed root of the tree.
+
+    The tasks are written down as they are: `dask.delayed` would take milliseconds for each.
+    Chunks are named by reference, since those that a cluster holds stand in no graph.
+    """
+    from dask._task_spec import DataNode, List, Task, TaskRef
+    from dask.highlevelgraph import HighLevelGraph
+
+    firsts = [None] * len(chunks) if lengths is None else [0, *np.cumsum(lengths).tolist()]
+    sent, tasks = f"mercer-step-{token}", dict[Any, Any]()
+    refer = _References(tasks)
+    tasks[sent] = DataNode(sent, step)
+    level = list[str]()
+    for number, part in enumerate(chunks):
+        work = partial(_part, number, firsts[number], f"mercer-{token}")
+        each = None
+        if weights is not None:
+            each = refer(weights[number], f"mercer-weights-{token}-{number}")
+        level.append(f"{PART}{token}-{number}")
+        tasks[level[-1]] = Task(level[-1], work, TaskRef(sent), refer(part), each)
+    depth = 0
+    while len(level) > 1:
+        groups = [level[i : i + _ARITY] for i in range(0, len(level), _ARITY)]
+        level = [f"mercer-sum-{token}-{depth}-{number}" for number in range(len(groups))]
+        for key, group in zip(level, groups, strict=True):
+            tasks[key] = Task(key, _merged, TaskRef(sent), List(*map(TaskRef, group)))
+        depth += 1
+    name = f"mercer-{token}"
+    graph = HighLevelGraph.from_collections(name, tasks, dependencies=())
+    return import_module("dask.delayed").Delayed(level[0], graph, layer=name)
+
+
+class _References:
+    """References to delayed values in nested lists; the tasks behind them go to `tasks`."""
+
+    def __init__(self, tasks: dict[Any, Any]) -> None:
+        self.tasks, self.seen = tasks, dict[int, Any]()
+
+    def __call__(self, value: Any, name: str = "") -> Any:
+        """Return the reference; a value that is here already gets the `name`."""
+        from dask._task_spec import DataNode, List, TaskRef
+
+        if isinstance(value, list):
+            return List(*(self(inner) for inner in value))
+        if not hasattr(value, "__dask_graph__"):
+            self.tasks[name] = DataNode(name, value)
+            return TaskRef(name)
+        graph = value.__dask_graph__()
+        if id(graph) not in self.seen:  # all chunks of a collection share one
+            self.seen[id(graph)] = graph  # kept, so that no other takes its number
+            self.tasks.update(graph)
+        return TaskRef(value.key)
 
 
 def _part(
-    step: Any, number: int, first: int | None, chunks: Any, weights: Any, topic: str
+    number: int, first: int | None, topic: str, step: Any, chunks: Any, weights: Any
 ) -> Any:
     """Do the work of one part, on one thread: its bits must not depend on the worker."""
     with one_thread(), unheard():
@@ -97,68 +137,126 @@ def _merged(step: Any, group: list[Any]) -> Any:
         return found
 
 
-def _computed(root: Any, topic: str, parts: int, lengths: list[int] | None, total: int) -> Any:
+class _Told:
+    """Which parts are done; told to those who listen."""
+
+    def __init__(self, parts: int, lengths: tuple[int, ...] | None) -> None:
+        self.parts, self.lengths = parts, lengths
+        self.done, self.guard = set[int](), threading.Lock()
+
+    def add(self, part: int) -> None:
+        with self.guard:
+            self.done.add(part)
+
+    def tell(self) -> None:
+        with self.guard:
+            seen = list(self.done)
+        words = f"{len(seen):,} of {self.parts:,} parts"
+        if self.lengths is not None:
+            rows = sum(self.lengths[i] for i in seen)
+            words += f", {rows:,} of {sum(self.lengths):,} rows"
+        advance(len(seen), self.parts, words)
+
+
+def _computed(root: Any, topic: str, told: _Told) -> Any:
     """Compute one delayed value and tell how far it is."""
-    done = set[int]()
-    guard = threading.Lock()
-
-    def tell() -> None:
-        with guard:
-            seen = list(done)
-        rows = sum(lengths[i] for i in seen) if lengths else 0
-        words = f"{len(seen):,} of {parts:,} parts"
-        words += f", {rows:,} of {total:,} rows" if lengths else ""
-        advance(len(seen), parts, words)
-
-    def heard(event: Any) -> None:
-        with guard:
-            done.add(int(event[1]["part"]))
-
-    client = cluster()
-    if client is None:
-        with _followed(done, tell):
-            result = root.compute()
-    else:
-        result = _on_cluster(client, root, topic, heard, tell)
-    advance(parts, parts)
+    with _client() as client:
+        here = client is None
+        result = _here(root, told) if here else _on_cluster(client, root, topic, told)
+    advance(told.parts, told.parts)
     return result
 
 
-def _on_cluster(
-    client: Any, root: Any, topic: str, heard: Callable[[Any], None], tell: Callable[[], None]
-) -> Any:
-    client.subscribe_topic(topic, heard)
+def _here(root: Any, told: _Told) -> Any:
+    """Compute on threads or processes of this machine."""
+    running = set[Any]()
+
+    def before(key: Any, *_: Any) -> None:
+        running.add(key)
+
+    def after(key: Any, *_: Any) -> None:
+        running.discard(key)
+        if str(key).startswith(PART):
+            told.add(int(str(key).rsplit("-", 1)[1]))
+            told.tell()
+
+    try:
+        with import_module("dask.callbacks").Callback(pretask=before, posttask=after):
+            return root.compute()
+    except Exception as error:
+        found = explained(error, root.__dask_graph__(), running)
+        raise found from found.__cause__
+
+
+def _on_cluster(client: Any, root: Any, topic: str, told: _Told) -> Any:
+    """Compute on the workers of a cluster; whatever ends this ends the tasks too."""
+    client.subscribe_topic(topic, lambda event: told.add(int(event[1]["part"])))
     future = client.compute(root)
     try:
-        while True:
+        while not future.done():
             with contextlib.suppress(TimeoutError):
-                return future.result(timeout=_LOOK)
-            tell()
+                import_module("distributed").wait(future, timeout=_LOOK)
+            told.tell()
+        return future.result()
+    except Exception as error:
+        found = explained(error, root.__dask_graph__(), _blamed(client, future))
+        raise found from found.__cause__
     finally:
         future.cancel()
         client.unsubscribe_topic(topic)
 
 
-def cluster() -> Any:
-    """Return the client of a cluster that Dask would use now, or None for local threads."""
-    import sys
+def _blamed(client: Any, future: Any) -> list[Any]:
+    """Return the task that made the future fail, as the scheduler remembers it."""
+    with contextlib.suppress(Exception):
+        key = client.sync(client.scheduler.get_error_cause, keys=[future.key])
+        return [] if key is None else [tuple(key) if isinstance(key, list) else key]
+    return []
 
+
+@contextlib.contextmanager
+def _client() -> Iterator[Any]:
+    """Give the client that Dask would use now, or None.
+
+    Inside a task of a cluster that is the cluster of the task, whose place is given free
+    meanwhile: else the parts might wait for it for ever.
+    """
+    if _worker() is not None and not _chosen():
+        from distributed import worker_client
+
+        with worker_client() as client:
+            yield client
+        return
+    client = cluster()
+    if client is not None and client.asynchronous:
+        raise InputError(
+            "a client that is asynchronous cannot be waited for",
+            got=f"{type(client).__name__} with asynchronous=True",
+            fix="use Client(...) without asynchronous=True, or fit in a thread",
+        )
+    yield client
+
+
+def _chosen() -> bool:
+    """Tell whether a scheduler other than a cluster's was chosen in Dask's settings."""
     import dask
 
-    if "distributed" not in sys.modules or dask.config.get("scheduler", None) is not None:
-        return None
-    from distributed import default_client
+    named = dask.config.get("scheduler", None)
+    return named is not None and not (isinstance(named, str) and named.lower() in _CLUSTERS)
 
+
+def cluster() -> Any:
+    """Return the client of a cluster that Dask would use now, or None for local threads."""
+    if "distributed" not in sys.modules or _chosen():
+        return None
     try:
-        return default_client()
+        return import_module("distributed").default_client()
     except ValueError:
         return None
 
 
 def _worker() -> Any:
     """Return the worker of a cluster that this task runs on, or None."""
-    import sys
-
     if "distributed" not in sys.modules:
         return None
     from distributed import get_worker
@@ -167,17 +265,3 @@ def _worker() -> Any:
         return get_worker()
     except ValueError:
         return None
-
-
-@contextlib.contextmanager
-def _followed(done: set[int], tell: Callable[[], None]) -> Iterator[None]:
-    """Follow tasks that run on threads of this process."""
-    from dask.callbacks import Callback
-
-    def after(key: Any, *_: Any) -> None:
-        if str(key).startswith("mercer-part-"):
-            done.add(int(str(key).rsplit("-", 1)[1]))
-            tell()
-
-    with Callback(posttask=after):
-        yield

@@ -44,6 +44,8 @@ class SpreadSource(Source):
         Bytes of the largest part in memory, or a forecast.
     walks : int
         Passes begun so far.
+    weighed : float or None
+        Sum of the weights, once a pass has added them up.
     """
 
     array = None
@@ -54,6 +56,7 @@ class SpreadSource(Source):
     parts: int
     part_bytes: float
     walks: int = 0
+    weighed: float | None = None
 
     @abc.abstractmethod
     def reduce(self, work: Work, weights: Any = None, *, title: str = "rows") -> Any:
@@ -67,8 +70,16 @@ class SpreadSource(Source):
         """Return repeat counts parted like the rows, or None; they are checked in the parts."""
 
     @abc.abstractmethod
-    def mapped(self, function: Any, columns: int, dtype: Any) -> Any:
-        """Return the rows of ``function(part)`` (n, columns), not computed before asked for."""
+    def mapped(self, function: Any, columns: int | None, dtype: Any, names: Any = None) -> Any:
+        """Return the rows of ``function(part)``, not computed before they are asked for.
+
+        They are an array (n, columns), or (n,) for None; with `names` a frame of these
+        columns and the index of the rows, where they have one.
+        """
+
+    def workers(self) -> dict[str, Any]:
+        """Return who would do the work now, as the numbers of `planning.Workers`."""
+        return {}
 
     def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`: evenly spaced rows of every part; one pass."""
@@ -96,28 +107,37 @@ class PartBlocks(BlockSource):
         Number of its first row among all rows, where that is known.
     names : tuple of str or None
         Column names.
+    dense : bool
+        Hand out dense blocks, although the rows may be held as a CSR array: a chunk that was
+        announced as dense must be read as all others are.
     """
 
     elsewhere = False  # they are here already
 
     def __init__(
-        self, held: Any, number: int, first: int | None, names: tuple[str, ...] | None
+        self,
+        held: Any,
+        number: int,
+        first: int | None,
+        names: tuple[str, ...] | None,
+        dense: bool = False,
     ) -> None:
         self.held, self.number, self.first, self.names = held, number, first, names
         self.shape, self.dtype = (int(held.shape[0]), int(held.shape[1])), held.dtype
-        self.nnz = int(held.nnz) if hasattr(held, "tocsr") else None
+        self.nnz = int(held.nnz) if hasattr(held, "tocsr") and not dense else None
         self.label = f"part {number}"
 
     @property
     def nbytes(self) -> int:
         """See `Source.nbytes`."""
         if self.nnz is None:
-            return int(self.held.nbytes)
+            return self.shape[0] * self.shape[1] * self.dtype.itemsize
         return int(self.held.data.nbytes + self.held.indices.nbytes + self.held.indptr.nbytes)
 
     def _read(self, rows: int, start: int) -> Iterator[Block]:
         for at in range(start, self.shape[0], rows):
-            yield self.held[at : at + rows]
+            block = self.held[at : at + rows]
+            yield block.toarray() if self.nnz is None and hasattr(block, "tocsr") else block
 
     def place(self, row: int, column: int) -> str:
         """See `BlockSource.place`: among all rows, or inside the part."""
@@ -130,11 +150,19 @@ class PartBlocks(BlockSource):
         return hashlib.sha256(f"{self.number} {self.shape} {self.dtype}".encode()).hexdigest()
 
 
-def checked_counts(weights: Array | None, rows: PartBlocks) -> Array | None:
+def checked_counts(weights: Any, rows: PartBlocks) -> Array | None:
     """Return the repeat counts of one part as float64, or say which row has none."""
     if weights is None:
         return None
-    counts = np.asarray(weights, dtype=np.float64).reshape(-1)
+    pieces = weights if isinstance(weights, list) else [weights]
+    try:
+        counts = np.concatenate([np.asarray(piece, np.float64).reshape(-1) for piece in pieces])
+    except (TypeError, ValueError):
+        raise InputError(
+            "weights must be numbers",
+            got=f"part {rows.number}: {np.asarray(pieces[0]).dtype}",
+            fix="pass one number per row",
+        ) from None
     if len(counts) != rows.shape[0]:
         raise InputError(
             "sample_weight must hold one number per row",

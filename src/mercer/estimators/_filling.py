@@ -1,0 +1,261 @@
+"""Filling missing cells of a source: look at all rows, begin on a few, end on all of them."""
+
+import dataclasses
+import math
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array, eps_of, task
+from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
+from mercer.estimators._pca_recipe import Recipe
+from mercer.operators import (
+    Completed,
+    CompletionSums,
+    Journal,
+    Rule,
+    Survey,
+    block_length,
+    complete,
+    first_basis,
+    first_completion,
+    fold,
+    wrong_weights,
+)
+from mercer.sources import BlockSource, bad_cell_error
+
+_SAMPLE_ROWS = 4096  # that the steps begin on, and
+_SAMPLE_BYTES = 32e6  # their size at most
+_WORTH = 4  # times as many rows from which a sample is worth it
+_BEGUN = 1e-3  # change at which the steps on the sample end: its own error is larger
+_NAMED = 5  # rows or columns that are named
+_COARSEST = 1e-4  # change at which the steps end, whatever the tolerance of the axes
+_SHARE = 0.3  # of the tolerance of the axes that the steps may leave
+_SAMPLING = 0.01  # of the sampling error, 1/√n, likewise
+LARGE = 1e6  # cells above which rows are many
+
+
+def surveyed(
+    source: BlockSource, weights: Any, block_bytes: float, journal: Journal | None
+) -> Survey:
+    """Return what one pass tells of missing cells; refuse rows that can be read only once."""
+    if source.max_passes - source.walks < _WORTH:
+        raise InputError(
+            "missing cells are filled in several passes over the rows",
+            got=f"{source.label}, which can be read only {source.max_passes:g} times",
+            fix="write the rows to a file, or pass a function that makes the iterator anew",
+        )
+    p = source.shape[1]
+    most = max(16, min(_SAMPLE_ROWS + 4 * p, int(_SAMPLE_BYTES / (8 * p))))
+    survey = Survey(p, most)
+
+    def step(part: slice, block: Any) -> None:
+        survey.add(block, _weights_of(weights, part))
+
+    rows = _per_block(source, block_bytes, journal)
+    n = fold(source, rows, survey, step, walk="survey", title="missing cells", journal=journal)
+    if weights is not None and n != len(weights):
+        raise wrong_weights(n, len(weights))
+    return survey
+
+
+def check_survey(survey: Survey, source: BlockSource, names: Any, weights: Any) -> Any:
+    """Return the weights of the rows that have a cell; refuse what cannot be filled."""
+    if not survey.finite:
+        _refuse_infinite(source)
+    names = names if source.names is None else source.names
+    bare = np.flatnonzero(survey.counts == survey.rows)
+    light = np.flatnonzero((survey.weighed == 0) & (survey.counts < survey.rows))
+    if bare.size or light.size:
+        which = bare if bare.size else light
+        words = "in rows that count" if not bare.size else f"in {survey.rows:,} rows"
+        raise InputError(
+            "columns with nothing observed cannot be filled",
+            got=f"{which.size} such columns, {words}: {_listed(which, names)}",
+            fix="drop these columns",
+        )
+    if not survey.empty:
+        return weights
+    empty = np.asarray(survey.empty)
+    counts = np.ones(survey.rows) if weights is None else weights.copy()
+    counts[empty] = 0.0
+    if np.sum(counts) <= 1:
+        raise InputError(
+            "fewer than two rows have an observed cell",
+            got=f"{survey.rows - empty.size} of {survey.rows} rows",
+            fix="pass rows with observed cells",
+        )
+    warn_empty(empty, "they are left out of the fit")
+    return counts
+
+
+def warn_empty(rows: Array, what: str) -> None:
+    """Name the rows with nothing observed."""
+    warn(
+        f"rows with nothing observed; {what}",
+        got=f"{rows.size:,} such rows: {_listed(rows, None)}",
+        fix="drop these rows",
+        category=DataWarning,
+    )
+
+
+def _listed(which: Array, names: Any) -> str:
+    shown = ", ".join(str(i) if names is None else repr(str(names[i])) for i in which[:_NAMED])
+    return shown + (f" and {which.size - _NAMED:,} more" if which.size > _NAMED else "")
+
+
+def _refuse_infinite(source: BlockSource) -> None:
+    """Name the first infinite cell; missing ones before it are passed over."""
+    start = 0
+    for block in source.blocks(source._few):
+        dense = block.toarray() if hasattr(block, "toarray") else block
+        bad = np.argwhere(np.isinf(dense))
+        if len(bad):
+            row, column = (int(i) for i in bad[0])
+            place = source.place(start + row, column)
+            raise bad_cell_error(place, float(dense[row, column]))
+        start += block.shape[0]
+
+
+def rule_of(
+    source: BlockSource,
+    survey: Survey,
+    recipe: Recipe,
+    rank: int,
+    *,
+    expected: bool = False,
+    given: bool = False,
+) -> Rule:
+    """Return the rule of the steps; `given` says that the tolerance was asked for.
+
+    Where it was not and rows are many, the last digits would cost passes and tell nothing:
+    the sampling error of mean and axes is of the order 1/√n.
+    """
+    n, p = survey.rows, source.shape[1]
+    origin, exponent = survey.origin(source.dtype)
+    level = np.ldexp(origin, -exponent)
+
+    def factor_of(variances: Array, offset: Array) -> Array | None:
+        size = np.sqrt((level + offset) ** 2 + variances)
+        return recipe.factor_of(variances, eps_of(source.dtype) * size)
+
+    plain = not recipe.standardize and recipe.root_feature_weight is None
+    tol = _SHARE * recipe.tol
+    if not given and n * p > LARGE:
+        tol = max(tol, _SAMPLING / math.sqrt(n))
+    return Rule(
+        rank,
+        expected,
+        None if plain else factor_of,
+        min(tol, _COARSEST),
+        held=survey.constant if survey.constant.any() else None,
+    )
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Filling:
+    """The steps over one source.
+
+    Parameters
+    ----------
+    source : BlockSource
+        Incomplete rows.
+    survey : Survey
+        What a pass has told of them.
+    weights : ndarray of shape (n,) or None
+        Repeat counts.
+    rule : Rule
+        How a completion follows from the sums.
+    block_bytes : float
+        Size of a block.
+    journal : Journal or None
+        Where the sums of every pass are kept.
+    """
+
+    source: BlockSource
+    survey: Survey
+    weights: Any
+    rule: Rule
+    block_bytes: float
+    journal: Journal | None = None
+
+    def run(self) -> Completed:
+        """Return the completion of all rows, begun on a sample of them."""
+        origin, exponent = self.survey.origin(self.source.dtype)
+        start = first_completion(origin, exponent)
+        basis = first_basis(len(origin), self.rule.rank)
+        if basis is not None and self.rule.held is not None:
+            basis[self.rule.held] = 0.0
+        at, rows = self.survey.sample
+        weights = None if self.weights is None else self.weights[at]
+        if self.survey.rows >= _WORTH * len(rows) and (weights is None or _enough(weights)):
+            rule = dataclasses.replace(self.rule, tol=max(_BEGUN, self.rule.tol), most=100)
+            with task("a few rows"):
+                begun = complete(lambda sums, _: sums.add(rows, weights), start, basis, rule)
+            start, basis = begun.completion, begun.basis
+        return complete(self._pass, start, basis, self.rule)
+
+    def whole(self, found: Completed) -> CompletionSums:
+        """Return the sums of all rows with their p×p scatter: one pass, where not at hand."""
+        if found.sums.basis is None:
+            return found.sums
+        sums = CompletionSums(
+            found.completion, expected=self.rule.expected, held=self.rule.held
+        )
+        self._pass(sums, found.passes + 1)
+        return sums
+
+    def _pass(self, sums: CompletionSums, number: int) -> None:
+        def step(part: slice, block: Any) -> None:
+            sums.add(block, _weights_of(self.weights, part))
+
+        fold(
+            self.source,
+            _per_block(self.source, self.block_bytes, self.journal),
+            sums,
+            step,
+            walk=f"completion {number}",
+            title=f"completion, pass {number}",
+            journal=self.journal,
+        )
+
+
+def _enough(weights: Array) -> bool:
+    """Tell whether a sample stands for all rows: no row of it outweighs the others."""
+    return bool(np.sum(weights) > 8 * np.max(weights, initial=0.0) * np.sqrt(len(weights)))
+
+
+def _per_block(source: BlockSource, block_bytes: float, journal: Journal | None) -> int:
+    kept = None if journal is None else journal.block
+    return kept or block_length(source, block_bytes)
+
+
+def _weights_of(weights: Any, part: slice) -> Any:
+    if weights is None:
+        return None
+    if part.stop > len(weights):
+        raise wrong_weights(part.stop, len(weights))
+    return weights[part]
+
+
+def warn_unsettled(found: Completed, rule: Rule) -> None:
+    """Warn where the steps have ended before the cells had settled."""
+    if found.change > rule.tol and rule.rank > 0:
+        warn(
+            "the filled cells have not settled",
+            got=f"a change of {found.change:.1e} in pass {found.passes}, {rule.tol:.0e} wanted",
+            fix="ask for fewer components, a larger `tol`, or drop columns with few cells",
+            category=AccuracyWarning,
+        )
+
+
+def in_words(survey: Survey, found: Completed, method: str) -> str:
+    """Return what was done, for a plan or a warning."""
+    cells, columns = survey.rows * len(survey.counts), int(np.count_nonzero(survey.counts))
+    empty = f", {len(survey.empty):,} rows with nothing observed left out"
+    return (
+        f"missing: {int(survey.counts.sum()):,} of {cells:,} cells in {columns:,} columns,"
+        f" {method} with {found.completion.axes.shape[1]} axes in {found.passes} passes"
+        f"{empty if survey.empty else ''}"
+    )

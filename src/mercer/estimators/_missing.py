@@ -1,0 +1,239 @@
+"""Estimators that may be given rows with missing cells."""
+
+import dataclasses
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mercer import planning
+from mercer.arrays import EPS, Array, show_bytes
+from mercer.errors import BudgetError
+from mercer.estimators._completion_rank import completion_rank
+from mercer.estimators._filling import (
+    LARGE,
+    Filling,
+    check_survey,
+    in_words,
+    rule_of,
+    surveyed,
+    warn_empty,
+    warn_unsettled,
+)
+from mercer.estimators._from_sources import SourceEstimator, counted_shape
+from mercer.estimators._parameters import learned
+from mercer.estimators._pca_recipe import Recipe, root_feature_weight
+from mercer.estimators._planned import planned
+from mercer.estimators._spread import refuse_spread
+from mercer.estimators._summed import Summed
+from mercer.operators import (
+    Completed,
+    CompletedBlocks,
+    Completion,
+    CompletionSums,
+    Rule,
+    RunningMoments,
+    Survey,
+)
+from mercer.planning import Plan
+from mercer.sources import ArrayBlocks, BlockSource, Source, in_memory, missing_counts
+
+_log = logging.getLogger("mercer")
+_COPY = 64e6  # bytes of rows in memory that are completed in one go
+_SUMS = 32.0  # bytes per entry of p×p sums, with those of a block and LAPACK's workspace
+
+
+class MissingCells(SourceEstimator):
+    """Abstract: PCA of rows some of whose cells are missing.
+
+    "em" fills them by regularised iterative PCA, out of core too, and analyses the completed
+    rows as any others; "ppca" takes the scatter that is expected under the likeliest
+    Gaussian with that many axes. Rows that are complete are analysed as if it were "raise".
+    """
+
+    missing = "raise"
+    _note = ""
+
+    @property
+    def _missing_fix(self) -> str:  # type: ignore[override]
+        if "missing" not in self.get_params(deep=False):
+            return ""
+        return 'pass missing="em" at fit, or drop or impute such rows or columns first'
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: NaN is taken unless missing="raise"."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "raise"
+        return tags
+
+    # -- fit --------------------------------------------------------------------------
+
+    def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
+        if self.missing == "raise":
+            return super()._walked(source, weights)
+        refuse_spread(source, f"missing={self.missing!r}", "impute the rows before")
+        names = getattr(self, "feature_names_in_", None)
+        blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
+        survey = None
+        if source.dtype.kind == "f":
+            survey = surveyed(blocks, weights, self._block_bytes(blocks), self._journal)
+        if survey is None or not survey.counts.any():
+            state = super()._walked(source, weights)
+            counts, passes = np.zeros(source.shape[1], np.int64), 0
+            completion = self._told_completion(state, counted_shape(source, weights))
+        else:
+            weights = check_survey(survey, blocks, names, weights)
+            filling = self._filling(blocks, survey, weights)
+            found = filling.run()
+            counts, passes = survey.counts, found.passes
+            self._note = in_words(survey, found, self.missing)
+            _log.info("%s", self._note)
+            make = self._expected if self.missing == "ppca" else self._analysed
+            state, completion = make(filling, found)
+            state["n_samples_"] = survey.rows
+            warn_unsettled(found, filling.rule)
+        state.pop("_note", None)
+        own = {"n_missing_": int(counts.sum()), "missing_counts_": counts}
+        return state | own | {"em_passes_": passes, "completion_": completion}
+
+    def _filling(self, blocks: BlockSource, survey: Survey, weights: Any) -> Filling:
+        this: Any = self
+        n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
+        p = blocks.shape[1]
+        recipe = Recipe(
+            components=1,
+            tol=self._tolerance(blocks),
+            seed=0,
+            standardize=bool(this.standardize),
+            root_feature_weight=root_feature_weight(this.feature_weight, p),
+        )
+        rank = completion_rank(this.n_components, (n, p))
+        expected, given = self.missing == "ppca", self.tol is not None
+        rule = rule_of(blocks, survey, recipe, rank, expected=expected, given=given)
+        return Filling(blocks, survey, weights, rule, self._block_bytes(blocks), self._journal)
+
+    def _analysed(
+        self, filling: Filling, found: Completed
+    ) -> tuple[dict[str, Any], Completion]:
+        """Return the fitted attributes of the completed rows, and what completed them.
+
+        Small tables are filled whole. Of large ones the last pass has left the scatter,
+        which is taken where the plan wants no more than that.
+        """
+        blocks, completion = filling.source, found.completion
+        n, p = blocks.shape
+        if n * p > LARGE and found.sums.basis is None and blocks.nnz is None:
+            state = self._from_sums(filling, found)
+            if state is not None:
+                return state, found.sums.completion
+        small = blocks.nbytes <= min(_COPY, self._budget() / 4)
+        if isinstance(blocks, ArrayBlocks) and small and self._journal is None:
+            rows: Source = in_memory(completion.filled(blocks.held))
+        else:
+            rows = CompletedBlocks(blocks, completion)
+        return super()._walked(rows, filling.weights), completion
+
+    def _from_sums(self, filling: Filling, found: Completed) -> dict[str, Any] | None:
+        """Return the attributes from the scatter of the last pass, or None: it falls short."""
+        completed = CompletedBlocks(filling.source, found.sums.completion)
+        made = self._settle_plan(planned(self._problem(completed, filling.weights)))
+        if made.chosen.name != "gram" or completed.dtype != np.float64:
+            return None
+        source = _summed(found.sums, filling.source)
+        spectrum, axes = self._solve(source, made.chosen, None)
+        if not spectrum.certificate.met or self._unresolved(spectrum, axes):
+            return None
+        _log.info("%s", made)
+        return {**learned(self), "plan_": made, **self._scale(spectrum, axes, source)}
+
+    def _expected(
+        self, filling: Filling, found: Completed
+    ) -> tuple[dict[str, Any], Completion]:
+        """Return the attributes of the expected scatter: sums that are all there is."""
+        p = filling.source.shape[1]
+        if _SUMS * p * p > self._budget():
+            raise BudgetError(
+                'missing="ppca" keeps p×p sums, which do not fit the memory allowed',
+                got=f"{show_bytes(_SUMS * p * p)} for {p:,} columns,"
+                f" {show_bytes(self._budget())} allowed",
+                fix='pass missing="em", or allow more memory',
+            )
+        source = _summed(filling.whole(found), filling.source)
+        problem = dataclasses.replace(
+            self._problem(source), itemsize=8, allowed=("gram",), gram_flops=0.0, time=None
+        )
+        made = self._settle_plan(planning.plan(problem))
+        _log.info("%s", made)
+        spectrum, axes = self._walk(source, made, None)
+        state = {**learned(self), "plan_": made, **self._scale(spectrum, axes, source)}
+        self._warn(spectrum)
+        return state, found.completion
+
+    def _settle_plan(self, made: Plan) -> Plan:
+        if not self._note:
+            return made
+        remark = f"{made.remark}; {self._note}" if made.remark else self._note
+        return dataclasses.replace(made, remark=remark)
+
+    def _told_completion(self, state: dict[str, Any], shape: tuple[int, int]) -> Completion:
+        """Return the completion that complete rows make: their own axes, and no steps."""
+        this: Any = self
+        values = state["_unit_deviations"] ** 2
+        share = float(state["explained_variance_ratio_"][0])
+        rank = min(completion_rank(this.n_components, shape), state["rank_"])
+        rule = Rule(rank, expected=self.missing == "ppca")
+        leading = values if len(values) > rank else np.append(values, values[-1:])
+        noise = rule.noise_of(leading[: rank + 1], float(values[0]) / share, *shape)
+        axes = state["components_"][:rank].T.astype(np.float64)
+        return Completion(state["_centring"], axes, values[:rank], noise)
+
+    # -- project ----------------------------------------------------------------------
+
+    def _completed(self, source: Source) -> Source:
+        """Return rows with their missing cells filled, where the model can do that.
+
+        Rows without any are handed on as they are, so that they take the path they would.
+        """
+        completion = self.__dict__.get("completion_")
+        if completion is None or source.dtype.kind != "f":
+            return source
+        if isinstance(source, BlockSource):
+            return CompletedBlocks(source, completion, watch=True)
+        if not missing_counts(source)[1].any():
+            return source
+        names = getattr(self, "feature_names_in_", None)
+        return CompletedBlocks(ArrayBlocks(source, names), completion, watch=True)
+
+    def _projected(self, source: BlockSource) -> Iterator[Array]:
+        """Yield the coordinates of every block; rows with nothing observed lie at zero."""
+        done = 0
+        for part in super()._projected(source):
+            if isinstance(source, CompletedBlocks) and source.empty:
+                here = np.asarray(source.empty) - done
+                part[here[(here >= 0) & (here < len(part))]] = 0.0
+            yield part
+            done += len(part)
+        if isinstance(source, CompletedBlocks) and source.empty:
+            warn_empty(np.asarray(source.empty), "their coordinates are zero, the mean")
+
+
+def _summed(sums: CompletionSums, source: BlockSource) -> Summed:
+    """Return the scatter of a pass in the place of a table."""
+    counted = int(sums.total * (1 + 1e-12))
+    return Summed(_moments(sums), source.dtype, source.products, counted, False)
+
+
+def _moments(sums: CompletionSums) -> RunningMoments:
+    """Return the expected scatter as the sums that paths of PCA take."""
+    centring, n = sums.completion.centring, sums.total
+    factor = np.ones(len(sums.first)) if centring.factor is None else centring.factor
+    made = RunningMoments()
+    made.rows, made.total, made.anchor = sums.rows, n, n
+    made.exponent, made.origin = centring.exponent, centring.origin.astype(np.float64)
+    made.offset = sums.offset + sums.first / n / factor
+    scatter = sums.second - np.outer(sums.first, sums.first / n)
+    made.scatter = (scatter + scatter.T) / (2 * np.outer(factor, factor))
+    made.raw_trace = float(np.sum(np.diagonal(sums.second) / factor**2))
+    made.error = EPS * (8 + np.sqrt(sums.rows)) * made.raw_trace
+    return made

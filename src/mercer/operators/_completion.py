@@ -1,0 +1,325 @@
+"""Completion: missing cells as a model of the rows expects them, given the cells there are."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array, Lanes, Tiles, in_units, is_sparse, thread_count
+from mercer.operators._centring import Centring
+from mercer.operators._cholesky import factored, inverted, solved
+
+_WORTH_LANES = 5e5  # cells below which starting threads costs more than it saves
+_TILE = 1e6  # bytes of rows that are completed at a time: they stay in the cache
+_LEAST = 1e-12  # of the largest variance: noise that keeps rows with few cells solvable
+_ONE = int(np.float64(1.0).view(np.int64))  # the bits of 1.0
+_HUGE = 100  # exponent near which a difference may overflow
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Completion:
+    """What missing cells are filled with: x̂ = mean + (Vz)/f, z from the observed cells.
+
+    Rows are analysed as y = (x - mean)·f·2^-exponent, y ~ N(0, V diag(λ - s²) Vᵀ + s²I).
+    With o the observed cells of a row, z = E[coordinates | y_o] solves
+
+        (s²/(λ - s²) + V_oᵀV_o) z = V_oᵀ y_o.
+
+    That is the posterior mean of probabilistic PCA, and the fixed point of "replace the
+    missing cells by V diag((λ - s²)/λ) Vᵀ ŷ" of regularised iterative PCA. Cells that are
+    there are never changed.
+
+    Parameters
+    ----------
+    centring : Centring
+        Origin, mean, power of two and column factors f.
+    axes : ndarray of shape (p, k)
+        V, orthonormal columns.
+    values : ndarray of shape (k,)
+        λ, dividing by n, in units of 4^exponent.
+    noise : float
+        s², in the same unit.
+    """
+
+    centring: Centring
+    axes: Array
+    values: Array
+    noise: float
+
+    @property
+    def mean(self) -> Array:
+        """Column means (p,) in the units of the data."""
+        return self.centring.mean
+
+    @property
+    def loadings(self) -> Array:
+        """W = V diag(λ - s²)^½ (p, k): the covariance of y is WWᵀ + s²I."""
+        return self.axes * np.sqrt(np.maximum(self.values - self.noise, 0.0))
+
+    def filled(self, block: Any) -> Any:
+        """Return rows (r, p) with their missing cells filled, in the type they have.
+
+        Sparse rows keep their stored cells; those that are NaN are filled. Where nothing is
+        missing, the same object comes back.
+        """
+        if block.dtype.kind != "f":
+            return block
+        if is_sparse(block):
+            return self._filled_sparse(block)
+        if not np.isnan(np.min(block, initial=np.inf)):
+            return block
+        out, cut = np.empty_like(block, order="C"), tiles_of(block)
+        lanes = lanes_of(block)
+
+        def work(_lane: int, numbers: Iterator[int]) -> None:
+            expectation = Expectation(self)
+            for number in numbers:
+                part = cut[number]
+                _fill(out[part], block[part], expectation)
+
+        lanes.run(work, len(cut))
+        return out
+
+    def _filled_sparse(self, block: Any) -> Any:
+        gaps = np.flatnonzero(np.isnan(block.data))
+        if gaps.size == 0:
+            return block
+        expectation = Expectation(self)
+        rows = np.searchsorted(block.indptr, gaps, side="right") - 1
+        data = block.data.copy()
+        for part in tiles_of(block):
+            first, last = np.searchsorted(rows, [part.start, part.stop])
+            if first == last:
+                continue
+            back = expectation.back(expectation.of(block[part]).rows)
+            here = slice(first, last)
+            data[gaps[here]] = back[rows[here] - part.start, block.indices[gaps[here]]]
+        out = block.copy()
+        out.data = data
+        return out
+
+    def scores(self, block: Any) -> Array:
+        """Return z (r, k), the expected coordinates of rows, in units of 2^exponent."""
+        expectation = Expectation(self)
+        parts = [expectation.of(block[part]).coordinates.T.copy() for part in tiles_of(block)]
+        spread = np.sqrt(np.maximum(self.values - self.noise, 0.0))
+        return np.concatenate(parts) * spread if parts else np.empty((0, len(self.values)))
+
+    def posterior(self, block: Any) -> Array:
+        """Return the covariance (r, k, k) of the coordinates given the observed cells.
+
+        diag(λ - s²)^½ · s²(s²I + W_oᵀW_o)⁻¹ · diag(λ - s²)^½, in units of 4^exponent. A
+        missing cell of y has the variance s² + v·posterior·vᵀ, v its row of V.
+        """
+        expectation = Expectation(self)
+        k = len(self.values)
+        spread = np.sqrt(np.maximum(self.values - self.noise, 0.0))
+        out = np.empty((block.shape[0], k, k))
+        for part in tiles_of(block) if k else []:
+            root = expectation.of(block[part], every=True).roots
+            out[part] = np.einsum("abr,cbr->rac", root, root)
+        out *= expectation.ridge * spread[:, None] * spread
+        return out
+
+
+@final
+class Expectation:
+    """One completion made ready: what it expects of many rows at once, by products.
+
+    W_oᵀW_o of all rows of a tile is mask (r, p) times the products W_a∘W_b (p, k(k+1)/2).
+    Rows are taken about the mean rounded to float64: what that leaves out is below the
+    rounding of a filled cell. Not for several threads at a time: its space is used again.
+
+    Parameters
+    ----------
+    completion : Completion
+        The model.
+
+    Attributes
+    ----------
+    offset : ndarray of shape (p,)
+        That mean minus the origin, in units of 2^exponent.
+    """
+
+    def __init__(self, completion: Completion) -> None:
+        self.centring = centring = completion.centring
+        self.loadings = np.ascontiguousarray(completion.loadings)
+        self.width = k = self.loadings.shape[1]
+        top = float(completion.values[0]) if k else 0.0
+        self.noise = completion.noise
+        self.ridge = max(completion.noise, _LEAST * top) or 1.0
+        one, other = np.triu_indices(k)
+        self.pairs = np.ascontiguousarray((self.loadings[:, one] * self.loadings[:, other]).T)
+        self.diagonal = np.flatnonzero(one == other)
+        self.shift = centring.mean
+        apart = self.shift * 0.5 - centring.origin * 0.5
+        self.offset = np.ldexp(apart, 1 - centring.exponent)
+        whole = self.loadings.T @ self.loadings
+        whole.flat[:: k + 1] += self.ridge
+        self.whole = np.linalg.solve(whole, self.loadings.T).T if k else self.loadings
+        self._space: Array | None = None
+
+    @np.errstate(invalid="ignore", over="ignore")
+    def of(self, block: Any, *, every: bool = False) -> "Expected":
+        """Return what is expected of the rows (r, p) of a tile, in space that is used again.
+
+        Complete rows need no solve; `every` asks for one all the same.
+        """
+        dense = block.toarray() if is_sparse(block) else np.ascontiguousarray(block)
+        missing = np.isnan(dense)
+        rows, keep, seen, fill = self._spaces(dense.shape)
+        self._analysed(dense, rows)
+        gaps = missing.any(axis=1)
+        count = int(np.count_nonzero(gaps))
+        if count == 0 and not every:
+            return Expected(rows, missing, np.zeros(0, np.intp), count, self)
+        # Bits instead of `where`: branches on random masks cost ten times as much.
+        bits = keep.view(np.int64)
+        np.copyto(bits, missing)
+        bits -= 1  # all ones where a cell is observed, else zero
+        np.bitwise_and(rows.view(np.int64), bits, out=rows.view(np.int64))
+        at: Any = slice(None)
+        if not every and 2 * count < len(gaps):
+            at = np.flatnonzero(gaps)
+        found = Expected(rows, missing, at, count, self)
+        if self.width:
+            self._solve(found, bits, seen, fill)
+        return found
+
+    def _spaces(self, shape: tuple[int, int]) -> Array:
+        if self._space is None or self._space.shape[1] < shape[0]:
+            self._space = np.empty((4, *shape))
+        return self._space[:, : shape[0]]
+
+    def _analysed(self, dense: Array, rows: Array) -> None:
+        """Write y = (x - mean)·f·2^-exponent into `rows`, NaN where nothing is known."""
+        centring, shift = self.centring, self.shift
+        huge = 2 if centring.exponent > _HUGE else 0
+        if huge:
+            dense, shift = dense * 0.25, shift * 0.25
+        np.subtract(dense, shift, out=rows)
+        if centring.exponent:
+            in_units(rows, centring.exponent - huge)
+        if centring.factor is not None:
+            rows *= centring.factor
+
+    def back(self, rows: Array) -> Array:
+        """Return y (r, p) in the units of the data, in the same place."""
+        centring = self.centring
+        if centring.factor is not None:
+            rows /= centring.factor
+        if centring.exponent:
+            in_units(rows, -centring.exponent)
+        rows += self.shift
+        return rows
+
+    def _solve(self, found: "Expected", bits: Array, seen: Array, fill: Array) -> None:
+        """Solve (s²I + W_oᵀW_o) u = W_oᵀy_o for all rows that need it, and fill Wu."""
+        at, rows = found.at, found.rows
+        np.bitwise_and(bits, _ONE, out=seen.view(np.int64))
+        here = rows[at]
+        matrix = self.pairs @ seen[at].T
+        matrix[self.diagonal] += self.ridge
+        found.triangles = factored(matrix)
+        found.right = self.loadings.T @ here.T
+        found.inner = solved(found.triangles, found.right)
+        if not np.isfinite(found.inner).all():  # an infinite cell: whoever reads it refuses
+            found.inner[:, ~np.isfinite(found.inner).all(axis=0)] = 0.0
+        np.invert(bits, out=bits)
+        if isinstance(at, slice):
+            np.matmul(found.inner.T, self.loadings.T, out=fill)
+            np.bitwise_and(fill.view(np.int64), bits, out=fill.view(np.int64))
+            rows += fill
+        else:
+            some = found.inner.T @ self.loadings.T
+            np.bitwise_and(some.view(np.int64), bits[at], out=some.view(np.int64))
+            rows[at] = here + some
+
+
+@final
+class Expected:
+    """What is expected of the rows of one tile.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (r, p)
+        y with its missing cells filled.
+    missing : ndarray of bool of shape (r, p)
+        Which cells those are.
+    at : slice or ndarray of int
+        The rows that were solved for.
+    count : int
+        Rows with a missing cell.
+    triangles : ndarray of shape (k(k+1)/2, m)
+        Cholesky factors of the rows `at`.
+    right, inner : ndarray of shape (k, m)
+        W_oᵀy_o and u = (s²I + W_oᵀW_o)⁻¹W_oᵀy_o of the rows `at`.
+    """
+
+    triangles: Array
+    right: Array
+    inner: Array
+
+    def __init__(
+        self, rows: Array, missing: Array, at: Any, count: int, ready: Expectation
+    ) -> None:
+        self.rows, self.missing, self.at, self.count = rows, missing, at, count
+        self._ready = ready
+
+    @property
+    def coordinates(self) -> Array:
+        """u (k, r) of all rows."""
+        if isinstance(self.at, slice) and self._ready.width:
+            return self.inner
+        u = (self.rows @ self._ready.whole).T
+        if self.count and self._ready.width:
+            u[:, self.at] = self.inner
+        return u
+
+    @property
+    def roots(self) -> Array:
+        """L⁻ᵀ (k, k, m) of the rows `at`: L⁻ᵀL⁻¹ is the inverse of s²I + W_oᵀW_o."""
+        return inverted(self.triangles).transpose(1, 0, 2)
+
+
+def _fill(out: Array, block: Array, expectation: Expectation) -> None:
+    """Write a tile with its missing cells filled; the observed ones keep their bits."""
+    found = expectation.of(block)
+    out[...] = block
+    if not found.count:
+        return
+    expectation.back(found.rows)
+    kind = np.int64 if out.dtype.itemsize == 8 else np.int32
+    bits = np.empty(out.shape, kind)
+    np.copyto(bits, found.missing)
+    np.negative(bits, out=bits)  # all ones where a cell is missing
+    values = found.rows.astype(out.dtype, copy=False).view(kind)
+    np.bitwise_and(values, bits, out=values)
+    np.invert(bits, out=bits)
+    whole = out.view(kind)
+    np.bitwise_and(whole, bits, out=whole)
+    np.bitwise_or(whole, values, out=whole)
+
+
+def lanes_of(block: Any) -> Lanes:
+    """Return the threads that are worth starting for the rows of a block."""
+    few = float(block.shape[0]) * block.shape[1] < _WORTH_LANES
+    return Lanes(1 if few else min(thread_count(), len(tiles_of(block))))
+
+
+def empty_rows(block: Any) -> Array:
+    """Return the numbers of the rows without an observed cell."""
+    if is_sparse(block):
+        gaps = np.add.reduceat(np.append(np.isnan(block.data), False), block.indptr[:-1])
+        full = np.diff(block.indptr) == block.shape[1]
+        return np.flatnonzero(full & (gaps == block.shape[1]))
+    return np.flatnonzero(np.isnan(block).all(axis=1))
+
+
+def tiles_of(block: Any, most: float = _TILE) -> list[slice]:
+    """Return the parts of a block (r, p) that stay in the cache while they are completed."""
+    rows, columns = block.shape
+    cut = Tiles.of(rows, columns, 8, most_bytes=most, longest=4096)
+    return [cut[number] for number in range(len(cut))]

@@ -1,0 +1,166 @@
+"""CompletionSums: what one pass over incomplete rows adds up to."""
+
+import math
+from collections.abc import Iterator
+from typing import Any, Self, final
+
+import numpy as np
+
+from mercer.arrays import Array, Lanes, column_squares
+from mercer.operators._cholesky import log_determinants
+from mercer.operators._completion import (
+    Completion,
+    Expectation,
+    Expected,
+    lanes_of,
+    tiles_of,
+)
+
+_LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
+
+
+@final
+class CompletionSums:
+    """Count, sum and scatter of completed rows ŷ about the mean of the completion.
+
+    `first` = Σwŷ and `second` = Σwŷŷᵀ, or Σwŷ(ŷᵀQ) for a basis Q (p, b) where p×p numbers
+    are too many. With `expected`, Σw m̄m̄ᵀ∘(s²I + W·s²(s²I + W_oᵀW_o)⁻¹·Wᵀ) is added, m̄ the
+    missing cells of a row: then `second` is the expected scatter, not that of the expected
+    rows, and `likelihood` the log-density of the observed cells.
+
+    Parameters
+    ----------
+    completion : Completion
+        What rows are completed with, made ready once.
+    basis : ndarray of shape (p, b) or None
+        Q.
+    expected : bool
+        Whether the conditional covariance of the missing cells is added.
+    held : ndarray of bool of shape (p,) or None
+        Columns without variance, for which it is not.
+    """
+
+    def __init__(
+        self,
+        completion: Completion,
+        basis: Array | None = None,
+        *,
+        expected: bool = False,
+        held: Array | None = None,
+    ) -> None:
+        self._held = held
+        self.completion, self.basis, self.expected = completion, basis, expected
+        self._ready = Expectation(completion)
+        self.offset = self._ready.offset  # of the mean about which rows are summed
+        p = completion.axes.shape[0]
+        self.rows, self.total, self.likelihood = 0, 0.0, 0.0
+        self.first, self.squares = np.zeros(p), np.zeros(p)
+        self.second = np.zeros((p, p if basis is None else basis.shape[1]))
+
+    def add(self, block: Any, weights: Array | None = None) -> Self:
+        """Take in rows (r, p): dense, or sparse with NaN among the stored cells."""
+        cut, lanes = tiles_of(block), lanes_of(block)
+        if self.basis is None and block.shape[1] > _LANE_COLUMNS:
+            lanes = Lanes(1)
+        parts = [self._blank() for _ in range(lanes.count)]
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                part = cut[number]
+                parts[lane]._take(block[part], None if weights is None else weights[part])
+
+        lanes.run(work, len(cut))
+        for part in parts:
+            self.merge(part)
+        return self
+
+    def merge(self, other: "CompletionSums") -> Self:
+        """Take in the sums of other rows under the same completion."""
+        self.rows += other.rows
+        self.total += other.total
+        self.likelihood += other.likelihood
+        self.first += other.first
+        self.squares += other.squares
+        self.second += other.second
+        return self
+
+    def keep(self) -> dict[str, Array]:
+        """See `Sums.keep`."""
+        return {
+            "seen": np.array([float(self.rows), self.total, self.likelihood]),
+            "first": self.first,
+            "squares": self.squares,
+            "second": self.second,
+        }
+
+    def restore(self, kept: dict[str, Array], *, ended: bool = False) -> bool:
+        """See `Sums.restore`."""
+        rows, self.total, self.likelihood = kept["seen"].tolist()
+        self.rows = int(rows)
+        self.first, self.squares = kept["first"].copy(), kept["squares"].copy()
+        self.second = kept["second"].copy()
+        return True
+
+    def _blank(self) -> "CompletionSums":
+        made = object.__new__(CompletionSums)
+        made.__dict__.update(vars(self))
+        made._ready = Expectation(self.completion)  # a thread needs space of its own
+        made.rows, made.total, made.likelihood = 0, 0.0, 0.0
+        made.first, made.squares = np.zeros_like(self.first), np.zeros_like(self.squares)
+        made.second = np.zeros_like(self.second)
+        return made
+
+    def _take(self, block: Any, weights: Array | None) -> None:
+        found = self._ready.of(block, every=self.expected)
+        rows = found.rows
+        self.rows += len(rows)
+        self.total += float(len(rows) if weights is None else np.sum(weights))
+        if self.expected:
+            self._take_likelihood(found, weights)
+        root = None if weights is None else np.sqrt(weights)
+        if root is not None:
+            rows *= root[:, None]
+        self.first += (np.ones(len(rows)) if root is None else root) @ rows
+        self._take_products(rows)
+        if self.expected and found.count:
+            self._take_spread(found, root)
+
+    def _take_products(self, rows: Array) -> None:
+        if self.basis is None:
+            self.second += rows.T @ rows  # NumPy does half the work: both factors are one
+        else:
+            self.second += rows.T @ (rows @ self.basis)
+            self.squares += column_squares(rows)
+
+    def _take_spread(self, found: Expected, root: Array | None) -> None:
+        """Add what is uncertain about the missing cells, a column of the factors at a time."""
+        ready, at = self._ready, found.at
+        missing = found.missing[at].astype(np.float64)
+        if root is not None:
+            missing *= root[at][:, None]
+        if self._held is not None:
+            missing[:, self._held] = 0.0
+        noise = ready.noise * np.einsum("ij,ij->j", missing, missing)
+        if self.basis is None:
+            self.second.flat[:: len(noise) + 1] += noise
+        else:
+            self.second += noise[:, None] * self.basis
+            self.squares += noise
+        if ready.width == 0:
+            return
+        roots = found.roots * math.sqrt(ready.ridge)
+        for column in range(ready.width):
+            self._take_products((roots[:, column].T @ ready.loadings.T) * missing)
+
+    def _take_likelihood(self, found: Expected, weights: Array | None) -> None:
+        """Add ln p(y_o) = -½(|o| ln 2π + ln det(W_oW_oᵀ + s²I) + y_oᵀ(W_oW_oᵀ + s²I)⁻¹y_o)."""
+        ready, k = self._ready, self._ready.width
+        seen = ~found.missing
+        count = np.sum(seen, axis=1)
+        size = np.sum(np.where(seen, found.rows, 0.0) ** 2, axis=1)
+        volume = (count - k) * math.log(ready.ridge)
+        if k:
+            volume = volume + log_determinants(found.triangles)
+            size = size - np.sum(found.right * found.inner, axis=0)
+        each = -0.5 * (count * math.log(2 * math.pi) + volume + size / ready.ridge)
+        self.likelihood += float(np.sum(each) if weights is None else each @ weights)

@@ -1,0 +1,84 @@
+"""What went wrong on a cluster, in three lines: which part, and what to do."""
+
+import contextlib
+from collections.abc import Iterable
+from typing import Any
+
+from mercer.errors import MercerError, WorkerError
+
+PART = "mercer-part-"
+_DROPPED = ("CancelledError", "FutureCancelledError", "CommClosedError")
+
+
+def explained(error: Exception, graph: Any, keys: Iterable[Any]) -> Exception:
+    """Return the error that people see in place of `error`.
+
+    Parameters
+    ----------
+    error : Exception
+        What Dask has raised.
+    graph : HighLevelGraph
+        The tasks that were run.
+    keys : iterable
+        Tasks of which one has failed, as far as is known.
+    """
+    if isinstance(error, MercerError):
+        error.__cause__ = None
+        return error.with_traceback(None)
+    killed = type(error).__name__ == "KilledWorker"
+    if killed:
+        keys = [error.task]  # type: ignore[attr-defined]
+    where = _named(parts_behind(graph, keys))
+    if killed:
+        return WorkerError(
+            f"the workers that took {where} have died",
+            got=f"KilledWorker after {error.allowed_failures + 1} workers",  # type: ignore[attr-defined]
+            fix="give workers more memory, or cut smaller chunks: X.rechunk(...)",
+        )
+    said = " ".join(str(error).split())[:300]
+    what = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    if type(error).__name__ in _DROPPED or said.startswith("Missing dependency"):
+        return WorkerError(
+            "the cluster that holds the rows has dropped the work, or is not connected",
+            got=what,
+            fix="look whether its scheduler runs, connect a client to it, and fit again",
+        )
+    found = WorkerError(
+        f"{where} could not be computed",
+        got=what,
+        fix="compute it alone to see more: X.blocks[i].compute(), X.partitions[i].compute()",
+    )
+    found.__cause__ = error  # where the user's own function went wrong
+    return found
+
+
+def parts_behind(graph: Any, keys: Iterable[Any]) -> list[int]:
+    """Return the numbers of the parts that the tasks are or lead to."""
+    seen, found = set[Any](), set[int]()
+    waiting = list(keys)
+    if not waiting:
+        return []
+    dependents: dict[Any, list[Any]] = {}
+    with contextlib.suppress(Exception):  # a graph of a form that is not known
+        for key, needs in graph.get_all_dependencies().items():
+            for need in needs:
+                dependents.setdefault(need, []).append(key)
+    while waiting:
+        key = waiting.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        if str(key).startswith(PART):
+            found.add(int(str(key).rsplit("-", 1)[1]))
+        else:
+            waiting += dependents.get(key, [])
+    return sorted(found)
+
+
+def _named(parts: list[int]) -> str:
+    if not parts:
+        return "a part of the rows"
+    if len(parts) == 1:
+        return f"part {parts[0]} of the rows"
+    shown = ", ".join(map(str, parts[:5])) + (", ..." if len(parts) > 5 else "")
+    return f"one of the parts {shown} of the rows"

@@ -1,0 +1,47 @@
+"""Who would do the work of a Dask graph now: the workers of a cluster, or local threads."""
+
+from typing import Any
+
+from mercer.sources._dask_graph import cluster
+
+_USED = 0.8  # of its limit, at which Dask lets a worker begin nothing more
+
+
+def workers() -> dict[str, Any]:
+    """Return the facts of `mercer.planning.Workers`, as numbers.
+
+    A cluster is asked once: threads, memory and the rate of the network as its workers have
+    measured it (Dask assumes 100 MB/s before). A cluster that has no worker yet counts as
+    one worker of one thread.
+    """
+    client = cluster()
+    if client is None:
+        threads = _local_threads()
+        return {"threads": threads, "most": threads}
+    found = list(client.scheduler_info(n_workers=-1)["workers"].values())
+    if not found:
+        return {"local": False}
+    metrics = [worker.get("metrics", {}) for worker in found]
+    limits = [worker.get("memory_limit") or float("inf") for worker in found]
+    rates = [each["bandwidth"]["total"] for each in metrics if "bandwidth" in each]
+    return {
+        "count": len(found),
+        "threads": sum(worker["nthreads"] for worker in found),
+        "most": max(worker["nthreads"] for worker in found),
+        "memory": _USED * min(limits),
+        "held": float(max((each.get("memory", 0) for each in metrics), default=0)),
+        "network": float(min(rates, default=1e8)),
+        "local": False,
+    }
+
+
+def _local_threads() -> int:
+    """Return how many threads Dask takes in this process."""
+    import dask
+    from dask.system import CPU_COUNT
+
+    if dask.config.get("scheduler", None) in ("sync", "synchronous", "single-threaded"):
+        return 1
+    pool = dask.config.get("pool", None)
+    asked = dask.config.get("num_workers", None) or getattr(pool, "_max_workers", None)
+    return int(asked or CPU_COUNT)

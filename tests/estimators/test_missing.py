@@ -1,0 +1,485 @@
+"""PCA of incomplete rows: oracles, invariances, hard inputs, and every kind of table."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from tests.estimators.missing_oracles import iterated, likeliest, table
+
+import mercer
+import mercer.dropin
+from mercer.errors import BudgetError, DataWarning, InputError
+from mercer.estimators import _missing
+
+DATA = Path(__file__).parents[1] / "data"
+METHODS = ["em", "ppca"]
+FINE = 1e-11
+
+
+def fit(X, k=2, missing="em", **parameters):
+    weights = parameters.pop("sample_weight", None)
+    parameters.setdefault("tol", FINE)
+    return mercer.PCA(k, missing=missing, **parameters).fit(X, sample_weight=weights)
+
+
+def alike(one, other, rtol=1e-8):
+    """Axes, variances and mean are the same."""
+    np.testing.assert_allclose(one.explained_variance_, other.explained_variance_, rtol=rtol)
+    np.testing.assert_allclose(one.components_, other.components_, atol=rtol)
+    np.testing.assert_allclose(one.mean_, other.mean_, rtol=rtol)
+
+
+# -- oracles --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_em_is_the_plain_algorithm(standardize, weighted):
+    X = table()
+    w = np.random.default_rng(0).integers(0, 4, 60).astype(float) if weighted else None
+    filled = iterated(X, 2, standardize, w)
+    found = fit(X, standardize=standardize, sample_weight=w)
+    alike(found, mercer.PCA(2, standardize=standardize).fit(filled, sample_weight=w), 1e-7)
+    counted = slice(None) if w is None else w > 0
+    np.testing.assert_allclose(found.completion_.filled(X)[counted], filled[counted], atol=1e-7)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_ppca_is_the_largest_likelihood(k):
+    X = table()
+    mean, S, noise = likeliest(X, k)
+    found = fit(X, k, "ppca")
+    values, V = np.linalg.eigh(S * len(X) / (len(X) - 1))
+    np.testing.assert_allclose(found.explained_variance_, values[::-1][:k], rtol=1e-8)
+    overlap = np.abs(np.sum(found.components_ * V[:, ::-1][:, :k].T, axis=1))
+    np.testing.assert_allclose(overlap, 1.0, atol=1e-10)
+    np.testing.assert_allclose(found.mean_, mean, atol=1e-8)
+    assert found.completion_.noise == pytest.approx(noise, rel=1e-7)
+    assert found.noise_variance_ == pytest.approx(noise * 60 / 59, rel=1e-7)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_are_repeated_rows(method):
+    X = table()
+    w = np.random.default_rng(1).integers(0, 4, 60)
+    weighted = fit(X, missing=method, standardize=True, sample_weight=w)
+    alike(weighted, fit(np.repeat(X, w, axis=0), missing=method, standardize=True), 1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_feature_weights_are_scaled_columns(method):
+    X, weight = table(), np.array([1.0, 4, 1, 0.25, 1, 9, 1])
+    one = fit(X, missing=method, feature_weight=weight)
+    other = fit(X * np.sqrt(weight), missing=method)
+    np.testing.assert_allclose(one.explained_variance_, other.explained_variance_, rtol=1e-8)
+    np.testing.assert_allclose(one.components_, other.components_, atol=1e-7)
+
+
+# -- invariances ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_shift_scale_and_order(method):
+    X = table()
+    found = fit(X, missing=method)
+    moved = fit(X + 1e3, missing=method)
+    np.testing.assert_allclose(moved.explained_variance_, found.explained_variance_, rtol=1e-9)
+    for scale in (1e-150, 1e-3, 1e150):
+        scaled = fit(X * scale, missing=method)
+        ratio = scaled.explained_variance_ratio_ / found.explained_variance_ratio_
+        np.testing.assert_allclose(ratio, 1, rtol=1e-9)
+        np.testing.assert_allclose(scaled.mean_, found.mean_ * scale, rtol=1e-9)
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(60), rng.permutation(7)
+    turned = fit(X[rows][:, columns], missing=method)
+    np.testing.assert_allclose(turned.explained_variance_, found.explained_variance_, rtol=1e-9)
+    overlap = np.abs(np.sum(turned.components_ * found.components_[:, columns], axis=1))
+    np.testing.assert_allclose(overlap, 1.0, atol=1e-9)
+
+
+def test_far_from_the_origin():
+    X = np.round(table() * 2**10) / 2**10  # so that adding 1e8 rounds nothing
+    alike_rtol = 1e-6  # filled cells are rounded where they stand
+    near, far = fit(X), fit(X + 1e8, tol=1e-9)
+    np.testing.assert_allclose(
+        far.explained_variance_, near.explained_variance_, rtol=alike_rtol
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("memory", [None, "3MB"])
+def test_files_and_blocks_are_arrays(tmp_path, method, memory):
+    X = table(rows=3000, columns=12, share=0.3)
+    np.save(tmp_path / "x.npy", X)
+    held = fit(X, missing=method)
+    read = fit(tmp_path / "x.npy", missing=method, memory=memory)
+    alike(read, held)
+    np.testing.assert_allclose(read.transform(tmp_path / "x.npy"), held.transform(X), atol=1e-7)
+
+
+def test_large_tables_take_the_scatter_of_the_last_pass(monkeypatch):
+    X = table(rows=4000, columns=12, share=0.3)
+    walked = fit(X, 3)
+    monkeypatch.setattr(_missing, "LARGE", 1000)
+    summed = fit(X, 3)
+    alike(summed, walked, 1e-7)
+    assert summed.certificate_.met
+    assert "missing" in summed.plan_.remark
+    table_filled = summed.completion_.filled(X)
+    lowest, highest = summed.certificate_.lower, summed.certificate_.upper
+    exact = np.linalg.eigvalsh(np.cov(table_filled, rowvar=False))[::-1][:3]
+    assert np.all((lowest <= exact * (1 + 1e-12)) & (exact <= highest * (1 + 1e-12)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_many_columns_keep_no_square_sums(method):
+    X = table(rows=80, columns=300, share=0.2)
+    found = fit(X, 3, method, tol=1e-9)
+    if method == "em":
+        np.testing.assert_allclose(found.completion_.filled(X), iterated(X, 3), atol=1e-4)
+    assert found.components_.shape == (3, 300)
+
+
+# -- nothing missing ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("wanted", [2, None, 0.8, 7])
+def test_complete_rows_give_the_bits_of_plain_pca(method, wanted):
+    X = np.nan_to_num(table())
+    found, plain = mercer.PCA(wanted, missing=method).fit(X), mercer.PCA(wanted).fit(X)
+    for name in ("components_", "explained_variance_", "mean_", "noise_variance_"):
+        assert np.array_equal(getattr(found, name), getattr(plain, name))
+    assert found.plan_.chosen.name == plain.plan_.chosen.name
+    assert np.array_equal(found.transform(X), plain.transform(X))
+    assert found.n_missing_ == found.em_passes_ == 0
+    assert found.missing_counts_.tolist() == [0] * 7
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_model_of_complete_rows_fills_those_to_come(method):
+    whole = table(share=0.0, rows=2000, noise=0.1)
+    model = mercer.PCA(3, missing=method).fit(whole)
+    gaps = whole.copy()
+    gaps[::3, 2] = np.nan
+    assert np.abs(model.completion_.filled(gaps) - whole).max() < 1.5
+    near = np.abs(model.transform(gaps) - model.transform(whole)).mean()
+    assert near < 0.2
+    integers = mercer.PCA(2, missing=method).fit(np.arange(40).reshape(10, 4) ** 2)
+    assert np.isfinite(integers.transform(np.array([[np.nan, 1.0, 4, 9]]))).all()
+
+
+# -- what is said ---------------------------------------------------------------------
+
+
+def test_missing_cells_are_refused_with_their_counts():
+    frame = pd.DataFrame({"a": [1.0, np.nan, 3], "b": [1.0, 2, 4], "c": [np.nan, np.nan, 2]})
+    with pytest.raises(InputError) as error:
+        mercer.PCA(1).fit(frame)
+    assert str(error.value) == (
+        "X contains NaN; 3 of 9 cells are missing, in 2 of 3 columns\n"
+        "  got: 'a' 1, 'c' 2; the first is NaN at row 0, column 2 ('c')\n"
+        '  fix: pass missing="em" at fit, or drop or impute such rows or columns first'
+    )
+    model = mercer.PCA(1).fit(frame.fillna(0.0))
+    with pytest.raises(InputError, match="3 of 9 cells"):
+        model.transform(frame)
+
+
+def test_files_count_too_and_streams_say_what_they_saw(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,2\n3,\n,5\n6,1\n")
+    for call in (
+        lambda: mercer.PCA(1).fit(path),
+        lambda: mercer.PCA(1).fit(np.eye(2)).transform(path),
+    ):
+        with pytest.raises(InputError, match="2 of 8 cells are missing") as error:
+            call()
+        assert "x.csv, line 3, column 'b'" in error.value.got
+    with pytest.raises(InputError, match="X contains NaN"):
+        mercer.PCA(1).fit(iter([np.array([[1.0, 2], [np.nan, 1]])]))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_plan_says_what_was_done(method):
+    found = fit(table(), missing=method)
+    n = int(np.isnan(table()).sum())
+    assert f"missing: {n} of 420 cells in 7 columns, {method} with 2 axes in" in str(
+        found.plan_
+    )
+    assert found.n_missing_ == n
+    assert found.missing_counts_.sum() == n
+    assert found.em_passes_ > 2
+
+
+def test_the_tag_follows_the_parameter():
+    assert not mercer.PCA().__sklearn_tags__().input_tags.allow_nan
+    assert mercer.PCA(missing="em").__sklearn_tags__().input_tags.allow_nan
+    assert not mercer.dropin.PCA().__sklearn_tags__().input_tags.allow_nan
+
+
+# -- hard inputs ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_with_nothing_are_left_out_and_lie_at_zero(method):
+    X = table()
+    found = fit(X, missing=method)
+    more = np.concatenate([X[:10], np.full((2, 7), np.nan), X[10:]])
+    with pytest.warns(DataWarning, match="2 such rows: 10, 11"):
+        padded = fit(more, missing=method)
+    alike(padded, found, 1e-9)
+    assert padded.n_samples_ == 62
+    with pytest.warns(DataWarning, match="their coordinates are zero"):
+        Z = padded.transform(more)
+    np.testing.assert_array_equal(Z[10:12], 0.0)
+    np.testing.assert_allclose(np.delete(Z, [10, 11], axis=0), found.transform(X), atol=1e-8)
+
+
+def test_a_column_with_nothing_is_refused_by_name():
+    frame = pd.DataFrame(table(), columns=list("abcdefg"))
+    frame["d"] = np.nan
+    with pytest.raises(InputError, match="nothing observed") as error:
+        fit(frame)
+    assert "'d'" in error.value.got
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("standardize", [False, True])
+def test_columns_with_one_value_or_constant(method, standardize):
+    X = table()
+    X[1:, 3] = np.nan  # one value
+    X[0, 3] = 2.5
+    X[:, 5] = np.where(np.isnan(X[:, 5]), np.nan, 0.1)
+    if standardize:
+        with pytest.warns(DataWarning, match="constant columns"):
+            found = fit(X, missing=method, standardize=True)
+    else:
+        found = fit(X, missing=method)
+    filled = found.completion_.filled(X)
+    assert np.all(filled[:, 3] == 2.5)
+    assert np.all(filled[:, 5] == 0.1)
+    assert np.abs(found.components_[:, [3, 5]]).max() < 1e-15
+    assert np.isfinite(found.transform(X)).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_more_missing_than_observed(method):
+    X = table(rows=300, share=0.65, seed=4)
+    X = X[~np.isnan(X).all(axis=1)]
+    assert np.isnan(X).all(axis=1).sum() == 0
+    found = fit(X, 2, method, tol=1e-5)
+    assert np.isnan(X).any(axis=1).mean() > 0.9
+    assert np.isfinite(found.transform(X)).all()
+
+
+@pytest.mark.parametrize("wanted", [5, 6, 7, None, 0.5, "mle"])
+@pytest.mark.parametrize("method", METHODS)
+def test_as_many_axes_as_columns(method, wanted):
+    found = fit(table(rows=200), wanted, method, tol=1e-6)
+    assert found.completion_.axes.shape[1] <= 6
+    assert np.isfinite(found.transform(table())).all()
+
+
+@pytest.mark.parametrize(
+    "rows", [[[1.0], [np.nan], [3.0]], [[1.0, np.nan], [np.nan, 2.0]]], ids=["1", "2"]
+)
+def test_tiny_tables(rows):
+    X = np.concatenate([rows, np.array(rows) + 1.0])
+    X = X[~np.isnan(X).all(axis=1)]
+    found = fit(X, 1, tol=1e-6)
+    assert np.isfinite(found.transform(X)).all()
+
+
+def test_infinity_beside_missing_cells():
+    X = table()
+    X[40, 2] = np.inf
+    with pytest.raises(InputError, match="inf; every cell"):
+        fit(X)
+    model = fit(table())
+    with pytest.raises(InputError, match="inf; every cell"):
+        model.transform(X)
+
+
+def test_float32_in_float32_out():
+    X = table(rows=500)
+    found = mercer.PCA(2, missing="em").fit(X.astype(np.float32))
+    assert found.components_.dtype == np.float32
+    assert found.transform(X.astype(np.float32)).dtype == np.float32
+    wide = fit(X)
+    np.testing.assert_allclose(found.explained_variance_, wide.explained_variance_, rtol=1e-4)
+
+
+def test_streams_take_complete_rows_only():
+    with pytest.raises(InputError, match="cells are missing"):
+        mercer.PCA(2, missing="em").partial_fit(table())
+    with pytest.raises(InputError, match="several passes"):
+        mercer.PCA(2, missing="em").fit(iter([table()]))
+
+
+def test_square_sums_that_do_not_fit():
+    with pytest.raises(BudgetError, match="ppca"):
+        fit(table(rows=40, columns=400), 2, "ppca", tol=1e-3, memory="2MB")
+
+
+# -- every kind of table --------------------------------------------------------------
+
+
+def frames():
+    X, names = table(), list("abcdefg")
+    frame = pd.DataFrame(X, columns=names)
+    lists = {
+        name: [None if np.isnan(v) else v for v in X[:, j]] for j, name in enumerate(names)
+    }
+    return {
+        "pandas": frame,
+        "nullable": frame.astype("Float64"),
+        "objects": frame.astype(object).where(frame.notna(), None),
+        "NA objects": frame.astype(object).where(frame.notna(), pd.NA),
+        "polars": pl.DataFrame(lists),
+        "lazy": pl.DataFrame(lists).lazy(),
+        "masked": np.ma.masked_invalid(X),
+        "fortran": np.asfortranarray(X),
+        "strided": np.repeat(X, 2, axis=1)[:, ::2],
+        "sparse": scipy.sparse.csr_array(X),
+        "list": X.tolist(),
+        "function": lambda: iter([X[:13], X[13:]]),
+    }
+
+
+@pytest.mark.parametrize("kind", list(frames()))
+def test_all_kinds_of_tables(kind):
+    data, reference = frames()[kind], fit(table())
+    found = fit(data)
+    alike(found, reference)
+    np.testing.assert_allclose(found.transform(data), reference.transform(table()), atol=1e-8)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_files_with_empty_cells(tmp_path, suffix):
+    frame, path = frames()["polars"], tmp_path / f"x{suffix}"
+    (frame.write_csv if suffix == ".csv" else frame.write_parquet)(path)
+    found = fit(path)
+    alike(found, fit(table()))
+    out = found.transform(path, out=tmp_path / "z.npy")
+    np.testing.assert_array_equal(np.load(out), found.transform(path))
+
+
+def test_integers_with_gaps():
+    frame = pd.DataFrame(np.arange(40).reshape(10, 4) ** 2 % 17).rename(columns=str)
+    frame = frame.astype("Int64")
+    frame.loc[2, "1"] = pd.NA
+    assert fit(frame, tol=1e-6).n_missing_ == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_whitening_names_and_the_way_back(method):
+    X = table()
+    for whiten in (True, "zca"):
+        found = fit(X, missing=method, whiten=whiten)
+        assert found.transform(X).shape[1] == len(found.get_feature_names_out())
+    found = fit(X, missing=method)
+    Z = found.fit_transform(X)
+    np.testing.assert_array_equal(Z, found.transform(X))
+    rebuilt = found.inverse_transform(Z)
+    seen = ~np.isnan(X)
+    left = np.mean((rebuilt - X)[seen] ** 2)
+    assert left < 0.5 * np.nanvar(X, axis=0).mean()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_saved_and_pickled(tmp_path, method):
+    X = table()
+    found = fit(X, missing=method, standardize=True)
+    mercer.save(found, tmp_path / "model.mercer")
+    for again in (mercer.load(tmp_path / "model.mercer"), pickle.loads(pickle.dumps(found))):
+        np.testing.assert_array_equal(again.transform(X), found.transform(X))
+        assert again.n_missing_ == found.n_missing_
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_checkpoints_keep_every_pass(tmp_path, method):
+    X = table(rows=400)
+    plain = mercer.PCA(2, missing=method).fit(X)
+    found = mercer.PCA(2, missing=method).fit(X, checkpoint=tmp_path / "sums")
+    again = mercer.PCA(2, missing=method).fit(X, checkpoint=tmp_path / "sums")
+    assert np.array_equal(found.components_, again.components_)
+    alike(found, plain)
+
+
+def test_a_killed_fit_goes_on(tmp_path, monkeypatch):
+    X = table(rows=400)
+    whole = mercer.PCA(2, missing="em").fit(X, checkpoint=tmp_path / "whole")
+    passes, step = [], _missing.Filling._pass
+
+    def killed(self, sums, number):
+        passes.append(number)
+        if number == 4:
+            raise KeyboardInterrupt
+        step(self, sums, number)
+
+    model = mercer.PCA(2, missing="em")
+    monkeypatch.setattr(_missing.Filling, "_pass", killed)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, checkpoint=mercer.Checkpoint(tmp_path / "sums", every=0))
+    assert not hasattr(model, "components_")
+    monkeypatch.setattr(_missing.Filling, "_pass", step)
+    model.fit(X, checkpoint=mercer.Checkpoint(tmp_path / "sums", every=0))
+    assert np.array_equal(model.components_, whole.components_)
+
+
+def test_an_interrupted_fit_leaves_the_model_as_it_was(monkeypatch):
+    model = fit(table())
+    before = model.components_.copy()
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_missing.Filling, "_pass", stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(table(seed=9))
+    assert np.array_equal(model.components_, before)
+
+
+# -- penguins -------------------------------------------------------------------------
+
+MEASURES = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+
+
+def test_penguins_with_two_rows_of_no_measure():
+    path = DATA / "penguins.csv"
+    frame = pd.read_csv(path)[MEASURES]
+    with pytest.raises(InputError, match="8 of 1,376 cells are missing, in 4 of 4 columns"):
+        mercer.PCA(2).fit(frame)
+    with pytest.warns(DataWarning, match="2 such rows: 3, 271"):
+        held = mercer.PCA(2, missing="em", standardize=True).fit(frame)
+    with pytest.warns(DataWarning, match="2 such rows: 3, 271"):
+        read = mercer.PCA(2, missing="em", standardize=True).fit(
+            mercer.scan(path, columns=MEASURES)
+        )
+    alike(read, held)
+    assert held.n_missing_ == 8
+    # Those two rows say nothing: the rest is complete, and gives plain PCA.
+    plain = mercer.PCA(2, standardize=True).fit(frame.dropna())
+    np.testing.assert_allclose(held.explained_variance_, plain.explained_variance_, rtol=1e-9)
+    with pytest.warns(DataWarning, match="coordinates are zero"):
+        Z = held.transform(frame)
+    np.testing.assert_array_equal(Z[[3, 271]], 0.0)
+
+
+def test_penguins_with_single_gaps():
+    frame = pd.read_csv(DATA / "penguins.csv")[MEASURES].dropna()
+    gaps, rng = frame.copy(), np.random.default_rng(0)
+    hidden = rng.random(gaps.shape) < 0.1
+    hidden[hidden.all(axis=1)] = False
+    gaps = gaps.mask(hidden)
+    found = mercer.PCA(2, missing="em", standardize=True).fit(gaps)
+    filled = found.completion_.filled(gaps.to_numpy())
+    spread = frame.std().to_numpy()
+    means = np.broadcast_to(gaps.mean().to_numpy(), hidden.shape)
+    error = ((filled - frame.to_numpy()) / spread)[hidden].std()
+    assert error < 0.85 * ((means - frame.to_numpy()) / spread)[hidden].std()

@@ -1,0 +1,138 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from robust_data import DESIGNS, sine, table
+from scipy import stats
+
+import mercer
+from mercer.errors import InputError
+from mercer.estimators import PCA
+from mercer.estimators._robust_fit import (
+    Judged,
+    Table,
+    axes_wanted,
+    reweighted,
+    sphere,
+)
+from mercer.estimators._robust_scales import Orthogonal
+from mercer.sources import in_memory
+
+
+def cut(od, level):
+    """The quantile of d^(2/3) as normal: by the shortest half where it finds many outliers."""
+    y, n = np.sort(od ** (2 / 3)), len(od)
+    h = n // 2 + 1
+    i = int(np.argmin(y[h - 1 :] - y[: n - h + 1]))
+    z = stats.norm.ppf(level)
+    half = (y[i + h - 1] - y[i]) / 2 / stats.norm.ppf(0.75)
+    short = ((y[i] + y[i + h - 1]) / 2 + half * z) ** 1.5
+    if np.mean(od > short) > 0.25:
+        return short
+    return (np.median(y) + z * stats.median_abs_deviation(y, scale="normal")) ** 1.5
+
+
+def naive(X, k, level=0.99):
+    """The definition: signs, the closer half, then PCA of the rows within both cut-offs."""
+    m = np.median(X, axis=0)
+    for _ in range(2000):
+        r = np.linalg.norm(X - m, axis=1)
+        m = (X / r[:, None]).sum(axis=0) / (1 / r).sum()
+    u = (X - m) / np.linalg.norm(X - m, axis=1)[:, None]
+    V = np.linalg.svd(u, full_matrices=False)[2][:k]
+    chi = np.sqrt(stats.chi2.ppf(level, k))
+    grow = level / stats.chi2.cdf(chi**2, k + 2)
+
+    def excess(m, V, deviation=None):
+        T = (X - m) @ V.T
+        od = np.linalg.norm(X - m - T @ V, axis=1)
+        middle = 0
+        if deviation is None:
+            middle = np.median(T, axis=0)
+            deviation = stats.median_abs_deviation(T, axis=0, scale="normal")
+        sd = np.linalg.norm((T - middle) / deviation, axis=1)
+        return np.maximum(sd / chi, od / cut(od, level))
+
+    found = excess(m, V)
+    keep, seen = found <= np.sort(found)[len(X) // 2], []
+    for number in range(20):
+        seen.append(keep)
+        m = X[keep].mean(axis=0)
+        _, s, V = np.linalg.svd(X[keep] - m, full_matrices=False)
+        V, values = V[:k], grow * s[:k] ** 2 / (keep.sum() - 1)
+        found = excess(m, V, None if number == 0 else np.sqrt(values))
+        new = found <= max(1, np.sort(found)[len(X) // 2])
+        if any(np.array_equal(new, old) for old in seen):
+            return new, u
+        keep = new
+    return keep, u
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize(("n", "p", "share"), [(120, 6, 0.1), (81, 12, 0.35), (40, 90, 0.1)])
+def test_the_definition_in_forty_lines(design, n, p, share):
+    X, _, _ = table(n + p, n, p, share, design)
+    keep, u = naive(X, 2)
+    model = mercer.RobustPCA(2).fit(X)
+    np.testing.assert_array_equal(model.weights_ > 0, keep)
+    kept = X[keep]
+    s, V = np.linalg.svd(kept - kept.mean(axis=0), full_matrices=False)[1:]
+    assert sine(model.components_, V[:2]) < 1e-8
+    np.testing.assert_allclose(model.mean_, kept.mean(axis=0), rtol=1e-8)
+    np.testing.assert_allclose(
+        model.explained_variance_,
+        s[:2] ** 2 / (len(kept) - 1) * model.consistency_,
+        rtol=1e-8,
+    )
+    signs = np.linalg.svd(u, full_matrices=False)[2][:2]
+    assert sine(mercer.RobustPCA(2, method="spherical").fit(X).components_, signs) < 1e-7
+
+
+def test_the_axes_that_judge():
+    assert axes_wanted(3, (100, 10)) == (3, 3)
+    assert axes_wanted(30, (40, 50)) == (10, 10)  # a quarter of the rows
+    assert axes_wanted(None, (1000, 50)) == (10, 10)
+    assert axes_wanted(None, (3, 50)) == (1, 1)
+    assert axes_wanted(0.9, (100, 20)) == (20, 20)
+    assert axes_wanted(0.9, (30, 20)) == (15, 15)
+
+
+def test_half_of_the_rows_always_stays():
+    law = Orthogonal(1.0, 0.0, 0.99, 0.0)
+    judged = Judged(np.full(6, 9.0), np.arange(6.0), 3.0, law)
+    rows = Table(in_memory(np.eye(6)), None, 0.99, 0.0, 1e9)
+    np.testing.assert_array_equal(rows.clean(judged), [1, 1, 1, 1, 0, 0])
+    heavy = dataclasses.replace(rows, weights=np.array([1.0, 1, 1, 1, 9, 1]))
+    np.testing.assert_array_equal(heavy.clean(judged), [1, 1, 1, 1, 1, 0])
+    quiet = dataclasses.replace(rows, quiet=np.arange(6) > 1)
+    np.testing.assert_array_equal(quiet.clean(judged), [1, 1, 1, 1, 1, 1])
+
+
+def test_rounds_end_and_say_whether_they_settled():
+    X, _, clean = table(0, 200, 8, 0.2, "cluster")
+    rows = Table(in_memory(X), None, 0.99, 0.0, 1e9)
+    begun = sphere(rows, PCA(2), False, None, warns=True)
+    ended = reweighted(begun, 2, PCA(2))
+    assert ended.settled
+    assert 2 <= ended.rounds <= 10
+    assert not ended.clean[~clean].any()
+    assert ended.clean[clean].mean() > 0.95
+
+
+def test_medians_of_coordinates_need_no_more_memory_than_allowed():
+    X, _, _ = table(1, 100, 6, 0.1, "radial")
+    few, many = (Table(in_memory(X), None, 0.99, 0.0, memory) for memory in (1.0, 1e9))
+    begun = sphere(many, PCA(5), False, None, warns=True)
+    by_one, at_once = (one.spread(begun.centring, begun.axes) for one in (few, many))
+    np.testing.assert_allclose(by_one, at_once, rtol=1e-10, atol=1e-12)
+
+
+def test_rows_equal_to_most_others_say_nothing_of_the_spread():
+    rng = np.random.default_rng(2)
+    X = np.r_[np.zeros((60, 3)), rng.normal(size=(40, 3)) * [5, 1, 0.1]]
+    begun = sphere(Table(in_memory(X), None, 0.99, 0.0, 1e9), PCA(3), False, None, warns=True)
+    assert begun.table.quiet.sum() == 60
+    np.testing.assert_allclose(begun.deviation, [5, 1, 0.1], rtol=0.4)
+    still = Table(in_memory(np.ones((9, 2))), None, 0.99, 0.0, 1e9)
+    with pytest.raises(InputError, match="the data has no variance\n"):
+        sphere(still, PCA(1), False, None, warns=True)

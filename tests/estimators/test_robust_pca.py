@@ -1,0 +1,314 @@
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from robust_data import DESIGNS, plain_axes, sine, table
+
+import mercer
+from mercer.errors import InputError, MercerError, NotSupportedError
+from mercer.sources import scan
+
+SHAPES = [(1000, 10), (200, 50), (60, 300)]
+METHODS = ["reweighted", "spherical"]
+each_method = pytest.mark.parametrize("method", METHODS)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize(("n", "p"), SHAPES)
+def test_ten_per_cent_of_gross_outliers_do_not_turn_the_axes(n, p, design):
+    """Within twice the error of the clean rows, where plain PCA is off by more than 30°."""
+    for seed in range(3):
+        X, truth, clean = table(seed, n, p, 0.1, design)
+        error = sine(plain_axes(X[clean], 2), truth)
+        assert sine(plain_axes(X, 2), truth) > 0.5
+        model = mercer.RobustPCA(2).fit(X)
+        assert sine(model.components_, truth) <= 2 * error
+        assert set(np.flatnonzero(~clean)) <= set(model.outliers_)
+        assert np.mean(model.weights_[clean]) > 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize(("n", "p"), SHAPES)
+def test_ten_per_cent_over_many_seeds(n, p, design):
+    for seed in range(100, 140):
+        X, truth, clean = table(seed, n, p, 0.1, design)
+        error = sine(plain_axes(X[clean], 2), truth)
+        assert sine(mercer.RobustPCA(2).fit(X).components_, truth) <= 2 * error
+
+
+@pytest.mark.parametrize("design", ["cluster", "radial", "leverage"])
+@pytest.mark.parametrize(("n", "p"), [*SHAPES, (50, 500)])
+def test_forty_per_cent_do_not_either(n, p, design):
+    X, truth, clean = table(1, n, p, 0.4, design)
+    error = sine(plain_axes(X[clean], 2), truth)
+    model = mercer.RobustPCA(2).fit(X)
+    assert sine(plain_axes(X, 2), truth) > 0.5
+    assert sine(model.components_, truth) <= 2 * error
+    assert set(np.flatnonzero(~clean)) <= set(model.outliers_)
+
+
+def test_clean_normal_rows_lose_little():
+    """The squared error of the axes is at most 1/0.85 of that of plain PCA."""
+    robust, plain = [], []
+    for seed in range(60):
+        X, truth, _ = table(seed, 200, 10, 0.0, "cluster")
+        robust.append(sine(mercer.RobustPCA(2).fit(X).components_, truth))
+        plain.append(sine(plain_axes(X, 2), truth))
+    assert np.mean(np.square(plain)) / np.mean(np.square(robust)) >= 0.85
+
+
+@each_method
+def test_the_model_moves_with_the_rows(method):
+    X, _, _ = table(5, 120, 6, 0.15, "radial")
+    model = mercer.RobustPCA(2, method=method).fit(X)
+    rng = np.random.default_rng(0)
+    turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    order = rng.permutation(120)
+    for Y, turned, unit in [
+        (X @ turn, turn, 1.0),
+        (X[order], np.eye(6), 1.0),
+        (X * 1e3 - 5e3, np.eye(6), 1e3),
+        (X * 1e-150, np.eye(6), 1e-150),
+        (X * 1e150, np.eye(6), 1e150),
+    ]:
+        with np.errstate(all="ignore"):
+            other = mercer.RobustPCA(2, method=method).fit(Y)
+        assert sine(other.components_, model.components_ @ turned) < 1e-8
+        np.testing.assert_allclose(
+            np.sqrt(other.explained_variance_ / model.explained_variance_), unit, rtol=1e-7
+        )
+        same = order if unit == 1 and turned is not turn else slice(None)
+        np.testing.assert_array_equal(other.weights_, model.weights_[same])
+        np.testing.assert_allclose(
+            other.score_distance_, model.score_distance_[same], rtol=1e-6
+        )
+
+
+@each_method
+@pytest.mark.parametrize("standardize", [False, True])
+def test_counts_are_rows_that_stand_so_often(method, standardize):
+    X, _, _ = table(6, 90, 5, 0.15, "leverage")
+    counts = np.random.default_rng(0).integers(0, 4, 90)
+    once = mercer.RobustPCA(2, method=method, standardize=standardize)
+    often = mercer.RobustPCA(2, method=method, standardize=standardize)
+    once.fit(X, sample_weight=counts)
+    often.fit(np.repeat(X, counts, axis=0))
+    np.testing.assert_allclose(once.components_, often.components_, atol=1e-9)
+    np.testing.assert_allclose(once.mean_, often.mean_, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(once.explained_variance_, often.explained_variance_, rtol=1e-8)
+    np.testing.assert_array_equal(np.repeat(once.weights_, counts), often.weights_)
+
+
+@each_method
+@pytest.mark.parametrize(
+    ("offset", "dtype"), [(1e8, float), (0, np.float32), (1e3, np.float32)]
+)
+def test_far_from_zero_and_in_float32(method, offset, dtype):
+    X, _, _ = table(7, 150, 6, 0.1, "cluster")
+    X = np.round(X * 64) / 64  # exact at 1e8 too
+    model = mercer.RobustPCA(2, method=method).fit(X)
+    other = mercer.RobustPCA(2, method=method).fit((X + offset).astype(dtype))
+    assert other.components_.dtype == dtype
+    tolerance = 1e-9 if dtype is float else 1e-4
+    assert sine(other.components_, model.components_) < tolerance
+    np.testing.assert_array_equal(other.weights_, model.weights_)
+    np.testing.assert_allclose(
+        other.explained_variance_, model.explained_variance_, rtol=10 * tolerance
+    )
+
+
+@each_method
+def test_a_row_beyond_all_measure(method):
+    X, truth, _ = table(8, 100, 5, 0.0, "cluster")
+    clean = sine(mercer.RobustPCA(2, method=method).fit(X[1:]).components_, truth)
+    X[0] = [1e200, -1e200, 1e150, 0, 0]
+    model = mercer.RobustPCA(2, method=method).fit(X)
+    assert sine(model.components_, truth) < 1.5 * clean
+    assert 0 in model.outliers_
+
+
+def test_files_frames_and_sparse_rows_give_the_same_model(tmp_path):
+    X, _, _ = table(9, 200, 5, 0.1, "radial")
+    X = np.round(X * 8) / 8
+    X[np.abs(X) < 1] = 0
+    model = mercer.RobustPCA(2).fit(X)
+    np.save(tmp_path / "x.npy", X)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    forms = [tmp_path / "x.npy", tmp_path / "x.csv", frame, scipy.sparse.csr_array(X)]
+    for form in forms:
+        other = mercer.RobustPCA(2).fit(form)
+        assert sine(other.components_, model.components_) < 1e-8
+        np.testing.assert_array_equal(other.outliers_, model.outliers_)
+        np.testing.assert_allclose(other.distances(form), model.distances(X), rtol=1e-8)
+    assert list(other.get_feature_names_out()) == ["robustpca0", "robustpca1"]
+    source = scan(tmp_path / "x.npy")
+    mercer.RobustPCA(2).fit(source)
+    assert source.walks <= 40
+    blocks = mercer.RobustPCA(2, memory="1MB").fit(scan(tmp_path / "x.npy"))
+    assert blocks.transform(tmp_path / "x.npy").shape == (200, 2)
+    assert blocks.n_samples_ == 200
+
+
+@each_method
+def test_new_rows_are_judged_as_those_of_the_fit(method, tmp_path):
+    X, _, _ = table(10, 150, 6, 0.1, "cluster")
+    model = mercer.RobustPCA(2, method=method, standardize=True, whiten=True).fit(X)
+    score, orthogonal = model.distances(X)
+    np.testing.assert_allclose(score, model.score_distance_, rtol=1e-9)
+    np.testing.assert_allclose(orthogonal, model.orthogonal_distance_, rtol=1e-9)
+    np.testing.assert_array_equal(np.flatnonzero(model.is_outlier(X)), model.outliers_)
+    np.testing.assert_allclose(score, np.linalg.norm(model.transform(X), axis=1), rtol=1e-8)
+    mercer.save(model, tmp_path / "robust.mercer")
+    again = mercer.load(tmp_path / "robust.mercer")
+    np.testing.assert_array_equal(again.distances(X), model.distances(X))
+    np.testing.assert_array_equal(again.outliers_, model.outliers_)
+    far = model.mean_ + 1e3 * model.scale_
+    assert model.is_outlier(far[None]).all()
+    assert not model.is_outlier(model.mean_[None]).any()
+    bad = np.array([[1, np.nan, 1, 1, 1, 1]])
+    with pytest.raises(InputError, match="row 0, column 1"):
+        model.distances(bad)
+    streamed = model.distances(iter([X[:70], X[70:]]))
+    np.testing.assert_allclose(streamed, model.distances(X), rtol=1e-12)
+    with pytest.raises(InputError, match="infinity in row 150 of a stream"):
+        model.distances(iter([X, bad]))
+
+
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+def test_rows_off_a_plane_that_holds_the_others(shift):
+    rng = np.random.default_rng(11)
+    plane = np.linalg.qr(rng.normal(size=(6, 2)))[0].T
+    X = rng.normal(size=(100, 2)) * [3, 2] @ plane + shift
+    X[:30] += rng.normal(size=(30, 6)) * 5
+    for k in (1, 2, 4):
+        model = mercer.RobustPCA(k).fit(X)
+        assert model.rank_ == min(k, 2)
+        if k >= 2:
+            assert sine(model.components_[:2], plane) < 1e-10
+            assert set(range(30)) <= set(model.outliers_)
+            assert np.mean(model.weights_[30:]) > 0.9
+            assert model.noise_variance_ == pytest.approx(0, abs=1e-12)
+
+
+def test_equal_rows_constant_columns_and_zero_medians():
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(100, 4)) * [5, 2, 1, 0] + 7
+    X[:45] = X[0]
+    model = mercer.RobustPCA(2).fit(X)
+    assert model.components_[:, 3].tolist() == [0, 0]
+    X[:70] = X[0]
+    X[-3:, 2] += 500
+    model = mercer.RobustPCA(2).fit(X)
+    assert set(model.outliers_) >= {97, 98, 99}
+    assert not set(model.outliers_) & set(range(70))
+    assert model.explained_variance_[0] > 0.1
+    counts = np.random.default_rng(0).poisson(0.05, (300, 8))  # most rows are zero
+    assert np.isfinite(mercer.RobustPCA(2).fit(counts).explained_variance_).all()
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_nothing_but_outliers_in_a_column(standardize):
+    rng = np.random.default_rng(13)
+    X = rng.normal(size=(100, 3)) * [3, 1, 0]
+    X[:8, 2] = 50
+    model = mercer.RobustPCA(1, standardize=standardize)
+    if standardize:
+        with pytest.warns(mercer.DataWarning, match="constant columns"):
+            model.fit(X)
+    else:
+        model.fit(X)
+    assert set(range(8)) <= set(model.outliers_)
+    assert model.components_[0, 2] == 0
+
+
+@each_method
+def test_constant_columns_are_not_standardised(method):
+    X = np.random.default_rng(19).normal(size=(50, 3)) * [3, 1, 0] + 2
+    with pytest.warns(mercer.DataWarning, match=r"constant columns(.|\n)*columns: 2"):
+        model = mercer.RobustPCA(2, method=method, standardize=True).fit(X)
+    assert model.components_[:, 2].tolist() == [0, 0]
+    assert np.isfinite(model.scale_).all()
+
+
+def test_how_many_axes():
+    rng = np.random.default_rng(14)
+    X = rng.normal(size=(400, 6)) * [8, 6, 1, 1, 1, 1]
+    X[:40, 5] += 100
+    model = mercer.RobustPCA(0.9).fit(X)
+    assert model.n_components_ == model.n_judging_ == 2
+    assert mercer.RobustPCA(0.9, method="spherical").fit(X).n_components_ == 2
+    everything = mercer.RobustPCA().fit(X)
+    assert everything.n_components_ == 6
+    assert everything.n_judging_ == 2
+    assert set(range(40)) <= set(everything.outliers_)
+    wide = mercer.RobustPCA(20).fit(X.reshape(60, 40))
+    assert wide.n_judging_ == 15
+    bad = rng.normal(size=(20, 30))
+    bad[:8] *= 1e3
+    with pytest.raises(InputError, match="fewer rows count than components"):
+        mercer.RobustPCA(18).fit(bad)
+
+
+def test_outlying_rows_are_named(caplog):
+    X, _, clean = table(15, 100, 5, 0.2, "cluster")
+    with caplog.at_level(logging.INFO, "mercer"):
+        model = mercer.RobustPCA(2).fit(X)
+    assert model.outliers_.dtype.kind == "i"
+    assert np.all(np.diff(model.outliers_) > 0)
+    assert np.all(model.weights_[model.outliers_] == 0)
+    assert model.weights_.sum() == 100 - len(model.outliers_)
+    told = [r.getMessage() for r in caplog.records if "are outlying" in r.getMessage()]
+    first = ", ".join(map(str, model.outliers_[:10]))
+    assert told == [
+        f"robust: {len(model.outliers_)} of 100 rows are outlying: {first}"
+        f" and {len(model.outliers_) - 10} more"
+    ]
+    assert len(model.outliers_) >= np.sum(~clean)
+
+
+def test_what_is_refused():
+    X = np.random.default_rng(16).normal(size=(30, 3))
+    with pytest.raises(InputError, match="read many times"):
+        mercer.RobustPCA(1).fit(iter([X, X]))
+    with pytest.raises(NotSupportedError, match="checkpoint"):
+        mercer.RobustPCA(1).fit(X, checkpoint="fit.mercer")
+    with pytest.raises(NotSupportedError, match="rows themselves"):
+        mercer.RobustPCA.from_covariance(np.eye(2), np.zeros(2), 9)
+    with pytest.raises(MercerError, match="no variance"):
+        mercer.RobustPCA(1).fit(np.ones((9, 3)))
+    for bad in ({"method": "median"}, {"level": 0.4}, {"level": 1.0}, {"n_components": "mle"}):
+        with pytest.raises(InputError):
+            mercer.RobustPCA(**bad).fit(X)
+    assert not hasattr(mercer.RobustPCA(), "partial_fit")
+    with pytest.raises(InputError, match="must be between 1 and"):
+        mercer.RobustPCA(5).fit(X)
+    X[4, 1] = np.inf
+    with pytest.raises(InputError, match="row 4, column 1"):
+        mercer.RobustPCA(1).fit(X)
+
+
+def test_rows_in_parts_are_refused_and_projected():
+    dask = pytest.importorskip("dask.array")
+    X, _, _ = table(17, 60, 4, 0.1, "radial")
+    model = mercer.RobustPCA(2).fit(X)
+    parts = dask.from_array(X, chunks=(20, 4))
+    with pytest.raises(NotSupportedError, match="rows in parts are not judged"):
+        mercer.RobustPCA(2).fit(parts)
+    with pytest.raises(NotSupportedError, match="rows in parts are not judged"):
+        model.distances(parts)
+    np.testing.assert_allclose(model.transform(parts), model.transform(X), rtol=1e-9)
+
+
+def test_coordinates_leave_as_onnx(tmp_path):
+    pytest.importorskip("onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, _, _ = table(18, 60, 4, 0.1, "radial")
+    model = mercer.RobustPCA(2, standardize=True, whiten=True).fit(X)
+    mercer.export_onnx(model, tmp_path / "robust.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "robust.onnx")
+    (found,) = session.run(None, {session.get_inputs()[0].name: X})
+    np.testing.assert_allclose(found, model.transform(X), atol=1e-12)

@@ -1,0 +1,127 @@
+import decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+
+from mercer import PCA, KernelPCA
+from mercer.errors import InputError
+from mercer.estimators._weights import added_up, cut_along, twins
+from mercer.kernels import RBF
+
+
+def test_weights_follow_the_blocks():
+    blocks = [np.zeros((3, 2)), np.zeros((1, 2)), [[0, 0], [0, 0]]]
+    cut = [list(part) for _, part in cut_along(blocks, [1, 2, 3, 4, 5, 6])]
+    assert cut == [[1, 2, 3], [4], [5, 6]]
+    assert [part for _, part in cut_along(blocks, None)] == [None] * 3
+
+
+@pytest.mark.parametrize("count", [4, 5, 7])
+def test_there_is_one_weight_for_every_row(count):
+    blocks = [np.zeros((3, 2)), scipy.sparse.csr_array((3, 2))]
+    with pytest.raises(InputError, match="one number per row") as error:
+        list(cut_along(blocks, np.ones(count)))
+    assert f"{count} weights, 6 rows" in str(error.value)
+    assert str(error.value).count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [([1, 2, -1], "at row 2"), ([1, np.nan, 1], "at row 1"), (np.ones((3, 1)), "per row")],
+)
+def test_weights_are_looked_at_before_the_first_block(weights, words):
+    def never():
+        raise AssertionError
+        yield
+
+    with pytest.raises(InputError, match=words):
+        list(cut_along(never(), weights))
+
+
+@pytest.mark.parametrize("hold", [np.asarray, scipy.sparse.csr_array])
+def test_twins_are_found_whatever_the_sign_of_zero(hold):
+    rows = np.array([[1.0, 0.0], [2, 3], [1, -0.0], [0, 1], [2, 3], [1, 0]])
+    first, sets = twins(hold(rows))
+    np.testing.assert_array_equal(first, [0, 1, 3])
+    np.testing.assert_array_equal(sets, [0, 1, 0, 2, 1, 0])
+    np.testing.assert_array_equal(added_up(np.arange(6.0), sets, 3), [7, 5, 3])
+    assert twins(hold(rows[[0, 1, 3]])) is None
+
+
+def test_rows_of_many_blocks_are_told_apart(rng):
+    rows = rng.standard_normal((5000, 3))
+    assert twins(rows) is None
+    first, sets = twins(rows[np.r_[:5000, 4999, 0]])
+    np.testing.assert_array_equal(first, np.arange(5000))
+    np.testing.assert_array_equal(sets[-2:], [4999, 0])
+
+
+def test_a_twin_does_not_tell_the_row_that_is_held_out(rng):
+    """A table that stands twice has the errors of the table: nothing is learned by heart."""
+    X = rng.standard_normal((60, 3))
+    one, two = (KernelPCA(2, kernel=RBF(1.5)).fit(T) for T in (X, np.repeat(X, 2, axis=0)))
+    for name, error in one.preimage_errors_.items():
+        assert two.preimage_errors_[name] == pytest.approx(error, rel=1e-6)
+    assert one.preimage_ == two.preimage_
+
+
+def test_few_rows_that_stand_often_are_few(rng):
+    X = np.repeat(rng.standard_normal((6, 3)), 4, axis=0)
+    model = KernelPCA(2, kernel=RBF(1.5)).fit(X)
+    assert model.preimage_errors_ == {}
+    assert model.inverse_transform(model.transform(X)).shape == X.shape
+
+
+COUNTS = [1, 2, 0, 3, 1, 2]
+FORMS = {
+    "tuple": tuple,
+    "int8": lambda w: np.array(w, np.int8),
+    "float32": lambda w: np.array(w, np.float32),
+    "objects": lambda w: np.array(w, object),
+    "decimals": lambda w: [decimal.Decimal(one) for one in w],
+    "pandas": lambda w: pd.Series(w, index=list("fedcba")),
+    "nullable": lambda w: pd.Series(w, dtype="Int64"),
+    "polars": pl.Series,
+    "memory": lambda w: memoryview(np.array(w)),
+    "a mask of nothing": lambda w: np.ma.masked_array(w, [False] * 6),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_weights_in_any_form_are_read_by_position(form):
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    wanted = PCA(2).fit(X, sample_weight=COUNTS).explained_variance_
+    given = FORMS[form](COUNTS)
+    found = PCA(2).fit(X, sample_weight=given).explained_variance_
+    np.testing.assert_array_equal(found, wanted)
+    model = KernelPCA(2, kernel=RBF(1.0)).fit(X, sample_weight=given)
+    other = KernelPCA(2, kernel=RBF(1.0)).fit(X, sample_weight=COUNTS)
+    np.testing.assert_array_equal(model.eigenvalues_, other.eigenvalues_)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (pd.Series([1, None, 2, 1, 1, 1], dtype="Int64"), "nan at row 1|row 1 of Series"),
+        (pl.Series([1, 1, None, 1, 1, 1]), "nan at row 2"),
+        (pl.Series([1.0, 1, 1, -2, 1, 1]), "-2.0 at row 3"),
+        ([1, 1, 1, 1, np.inf, 1], "inf at row 4"),
+        (np.ma.masked_array(np.ones(6), np.arange(6) == 5), "nan at row 5"),
+        (["1"] * 6, "no real number at row 0 of list"),
+        (np.array([1, 1, "1", 1, 1, 1], object), "no real number at row 2"),
+        (np.ones(6, "m8[s]"), "must be numbers"),
+        (2.0, "one number per row"),
+        (iter([1] * 6), "must be numbers"),
+    ],
+    ids=range(10),
+)
+def test_what_is_no_weight_is_named_by_its_row(wrong, words):
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    for model in (PCA(2), KernelPCA(2, kernel=RBF(1.0))):
+        for act in (model.fit, model.partial_fit):
+            with pytest.raises(InputError, match=words) as error:
+                act(X, sample_weight=wrong)
+            assert str(error.value).count("\n") == 2

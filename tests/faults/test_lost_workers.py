@@ -1,0 +1,114 @@
+"""A worker of a cluster that is killed costs time, and not a bit of the result."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+
+from forced import FORCED
+
+PARTS = 12
+
+
+@pytest.fixture(scope="module")
+def workers():
+    """Two worker processes that are started again when they die."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit="2GB", dashboard_address=":0"
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def generated(folder):
+    """Return an array whose parts take their time, and leave a file when they are made."""
+    import dask.array as da
+
+    def chunk(block_info=None):
+        number = block_info[None]["chunk-location"][0]
+        time.sleep(0.02)
+        (folder / f"{number}-{time.monotonic_ns()}").touch()
+        some = np.random.default_rng(number).standard_normal((625, 100))
+        return np.tile(some * 0.8 ** np.arange(100), (10, 1)) + 7 * number
+
+    return da.map_blocks(
+        chunk, chunks=((6_250,) * PARTS, (100,)), dtype=float, meta=np.empty((0, 0))
+    )
+
+
+class Killer:
+    """Kills a worker with SIGKILL once so many parts have been made."""
+
+    def __init__(self, client, folder, after):
+        self.victim = next(iter(client.run(os.getpid).values()))
+        self.folder, self.after, self.killed = folder, after, False
+        self.thread = threading.Thread(target=self.wait)
+        self.ended = threading.Event()
+
+    def wait(self):
+        while not self.ended.wait(0.002):
+            if sum(1 for _ in self.folder.iterdir()) >= self.after:
+                os.kill(self.victim, signal.SIGKILL)
+                self.killed = True
+                return
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+
+def bits(model):
+    arrays = (model.components_, model.explained_variance_, model.mean_, model.noise_variance_)
+    return [np.asarray(array).tobytes() for array in arrays]
+
+
+def disturbed(workers, folder, path, share):
+    """Return the undisturbed fit and the one during which a worker was killed."""
+    for name in ("calm", "stormy"):
+        (folder / name).mkdir()
+    workers.wait_for_workers(2)
+    calm = FORCED[path](4).fit(generated(folder / "calm"))
+    made = sum(1 for _ in (folder / "calm").iterdir())
+    assert made == PARTS * calm.plan_.chosen.passes or path == "krylov"
+    assert made <= PARTS * calm.plan_.chosen.passes  # nothing was read more often than planned
+    with Killer(workers, folder / "stormy", max(2, int(share * made))) as killer:
+        stormy = FORCED[path](4).fit(generated(folder / "stormy"))
+    assert killer.killed
+    return calm, stormy
+
+
+@pytest.mark.parametrize("path", ["gram"])
+def test_a_killed_worker_costs_no_bit(workers, tmp_path, path):
+    calm, stormy = disturbed(workers, tmp_path, path, 0.4)
+    assert bits(stormy) == bits(calm)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["gram", "krylov", "svd"])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_killed_at_any_moment(workers, tmp_path, path, share):
+    calm, stormy = disturbed(workers, tmp_path, path, share)
+    assert bits(stormy) == bits(calm)
+
+
+@pytest.mark.usefixtures("workers")
+def test_one_cluster_and_local_threads_give_the_same_bits(tmp_path):
+    import dask
+
+    X = generated(tmp_path)
+    with dask.config.set(scheduler="threads", num_workers=3):
+        here = FORCED["gram"](4).fit(X)
+    assert bits(here) == bits(FORCED["gram"](4).fit(X))
