@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         save,
     )
     from mercer.sources import scan
-    from mercer.studies import tune
+    from mercer.studies import how_many, tune
 
 __version__ = "0.1.0"
 
@@ -42,6 +42,7 @@ __all__ = [
     "__version__",
     "errors",
     "export_onnx",
+    "how_many",
     "load",
     "plan",
     "progress",
@@ -61,6 +62,7 @@ _HOME = {
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
     "export_onnx": "mercer.estimators",
+    "how_many": "mercer.studies",
     "load": "mercer.estimators",
     "plan": "mercer.estimators",
     "progress": "mercer.estimators",

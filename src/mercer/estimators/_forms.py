@@ -57,7 +57,6 @@ _PLAIN: tuple[type, ...] = (
     Plan,
     Problem,
     Radial,
-    selection.Rule,
     Stored,
     Stream,
     Widened,
@@ -160,6 +159,7 @@ def _random_state(parts: dict[str, Any]) -> np.random.RandomState:
 FORMS: dict[str, Form] = {
     **{kind.__name__.lstrip("_"): Form.of(kind) for kind in _PLAIN},
     "ComponentChoice": Form.of(selection.Choice),
+    "ComponentRule": Form.of(selection.Rule),
     "Engine": of_estimator(_Engine),
     "LandmarkSums": _form(LandmarkSums, "landmarks dtype count t raw_trace rows shift p q"),
     "RunningMoments": _form(
