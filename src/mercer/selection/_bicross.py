@@ -16,7 +16,10 @@ _ENOUGH = 1.25  # rows per column from which the noise of a column can be told
 _PLENTY = 3.0  # rows per squared number of columns from which a model of factors must confirm
 _SETTLED = 0.3  # of the sampling error: the noise sizes are then known well enough
 _CERTAIN = 1.645  # one-sided 5 % of the normal law
-_CORNERS = ((0, 1, 0, 1), (0, 1, 1, 0), (1, 0, 0, 1), (1, 0, 1, 0))  # i, o, A, B
+# i, o, A, B: the first two hold out every row and column once, all four every cell.
+_CORNERS = ((0, 1, 0, 1), (1, 0, 1, 0), (0, 1, 1, 0), (1, 0, 0, 1))
+_ALL_CORNERS = 128  # columns up to which all four are held out
+_SMALL = 128  # order up to which all eigenpairs cost no more than few
 _NOTHING = 1e-12  # of the largest eigenvalue: a direction that is not there
 
 
@@ -70,9 +73,10 @@ def bi_cross_validation(
     Rows are split in halves i (held out) and o, columns in A (held out) and B. With
     G_o[B, B] = VΛVᵀ, X̂_A = X_B·W_k, W_k = V_kΛ_k⁻¹V_kᵀG_o[B, A], and
     error(k) = tr G_i[A, A] - 2⟨W_k, G_i[B, A]⟩ + ⟨W_k, G_i[B, B]W_k⟩: the errors of
-    [Owen2009]_ with 2 by 2 folds, exact, without the data. All four corners are held out in
-    turn, for one or more splits of the columns. A k counts only if ⟨W_k, G_i[B, A]⟩ is
-    beyond what independent halves would give, so that 0 is an answer for few columns too.
+    [Owen2009]_ with 2 by 2 folds, exact, without the data. Corners are held out in turn,
+    all four up to 128 columns, for one or more splits of the columns. A k counts only if
+    ⟨W_k, G_i[B, A]⟩ is beyond what independent halves would give, so that 0 is an answer for
+    few columns too.
 
     Columns are taken in units of their noise, √(1/(G⁻¹)_jj), where rows are enough to know
     it: otherwise, with noise that differs by column, further components improve the
@@ -152,8 +156,10 @@ def _consistent(
 
 
 def _scaled(half: Half, noise: Array) -> Half:
-    root = np.sqrt(noise)
-    return Half(half.gram / root / root[:, None], half.rows)
+    inverse = 1 / np.sqrt(noise)
+    gram = half.gram * inverse
+    gram *= inverse[:, None]
+    return Half(gram, half.rows)
 
 
 def _errors(first: Half, second: Half, orders: list[Array], wide: bool) -> BiCross:
@@ -173,12 +179,13 @@ def _over_splits(
 ) -> tuple[Array, Array]:
     """Return the errors and the evidence (most + 1,), over all splits and corners."""
     halves = (first, second)
+    corners = _CORNERS if len(orders[0]) <= _ALL_CORNERS else _CORNERS[:2]
     errors, evidence, whole = np.zeros(most + 1), np.zeros(most + 1), 0.0
     with quiet_blas(len(orders[0]) // 2):
         for order in orders:
             cut = len(order) // 2
             grams = [_ordered(half.gram, order, cut if wide else 0) for half in halves]
-            for i, o, a, b in _CORNERS:
+            for i, o, a, b in corners:
                 sides = [slice(None, cut), slice(cut, None)]
                 size, gain, z = _corner(
                     grams[i], grams[o], halves[i].rows - 1, sides[a], sides[b], most
@@ -186,7 +193,7 @@ def _over_splits(
                 errors -= gain
                 evidence += z
                 whole += size
-    return (errors + whole) / max(whole, 1e-300), evidence / (len(orders) * len(_CORNERS))
+    return (errors + whole) / max(whole, 1e-300), evidence / (len(orders) * len(corners))
 
 
 def _ordered(gram: Array, order: Array, centre: int) -> Array:
@@ -205,10 +212,7 @@ def _corner(
     """Return tr G_i[A, A], the gain of every k over k = 0, and its evidence."""
     order = other[b, b].shape[0]
     few = min(most, order)
-    values, axes = scipy.linalg.eigh(
-        other[b, b], subset_by_index=[order - few, order - 1], check_finite=False
-    )
-    values, axes = values[::-1], axes[:, ::-1]
+    values, axes = _leading(other[b, b], few)
     alive = values > max(_NOTHING * values[0], 1e-300)
     turned = axes.T @ held[b, b] @ axes
     weights = (axes.T @ other[b, a]) * np.where(alive, 1 / np.where(alive, values, 1), 0)[
@@ -219,6 +223,18 @@ def _corner(
     spread = _leading_sums(turned * (weights @ held[a, a] @ weights.T)) / freedom
     z = product / np.sqrt(np.maximum(spread, 1e-300))
     return float(np.trace(held[a, a])), _from_zero(2 * product - square), _from_zero(z)
+
+
+def _leading(matrix: Array, few: int) -> tuple[Array, Array]:
+    """Return the largest eigenvalues, descending, and their vectors."""
+    order = len(matrix)
+    if order <= _SMALL:
+        values, axes = np.linalg.eigh(matrix)
+        return values[::-1][:few], axes[:, ::-1][:, :few]
+    values, axes = scipy.linalg.eigh(
+        matrix, subset_by_index=[order - few, order - 1], check_finite=False
+    )
+    return values[::-1], axes[:, ::-1]
 
 
 def _leading_sums(table: Array) -> Array:

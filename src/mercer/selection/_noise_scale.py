@@ -26,9 +26,10 @@ def partial_variances(gram: Array) -> Array:
     scale = np.where(alive, np.sqrt(np.where(alive, squares, 1.0)), 1.0)
     correlations = gram / scale / scale[:, None]
     correlations[np.diag_indices(len(gram))] = 1.0 + _RIDGE
-    lower = scipy.linalg.cholesky(correlations, lower=True, check_finite=False)
-    inverse = scipy.linalg.solve_triangular(lower, np.eye(len(gram)), lower=True)
-    return np.where(alive, squares / np.sum(inverse**2, axis=0), 1.0)
+    lower = np.linalg.cholesky(correlations)
+    # The transpose is the order that LAPACK writes in: Lᵀ is inverted as an upper triangle.
+    inverse, _ = scipy.linalg.lapack.dtrtri(lower.T, lower=0, overwrite_c=1)
+    return np.where(alive, squares / np.einsum("ij,ij->i", inverse, inverse), 1.0)
 
 
 def unique_variances(gram: Array, k: int, start: Array, tol: float) -> Array:
