@@ -6,9 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import cluster, kernel, outofcore, runner, scale, table
+from benchmarks import cluster, kernel, missing, outofcore, runner, scale, table
 from benchmarks.cases import GROUPS, select
+from benchmarks.missing_rivals import FILLERS
 from benchmarks.rivals import RIVALS
+
+OTHERS = ("all", "kernel", "scale", "outofcore", "cluster", "missing", "table")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -17,14 +20,15 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks",
         description="Time, weigh and check PCA rivals; write JSON; make the docs table.",
     )
-    options.add_argument(
-        "command", choices=(*GROUPS, "all", "kernel", "scale", "outofcore", "cluster", "table")
-    )
+    options.add_argument("command", choices=(*GROUPS, *OTHERS))
     options.add_argument("--case", default="*", help="shell pattern of case names")
-    options.add_argument("--rivals", nargs="+", choices=tuple(RIVALS), default=None)
+    options.add_argument("--rivals", nargs="+", choices=(*RIVALS, *FILLERS), default=None)
     options.add_argument("--quick", action="store_true", help="small shapes, one repeat")
     options.add_argument(
         "--weigh-ours-only", action="store_true", help="do not watch the memory of rivals"
+    )
+    options.add_argument(
+        "--limit", type=float, default=missing.LIMIT, help="seconds of a slow rival of missing"
     )
     options.add_argument("--list", action="store_true", help="only name the cases")
     options.add_argument("--out", type=Path, default=None, help="JSON result file")
@@ -47,6 +51,11 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "outofcore":
         outofcore.run(given.out or runner.FOLDER / "results" / "outofcore.json", given.case)
         return 0
+    if given.command == "missing":
+        name = "partial-missing.json" if given.quick else "missing.json"
+        out = given.out or runner.FOLDER / "results" / name
+        missing.run(out, given.case, names=given.rivals, quick=given.quick, limit=given.limit)
+        return 0
     if given.command == "cluster":
         cluster.run(given.out or runner.FOLDER / "results" / "cluster.json", given.case)
         return 0
@@ -57,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     if given.list:
         print("\n".join(case.name for case in cases))
         return 0
-    rivals = given.rivals or list(RIVALS)
+    rivals = [name for name in given.rivals or RIVALS if name in RIVALS]
     for group in GROUPS:
         chosen = [case for case in cases if case.group == group]
         if chosen:

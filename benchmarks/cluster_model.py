@@ -101,6 +101,8 @@ def foreseen(rows: int, columns: int, workers: int, machine: Any) -> Cell:
 
 def block(result: Cell) -> list[str]:
     """Return the lines of the table of forecasts, from a result file."""
+    from mercer.arrays import show_bytes
+
     cell = next((c for c in result["cells"] if c["case"] == "forecast"), {})
     lines = [
         "| columns | workers | parts | path | passes | time | memory of a worker |"
@@ -113,8 +115,8 @@ def block(result: Cell) -> list[str]:
             lines.append(
                 f"| {each['columns']:,} | {each['workers']} | {each['parts']:,} | {name}"
                 f" | {path['passes']} | {_time(path['seconds'])}"
-                f" | {path['worker_bytes'] / 1e9:.1f} GB"
-                f" | {path['network_bytes_a_pass'] / 1e9:,.3g} GB |"
+                f" | {show_bytes(path['worker_bytes'])}"
+                f" | {show_bytes(path['network_bytes_a_pass'])} |"
             )
     if cell:
         gram, thin = cell["symmetric_gflops"][1], cell["thin_gflops"][1]

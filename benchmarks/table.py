@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import cluster, cluster_model, kernel, scale
+from benchmarks import cluster, cluster_model, kernel, missing, scale
 from benchmarks.cases import GROUPS
 
 FOLDER = Path(__file__).resolve().parent
@@ -62,6 +62,8 @@ def generate(
     if (results / "outofcore.json").exists():
         found_there = json.loads((results / "outofcore.json").read_text())
         text += "\n".join(scale.section(found_there, "PCA past memory", "outofcore"))
+    if (results / "missing.json").exists():
+        text += "\n".join(missing.section(json.loads((results / "missing.json").read_text())))
     if (results / "cluster.json").exists():
         text += "\n".join(cluster.section(json.loads((results / "cluster.json").read_text())))
     page.write_text(text)

@@ -1,6 +1,8 @@
 import dataclasses
 import importlib.util
+import logging
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -66,3 +68,37 @@ def xp(request):
 def rng():
     """Random numbers, the same in every run."""
     return np.random.default_rng(20_240_229)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """The client of a cluster with two worker processes; ``with cluster.as_current():``.
+
+    It is nobody's default, so that no other fit runs there by accident.
+    """
+    distributed = pytest.importorskip("distributed")
+    with warnings.catch_warnings():
+        # Sockets that Dask leaves to the garbage collector.
+        warnings.simplefilter("ignore", ResourceWarning)
+        with (
+            distributed.LocalCluster(
+                n_workers=2,
+                threads_per_worker=1,
+                dashboard_address=":0",
+                silence_logs=logging.CRITICAL,
+            ) as workers,
+            distributed.Client(workers, set_as_default=False) as client,
+        ):
+            yield client
+
+
+@pytest.fixture
+def every_chunk(monkeypatch):
+    """Let every row of chunks be a part of its own, and Dask compute in this thread."""
+    dask = pytest.importorskip("dask")
+    from mercer.sources import _dask_layout
+
+    monkeypatch.setattr(_dask_layout, "_LEAST", 0.0)
+    monkeypatch.setattr(_dask_layout, "_MOST", 0.0)
+    with dask.config.set(scheduler="sync"):
+        yield

@@ -4,9 +4,15 @@ import pickle
 import pytest
 
 from mercer import errors
-from mercer.errors import BudgetError, InputError, MercerError, NotSupportedError
+from mercer.errors import (
+    BudgetError,
+    InputError,
+    MercerError,
+    NotSupportedError,
+    WorkerError,
+)
 
-KINDS = [MercerError, InputError, NotSupportedError, BudgetError]
+KINDS = [MercerError, InputError, NotSupportedError, BudgetError, WorkerError]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -28,6 +34,7 @@ def test_errors_are_what_scikit_learn_and_python_expect():
     assert issubclass(InputError, ValueError)
     assert issubclass(NotSupportedError, ValueError)
     assert issubclass(BudgetError, MemoryError)
+    assert issubclass(WorkerError, RuntimeError)
     assert all(issubclass(kind, MercerError) for kind in KINDS)
 
 

@@ -182,6 +182,8 @@ TRUNCATED = [{"n_components": 1}, {"n_components": 1, "algorithm": "arpack"}]
 ESTIMATORS = [
     *(kind(**o) for kind in (mercer.PCA, SvdPCA, GramPCA, DualPCA) for o in OPTIONS),
     *(KrylovPCA(**options) for options in FEW),
+    *(mercer.PCA(missing=method) for method in ("em", "ppca")),
+    mercer.KernelPCA(missing="em"),
     *(StreamedPCA(**options) for options in STREAMS),
     SketchedPCA(1),
     *(kind(**options) for kind in (mercer.dropin.PCA, DropinDualPCA) for options in FACES),

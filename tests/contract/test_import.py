@@ -25,6 +25,7 @@ PUBLIC = [
     "export_onnx",
     "how_many",
     "load",
+    "multiple_imputation",
     "plan",
     "progress",
     "save",

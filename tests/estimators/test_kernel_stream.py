@@ -68,7 +68,7 @@ def test_weights_come_with_their_blocks(choice):
 @pytest.mark.parametrize("kernel", [RBF(1.5), NegativeDistance()], ids=repr)
 def test_rows_are_let_go_when_there_are_enough(monkeypatch, kernel, weighted):
     """From then on the landmarks stay, and the sums are those of all rows."""
-    monkeypatch.setattr(module, "_BUFFER", 100)
+    monkeypatch.setattr(module, "BUFFER", 100)
     X, w = rows(), counts() if weighted else None
     model = KernelPCA(2, kernel=kernel, landmarks=40)
     parts, weights = blocks(X), None if w is None else blocks(w)

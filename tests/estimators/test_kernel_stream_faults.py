@@ -223,7 +223,7 @@ def test_a_fit_forgets_the_stream():
 
 
 def test_pickle_clone_and_copies_of_a_stream(monkeypatch):
-    monkeypatch.setattr(module, "_BUFFER", 100)
+    monkeypatch.setattr(module, "BUFFER", 100)
     X = rows()
     for seen in (80, 120):
         model = KernelPCA(2, kernel="rbf", landmarks=30, standardize=True).partial_fit(X[:seen])

@@ -27,6 +27,7 @@ def workers():
         Client(cluster) as client,
     ):
         yield client
+        client.wait_for_workers(2, timeout=60)  # closing beside a restart may hang
 
 
 def generated(folder):
@@ -102,6 +103,25 @@ def test_a_killed_worker_costs_no_bit(workers, tmp_path, path):
 def test_killed_at_any_moment(workers, tmp_path, path, share):
     calm, stormy = disturbed(workers, tmp_path, path, share)
     assert bits(stormy) == bits(calm)
+
+
+@pytest.mark.slow
+def test_a_part_that_kills_every_worker_is_named(workers):
+    import dask.array as da
+
+    from mercer.errors import WorkerError
+
+    def chunk(block_info=None):
+        number = block_info[None]["chunk-location"][0]
+        if number == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return np.full((6_250, 100), float(number))
+
+    X = da.map_blocks(chunk, chunks=((6_250,) * 5, (100,)), dtype=float, meta=np.empty((0, 0)))
+    workers.wait_for_workers(2)
+    with pytest.raises(WorkerError, match="part 3 of the rows have died") as refused:
+        FORCED["gram"](4).fit(X)
+    assert len(str(refused.value).splitlines()) == 3
 
 
 @pytest.mark.usefixtures("workers")

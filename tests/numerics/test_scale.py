@@ -9,7 +9,7 @@ import scipy.sparse
 from forced import FORCED, fit, gapped, holed, scattered, suits
 from jacobi import WIDE, reference, sine
 
-from mercer import PCA
+from mercer import PCA, RobustPCA
 from mercer.errors import AccuracyWarning, DataWarning
 
 K = 3
@@ -234,3 +234,28 @@ def quiet_ratios(X):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         return PCA(4).fit(X).explained_variance_ratio_
+
+
+@pytest.mark.parametrize("power", [-500, -240, 241, 500])
+@pytest.mark.parametrize("kind", [PCA, RobustPCA])
+def test_standardised_rows_have_no_unit(kind, power):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 4)) @ rng.standard_normal((4, 4))
+    plain = kind(2, standardize=True).fit(X)
+    other = kind(2, standardize=True).fit(np.ldexp(X, power))
+    np.testing.assert_allclose(other.explained_variance_, plain.explained_variance_, 1e-12)
+    np.testing.assert_allclose(other.certificate_.upper, plain.certificate_.upper, 1e-12)
+    np.testing.assert_allclose(np.ldexp(other.scale_, -power), plain.scale_, 1e-12)
+    found = other.transform(np.ldexp(X, power))
+    np.testing.assert_allclose(found, plain.transform(X), atol=1e-12)
+    back = np.ldexp(other.inverse_transform(found), -power)
+    np.testing.assert_allclose(back, plain.inverse_transform(plain.transform(X)), atol=1e-12)
+
+
+@pytest.mark.parametrize("power", [0, 300])
+def test_one_huge_column_does_not_scale_the_others(power):
+    X = np.random.default_rng(6).standard_normal((50, 3)) @ np.diag([1.0, 2.0, 3.0])
+    plain = PCA(2, standardize=True).fit(X)
+    X[:, 1] = np.ldexp(X[:, 1], power)
+    found = PCA(2, standardize=True).fit(X)
+    np.testing.assert_allclose(found.explained_variance_, plain.explained_variance_, 1e-12)

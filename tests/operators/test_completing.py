@@ -140,3 +140,31 @@ def test_no_axes_and_constant_rows_end():
     constant = np.full((10, 3), 4.0)
     constant[0, 0] = np.nan
     np.testing.assert_array_equal(run(constant, Rule(1)).completion.filled(constant), 4.0)
+
+
+def test_passes_on_the_way_are_float32_and_the_last_is_not():
+    X, kinds = table(rows=3000, columns=20, share=0.3), []
+
+    def one_pass(sums, _):
+        kinds.append(sums._ready.dtype.itemsize)
+        sums.add(X)
+
+    start = first_completion(np.nanmean(X, axis=0), 0)
+    found = complete(one_pass, start, None, Rule(3, tol=2e-3, rate=0.3))
+    assert kinds[-1] == 8
+    assert 4 in kinds
+    exact = run(X, Rule(3, tol=1e-9)).completion
+    apart = found.completion.filled(X) - exact.filled(X)
+    assert np.abs(apart).max() < 0.05
+
+
+def test_values_beyond_float32_are_summed_in_float64():
+    X = table(rows=3000, columns=20, share=0.3)
+    X[0, 0] = 1e30
+    found = complete(
+        lambda sums, _: sums.add(X),
+        run(table(rows=3000, columns=20, share=0.3), Rule(3)).completion,
+        None,
+        Rule(3, tol=1e-3, rate=0.3, most=3),
+    )
+    assert np.isfinite(found.completion.values).all()

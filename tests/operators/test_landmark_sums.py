@@ -183,3 +183,15 @@ def test_no_rows_that_count_have_no_sums():
     sums = LandmarkSums.of(choose(RBF(1.0), X, 5, weights=np.zeros(20)))
     assert sums.rows == 20
     assert sums.shift is None
+
+
+def test_sums_travel_without_their_landmarks():
+    X = np.random.default_rng(4).standard_normal((90, 3))
+    marks = Landmarks.of(RBF(2.0), X[:9])
+    sums = LandmarkSums(marks).add(X)
+    bare = sums.bare()
+    assert not any(isinstance(value, Landmarks) for value in bare.values())
+    again = LandmarkSums.through(marks, bare)
+    for one, other in zip(again.pairs(), sums.pairs(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (again.rows, again.raw_trace) == (90, sums.raw_trace)

@@ -3,7 +3,15 @@ import dataclasses
 import pytest
 
 from mercer.errors import BudgetError, InputError
-from mercer.planning import KernelCost, Machine, Problem, columns_beyond, few_walks, plan
+from mercer.planning import (
+    KernelCost,
+    Machine,
+    Problem,
+    Workers,
+    columns_beyond,
+    few_walks,
+    plan,
+)
 from mercer.planning._kernel_paths import kernel_candidates
 
 GB = 10**9
@@ -181,3 +189,31 @@ def test_few_walks_are_cheaper_than_many():
     assert once.seconds < twice.seconds < path.seconds
     assert once.then is None
     assert few_walks(path, 30).seconds == path.seconds
+
+
+def in_parts(m=500, p=50, **others):
+    kernel = KernelCost(60.0, landmarks=m, sampled=10_000, passes=2)
+    given = {"parts": 400, "block_bytes": 20e6, "read_seconds": 8.0} | others
+    return Problem(10**7, p, 10, 8, 64 * GB, kernel=kernel, **given)
+
+
+def test_landmarks_of_rows_in_parts_know_their_passes_and_workers():
+    many = Workers(count=8, threads=16, most=2, memory=8e9, held=2e8, local=False)
+    made = plan(in_parts(workers=many))
+    assert made.chosen.name == "landmarks"
+    assert made.chosen.passes == 2
+    assert "400 parts" in str(made)
+    assert "over the network" in str(made)
+    # What a worker holds: parts of two threads, m×m sums, and what one task chooses from.
+    assert 2 * 20e6 + 16 * 10_000 * 500 < made.chosen.worker_bytes < 8e9
+    assert made.chosen.bytes < 1e9  # nothing grows with the rows here
+    # One result of m×m numbers a part, of which at most three in four move.
+    assert made.chosen.network == pytest.approx(400 * 8 * 500**2, rel=0.1)
+    alone = plan(in_parts(workers=Workers(count=1, threads=1, local=False)))
+    assert alone.chosen.seconds > 5 * made.chosen.seconds
+
+
+def test_landmarks_that_no_worker_can_hold_are_refused():
+    small = Workers(count=2, threads=2, memory=5e8, held=2e8, local=False)
+    with pytest.raises(BudgetError, match="memory of a worker"):
+        plan(in_parts(m=5000, workers=small))

@@ -84,7 +84,7 @@ def test_threads_of_a_worker_each_hold_a_part():
 
 def test_what_a_worker_holds_already_counts():
     one = plan(problem()).chosen.worker_bytes
-    full = dataclasses.replace(FEW, held=1.22e9)
+    full = dataclasses.replace(FEW, held=1e9)
     assert plan(problem(workers=full)).chosen.worker_bytes == one + 10**9
 
 

@@ -20,8 +20,8 @@ class Client:
         return {"workers": {f"tcp://{i}": each for i, each in enumerate(self.found)}}
 
 
-def worker(threads, limit, memory, rate=1e8):
-    metrics = {"memory": memory, "bandwidth": {"total": rate}}
+def worker(threads, limit, held, rate=1e8):
+    metrics = {"managed_bytes": held, "memory": 9e9, "bandwidth": {"total": rate}}
     return {"nthreads": threads, "memory_limit": limit, "metrics": metrics}
 
 

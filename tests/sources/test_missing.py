@@ -9,6 +9,7 @@ from mercer.sources import (
     MissingCellError,
     bad_cell_error,
     counted_error,
+    has_missing,
     in_memory,
     missing_counts,
     scan,
@@ -36,9 +37,19 @@ def test_counts(source):
     rows, counts = missing_counts(source)
     assert rows == 5000
     assert counts.tolist() == [2, 0, 1]
+    assert has_missing(source)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
+def test_infinity_and_nothing_are_not_missing(form):
+    whole = np.zeros((9, 2))
+    assert not has_missing(in_memory(form(whole)))
+    whole[3, 1] = -np.inf
+    assert not has_missing(in_memory(form(whole)))
 
 
 def test_integers_have_none():
+    assert not has_missing(in_memory(np.ones((4, 2), int)))
     assert missing_counts(in_memory(np.ones((4, 2), int)))[1].tolist() == [0, 0]
     whole = scipy.sparse.csr_array(np.ones((4, 2), int))
     assert missing_counts(in_memory(whole))[1].tolist() == [0, 0]

@@ -159,6 +159,10 @@ class PCA(estimators.PCA):
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
         return self.fit(X, y).transform(X)
 
+    def score(self, X: Any, y: Any = None) -> float:  # type: ignore[override]
+        """Return the mean log-likelihood of the rows of X."""
+        return super().score(X, y)
+
     def transform(self, X: Any) -> Array:  # type: ignore[override]
         """Return the coordinates of X, of shape (n_samples, n_components).
 

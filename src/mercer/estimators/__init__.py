@@ -2,6 +2,7 @@
 
 from mercer.estimators._base import SpectralEstimator, plan
 from mercer.estimators._checkpoint import Checkpoint
+from mercer.estimators._imputations import Imputations, multiple_imputation
 from mercer.estimators._onnx import export_onnx
 from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
@@ -14,6 +15,7 @@ from mercer.estimators.robust_pca import RobustPCA
 __all__ = [
     "PCA",
     "Checkpoint",
+    "Imputations",
     "KernelPCA",
     "LandmarkFeatures",
     "RandomFeatures",
@@ -21,6 +23,7 @@ __all__ = [
     "SpectralEstimator",
     "export_onnx",
     "load",
+    "multiple_imputation",
     "plan",
     "progress",
     "save",

@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.estimators._base import repeat_counts
+from mercer.estimators._base import counts_of, repeat_counts
 from mercer.estimators._parameters import check_fitted
 from mercer.estimators._spread import densities_of_parts, in_parts, mean_density_of_parts
 from mercer.operators import block_length, fetched
@@ -102,7 +102,8 @@ class GaussianDensity:
             check_fitted(self)
             self._refuse_singular()
             this: Any = self
-            return mean_density_of_parts(self, this._admit(X, reset=False), sample_weight)
+            source = this._admit(X, reset=False)
+            return mean_density_of_parts(self, source, counts_of(sample_weight, source))
         each = self.score_samples(X)
         return float(np.average(each, weights=repeat_counts(sample_weight, len(each))))
 

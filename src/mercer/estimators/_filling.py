@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, eps_of, task
+from mercer.arrays import Array, eps_of, single_threaded_blas, task
 from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
 from mercer.estimators._pca_recipe import Recipe
 from mercer.operators import (
@@ -29,9 +29,9 @@ _SAMPLE_BYTES = 32e6  # their size at most
 _WORTH = 4  # times as many rows from which a sample is worth it
 _BEGUN = 1e-3  # change at which the steps on the sample end: its own error is larger
 _NAMED = 5  # rows or columns that are named
-_COARSEST = 1e-4  # change at which the steps end, whatever the tolerance of the axes
+_COARSEST = 1e-3  # change at which the steps end, whatever the tolerance of the axes
 _SHARE = 0.3  # of the tolerance of the axes that the steps may leave
-_SAMPLING = 0.01  # of the sampling error, 1/√n, likewise
+_SAMPLING = 0.1  # of the sampling error, 1/√n, likewise
 LARGE = 1e6  # cells above which rows are many
 
 
@@ -141,14 +141,16 @@ def rule_of(
 
     plain = not recipe.standardize and recipe.root_feature_weight is None
     tol = _SHARE * recipe.tol
-    if not given and n * p > LARGE:
-        tol = max(tol, _SAMPLING / math.sqrt(n))
+    sampled = not given and n * p > LARGE and tol < _SAMPLING / math.sqrt(n)
+    if sampled:
+        tol = _SAMPLING / math.sqrt(n)
     return Rule(
         rank,
         expected,
         None if plain else factor_of,
         min(tol, _COARSEST),
         held=survey.constant if survey.constant.any() else None,
+        rate=float(survey.counts.sum()) / (n * p) if sampled else None,
     )
 
 
@@ -191,7 +193,7 @@ class Filling:
         weights = None if self.weights is None else self.weights[at]
         if self.survey.rows >= _WORTH * len(rows) and (weights is None or _enough(weights)):
             rule = dataclasses.replace(self.rule, tol=max(_BEGUN, self.rule.tol), most=100)
-            with task("a few rows"):
+            with task("a few rows"), single_threaded_blas():  # they are too few for more
                 begun = complete(lambda sums, _: sums.add(rows, weights), start, basis, rule)
             start, basis = begun.completion, begun.basis
         return complete(self._pass, start, basis, self.rule)
@@ -241,7 +243,7 @@ def _weights_of(weights: Any, part: slice) -> Any:
 
 def warn_unsettled(found: Completed, rule: Rule) -> None:
     """Warn where the steps have ended before the cells had settled."""
-    if found.change > rule.tol and rule.rank > 0:
+    if found.change > rule.tol and rule.rank > 0 and found.passes >= rule.most:
         warn(
             "the filled cells have not settled",
             got=f"a change of {found.change:.1e} in pass {found.passes}, {rule.tol:.0e} wanted",

@@ -28,7 +28,7 @@ from mercer.operators import (
     RunningMoments,
     RunningSvd,
 )
-from mercer.planning import KernelCost, Machine, Path, Plan, Problem
+from mercer.planning import KernelCost, Machine, Path, Plan, Problem, Workers
 from mercer.solvers import BlockKrylov, Certificate, Exact, Stored
 from mercer.store import Form
 
@@ -60,6 +60,7 @@ _PLAIN: tuple[type, ...] = (
     Stored,
     Stream,
     Widened,
+    Workers,
 )
 _BITS: dict[str, Any] = {
     kind.__name__: kind

@@ -101,7 +101,8 @@ class SourceEstimator(SpectralEstimator):
 
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         if self._journal is not None:
-            refuse_spread(source, "a checkpoint")
+            fix = "a lost worker costs only its own parts; leave it out"
+            refuse_spread(source, "a checkpoint", fix)
             assert isinstance(source, BlockSource)
             if not source.recognisable:
                 raise InputError(

@@ -138,7 +138,9 @@ class KernelAhead(TransformerMixin):  # so that its fit_transform gives frames
         need no landmarks beside their own.
         """
         check_is_fitted(self)
-        source = self._admit(X, reset=False)
+        return self._bounds(self._admit(X, reset=False))
+
+    def _bounds(self, source: Source) -> Array:
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         made = self._on_landmarks()
         if made is None:
@@ -157,7 +159,9 @@ class KernelAhead(TransformerMixin):  # so that its fit_transform gives frames
             Rows.
         """
         check_is_fitted(self)
-        source = self._admit(X, reset=False)
+        return self._novel(self._admit(X, reset=False))
+
+    def _novel(self, source: Source) -> Array:
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         if isinstance(self.kernel_, Precomputed):
             raise NotSupportedError(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, Tiles
+from mercer.errors import NotSupportedError
 from mercer.estimators._decoder import Decoder, dense
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
@@ -60,7 +61,7 @@ class KernelKnown:
     _seen: Kernel
     _coordinates: Array | None
     _landmark_model: Any
-    _sample: tuple[Array, Any] | None
+    _sample: tuple[Array | None, Any] | None  # which training rows, where that is known
     _projected: Callable[[Any], Array]
     _decoder: Learned | None
 
@@ -97,6 +98,12 @@ class KernelKnown:
         if self._coordinates is None:
             assert self._sample is not None
             at, rows = self._sample
+            if at is None:
+                raise NotSupportedError(
+                    "the numbers of the rows that were kept are not known",
+                    got="a model of rows in parts, which keeps its landmarks alone",
+                    fix="transform some rows in memory and look among those",
+                )
             return at, np.asarray(self._projected(rows), np.float64)
         seen = np.arange(len(self._coordinates))[self._seen_rows()]
         return seen, np.asarray(self._coordinates[seen], np.float64)

@@ -20,7 +20,7 @@ from mercer.estimators._pca_recipe import Recipe
 from mercer.kernels import Precomputed
 from mercer.operators import Completed, Completion
 from mercer.operators._completion import empty_rows
-from mercer.sources import ArrayBlocks, Source, in_memory, missing_counts
+from mercer.sources import ArrayBlocks, Source, has_missing, in_memory
 
 _TOL = 1e-6  # of the linear model; kernels promise less
 
@@ -65,7 +65,10 @@ class KernelMissing:
         weights = check_survey(survey, blocks, names, weights)
         n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
         recipe = Recipe(1, _TOL, 0, bool(this.standardize), None)
-        rule = rule_of(blocks, survey, recipe, completion_rank(None, (n, source.shape[1])))
+        rank = completion_rank(
+            None, (n, source.shape[1]), survey.sample[1], standardize=recipe.standardize
+        )
+        rule = rule_of(blocks, survey, recipe, rank)
         found = Filling(blocks, survey, weights, rule, size).run()
         if survey.counts.any():
             warn_unsettled(found, rule)
@@ -82,7 +85,7 @@ class KernelMissing:
         completion: Completion | None = self.__dict__.get("completion_")
         if completion is None or source.dtype.kind != "f" or source.array is None:
             return source
-        if not missing_counts(source)[1].any():
+        if not has_missing(source):
             return source
         empty = empty_rows(source.array)
         if empty.size:

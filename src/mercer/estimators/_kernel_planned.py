@@ -5,11 +5,12 @@ from typing import Any
 
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._kernel_landmarks import Choice, refuse_landmarks
-from mercer.estimators._kernel_rows import KernelRows, feature_count
+from mercer.estimators._kernel_rows import SETTLING, KernelRows, feature_count, spread_evenly
 from mercer.estimators._kernel_solve import needs_whole
 from mercer.estimators._kernel_stream import Fixed
 from mercer.kernels import Kernel, Precomputed
 from mercer.planning import KernelCost, Plan, few_walks
+from mercer.sources import Source
 
 _LOOKED_THROUGH = 3000  # rows up to which an unknown kernel has all its eigenvalues found
 _ENTRY = 8.0  # steps around the exponential of an entry, in flops of a product
@@ -20,12 +21,41 @@ class KernelPlanned:
 
     landmarks: Any
     indefinite: str
+    standardize: bool
+    feature_weight: Any
+    kernel_: Kernel
+    X_fit_: Any
+    _given: Kernel
+    _numeric: bool
     _seen: Kernel
     _frame: KernelRows
     _choice: Choice | None = None
     _fixed: Fixed | None = None  # kernel and frame of a model that is refined
     _admit: Any
     _most_components: Any
+
+    def _look(self, source: Source, weights: Any) -> Any:
+        """Settle frame, kernel and choice of landmarks on rows in memory; return them ready."""
+        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+        if self._fixed is None:
+            self._frame = KernelRows.of(
+                source,
+                self._given,
+                bool(self.standardize),
+                self._numeric,
+                weights,
+                self.feature_weight,
+            )
+        else:  # a model that is refined keeps its kernel and its frame
+            self._frame = dataclasses.replace(self._fixed.frame, weights=weights)
+        rows = self._frame.ready(source)
+        fixed = None if self._fixed is None else self._fixed.kernel
+        sample = rows[spread_evenly(int(rows.shape[0]), weights, SETTLING)]
+        self._seen = self._frame.kernel.resolve(sample) if fixed is None else fixed
+        self._choice = self._landmark_choice()
+        self.kernel_ = self._seen if self._frame.numeric else self._given
+        self.X_fit_ = rows
+        return rows
 
     def _cost(self, rows: Any) -> KernelCost:
         n, p = rows.shape

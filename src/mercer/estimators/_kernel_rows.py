@@ -22,11 +22,12 @@ from mercer.kernels import (
     Polynomial,
     Precomputed,
 )
-from mercer.operators import rows_of
-from mercer.sources import Source, scan
+from mercer.operators import SpreadRows, rows_of
+from mercer.sources import Source, SpreadSource, scan
 
 _ROUNDING = 1e-6  # relative difference of k_ij and k_ji that still counts as rounding
 _BLOCK = 1024
+SETTLING = 1000  # rows that settle a kernel
 FIRST_GUESS = 32  # axes tried first when a share of the variance is asked for
 
 
@@ -96,7 +97,10 @@ class KernelRows:
                 + (" and a sparse matrix" if sparse else ""),
                 fix="standardise the columns before, or use a kernel of distances",
             )
-        rows = rows_of(source, weights, np.float64)  # of float32 rows all digits are kept
+        if isinstance(source, SpreadSource):
+            rows: Any = SpreadRows(source, weights, np.float64)
+        else:
+            rows = rows_of(source, weights, np.float64)  # of float32 rows all digits are kept
         recipe = Recipe(1, 1.0, 0, True, root)
         centring, _ = describe(rows, rows.moments(), recipe)
         assert centring.factor is not None

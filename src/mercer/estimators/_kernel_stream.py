@@ -16,7 +16,7 @@ from mercer import planning
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators._base import repeat_counts
-from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._door import refuse_bad_cells, refuse_parts
 from mercer.estimators._kernel_back import as_known
 from mercer.estimators._kernel_landmarks import (
     Choice,
@@ -29,12 +29,12 @@ from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._parameters import learned, publish
 from mercer.estimators._weights import cut_along
 from mercer.kernels import Kernel, Precomputed
-from mercer.operators import LandmarkSums
+from mercer.operators import Landmarks, LandmarkSums
 from mercer.sources import BlockSource, is_scannable, scan
 
 _START = 16  # axes more with which passes without limit start
 _FILE_ROWS = 4096  # of a block that is read from a file
-_BUFFER = 10_000  # rows that settle lengthscale, standardisation and landmarks
+BUFFER = 10_000  # rows that settle lengthscale, standardisation and landmarks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,10 +42,11 @@ class Fixed:
     """What a model that is refined keeps: the kernel on its rows, and their frame.
 
     `passes` is the most that it may make; `values` (m,) are eigenvalues on landmarks, none
-    of them too large; `alignment` is that of the model, where all rows gave it.
+    of them too large; `alignment` is that of the model, where all rows gave it. Where
+    `kernel` is None, the frame alone is kept.
     """
 
-    kernel: Kernel
+    kernel: Kernel | None
     frame: KernelRows
     passes: int | None = None
     values: Array | None = None
@@ -171,6 +172,7 @@ class KernelStream:
                 fix="use fit, or a kernel on rows",
             )
         this._fewest = 1  # of a block, not of all
+        refuse_parts(X)
         source = this._admit(X, reset=first)
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         counts = repeat_counts(weights, source.shape[0], few=True)
@@ -188,14 +190,14 @@ class KernelStream:
         settled = given and as_known(this.kernel).resolved and not this.standardize
         more = dataclasses.replace(stream, weights=(*stream.weights, counts), count=count)
         settled = settled and self._enough(more)
-        room = source.shape[0] if settled else _BUFFER - stream.count
+        room = source.shape[0] if settled else BUFFER - stream.count
         kept = dataclasses.replace(
             stream,
             blocks=(*stream.blocks, source.array[:room].copy()),
             weights=(*stream.weights, counts[:room]),
             count=count,
         )
-        if not settled and count < _BUFFER:
+        if not settled and count < BUFFER:
             return kept
         kept = self._settled(kept)
         if count > stream.count + room:  # what settles the model does not depend on the blocks
@@ -215,23 +217,28 @@ class KernelStream:
     def _summed(self, stream: Stream) -> LandmarkSums:
         """Return the sums over the rows kept so far, on landmarks chosen among them."""
         this: Any = self
-        rows = stacked(stream.blocks)
         weights: Array = np.concatenate(stream.weights)
         weighted = None if np.all(weights == 1.0) else weights
-        source = scan(rows)
-        this._problem(source, weighted)
+        marks = self._marked(scan(stacked(stream.blocks)), weighted)
         this._sample = this._sampled()
+        return LandmarkSums(marks).add(this.X_fit_, weighted)
+
+    def _marked(self, source: Any, weighted: Array | None) -> Landmarks:
+        """Settle the kernel on rows in memory, and return the landmarks among them."""
+        this: Any = self
+        this._look(source, weighted)
         refuse_landmarks(this._seen, "partial_fit")
         choice, n = this._choice or Choice(), int(this.X_fit_.shape[0])
         count = choice.number(n, this._most_components(n))
         seed = this._seed()
-        marks = choice.landmarks(
-            this._seen, this.X_fit_, count, among=_BUFFER, weights=weighted, seed=seed
+        return choice.landmarks(
+            this._seen, this.X_fit_, count, among=BUFFER, weights=weighted, seed=seed
         )
-        return LandmarkSums(marks).add(this.X_fit_, weighted)
 
-    def _published(self, stream: Stream) -> dict[str, Any]:
-        """Return the fitted attributes of the rows seen so far."""
+    def _published(
+        self, stream: Stream, problem: planning.Problem | None = None
+    ) -> dict[str, Any]:
+        """Return the fitted attributes of the rows seen so far, and of what was planned."""
         this: Any = self
         self._stream = stream  # what is promised of a stream is promised of its first block
         sums = stream.sums if stream.sums is not None else self._summed(stream)
@@ -243,7 +250,7 @@ class KernelStream:
         tol = this._tolerance(source)
         wanted = float(wanted) if isinstance(wanted, float) else k
         spectrum, found = described(model, wanted, tol)
-        problem = planning.Problem(
+        problem = problem or planning.Problem(
             rows=stream.count,
             cols=int(marks.rows.shape[1]),
             components=k,

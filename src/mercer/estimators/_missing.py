@@ -37,7 +37,7 @@ from mercer.operators import (
     Survey,
 )
 from mercer.planning import Plan
-from mercer.sources import ArrayBlocks, BlockSource, Source, in_memory, missing_counts
+from mercer.sources import ArrayBlocks, BlockSource, Source, has_missing, in_memory
 
 _log = logging.getLogger("mercer")
 _COPY = 64e6  # bytes of rows in memory that are completed in one go
@@ -108,7 +108,13 @@ class MissingCells(SourceEstimator):
             standardize=bool(this.standardize),
             root_feature_weight=root_feature_weight(this.feature_weight, p),
         )
-        rank = completion_rank(this.n_components, (n, p))
+        rank = completion_rank(
+            this.n_components,
+            (n, p),
+            survey.sample[1],
+            standardize=recipe.standardize,
+            root_feature_weight=recipe.root_feature_weight,
+        )
         expected, given = self.missing == "ppca", self.tol is not None
         rule = rule_of(blocks, survey, recipe, rank, expected=expected, given=given)
         return Filling(blocks, survey, weights, rule, self._block_bytes(blocks), self._journal)
@@ -126,7 +132,7 @@ class MissingCells(SourceEstimator):
         if n * p > LARGE and found.sums.basis is None and blocks.nnz is None:
             state = self._from_sums(filling, found)
             if state is not None:
-                return state, found.sums.completion
+                return state, completion
         small = blocks.nbytes <= min(_COPY, self._budget() / 4)
         if isinstance(blocks, ArrayBlocks) and small and self._journal is None:
             rows: Source = in_memory(completion.filled(blocks.held))
@@ -181,10 +187,11 @@ class MissingCells(SourceEstimator):
         this: Any = self
         values = state["_unit_deviations"] ** 2
         share = float(state["explained_variance_ratio_"][0])
-        rank = min(completion_rank(this.n_components, shape), state["rank_"])
+        total = float(values[0]) / share
+        rank = min(completion_rank(this.n_components, shape, (values, total)), state["rank_"])
         rule = Rule(rank, expected=self.missing == "ppca")
         leading = values if len(values) > rank else np.append(values, values[-1:])
-        noise = rule.noise_of(leading[: rank + 1], float(values[0]) / share, *shape)
+        noise = rule.noise_of(leading[: rank + 1], total, *shape)
         axes = state["components_"][:rank].T.astype(np.float64)
         return Completion(state["_centring"], axes, values[:rank], noise)
 
@@ -200,7 +207,7 @@ class MissingCells(SourceEstimator):
             return source
         if isinstance(source, BlockSource):
             return CompletedBlocks(source, completion, watch=True)
-        if not missing_counts(source)[1].any():
+        if not has_missing(source):
             return source
         names = getattr(self, "feature_names_in_", None)
         return CompletedBlocks(ArrayBlocks(source, names), completion, watch=True)

@@ -118,7 +118,7 @@ def _linear(graph: Graph, model: Any, rows: str) -> str:
     rows = _in_units(graph, graph.add("Sub", rows, centring.origin), -centring.exponent)
     found = graph.add("MatMul", graph.add("Sub", rows, centring.offset), axes)
     if model._whitened is False:
-        return _in_units(graph, found, centring.exponent)
+        return _in_units(graph, found, centring.unit)
     if model._whitened == "zca":
         return graph.add("MatMul", found, np.asarray(model.components_, np.float64))
     return found

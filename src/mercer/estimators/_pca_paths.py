@@ -112,7 +112,7 @@ def describe(rows: Known, moments: Moments, recipe: Recipe) -> tuple[Centring, f
     variances = moments.variances
     step = _step(rows, variances, moments.offset, slice(None))
     factor = recipe.factor_of(variances, step)
-    centring = Centring(rows.origin, moments.offset, rows.exponent, factor)
+    centring = Centring(rows.origin, moments.offset, rows.exponent, factor, recipe.standardize)
     return centring, _storage(rows, moments, recipe, factor, step)
 
 

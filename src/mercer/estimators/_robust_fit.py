@@ -198,6 +198,9 @@ def sphere(
             _warn_columns(text, scales == 0, "drop them")
         factor = 1 / np.where(scales > 0, scales, 1.0) * (1.0 if root is None else root)
     median = spatial_median(rows, counts, factor)
+    if standardize:  # deviations take the unit out
+        placed = dataclasses.replace(median.centring, unitless=True)
+        median = dataclasses.replace(median, centring=placed)
     if warns and not median.met:
         warn(
             "the spatial median is not certain to 1e-10",

@@ -25,7 +25,7 @@ def of_sphere(begun: Sphere, k: int, standardize: bool, whiten: bool | str) -> d
     centring = _rescaled(centring, size) if standardize else centring
     values, total = values / size, total / size
     kept, rows = values[:k], float(np.sum(counts))
-    alive, unit = kept > 0, centring.exponent
+    alive, unit = kept > 0, centring.unit
     left = max(min(int(rows * (1 + 1e-12)), columns) - k, 0)
     rest = max(total - float(np.sum(kept)), 0.0) if left else 0.0
     dtype = np.float32 if source.products.itemsize == 4 else np.float64
@@ -36,14 +36,13 @@ def of_sphere(begun: Sphere, k: int, standardize: bool, whiten: bool | str) -> d
             "noise_variance_": float(np.ldexp(rest / max(left, 1), 2 * unit)),
             "_deviations": np.ldexp(np.sqrt(kept), unit),
         }
-    factor = centring.factor
     return {
         **begun.fitted,
         **state,
         "components_": np.ascontiguousarray(signed(begun.axes[:, :k]).T, dtype),
         "explained_variance_ratio_": kept / total,
         "mean_": centring.mean,
-        "scale_": None if factor is None else 1 / factor,
+        "scale_": centring.scale,
         "n_components_": k,
         "n_samples_": source.shape[0],
         "rank_": int(np.sum(alive)),
@@ -115,7 +114,7 @@ def judged_state(
     state: dict[str, Any], judged: Judged, clean: Array, judging: int
 ) -> dict[str, Any]:
     """Return the attributes with distances in the units of the data, and the rows named."""
-    unit = state["_centring"].exponent
+    unit = state["_centring"].unit
     return state | {
         "weights_": clean.astype(np.float64),
         "outliers_": np.flatnonzero(~clean),

@@ -80,8 +80,10 @@ def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
         )
     check_is_fitted(model)
     source = model._admit(X, reset=False)
-    few = np.zeros((2, source.shape[1]), source.dtype)
-    dtype = model._project(in_memory(few)).dtype
+    dtype = getattr(model, "_dtype", None)  # zeros may be no rows that a kernel takes
+    if dtype is None:
+        few = np.zeros((2, source.shape[1]), source.dtype)
+        dtype = model._project(in_memory(few)).dtype
     fill = vars(model).get("completion_")
     project = _OfRows(copy.copy(model)._project, fill)  # the model may be fitted anew meanwhile
     return source.mapped(project, model._n_features_out, dtype, _frame_names(model))
@@ -106,17 +108,25 @@ def densities_of_parts(model: Any, source: SpreadSource) -> Any:
     return source.mapped(_OfRows(copy.copy(model)._log_densities), None, np.float64)
 
 
-def mean_density_of_parts(model: Any, source: SpreadSource, weights: Any = None) -> float:
+def lazily(
+    model: Any, method: Callable[[Source], Any], source: SpreadSource, columns: int | None
+) -> Any:
+    """Return what a method of a fitted model gives for rows in parts, as lazy as they are."""
+    fill = vars(model).get("completion_")
+    return source.mapped(_OfRows(method, fill), columns, np.float64)
+
+
+def mean_density_of_parts(model: Any, source: SpreadSource, weights: Any) -> float:
     """Return the mean log-likelihood of rows in parts, Σw·log p(x)/Σw: one pass."""
     work = _Mean(_OfRows(model._log_densities))
-    total, rows = source.reduce(work, source.weights_of(weights), title="score")
-    if rows == 0:
+    total, count = source.reduce(work, weights, title="score")
+    if count == 0:
         raise InputError(
             "no rows have no mean",
-            got=f"n_samples = 0: {source.label}",
-            fix="pass at least one row",
+            got=f"{source.shape[0]} rows of weight 0: {source.label}",
+            fix="pass at least one row that counts",
         )
-    return float(total / rows)
+    return float(total / count)
 
 
 def rows_from_parts(model: Any, Z: Any, back: Callable[[Any], Array]) -> Any:

@@ -1,6 +1,5 @@
 """Kernel PCA: principal components of rows seen through a kernel."""
 
-import dataclasses
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -17,16 +16,17 @@ from mercer.arrays import Array, as_numpy
 from mercer.diagnostics import linear_alignment
 from mercer.errors import DataWarning, warn
 from mercer.estimators._base import SpectralEstimator
-from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_ahead import KernelAhead
 from mercer.estimators._kernel_back import KernelBack, as_known
 from mercer.estimators._kernel_explain import KernelExplain
 from mercer.estimators._kernel_missing import KernelMissing
 from mercer.estimators._kernel_parameters import KernelParameters
+from mercer.estimators._kernel_parts import KernelParts
 from mercer.estimators._kernel_planned import KernelPlanned
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import (
+    SETTLING,
     KernelRows,
     maps_at_the_door,
     most_components,
@@ -38,10 +38,9 @@ from mercer.estimators._kernel_task import KernelFound, Task, captured_share
 from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel
 from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
-from mercer.sources import Source
+from mercer.sources import Source, SpreadSource
 
 _TAUGHT = 2000  # rows that a model on landmarks keeps to learn the way back from
-_SAMPLE = 1000  # rows that settle a kernel
 _RESOLVED = 0.05  # half-width up to which an axis on landmarks counts as resolved
 _ENOUGH = 50  # rows from which a large effective rank says something
 
@@ -50,6 +49,7 @@ class KernelPCA(
     KernelMissing,
     KernelParameters,
     KernelPlanned,
+    KernelParts,
     KernelBack,
     KernelAhead,
     KernelExplain,
@@ -145,7 +145,7 @@ class KernelPCA(
     """
 
     _given: Kernel
-    _sample: tuple[Array, Any] | None = None
+    _sample: tuple[Array | None, Any] | None = None
     _before: Array | None = None  # axes from which an iteration goes on
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -222,7 +222,8 @@ class KernelPCA(
         """Fit the model to X, a table, a file, or an iterator of blocks of rows.
 
         See `PCA.fit`. A file or an iterator is read once and fitted on landmarks; see
-        `partial_fit`.
+        `partial_fit`. So is a Dask collection, whose rows stay where they lie: two passes,
+        three where they are standardised.
         """
         X = opened(X) if self._takes_blocks else X
         if self._takes_blocks and is_blocks(X):
@@ -235,24 +236,16 @@ class KernelPCA(
         kernel = as_kernel(self.kernel) if reset else self._given
         if reset:
             self._given, self._numeric = kernel, not maps_at_the_door(kernel, X)
+        if self._in_parts(X, reset):
+            return self._admit_parts(X, reset)
         source = KernelRows.admitted(self, kernel, X, reset=reset)
         return source if reset else self._completed(source)
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
+        if isinstance(source, SpreadSource):
+            return self._problem_of_parts(source)
         n, p = source.shape
-        names = getattr(self, "feature_names_in_", None)
-        refuse_bad_cells(source, names)
-        if self._fixed is None:
-            given = bool(self.standardize), self._numeric, weights, self.feature_weight
-            self._frame = KernelRows.of(source, self._given, *given)
-        else:  # a model that is refined keeps its kernel and its frame
-            self._frame = dataclasses.replace(self._fixed.frame, weights=weights)
-        rows = self._frame.ready(source)
-        sample = rows[spread_evenly(n, weights, _SAMPLE)]
-        self._seen = self._fixed.kernel if self._fixed else self._frame.kernel.resolve(sample)
-        self._choice = self._landmark_choice()
-        self.kernel_ = self._seen if self._frame.numeric else self._given
-        self.X_fit_ = rows
+        rows = self._look(source, weights)
         return Problem(
             rows=n,
             cols=p,
@@ -374,7 +367,7 @@ class KernelPCA(
         weights = self._frame.weights
         if weights is not None and len(weights) != rows.shape[0]:
             weights = None  # landmarks of a stream, whose first rows had these weights
-        sample = spread_evenly(rows.shape[0], weights, _SAMPLE)
+        sample = spread_evenly(rows.shape[0], weights, SETTLING)
         return linear_alignment(self._seen, rows[sample])
 
     def _warn_rank(self, rank: float, total: float) -> None:

@@ -15,6 +15,7 @@ from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._from_sources import counted_shape
 from mercer.estimators._held import held_rows
+from mercer.estimators._imputed import ImputedRows
 from mercer.estimators._missing import MissingCells
 from mercer.estimators._parameters import check_fitted
 from mercer.estimators._pca_paths import refuse_constant, solve
@@ -28,7 +29,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source
 
 
-class PCA(PCAStream, GaussianDensity, MissingCells):
+class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
     r"""Directions of largest variance: leading eigenpairs of C = X̃ᵀX̃/(n-1).
 
     X̃ is the centred (standardised, weighted) data, C = VΛVᵀ, and the coordinates are
@@ -243,7 +244,7 @@ class PCA(PCAStream, GaussianDensity, MissingCells):
     def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> dict[str, Any]:
         k = len(spectrum.certificate.lower)
         freedom = found.total - 1
-        unit = found.centring.exponent
+        unit = found.centring.unit
         values = np.maximum(spectrum.values[:k], 0.0)
         level = spectrum.certificate.zero_level
         alive = values > level
@@ -263,7 +264,6 @@ class PCA(PCAStream, GaussianDensity, MissingCells):
                 fix="divide the data by a constant; axes and ratios are right as they are",
                 category=DataWarning,
             )
-        factor = found.centring.factor
         choice = found.settled.get("choice_")
         if choice is not None:
             warn_of(choice, k)
@@ -277,7 +277,7 @@ class PCA(PCAStream, GaussianDensity, MissingCells):
             "explained_variance_ratio_": values / found.trace,
             "singular_values_": singular,
             "mean_": found.centring.mean,
-            "scale_": None if factor is None else 1 / factor,
+            "scale_": found.centring.scale,
             "noise_variance_": noise,
             "n_components_": k,
             "n_samples_": source.shape[0],
@@ -307,12 +307,12 @@ class PCA(PCAStream, GaussianDensity, MissingCells):
 
     def _scores(self, source: Source) -> Array:
         """Return X̃V (n, k), not whitened."""
-        scores, exponent = self._unit_scores(source), self._centring.exponent
+        scores, exponent = self._unit_scores(source), self._centring.unit
         with np.errstate(over="ignore", under="ignore"):
             return np.ldexp(scores, exponent) if exponent else scores
 
     def _unit_scores(self, source: Source) -> Array:
-        """Return X̃V (n, k) in units of 2^exponent."""
+        """Return X̃V (n, k) in the unit of the centring."""
         centring = self._centring
         axes = self.components_.T.astype(np.float64)
         with np.errstate(invalid="ignore", over="ignore"):

@@ -276,7 +276,7 @@ class RobustPCA(PCA):
         bad = np.flatnonzero(~np.isfinite(orthogonal))
         if bad.size:
             self._refuse_row(source, int(bad[0]))
-        return score, np.ldexp(orthogonal, centring.exponent)
+        return score, np.ldexp(orthogonal, centring.unit)
 
     def _refuse_row(self, source: Source, row: int) -> None:
         """Name the cell of a row that has no distance; a stream is gone, and its row named."""

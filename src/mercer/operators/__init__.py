@@ -23,7 +23,8 @@ from mercer.operators._completing import (
     first_basis,
     first_completion,
 )
-from mercer.operators._completion import Completion
+from mercer.operators._completion import Completion, empty_rows
+from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
 from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
@@ -86,6 +87,8 @@ __all__ = [
     "choose",
     "column_scales",
     "complete",
+    "drawn",
+    "empty_rows",
     "fetched",
     "first_basis",
     "first_completion",
@@ -96,6 +99,7 @@ __all__ = [
     "kernel_matrix",
     "kernel_tiles",
     "panel_rows",
+    "projected",
     "rows_of",
     "run_length",
     "scatter_by_halves",

@@ -67,12 +67,30 @@ class Centring:
         Power of two that keeps squares inside the range of the arithmetic.
     factor : Array of shape (p,) or None
         Column multipliers (1/sd, square roots of feature weights), float64.
+    unitless : bool
+        Whether the factors take the unit out, as deviations do: x̃ is then what it is, not a
+        number of 2^exponent.
     """
 
     origin: Array
     offset: Array
     exponent: int = 0
     factor: Array | None = None
+    unitless: bool = False
+
+    @property
+    def unit(self) -> int:
+        """Exponent of the unit in which x̃ is counted."""
+        return 0 if self.unitless else self.exponent
+
+    @property
+    def scale(self) -> Array | None:
+        """What columns are divided by (p,), in the units of the data, or None."""
+        if self.factor is None:
+            return None
+        down = self.exponent - self.unit
+        half = down // 2
+        return 2.0**half / self.factor * 2.0 ** (down - half)
 
     @property
     def mean(self) -> Array:

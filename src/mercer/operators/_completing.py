@@ -42,6 +42,10 @@ class Rule:
         Passes at most.
     held : ndarray of bool of shape (p,) or None
         Columns whose observed cells are all equal: they are filled with that value.
+    rate : float or None
+        Share of the cells that is missing, where `tol` is a share of the sampling error:
+        the steps then end where what is left to change, by the rate of the last two, is
+        below it, and products on the way there, at about this rate, are float32.
     """
 
     rank: int
@@ -50,6 +54,7 @@ class Rule:
     tol: float = 1e-7
     most: int = 500
     held: Array | None = None
+    rate: float | None = None
 
     def noise_of(self, leading: Array, trace: float, n: float, p: int) -> float:
         """Return s² from λ_1 … λ_{k+1}, dividing by n, and their total."""
@@ -119,21 +124,56 @@ def complete(
     extrapolated by Anderson's rule on (mean, loadings, s, ln f); where the change grows
     instead, the steps go on plainly from the best point so far.
     """
-    here, passes, change = start, 0, math.inf
+    here, passes, change, left = start, 0, math.inf, math.inf
     objectives, mixing = list[float](), Mixing()
     while True:
-        sums = CompletionSums(here, basis, expected=rule.expected, held=rule.held)
-        one_pass(sums, passes + 1)
+        short = _far(left, rule) and _in_float32(here)
+        sums = _summed(one_pass, here, basis, rule, passes + 1, short)
         passes += 1
         found, basis, trace = _maximised(sums, rule)
         objectives.append(sums.likelihood)
         fresh = here.axes.shape[1] != found.axes.shape[1]
-        change = math.inf if fresh else _change(here, found, trace)
-        if change <= rule.tol or passes >= rule.most or rule.rank == 0 < passes - 1:
+        before, change = change, math.inf if fresh else _change(here, found, trace)
+        left = change
+        if rule.rate is not None and math.isfinite(before):
+            rate = min(change / before, 0.9) if before > 0 else 0.0
+            left = change * rate / (1 - rate)
+        settled = min(change, left) <= rule.tol and not short
+        if settled or passes >= rule.most or rule.rank == 0 < passes - 1:
             return Completed(found, passes, change, sums, basis, tuple(objectives))
         # Under other factors, densities are those of other units.
         objective = 0.0 if found.centring.factor is not None else sums.likelihood
         here = found if fresh else mixing.next(here, found, objective)
+
+
+def _summed(
+    one_pass: Callable[[CompletionSums, int], Any],
+    here: Completion,
+    basis: Array | None,
+    rule: Rule,
+    number: int,
+    short: bool,
+) -> CompletionSums:
+    """Return the sums of one pass; where float32 does not hold them, those of another."""
+    for dtype in (np.float32, np.float64) if short else (np.float64,):
+        sums = CompletionSums(here, basis, expected=rule.expected, held=rule.held, dtype=dtype)
+        one_pass(sums, number)
+        if np.isfinite(sums.second).all():
+            break
+    return sums
+
+
+def _far(left: float, rule: Rule) -> bool:
+    """Tell whether the next pass, at the rate that is foreseen, will not be the last."""
+    return rule.rate is not None and left * rule.rate**2 > rule.tol
+
+
+def _in_float32(completion: Completion) -> bool:
+    """Tell whether products in float32 say enough: no unit, and noise that is not tiny."""
+    if completion.centring.exponent or not len(completion.values):
+        return False
+    top = float(completion.values[0])
+    return 1e-20 < top < 1e20 and completion.noise > 1e-3 * top
 
 
 def _maximised(sums: CompletionSums, rule: Rule) -> tuple[Completion, Array | None, float]:

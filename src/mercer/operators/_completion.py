@@ -10,10 +10,9 @@ from mercer.arrays import Array, Lanes, Tiles, in_units, is_sparse, thread_count
 from mercer.operators._centring import Centring
 from mercer.operators._cholesky import factored, inverted, solved
 
-_WORTH_LANES = 5e5  # cells below which starting threads costs more than it saves
+_WORTH_LANES = 2e5  # cells below which starting threads costs more than it saves
 _TILE = 1e6  # bytes of rows that are completed at a time: they stay in the cache
 _LEAST = 1e-12  # of the largest variance: noise that keeps rows with few cells solvable
-_ONE = int(np.float64(1.0).view(np.int64))  # the bits of 1.0
 _HUGE = 100  # exponent near which a difference may overflow
 
 
@@ -68,9 +67,11 @@ class Completion:
             return block
         if is_sparse(block):
             return self._filled_sparse(block)
-        if not np.isnan(np.min(block, initial=np.inf)):
+        cut = tiles_of(block)
+        # The first tile with a gap ends the search, so that it costs a pass only without any.
+        if not any(np.isnan(np.min(block[part], initial=np.inf)) for part in cut):
             return block
-        out, cut = np.empty_like(block, order="C"), tiles_of(block)
+        out = np.empty_like(block, order="C")
         lanes = lanes_of(block)
 
         def work(_lane: int, numbers: Iterator[int]) -> None:
@@ -136,6 +137,8 @@ class Expectation:
     ----------
     completion : Completion
         The model.
+    dtype : dtype
+        Precision of the products: float64, or float32 for a pass on the way.
 
     Attributes
     ----------
@@ -143,9 +146,12 @@ class Expectation:
         That mean minus the origin, in units of 2^exponent.
     """
 
-    def __init__(self, completion: Completion) -> None:
+    def __init__(self, completion: Completion, dtype: Any = np.float64) -> None:
         self.centring = centring = completion.centring
-        self.loadings = np.ascontiguousarray(completion.loadings)
+        self.dtype = np.dtype(dtype)
+        self._bits = np.dtype(np.int64 if self.dtype.itemsize == 8 else np.int32)
+        self._one = self.dtype.type(1.0).view(self._bits)
+        self.loadings = np.ascontiguousarray(completion.loadings, self.dtype)
         self.width = k = self.loadings.shape[1]
         top = float(completion.values[0]) if k else 0.0
         self.noise = completion.noise
@@ -176,21 +182,24 @@ class Expectation:
         if count == 0 and not every:
             return Expected(rows, missing, np.zeros(0, np.intp), count, self)
         # Bits instead of `where`: branches on random masks cost ten times as much.
-        bits = keep.view(np.int64)
+        bits = keep.view(self._bits)
         np.copyto(bits, missing)
         bits -= 1  # all ones where a cell is observed, else zero
-        np.bitwise_and(rows.view(np.int64), bits, out=rows.view(np.int64))
+        np.bitwise_and(rows.view(self._bits), bits, out=rows.view(self._bits))
         at: Any = slice(None)
         if not every and 2 * count < len(gaps):
             at = np.flatnonzero(gaps)
         found = Expected(rows, missing, at, count, self)
         if self.width:
             self._solve(found, bits, seen, fill)
+        else:
+            np.invert(bits, out=bits)
+        found.gaps = bits
         return found
 
     def _spaces(self, shape: tuple[int, int]) -> Array:
         if self._space is None or self._space.shape[1] < shape[0]:
-            self._space = np.empty((4, *shape))
+            self._space = np.empty((4, *shape), self.dtype)
         return self._space[:, : shape[0]]
 
     def _analysed(self, dense: Array, rows: Array) -> None:
@@ -199,7 +208,7 @@ class Expectation:
         huge = 2 if centring.exponent > _HUGE else 0
         if huge:
             dense, shift = dense * 0.25, shift * 0.25
-        np.subtract(dense, shift, out=rows)
+        np.subtract(dense, shift, out=rows, dtype=np.float64, casting="same_kind")
         if centring.exponent:
             in_units(rows, centring.exponent - huge)
         if centring.factor is not None:
@@ -218,7 +227,7 @@ class Expectation:
     def _solve(self, found: "Expected", bits: Array, seen: Array, fill: Array) -> None:
         """Solve (s²I + W_oᵀW_o) u = W_oᵀy_o for all rows that need it, and fill Wu."""
         at, rows = found.at, found.rows
-        np.bitwise_and(bits, _ONE, out=seen.view(np.int64))
+        np.bitwise_and(bits, self._one, out=seen.view(self._bits))
         here = rows[at]
         matrix = self.pairs @ seen[at].T
         matrix[self.diagonal] += self.ridge
@@ -230,11 +239,11 @@ class Expectation:
         np.invert(bits, out=bits)
         if isinstance(at, slice):
             np.matmul(found.inner.T, self.loadings.T, out=fill)
-            np.bitwise_and(fill.view(np.int64), bits, out=fill.view(np.int64))
+            np.bitwise_and(fill.view(self._bits), bits, out=fill.view(self._bits))
             rows += fill
         else:
             some = found.inner.T @ self.loadings.T
-            np.bitwise_and(some.view(np.int64), bits[at], out=some.view(np.int64))
+            np.bitwise_and(some.view(self._bits), bits[at], out=some.view(self._bits))
             rows[at] = here + some
 
 
@@ -256,8 +265,11 @@ class Expected:
         Cholesky factors of the rows `at`.
     right, inner : ndarray of shape (k, m)
         W_oᵀy_o and u = (s²I + W_oᵀW_o)⁻¹W_oᵀy_o of the rows `at`.
+    gaps : ndarray of int of shape (r, p)
+        All bits where a cell is missing, none elsewhere; not set where none is.
     """
 
+    gaps: Array
     triangles: Array
     right: Array
     inner: Array
@@ -287,20 +299,17 @@ class Expected:
 def _fill(out: Array, block: Array, expectation: Expectation) -> None:
     """Write a tile with its missing cells filled; the observed ones keep their bits."""
     found = expectation.of(block)
-    out[...] = block
     if not found.count:
+        out[...] = block
         return
-    expectation.back(found.rows)
     kind = np.int64 if out.dtype.itemsize == 8 else np.int32
-    bits = np.empty(out.shape, kind)
-    np.copyto(bits, found.missing)
-    np.negative(bits, out=bits)  # all ones where a cell is missing
-    values = found.rows.astype(out.dtype, copy=False).view(kind)
-    np.bitwise_and(values, bits, out=values)
-    np.invert(bits, out=bits)
-    whole = out.view(kind)
-    np.bitwise_and(whole, bits, out=whole)
-    np.bitwise_or(whole, values, out=whole)
+    values = expectation.back(found.rows).astype(out.dtype, copy=False).view(kind)
+    gaps = found.gaps.astype(kind, copy=False)
+    held = np.ascontiguousarray(block).view(kind)
+    # x ^ ((x ^ x̂) & gaps): three walks, where `where` would guess every cell.
+    np.bitwise_xor(values, held, out=values)
+    np.bitwise_and(values, gaps, out=values)
+    np.bitwise_xor(values, held, out=out.view(kind))
 
 
 def lanes_of(block: Any) -> Lanes:
@@ -315,7 +324,12 @@ def empty_rows(block: Any) -> Array:
         gaps = np.add.reduceat(np.append(np.isnan(block.data), False), block.indptr[:-1])
         full = np.diff(block.indptr) == block.shape[1]
         return np.flatnonzero(full & (gaps == block.shape[1]))
-    return np.flatnonzero(np.isnan(block).all(axis=1))
+    rows = np.arange(block.shape[0])
+    for column in range(block.shape[1]):  # few rows are left after the first columns
+        rows = rows[np.isnan(block[rows, column])]
+        if rows.size == 0:
+            break
+    return rows
 
 
 def tiles_of(block: Any, most: float = _TILE) -> list[slice]:

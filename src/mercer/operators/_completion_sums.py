@@ -38,6 +38,8 @@ class CompletionSums:
         Whether the conditional covariance of the missing cells is added.
     held : ndarray of bool of shape (p,) or None
         Columns without variance, for which it is not.
+    dtype : dtype
+        Precision of the products of a tile; sums are float64.
     """
 
     def __init__(
@@ -47,10 +49,11 @@ class CompletionSums:
         *,
         expected: bool = False,
         held: Array | None = None,
+        dtype: Any = np.float64,
     ) -> None:
         self._held = held
         self.completion, self.basis, self.expected = completion, basis, expected
-        self._ready = Expectation(completion)
+        self._ready = Expectation(completion, dtype)
         self.offset = self._ready.offset  # of the mean about which rows are summed
         p = completion.axes.shape[0]
         self.rows, self.total, self.likelihood = 0, 0.0, 0.0
@@ -104,12 +107,15 @@ class CompletionSums:
     def _blank(self) -> "CompletionSums":
         made = object.__new__(CompletionSums)
         made.__dict__.update(vars(self))
-        made._ready = Expectation(self.completion)  # a thread needs space of its own
+        made._ready = Expectation(
+            self.completion, self._ready.dtype
+        )  # a thread needs space of its own
         made.rows, made.total, made.likelihood = 0, 0.0, 0.0
         made.first, made.squares = np.zeros_like(self.first), np.zeros_like(self.squares)
         made.second = np.zeros_like(self.second)
         return made
 
+    @np.errstate(over="ignore", invalid="ignore")  # whoever maximises looks at the sums
     def _take(self, block: Any, weights: Array | None) -> None:
         found = self._ready.of(block, every=self.expected)
         rows = found.rows
@@ -117,10 +123,10 @@ class CompletionSums:
         self.total += float(len(rows) if weights is None else np.sum(weights))
         if self.expected:
             self._take_likelihood(found, weights)
-        root = None if weights is None else np.sqrt(weights)
+        root = None if weights is None else np.sqrt(weights).astype(rows.dtype)
         if root is not None:
             rows *= root[:, None]
-        self.first += (np.ones(len(rows)) if root is None else root) @ rows
+        self.first += (np.ones(len(rows), rows.dtype) if root is None else root) @ rows
         self._take_products(rows)
         if self.expected and found.count:
             self._take_spread(found, root)
@@ -129,13 +135,13 @@ class CompletionSums:
         if self.basis is None:
             self.second += rows.T @ rows  # NumPy does half the work: both factors are one
         else:
-            self.second += rows.T @ (rows @ self.basis)
+            self.second += rows.T @ (rows @ self.basis.astype(rows.dtype, copy=False))
             self.squares += column_squares(rows)
 
     def _take_spread(self, found: Expected, root: Array | None) -> None:
         """Add what is uncertain about the missing cells, a column of the factors at a time."""
         ready, at = self._ready, found.at
-        missing = found.missing[at].astype(np.float64)
+        missing = found.missing[at].astype(ready.dtype)
         if root is not None:
             missing *= root[at][:, None]
         if self._held is not None:

@@ -197,6 +197,17 @@ class LandmarkSums:
         self.rows += other.rows
         return self
 
+    def bare(self) -> dict[str, Any]:
+        """Return the sums without the landmarks, which whoever merges them has already."""
+        return {name: value for name, value in vars(self).items() if name != "landmarks"}
+
+    @classmethod
+    def through(cls, landmarks: Landmarks, bare: dict[str, Any]) -> Self:
+        """Return the sums that `bare` came from."""
+        sums = cls(landmarks)
+        vars(sums).update(bare)
+        return sums
+
     def _state(self) -> tuple[float, Array | None, Array, Array]:
         return self.count, self.shift, self.p, self.q
 

@@ -9,14 +9,14 @@ from mercer.arrays import Array, binary_exponent, is_sparse
 from mercer.operators._completion import lanes_of, tiles_of
 from mercer.operators._rows import SAFE
 
-_ONE = int(np.float64(1.0).view(np.int64))  # the bits of 1.0
+_BYTE = 255  # rows whose truth values a byte can count
 _FEW = 32  # rows of a tile that show whether a column varies
-_TINY, _LARGE = 2.0**-200, 2.0**200  # sums beyond which every cell is looked at
+_TINY = 2.0**-200  # size below which every cell is looked at
 
 
 @final
 class Survey:
-    """Counts of missing cells, the range and mean of the others, and evenly spaced rows.
+    """Counts of missing cells, the range of the others, and evenly spaced rows.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class Survey:
         Missing cells per column.
     weighed : ndarray of shape (p,)
         Σw over the observed cells of each column.
-    low, high, sums : ndarray of shape (p,)
-        Least, largest and sum of the observed cells; low > high where there is none. The
-        range is that of some rows of every tile, and of all where they do not vary.
+    low, high : ndarray of shape (p,)
+        Least and largest of the observed cells; low > high where there is none. The range
+        is that of some rows of every tile, and of all where they do not vary.
     empty : list of int
         Numbers of the rows with nothing observed.
     finite : bool
@@ -48,7 +48,6 @@ class Survey:
         self.counts = np.zeros(columns, np.int64)
         self.weighed = np.zeros(columns)
         self.low, self.high = np.full(columns, np.inf), np.full(columns, -np.inf)
-        self.sums = np.zeros(columns)
         self.empty: list[int] = []
         self._sample: list[tuple[int, Array]] = []
 
@@ -67,11 +66,10 @@ class Survey:
 
         with np.errstate(over="ignore", invalid="ignore"):
             lanes.run(work, len(cut))
-            for part, (counts, weighed, low, high, sums, empty) in zip(cut, found, strict=True):
+            for part, (counts, weighed, low, high, empty) in zip(cut, found, strict=True):
                 self.counts += counts
                 self.weighed += weighed
                 self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
-                self.sums += sums
                 self.empty += (empty + (self.rows + part.start)).tolist()
         self._keep_rows(block)
         self.rows += block.shape[0]
@@ -109,20 +107,21 @@ class Survey:
         return np.asarray(self.low == self.high)
 
     def origin(self, dtype: Any) -> tuple[Array, int]:
-        """Return the means of the observed cells, rounded to `dtype`, and the unit.
+        """Return the means of the observed cells of the sample, as `dtype`, and the unit.
 
         A constant column gets its value exactly; the unit is 0 where squares need none.
         """
-        seen = np.maximum(self.rows - self.counts, 1)
+        rows = np.asarray(self.sample[1], np.float64)
+        seen = ~np.isnan(rows)
         with np.errstate(over="ignore", invalid="ignore"):
             middle = self.low * 0.5 + self.high * 0.5
-            mean = self.sums / seen
-            mean = np.where(np.isfinite(mean), mean, middle)
+            mean = np.sum(rows, axis=0, where=seen) / np.maximum(seen.sum(axis=0), 1)
+            mean = np.where(np.isfinite(mean) & seen.any(axis=0), mean, middle)
             mean = np.where(self.low == self.high, self.low, mean)
             mean = np.where(self.counts < self.rows, mean, 0.0)
             if np.dtype(dtype).kind == "f":
                 mean = mean.astype(dtype).astype(np.float64)
-            far = np.maximum(self.high * 0.5 - mean * 0.5, mean * 0.5 - self.low * 0.5)
+        far = np.maximum(self.high * 0.5 - mean * 0.5, mean * 0.5 - self.low * 0.5)
         largest = float(np.max(far[np.isfinite(far)], initial=0.0))
         unit = binary_exponent(largest) + 1
         return mean, unit if abs(unit) > SAFE[8] else 0
@@ -133,7 +132,7 @@ class Survey:
         return {
             "seen": np.array([self.rows, self.step]),
             "counts": self.counts,
-            "numbers": np.stack([self.weighed, self.low, self.high, self.sums]),
+            "numbers": np.stack([self.weighed, self.low, self.high]),
             "empty": np.array(self.empty, np.int64),
             "at": at,
             "sample": rows,
@@ -143,7 +142,7 @@ class Survey:
         """See `Sums.restore`."""
         self.rows, self.step = (int(n) for n in kept["seen"])
         self.counts = kept["counts"].copy()
-        self.weighed, self.low, self.high, self.sums = (row.copy() for row in kept["numbers"])
+        self.weighed, self.low, self.high = (row.copy() for row in kept["numbers"])
         self.empty = kept["empty"].tolist()
         first = int(kept["at"][0]) if len(kept["at"]) else 0
         self._sample = [(first, kept["sample"])]
@@ -151,26 +150,20 @@ class Survey:
 
 
 def _looked_at(tile: Array, weights: Array | None) -> tuple[Any, ...]:
-    """Return counts, weights, range, sums per column, and the rows without a cell."""
-    r, p = tile.shape
+    """Return counts, weights and range per column, and the rows without a cell."""
     tile = np.asarray(tile, np.float64)
     missing = np.isnan(tile)
-    known, bits = np.ones(r), np.empty((r, p), np.int64)
-    np.copyto(bits, missing)
-    bits -= 1  # all ones where a cell is observed
-    values = np.array(tile, order="C")
-    np.bitwise_and(values.view(np.int64), bits, out=values.view(np.int64))
-    sums = known @ values
-    np.bitwise_and(bits, _ONE, out=values.view(np.int64))
-    seen = known @ values
-    weighed = seen if weights is None else weights @ values
-    empty = np.flatnonzero(values @ np.ones(p) == 0)
+    counts = np.zeros(tile.shape[1], np.int64)
+    for start in range(0, len(tile), _BYTE):  # sums of bytes, while they fit one
+        counts += np.add.reduce(missing[start : start + _BYTE].view(np.uint8), dtype=np.uint8)
+    seen = len(tile) - counts if weights is None else weights @ ~missing
+    empty = np.flatnonzero(missing.all(axis=1))
     low, high = _range(tile)
-    size = float(np.max(np.abs(sums), initial=0.0))
-    if not _TINY < size < _LARGE:  # infinite, or in need of a unit
+    finite = np.count_nonzero(np.isfinite(tile.astype(np.float32)))
+    tiny = max(np.max(high, initial=0.0), -np.min(low, initial=0.0)) < _TINY
+    if tiny or finite + int(counts.sum()) < tile.size:  # infinite, or in need of a unit
         low, high = _range(tile, len(tile))
-    counts = r - np.rint(seen).astype(np.int64)
-    return counts, weighed, low, high, sums, empty
+    return counts, np.asarray(seen, np.float64), low, high, empty
 
 
 def _range(tile: Array, rows: int = _FEW) -> tuple[Array, Array]:

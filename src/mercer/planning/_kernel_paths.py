@@ -5,6 +5,7 @@ import dataclasses
 from mercer.planning._cost import Machine
 from mercer.planning._paths import Path, block_width, candidates
 from mercer.planning._problem import KernelCost, Problem
+from mercer.planning._spread_cost import spread
 from mercer.solvers import BlockKrylov, Exact, Stored
 
 _SMALL = 1000  # rows up to which LAPACK's full eigenproblem is as fast as an iteration
@@ -40,6 +41,8 @@ def kernel_candidates(problem: Problem) -> list[Path]:
     kernel = problem.kernel
     assert kernel is not None
     machine = problem.rates
+    if kernel.landmarks is not None and problem.parts:
+        return [_landmarks_in_parts(problem, kernel, machine, kernel.landmarks)]
     if kernel.landmarks is not None:
         return [_landmarks(problem, kernel, machine, kernel.landmarks)]
     paths = []
@@ -173,6 +176,30 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
     held = chosen + _feature_bytes(m, p.threads) + 16.0 * m * p.cols
     note = f"{m:,} landmarks, one pass, certified by their residual"
     return Path("landmarks", Exact(), 1, int(held), flops, seconds, "bound", 8, note)
+
+
+def _landmarks_in_parts(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path:
+    """The same where rows lie: a pass samples them, a task chooses, the last pass sums."""
+    one = dataclasses.replace(machine, threads=1)
+    n, few = float(p.rows), float(kernel.sampled)
+    flops = n * (m * kernel.flops + 2.0 * m * m) + 9.0 * m**3
+    alone = _feature_seconds(2.0 * few, m, p.cols, one) + m**3 / one.eigen
+    seconds = _feature_seconds(n, m, p.cols, one) + alone
+    held = 32e6 + 64.0 * m * m + 16.0 * m * (p.cols + p.components)
+    note = f"{m:,} landmarks, certified by their residual"
+    path = Path(
+        "landmarks",
+        Exact(),
+        kernel.passes,
+        int(held),
+        flops,
+        seconds,
+        "bound",
+        8,
+        note,
+        alone=alone,
+    )
+    return spread(path, p)
 
 
 def _feature_bytes(m: int, threads: int) -> float:

@@ -26,6 +26,10 @@ class KernelCost:
         Whether HKH is known to be psd, which landmarks need.
     landmarks : int or None
         How many landmarks the user asks for; then nothing else is done.
+    sampled : int
+        Rows among which they are chosen, where rows in parts say so.
+    passes : int
+        Passes that landmarks of rows in parts take.
     """
 
     flops: float
@@ -35,6 +39,8 @@ class KernelCost:
     centred: bool = True
     landmarks: int | None = None
     exponentials: float = 0.0
+    sampled: int = 0
+    passes: int = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +58,7 @@ class Workers:
     memory : float
         Bytes that the smallest may take; what it holds now is part of them.
     held : float
-        Bytes that the fullest holds now, its process included.
+        Bytes of the data that the fullest holds now.
     network : float
         Bytes per second between two of them.
     local : bool

@@ -17,6 +17,7 @@ _READING = 2.5  # parts in memory while one is made or read: itself, and what it
 _BLOCK = 16e6  # bytes of the blocks in which a part is walked
 _PROCESS = 220e6  # bytes of a worker process before it has done anything, libraries included
 _TASK = 1e-3  # seconds that a scheduler and a worker spend on one task
+_FEATURES = 4096  # rows whose landmark features are made at a time
 _SPACE = 32e6  # bytes that BLAS and the allocator keep for each thread
 
 
@@ -28,7 +29,7 @@ def spread(path: "Path", p: Problem) -> "Path":
 
         seconds = passes · ((work + read)/t + network + tasks) + what is done here
         network = (4/3)·m·R·min(3/4, 1 - 1/w) + w·Q   bytes a pass
-        worker  = process + threads·(2.5·part + blocks) + (5 + log₄ m)·R   bytes
+        worker  = process + data held + threads·(2.5·part + blocks) + (5 + log₄ m)·R   bytes
 
     Q are the bytes of the columns that every worker multiplies with.
     """
@@ -50,7 +51,7 @@ def spread(path: "Path", p: Problem) -> "Path":
     return dataclasses.replace(
         path,
         bytes=int(held + (worker if workers.local else 0)),
-        worker_bytes=0 if workers.local else int(max(_PROCESS, workers.held) + worker),
+        worker_bytes=0 if workers.local else int(_PROCESS + workers.held + worker),
         network=int(network),
         seconds=path.passes * each + path.alone / p.threads,
     )
@@ -59,6 +60,10 @@ def spread(path: "Path", p: Problem) -> "Path":
 def _sizes(path: "Path", p: Problem) -> tuple[float, float, float]:
     """Return the bytes of one result, of the columns sent out, and of a thread's own sums."""
     m = float(p.cols)
+    if p.kernel is not None and p.kernel.landmarks is not None:
+        k, few = float(p.kernel.landmarks), float(p.kernel.sampled)
+        chosen = 16 * few * k + 8 * (ARITY + 1) * few * m  # one task has samples, and F of all
+        return 8 * k * k, 8 * k * (k + m), max(8 * k * (2 * k + 3 * _FEATURES), chosen)
     if isinstance(path.solver, BlockKrylov) and path.name == "krylov":
         columns = 8 * m * path.solver.block
         return columns, columns, 3 * columns

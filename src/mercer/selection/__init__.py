@@ -2,6 +2,7 @@
 
 from mercer.selection._bicross import BiCross, Half, bi_cross_validation
 from mercer.selection._choice import Choice, Rule, choice_of, spectrum_rules
+from mercer.selection._cross_validation import RankChoice, cross_validated_rank, spectral_rank
 from mercer.selection._evidence import minka
 from mercer.selection._likelihood import aic, bic
 from mercer.selection._nulls import gaussian_null, permutation_null, sign_flip
@@ -13,6 +14,7 @@ __all__ = [
     "BiCross",
     "Choice",
     "Half",
+    "RankChoice",
     "Rule",
     "Variances",
     "aic",
@@ -20,6 +22,7 @@ __all__ = [
     "bic",
     "broken_stick",
     "choice_of",
+    "cross_validated_rank",
     "gaussian_null",
     "gavish_donoho",
     "kaiser",
@@ -28,5 +31,6 @@ __all__ = [
     "permutation_null",
     "share",
     "sign_flip",
+    "spectral_rank",
     "spectrum_rules",
 ]

@@ -4,8 +4,9 @@ from mercer.sources._array_blocks import ArrayBlocks
 from mercer.sources._base import Source
 from mercer.sources._blocks import BlockSource, MissingCellError, bad_cell, bad_cell_error
 from mercer.sources._in_memory import DenseSource, SparseSource, in_memory
+from mercer.sources._like import like_given
 from mercer.sources._mapped import MappedSource
-from mercer.sources._missing import counted_error, missing_counts
+from mercer.sources._missing import counted_error, has_missing, missing_counts
 from mercer.sources._scan import is_scannable, is_spread, scan
 from mercer.sources._spread import PartBlocks, SpreadSource, Work
 
@@ -23,9 +24,11 @@ __all__ = [
     "bad_cell",
     "bad_cell_error",
     "counted_error",
+    "has_missing",
     "in_memory",
     "is_scannable",
     "is_spread",
+    "like_given",
     "missing_counts",
     "scan",
 ]

@@ -17,10 +17,9 @@ from mercer.sources._dask_weights import parted_weights
 from mercer.sources._dask_workers import workers
 from mercer.sources._spread import SpreadSource, Work
 
-_FORECAST = 100_000  # rows of a part that Dask does not know the length of
-_FILLED = (
-    0.05  # share of cells that are stored where chunks are sparse, before they are counted
-)
+_FORECAST = 100_000  # rows at most of a part that Dask does not know the length of
+_USUAL = 64e6  # and its bytes
+_FILLED = 0.05  # share of cells stored in sparse chunks, before they are counted
 _STORED = 12.0  # bytes of a stored cell
 
 
@@ -67,18 +66,19 @@ class DaskSource(SpreadSource):
         self.dtype, self.names, self.dropped = reader.dtype, reader.names, reader.dropped
         self.label, self.counted = reader.label, lengths is not None
         pieces = _pieces(collection)
-        p, rows = reader.columns, sum(lengths) if lengths else _FORECAST * pieces
-        self.shape = (rows if lengths is None else sum(lengths), p)
-        self.nnz = max(1, int(_FILLED * rows * p)) if reader.sparse else None
+        p = reader.columns
         row = p * (_STORED * _FILLED if reader.sparse else self.dtype.itemsize)
         if lengths is None:
             self.groups = [slice(i, i + 1) for i in range(pieces)]
-            self.lengths, longest = None, _FORECAST
+            self.lengths, longest = None, max(1, int(min(_FORECAST, _USUAL // row)))
         else:
             self.groups = grouped(lengths, row, p)
             self.lengths = tuple(sum(lengths[group]) for group in self.groups)
             longest = max(self.lengths)
         self.parts = len(self.groups)
+        rows = longest * pieces if self.lengths is None else sum(self.lengths)
+        self.shape = (rows, p)
+        self.nnz = max(1, int(_FILLED * rows * p)) if reader.sparse else None
         self.part_bytes = float(longest * row)
         self._pieces = lengths
 

@@ -1,6 +1,7 @@
 """A reduction as a Dask graph: a fixed tree of tasks, run on a cluster or on threads."""
 
 import contextlib
+import copy
 import sys
 import threading
 import uuid
@@ -38,7 +39,8 @@ def run_tree(
     Parameters
     ----------
     step : object
-        ``part(number, first, chunks, weights)`` and ``merge(one, other)``.
+        ``part(number, first, chunks, weights)`` and ``merge(one, other)``; where it `ends`,
+        ``finish(result)`` is one task more, and its result comes back instead.
     chunks : list
         The chunks of every part, nested lists of delayed values.
     weights : list or None
@@ -90,6 +92,10 @@ def _tree(
         for key, group in zip(level, groups, strict=True):
             tasks[key] = Task(key, _merged, TaskRef(sent), List(*map(TaskRef, group)))
         depth += 1
+    if getattr(step, "ends", False):
+        end = f"mercer-end-{token}"
+        tasks[end] = Task(end, _ended, TaskRef(sent), TaskRef(level[0]))
+        level = [end]
     name = f"mercer-{token}"
     graph = HighLevelGraph.from_collections(name, tasks, dependencies=())
     return import_module("dask.delayed").Delayed(level[0], graph, layer=name)
@@ -130,11 +136,23 @@ def _part(
 
 
 def _merged(step: Any, group: list[Any]) -> Any:
+    """Merge neighbours from left to right.
+
+    Merging may write over what it is given, and a cluster may run a task again on results
+    that it still holds: copies go in.
+    """
+    if len(group) == 1:
+        return group[0]
     with one_thread(), unheard():
-        found = group[0]
+        found = copy.deepcopy(group[0])
         for other in group[1:]:
-            found = step.merge(found, other)
+            found = step.merge(found, copy.deepcopy(other))
         return found
+
+
+def _ended(step: Any, found: Any) -> Any:
+    with one_thread(), unheard():
+        return step.finish(found)
 
 
 class _Told:
@@ -143,6 +161,7 @@ class _Told:
     def __init__(self, parts: int, lengths: tuple[int, ...] | None) -> None:
         self.parts, self.lengths = parts, lengths
         self.done, self.guard = set[int](), threading.Lock()
+        self.own: Exception | None = None
 
     def add(self, part: int) -> None:
         with self.guard:
@@ -155,7 +174,11 @@ class _Told:
         if self.lengths is not None:
             rows = sum(self.lengths[i] for i in seen)
             words += f", {rows:,} of {sum(self.lengths):,} rows"
-        advance(len(seen), self.parts, words)
+        try:
+            advance(len(seen), self.parts, words)
+        except Exception as error:  # of who listens, and nobody else's business
+            self.own = error
+            raise
 
 
 def _computed(root: Any, topic: str, told: _Told) -> Any:
@@ -184,6 +207,8 @@ def _here(root: Any, told: _Told) -> Any:
         with import_module("dask.callbacks").Callback(pretask=before, posttask=after):
             return root.compute()
     except Exception as error:
+        if error is told.own:
+            raise
         found = explained(error, root.__dask_graph__(), running)
         raise found from found.__cause__
 
@@ -199,6 +224,8 @@ def _on_cluster(client: Any, root: Any, topic: str, told: _Told) -> Any:
             told.tell()
         return future.result()
     except Exception as error:
+        if error is told.own:
+            raise
         found = explained(error, root.__dask_graph__(), _blamed(client, future))
         raise found from found.__cause__
     finally:

@@ -156,6 +156,15 @@ class Step:
         """Return what two neighbouring parts say."""
         return one.joined(other, self.work.merge(one.result, other.result))
 
+    @property
+    def ends(self) -> bool:
+        """Whether something is left to do when all is merged."""
+        return hasattr(self.work, "finish")
+
+    def finish(self, told: Told) -> Told:
+        """Return what all parts together say, with what the work makes of it."""
+        return dataclasses.replace(told, result=self.work.finish(told.result))
+
 
 @dataclasses.dataclass(frozen=True)
 class Mapped:

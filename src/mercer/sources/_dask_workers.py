@@ -29,7 +29,8 @@ def workers() -> dict[str, Any]:
         "threads": sum(worker["nthreads"] for worker in found),
         "most": max(worker["nthreads"] for worker in found),
         "memory": _USED * min(limits),
-        "held": float(max((each.get("memory", 0) for each in metrics), default=0)),
+        # Not "memory": as it was a second ago, it may still hold the parts of another fit.
+        "held": float(max((each.get("managed_bytes", 0) for each in metrics), default=0)),
         "network": float(min(rates, default=1e8)),
         "local": False,
     }

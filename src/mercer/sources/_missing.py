@@ -31,6 +31,19 @@ def missing_counts(source: Source) -> tuple[int, Array]:
     return rows, counts
 
 
+def has_missing(source: Source) -> bool:
+    """Tell whether a cell is missing; of rows that are held nothing is copied."""
+    if source.dtype.kind != "f":
+        return False
+    if isinstance(source, SpreadSource):
+        return bool(missing_counts(source)[1].any())
+    for block in _blocks(source):
+        cells = block.data if is_sparse(block) else block
+        if np.isnan(np.min(cells, initial=np.inf)):
+            return True
+    return False
+
+
 @final
 class _Gaps:
     """Rows, and missing cells per column, of every part."""
@@ -66,7 +79,8 @@ def counted_error(source: Source, place: str, names: Any, fix: str) -> InputErro
         f"{f'column {j}' if names is None else repr(str(names[j]))} {counts[j]:,}" for j in most
     )
     columns = int(np.count_nonzero(counts))
-    more = f" and {columns - len(most)} more columns" if columns > len(most) else ""
+    left = columns - len(most)
+    more = f" and {left} more column{'s' if left > 1 else ''}" if left else ""
     return MissingCellError(
         f"X contains NaN; {int(counts.sum()):,} of {rows * len(counts):,} cells are missing, in"
         f" {columns:,} of {len(counts):,} columns",

@@ -18,6 +18,8 @@ class Work(Protocol):
 
     It travels to the parts, so it holds numbers and no data. `part` must be a pure function
     of its arguments: a part whose worker was lost is done again elsewhere, with the same bits.
+    A work that has ``finish(result)`` too has it done once, after the last merge and in the
+    same place: what it returns comes back.
     """
 
     def part(self, rows: "PartBlocks", weights: Array | None) -> Any:

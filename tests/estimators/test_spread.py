@@ -1,0 +1,274 @@
+"""PCA on Dask collections: lazy results, nothing computed by accident, nothing kept."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+import mercer
+from mercer import PCA, dropin
+from mercer.errors import DataWarning, InputError, MercerError, NotSupportedError
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pytestmark = pytest.mark.usefixtures("every_chunk")
+
+
+@pytest.fixture(name="X")
+def _rows(rng):
+    return rng.standard_normal((60, 5)) * [5, 4, 3, 2, 1] + 100
+
+
+@pytest.fixture
+def reads():
+    return []
+
+
+@pytest.fixture
+def data(X, reads):
+    """The rows as a Dask array that says when a chunk is computed."""
+
+    def noted(block):
+        reads.append(block.shape)
+        return block
+
+    return da.from_array(X, chunks=(25, 3)).map_blocks(noted, dtype=float, meta=X[:0])
+
+
+# -- lazy -----------------------------------------------------------------------------------
+
+
+def test_coordinates_are_lazy_and_right(X, data, reads):
+    model = PCA(3).fit(data)
+    reads.clear()
+    found = model.transform(data)
+    assert isinstance(found, da.Array)
+    assert found.chunks == ((25, 25, 10), (3,))
+    assert reads == []
+    np.testing.assert_allclose(found.compute(), PCA(3).fit(X).transform(X), atol=1e-9)
+    np.testing.assert_allclose(PCA(3).fit_transform(data).compute(), found.compute())
+
+
+@pytest.mark.parametrize("whiten", [False, True, "zca"])
+def test_rows_come_back_from_coordinates_lazily(X, data, reads, whiten):
+    model = PCA(3, whiten=whiten).fit(data)
+    reads.clear()
+    back = model.inverse_transform(model.transform(data))
+    assert reads == []
+    assert back.chunks == ((25, 25, 10), (5,))
+    same = PCA(3, whiten=whiten).fit(X)
+    np.testing.assert_allclose(
+        back.compute(), same.inverse_transform(same.transform(X)), rtol=1e-10
+    )
+
+
+def test_log_likelihoods_are_lazy_and_their_mean_is_one_pass(X, data, reads):
+    model, same = PCA(3).fit(data), PCA(3).fit(X)
+    reads.clear()
+    each = model.score_samples(data)
+    assert reads == []
+    np.testing.assert_allclose(each.compute(), same.score_samples(X), rtol=1e-9)
+    reads.clear()
+    assert model.score(data) == pytest.approx(same.score(X), rel=1e-10)
+    assert len(reads) == data.npartitions
+    w = np.arange(60) % 3
+    assert model.score(data, sample_weight=w) == pytest.approx(
+        same.score(X, sample_weight=w), rel=1e-10
+    )
+    with pytest.raises(InputError, match="weight 0"):
+        model.score(data, sample_weight=da.zeros(60, chunks=20))
+
+
+def test_a_model_fitted_anew_does_not_change_what_was_asked_for(X, data):
+    model = PCA(3).fit(data)
+    lazy = model.transform(data)
+    before = lazy.compute()
+    model.fit(X[:20] * 7)
+    np.testing.assert_array_equal(lazy.compute(), before)
+
+
+@pytest.mark.parametrize("kind", [PCA, dropin.PCA])
+def test_frames_are_asked_for_and_stay_lazy(X, data, reads, kind):
+    model = kind(2).set_output(transform="pandas").fit(data)
+    reads.clear()
+    found = model.transform(data)
+    assert isinstance(found, dd.DataFrame)
+    assert list(found.columns) == ["pca0", "pca1"]
+    assert reads == []
+    np.testing.assert_allclose(found.compute(), PCA(2).fit(X).transform(X), atol=1e-9)
+    assert isinstance(model.fit_transform(data), dd.DataFrame)
+    assert isinstance(model.fit_transform(X), pd.DataFrame)
+
+
+def test_the_setting_of_scikit_learn_computes_nothing_by_accident(data, reads):
+    model = PCA(2).fit(data)
+    reads.clear()
+    with config_context(transform_output="pandas"):
+        assert isinstance(model.transform(data), dd.DataFrame)
+    assert reads == []
+
+
+def test_frames_of_another_library_are_refused(data):
+    model = PCA(2).set_output(transform="polars").fit(data)
+    with pytest.raises(NotSupportedError, match="pandas"):
+        model.transform(data)
+
+
+def test_a_frame_keeps_names_and_index(X):
+    frame = pd.DataFrame(X, columns=list("abcde"), index=np.arange(60) * 2)
+    mixed = dd.from_pandas(frame.assign(t="x"), npartitions=4)
+    with pytest.warns(DataWarning, match="left out") as said:
+        lazy = PCA(2).set_output(transform="pandas").fit_transform(mixed)
+    assert len(said) == 1
+    found = lazy.compute()
+    pd.testing.assert_index_equal(found.index, frame.index)
+    np.testing.assert_allclose(found, PCA(2).fit(X).transform(X), atol=1e-9)
+
+
+def test_names_are_those_of_the_frame(X):
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = PCA(2).fit(dd.from_pandas(frame, npartitions=4))
+    assert list(model.feature_names_in_) == list("abcde")
+    assert isinstance(model.transform(dd.from_pandas(frame, npartitions=2)), da.Array)
+    with pytest.raises(InputError, match="'z' where 'a' was"):
+        model.transform(dd.from_pandas(frame.rename(columns={"a": "z"}), npartitions=2))
+
+
+def test_a_pipeline_stays_lazy(data, reads):
+    model = make_pipeline(PCA(4), PCA(2)).fit(data)
+    reads.clear()
+    assert isinstance(model.transform(data), da.Array)
+    assert reads == []
+
+
+# -- what a model holds -----------------------------------------------------------------------
+
+
+def test_a_model_holds_no_rows_and_no_futures(rng, tmp_path):
+    X = rng.standard_normal((5000, 8))
+    model = PCA(2).fit(da.from_array(X, chunks=(500, 8)))
+    assert len(pickle.dumps(model)) < 10_000
+    assert len(pickle.dumps(PCA(2).fit(X[:100]))) > len(pickle.dumps(model)) - 2000
+    mercer.save(model, tmp_path / "model")
+    again = mercer.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.components_, model.components_)
+    assert clone(model).n_components == 2
+
+
+def test_a_plan_computes_nothing(data, reads):
+    assert mercer.plan(PCA(2), data).chosen.name in ("svd", "gram")
+    assert reads == []
+
+
+@pytest.mark.parametrize("tol", [None, 1e-12])
+def test_every_block_is_read_as_often_as_the_plan_says(data, reads, tol):
+    model = PCA(2, tol=tol).fit(data)
+    assert len(reads) == model.plan_.chosen.passes * data.npartitions
+
+
+# -- refused --------------------------------------------------------------------------------
+
+OTHERS = [
+    mercer.LandmarkFeatures(),
+    mercer.RandomFeatures(),
+    mercer.RobustPCA(2),
+    dropin.IncrementalPCA(2),
+    dropin.TruncatedSVD(2),
+    dropin.Nystroem(),
+]
+CALLS = [
+    (model, call)
+    for model in OTHERS
+    for call in ("fit", "fit_transform", "partial_fit")
+    if hasattr(model, call)
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "call"), CALLS, ids=[f"{type(model).__name__}-{call}" for model, call in CALLS]
+)
+def test_other_methods_refuse_and_compute_nothing(data, reads, model, call):
+    with pytest.raises(MercerError) as caught:
+        getattr(clone(model), call)(data)
+    assert len(str(caught.value).splitlines()) == 3
+    assert reads == []
+
+
+@pytest.mark.parametrize("call", ["partial_fit", "remove"])
+def test_streams_take_batches_in_memory(X, data, reads, call):
+    model = PCA(2).partial_fit(X)
+    with pytest.raises(InputError, match="a batch is a table in memory"):
+        getattr(model, call)(data)
+    assert reads == []
+
+
+def test_missing_cells_are_not_filled_in_parts_but_in_coordinates(X, data, reads):
+    with pytest.raises(NotSupportedError, match="missing='em' is not there"):
+        PCA(2, missing="em").fit(data)
+    assert reads == []
+    X[[3, 40], [1, 2]] = np.nan
+    model = PCA(2, missing="em").fit(X)
+    found = model.transform(da.from_array(X, chunks=(25, 3)))
+    np.testing.assert_allclose(found.compute(), model.transform(X), atol=1e-9)
+
+
+def test_a_checkpoint_and_a_file_of_coordinates_are_refused(data, tmp_path):
+    with pytest.raises(NotSupportedError, match="checkpoint"):
+        PCA(2).fit(data, checkpoint=tmp_path / "kept")
+    with pytest.raises(NotSupportedError, match="one file"):
+        PCA(2).fit(data).transform(data, out=tmp_path / "z.npy")
+
+
+def test_bad_cells_are_named_in_lazy_results(X, data):
+    model = PCA(2).fit(data)
+    X[37, 1] = np.nan
+    bad = da.from_array(X, chunks=(25, 3))
+    for lazy in (model.transform(bad), model.score_samples(bad)):
+        with pytest.raises(InputError, match="NaN at row 37, column 1"):
+            lazy.compute()
+    with pytest.raises(InputError, match="NaN at row 37, column 1"):
+        model.inverse_transform(da.from_array(X[:, :2], chunks=(25, 2))).compute()
+
+
+@pytest.mark.parametrize(("call", "columns"), [("transform", 4), ("inverse_transform", 3)])
+def test_other_columns_are_refused_at_once(data, call, columns):
+    with pytest.raises(InputError, match=r"columns|features"):
+        getattr(PCA(2).fit(data), call)(data[:, :columns])
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_too_few_rows_are_refused(rows):
+    with pytest.raises(InputError, match=f"n_samples = {rows}"):
+        PCA(1).fit(da.ones((rows, 3)))
+
+
+def test_more_components_than_rows_of_unknown_number_are_refused(X):
+    data = da.from_array(X, chunks=(25, 3))
+    few = data[data[:, 0] > np.sort(X[:, 0])[-4]]
+    with pytest.raises(InputError, match=r"min\(n_samples, n_features\)=3"):
+        PCA(4).fit(few)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was(X, data):
+    model = PCA(2).fit(data)
+    kept = pickle.dumps(model)
+    X[0, 0] = np.inf
+    with pytest.raises(InputError, match="infinity at row 0"):
+        model.fit(da.from_array(X, chunks=(25, 3)))
+    assert pickle.dumps(model) == kept
+
+
+def test_a_fit_on_a_cluster_has_the_bits_of_one_here(X, cluster):
+    import dask
+
+    data = da.from_array(X, chunks=(25, 3))
+    here = PCA(3).fit(data)
+    with dask.config.set(scheduler=None), cluster.as_current():
+        there = PCA(3).fit(data)
+        lazy = there.transform(data).compute()
+    assert there.components_.tobytes() == here.components_.tobytes()
+    np.testing.assert_array_equal(lazy, here.transform(data).compute())

@@ -1,0 +1,204 @@
+"""Dask collections are described without computing, and walked part by part."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+from mercer.errors import DataWarning, InputError
+from mercer.sources import _dask_layout, scan
+from mercer.sources._dask import DaskSource
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pytestmark = pytest.mark.usefixtures("every_chunk")
+X = np.arange(80.0).reshape(20, 4)
+
+
+class Rows:
+    """Brings the rows themselves back; for tests only."""
+
+    def part(self, rows, weights):
+        dense = rows.held.toarray() if scipy.sparse.issparse(rows.held) else rows.held
+        return [(rows.number, rows.first, np.array(dense))]
+
+    def merge(self, one, other):
+        return one + other
+
+
+def gathered(source, weights=None):
+    return np.concatenate([rows for _, _, rows in source.reduce(Rows(), weights)])
+
+
+def unknown(data):
+    return data[data[:, 0] > -1]
+
+
+CHUNKS = [(20, 4), (6, 4), (6, 3), (1, 1), ((0, 5, 0, 15, 0), (4,)), (20, 1)]
+
+
+@pytest.mark.parametrize("chunks", CHUNKS, ids=str)
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+def test_all_rows_come_in_order(chunks, known):
+    data = da.from_array(X, chunks=chunks)
+    source = scan(data if known else unknown(data))
+    assert isinstance(source, DaskSource)
+    assert source.counted is known
+    assert source.shape == ((20, 4) if known else (100_000 * source.parts, 4))
+    np.testing.assert_array_equal(gathered(source), X)
+    assert source.shape == (20, 4)
+    assert source.counted
+    assert source.walks == 1
+
+
+def test_parts_know_where_they_begin():
+    found = scan(da.from_array(X, chunks=(6, 3))).reduce(Rows())
+    assert [(number, first) for number, first, _ in found] == [(0, 0), (1, 6), (2, 12), (3, 18)]
+    found = scan(unknown(da.from_array(X, chunks=(6, 3)))).reduce(Rows())
+    assert [first for _, first, _ in found] == [None] * 4
+
+
+def test_small_chunks_are_taken_together(monkeypatch):
+    monkeypatch.setattr(_dask_layout, "_LEAST", 3 * 4 * 8.0)
+    monkeypatch.setattr(_dask_layout, "_MOST", 3 * 4 * 8.0)
+    source = scan(da.from_array(X, chunks=(1, 3)))
+    assert source.parts == 7
+    assert source.lengths == (3, 3, 3, 3, 3, 3, 2)
+    np.testing.assert_array_equal(gathered(source), X)
+
+
+def test_columns_that_span_all_rows_are_cut(monkeypatch):
+    monkeypatch.setattr(_dask_layout, "_WIDE", 100.0)
+    monkeypatch.setattr(_dask_layout, "_CUT", 6 * 4 * 8.0)
+    source = scan(da.from_array(X, chunks=(20, 1)))
+    assert source.lengths == (6, 6, 6, 2)
+    np.testing.assert_array_equal(gathered(source), X)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", ">f8", "i4", "u1", "?"])
+def test_types_stay_as_they_are(dtype):
+    source = scan(da.from_array(X.astype(dtype), chunks=(6, 3)))
+    found = gathered(source)
+    assert found.dtype == source.dtype == np.dtype(dtype).newbyteorder("=")
+    np.testing.assert_array_equal(found, X.astype(dtype))
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_array"])
+def test_sparse_chunks_are_counted_in_the_first_pass(kind):
+    form = getattr(scipy.sparse, kind)
+    data = da.from_array(X, chunks=(6, 3)).map_blocks(form)
+    source = scan(data)
+    assert source.nnz == 4  # a twentieth, before anything is known
+    np.testing.assert_array_equal(gathered(source), X)
+    assert source.nnz == 79
+
+
+def odd(meta):
+    data = da.from_array(X, chunks=(6, 4))
+    data._meta = meta
+    return data
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (da.ones(5), "Expected 2D array, got 1D array instead"),
+        (da.ones((2, 2, 2)), "Expected 2D array, got 3D"),
+        (da.ones((5, 0)), "0 feature"),
+        (da.ones((5, 2), dtype="f2"), "float16"),
+        (da.ones((5, 2), dtype=np.longdouble), "float128|float96|longdouble"),
+        (da.ones((5, 2), dtype=complex), "real and imaginary"),
+        (da.ones((5, 2)).astype(object), "object"),
+        (odd(object()), "chunks must be NumPy arrays"),
+        (da.ones((5, 2))[:, da.ones(2) > 0], "number of columns must be known"),
+    ],
+    ids=["1d", "3d", "no columns", "half", "long", "complex", "object", "foreign", "columns"],
+)
+def test_arrays_that_cannot_be_rows_are_refused(data, said):
+    with pytest.raises(InputError, match=said):
+        scan(data)
+
+
+def test_columns_of_an_array_are_not_chosen_here():
+    with pytest.raises(InputError, match="chosen by slices"):
+        scan(da.ones((5, 2)), columns=[0])
+
+
+FRAME = pd.DataFrame({"a": [1.0, 2, 3, 4], "t": list("wxyz"), "b": [4, 3, 2, 1]})
+
+
+def test_a_frame_uses_its_numbers_and_says_once_what_it_leaves_out():
+    with pytest.warns(DataWarning, match=r"'t' \(text\)") as said:
+        source = scan(dd.from_pandas(FRAME, npartitions=2))
+    assert len(said) == 1
+    found = gathered(source)
+    assert source.names == ("a", "b")
+    assert source.dropped == (("t", "holds text, not numbers"),)
+    np.testing.assert_array_equal(found, FRAME[["a", "b"]])
+
+
+def test_columns_of_a_frame_can_be_chosen():
+    source = scan(dd.from_pandas(FRAME, npartitions=2), columns=["b", "a"])
+    np.testing.assert_array_equal(gathered(source), FRAME[["b", "a"]])
+    assert scan(dd.from_pandas(FRAME, npartitions=2), drop=["t"]).names == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: dd.from_pandas(FRAME["a"], npartitions=1), "rows and columns"),
+        (lambda: dd.from_pandas(FRAME[["t"]], npartitions=1), "no column of numbers"),
+        (
+            lambda: dd.from_pandas(
+                FRAME[["a", "b"]].set_axis(["a", "a"], axis=1), npartitions=1
+            ),
+            "unique",
+        ),
+        (lambda: pytest.importorskip("dask.bag").from_sequence([1, 2]), "rows and columns"),
+    ],
+    ids=["series", "text", "twins", "bag"],
+)
+def test_other_collections_are_refused(make, said):
+    with pytest.raises(InputError, match=said):
+        scan(make())
+
+
+def test_long_integers_are_said_once_by_the_client():
+    frame = pd.DataFrame({"a": [2**60, 1, 2, 2**61], "b": [1, 2, 3, 4]})
+    source = scan(dd.from_pandas(frame, npartitions=4))
+    with pytest.warns(DataWarning, match=r"beyond 2\^53") as said:
+        gathered(source)
+    assert len(said) == 1
+    gathered(source)  # a second warning would be an error
+
+
+def test_chunks_of_another_length_than_was_announced_are_refused():
+    data = da.from_array(X, chunks=(10, 4)).map_blocks(
+        lambda block: block[1:], dtype=float, chunks=((10, 10), (4,)), meta=X[:0]
+    )
+    with pytest.raises(InputError, match="18 rows, 20 announced"):
+        gathered(scan(data))
+
+
+def test_weights_go_with_their_rows(monkeypatch):
+    class Weighed(Rows):
+        def part(self, rows, weights):
+            return [(rows.number, weights, rows.held)]
+
+    monkeypatch.setattr(_dask_layout, "_LEAST", 200.0)
+    monkeypatch.setattr(_dask_layout, "_MOST", 200.0)
+    source = scan(da.from_array(X, chunks=(2, 3)))
+    assert source.parts == 4
+    for given in (np.arange(20.0), da.arange(20, chunks=3)):
+        found = source.reduce(Weighed(), source.weights_of(given))
+        np.testing.assert_array_equal(np.concatenate([w for _, w, _ in found]), np.arange(20))
+    assert source.weights_of(None) is None
+
+
+def test_what_the_planner_reads_is_there():
+    source = scan(da.from_array(X, chunks=(6, 4)))
+    assert source.parts == 4
+    assert source.part_bytes == 6 * 4 * 8
+    assert source.nbytes == X.nbytes
+    assert source.collection.chunks[0] == (6, 6, 6, 2)

@@ -1,0 +1,252 @@
+"""The tree of tasks: the same bits wherever it runs, and no failure without a name."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from mercer.arrays import listening
+from mercer.errors import InputError, WorkerError
+from mercer.sources import _dask_graph, scan
+from mercer.sources._dask_graph import cluster as current
+from mercer.sources._dask_graph import run_tree
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+
+
+class Words:
+    """Merges words, so that the order and the shape of the tree can be read."""
+
+    def part(self, number, first, chunks, weights):
+        return f"{number}"
+
+    def merge(self, one, other):
+        return f"({one} {other})"
+
+
+def tree(parts, **kwargs):
+    chunks = [[[dask.delayed(number)]] for number in range(parts)]
+    return run_tree(Words(), chunks, kwargs.get("weights"), kwargs.get("lengths"), "words")
+
+
+@pytest.mark.usefixtures("every_chunk")
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (1, "0"),
+        (4, "(((0 1) 2) 3)"),
+        (5, "((((0 1) 2) 3) 4)"),
+        (9, "(((((0 1) 2) 3) (((4 5) 6) 7)) 8)"),
+    ],
+)
+def test_the_tree_depends_on_the_number_of_parts_alone(parts, said):
+    assert tree(parts) == said
+
+
+@pytest.mark.usefixtures("every_chunk")
+def test_every_part_gets_its_chunks_its_first_row_and_its_weights():
+    class Given(Words):
+        def part(self, number, first, chunks, weights):
+            return [(number, first, chunks, list(weights))]
+
+        def merge(self, one, other):
+            return one + other
+
+    chunks = [[[dask.delayed(10), dask.delayed(11)]], [[dask.delayed(20)]]]
+    weights = [np.array([1.0, 2.0]), [dask.delayed(3.0)]]
+    found = run_tree(Given(), chunks, weights, (2, 1), "given")
+    assert found == [(0, 0, [[10, 11]], [1.0, 2.0]), (1, 2, [[20]], [3.0])]
+
+
+def test_a_task_may_run_again_on_the_same_results(rng):
+    from mercer.operators import SpreadRows
+    from mercer.operators._spread_rows import _MomentsOfParts
+    from mercer.sources import PartBlocks
+
+    rows = SpreadRows(scan(da.ones((4, 3))))
+    work = _MomentsOfParts(rows.frame, whole=True)
+    tables = [np.empty((0, 3)), *(rng.standard_normal((9, 3)) * 10.0**k for k in (0, 200, 3))]
+    parts = [work.part(PartBlocks(table, 0, 0, None), None) for table in tables]
+    once, again = (_dask_graph._merged(work, parts).running for _ in range(2))
+    assert once.scatter.tobytes() == again.scatter.tobytes()
+    assert once.rows == again.rows == 27
+
+
+class Sum:
+    def part(self, rows, weights):
+        return np.sin(rows.held).sum(axis=0)
+
+    def merge(self, one, other):
+        return one + other
+
+
+@pytest.fixture
+def data(rng, monkeypatch):
+    from mercer.sources import _dask_layout
+
+    monkeypatch.setattr(_dask_layout, "_LEAST", 0.0)
+    monkeypatch.setattr(_dask_layout, "_MOST", 0.0)
+    return da.from_array(rng.standard_normal((200, 5)), chunks=(30, 3))
+
+
+def test_cluster_threads_and_this_thread_give_the_same_bits(data, cluster):
+    found = []
+    for name in ("sync", "threads"):
+        with dask.config.set(scheduler=name):
+            found.append(scan(data).reduce(Sum()).tobytes())
+    with cluster.as_current():
+        found.append(scan(data).reduce(Sum()).tobytes())
+        found.append(scan(data.persist()).reduce(Sum()).tobytes())
+    assert len(set(found)) == 1
+
+
+def test_the_client_of_the_moment_is_taken(cluster):
+    assert current() is None
+    with cluster.as_current():
+        assert current() is cluster
+        with dask.config.set(scheduler="threads"):
+            assert current() is None
+        with dask.config.set(scheduler="distributed"):
+            assert current() is cluster
+
+
+class Heard:
+    """Keeps what it is told, or ends the work."""
+
+    def __init__(self, ends=False):
+        self.words, self.ends = [], ends
+
+    def begin(self, name, note):
+        self.words.append(name)
+
+    def advance(self, done, total, words=""):
+        self.words.append((done, total, words))
+        if self.ends:
+            raise StopIteration("enough")
+
+    def end(self, name):
+        self.words.append(f"end {name}")
+
+
+@pytest.mark.parametrize("where", ["cluster", "threads"])
+def test_a_listener_hears_how_far_it_is(data, cluster, where):
+    heard = Heard()
+
+    def slow(block):
+        import time
+
+        time.sleep(0.03)
+        return block
+
+    late = data.map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
+    place = cluster.as_current() if where == "cluster" else dask.config.set(scheduler=where)
+    with place, listening(heard):
+        scan(late).reduce(Sum(), title="pass 1")
+    assert heard.words[0] == "pass 1"
+    assert heard.words[-1] == "end pass 1"
+    counts = [done for done, total, _ in heard.words[1:-1]]
+    assert counts == sorted(counts)
+    assert counts[-1] == 7
+    said = [words for _, _, words in heard.words[1:-1] if words]
+    assert said
+    assert all("of 7 parts" in words and "of 200 rows" in words for words in said)
+
+
+@pytest.mark.parametrize("where", ["cluster", "threads"])
+def test_a_listener_may_end_the_work(data, cluster, where):
+    place = cluster.as_current() if where == "cluster" else dask.config.set(scheduler=where)
+    with place, listening(Heard(ends=True)), pytest.raises(StopIteration, match="enough"):
+        scan(data).reduce(Sum())
+
+
+def test_nothing_is_left_on_the_cluster(data, cluster):
+    with cluster.as_current():
+        scan(data).reduce(Sum())
+    tasks = cluster.cluster.scheduler.tasks
+    for _ in range(50):
+        left = [key for key in tasks if str(key).startswith("mercer-")]
+        if not left:
+            break
+        threading.Event().wait(0.1)
+    assert not left
+
+
+def test_every_block_is_read_once_a_pass(data, cluster, tmp_path):
+    def noted(block):
+        import uuid
+
+        (tmp_path / uuid.uuid4().hex).touch()
+        return block
+
+    counted = data.map_blocks(noted, dtype=float, meta=np.empty((0, 0)))
+    with cluster.as_current():
+        source = scan(counted)
+        source.reduce(Sum())
+        assert len(list(tmp_path.iterdir())) == 14
+        source.reduce(Sum())
+    assert len(list(tmp_path.iterdir())) == 28
+
+
+@pytest.mark.parametrize("where", ["cluster", "threads", "sync"])
+@pytest.mark.parametrize("kind", [ZeroDivisionError, TimeoutError])
+def test_an_error_of_a_chunk_names_the_part(data, cluster, where, kind):
+    wanted = float(data[90, 0].compute(scheduler="sync"))
+
+    def broken(block):
+        if block.size and block[0, 0] == wanted:
+            raise kind("by chance")
+        return block
+
+    bad = data.map_blocks(broken, dtype=float, meta=np.empty((0, 0)))
+    place = cluster.as_current() if where == "cluster" else dask.config.set(scheduler=where)
+    with place, pytest.raises(WorkerError, match=r"part.* 3") as caught:
+        scan(bad).reduce(Sum())
+    assert "by chance" in caught.value.got
+    assert isinstance(caught.value.__cause__, kind)
+
+
+@pytest.mark.parametrize("where", ["cluster", "threads", "sync"])
+def test_our_own_error_arrives_in_three_lines(data, cluster, where):
+    class Refuses(Sum):
+        def part(self, rows, weights):
+            raise InputError("no", got=f"part {rows.number}", fix="none")
+
+    place = cluster.as_current() if where == "cluster" else dask.config.set(scheduler=where)
+    with place, pytest.raises(InputError, match="no\n  got: part") as caught:
+        scan(data).reduce(Refuses())
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_a_fit_inside_a_task_works_on_the_cluster_of_the_task(cluster):
+    def inside(rows):
+        import dask.array as da
+        import numpy as np
+
+        from mercer import PCA
+
+        return PCA(2).fit(da.from_array(rows, chunks=(30, 5))).explained_variance_, np.pi
+
+    rows = np.arange(500.0).reshape(100, 5) ** 1.5
+    from mercer import PCA
+
+    found = [cluster.submit(inside, rows, pure=False) for _ in range(2)]  # all workers
+    for values, _ in cluster.gather(found):
+        np.testing.assert_allclose(values, PCA(2).fit(rows).explained_variance_, rtol=1e-10)
+
+
+def test_an_asynchronous_client_is_refused(data, monkeypatch):
+    class Client:
+        asynchronous = True
+
+    monkeypatch.setattr(_dask_graph, "cluster", Client)
+    with pytest.raises(InputError, match="asynchronous"):
+        scan(data).reduce(Sum())
+
+
+def test_rows_of_a_cluster_that_is_not_connected_are_refused(data, cluster):
+    with cluster.as_current():
+        held = data.persist()
+    with dask.config.set(scheduler="sync"), pytest.raises(WorkerError, match="not connected"):
+        scan(held).reduce(Sum())

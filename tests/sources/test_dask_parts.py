@@ -1,0 +1,151 @@
+"""Chunks of every kind become the rows of a part, or are refused with their part."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from narwhals.stable.v2 import from_native
+
+from mercer.errors import InputError
+from mercer.sources._cells import Cells, stored_types
+from mercer.sources._dask_parts import Mapped, Reader, Step
+
+X = np.arange(12.0).reshape(3, 4)
+
+
+def reader(dtype="f8", columns=4, sparse=False):
+    return Reader(np.dtype(dtype), None, (), "rows", columns, sparse)
+
+
+def frame_reader(frame):
+    cells = Cells(from_native(frame).schema, stored_types(frame), None, None, "frame").silent()
+    found = tuple(map(str, frame.columns))
+    return Reader(cells.dtype, cells.names, (), "frame", len(cells.at), False, cells, found)
+
+
+def test_chunks_stand_side_by_side_and_below_each_other():
+    pieces = [[X[:1, :3], X[:1, 3:]], [X[1:, :1], X[1:, 1:]]]
+    rows = reader().part(2, 10, pieces)
+    np.testing.assert_array_equal(rows.held, X)
+    assert rows.place(1, 2) == "row 11, column 2"
+
+
+def test_one_chunk_is_not_copied():
+    assert reader().part(0, 0, [[X]]).held is X
+
+
+@pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array"])
+def test_sparse_chunks_become_csr(form):
+    sparse = getattr(scipy.sparse, form)
+    rows = reader(sparse=True).part(0, 0, [[sparse(X[:, :2]), sparse(X[:, 2:])]])
+    assert rows.nnz == 11
+    assert rows.held.format == "csr"
+    np.testing.assert_array_equal(rows.held.toarray(), X)
+
+
+def test_chunks_of_the_library_sparse_are_taken():
+    sparse = pytest.importorskip("sparse")
+    rows = reader(sparse=True).part(0, 0, [[sparse.COO.from_numpy(X)]])
+    np.testing.assert_array_equal(rows.held.toarray(), X)
+
+
+def test_a_sparse_chunk_among_dense_ones_is_read_as_dense():
+    rows = reader().part(0, 0, [[scipy.sparse.csr_array(X)]])
+    assert rows.nnz is None
+    np.testing.assert_array_equal(np.concatenate(list(rows.blocks(2))), X)
+
+
+@pytest.mark.parametrize(
+    ("announced", "given", "fine"),
+    [("f8", "f4", True), ("f8", "i4", True), ("f4", "f8", False), ("i8", "f8", False)],
+)
+def test_a_chunk_of_another_type_is_widened_or_refused(announced, given, fine):
+    if fine:
+        assert reader(announced).part(0, 0, [[X.astype(given)]]).dtype == announced
+        return
+    with pytest.raises(InputError, match=r"part 3: float64, .* announced"):
+        reader(announced).part(3, 0, [[X.astype(given)]])
+
+
+@pytest.mark.parametrize(
+    ("chunk", "said"),
+    [
+        (np.ma.masked_greater(X, 5), "part 7: 6 masked cells"),
+        (X[0], "part 7: a chunk of 1 dim"),
+        (X[:, :3], "part 7: 3 columns, 4 announced"),
+        (X.astype(object), "part 7: object"),
+    ],
+    ids=["masked", "one dimension", "narrow", "objects"],
+)
+def test_chunks_that_cannot_be_rows_are_refused(chunk, said):
+    with pytest.raises(InputError, match=said):
+        reader().part(7, 0, [[chunk]])
+
+
+FRAME = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+
+
+@pytest.mark.parametrize(
+    ("partition", "said"),
+    [
+        (FRAME[["b", "a"]], r"part 1: 'b', 'a'; 'a', 'b' announced"),
+        (FRAME.assign(c=1), "'c'"),
+        (FRAME.assign(a=["x", "y"]), "part 1, 'a': text"),
+    ],
+    ids=["order", "more", "text"],
+)
+def test_partitions_that_differ_are_refused(partition, said):
+    with pytest.raises(InputError, match=said):
+        frame_reader(FRAME).part(1, None, [[partition]])
+
+
+def test_a_partition_of_float64_where_float32_was_announced_is_refused():
+    with pytest.raises(InputError, match="not float32"):
+        frame_reader(FRAME.astype("f4")).part(0, None, [[FRAME]])
+
+
+def test_an_empty_partition_may_hold_anything():
+    rows = frame_reader(FRAME).part(0, None, [[FRAME[:0].astype(object)]])
+    assert rows.shape == (0, 2)
+
+
+def test_missing_cells_of_nullable_columns_are_nan():
+    frame = FRAME.assign(b=pd.array([1, None], dtype="Int64"))
+    assert np.isnan(frame_reader(frame).part(0, None, [[frame]]).held[1, 1])
+
+
+class Sum:
+    def part(self, rows, weights):
+        held = rows.held.sum(axis=0)
+        return held if weights is None else weights @ rows.held
+
+    def merge(self, one, other):
+        return one + other
+
+
+def test_a_step_counts_rows_and_integers_that_were_cut():
+    frame = pd.DataFrame({"a": [2**60, 1], "b": [1, 2]})
+    step = Step(Sum(), frame_reader(frame))
+    told = step.merge(
+        step.part(0, None, [[frame]], None), step.part(1, None, [[frame[1:]]], None)
+    )
+    assert told.rows == 3
+    assert told.rounded == {"a"}
+    np.testing.assert_array_equal(told.result, [2.0**60 + 2, 5])
+
+
+def test_weights_come_in_pieces():
+    told = Step(Sum(), reader()).part(0, 0, [[X]], [np.array([1.0, 0.0]), np.array([2.0])])
+    np.testing.assert_array_equal(told.result, X[0] + 2 * X[2])
+
+
+@pytest.mark.parametrize("columns", [2, None])
+def test_a_mapped_part_keeps_its_rows(columns):
+    def double(rows):
+        return 2 * (rows.held[:, 0] if columns is None else rows.held[:, :columns])
+
+    made = Mapped(reader(), double, columns, np.dtype("f4"), (0, 3))
+    found = made(1, [[X]])
+    assert found.dtype == np.float32
+    assert found.shape == ((3,) if columns is None else (3, 2))
+    assert made(0, [[X[:0]]]).shape == made.nothing.shape
