@@ -60,6 +60,11 @@ def test_agreement_and_disagreement_in_words():
     assert str(choice).splitlines()[2].startswith("* bi-cross-validation")
 
 
+def test_the_most_that_can_be_found_is_said_to_be_that():
+    choice = choice_of(cross(6), known(), None, "all 500 rows")
+    assert choice.reason.startswith("6 components or more (half as many as columns")
+
+
 def test_none_and_one_are_not_alike():
     one = Rule("one", 1, "")
     empty = Variances.of([0.0], rows=9, columns=1)

@@ -76,9 +76,11 @@ class Choice:
                 f" ({CROSS}, {self.seen})."
             )
         left = self.errors[self.k] if self.k < len(self.errors) else float("nan")
+        capped = self.k == len(self.errors) - 1
+        more = " or more (half as many as columns is all that can be found)" if capped else ""
         return (
-            f"{_count(self.k)} beyond noise: with {'it' if self.k == 1 else 'them'} cells that"
-            f" were left out are predicted best, {1 - left:.0%} of their squares"
+            f"{_count(self.k)}{more} beyond noise: with {'it' if self.k == 1 else 'them'} cells"
+            f" that were left out are predicted best, {1 - left:.0%} of their squares"
             f" ({CROSS}, {self.seen})."
         )
 
