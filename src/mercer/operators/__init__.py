@@ -27,6 +27,7 @@ from mercer.operators._completing import (
 from mercer.operators._completion import Completion, empty_rows
 from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
+from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
@@ -65,6 +66,7 @@ __all__ = [
     "Dense",
     "DenseRows",
     "Factor",
+    "Halves",
     "Journal",
     "KernelMatrix",
     "KernelTiles",
@@ -99,11 +101,14 @@ __all__ = [
     "fold",
     "gram_bytes",
     "gram_flops",
+    "half_runs",
     "kernel_matrix",
     "kernel_tiles",
     "panel_rows",
     "projected",
     "rows_of",
+    "run_length",
+    "scatter_by_halves",
     "select",
     "share_lost",
     "side_dtype",
