@@ -35,7 +35,7 @@ DATES = [dt.date(2020, 1, day) for day in (1, 2, 3)]
 
 # name: (input, words of the first line, words of the line that names the place)
 BAD = {
-    "NaN": (with_cell(2, 1, np.nan), "1 of 12 cells are missing, in 1 of 2", "row 2, column 1"),
+    "NaN": (
         with_cell(2, 1, np.nan),
         "X contains NaN; 1 of 12 cells are missing, in 1 of 2 columns",
         "NaN at row 2, column 1",
