@@ -100,9 +100,9 @@ def test_blocks_of_any_size_fill_alike(block_bytes):
 
 
 def test_heavy_rows_make_no_sample():
-    assert filling._enough(np.ones(100))
-    assert not filling._enough(np.r_[1e6, np.ones(99)])
-    assert not filling._enough(np.zeros(100))
+    assert filling.enough(np.ones(100))
+    assert not filling.enough(np.r_[1e6, np.ones(99)])
+    assert not filling.enough(np.zeros(100))
 
 
 def test_where_the_steps_end():

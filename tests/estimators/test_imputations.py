@@ -169,3 +169,11 @@ def test_a_row_with_nothing_observed_is_as_open_as_the_population():
     np.testing.assert_allclose(found.within[5], pca.explained_variance_, rtol=0.2)
     low, high = found.interval()
     assert np.isfinite(high - low).all()
+
+
+@pytest.mark.parametrize("whiten", [True, "zca"])
+def test_whitened_coordinates_are_refused(whiten):
+    x = _population(0, n=60)[3]
+    pca = PCA(2, missing="ppca", whiten=whiten).fit(x)
+    with pytest.raises(InputError, match="a whitened model are not drawn"):
+        mercer.multiple_imputation(pca, x, draws=2)

@@ -178,3 +178,17 @@ def test_a_saved_model_imputes_alike(tmp_path):
     again = mercer.load(path or tmp_path / "model.mercer")
     np.testing.assert_array_equal(again.impute(x), pca.impute(x))
     np.testing.assert_array_equal(again.score_error(x), pca.score_error(x))
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
+def test_infinite_cells_are_refused_by_their_place(form):
+    _, x = _rows()
+    pca = PCA(2, missing="em").fit(x)
+    x[7, 3] = -np.inf
+    for ask in (pca.impute, pca.score_error):
+        with pytest.raises(InputError, match="-infinity at row 7, column 3"):
+            ask(form(x))
+    frame = pd.DataFrame(x, columns=list("abcdefg"))
+    named = PCA(2, missing="em").fit(frame.drop(index=7))
+    with pytest.raises(InputError, match=r"row 7, column 3 \('d'\)"):
+        named.impute(frame)

@@ -47,6 +47,16 @@ def test_complete_rows_are_as_ever_and_later_gaps_are_filled():
     assert np.isfinite(found.transform(table())).all()
 
 
+def test_rows_of_weight_zero_are_left_out():
+    X = table()
+    bare = fitted(X, kernel=mercer.kernels.RBF(12.0))
+    far, w = np.r_[np.full((3, X.shape[1]), 9.96921e36), X], np.r_[0, 0, 0, np.ones(len(X))]
+    model = mercer.KernelPCA(3, kernel=mercer.kernels.RBF(12.0), missing="em")
+    with pytest.warns(DataWarning, match=SAID):
+        model.fit(far, sample_weight=w)
+    np.testing.assert_allclose(model.eigenvalues_, bare.eigenvalues_, rtol=1e-9)
+
+
 def test_empty_rows_are_left_out():
     X = table()
     X[4] = np.nan

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.estimators.missing_oracles import iterated, likeliest, table
+from tests.estimators.missing_oracles import iterated, likeliest, table, two_surveys
 
 import mercer
 import mercer.dropin
@@ -67,6 +67,24 @@ def test_weights_are_repeated_rows(method):
     alike(weighted, fit(np.repeat(X, w, axis=0), missing=method, standardize=True), 1e-9)
 
 
+@pytest.mark.parametrize("value", [5.0, 9.96921e36, 1e300])  # 1e36: netCDF's mark of no value
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_of_weight_zero_are_left_out(method, value):
+    X = table()
+    far = np.r_[np.full((3, 7), value), X, np.full((2, 7), -value)]
+    far[0, 2] = np.nan
+    w = np.r_[np.zeros(3), np.ones(len(X)), np.zeros(2)]
+    for wanted in (2, None, 0.9):
+        found = fit(far, wanted, missing=method, sample_weight=w)
+        alike(found, fit(X, wanted, missing=method), 1e-9)
+    X[:, 5] = np.where(np.isnan(X[:, 5]), np.nan, 2.0)  # constant in the rows that count
+    far[3:-2] = X
+    with pytest.warns(mercer.DataWarning, match=r"constant columns(.|\n)*columns: 5"):
+        found = fit(far, missing=method, standardize=True, sample_weight=w)
+    with pytest.warns(mercer.DataWarning, match="constant columns"):
+        alike(found, fit(X, missing=method, standardize=True), 1e-9)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_feature_weights_are_scaled_columns(method):
     X, weight = table(), np.array([1.0, 4, 1, 0.25, 1, 9, 1])
@@ -96,6 +114,14 @@ def test_shift_scale_and_order(method):
     np.testing.assert_allclose(turned.explained_variance_, found.explained_variance_, rtol=1e-9)
     overlap = np.abs(np.sum(turned.components_ * found.components_[:, columns], axis=1))
     np.testing.assert_allclose(overlap, 1.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 0.2, 1.0, 1e3])
+def test_the_unit_does_not_choose_the_maximum(unit):
+    X, Y = two_surveys(4000, 6, 1)
+    found = fit(X * unit, 3, "ppca", tol=1e-6)
+    whole = mercer.PCA(3).fit(Y).explained_variance_
+    np.testing.assert_allclose(found.explained_variance_ / unit**2, whole, rtol=0.02)
 
 
 def test_far_from_the_origin():

@@ -3,7 +3,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from mercer import PCA
-from mercer.errors import DataWarning, InputError, NotSupportedError
+from mercer.errors import DataWarning, InputError
 
 
 def reference(x, k=None):
@@ -121,10 +121,6 @@ class TestNumberOfComponents:
     def test_mle_needs_enough_rows(self, table):
         with pytest.raises(InputError, match="mle"):
             PCA("mle").fit(table[:5])
-
-    def test_auto_is_not_built_yet(self, table):
-        with pytest.raises(NotSupportedError, match="auto"):
-            PCA("auto").fit(table)
 
     @pytest.mark.parametrize("wrong", [0, -1, 1.0, 0.0, 1.5, -0.5, "many", [3], True, np.nan])
     def test_what_is_refused(self, table, wrong):

@@ -93,8 +93,10 @@ def test_the_axes_that_judge():
     assert axes_wanted(30, (40, 50)) == (10, 10)  # a quarter of the rows
     assert axes_wanted(None, (1000, 50)) == (10, 10)
     assert axes_wanted(None, (3, 50)) == (1, 1)
-    assert axes_wanted(0.9, (100, 20)) == (20, 20)
-    assert axes_wanted(0.9, (30, 20)) == (15, 15)
+    assert axes_wanted(None, (60, 50)) == (6, 6)  # a tenth of the rows
+    assert axes_wanted(0.9, (100, 20)) == (20, 10)
+    assert axes_wanted(0.9, (30, 20)) == (15, 3)
+    assert axes_wanted(0.9, (5, 20)) == (2, 1)
 
 
 def test_half_of_the_rows_always_stays():

@@ -253,6 +253,21 @@ def test_how_many_axes():
         mercer.RobustPCA(18).fit(bad)
 
 
+@each_method
+@pytest.mark.parametrize("wanted", [0.9, 0.99, None])
+@pytest.mark.parametrize(("n", "p"), [(30, 200), (40, 20), (100, 50), (300, 30)])
+def test_of_clean_rows_few_are_named_however_many_axes_a_share_takes(n, p, wanted, method):
+    named = list[float]()
+    for seed in range(8):
+        X = np.random.default_rng(seed).normal(size=(n, p)) * np.linspace(5, 1, p)
+        model = mercer.RobustPCA(wanted, method=method).fit(X)
+        named.append(len(model.outliers_) / n)
+        assert model.n_judging_ <= n // 10
+        if wanted is not None and n >= 2 * p:  # the share does not wait for the judges
+            assert model.explained_variance_ratio_.sum() > wanted - 0.08
+    assert np.mean(named) < 0.06
+
+
 def test_outlying_rows_are_named(caplog):
     X, _, clean = table(15, 100, 5, 0.2, "cluster")
     with caplog.at_level(logging.INFO, "mercer"):

@@ -69,9 +69,7 @@ def test_a_basis_is_taken_where_columns_are_many():
 
 
 def test_plain_steps_never_lower_the_likelihood(monkeypatch):
-    monkeypatch.setattr(
-        completing.Mixing, "next", lambda _self, _here, found, _objective: found
-    )
+    monkeypatch.setattr(completing.Mixing, "next", lambda _self, _here, found, *_told: found)
     found = run(table(share=0.4), Rule(2, expected=True, tol=1e-9))
     gains = np.diff(found.objectives[1:])
     assert len(gains) > 20
@@ -81,9 +79,7 @@ def test_plain_steps_never_lower_the_likelihood(monkeypatch):
 def test_extrapolation_needs_far_fewer_passes(monkeypatch):
     X = table(rows=200, share=0.45)
     quick = run(X, Rule(2, tol=1e-9))
-    monkeypatch.setattr(
-        completing.Mixing, "next", lambda _self, _here, found, _objective: found
-    )
+    monkeypatch.setattr(completing.Mixing, "next", lambda _self, _here, found, *_told: found)
     plain = run(X, Rule(2, tol=1e-9))
     assert quick.passes < 0.6 * plain.passes
     np.testing.assert_allclose(
@@ -96,12 +92,12 @@ def test_an_extrapolation_that_makes_things_worse_is_taken_back():
     start = run(X, dataclasses.replace(rule, most=2)).completion
     step, _, _ = completing._maximised(CompletionSums(start).add(X), rule)
     mixing = completing.Mixing()
-    assert mixing.next(start, step, 1.0) is step
+    assert mixing.next(start, step, 1.0, 0.01) is step
     # A step that changes far more, and one from where the objective is lower.
     far = dataclasses.replace(step, values=step.values * 100)
-    assert mixing.next(start, far, 1.0) is step
-    assert mixing.next(start, step, 1.0) is step
-    assert mixing.next(start, step, 0.0) is step
+    assert mixing.next(start, far, 1.0, 0.01) is step
+    assert mixing.next(start, step, 1.0, 0.01) is step
+    assert mixing.next(start, step, 0.0, 0.01) is step
 
 
 def test_extrapolation_does_not_stray_from_the_likelihood():

@@ -49,6 +49,23 @@ def test_sums_of_completed_rows_and_the_expected_ones(weighted, share):
     assert whole.total == counts.sum()
 
 
+@pytest.mark.parametrize("expected", [False, True], ids=["rows", "expected"])
+def test_rows_of_weight_zero_add_nothing_however_large(expected):
+    completion, X = model(), rows_with_gaps()
+    basis, w = np.random.default_rng(0).standard_normal((6, 4)), np.ones(len(X))
+    large, w[::3] = X.copy(), 0.0
+    large[::3] = np.where(np.isnan(X[::3]), np.nan, 1.7e308)
+    for q in (None, basis):
+        bare = CompletionSums(completion, q, expected=expected).add(X[w > 0])
+        found = CompletionSums(completion, q, expected=expected).add(large, w)
+        np.testing.assert_allclose(found.first, bare.first, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(found.second, bare.second, rtol=1e-12, atol=1e-12)
+        assert found.likelihood == pytest.approx(bare.likelihood, rel=1e-12)
+        assert (found.rows, found.total) == (len(X), bare.total)
+        none = CompletionSums(completion, q, expected=expected).add(large, 0 * w)
+        assert not none.second.any()
+
+
 def test_parts_merge_and_come_back_from_a_checkpoint():
     completion, X = model(), rows_with_gaps()
     whole = CompletionSums(completion).add(X)

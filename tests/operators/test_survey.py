@@ -47,6 +47,29 @@ def test_weights_are_those_of_observed_cells(gaps):
     np.testing.assert_allclose(found.weighed, w @ ~np.isnan(gaps))
 
 
+@pytest.mark.parametrize("length", [1, 8, 150])
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
+def test_rows_of_weight_zero_may_hold_anything(gaps, length, form):
+    rng = np.random.default_rng(1)
+    held = np.sort(rng.permutation(150)[:97])
+    X, w = rng.choice([1e-300, 5.0, 1e36, 1e300, np.nan], (150, 5)), np.zeros(150)
+    X[held], w[held] = gaps, rng.integers(1, 4, 97)
+    found, bare = surveyed(form(X), length, weights=w), surveyed(gaps, 97)
+    assert found.finite
+    np.testing.assert_array_equal(found.constant, bare.constant)
+    np.testing.assert_array_equal(found.sample[0], held[bare.sample[0]])
+    np.testing.assert_array_equal(found.sample[1], bare.sample[1])
+    np.testing.assert_array_equal(found.origin(np.float64)[0], bare.origin(np.float64)[0])
+    assert found.origin(np.float64)[1] == 0
+    np.testing.assert_array_equal(found.counts, np.isnan(X).sum(axis=0))
+    again = Survey(5, 10)
+    again.restore(surveyed(X[:80], length, weights=w[:80]).keep())
+    again.add(X[80:], w[80:])
+    np.testing.assert_array_equal(again.sample[0], found.sample[0])
+    X[np.flatnonzero(w == 0)[-1], 2] = np.inf  # but no number is no number
+    assert not surveyed(form(X), length, weights=w).finite
+
+
 @pytest.mark.parametrize("where", [0, 50, 96])
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 def test_infinity_is_seen_anywhere(gaps, where, value):

@@ -33,3 +33,8 @@ def test_rounding_below_zero_does_not_count():
 def test_scale_does_not_matter(scale):
     values = np.array([6.0, 3.0, 1.0]) * scale / 10
     assert [share(values, w) for w in (0.5, 0.7, 0.95)] == [1, 2, 3]
+
+
+def test_leading_values_with_a_total_may_be_too_few():
+    assert share(np.array([6.0, 3.0]), 0.85, 10.0) == 2
+    assert share(np.array([6.0, 3.0]), 0.95, 10.0) == 3

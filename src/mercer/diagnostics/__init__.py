@@ -1,6 +1,40 @@
 """Frozen numbers about a fit."""
 
+from mercer.diagnostics._held_out import HeldOut, held_out
 from mercer.diagnostics._kernel import effective_rank, linear_alignment
+from mercer.diagnostics._outlier_laws import q_limit, q_limit_new, t2_limit, t2_limit_new
+from mercer.diagnostics._outliers import Limits, Outliers, outliers
+from mercer.diagnostics._reading import (
+    contributions,
+    correlations,
+    cos2,
+    loadings,
+    q,
+    q_contributions,
+    t2,
+    t2_contributions,
+)
 from mercer.diagnostics._sampling import sampling_error
 
-__all__ = ["effective_rank", "linear_alignment", "sampling_error"]
+__all__ = [
+    "HeldOut",
+    "Limits",
+    "Outliers",
+    "contributions",
+    "correlations",
+    "cos2",
+    "effective_rank",
+    "held_out",
+    "linear_alignment",
+    "loadings",
+    "outliers",
+    "q",
+    "q_contributions",
+    "q_limit",
+    "q_limit_new",
+    "sampling_error",
+    "t2",
+    "t2_contributions",
+    "t2_limit",
+    "t2_limit_new",
+]

@@ -125,7 +125,11 @@ def admit_coordinates(data: Any, width: int) -> Any:
     try:
         with config_context(array_api_dispatch=False):
             checked = check_array(
-                data, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="X"
+                data,
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_features=min(width, 1),  # a model may have no axis
+                input_name="X",
             )
     except (TypeError, ValueError) as error:
         raise _in_three_lines(error, data) from None
@@ -135,7 +139,8 @@ def admit_coordinates(data: Any, width: int) -> Any:
             got=f"X of shape {checked.shape}",
             fix="pass what transform returned",
         )
-    refuse_bad_cells(scan(checked))
+    if width:
+        refuse_bad_cells(scan(checked))
     return checked
 
 

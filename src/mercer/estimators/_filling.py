@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -11,8 +12,11 @@ from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
 from mercer.estimators._pca_recipe import Recipe
 from mercer.operators import (
     Completed,
+    CompletedBlocks,
+    Completion,
     CompletionSums,
     Journal,
+    PartsSurvey,
     Rule,
     Survey,
     block_length,
@@ -22,7 +26,7 @@ from mercer.operators import (
     fold,
     wrong_weights,
 )
-from mercer.sources import BlockSource, bad_cell_error
+from mercer.sources import BlockSource, Source, bad_cell_error
 
 _SAMPLE_ROWS = 4096  # that the steps begin on, and
 _SAMPLE_BYTES = 32e6  # their size at most
@@ -45,9 +49,7 @@ def surveyed(
             got=f"{source.label}, which can be read only {source.max_passes:g} times",
             fix="write the rows to a file, or pass a function that makes the iterator anew",
         )
-    p = source.shape[1]
-    most = max(16, min(_SAMPLE_ROWS + 4 * p, int(_SAMPLE_BYTES / (8 * p))))
-    survey = Survey(p, most)
+    survey = Survey(source.shape[1], sample_rows(source.shape[1]))
 
     def step(part: slice, block: Any) -> None:
         survey.add(block, _weights_of(weights, part))
@@ -59,11 +61,28 @@ def surveyed(
     return survey
 
 
+def sample_rows(p: int) -> int:
+    """Return how many rows of p cells the steps may begin on."""
+    return max(16, min(_SAMPLE_ROWS + 4 * p, int(_SAMPLE_BYTES / (8 * p))))
+
+
 def check_survey(survey: Survey, source: BlockSource, names: Any, weights: Any) -> Any:
     """Return the weights of the rows that have a cell; refuse what cannot be filled."""
     if not survey.finite:
         _refuse_infinite(source)
-    names = names if source.names is None else source.names
+    refuse_bare(survey, names if source.names is None else source.names)
+    if not survey.empty:
+        return weights
+    empty = np.asarray(survey.empty)
+    counts = np.ones(survey.rows) if weights is None else weights.copy()
+    counts[empty] = 0.0
+    refuse_few(survey, float(np.sum(counts)))
+    warn_empty(empty, "they are left out of the fit")
+    return counts
+
+
+def refuse_bare(survey: Survey | PartsSurvey, names: Any) -> None:
+    """Name the columns of which no row that counts has a cell."""
     bare = np.flatnonzero(survey.counts == survey.rows)
     light = np.flatnonzero((survey.weighed == 0) & (survey.counts < survey.rows))
     if bare.size or light.size:
@@ -74,26 +93,30 @@ def check_survey(survey: Survey, source: BlockSource, names: Any, weights: Any) 
             got=f"{which.size} such columns, {words}: {_listed(which, names)}",
             fix="drop these columns",
         )
-    if not survey.empty:
-        return weights
-    empty = np.asarray(survey.empty)
-    counts = np.ones(survey.rows) if weights is None else weights.copy()
-    counts[empty] = 0.0
-    if np.sum(counts) <= 1:
+
+
+def refuse_few(survey: Survey | PartsSurvey, total: float) -> None:
+    """Refuse rows of which fewer than two have a cell; `total` is what those weigh."""
+    if total <= 1:
+        seen = survey.rows - survey.left_out
+        weigh = "" if total == seen else f", which weigh {total:g}"
         raise InputError(
             "fewer than two rows have an observed cell",
-            got=f"{survey.rows - empty.size} of {survey.rows} rows",
+            got=f"{seen} of {survey.rows} rows{weigh}",
             fix="pass rows with observed cells",
         )
-    warn_empty(empty, "they are left out of the fit")
-    return counts
 
 
 def warn_empty(rows: Array, what: str) -> None:
     """Name the rows with nothing observed."""
+    say_empty(rows.size, _listed(rows, None), what)
+
+
+def say_empty(count: int, listed: str, what: str) -> None:
+    """Say that so many rows have nothing observed, and which."""
     warn(
         f"rows with nothing observed; {what}",
-        got=f"{rows.size:,} such rows: {_listed(rows, None)}",
+        got=f"{count:,} such rows: {listed}",
         fix="drop these rows",
         category=DataWarning,
     )
@@ -118,8 +141,8 @@ def _refuse_infinite(source: BlockSource) -> None:
 
 
 def rule_of(
-    source: BlockSource,
-    survey: Survey,
+    source: Source,
+    survey: Survey | PartsSurvey,
     recipe: Recipe,
     rank: int,
     *,
@@ -184,29 +207,23 @@ class Filling:
 
     def run(self) -> Completed:
         """Return the completion of all rows, begun on a sample of them."""
-        origin, exponent = self.survey.origin(self.source.dtype)
-        start = first_completion(origin, exponent)
-        basis = first_basis(len(origin), self.rule.rank)
-        if basis is not None and self.rule.held is not None:
-            basis[self.rule.held] = 0.0
+        start, basis = first_point(self.survey, self.source.dtype, self.rule)
         at, rows = self.survey.sample
         weights = None if self.weights is None else self.weights[at]
-        if self.survey.rows >= _WORTH * len(rows) and (weights is None or _enough(weights)):
-            rule = dataclasses.replace(self.rule, tol=max(_BEGUN, self.rule.tol), most=100)
-            with task("a few rows"), single_threaded_blas():  # they are too few for more
-                begun = complete(lambda sums, _: sums.add(rows, weights), start, basis, rule)
+        if self.survey.rows >= _WORTH * len(rows) and (weights is None or enough(weights)):
+            with task("a few rows"):
+                begun = begun_on(rows, weights, start, basis, self.rule)
             start, basis = begun.completion, begun.basis
+            return complete(self._pass, start, basis, hastened(self.rule, begun.rate))
         return complete(self._pass, start, basis, self.rule)
 
     def whole(self, found: Completed) -> CompletionSums:
         """Return the sums of all rows with their p×p scatter: one pass, where not at hand."""
-        if found.sums.basis is None:
-            return found.sums
-        sums = CompletionSums(
-            found.completion, expected=self.rule.expected, held=self.rule.held
-        )
-        self._pass(sums, found.passes + 1)
-        return sums
+        return whole_sums(self._pass, found, self.rule)
+
+    def completed(self, completion: Completion) -> CompletedBlocks:
+        """Return the rows with their missing cells filled."""
+        return CompletedBlocks(self.source, completion)
 
     def _pass(self, sums: CompletionSums, number: int) -> None:
         def step(part: slice, block: Any) -> None:
@@ -223,7 +240,53 @@ class Filling:
         )
 
 
-def _enough(weights: Array) -> bool:
+def whole_sums(
+    one_pass: Callable[[CompletionSums, int], Any], found: Completed, rule: Rule
+) -> CompletionSums:
+    """Return p×p sums where the steps ended: those of the last pass, or of one more."""
+    if found.sums.basis is None:
+        return found.sums
+    sums = CompletionSums(found.completion, expected=rule.expected, held=rule.held)
+    one_pass(sums, found.passes + 1)
+    return sums
+
+
+def first_point(
+    survey: Survey | PartsSurvey, dtype: Any, rule: Rule
+) -> tuple[Completion, Array | None]:
+    """Return the completion by column means, and the basis to start from."""
+    origin, exponent = survey.origin(dtype)
+    basis = first_basis(len(origin), rule.rank)
+    if basis is not None and rule.held is not None:
+        basis[rule.held] = 0.0
+    return first_completion(origin, exponent), basis
+
+
+def begun_on(
+    rows: Array,
+    weights: Array | None,
+    start: Completion,
+    basis: Array | None,
+    rule: Rule,
+    *,
+    few: bool = True,
+) -> Completed:
+    """Return where the steps on rows in memory end.
+
+    Where they are a `few` of all, that is at a change below their sampling error.
+    """
+    tol = max(_BEGUN, rule.tol) if few else rule.tol
+    coarse = dataclasses.replace(rule, tol=tol, most=100)
+    with single_threaded_blas():  # they are too few for more
+        return complete(lambda sums, _: sums.add(rows, weights), start, basis, coarse)
+
+
+def hastened(rule: Rule, rate: float) -> Rule:
+    """Return the rule with the rate of steps that a sample of the rows has shown."""
+    return rule if rule.rate is None else dataclasses.replace(rule, rate=max(rule.rate, rate))
+
+
+def enough(weights: Array) -> bool:
     """Tell whether a sample stands for all rows: no row of it outweighs the others."""
     return bool(np.sum(weights) > 8 * np.max(weights, initial=0.0) * np.sqrt(len(weights)))
 
@@ -252,12 +315,12 @@ def warn_unsettled(found: Completed, rule: Rule) -> None:
         )
 
 
-def in_words(survey: Survey, found: Completed, method: str) -> str:
+def in_words(survey: Survey | PartsSurvey, found: Completed, method: str) -> str:
     """Return what was done, for a plan or a warning."""
     cells, columns = survey.rows * len(survey.counts), int(np.count_nonzero(survey.counts))
-    empty = f", {len(survey.empty):,} rows with nothing observed left out"
+    empty = f", {survey.left_out:,} rows with nothing observed left out"
     return (
         f"missing: {int(survey.counts.sum()):,} of {cells:,} cells in {columns:,} columns,"
         f" {method} with {found.completion.axes.shape[1]} axes in {found.passes} passes"
-        f"{empty if survey.empty else ''}"
+        f"{empty if survey.left_out else ''}"
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer import selection
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
 from mercer.estimators._compressed import Compressed
@@ -158,6 +159,8 @@ def _random_state(parts: dict[str, Any]) -> np.random.RandomState:
 
 FORMS: dict[str, Form] = {
     **{kind.__name__.lstrip("_"): Form.of(kind) for kind in _PLAIN},
+    "ComponentChoice": Form.of(selection.Choice),
+    "ComponentRule": Form.of(selection.Rule),
     "Engine": of_estimator(_Engine),
     "LandmarkSums": _form(LandmarkSums, "landmarks dtype count t raw_trace rows shift p q"),
     "RunningMoments": _form(

@@ -47,7 +47,10 @@ def fitted_from(model: _Model, C: Any, mean: Any, n: int) -> _Model:
             fix="pass the covariance of real data, dividing by n - 1",
         )
     centring = Centring(mean, np.zeros(p), 0, factor)
-    found = Found(centring, float(n), float(np.trace(matrix)), 0.0, min(n - 1, p))
+    columns = variances if factor is None else variances * factor**2
+    found = Found(
+        centring, float(n), float(np.trace(matrix)), 0.0, min(n - 1, p), columns=columns
+    )
     source = _Moments(shape)
     k = model._settle(spectrum, found, shape)
     spectrum = dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k))

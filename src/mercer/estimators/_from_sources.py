@@ -132,8 +132,7 @@ class SourceEstimator(SpectralEstimator):
         else:
             names = getattr(self, "feature_names_in_", None)
             found = counted_error(source, error.place, names, error.fix) or error
-        fix = "" if isinstance(source, SpreadSource) else self._missing_fix
-        return type(found)(found.what, got=found.got, fix=fix or found.fix)
+        return type(found)(found.what, got=found.got, fix=self._missing_fix or found.fix)
 
     def _owner(self, source: BlockSource, weights: Any) -> dict[str, Any]:
         """Return what a checkpoint belongs to, as plain data."""

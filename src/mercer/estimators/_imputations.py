@@ -125,7 +125,7 @@ def multiple_imputation(
     Parameters
     ----------
     pca : PCA
-        Fitted to X with missing="em" or "ppca".
+        Fitted to X with missing="em" or "ppca", and not whitened.
     X : array, sparse matrix or frame of shape (n_samples, n_features)
         The rows it was fitted to.
     draws : int
@@ -153,6 +153,12 @@ def multiple_imputation(
     (100, 2)
     """
     check_completion(pca)
+    if pca.whiten:
+        raise InputError(
+            "coordinates of a whitened model are not drawn: each draw has its own deviations",
+            got=f"whiten={pca.whiten!r}",
+            fix="fit with whiten=False",
+        )
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 2:
         raise InputError(
             "a variance needs at least two draws",

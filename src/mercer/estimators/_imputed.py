@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_sparse
 from mercer.errors import InputError
 from mercer.estimators._filling import warn_empty
 from mercer.estimators._held import held_rows
 from mercer.estimators._parameters import check_fitted
 from mercer.operators import Completion, empty_rows, projected
-from mercer.sources import like_given
+from mercer.sources import bad_cell_error, like_given
 
 
 def fills_cells(estimator: Any) -> bool:
@@ -51,11 +51,26 @@ class ImputedRows:
             only columns with missing cells are replaced.
         """
         check_completion(self)
-        rows = self._admit(held_rows(X), reset=False).array
+        rows = self._rows_with_gaps(X)
         empty = empty_rows(rows) if rows.dtype.kind == "f" else np.empty(0)
         if empty.size:
             warn_empty(empty, "their cells are the means")
         return like_given(X, self.completion_.filled(rows))
+
+    def _rows_with_gaps(self, X: Any) -> Any:
+        """Return rows whose cells are numbers or missing; infinity is refused by its place."""
+        rows = self._admit(held_rows(X), reset=False).array
+        if rows.dtype.kind != "f" or not np.isinf(rows.data if is_sparse(rows) else rows).any():
+            return rows
+        bad = rows.tocoo() if is_sparse(rows) else None
+        if bad is None:
+            row, column = (int(i) for i in np.argwhere(np.isinf(rows))[0])
+        else:
+            at = int(np.flatnonzero(np.isinf(bad.data))[0])
+            row, column = int(bad.row[at]), int(bad.col[at])
+        names = getattr(self, "feature_names_in_", None)
+        name = "" if names is None else f" ({str(names[column])!r})"
+        raise bad_cell_error(f"row {row}, column {column}{name}", float(rows[row, column]))
 
     @available_if(fills_cells)  # type: ignore[untyped-decorator]
     def score_error(self, X: Any) -> Array:
@@ -72,7 +87,7 @@ class ImputedRows:
             Rows with NaN where a cell is missing.
         """
         check_completion(self)
-        rows = self._admit(held_rows(X), reset=False).array
+        rows = self._rows_with_gaps(X)
         if rows.dtype.kind != "f":
             return np.zeros((rows.shape[0], self._n_features_out))  # type: ignore[attr-defined]
         model = open_model(self)

@@ -11,21 +11,21 @@ from mercer import planning
 from mercer.arrays import EPS, Array, show_bytes
 from mercer.errors import BudgetError
 from mercer.estimators._completion_rank import completion_rank
+from mercer.estimators._completion_wanted import Wanted
 from mercer.estimators._filling import (
     LARGE,
     Filling,
     check_survey,
     in_words,
-    rule_of,
     surveyed,
     warn_empty,
     warn_unsettled,
 )
+from mercer.estimators._filling_parts import FillingParts, filling_of_parts
 from mercer.estimators._from_sources import SourceEstimator, counted_shape
 from mercer.estimators._parameters import learned
 from mercer.estimators._pca_recipe import Recipe, root_feature_weight
 from mercer.estimators._planned import planned
-from mercer.estimators._spread import refuse_spread
 from mercer.estimators._summed import Summed
 from mercer.operators import (
     Completed,
@@ -37,7 +37,14 @@ from mercer.operators import (
     Survey,
 )
 from mercer.planning import Plan
-from mercer.sources import ArrayBlocks, BlockSource, Source, has_missing, in_memory
+from mercer.sources import (
+    ArrayBlocks,
+    BlockSource,
+    Source,
+    SpreadSource,
+    has_missing,
+    in_memory,
+)
 
 _log = logging.getLogger("mercer")
 _COPY = 64e6  # bytes of rows in memory that are completed in one go
@@ -54,6 +61,7 @@ class MissingCells(SourceEstimator):
 
     missing = "raise"
     _note = ""
+    _zero_where_empty = True  # coordinates of rows with nothing observed, in parts too
 
     @property
     def _missing_fix(self) -> str:  # type: ignore[override]
@@ -72,19 +80,13 @@ class MissingCells(SourceEstimator):
     def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
         if self.missing == "raise":
             return super()._walked(source, weights)
-        refuse_spread(source, f"missing={self.missing!r}", "impute the rows before")
-        names = getattr(self, "feature_names_in_", None)
-        blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
-        survey = None
-        if source.dtype.kind == "f":
-            survey = surveyed(blocks, weights, self._block_bytes(blocks), self._journal)
-        if survey is None or not survey.counts.any():
+        filling = self._incomplete(source, weights) if source.dtype.kind == "f" else None
+        if filling is None:
             state = super()._walked(source, weights)
             counts, passes = np.zeros(source.shape[1], np.int64), 0
             completion = self._told_completion(state, counted_shape(source, weights))
         else:
-            weights = check_survey(survey, blocks, names, weights)
-            filling = self._filling(blocks, survey, weights)
+            survey = filling.survey
             found = filling.run()
             counts, passes = survey.counts, found.passes
             self._note = in_words(survey, found, self.missing)
@@ -97,30 +99,38 @@ class MissingCells(SourceEstimator):
         own = {"n_missing_": int(counts.sum()), "missing_counts_": counts}
         return state | own | {"em_passes_": passes, "completion_": completion}
 
+    def _incomplete(self, source: Source, weights: Any) -> Filling | FillingParts | None:
+        """Return the steps over the rows, or None where no cell is missing: one pass."""
+        names = getattr(self, "feature_names_in_", None)
+        if isinstance(source, SpreadSource):
+            size = self._block_bytes(source)
+            return filling_of_parts(source, names, weights, self._wanted(source), size)
+        blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
+        survey = surveyed(blocks, weights, self._block_bytes(blocks), self._journal)
+        if not survey.counts.any():
+            return None
+        return self._filling(blocks, survey, check_survey(survey, blocks, names, weights))
+
     def _filling(self, blocks: BlockSource, survey: Survey, weights: Any) -> Filling:
-        this: Any = self
         n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
-        p = blocks.shape[1]
-        recipe = Recipe(
-            components=1,
-            tol=self._tolerance(blocks),
-            seed=0,
-            standardize=bool(this.standardize),
-            root_feature_weight=root_feature_weight(this.feature_weight, p),
-        )
-        rank = completion_rank(
-            this.n_components,
-            (n, p),
-            survey.sample[1],
-            standardize=recipe.standardize,
-            root_feature_weight=recipe.root_feature_weight,
-        )
-        expected, given = self.missing == "ppca", self.tol is not None
-        rule = rule_of(blocks, survey, recipe, rank, expected=expected, given=given)
+        rule = self._wanted(blocks).rule(blocks, survey, n)
         return Filling(blocks, survey, weights, rule, self._block_bytes(blocks), self._journal)
 
+    def _wanted(self, source: Source) -> Wanted:
+        this: Any = self
+        recipe = Recipe(
+            components=1,
+            tol=self._tolerance(source),
+            seed=0,
+            standardize=bool(this.standardize),
+            root_feature_weight=root_feature_weight(this.feature_weight, source.shape[1]),
+        )
+        return Wanted(
+            this.n_components, recipe, self.missing == "ppca", given=self.tol is not None
+        )
+
     def _analysed(
-        self, filling: Filling, found: Completed
+        self, filling: Filling | FillingParts, found: Completed
     ) -> tuple[dict[str, Any], Completion]:
         """Return the fitted attributes of the completed rows, and what completed them.
 
@@ -137,12 +147,14 @@ class MissingCells(SourceEstimator):
         if isinstance(blocks, ArrayBlocks) and small and self._journal is None:
             rows: Source = in_memory(completion.filled(blocks.held))
         else:
-            rows = CompletedBlocks(blocks, completion)
+            rows = filling.completed(completion)
         return super()._walked(rows, filling.weights), completion
 
-    def _from_sums(self, filling: Filling, found: Completed) -> dict[str, Any] | None:
+    def _from_sums(
+        self, filling: Filling | FillingParts, found: Completed
+    ) -> dict[str, Any] | None:
         """Return the attributes from the scatter of the last pass, or None: it falls short."""
-        completed = CompletedBlocks(filling.source, found.sums.completion)
+        completed = filling.completed(found.sums.completion)
         made = self._settle_plan(planned(self._problem(completed, filling.weights)))
         if made.chosen.name != "gram" or completed.dtype != np.float64:
             return None
@@ -154,7 +166,7 @@ class MissingCells(SourceEstimator):
         return {**learned(self), "plan_": made, **self._scale(spectrum, axes, source)}
 
     def _expected(
-        self, filling: Filling, found: Completed
+        self, filling: Filling | FillingParts, found: Completed
     ) -> tuple[dict[str, Any], Completion]:
         """Return the attributes of the expected scatter: sums that are all there is."""
         p = filling.source.shape[1]
@@ -225,7 +237,7 @@ class MissingCells(SourceEstimator):
             warn_empty(np.asarray(source.empty), "their coordinates are zero, the mean")
 
 
-def _summed(sums: CompletionSums, source: BlockSource) -> Summed:
+def _summed(sums: CompletionSums, source: Source) -> Summed:
     """Return the scatter of a pass in the place of a table."""
     counted = int(sums.total * (1 + 1e-12))
     return Summed(_moments(sums), source.dtype, source.products, counted, False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent, eigvalsh, eps_of
 from mercer.errors import DataWarning, InputError, warn
+from mercer.estimators._choosing import cross_again, of_halves
 from mercer.estimators._pca_recipe import Found, Recipe, is_constant
 from mercer.estimators._pca_sides import features_from_samples
 from mercer.estimators._summed import Summed
@@ -17,12 +18,14 @@ from mercer.operators import (
     CentredParts,
     Centring,
     Dense,
+    Halves,
     Moments,
     Rows,
     RunningSvd,
     SpreadRows,
     centred,
     rows_of,
+    scatter_by_halves,
     sketch_rank,
 )
 from mercer.planning import Path, PathEndedError
@@ -166,9 +169,11 @@ def _warn_columns(what: str, which: Array, fix: str) -> None:
 
 def _gram(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """C from one pass, centred about a provisional origin; then its leading pairs."""
-    moments = _scatter(rows, path, recipe)
+    moments, halves = _scatter(rows, path, recipe)
     centring, storage = describe(rows, moments, recipe)
     factor = centring.factor
+    cross = of_halves(halves, rows.shape, factor, recipe.seed)
+    del halves  # the solver needs their space
     matrix, error = moments.scatter, moments.error
     if factor is not None:
         matrix *= factor[:, None]
@@ -182,14 +187,25 @@ def _gram(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     squares = np.array(np.diagonal(matrix))
     spectrum = path.solver.solve(Dense(matrix, symmetric=True), goal)
     hidden = (squares > 0) & (squares <= spectrum.certificate.zero_level)
-    found = Found(centring, moments.total, trace, storage, rank, int(np.sum(hidden)))
+    columns = squares / (moments.total - 1)
+    found = Found(
+        centring, moments.total, trace, storage, rank, int(np.sum(hidden)), columns, cross
+    )
     return spectrum.padded(recipe.components), found
 
 
-def _scatter(rows: Known, path: Path, recipe: Recipe) -> Moments:
-    """Return the moments with the scatter matrix; of a file, unless its first block says no."""
-    if not isinstance(rows, BlockRows):
-        return rows.scatter()
+def _scatter(rows: Known, path: Path, recipe: Recipe) -> tuple[Moments, Halves | None]:
+    """Return the moments with the scatter matrix; of a file, unless its first block says no.
+
+    Where the number of axes is asked, the sums of two halves of the rows come as well.
+    """
+    if isinstance(rows, Summed):
+        return rows.scatter(), None
+    if isinstance(rows, Rows):
+        return scatter_by_halves(rows) if recipe.halved else (rows.scatter(), None)
+    rows.halved = recipe.halved
+    if isinstance(rows, SpreadRows):
+        return rows.scatter(), rows.halves
     plain = not recipe.standardize and recipe.root_feature_weight is None
     small = recipe.components < rows.shape[1] <= _JUDGED
     judged = path.then is not None and path.products == 4 and plain and small
@@ -199,7 +215,7 @@ def _scatter(rows: Known, path: Path, recipe: Recipe) -> Moments:
         if moments.error > recipe.tol * value:
             raise PathEndedError("float32 products are too coarse for the first block")
 
-    return rows.scatter(judge if judged else None)
+    return rows.scatter(judge if judged else None), rows.halves
 
 
 def _dual(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
@@ -220,7 +236,7 @@ def _dual(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     spectrum = path.solver.solve(Dense(gram, symmetric=True), goal)
     spectrum = features_from_samples(centred(rows, centring), spectrum)
     found = Found(centring, moments.total, trace, storage, _possible_rank(rows, moments))
-    return spectrum.padded(recipe.components), found
+    return spectrum.padded(recipe.components), _with_cross(found, rows, moments, recipe)
 
 
 def _direct(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
@@ -248,7 +264,7 @@ def _direct(rows: Table, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     if not squared and spectrum.total is not None:
         trace = spectrum.total
     found = Found(centring, moments.total, trace, storage, _possible_rank(rows, moments))
-    return spectrum.padded(recipe.components), found
+    return spectrum.padded(recipe.components), _with_cross(found, rows, moments, recipe)
 
 
 def _sketched(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
@@ -291,7 +307,18 @@ def _sketched(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]
     )
     rank = min(_possible_rank(rows, moments), k) if slack <= error else k
     found = Found(centring, moments.total, trace, storage, rank)
+    found = dataclasses.replace(found, columns=diagonal / (moments.total - 1))
     return spectrum.padded(recipe.components), found
+
+
+def _with_cross(found: Found, rows: Table, moments: Moments, recipe: Recipe) -> Found:
+    """Return what was found with what two halves of the table say, where that is asked."""
+    if not recipe.halved:
+        return found
+    factor = found.centring.factor
+    columns = moments.variances if factor is None else moments.variances * factor**2
+    cross = cross_again(rows, found.centring, recipe.seed)
+    return dataclasses.replace(found, columns=columns, cross=cross)
 
 
 def _possible_rank(rows: Known, moments: Moments) -> int:

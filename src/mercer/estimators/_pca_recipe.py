@@ -21,6 +21,7 @@ class Recipe:
     root_feature_weight: Array | None
     block_bytes: float = 0.0  # of rows that are read block by block
     journal: Journal | None = None  # where their sums are kept
+    halved: bool = False  # whether two halves of the rows are to be compared
 
     def factor_of(self, variances: Array, step: Array, start: int = 0) -> Array | None:
         """Return the multipliers of columns `start`, …, or None where all are one.
@@ -76,6 +77,12 @@ class Found:
         Number of axes that could have variance: columns that vary, rows that count, less one.
     hidden : int
         Columns that vary, but so little beside the first axis that its sums hide them.
+    columns : Array of shape (p,) or None
+        Variances of the columns as they are analysed, in units of 4^exponent.
+    cross : (BiCross, str) or None
+        What two halves of the table say of the number of axes, where that was asked.
+    settled : dict
+        What the estimator has settled from all this.
     """
 
     centring: Centring
@@ -84,3 +91,6 @@ class Found:
     storage: float
     possible_rank: int
     hidden: int = 0
+    columns: Array | None = None
+    cross: Any = None
+    settled: dict[str, Any] = dataclasses.field(default_factory=dict)

@@ -35,6 +35,7 @@ _LATE = frozenset(  # what is found when it is looked at
         "n_samples_",
         "rank_",
         "certificate_",
+        "choice_",
         "plan_",
         "_centring",
         "_squares",

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
-from mercer.operators import Completion
+from mercer.operators import Completion, empty_rows
 from mercer.planning import Workers
 from mercer.sources import (
     PartBlocks,
@@ -85,7 +85,9 @@ def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
         few = np.zeros((2, source.shape[1]), source.dtype)
         dtype = model._project(in_memory(few)).dtype
     fill = vars(model).get("completion_")
-    project = _OfRows(copy.copy(model)._project, fill)  # the model may be fitted anew meanwhile
+    zero = bool(getattr(model, "_zero_where_empty", False))
+    # A copy: the model may be fitted anew meanwhile.
+    project = _OfRows(copy.copy(model)._project, fill, zero)
     return source.mapped(project, model._n_features_out, dtype, _frame_names(model))
 
 
@@ -150,11 +152,13 @@ def rows_from_parts(model: Any, Z: Any, back: Callable[[Any], Array]) -> Any:
 class _OfRows:
     """A method of a fitted model, on the rows of one part; the model holds no data.
 
-    `fill` completes rows with missing cells, where the model was taught to.
+    `fill` completes rows with missing cells, where the model was taught to; rows with
+    nothing observed are the mean, and get numbers that are zero exactly where `zero` says so.
     """
 
     method: Callable[[Source], Any]
     fill: Completion | None = None
+    zero: bool = False
 
     def __call__(self, rows: PartBlocks) -> Array:
         held = rows.held if self.fill is None else self.fill.filled(rows.held)
@@ -169,6 +173,8 @@ class _OfRows:
             bad = bad_cell(rows.held)
             if bad is not None:
                 raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2])
+        if self.zero and held is not rows.held:
+            found[empty_rows(rows.held)] = 0.0
         return found
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, eps_of
-from mercer.errors import DataWarning, InputError, NotSupportedError, warn
+from mercer.errors import DataWarning, InputError, warn
+from mercer.estimators._choosing import choice_from, looked_at, warn_of
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._from_sources import counted_shape
@@ -37,9 +38,9 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
 
     Parameters
     ----------
-    n_components : int, float in (0, 1), "mle" or None
-        Number of axes; or the share of variance they must explain; or Minka's estimate;
-        None keeps min(n, p).
+    n_components : int, float in (0, 1), "auto", "mle" or None
+        Number of axes; or the share of variance they must explain; or those beyond noise, by
+        bi-cross-validation (none is an answer); or Minka's estimate; None keeps min(n, p).
     standardize : bool
         Divide each column by its standard deviation.
     whiten : bool or "zca"
@@ -85,6 +86,8 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
     n_components_, n_samples_, n_features_in_, rank_ : int
         Axes kept, rows, columns, and kept axes with variance above rounding; the rows of
         `components_` beyond `rank_` are zero. After `partial_fit` also `n_samples_seen_`.
+    choice_ : Choice or None
+        For "auto": the number, what other rules say, and how they differ in words.
     plan_ : Plan
         The path taken and the others.
     certificate_ : Certificate
@@ -175,8 +178,10 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         """Return how many pairs must be found before the number can be settled."""
         n, p = shape
         wanted = self.n_components
+        if wanted == "auto":
+            return looked_at(min(n, p))
         if isinstance(wanted, str):
-            _check_word(wanted, n, p)
+            _check_mle(n, p)
         if isinstance(wanted, bool):
             raise InputError(
                 "n_components must be a number, not a truth value",
@@ -205,6 +210,7 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
             root_feature_weight=root_feature_weight(self.feature_weight, source.shape[1]),
             block_bytes=self._block_bytes(source),
             journal=self._journal,
+            halved=self.n_components == "auto",
         )
         names = getattr(self, "feature_names_in_", None)
         spectrum, found = solve(
@@ -217,8 +223,12 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
     def _settle(self, spectrum: Spectrum, found: Found, shape: tuple[int, int]) -> int:
         """Return the number of components from the whole spectrum."""
         wanted = self.n_components
+        if wanted == "auto":
+            choice = choice_from(spectrum.values, found, shape)
+            found.settled["choice_"] = choice
+            return min(choice.k, len(spectrum.values))
         if wanted == "mle":
-            _check_word(wanted, *shape)  # the rows of a file are counted only now
+            _check_mle(*shape)  # the rows of a file are counted only now
             return minka(spectrum.values / (found.total - 1), found.total)
         if isinstance(wanted, Real) and not isinstance(wanted, Integral):
             return share(spectrum.values, float(wanted))
@@ -254,7 +264,11 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
                 fix="divide the data by a constant; axes and ratios are right as they are",
                 category=DataWarning,
             )
+        choice = found.settled.get("choice_")
+        if choice is not None:
+            warn_of(choice, k)
         return {
+            "choice_": choice,
             # An axis without variance has no direction: its row is zero, not an invention.
             "components_": np.ascontiguousarray(
                 spectrum.right[:, :k].T * alive[:, None], dtype
@@ -369,13 +383,7 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         return fitted_from(cls(**parameters), C, mean, n)
 
 
-def _check_word(wanted: str, n: int, p: int) -> None:
-    if wanted == "auto":
-        raise NotSupportedError(
-            'n_components="auto" needs the selection rules, which are not built yet',
-            got='n_components="auto"',
-            fix='pass a number, a share such as 0.95, or "mle"',
-        )
+def _check_mle(n: int, p: int) -> None:
     if n < p:
         raise InputError(
             "n_components='mle' is only supported if n_samples >= n_features",

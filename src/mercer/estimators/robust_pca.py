@@ -78,7 +78,8 @@ class RobustPCA(PCA):
     consistency_ : float
         What cutting off takes from the variances of normal rows; 1 for ``"spherical"``.
     n_judging_ : int
-        Axes that judge the rows: at most a quarter as many as there are rows.
+        Axes that judge the rows: at most a tenth as many as there are rows; with a whole
+        number of components a quarter.
     n_iter_ : int
         Rounds of reweighting; 0 for ``"spherical"``.
     certificate_ : Certificate
@@ -210,7 +211,7 @@ class RobustPCA(PCA):
 
     def _from_sphere(self, begun: Sphere, judging: int) -> dict[str, Any]:
         table = begun.table
-        k = judging if isinstance(self.n_components, float) else len(begun.deviation)
+        k = self._kept(begun) if isinstance(self.n_components, float) else len(begun.deviation)
         state = of_sphere(begun, k, bool(self.standardize), self.whiten)
         judging = min(judging, state["rank_"])
         judged = _judged_by(table, state, judging)
@@ -223,13 +224,19 @@ class RobustPCA(PCA):
         if not ended.settled:
             _log.info("robust: rows still changed sides after %d rounds", ended.rounds)
         weights = table.counts * ended.clean
-        k = judging if isinstance(self.n_components, float) else self.n_components
+        k = self._kept(begun)
         self._refuse_more(weights, k)
         state = self._solver(k)._fitted(table.source, weights)
         judging = min(judging, state["rank_"])
         state, judged = of_rounds(table, state, judging, bool(self.standardize))
         state["n_iter_"] = ended.rounds
         return judged_state(state, judged, ended.clean, judging)
+
+    def _kept(self, begun: Sphere) -> Any:
+        """Return n_components, a share as a number of axes."""
+        if not isinstance(self.n_components, float):
+            return self.n_components
+        return begun.axes_for(self.n_components, len(begun.deviation))
 
     def _solver(self, k: Any, *, plain: bool = False) -> PCA:
         """Return the PCA of one round; `plain`: of the signs, which need no more scaling."""

@@ -16,6 +16,7 @@ from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
 from mercer.operators._column_scales import column_scales
 from mercer.operators._completed_blocks import CompletedBlocks
+from mercer.operators._completed_parts import CompletedParts, SumsOfParts
 from mercer.operators._completing import (
     Completed,
     Rule,
@@ -26,6 +27,7 @@ from mercer.operators._completing import (
 from mercer.operators._completion import Completion, empty_rows
 from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
+from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
@@ -41,6 +43,7 @@ from mercer.operators._sparse_split import gram_bytes, gram_flops
 from mercer.operators._spatial import SpatialMedian, spatial_median
 from mercer.operators._spread_rows import CentredParts, SpreadRows
 from mercer.operators._survey import Survey
+from mercer.operators._survey_parts import PartsSurvey, SurveyOfParts
 from mercer.operators._walk import Journal, Sums, fetched, fold
 
 __all__ = [
@@ -57,11 +60,13 @@ __all__ = [
     "Centring",
     "Completed",
     "CompletedBlocks",
+    "CompletedParts",
     "Completion",
     "CompletionSums",
     "Dense",
     "DenseRows",
     "Factor",
+    "Halves",
     "Journal",
     "KernelMatrix",
     "KernelTiles",
@@ -69,6 +74,7 @@ __all__ = [
     "Landmarks",
     "Moments",
     "Operator",
+    "PartsSurvey",
     "Placed",
     "Rows",
     "Rule",
@@ -79,7 +85,9 @@ __all__ = [
     "SpatialMedian",
     "SpreadRows",
     "Sums",
+    "SumsOfParts",
     "Survey",
+    "SurveyOfParts",
     "block_length",
     "centred",
     "choose",
@@ -93,11 +101,14 @@ __all__ = [
     "fold",
     "gram_bytes",
     "gram_flops",
+    "half_runs",
     "kernel_matrix",
     "kernel_tiles",
     "panel_rows",
     "projected",
     "rows_of",
+    "run_length",
+    "scatter_by_halves",
     "select",
     "share_lost",
     "side_dtype",

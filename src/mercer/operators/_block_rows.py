@@ -19,6 +19,13 @@ from mercer.arrays import (
 from mercer.errors import InputError
 from mercer.operators._block_sums import FirstWalk, Matrix, Panel
 from mercer.operators._centring import Centring, Moments
+from mercer.operators._halves import (
+    Halves,
+    half_runs,
+    joined,
+    run_length,
+    weightless,
+)
 from mercer.operators._rounding import Charged, Rounding
 from mercer.operators._rows import Rows
 from mercer.operators._running import RunningMoments
@@ -76,6 +83,8 @@ class BlockRows:
         self.sample: Array | None = None
         self.walks = 0
         self.checksum: int | None = None  # of rows that may change between two passes
+        self.halved = False  # whether `scatter` leaves the sums of two halves as well
+        self.halves: Halves | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -151,28 +160,40 @@ class BlockRows:
     def gather(self, running: RunningMoments, judge: Judge | None = None) -> Charged:
         """Add all rows to `running`, one walk; return what float32 products have cost."""
         rounding = Rounding(self.products)
-        sums = FirstWalk(running, rounding, *self._sample_size())
+        halved = self.halved and running.whole
+        first, second = (RunningMoments(), RunningMoments()) if halved else (running, None)
+        sums = FirstWalk(first, rounding, *self._sample_size(), second)
+        run = run_length(self.shape[0], self.per_block)
 
         def step(part: slice, block: Any) -> None:
             if self.weights is not None and not np.any(self._weights_of(part)):
                 self._refuse_bad(part, block)  # later walks multiply them by zero
-                running.rows += block.shape[0]
+                first.rows += block.shape[0]
                 return  # rows that weigh nothing have no mean
             rows = self.rows(part, block, placed=False)
             rows.rounding = rounding
-            found = rows.scatter() if running.whole else rows.moments()
-            if not found.in_range:
-                rows = self._in_range(part, block)
-                rows.rounding = rounding
-                found = rows.scatter() if running.whole else rows.moments()
-            sums.charged += rounding.charged * found.raw_trace
-            running.merge(RunningMoments.of(rows, found))
+            halves = [None] if second is None else half_runs(part.start, part.stop, run)
+            for into, runs in zip((first, second or first), halves, strict=False):
+                count = _count(runs, block)
+                if runs is not None and weightless(self._weights_of(part), runs):
+                    into.rows += count
+                    continue
+                found = rows.scatter(runs) if running.whole else rows.moments()
+                if not found.in_range:
+                    rows = self._in_range(part, block)
+                    rows.rounding = rounding
+                    found = rows.scatter(runs) if running.whole else rows.moments()
+                sums.charged += rounding.charged * found.raw_trace
+                into.merge(RunningMoments.of(rows, found, count))
             sums.sample(part, block)
             if judge is not None and part.start == 0:
-                judge(running.moments())
+                judge((first if second is None else joined(first, second)[0]).moments())
 
         self.walk(sums, step)
         self.sample = sums.rows
+        if second is not None:
+            whole, self.halves = joined(first, second)
+            running.merge(whole)
         return Charged(rounding.charged, sums.charged)
 
     def sketch(self, rank: int) -> RunningSvd:
@@ -323,6 +344,13 @@ def block_length(source: BlockSource, block_bytes: float) -> int:
     if source.nnz is not None:
         row = max(16, 12 * source.nnz // max(n, 1))
     return int(max(1, min(block_bytes // max(row, 1), 2**20)))
+
+
+def _count(runs: list[slice] | None, block: Any) -> int:
+    """Return how many rows of a block are meant: those of the runs, or all."""
+    if runs is None:
+        return int(block.shape[0])
+    return sum(run.stop - run.start for run in runs)
 
 
 def wrong_weights(rows: int, weights: int) -> InputError:

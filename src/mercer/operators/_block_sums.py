@@ -13,8 +13,14 @@ class FirstWalk:
     """Moments and, beside them, evenly spaced rows to start an iteration from."""
 
     def __init__(
-        self, running: RunningMoments, rounding: Rounding, step: int, most: int
+        self,
+        running: RunningMoments,
+        rounding: Rounding,
+        step: int,
+        most: int,
+        second: RunningMoments | None = None,
     ) -> None:
+        self.second = second  # where the rows are summed by halves
         self.running, self.rounding = running, rounding
         self.step, self.most = step, most
         self.charged = 0.0  # of the rounding of products, so far
@@ -36,10 +42,17 @@ class FirstWalk:
             "rounding": self.rounding.keep(),
             "walk": np.array([self.charged, self.step]),
         }
+        if self.second is not None:
+            arrays |= {f"second {name}": part for name, part in self.second.keep().items()}
         rows = self.rows
         return arrays if rows is None else arrays | {"sample": rows}
 
     def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
+        other = {k.removeprefix("second "): kept[k] for k in kept if k.startswith("second ")}
+        if bool(other) != (self.second is not None):
+            return False
+        if self.second is not None:
+            self.second.restore(other)
         self.kept = [kept["sample"]] if "sample" in kept else []
         self.rounding.restore(kept["rounding"])
         self.charged, self.step = float(kept["walk"][0]), int(kept["walk"][1])

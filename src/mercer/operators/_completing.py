@@ -15,7 +15,10 @@ from mercer.operators._completion_sums import CompletionSums
 _WHOLE = 20  # columns per column of a basis up to which p×p sums are no dearer
 _MORE = 8  # columns of a basis beyond the axes
 _MEMORY = 6  # steps that an extrapolation looks back on
-_WORSE = 1.5  # growth of the change at which an extrapolation is taken back
+_WORSE = 1.0  # growth of the change at which an extrapolation is taken back
+_FAILURES = 3  # extrapolations taken back after which steps stay plain
+_NEAR = 0.1  # change below which steps are extrapolated: before, they may lead elsewhere
+_SLOWEST = 0.999  # rate of plain steps that is believed
 _ROUNDING = 1e-10  # of an objective, that it may fall by
 _APART = 4.0  # times by which an extrapolation may change the noise
 
@@ -43,9 +46,9 @@ class Rule:
     held : ndarray of bool of shape (p,) or None
         Columns whose observed cells are all equal: they are filled with that value.
     rate : float or None
-        Share of the cells that is missing, where `tol` is a share of the sampling error:
-        the steps then end where what is left to change, by the rate of the last two, is
-        below it, and products on the way there, at about this rate, are float32.
+        Rate at which plain steps come nearer, as far as it is known before the first, where
+        `tol` is a share of the sampling error: the steps then end where what is left to
+        change is below it, and products on the way there are float32.
     """
 
     rank: int
@@ -87,6 +90,8 @@ class Completed:
         The next basis, where there is one.
     objectives : tuple of float
         Log-likelihood of the observed cells at the start of each pass; zeros unless expected.
+    rate : float
+        By which a plain step brings two points nearer, as the last ones have shown.
     """
 
     completion: Completion
@@ -95,13 +100,14 @@ class Completed:
     sums: CompletionSums
     basis: Array | None
     objectives: tuple[float, ...]
+    rate: float = 0.0
 
 
 def first_completion(origin: Array, exponent: int) -> Completion:
     """Return the completion by column means, from which the steps begin."""
     p = len(origin)
     centring = Centring(origin, np.zeros(p), exponent)
-    return Completion(centring, np.zeros((p, 0)), np.zeros(0), 1.0)
+    return Completion(centring, np.zeros((p, 0)), np.zeros(0), 0.0)
 
 
 def first_basis(p: int, rank: int) -> Array | None:
@@ -122,9 +128,10 @@ def complete(
 
     ``one_pass(sums, number)`` walks all rows once and adds them to `sums`. Steps are
     extrapolated by Anderson's rule on (mean, loadings, s, ln f); where the change grows
-    instead, the steps go on plainly from the best point so far.
+    instead, the steps go on plainly from the best point so far. They end when what is left,
+    change·ρ/(1 - ρ) with the rate ρ at which steps bring two points nearer, is below `tol`.
     """
-    here, passes, change, left = start, 0, math.inf, math.inf
+    here, passes, left = start, 0, math.inf
     objectives, mixing = list[float](), Mixing()
     while True:
         short = _far(left, rule) and _in_float32(here)
@@ -133,17 +140,17 @@ def complete(
         found, basis, trace = _maximised(sums, rule)
         objectives.append(sums.likelihood)
         fresh = here.axes.shape[1] != found.axes.shape[1]
-        before, change = change, math.inf if fresh else _change(here, found, trace)
-        left = change
-        if rule.rate is not None and math.isfinite(before):
-            rate = min(change / before, 0.9) if before > 0 else 0.0
-            left = change * rate / (1 - rate)
-        settled = min(change, left) <= rule.tol and not short
-        if settled or passes >= rule.most or rule.rank == 0 < passes - 1:
-            return Completed(found, passes, change, sums, basis, tuple(objectives))
+        change = math.inf if fresh else _change(here, found, trace)
         # Under other factors, densities are those of other units.
         objective = 0.0 if found.centring.factor is not None else sums.likelihood
-        here = found if fresh else mixing.next(here, found, objective)
+        after = found if fresh else mixing.next(here, found, objective, change)
+        rate = min(max(mixing.rate, rule.rate or 0.0), _SLOWEST)
+        left = change * rate / (1 - rate) if math.isfinite(change) else math.inf
+        settled = (left if rule.rate is not None else max(left, change)) <= rule.tol
+        if (settled and not short) or passes >= rule.most or rule.rank == 0 < passes - 1:
+            told = tuple(objectives)
+            return Completed(found, passes, change, sums, basis, told, mixing.rate)
+        here = after
 
 
 def _summed(
@@ -165,7 +172,7 @@ def _summed(
 
 def _far(left: float, rule: Rule) -> bool:
     """Tell whether the next pass, at the rate that is foreseen, will not be the last."""
-    return rule.rate is not None and left * rule.rate**2 > rule.tol
+    return rule.rate is not None and left * rule.rate > rule.tol
 
 
 def _in_float32(completion: Completion) -> bool:
@@ -180,6 +187,8 @@ def _maximised(sums: CompletionSums, rule: Rule) -> tuple[Completion, Array | No
     """Return the completion of the sums, the next basis and the total variance."""
     old, n = sums.completion.centring, sums.total
     p = len(sums.first)
+    if sums.unknown.any():
+        sums.spread_alone()
     mean = sums.first / n
     if rule.held is not None:
         mean[rule.held] = 0.0
@@ -275,30 +284,51 @@ class Mixing:
         self._after: list[Array] = []
         self._best, self._highest = math.inf, -math.inf
         self._plain: Completion | None = None
+        self._failures = 0
+        self._rates: list[float] = []
 
-    def next(self, here: Completion, found: Completion, objective: float) -> Completion:
+    @property
+    def rate(self) -> float:
+        """‖F(x) - F(y)‖ / ‖x - y‖ of steps F at its largest, over the last points."""
+        return max(self._rates[-3:], default=0.0)
+
+    def next(
+        self, here: Completion, found: Completion, objective: float, change: float
+    ) -> Completion:
         """Return where to go on after the step from `here` to `found`.
 
         `objective` is what the steps raise, taken at `here`; where it has fallen, or the
-        change has grown, `here` is given up for the last plain step.
+        change has grown, `here` is given up for the last plain step. While the `change` is
+        large, and after some failures, steps stay plain.
         """
         if self._like is None:
             self._like = found
         before, after = _vector(here, self._like), _vector(found, self._like)
         size = float(np.linalg.norm(after - before))
+        self._compare(before, after)
         lower = objective < self._highest - _ROUNDING * abs(self._highest)
         if self._after and (lower or not size <= _WORSE * self._best):
             assert self._plain is not None
             self._before, self._after, self._best = [], [], math.inf
+            self._failures += 1
             return self._plain
         self._plain, self._highest = found, objective
         self._best = min(size, self._best)
         self._before = [*self._before, before][-_MEMORY:]
         self._after = [*self._after, after][-_MEMORY:]
-        if len(self._before) == 1:
+        early = change > _NEAR or self._failures >= _FAILURES
+        if len(self._before) == 1 or early:
             return found
         gaps = [a - b for a, b in zip(self._after, self._before, strict=True)]
         steps = np.stack([gap - gaps[-1] for gap in gaps[:-1]], axis=1)
         moves = np.stack([a - after for a in self._after[:-1]], axis=1)
         share = np.linalg.lstsq(steps, gaps[-1], rcond=EPS**0.5)[0]
         return _from_vector(after - moves @ share, self._like, found)
+
+    def _compare(self, before: Array, after: Array) -> None:
+        """Note how much nearer a step has brought this point and the one before."""
+        if self._before:
+            apart = float(np.linalg.norm(before - self._before[-1]))
+            if apart > 0:
+                nearer = float(np.linalg.norm(after - self._after[-1]))
+                self._rates.append(nearer / apart)

@@ -166,8 +166,7 @@ class Expectation:
         whole = self.loadings.T @ self.loadings
         whole.flat[:: k + 1] += self.ridge
         self.whole = np.linalg.solve(whole, self.loadings.T).T if k else self.loadings
-        self._space = np.empty((3, 0, 0), self.dtype)
-        self._missing, self._signs = np.empty((0, 0), bool), np.empty((0, 0), np.int8)
+        self._make_space((0, len(self.loadings)))
 
     @np.errstate(invalid="ignore", over="ignore")
     def of(self, block: Any, *, every: bool = False, blend: bool = True) -> "Expected":
@@ -177,7 +176,8 @@ class Expectation:
         missing cells of the rows are left at zero.
         """
         dense = block.toarray() if is_sparse(block) else np.ascontiguousarray(block)
-        self._make_space(dense.shape)
+        if len(self._missing) < len(dense):
+            self._make_space(dense.shape)
         rows, keep, fill = self._space[:, : len(dense)]
         self._analysed(dense, rows)
         missing = np.isnan(rows, out=self._missing[: len(dense)])
@@ -202,9 +202,8 @@ class Expectation:
         return found
 
     def _make_space(self, shape: tuple[int, int]) -> None:
-        if len(self._missing) < shape[0]:
-            self._space = np.empty((3, *shape), self.dtype)
-            self._missing, self._signs = np.empty(shape, bool), np.empty(shape, np.int8)
+        self._space = np.empty((3, *shape), self.dtype)
+        self._missing, self._signs = np.empty(shape, bool), np.empty(shape, np.int8)
 
     def _analysed(self, dense: Array, rows: Array) -> None:
         """Write y = (x - mean)·f·2^-exponent into `rows`, NaN where nothing is known."""

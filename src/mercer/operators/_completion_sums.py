@@ -58,6 +58,7 @@ class CompletionSums:
         p = completion.axes.shape[0]
         self.rows, self.total, self.likelihood = 0, 0.0, 0.0
         self.first, self.squares = np.zeros(p), np.zeros(p)
+        self.unknown = np.zeros(p)
         self.second = np.zeros((p, p if basis is None else basis.shape[1]))
 
     def add(self, block: Any, weights: Array | None = None) -> Self:
@@ -84,6 +85,7 @@ class CompletionSums:
         self.likelihood += other.likelihood
         self.first += other.first
         self.squares += other.squares
+        self.unknown += other.unknown
         self.second += other.second
         return self
 
@@ -93,6 +95,7 @@ class CompletionSums:
             "seen": np.array([float(self.rows), self.total, self.likelihood]),
             "first": self.first,
             "squares": self.squares,
+            "unknown": self.unknown,
             "second": self.second,
         }
 
@@ -101,6 +104,7 @@ class CompletionSums:
         rows, self.total, self.likelihood = kept["seen"].tolist()
         self.rows = int(rows)
         self.first, self.squares = kept["first"].copy(), kept["squares"].copy()
+        self.unknown = kept["unknown"].copy()
         self.second = kept["second"].copy()
         return True
 
@@ -112,14 +116,18 @@ class CompletionSums:
         )  # a thread needs space of its own
         made.rows, made.total, made.likelihood = 0, 0.0, 0.0
         made.first, made.squares = np.zeros_like(self.first), np.zeros_like(self.squares)
+        made.unknown = np.zeros_like(self.unknown)
         made.second = np.zeros_like(self.second)
         return made
 
     @np.errstate(over="ignore", invalid="ignore")  # whoever maximises looks at the sums
     def _take(self, block: Any, weights: Array | None) -> None:
+        self.rows += block.shape[0]
+        if weights is not None and not np.all(weights):
+            held = weights > 0  # 0 times what has overflown would be no number
+            block, weights = block[held], weights[held]
         found = self._ready.of(block, every=self.expected)
         rows = found.rows
-        self.rows += len(rows)
         self.total += float(len(rows) if weights is None else np.sum(weights))
         if self.expected:
             self._take_likelihood(found, weights)
@@ -146,17 +154,35 @@ class CompletionSums:
             missing *= root[at][:, None]
         if self._held is not None:
             missing[:, self._held] = 0.0
-        noise = ready.noise * np.einsum("ij,ij->j", missing, missing)
+        unknown = np.einsum("ij,ij->j", missing, missing)
+        if ready.width == 0:
+            self.unknown += unknown
+            return
+        self._take_noise(ready.noise * unknown)
+        roots = found.roots * math.sqrt(ready.ridge)
+        for column in range(ready.width):
+            self._take_products((roots[:, column].T @ ready.loadings.T) * missing)
+
+    def _take_noise(self, noise: Array) -> None:
+        """Add a diagonal (p,) to the scatter."""
         if self.basis is None:
             self.second.flat[:: len(noise) + 1] += noise
         else:
             self.second += noise[:, None] * self.basis
             self.squares += noise
-        if ready.width == 0:
-            return
-        roots = found.roots * math.sqrt(ready.ridge)
-        for column in range(ready.width):
-            self._take_products((roots[:, column].T @ ready.loadings.T) * missing)
+
+    def spread_alone(self) -> None:
+        """Give missing cells the variance of their own columns, where no axis tells more.
+
+        Without axes nothing is known of a cell but its column: what the steps begin from
+        must not depend on the unit of the data.
+        """
+        known = self.total - self.unknown
+        mean = self.first / np.maximum(known, 1e-300)
+        squares = np.diagonal(self.second) if self.basis is None else self.squares
+        variance = np.maximum(squares / np.maximum(known, 1e-300) - mean**2, 0.0)
+        self._take_noise(self.unknown * variance)
+        self.unknown = np.zeros_like(self.unknown)
 
     def _take_likelihood(self, found: Expected, weights: Array | None) -> None:
         """Add ln p(y_o) = -½(|o| ln 2π + ln det(W_oW_oᵀ + s²I) + y_oᵀ(W_oW_oᵀ + s²I)⁻¹y_o)."""

@@ -1,7 +1,7 @@
 """Rows: data about a provisional origin, and the sums that one pass over them gives."""
 
 import abc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, final
 
@@ -154,8 +154,16 @@ class Rows(abc.ABC):
         worst += 128 * eps_of(self.products) if self.products.itemsize == 4 else 0.0
         return self._finish(sums, squares, raw, tiles, worst)
 
-    def scatter(self) -> Moments:
+    def weight_of(self, parts: Sequence[slice]) -> float:
+        """Return Σw of some rows."""
+        if self.weights is None:
+            return float(sum(part.stop - part.start for part in parts))
+        return float(sum(as_numpy(self.weights)[part].sum() for part in parts))
+
+    def scatter(self, parts: Sequence[slice] | None = None) -> Moments:
         """Return the moments with the whole scatter matrix: one pass, np² flops.
+
+        Of all rows, or of those in `parts`, slices that do not overlap.
 
         Blocks of at most 4,000 rows are multiplied in `products` precision and summed in
         float64. Where that is float32, its error is measured: the products of some blocks
@@ -165,7 +173,9 @@ class Rows(abc.ABC):
         n, p = self.shape
         xp = namespace(self.like)
         tiles = self.tiles()
-        lanes = self.lanes(float(n) * p * p, p, len(tiles))
+        blocks = _cut(tiles, parts)
+        total = self.total if parts is None else self.weight_of(parts)
+        lanes = self.lanes(float(n) * p * p, p, len(blocks))
         grams = [xp.zeros((p, p), dtype=xp.float64) for _ in range(lanes.count)]
         first = [xp.zeros((p,), dtype=xp.float64) for _ in range(lanes.count)]
 
@@ -173,20 +183,20 @@ class Rows(abc.ABC):
             buffer = scratch((tiles.rows, p), self.products, self.like, self.order)
             space = scratch((p, p), self.products, self.like)
             for number in numbers:
-                y = self.block(tiles[number], buffer)
+                y = self.block(blocks[number], buffer)
                 product = add_gram(grams[lane], y, space)
-                first[lane] += column_sums(y, self._root_of(tiles[number]))
+                first[lane] += column_sums(y, self._root_of(blocks[number]))
                 if self.rounding.due(lane, float(xp.sum(xp.linalg.diagonal(product)))):
-                    self.rounding.take(self._product_error(tiles[number], product))
+                    self.rounding.take(self._product_error(blocks[number], product))
 
-        lanes.run(work, len(tiles))
+        lanes.run(work, len(blocks))
         scatter = grams[0]
         while len(grams) > 1:
             scatter += grams.pop()
         raw = float(xp.sum(xp.linalg.diagonal(scatter)))
         sums = sum(first[1:], first[0])
-        scatter -= sums[:, None] * (sums[None, :] / self.total)
-        return self._finish(sums, scatter, raw, tiles, self.rounding.charged)
+        scatter -= sums[:, None] * (sums[None, :] / total)
+        return self._finish(sums, scatter, raw, tiles, self.rounding.charged, total)
 
     def _product_error(self, rows: slice, product: Array) -> float:
         """Return ‖fl(YᵀY) - YᵀY‖ / ‖Y‖²_F of one block, from the stored values."""
@@ -235,12 +245,30 @@ class Rows(abc.ABC):
         return None if self.root is None else self.root[rows]
 
     def _finish(
-        self, sums: Array, scatter: Array, raw: float, tiles: Tiles, ratio: float
+        self,
+        sums: Array,
+        scatter: Array,
+        raw: float,
+        tiles: Tiles,
+        ratio: float,
+        total: float | None = None,
     ) -> Moments:
+        total = self.total if total is None else total
         # Sums of independent roundings grow like the square root of their number.
         # Equal terms round the same way; BLAS sums them in sixteen or more parts.
         grow = EPS * (4 + np.sqrt(tiles.rows) + tiles.rows / 16 + len(tiles) / 2)
-        return Moments(self.total, sums / self.total, scatter, raw, (grow + ratio) * raw)
+        return Moments(total, sums / total, scatter, raw, (grow + ratio) * raw)
+
+
+def _cut(tiles: Tiles, parts: Sequence[slice] | None) -> list[slice]:
+    """Return all blocks, or those of some rows, each no longer than a tile."""
+    if parts is None:
+        return [tiles[number] for number in range(len(tiles))]
+    return [
+        slice(start, min(start + tiles.rows, part.stop))
+        for part in parts
+        for start in range(part.start, part.stop, tiles.rows)
+    ]
 
 
 @final

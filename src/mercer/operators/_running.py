@@ -76,10 +76,11 @@ class RunningMoments:
         self.scatter: Array = np.zeros(0)
 
     @classmethod
-    def of(cls, rows: Rows, found: Moments) -> Self:
-        """Return the sums that one part has left, without a copy."""
+    def of(cls, rows: Rows, found: Moments, count: int | None = None) -> Self:
+        """Return the sums that one part has left, without a copy: of `count` rows, or all."""
+        count = rows.shape[0] if count is None else count
         self = cls(found.scatter.ndim == 2)
-        self.rows, self.total, self.exponent = rows.shape[0], found.total, rows.exponent
+        self.rows, self.total, self.exponent = count, found.total, rows.exponent
         self.origin = as_numpy(rows.origin).astype(np.float64)
         self.offset = as_numpy(found.offset)
         self.scatter = as_numpy(found.scatter)

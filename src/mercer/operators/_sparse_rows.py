@@ -1,6 +1,6 @@
 """Sparse rows: columns far from zero and more than half full are shifted where stored."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -131,15 +131,23 @@ class SparseRows(Rows):
         scatter = second - first * (first / self.total)
         return self._finish(first, scatter, raw, self.tiles(), 0.0)
 
-    def scatter(self) -> Moments:
+    def scatter(self, parts: Sequence[slice] | None = None) -> Moments:
         """See `Rows.scatter`: full columns are multiplied as dense ones, the others sparse."""
-        _, first, _ = self._sums or _column_sums(self.csr, self._weights)
-        gram, tiles = sparse_gram(self.csr, self.root)
+        if parts is None:
+            csr, root, total = self.csr, self.root, self.total
+            _, first, _ = self._sums or _column_sums(csr, self._weights)
+        else:
+            some = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+            csr, total = self.csr[some], self.weight_of(parts)
+            root = None if self.root is None else self.root[some]
+            weights = None if self._weights is None else self._weights[some]
+            _, first, _ = _column_sums(csr, weights)
+        gram, tiles = sparse_gram(csr, root)
         raw = float(np.trace(gram))
-        mean = first / self.total
+        mean = first / total
         for low in range(0, len(first), _STRIP):  # an outer product of all would be as large
             gram[low : low + _STRIP] -= first[low : low + _STRIP, None] * mean[None, :]
-        return self._finish(first, gram, raw, tiles, 0.0)
+        return self._finish(first, gram, raw, tiles, 0.0, total)
 
     def outer(
         self, factor_of: Callable[[Array, Array], Array | None]

@@ -11,6 +11,7 @@ from mercer.operators._base import Operator
 from mercer.operators._block_rows import BlockRows, settled
 from mercer.operators._centred_blocks import CentredBlocks
 from mercer.operators._centring import Centring, Moments
+from mercer.operators._halves import Halves, joined
 from mercer.operators._rounding import Charged
 from mercer.operators._running import RunningMoments
 from mercer.sources import PartBlocks, SpreadSource
@@ -67,6 +68,8 @@ class SpreadRows:
         self.exponent = 0
         self.walks = 0
         self.counted_rows = source.shape[0]
+        self.halved = False  # whether `scatter` leaves the sums of two halves as well
+        self.halves: Halves | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -93,7 +96,9 @@ class SpreadRows:
 
     def _sums(self, whole: bool) -> Moments:
         frame = Frame(self.products, self.block_bytes)
-        found = self.reduce(_MomentsOfParts(frame, whole))
+        found = self.reduce(_MomentsOfParts(frame, whole, self.halved))
+        if found.halves is not None:
+            self.halves = joined(*found.halves)[1]
         found.charged.charge(found.running)
         self.origin, self.exponent = settled(found.running, self.source)
         self.counted_rows, self.source.weighed = found.counted, found.running.total
@@ -160,12 +165,14 @@ class _Part:
     running: RunningMoments
     charged: Charged
     counted: int  # rows that weigh anything
+    halves: Halves | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class _MomentsOfParts:
     frame: Frame
     whole: bool
+    halved: bool = False
 
     def part(self, rows: PartBlocks, weights: Array | None) -> _Part:
         running = RunningMoments(whole=self.whole)
@@ -173,15 +180,20 @@ class _MomentsOfParts:
             return _Part(running, Charged(0.0, 0.0), 0)
         table = self.frame.rows(rows, weights)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            table.halved = self.halved
             charged = table.gather(running)
         counted = rows.shape[0] if weights is None else int(np.sum(weights > 0))
-        return _Part(running, charged, counted)
+        return _Part(running, charged, counted, table.halves)
 
     def merge(self, one: _Part, other: _Part) -> _Part:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             running = one.running.merge(other.running)
         counted = one.counted + other.counted
-        return _Part(running, one.charged.joined(other.charged), counted)
+        halves = one.halves or other.halves
+        if one.halves is not None and other.halves is not None:
+            (a, b), (c, d) = one.halves, other.halves
+            halves = a.merge(c), b.merge(d)
+        return _Part(running, one.charged.joined(other.charged), counted, halves)
 
 
 @dataclasses.dataclass(frozen=True)

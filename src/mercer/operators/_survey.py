@@ -12,6 +12,7 @@ from mercer.operators._rows import SAFE
 _BYTE = 255  # truth values that a byte can count
 _FEW = 32  # rows of a tile that show whether a column varies
 _ENOUGH = 1024  # rows whose means are near those of all
+_LEAST = 1e-150  # deviation, and its inverse, that can be squared
 _TINY = 2.0**-200  # size below which every cell is looked at
 
 
@@ -24,8 +25,8 @@ class Survey:
     columns : int
         p.
     most : int
-        Rows of the sample, at most; every s-th row is kept, s a power of two, so that the
-        sample does not depend on the blocks.
+        Rows of the sample, at most; every s-th row that counts is kept, s a power of two, so
+        that the sample does not depend on the blocks.
 
     Attributes
     ----------
@@ -36,21 +37,23 @@ class Survey:
     weighed : ndarray of shape (p,)
         Σw over the observed cells of each column.
     low, high : ndarray of shape (p,)
-        Least and largest of the observed cells; low > high where there is none. The range
-        is that of some rows of every tile, and of all where they do not vary.
+        Least and largest of the observed cells of rows that count, those of weight 0 do
+        not; low > high where there is none. The range is that of some rows of every tile,
+        and of all where they do not vary.
     empty : list of int
         Numbers of the rows with nothing observed.
     finite : bool
-        Whether no cell is infinite.
+        Whether no cell is infinite, in rows of weight 0 neither.
     """
 
     def __init__(self, columns: int, most: int) -> None:
-        self.rows, self.most, self.step = 0, most, 1
+        self.rows, self.most, self.step, self.finite = 0, most, 1, True
+        self._counted = 0  # rows of a weight above 0
         self.counts = np.zeros(columns, np.int64)
         self.weighed = np.zeros(columns)
         self.low, self.high = np.full(columns, np.inf), np.full(columns, -np.inf)
         self.empty: list[int] = []
-        self._sample: list[tuple[int, Array]] = []
+        self._sample: list[tuple[int, Array, Array]] = []  # first of those, numbers, rows
 
     def add(self, block: Any, weights: Array | None = None) -> None:
         """Take in rows (r, p)."""
@@ -67,44 +70,49 @@ class Survey:
 
         with np.errstate(over="ignore", invalid="ignore"):
             lanes.run(work, len(cut))
-            for part, (counts, weighed, low, high, empty) in zip(cut, found, strict=True):
+            for part, (counts, weighed, low, high, empty, finite) in zip(
+                cut, found, strict=True
+            ):
                 self.counts += counts
+                self.finite = self.finite and finite
                 self.weighed += weighed
                 self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
                 self.empty += (empty + (self.rows + part.start)).tolist()
-        self._keep_rows(block)
+        self._keep_rows(block, weights)
         self.rows += block.shape[0]
 
-    def _keep_rows(self, block: Any) -> None:
-        held = sum(len(part) for _, part in self._sample)
-        first = -self.rows % self.step
-        while held + len(range(first, block.shape[0], self.step)) > self.most:
+    def _keep_rows(self, block: Any, weights: Array | None) -> None:
+        if weights is None or np.all(weights):
+            numbers = np.arange(block.shape[0])
+        else:
+            numbers = np.flatnonzero(weights)
+        held = sum(len(part) for _, part, _ in self._sample)
+        first = -self._counted % self.step
+        while held + len(range(first, len(numbers), self.step)) > self.most:
             self.step *= 2
-            halves = list[tuple[int, Array]]()
-            for start, part in self._sample:
+            halves = list[tuple[int, Array, Array]]()
+            for start, places, part in self._sample:
                 skip = 0 if start % self.step == 0 else 1
-                halves.append((start + skip * self.step // 2, part[skip::2]))
+                halves.append((start + skip * self.step // 2, places[skip::2], part[skip::2]))
             self._sample = halves
-            held = sum(len(part) for _, part in halves)
-            first = -self.rows % self.step
-        some = block[first :: self.step]
+            held = sum(len(part) for _, part, _ in halves)
+            first = -self._counted % self.step
+        at = slice(first, None, self.step)
+        some = block[at if len(numbers) == block.shape[0] else numbers[at]]
         some = some.toarray() if is_sparse(some) else np.array(some)
-        self._sample += [(self.rows + first, some)]
+        self._sample += [(self._counted + first, self.rows + numbers[at], some)]
+        self._counted += len(numbers)
 
     @property
     def sample(self) -> tuple[Array, Array]:
         """Row numbers (m,) and rows (m, p)."""
-        at = [start + self.step * np.arange(len(part)) for start, part in self._sample]
-        parts = [part for _, part in self._sample]
-        return np.concatenate(at), parts[0] if len(parts) == 1 else np.concatenate(parts)
+        _, at, rows = zip(*self._sample, strict=True)
+        return np.concatenate(at), rows[0] if len(rows) == 1 else np.concatenate(rows)
 
     @property
-    def finite(self) -> bool:
-        """See the attributes."""
-        seen = self.counts < self.rows
-        return bool(
-            np.all(np.isfinite(self.low[seen])) and np.all(np.isfinite(self.high[seen]))
-        )
+    def left_out(self) -> int:
+        """How many rows have nothing observed."""
+        return len(self.empty)
 
     @property
     def constant(self) -> Array:
@@ -124,7 +132,7 @@ class Survey:
             mean = np.sum(rows, axis=0, where=seen) / np.maximum(seen.sum(axis=0), 1)
             mean = np.where(np.isfinite(mean) & seen.any(axis=0), mean, middle)
             mean = np.where(self.low == self.high, self.low, mean)
-            mean = np.where(self.counts < self.rows, mean, 0.0)
+            mean = np.where(self.low <= self.high, mean, 0.0)
             if np.dtype(dtype).kind == "f":
                 mean = mean.astype(dtype).astype(np.float64)
         far = np.maximum(self.high * 0.5 - mean * 0.5, mean * 0.5 - self.low * 0.5)
@@ -136,7 +144,7 @@ class Survey:
         """See `Sums.keep`."""
         at, rows = self.sample
         return {
-            "seen": np.array([self.rows, self.step]),
+            "seen": np.array([self.rows, self.step, self._counted, self.finite]),
             "counts": self.counts,
             "numbers": np.stack([self.weighed, self.low, self.high]),
             "empty": np.array(self.empty, np.int64),
@@ -146,17 +154,20 @@ class Survey:
 
     def restore(self, kept: dict[str, Array], *, ended: bool = False) -> bool:
         """See `Sums.restore`."""
-        self.rows, self.step = (int(n) for n in kept["seen"])
+        self.rows, self.step, self._counted, finite = (int(n) for n in kept["seen"])
+        self.finite = bool(finite)
         self.counts = kept["counts"].copy()
         self.weighed, self.low, self.high = (row.copy() for row in kept["numbers"])
         self.empty = kept["empty"].tolist()
-        first = int(kept["at"][0]) if len(kept["at"]) else 0
-        self._sample = [(first, kept["sample"])]
+        self._sample = [(0, kept["at"], kept["sample"])]  # the first that counts is kept
         return True
 
 
 def _looked_at(tile: Array, weights: Array | None) -> tuple[Any, ...]:
-    """Return counts, weights and range per column, and the rows without a cell."""
+    """Return counts, weights and range per column, rows without a cell, and if all is finite.
+
+    Rows of weight 0 have no part in the range: they may hold anything.
+    """
     tile = np.asarray(tile, np.float64)
     missing = np.isnan(tile)
     counts = _counted(missing)
@@ -164,12 +175,14 @@ def _looked_at(tile: Array, weights: Array | None) -> tuple[Any, ...]:
     # Three columns rule out most rows: a walk along all of them costs as much as the rest.
     empty = np.flatnonzero(missing[:, 0] & missing[:, -1] & missing[:, tile.shape[1] // 2])
     empty = empty[missing[empty].all(axis=1)]
-    low, high = _range(tile)
-    finite = np.count_nonzero(np.isfinite(tile.astype(np.float32)))
-    tiny = max(np.max(high, initial=0.0), -np.min(low, initial=0.0)) < _TINY
-    if tiny or finite + int(counts.sum()) < tile.size:  # infinite, or in need of a unit
-        low, high = _range(tile, len(tile))
-    return counts, np.asarray(seen, np.float64), low, high, empty
+    held = tile if weights is None or np.all(weights) else tile[weights > 0]
+    low, high = _range(held)
+    plain = np.count_nonzero(np.isfinite(tile.astype(np.float32)))
+    huge = plain + int(counts.sum()) < tile.size
+    if huge or max(np.max(high, initial=0.0), -np.min(low, initial=0.0)) < _TINY:
+        low, high = _range(held, len(held))  # infinite, or in need of a unit
+    finite = not (huge and np.any(np.isinf(tile)))
+    return counts, np.asarray(seen, np.float64), low, high, empty, finite
 
 
 def _counted(missing: Array) -> Array:

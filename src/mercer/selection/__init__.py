@@ -1,7 +1,36 @@
-"""How many components: rules that read a whole spectrum, or the rows themselves."""
+"""How many components: rules that read a spectrum, two Gram matrices, or a small table."""
 
+from mercer.selection._bicross import BiCross, Half, bi_cross_validation
+from mercer.selection._choice import Choice, Rule, choice_of, spectrum_rules
 from mercer.selection._cross_validation import RankChoice, cross_validated_rank, spectral_rank
 from mercer.selection._evidence import minka
+from mercer.selection._likelihood import aic, bic
+from mercer.selection._nulls import gaussian_null, permutation_null, sign_flip
 from mercer.selection._share import share
+from mercer.selection._thresholds import broken_stick, gavish_donoho, kaiser, noise_edge
+from mercer.selection._variances import Variances
 
-__all__ = ["RankChoice", "cross_validated_rank", "minka", "share", "spectral_rank"]
+__all__ = [
+    "BiCross",
+    "Choice",
+    "Half",
+    "RankChoice",
+    "Rule",
+    "Variances",
+    "aic",
+    "bi_cross_validation",
+    "bic",
+    "broken_stick",
+    "choice_of",
+    "cross_validated_rank",
+    "gaussian_null",
+    "gavish_donoho",
+    "kaiser",
+    "minka",
+    "noise_edge",
+    "permutation_null",
+    "share",
+    "sign_flip",
+    "spectral_rank",
+    "spectrum_rules",
+]

@@ -5,15 +5,17 @@ from typing import Any
 import numpy as np
 
 
-def share(values: np.ndarray[Any, Any], wanted: float) -> int:
-    """Return the least k with λ₁ + … + λ_k ≥ wanted·Σλ.
+def share(values: np.ndarray[Any, Any], wanted: float, total: float | None = None) -> int:
+    """Return the least k with λ₁ + … + λ_k ≥ wanted·Σλ; r + 1 where r values are too few.
 
     Parameters
     ----------
     values : ndarray of shape (r,)
-        All eigenvalues, descending.
+        Eigenvalues, descending: all of them, or the leading ones with `total`.
     wanted : float
         Share in (0, 1).
+    total : float or None
+        Sum of all eigenvalues; None is the sum of `values`.
 
     Examples
     --------
@@ -21,4 +23,5 @@ def share(values: np.ndarray[Any, Any], wanted: float) -> int:
     2
     """
     kept = np.cumsum(np.maximum(values, 0.0))
-    return int(np.searchsorted(kept, wanted * kept[-1] * (1 - 4e-16), side="left")) + 1
+    whole = kept[-1] if total is None else total
+    return int(np.searchsorted(kept, wanted * whole * (1 - 4e-16), side="left")) + 1

@@ -1,6 +1,7 @@
 """Studies: many fits of one table, and what they say together."""
 
+from mercer.studies._how_many import how_many
 from mercer.studies._tune import tune
 from mercer.studies._tuning import Candidate, Tuning
 
-__all__ = ["Candidate", "Tuning", "tune"]
+__all__ = ["Candidate", "Tuning", "how_many", "tune"]

@@ -1,0 +1,246 @@
+"""Bi-cross-validation: how many components predict cells that were left out on both sides."""
+
+import dataclasses
+from typing import final
+
+import numpy as np
+import scipy.linalg
+
+from mercer.arrays import Array, quiet_blas
+from mercer.selection._noise_scale import partial_variances, unique_variances
+
+_CELLS = 256  # columns over which the repeated splits add up to enough
+_MOST_SPLITS = 8
+_FIRST = 16  # eigenpairs that are looked at first
+_ENOUGH = 1.25  # rows per column from which the noise of a column can be told
+_PLENTY = 3.0  # rows per squared number of columns from which a model of factors must confirm
+_SETTLED = 0.3  # of the sampling error: the noise sizes are then known well enough
+_CERTAIN = 1.645  # one-sided 5 % of the normal law
+# i, o, A, B: the first two hold out every row and column once, all four every cell.
+_CORNERS = ((0, 1, 0, 1), (1, 0, 1, 0), (0, 1, 1, 0), (1, 0, 0, 1))
+_ALL_CORNERS = 128  # columns up to which all four are held out
+_SMALL = 128  # order up to which all eigenpairs cost no more than few
+_NOTHING = 1e-12  # of the largest eigenvalue: a direction that is not there
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Half:
+    """The centred Gram matrix of one half of the rows.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (p, p)
+        X̃ᵀX̃ of these rows about their own mean.
+    rows : float
+        Their number, Σw where they are weighted.
+    """
+
+    gram: Array
+    rows: float
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class BiCross:
+    """Errors of prediction for k = 0, 1, …, and the k they say.
+
+    Attributes
+    ----------
+    k : int
+        The least error among the k whose predictions are beyond chance.
+    errors : ndarray of shape (m + 1,)
+        Squared error of the cells left out, as a share of their squares, both in units of
+        the noise of the columns; errors[0] is 1.
+    evidence : ndarray of shape (m + 1,)
+        Mean over the splits of z: the product of prediction and cell, in standard deviations
+        of what it would be if the two column halves were independent.
+    splits : int
+        How often the columns were split.
+    """
+
+    k: int
+    errors: Array
+    evidence: Array
+    splits: int
+
+
+def bi_cross_validation(
+    first: Half, second: Half, *, wide: bool = False, seed: int = 0
+) -> BiCross:
+    """Return how many components predict held-out cells, from two Gram matrices alone.
+
+    Rows are split in halves i (held out) and o, columns in A (held out) and B. With
+    G_o[B, B] = VΛVᵀ, X̂_A = X_B·W_k, W_k = V_kΛ_k⁻¹V_kᵀG_o[B, A], and
+    error(k) = tr G_i[A, A] - 2⟨W_k, G_i[B, A]⟩ + ⟨W_k, G_i[B, B]W_k⟩: the errors of
+    [Owen2009]_ with 2 by 2 folds, exact, without the data. Corners are held out in turn,
+    all four up to 128 columns, for one or more splits of the columns. A k counts only if
+    ⟨W_k, G_i[B, A]⟩ is beyond what independent halves would give, so that 0 is an answer for
+    few columns too.
+
+    Columns are taken in units of their noise, √(1/(G⁻¹)_jj), where rows are enough to know
+    it: otherwise, with noise that differs by column, further components improve the
+    prediction only because they tell quiet columns from noisy ones. The number of components
+    does not depend on units. With 3p² rows or more the noise is that of a model of k factors.
+
+    Parameters
+    ----------
+    first, second : Half
+        Gram matrices of two halves of the rows; for a wide table, of two halves of its
+        columns (rows and columns change places), X̃X̃ᵀ.
+    wide : bool
+        Whether they are those of columns. The rows of X̃ add up to zero, so that one half
+        of them would tell something of the other: each half is centred again.
+    seed : int
+        Of the splits of the columns.
+
+    Notes
+    -----
+    Cost: O(p³) per split, about that of one eigenvalue problem of order p. At most p/2
+    components can be found.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 20)) * 3
+    >>> X += rng.standard_normal(X.shape)
+    >>> halves = [Half(np.cov(part.T) * 99, 100) for part in (X[::2], X[1::2])]
+    >>> bi_cross_validation(*halves).k
+    2
+    """
+    p = first.gram.shape[0]
+    if p < 2 or min(first.rows, second.rows) < 2:
+        return BiCross(0, np.ones(1), np.zeros(1), 0)
+    rng = np.random.default_rng(seed)
+    orders = [rng.permutation(p) for _ in range(max(1, min(_MOST_SPLITS, _CELLS // p)))]
+    rows = first.rows + second.rows - 2
+    if rows < _ENOUGH * p:
+        return _errors(first, second, orders, wide)
+    whole = (first.gram + second.gram) / rows
+    if wide:  # the rows of X̃ add up to zero: fill that direction
+        whole += np.trace(whole) / p**2
+    with quiet_blas(p):
+        noise = partial_variances(whole)
+        found = _errors(_scaled(first, noise), _scaled(second, noise), orders, wide)
+        if rows < _PLENTY * p * p or found.k < 2:
+            return found
+        return _consistent(first, second, orders, wide, whole, noise, found)
+
+
+def _consistent(
+    first: Half,
+    second: Half,
+    orders: list[Array],
+    wide: bool,
+    whole: Array,
+    noise: Array,
+    found: BiCross,
+) -> BiCross:
+    """Return the least k that its own noise confirms: a model of k factors leaves no more.
+
+    With rows in plenty even small errors of the noise sizes are seen, as components.
+    """
+    tol = _SETTLED / np.sqrt(first.rows + second.rows)
+
+    def by(k: int) -> BiCross:
+        own = unique_variances(whole, k, noise, tol)
+        return _errors(_scaled(first, own), _scaled(second, own), orders, wide)
+
+    if 4 * found.k < len(noise) and by(found.k - 1).k >= found.k:
+        return found
+    for k in range(1, found.k + 1):
+        again = by(k)
+        if again.k <= k:
+            return dataclasses.replace(again, k=k)
+    return found
+
+
+def _scaled(half: Half, noise: Array) -> Half:
+    inverse = 1 / np.sqrt(noise)
+    gram = half.gram * inverse
+    gram *= inverse[:, None]
+    return Half(gram, half.rows)
+
+
+def _errors(first: Half, second: Half, orders: list[Array], wide: bool) -> BiCross:
+    """Return the errors for k = 0, 1, …: of few first, of more where the least is not there."""
+    p, most = len(orders[0]), _FIRST
+    while True:
+        errors, evidence = _over_splits(first, second, orders, min(most, p // 2), wide)
+        k = int(np.argmin(np.where(evidence > _CERTAIN, errors, np.inf)))
+        k = k if evidence[k] > _CERTAIN and errors[k] < errors[0] else 0
+        if 2 * k <= most or most >= p // 2:
+            return BiCross(k, errors, evidence, len(orders))
+        most *= 4
+
+
+def _over_splits(
+    first: Half, second: Half, orders: list[Array], most: int, wide: bool
+) -> tuple[Array, Array]:
+    """Return the errors and the evidence (most + 1,), over all splits and corners."""
+    halves = (first, second)
+    corners = _CORNERS if len(orders[0]) <= _ALL_CORNERS else _CORNERS[:2]
+    errors, evidence, whole = np.zeros(most + 1), np.zeros(most + 1), 0.0
+    with quiet_blas(len(orders[0]) // 2):
+        for order in orders:
+            cut = len(order) // 2
+            grams = [_ordered(half.gram, order, cut if wide else 0) for half in halves]
+            for i, o, a, b in corners:
+                sides = [slice(None, cut), slice(cut, None)]
+                size, gain, z = _corner(
+                    grams[i], grams[o], halves[i].rows - 1, sides[a], sides[b], most
+                )
+                errors -= gain
+                evidence += z
+                whole += size
+    return (errors + whole) / max(whole, 1e-300), evidence / (len(orders) * len(corners))
+
+
+def _ordered(gram: Array, order: Array, centre: int) -> Array:
+    """Return a Gram matrix in another order, the rows before and from `centre` centred."""
+    found = np.asarray(gram[order][:, order])
+    if centre:
+        for part in (slice(None, centre), slice(centre, None)):
+            found[part] -= found[part].mean(axis=0)
+            found[:, part] -= found[:, part].mean(axis=1)[:, None]
+    return found
+
+
+def _corner(
+    held: Array, other: Array, freedom: float, a: slice, b: slice, most: int
+) -> tuple[float, Array, Array]:
+    """Return tr G_i[A, A], the gain of every k over k = 0, and its evidence."""
+    order = other[b, b].shape[0]
+    few = min(most, order)
+    values, axes = _leading(other[b, b], few)
+    alive = values > max(_NOTHING * values[0], 1e-300)
+    turned = axes.T @ held[b, b] @ axes
+    weights = (axes.T @ other[b, a]) * np.where(alive, 1 / np.where(alive, values, 1), 0)[
+        :, None
+    ]
+    product = np.cumsum(np.sum(weights * (axes.T @ held[b, a]), axis=1))
+    square = _leading_sums(turned * (weights @ weights.T))
+    spread = _leading_sums(turned * (weights @ held[a, a] @ weights.T)) / freedom
+    z = product / np.sqrt(np.maximum(spread, 1e-300))
+    return float(np.trace(held[a, a])), _from_zero(2 * product - square), _from_zero(z)
+
+
+def _leading(matrix: Array, few: int) -> tuple[Array, Array]:
+    """Return the largest eigenvalues, descending, and their vectors."""
+    order = len(matrix)
+    if order <= _SMALL:
+        values, axes = np.linalg.eigh(matrix)
+        return values[::-1][:few], axes[:, ::-1][:, :few]
+    values, axes = scipy.linalg.eigh(
+        matrix, subset_by_index=[order - few, order - 1], check_finite=False
+    )
+    return values[::-1], axes[:, ::-1]
+
+
+def _leading_sums(table: Array) -> Array:
+    """Return Σ_{i,j≤k} of a table for every k."""
+    return np.diagonal(np.cumsum(np.cumsum(table, axis=0), axis=1))
+
+
+def _from_zero(values: Array) -> Array:
+    return np.concatenate([[0.0], values])

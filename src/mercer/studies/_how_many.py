@@ -1,0 +1,103 @@
+"""How many components a table has: all rules, those that shuffle the table too."""
+
+import dataclasses
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import DataWarning
+from mercer.estimators import PCA
+from mercer.estimators._parameters import seed_of
+from mercer.selection import (
+    Choice,
+    Rule,
+    Variances,
+    gaussian_null,
+    permutation_null,
+    sign_flip,
+)
+from mercer.sources import BlockSource, SpreadSource
+from mercer.studies._rows import few
+
+_ROWS = 1000  # of the table that is shuffled, at most
+_COLUMNS = 400  # and its columns
+
+
+def how_many(X: Any, *, standardize: bool = False, random_state: Any = 0) -> Choice:
+    """Return how many components are beyond noise, by bi-cross-validation and by other rules.
+
+    What ``PCA(n_components="auto")`` finds, with three kinds of parallel analysis beside it:
+    normal noise, shuffled columns, and random signs with the components found taken out.
+    Bi-cross-validation decides; `reason` says where the others differ.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, frame, or what `scan` takes, of shape (n, p)
+        The table. Only tables in memory are shuffled: 1000 rows, evenly spread, and 400
+        columns at most.
+    standardize : bool
+        Divide each column by its standard deviation.
+    random_state : int, RandomState, Generator or None
+        Seed of the splits and of the shuffles.
+
+    Returns
+    -------
+    Choice
+        With `k`, `rules`, `reason`, and a table as text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.studies import how_many
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 3)) @ rng.standard_normal((3, 30))
+    >>> how_many(X + rng.standard_normal(X.shape)).k
+    3
+    """
+    seed = seed_of(random_state)
+    model = PCA("auto", standardize=standardize, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # the answer says it
+        model.fit(X)
+    choice: Choice = model.choice_
+    more = _shuffled(model, X, standardize, seed)
+    first, *rest = choice.rules
+    return dataclasses.replace(choice, rules=(first, *more, *rest))
+
+
+def _shuffled(model: PCA, X: Any, standardize: bool, seed: int) -> list[Rule]:
+    """Return what the rules say that compare the table with shuffled ones."""
+    names = ("parallel, normal", "parallel, shuffled", "parallel, signs")
+    source = model._admit(X, reset=False)
+    if isinstance(source, BlockSource | SpreadSource):
+        return [Rule(name, None, "needs a table in memory") for name in names]
+    table = few(source.array, _ROWS)
+    n, p = source.shape
+    if p > _COLUMNS:
+        table = table[:, np.random.default_rng(seed).choice(p, _COLUMNS, replace=False)]
+    rows, columns = table.shape
+    where = "" if (rows, columns) == (n, p) else f"; on {rows:,} rows, {columns:,} columns"
+    table = _analysed(table, standardize)
+    signs = "random signs, those found taken out"
+    return [
+        Rule(names[0], _normal(table, seed), f"normal noise of these variances{where}"),
+        Rule(names[1], permutation_null(table, seed=seed), f"every column shuffled{where}"),
+        Rule(names[2], sign_flip(table, seed=seed), f"{signs}{where}"),
+    ]
+
+
+def _normal(table: Array, seed: int) -> int | None:
+    n, p = table.shape
+    squares = np.linalg.svd(table, compute_uv=False) ** 2 / (n - 1)
+    known = Variances.of(squares[: min(n - 1, p)], rows=n, columns=p)
+    return gaussian_null(known, np.var(table, axis=0, ddof=1), seed=seed)
+
+
+def _analysed(table: Array, standardize: bool) -> Array:
+    table = table - table.mean(axis=0)
+    if not standardize:
+        return table
+    deviations = np.std(table, axis=0, ddof=1)
+    return np.asarray(table / np.where(deviations > 0, deviations, 1.0))

@@ -1,0 +1,185 @@
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose
+
+import mercer
+from mercer import PCA, DataWarning
+from mercer.estimators import _choosing
+from mercer.selection import Half, bi_cross_validation
+
+
+def table(n, p, k=3, seed=0, size=2.0):
+    rng = np.random.default_rng(seed)
+    signal = rng.standard_normal((n, k)) @ rng.standard_normal((k, p)) * size
+    return signal + rng.standard_normal((n, p)) * rng.uniform(0.5, 1.5, p)
+
+
+def only(path):
+    class Forced(PCA):
+        def _allowed(self):
+            return (path,)
+
+    return Forced
+
+
+@pytest.fixture
+def few_axes(monkeypatch):
+    """The iterative path does not find all axes."""
+    monkeypatch.setattr(_choosing, "_ALL", 8)
+    monkeypatch.setattr(_choosing, "_SOME", 6)
+
+
+@pytest.mark.parametrize("path", ["gram", "svd", "krylov"])
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.usefixtures("few_axes")
+def test_every_path_in_memory(path, standardize):
+    X = table(300, 40) + 1e5
+    model = only(path)("auto", standardize=standardize).fit(X)
+    assert model.plan_.chosen.name == path
+    assert model.n_components_ == model.choice_.k == 3
+    assert model.choice_.seen == "all 300 rows"
+    few = PCA(3, standardize=standardize).fit(X)
+    assert_allclose(model.explained_variance_, few.explained_variance_, rtol=1e-6)
+    assert model.components_.shape == (3, 40)
+    assert model.transform(X).shape == (300, 3)
+
+
+@pytest.mark.parametrize("path", ["dual", "svd", "krylov"])
+@pytest.mark.usefixtures("few_axes")
+def test_wide_tables(path):
+    X = table(60, 300)
+    model = only(path)("auto").fit(X)
+    assert model.choice_.k == 3
+    assert model.choice_.seen == "all 60 rows"
+
+
+def test_sparse_float32_and_weights():
+    X = table(400, 30)
+    sparse = scipy.sparse.csr_array(np.where(np.abs(X) > 1, X, 0))
+    assert PCA("auto").fit(sparse).n_components_ == 3
+    assert PCA("auto").fit(X.astype(np.float32)).n_components_ == 3
+    weights = np.arange(400) % 3
+    assert PCA("auto").fit(X, sample_weight=weights).n_components_ == 3
+
+
+@pytest.mark.parametrize("shape", [(500, 30), (50, 400)])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_files(tmp_path, shape, standardize):
+    X = table(*shape)
+    np.save(tmp_path / "x.npy", X)
+    model = PCA("auto", standardize=standardize).fit(tmp_path / "x.npy")
+    assert model.n_components_ == 3
+    assert model.choice_.seen == f"all {shape[0]} rows"
+
+
+def test_the_gram_path_reads_a_file_once_more_than_never(tmp_path):
+    np.save(tmp_path / "x.npy", table(500, 30))
+    source = mercer.scan(tmp_path / "x.npy")
+    passes = []
+    read = type(source).blocks
+
+    def counted(self, *args):
+        passes.append(1)
+        return read(self, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(source), "blocks", counted)
+        only("gram")("auto").fit(source)
+    assert len(passes) == 1
+
+
+def test_numbers_are_those_of_the_halves_themselves():
+    X = table(320, 12)
+    model = only("gram")("auto", standardize=True).fit(X)
+    Y = X / X.std(axis=0, ddof=1)
+    run, halves = 10, [[], []]
+    for i in range(32):
+        halves[i.bit_count() % 2].append(Y[i * run : (i + 1) * run])
+    parts = [np.concatenate(half) for half in halves]
+    expected = bi_cross_validation(*(Half(np.cov(Z.T) * (len(Z) - 1), len(Z)) for Z in parts))
+    assert_allclose(model.choice_.errors, expected.errors, rtol=1e-9)
+
+
+def test_noise_has_no_component_and_the_model_has_no_axis():
+    X = np.random.default_rng(0).standard_normal((200, 20))
+    with pytest.warns(DataWarning, match="no component beyond noise"):
+        model = PCA("auto").fit(X)
+    assert model.n_components_ == model.choice_.k == 0
+    assert model.components_.shape == (0, 20)
+    assert model.transform(X).shape == (200, 0)
+    assert_allclose(model.inverse_transform(model.transform(X)), np.tile(X.mean(0), (200, 1)))
+    assert_allclose(model.noise_variance_, X.var(axis=0, ddof=1).mean())
+
+
+def test_a_sorted_table_and_repeated_rows_do_not_mislead():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 20))
+    X[:, 0] += np.repeat(np.arange(6), 100) * 3.0  # groups one after the other
+    X[:, 1] += np.repeat(np.arange(6), 100) * 3.0
+    assert PCA("auto").fit(X).n_components_ == 1
+    noise = np.repeat(rng.standard_normal((300, 20)), 2, axis=0)  # every row twice
+    with pytest.warns(DataWarning, match="no component"):
+        assert PCA("auto").fit(noise).choice_.k == 0
+
+
+def test_sums_alone_are_judged_by_the_noise_edge():
+    X = table(500, 20)
+    stream = PCA("auto").partial_fit(X[:250]).partial_fit(X[250:])
+    told = PCA.from_covariance(np.cov(X.T), X.mean(0), 500, n_components="auto")
+    for model in (stream, told):
+        assert model.n_components_ == 3
+        assert model.choice_.rules[0].name == "noise edge"
+        assert "sums of 500 rows" in model.choice_.reason
+    stream.partial_fit(np.random.default_rng(1).standard_normal((20_000, 20)))
+    assert "20,500 rows" in stream.choice_.reason  # found anew
+    assert PCA(2).partial_fit(X).choice_ is None
+
+
+@pytest.mark.usefixtures("few_axes")
+def test_large_tables_are_judged_by_a_part(monkeypatch):
+    monkeypatch.setattr(_choosing, "_WIDEST", 25)
+    monkeypatch.setattr(_choosing, "_ROWS", 80)
+    monkeypatch.setattr(_choosing, "_CELLS", 80 * 60)
+    X = table(200, 100)
+    gram = only("gram")("auto").fit(X)
+    assert gram.choice_.k in (3, 4)
+    assert gram.choice_.seen == "all 200 rows, 25 of 100 columns"
+    part = only("krylov")("auto").fit(X)
+    assert part.choice_.k == 3
+    assert part.choice_.seen == "80 of 200 rows, 60 of 100 columns"
+
+
+@pytest.mark.usefixtures("few_axes")
+def test_a_part_of_a_file_is_that_of_the_table(monkeypatch, tmp_path):
+    monkeypatch.setattr(_choosing, "_WIDEST", 25)
+    monkeypatch.setattr(_choosing, "_ROWS", 40)
+    X = table(100, 30) + 50
+    np.save(tmp_path / "x.npy", X)
+    memory = only("krylov")("auto").fit(X)
+    file = only("krylov")("auto").fit(tmp_path / "x.npy")
+    assert memory.choice_.seen == file.choice_.seen == "40 of 100 rows"
+    assert_allclose(memory.choice_.errors, file.choice_.errors, rtol=1e-9)
+
+
+def test_more_components_than_axes_were_looked_for(monkeypatch):
+    monkeypatch.setattr(_choosing, "_ALL", 10)
+    monkeypatch.setattr(_choosing, "_SOME", 2)
+    with pytest.warns(DataWarning, match="3 components are beyond noise; the first 2 are kept"):
+        model = PCA("auto").fit(table(200, 40))
+    assert model.n_components_ == 2
+    assert any(rule.k is None for rule in model.choice_.rules)
+
+
+def test_a_choice_is_saved_with_its_model(tmp_path):
+    model = PCA("auto").fit(table(200, 20))
+    mercer.save(model, tmp_path / "m.mercer")
+    again = mercer.load(tmp_path / "m.mercer")
+    assert str(again.choice_) == str(model.choice_)
+    assert PCA(2).fit(table(200, 20)).choice_ is None
+
+
+@pytest.mark.parametrize("X", [np.eye(2), np.eye(3), [[1.0], [2.0], [4.0]], np.eye(5)[:, :2]])
+def test_tiny_tables_have_an_answer(X):
+    with pytest.warns(DataWarning, match="no component"):
+        assert PCA("auto").fit(X).n_components_ == 0

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mercer.studies import _how_many as study
+from mercer.studies import how_many
+
+
+def table(n=200, p=30, k=3, seed=0):
+    rng = np.random.default_rng(seed)
+    signal = rng.standard_normal((n, k)) @ rng.standard_normal((k, p)) * 2
+    return signal + rng.standard_normal((n, p))
+
+
+def by_name(choice):
+    return {rule.name: rule for rule in choice.rules}
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_every_rule_is_there_and_those_that_see_noise_agree(standardize):
+    choice = how_many(table() + 1e4, standardize=standardize)
+    assert choice.k == 3
+    rules = by_name(choice)
+    assert len(rules) == 12
+    for name in ("parallel, normal", "parallel, shuffled", "parallel, signs"):
+        assert rules[name].k in (3, 4)
+    assert choice.rules[0].name == "bi-cross-validation"
+
+
+def test_noise_is_an_answer_and_no_warning():
+    choice = how_many(np.random.default_rng(2).standard_normal((150, 20)))
+    assert choice.k == 0
+    assert choice.reason.startswith("No component beyond noise")
+
+
+def test_shuffles_say_which_part_they_saw(monkeypatch):
+    monkeypatch.setattr(study, "_ROWS", 100)
+    monkeypatch.setattr(study, "_COLUMNS", 20)
+    X = table()
+    assert "100 rows, 20 columns" in by_name(how_many(X))["parallel, signs"].about
+    dense = how_many(X[:100, :20])
+    sparse = how_many(scipy.sparse.csr_array(X[:100, :20]))
+    assert [r.k for r in sparse.rules] == [r.k for r in dense.rules]
+
+
+def test_files_are_not_shuffled(tmp_path):
+    np.save(tmp_path / "x.npy", table())
+    choice = how_many(tmp_path / "x.npy")
+    assert choice.k == 3
+    assert by_name(choice)["parallel, signs"].k is None
+
+
+def test_the_same_seed_gives_the_same_answer():
+    X = table(80, 12, 1)
+    assert str(how_many(X, random_state=4)) == str(how_many(X, random_state=4))
