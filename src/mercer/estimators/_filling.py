@@ -31,7 +31,7 @@ from mercer.sources import BlockSource, Source, bad_cell_error
 _SAMPLE_ROWS = 4096  # that the steps begin on, and
 _SAMPLE_BYTES = 32e6  # their size at most
 _WORTH = 4  # times as many rows from which a sample is worth it
-_BEGUN = 1e-3  # change at which the steps on the sample end: its own error is larger
+_BEGUN = 3e-3  # change at which the steps on the sample end: its own error is ten times that
 _NAMED = 5  # rows or columns that are named
 _COARSEST = 1e-3  # change at which the steps end, whatever the tolerance of the axes
 _SHARE = 0.3  # of the tolerance of the axes that the steps may leave
