@@ -50,3 +50,17 @@ def test_columns_count_as_the_fit_counts_them():
 def test_spread_is_that_of_the_observed_cells():
     x = np.array([[1.0, 5.0, np.nan, 1e300], [3.0, 5.0, np.nan, -1e300], [np.nan] * 4])
     np.testing.assert_allclose(_spread_factor(x), [1, 1, 1, 1e-300])
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_rows_that_do_not_count_and_those_that_count_often(standardize):
+    x = _rows()
+    w = np.random.default_rng(1).integers(0, 4, len(x))
+    often = completion_rank(
+        None, (w.sum(), 12), np.repeat(x, w, axis=0), standardize=standardize
+    )
+    loud = np.where(w[:, None] > 0, x, x * np.linspace(1, 1e4, len(x))[:, None])
+    found = completion_rank(
+        None, (w.sum(), 12), loud, standardize=standardize, weights=w.astype(float)
+    )
+    assert found == often

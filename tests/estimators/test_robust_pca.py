@@ -50,6 +50,27 @@ def test_forty_per_cent_do_not_either(n, p, design):
     assert set(np.flatnonzero(~clean)) <= set(model.outliers_)
 
 
+@pytest.mark.parametrize("away", [6, 8, 10, 12])
+def test_a_quarter_in_a_cluster_near_by_is_named(away):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 6)) * [6, 4, 1, 1, 1, 1]
+        X[:50, 5] = away + 0.1 * rng.normal(size=50)
+        model = mercer.RobustPCA(2).fit(X)
+        assert set(range(50)) <= set(model.outliers_)
+        assert np.mean(model.weights_[50:]) > 0.85
+
+
+def test_rows_on_a_plane_and_signs_with_as_many_axes():
+    C = np.random.default_rng(0).normal(size=(120, 5)) * [6, 4, 1, 1, 1]
+    C[:12, 4] += 40
+    C[12:, 2:] = 0
+    for model in (mercer.RobustPCA(3), mercer.RobustPCA(2, method="spherical")):
+        model.fit(C)
+        assert model.rank_ == 2
+        assert set(range(12)) <= set(model.outliers_)
+
+
 def test_clean_normal_rows_lose_little():
     """The squared error of the axes is at most 1/0.85 of that of plain PCA."""
     robust, plain = [], []

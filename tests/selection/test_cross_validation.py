@@ -117,3 +117,16 @@ def test_complete_rows_are_judged_by_their_variances(n, p, rank):
     # Few leading variances and the total are enough.
     assert spectral_rank(lam[: rank + 4], float(np.sum(lam)), n, p).rank == rank
     assert spectral_rank(np.zeros(3), 0.0, n, p).rank == 0
+
+
+def test_weights_are_repeated_rows():
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        x = rng.normal(size=(40, 2)) * [3, 1] @ rng.normal(size=(2, 6))
+        x += rng.normal(size=(40, 6))
+        x[rng.random(x.shape) < 0.2] = np.nan
+        w = rng.integers(0, 5, 40)
+        x[w == 0] *= 1e3
+        weighted = cross_validated_rank(x, weights=w)
+        often = cross_validated_rank(np.repeat(x, w, axis=0))
+        np.testing.assert_allclose(weighted.values, often.values, rtol=1e-6)

@@ -202,3 +202,8 @@ def test_what_the_planner_reads_is_there():
     assert source.part_bytes == 6 * 4 * 8
     assert source.nbytes == X.nbytes
     assert source.collection.chunks[0] == (6, 6, 6, 2)
+
+
+def test_a_delayed_object_is_refused_in_words():
+    with pytest.raises(InputError, match=r"a Dask Delayed\n.*from_delayed"):
+        scan(dask.delayed(np.eye)(3))

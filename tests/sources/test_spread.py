@@ -40,8 +40,11 @@ def test_parts_are_told_apart():
         (np.array([1, 1, -1, 1, 1]), "-1.0 at part 4, row 2"),
         (np.array([1, 1, 1, np.nan, 1]), "nan at part 4, row 3"),
         (np.array(list("abcde")), "weights must be numbers"),
+        (np.array(list("12345")), "weights must be numbers"),
+        (np.array(list("12345"), object), "weights must be numbers"),
+        (np.ones(5) + 1j, "weights must be numbers"),
     ],
-    ids=["short", "short pieces", "negative", "nan", "text"],
+    ids=["short", "short pieces", "negative", "nan", "text", "digits", "objects", "complex"],
 )
 def test_bad_weights_are_named(weights, said):
     with pytest.raises(InputError, match=said):

@@ -16,6 +16,7 @@ def completion_rank(
     *,
     standardize: bool = False,
     root_feature_weight: Array | None = None,
+    weights: Array | None = None,
 ) -> int:
     """Return the rank k of a completion, at most p - 1 and n - 2.
 
@@ -34,6 +35,8 @@ def completion_rank(
         Whether columns count by their spread.
     root_feature_weight : ndarray of shape (p,) or None
         What columns are multiplied by.
+    weights : ndarray of shape (m,) or None
+        Repeat counts of the sample.
     """
     n, p = shape
     most = max(min(p - 1, n - 2), 0)
@@ -44,20 +47,22 @@ def completion_rank(
         return min(spectral_rank(values, total, n, p).rank, most)
     factor = np.ones(p) if root_feature_weight is None else root_feature_weight
     if standardize:
-        factor = factor * _spread_factor(sample)
-    return cross_validated_rank(sample * factor, most).rank
+        factor = factor * _spread_factor(sample, weights)
+    return cross_validated_rank(sample * factor, most, weights).rank
 
 
-def _spread_factor(sample: Array) -> Array:
+def _spread_factor(sample: Array, weights: Array | None = None) -> Array:
     """Return what brings the observed cells of each column to spread one; 1 without spread."""
     seen = ~np.isnan(sample)
-    count = np.maximum(np.sum(seen, axis=0), 1)
+    counts = np.ones(len(sample)) if weights is None else weights
+    count = counts @ seen
+    count = np.where(count > 0, count, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         cells = np.where(seen, sample, 0.0)
-        middle = np.sum(cells / count, axis=0)
+        middle = counts @ (cells / count)
         gaps = np.where(seen, sample - middle, 0.0)
         size = np.max(np.abs(gaps), axis=0, initial=0.0)
         unit = np.where((size > 0) & np.isfinite(size), size, 1.0)
-        spread = unit * np.sqrt(np.sum((gaps / unit) ** 2, axis=0) / count)
+        spread = unit * np.sqrt(counts @ (gaps / unit) ** 2 / count)
         found = 1 / np.where(spread > 0, spread, 1.0)
     return np.where(np.isfinite(found), found, 1.0)

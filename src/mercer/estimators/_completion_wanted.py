@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any, final
 
+from mercer.arrays import Array
 from mercer.estimators._completion_rank import completion_rank
 from mercer.estimators._filling import rule_of
 from mercer.estimators._pca_recipe import Recipe
@@ -33,9 +34,18 @@ class Wanted:
     given: bool
 
     def rule(
-        self, source: Source, survey: Survey | PartsSurvey, n: int, rank: int | None = None
+        self,
+        source: Source,
+        survey: Survey | PartsSurvey,
+        n: int,
+        rank: int | None = None,
+        *,
+        weights: Array | None = None,
     ) -> Rule:
-        """Return the rule for n rows that count; a `rank` that was found is kept."""
+        """Return the rule for n rows that count; a `rank` that was found is kept.
+
+        `weights` are those of the sample of the survey.
+        """
         if rank is None:
             rank = completion_rank(
                 self.components,
@@ -43,6 +53,7 @@ class Wanted:
                 survey.sample[1],
                 standardize=self.recipe.standardize,
                 root_feature_weight=self.recipe.root_feature_weight,
+                weights=weights,
             )
         expected, given = self.expected, self.given
         return rule_of(source, survey, self.recipe, rank, expected=expected, given=given)

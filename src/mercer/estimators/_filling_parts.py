@@ -79,8 +79,8 @@ class BeginOnParts:
         if not survey.counts.any() or _hopeless(survey):
             return Begun(survey.without_rows())
         rows = survey.kept
-        rule = self.wanted.rule(in_memory(rows), survey, counted(survey, self.weighted))
-        weights = survey.kept_weights
+        n, weights = counted(survey, self.weighted), survey.kept_weights
+        rule = self.wanted.rule(in_memory(rows), survey, n, weights=weights)
         plain, few = bool(np.all(weights == 1)), survey.step > 1
         if not plain and few and not enough(weights):
             return Begun(survey.without_rows(), rule.rank)

@@ -65,8 +65,13 @@ class KernelMissing:
         weights = check_survey(survey, blocks, names, weights)
         n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
         recipe = Recipe(1, _TOL, 0, bool(this.standardize), None)
+        at, sample = survey.sample
         rank = completion_rank(
-            None, (n, source.shape[1]), survey.sample[1], standardize=recipe.standardize
+            None,
+            (n, source.shape[1]),
+            sample,
+            standardize=recipe.standardize,
+            weights=None if weights is None else weights[at],
         )
         rule = rule_of(blocks, survey, recipe, rank)
         found = Filling(blocks, survey, weights, rule, size).run()

@@ -113,7 +113,8 @@ class MissingCells(SourceEstimator):
 
     def _filling(self, blocks: BlockSource, survey: Survey, weights: Any) -> Filling:
         n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
-        rule = self._wanted(blocks).rule(blocks, survey, n)
+        some = None if weights is None else weights[survey.sample[0]]
+        rule = self._wanted(blocks).rule(blocks, survey, n, weights=some)
         return Filling(blocks, survey, weights, rule, self._block_bytes(blocks), self._journal)
 
     def _wanted(self, source: Source) -> Wanted:

@@ -31,7 +31,9 @@ class RankChoice:
     values: tuple[float, ...]
 
 
-def cross_validated_rank(rows: np.ndarray[Any, Any], most: int | None = None) -> RankChoice:
+def cross_validated_rank(
+    rows: np.ndarray[Any, Any], most: int | None = None, weights: Any = None
+) -> RankChoice:
     """Return the rank with the least generalised cross-validation [Josse2012]_.
 
     With N observed cells in n rows and p columns, and ŷ the shrunk fit of rank S,
@@ -49,6 +51,8 @@ def cross_validated_rank(rows: np.ndarray[Any, Any], most: int | None = None) ->
         are looked at, evenly spaced.
     most : int or None
         Largest rank to try; at most min(30, p - 1, n - 2).
+    weights : ndarray of shape (n,) or None
+        Repeat counts: rows, cells and squares count so often.
 
     Notes
     -----
@@ -63,10 +67,10 @@ def cross_validated_rank(rows: np.ndarray[Any, Any], most: int | None = None) ->
     >>> cross_validated_rank(rows).rank
     2
     """
-    rows = _usable(rows)
-    n, p = rows.shape
-    cells = int(np.count_nonzero(~np.isnan(rows)))
-    limit = max(min(_MOST, p - 1, n - 2, _MOST if most is None else most), 0)
+    rows, counts = _usable(rows, weights)
+    n, p = float(np.sum(counts)), rows.shape[1]
+    cells = float(np.sum(counts @ ~np.isnan(rows)))
+    limit = max(min(_MOST, p - 1, int(n) - 2, _MOST if most is None else most), 0)
     values: list[float] = []
     here, basis = first_completion(np.zeros(p), 0), None
     for rank in range(limit + 1):
@@ -75,9 +79,9 @@ def cross_validated_rank(rows: np.ndarray[Any, Any], most: int | None = None) ->
             break
         basis = _widened(basis, p, rank)
         rule = Rule(rank, tol=_SETTLED, most=_STEPS)
-        found = complete(lambda sums, _: sums.add(rows), here, basis, rule)
+        found = complete(lambda sums, _: sums.add(rows, counts), here, basis, rule)
         here, basis = found.completion, found.basis
-        values.append(cells * _residual(here, rows) / freedom**2)
+        values.append(cells * _residual(here, rows, counts) / freedom**2)
         if values[-1] <= 1e-24 * values[0]:
             break  # nothing is left: a further axis has nothing to say
     return RankChoice(int(np.argmin(values)) if values else 0, tuple(values))
@@ -112,23 +116,32 @@ def spectral_rank(values: np.ndarray[Any, Any], total: float, n: float, p: int) 
     return RankChoice(int(np.argmin(found)) if found else 0, tuple(found))
 
 
-def _usable(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return evenly spaced rows about zero and of size one, less what has no cell."""
-    rows = rows[:: max(-(-len(rows) // _ROWS), 1)]
+def _usable(
+    rows: np.ndarray[Any, Any], weights: Any
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return evenly spaced rows about zero and of size one, less what has no cell; counts."""
+    counts = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
+    rows, counts = rows[counts > 0], counts[counts > 0]
+    step = max(-(-len(rows) // _ROWS), 1)
+    rows, counts = rows[::step], counts[::step]
     seen = ~np.isnan(rows)
-    rows = np.asarray(rows[np.ix_(seen.any(axis=1), seen.any(axis=0))], np.float64)
+    some = seen.any(axis=1)
+    rows = np.asarray(rows[np.ix_(some, seen.any(axis=0))], np.float64)
+    counts = counts[some]
     if rows.size == 0:
-        return np.zeros((0, rows.shape[1]))
+        return np.zeros((0, rows.shape[1])), np.zeros(0)
     # The middle of the range, not the mean: sums of huge cells would overflow.
     rows = rows - (0.5 * np.nanmin(rows, axis=0) + 0.5 * np.nanmax(rows, axis=0))
     size = float(np.nanmax(np.abs(rows)))
-    return rows / size if size > 0 else rows
+    return (rows / size if size > 0 else rows), counts
 
 
-def _residual(completion: Completion, rows: np.ndarray[Any, Any]) -> float:
-    """Return Σ_observed (y - ŷ)², ŷ = mean + Vz."""
+def _residual(
+    completion: Completion, rows: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]
+) -> float:
+    """Return Σ_observed w(y - ŷ)², ŷ = mean + Vz."""
     left = rows - completion.mean - completion.scores(rows) @ completion.axes.T
-    return float(np.nansum(left**2))
+    return float(counts @ np.nansum(left**2, axis=1))
 
 
 def _widened(basis: Any, p: int, rank: int) -> Any:

@@ -34,6 +34,12 @@ def open_dask(data: Any, *, columns: Any = None, drop: Any = None) -> "DaskSourc
     columns, drop : names or positions, or None
         For frames: columns to use, or not to use; None uses all that hold numbers.
     """
+    if not isinstance(getattr(data, "ndim", 0), int):  # everything of a Delayed is delayed
+        raise InputError(
+            "a delayed object does not say how many rows and columns it has",
+            got=f"a Dask {type(data).__name__}",
+            fix="pass dask.array.from_delayed(x, shape=(n, p), dtype=float)",
+        )
     if not hasattr(data, "chunks"):
         return _of_frame(data, columns, drop)
     if columns is not None or drop is not None:

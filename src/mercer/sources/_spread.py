@@ -152,13 +152,22 @@ class PartBlocks(BlockSource):
         return hashlib.sha256(f"{self.number} {self.shape} {self.dtype}".encode()).hexdigest()
 
 
+def _as_float64(piece: Any) -> Array:
+    """Return numbers; neither text that looks so nor complex ones, as NumPy would."""
+    given = np.asarray(piece)
+    text = given.dtype.kind == "O" and any(isinstance(w, str | bytes) for w in given.flat)
+    if text or given.dtype.kind not in "biufO":
+        raise TypeError
+    return given.astype(np.float64, copy=False)
+
+
 def checked_counts(weights: Any, rows: PartBlocks) -> Array | None:
     """Return the repeat counts of one part as float64, or say which row has none."""
     if weights is None:
         return None
     pieces = weights if isinstance(weights, list) else [weights]
     try:
-        counts = np.concatenate([np.asarray(piece, np.float64).reshape(-1) for piece in pieces])
+        counts = np.concatenate([_as_float64(piece).reshape(-1) for piece in pieces])
     except (TypeError, ValueError):
         raise InputError(
             "weights must be numbers",
