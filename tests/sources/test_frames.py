@@ -101,13 +101,15 @@ def test_lazy_frames_are_known():
 @pytest.mark.parametrize("maker", ["pandas", "polars", "pyarrow"])
 def test_the_frame_is_not_copied(rng, maker):
     source = scan(MAKERS[maker](rng.standard_normal((100_000, 3))))
-    tracemalloc.start()
-    for _ in source.blocks(1000):
-        pass
-    source.fingerprint()
-    held = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert held < 300_000  # the frame holds 2,400,000
+    held = []
+    for _ in range(5):  # the least: threads of other tests may be at work as well
+        tracemalloc.start()
+        for _ in source.blocks(1000):
+            pass
+        source.fingerprint()
+        held.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert min(held) < 300_000  # the frame holds 2,400,000
 
 
 def test_blocks_are_by_rows(X):
