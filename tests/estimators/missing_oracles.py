@@ -2,6 +2,23 @@
 
 import numpy as np
 
+import mercer
+
+FINE = 1e-11
+
+
+def fit(X, k=2, missing="em", **parameters):
+    weights = parameters.pop("sample_weight", None)
+    parameters.setdefault("tol", FINE)
+    return mercer.PCA(k, missing=missing, **parameters).fit(X, sample_weight=weights)
+
+
+def alike(one, other, rtol=1e-8):
+    """Axes, variances and mean are the same."""
+    np.testing.assert_allclose(one.explained_variance_, other.explained_variance_, rtol=rtol)
+    np.testing.assert_allclose(one.components_, other.components_, atol=rtol)
+    np.testing.assert_allclose(one.mean_, other.mean_, rtol=rtol)
+
 
 def iterated(X, k, standardize=False, weights=None, rounds=20_000):
     """Return the table that regularised iterative PCA fills: an SVD in every round."""

@@ -5,7 +5,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.estimators.missing_oracles import iterated, likeliest, table, two_surveys
+from tests.estimators.missing_oracles import (
+    alike,
+    fit,
+    iterated,
+    likeliest,
+    table,
+    two_surveys,
+)
 
 import mercer
 import mercer.dropin
@@ -14,20 +21,6 @@ from mercer.estimators import _missing
 
 DATA = Path(__file__).parents[1] / "data"
 METHODS = ["em", "ppca"]
-FINE = 1e-11
-
-
-def fit(X, k=2, missing="em", **parameters):
-    weights = parameters.pop("sample_weight", None)
-    parameters.setdefault("tol", FINE)
-    return mercer.PCA(k, missing=missing, **parameters).fit(X, sample_weight=weights)
-
-
-def alike(one, other, rtol=1e-8):
-    """Axes, variances and mean are the same."""
-    np.testing.assert_allclose(one.explained_variance_, other.explained_variance_, rtol=rtol)
-    np.testing.assert_allclose(one.components_, other.components_, atol=rtol)
-    np.testing.assert_allclose(one.mean_, other.mean_, rtol=rtol)
 
 
 # -- oracles --------------------------------------------------------------------------

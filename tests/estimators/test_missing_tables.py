@@ -8,7 +8,11 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from tests.estimators.missing_oracles import table
+from tests.estimators.missing_oracles import (
+    alike,
+    fit,
+    table,
+)
 
 import mercer
 import mercer.dropin
@@ -17,20 +21,6 @@ from mercer.estimators import _missing
 
 DATA = Path(__file__).parents[1] / "data"
 METHODS = ["em", "ppca"]
-FINE = 1e-11
-
-
-def fit(X, k=2, missing="em", **parameters):
-    weights = parameters.pop("sample_weight", None)
-    parameters.setdefault("tol", FINE)
-    return mercer.PCA(k, missing=missing, **parameters).fit(X, sample_weight=weights)
-
-
-def alike(one, other, rtol=1e-8):
-    """Axes, variances and mean are the same."""
-    np.testing.assert_allclose(one.explained_variance_, other.explained_variance_, rtol=rtol)
-    np.testing.assert_allclose(one.components_, other.components_, atol=rtol)
-    np.testing.assert_allclose(one.mean_, other.mean_, rtol=rtol)
 
 
 # -- every kind of table --------------------------------------------------------------

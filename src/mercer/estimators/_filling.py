@@ -26,7 +26,7 @@ from mercer.operators import (
     fold,
     wrong_weights,
 )
-from mercer.sources import BlockSource, Source, bad_cell_error
+from mercer.sources import BlockSource, Source, refuse_infinite
 
 _SAMPLE_ROWS = 4096  # that the steps begin on, and
 _SAMPLE_BYTES = 32e6  # their size at most
@@ -69,7 +69,7 @@ def sample_rows(p: int) -> int:
 def check_survey(survey: Survey, source: BlockSource, names: Any, weights: Any) -> Any:
     """Return the weights of the rows that have a cell; refuse what cannot be filled."""
     if not survey.finite:
-        _refuse_infinite(source)
+        refuse_infinite(source)
     refuse_bare(survey, names if source.names is None else source.names)
     if not survey.empty:
         return weights
@@ -125,19 +125,6 @@ def say_empty(count: int, listed: str, what: str) -> None:
 def _listed(which: Array, names: Any) -> str:
     shown = ", ".join(str(i) if names is None else repr(str(names[i])) for i in which[:_NAMED])
     return shown + (f" and {which.size - _NAMED:,} more" if which.size > _NAMED else "")
-
-
-def _refuse_infinite(source: BlockSource) -> None:
-    """Name the first infinite cell; missing ones before it are passed over."""
-    start = 0
-    for block in source.blocks(source._few):
-        dense = block.toarray() if hasattr(block, "toarray") else block
-        bad = np.argwhere(np.isinf(dense))
-        if len(bad):
-            row, column = (int(i) for i in bad[0])
-            place = source.place(start + row, column)
-            raise bad_cell_error(place, float(dense[row, column]))
-        start += block.shape[0]
 
 
 def rule_of(

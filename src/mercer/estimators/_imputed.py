@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from mercer.arrays import Array, is_sparse
+from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators._filling import warn_empty
 from mercer.estimators._held import held_rows
 from mercer.estimators._parameters import check_fitted
 from mercer.operators import Completion, empty_rows, projected
-from mercer.sources import bad_cell_error, like_given
+from mercer.sources import like_given, refuse_infinite
 
 
 def fills_cells(estimator: Any) -> bool:
@@ -59,18 +59,9 @@ class ImputedRows:
 
     def _rows_with_gaps(self, X: Any) -> Any:
         """Return rows whose cells are numbers or missing; infinity is refused by its place."""
-        rows = self._admit(held_rows(X), reset=False).array
-        if rows.dtype.kind != "f" or not np.isinf(rows.data if is_sparse(rows) else rows).any():
-            return rows
-        bad = rows.tocoo() if is_sparse(rows) else None
-        if bad is None:
-            row, column = (int(i) for i in np.argwhere(np.isinf(rows))[0])
-        else:
-            at = int(np.flatnonzero(np.isinf(bad.data))[0])
-            row, column = int(bad.row[at]), int(bad.col[at])
-        names = getattr(self, "feature_names_in_", None)
-        name = "" if names is None else f" ({str(names[column])!r})"
-        raise bad_cell_error(f"row {row}, column {column}{name}", float(rows[row, column]))
+        source = self._admit(held_rows(X), reset=False)
+        refuse_infinite(source, getattr(self, "feature_names_in_", None))
+        return source.array
 
     @available_if(fills_cells)  # type: ignore[untyped-decorator]
     def score_error(self, X: Any) -> Array:

@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.operators._block_rows import block_length
 from mercer.operators._completion import empty_rows
 from mercer.operators._survey import Survey
-from mercer.sources import PartBlocks, bad_cell_error
+from mercer.sources import PartBlocks, refuse_infinite
 
 NAMED = 5  # rows with nothing observed that are named
 
@@ -128,7 +128,7 @@ class SurveyOfParts:
         for here, block in parted(rows, self.block_bytes):
             survey.add(block, None if weights is None else weights[here])
         if not survey.finite:
-            _refuse_infinite(rows, self.block_bytes)
+            refuse_infinite(rows)
         empty = survey.empty
         counts = np.ones(rows.shape[0]) if weights is None else weights.copy()
         counts[empty] = 0.0
@@ -186,14 +186,3 @@ def observed_weights(block: Any, weights: Array | None) -> Array | None:
 def place_of_row(rows: PartBlocks, row: int) -> str:
     """Return where a row stands: its number, or part and number where that is not known."""
     return rows.place(row, 0).rsplit(", column", 1)[0]
-
-
-def _refuse_infinite(rows: PartBlocks, block_bytes: float) -> None:
-    """Name the first infinite cell; missing ones before it are passed over."""
-    for at, block in parted(rows, block_bytes):
-        dense = block.toarray() if hasattr(block, "toarray") else block
-        bad = np.argwhere(np.isinf(dense))
-        if len(bad):
-            row, column = (int(i) for i in bad[0])
-            place = rows.place(at.start + row, column)
-            raise bad_cell_error(place, float(dense[row, column]))

@@ -6,7 +6,7 @@ from mercer.sources._blocks import BlockSource, MissingCellError, bad_cell, bad_
 from mercer.sources._in_memory import DenseSource, SparseSource, in_memory
 from mercer.sources._like import like_given
 from mercer.sources._mapped import MappedSource
-from mercer.sources._missing import counted_error, has_missing, missing_counts
+from mercer.sources._missing import counted_error, has_missing, missing_counts, refuse_infinite
 from mercer.sources._scan import is_scannable, is_spread, scan
 from mercer.sources._spread import PartBlocks, SpreadSource, Work
 
@@ -30,5 +30,6 @@ __all__ = [
     "is_spread",
     "like_given",
     "missing_counts",
+    "refuse_infinite",
     "scan",
 ]

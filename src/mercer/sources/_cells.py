@@ -145,13 +145,7 @@ class Cells:
         found = [] if self._warned else self.rounded(block)
         if found:
             self._warned = True
-            more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-            warn(
-                "integers beyond 2^53 are rounded to float64",
-                got=f"{self.label}: {', '.join(map(repr, found[:5]))}{more}",
-                fix="subtract a constant",
-                category=DataWarning,
-            )
+            warn_rounded(self.label, found)
         return block
 
     def rounded(self, block: Array) -> list[str]:
@@ -166,6 +160,17 @@ class Cells:
         """Return the same columns, for parts that say nothing themselves."""
         self._warned = True
         return self
+
+
+def warn_rounded(label: str, names: Sequence[str]) -> None:
+    """Name the columns whose integers were too long for float64."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    warn(
+        "integers beyond 2^53 are rounded to float64",
+        got=f"{label}: {', '.join(map(repr, names[:5]))}{more}",
+        fix="subtract a constant",
+        category=DataWarning,
+    )
 
 
 def check_twins(names: Sequence[str], label: str) -> None:

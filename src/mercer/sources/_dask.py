@@ -7,8 +7,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
 
-from mercer.errors import DataWarning, InputError, warn
-from mercer.sources._cells import Cells, check_twins, stored_types
+from mercer.errors import InputError
+from mercer.sources._cells import Cells, check_twins, stored_types, warn_rounded
 from mercer.sources._dask_graph import run_tree
 from mercer.sources._dask_layout import cut_anew, grouped, known
 from mercer.sources._dask_lazy import mapped_array, mapped_frame
@@ -118,14 +118,7 @@ class DaskSource(SpreadSource):
     def _learn(self, told: Told) -> None:
         """Take over what a pass has counted."""
         if told.rounded and self.walks == 1:
-            names = sorted(told.rounded)
-            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            warn(
-                "integers beyond 2^53 are rounded to float64",
-                got=f"{self.label}: {', '.join(map(repr, names[:5]))}{more}",
-                fix="subtract a constant",
-                category=DataWarning,
-            )
+            warn_rounded(self.label, sorted(told.rounded))
         self.shape, self.counted = (told.rows, self.shape[1]), True
         self.nnz = None if self.nnz is None else told.stored
 

@@ -8,7 +8,7 @@ import numpy as np
 from mercer.arrays import Array, as_numpy, is_sparse
 from mercer.errors import InputError
 from mercer.sources._base import Source
-from mercer.sources._blocks import BlockSource, MissingCellError
+from mercer.sources._blocks import BlockSource, MissingCellError, bad_cell_error
 from mercer.sources._spread import PartBlocks, SpreadSource
 
 _ROWS = 4096  # rows looked at in one go
@@ -53,6 +53,22 @@ class _Gaps:
 
     def merge(self, one: tuple[int, Array], other: tuple[int, Array]) -> tuple[int, Array]:
         return one[0] + other[0], one[1] + other[1]
+
+
+def refuse_infinite(source: Source, names: Any = None) -> None:
+    """Name the first infinite cell, if there is one: one walk; missing ones are passed over."""
+    start = 0
+    for block in _blocks(source):
+        stored = block.data if is_sparse(block) else block
+        if block.dtype.kind == "f" and np.any(np.isinf(stored)):
+            dense = block.toarray() if is_sparse(block) else block
+            row, column = (int(i) for i in np.argwhere(np.isinf(dense))[0])
+            name = "" if names is None else f" ({str(names[column])!r})"
+            place = f"row {start + row}, column {column}{name}"
+            if isinstance(source, BlockSource):
+                place = source.place(start + row, column)
+            raise bad_cell_error(place, float(dense[row, column]))
+        start += block.shape[0]
 
 
 def _blocks(source: Source) -> Iterator[Any]:
