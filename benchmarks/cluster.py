@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import pickle
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.cluster_model import forecast
-from benchmarks.peak import process_bytes
 from benchmarks.scale import Cell, run_cases
+from benchmarks.watch import WorkerWatch
 
 _RANK, _LEVEL = 10, 100.0  # axes above the noise, and the mean of every column
 
@@ -77,31 +75,6 @@ def two_workers(memory: str = "4GB") -> Iterator[Any]:
         Client(cluster) as client,
     ):
         yield client
-
-
-class WorkerWatch:
-    """Seconds of a block, and the highest resident memory of every worker process."""
-
-    def __init__(self, client: Any) -> None:
-        self.pids = sorted(client.run(os.getpid).values())
-        self.peaks = [0] * len(self.pids)
-
-    def __enter__(self) -> WorkerWatch:
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._look)
-        self._thread.start()
-        self.start = time.perf_counter()
-        return self
-
-    def _look(self) -> None:
-        while not self._done.wait(0.01):
-            for i, pid in enumerate(self.pids):
-                self.peaks[i] = max(self.peaks[i], process_bytes(pid) or 0)
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds = time.perf_counter() - self.start
-        self._done.set()
-        self._thread.join()
 
 
 def generated_10m(parts: int = 100, rows: int = 100_000, repeats: int = 3) -> Cell:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.peak import rss_anon
+from benchmarks.peak import process_bytes, rss_anon
 from benchmarks.runner import FOLDER
 
 REFERENCES = FOLDER / "data" / "references"
@@ -29,7 +29,7 @@ def clouds(n: int, p: int, seed: int = 0, dtype: str = "float32") -> NDArray[Any
 class Watch:
     """Seconds and the highest anonymous memory, above the level before, of a block."""
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Self:
         self.base = self.highest = rss_anon(os.getpid()) or 0
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._look)
@@ -39,7 +39,11 @@ class Watch:
 
     def _look(self) -> None:
         while not self._done.wait(0.005):
-            self.highest = max(self.highest, rss_anon(os.getpid()) or 0)
+            self.read()
+
+    def read(self) -> None:
+        """Look at the memory once."""
+        self.highest = max(self.highest, rss_anon(os.getpid()) or 0)
 
     def __exit__(self, *_: object) -> None:
         self.seconds = time.perf_counter() - self.start
@@ -50,6 +54,19 @@ class Watch:
     def peak(self) -> int:
         """Bytes."""
         return self.highest - self.base
+
+
+class WorkerWatch(Watch):
+    """Seconds of a block, and the highest resident memory of every worker process."""
+
+    def __init__(self, client: Any) -> None:
+        self.pids = sorted(client.run(os.getpid).values())
+        self.peaks = [0] * len(self.pids)
+
+    def read(self) -> None:
+        """See `Watch.read`: libraries included, as Dask counts."""
+        for i, pid in enumerate(self.pids):
+            self.peaks[i] = max(self.peaks[i], process_bytes(pid) or 0)
 
 
 def facts_of(model: Any, watch: Watch) -> dict[str, Any]:

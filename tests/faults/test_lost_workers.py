@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("distributed")
 
 from forced import FORCED
+from workers import worker_processes
 
 PARTS = 12
 
@@ -18,14 +19,7 @@ PARTS = 12
 @pytest.fixture(scope="module")
 def workers():
     """Two worker processes that are started again when they die."""
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="2GB", dashboard_address=":0"
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+    with worker_processes("2GB") as client:
         yield client
         client.wait_for_workers(2, timeout=60)  # closing beside a restart may hang
 

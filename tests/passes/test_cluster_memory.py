@@ -1,8 +1,5 @@
 """No worker of a cluster takes more memory than the plan says, nor far less."""
 
-import os
-import re
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +7,9 @@ import pytest
 
 pytest.importorskip("distributed")
 
+from benchmarks.watch import WorkerWatch
 from forced import FORCED
+from workers import worker_processes
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="the system does not tell"
@@ -20,39 +19,8 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def workers():
     """Two worker processes of one thread each."""
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="4GB", dashboard_address=":0"
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+    with worker_processes("4GB") as client:
         yield client
-
-
-class Watch:
-    """The highest resident memory of every worker process."""
-
-    def __init__(self, client):
-        self.peaks = dict.fromkeys(client.run(os.getpid).values(), 0)
-
-    def __enter__(self):
-        self.done = threading.Event()
-        self.thread = threading.Thread(target=self.look)
-        self.thread.start()
-        return self
-
-    def look(self):
-        while not self.done.wait(0.004):
-            for pid in self.peaks:
-                status = Path(f"/proc/{pid}/status").read_text()
-                now = 1024 * int(re.search(r"VmRSS:\s+(\d+) kB", status)[1])
-                self.peaks[pid] = max(self.peaks[pid], now)
-
-    def __exit__(self, *_):
-        self.done.set()
-        self.thread.join()
 
 
 def generated(parts, rows, p):
@@ -81,12 +49,12 @@ MORE = [
 
 
 def held(workers, path, parts, rows, p):
-    with Watch(workers) as watch:
+    with WorkerWatch(workers) as watch:
         model = FORCED[path](5).fit(generated(parts, rows, p))
     planned = model.plan_.chosen.worker_bytes
     assert model.plan_.chosen.name == path
     assert f"{parts} parts" in str(model.plan_)
-    for peak in watch.peaks.values():
+    for peak in watch.peaks:
         assert 0.3 * planned <= peak <= planned
     assert model.certificate_.met
 
