@@ -9,6 +9,7 @@ __all__ = [
     "DataWarning",
     "InputError",
     "MercerError",
+    "MissingExtraError",
     "NotSupportedError",
     "WorkerError",
     "warn",
@@ -51,6 +52,10 @@ class InputError(MercerError, ValueError):
 
 class NotSupportedError(MercerError, ValueError):
     """The request is understood, but not built."""
+
+
+class MissingExtraError(NotSupportedError, ImportError):
+    """A library that is not always installed is needed."""
 
 
 class BudgetError(MercerError, MemoryError):

@@ -1,0 +1,148 @@
+"""Options that several commands share, each written once."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from mercer.cli._voice import Voice
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_READING = ("delimiter", "header", "na", "encoding", "key")
+
+
+def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _many(*names: str, help: str) -> Callable[[Command], Command]:
+    """An option that may stand several times, and hold several words with commas between."""
+    return click.option(*names, multiple=True, metavar="COLS", help=help)
+
+
+# Which columns are what, and how the file is read: look, plan, fit, tune.
+data_options = _together(
+    _many("--columns", help="Analyse these: names, patterns (q*), places (3, 5-9)."),
+    _many("--drop", help="Leave these out."),
+    click.option("--id", "id_", metavar="COL", help="Names of the rows."),
+    _many("--color", help="Colour pictures by these; they are not analysed."),
+    click.option("--weights", metavar="COL", help="Repeat counts of the rows."),
+    _many("--sup", help="Supplementary: correlated with the axes, not analysed."),
+    click.option(
+        "--missing",
+        type=click.Choice(["auto", "em", "ppca", "rows", "columns", "error"]),
+        default="auto",
+        show_default=True,
+        help="Missing cells: fill up to 5 %, fill, leave out rows or columns, refuse.",
+    ),
+    click.option(
+        "--standardize",
+        type=click.Choice(["auto", "yes", "no"]),
+        default="auto",
+        show_default=True,
+        help="Divide columns by their standard deviation; auto: where units differ.",
+    ),
+    click.option(
+        "--dates",
+        type=click.Choice(["ignore", "number", "error"]),
+        default="ignore",
+        show_default=True,
+        help="Leave dates out, count them in days, refuse them.",
+    ),
+    click.option(
+        "--categorical",
+        type=click.Choice(["ignore", "encode", "error"]),
+        default="ignore",
+        show_default=True,
+        help="Leave text out, one column of 0 and 1 per category, refuse it.",
+    ),
+    click.option("--transpose", is_flag=True, help="The file has variables in rows."),
+    click.option("--rows", type=click.IntRange(min=2), help="Read only the first rows."),
+    click.option("--delimiter", metavar="CHAR", help="Of text; found by default."),
+    click.option("--header/--no-header", default=None, help="First line holds names or not."),
+    click.option("--na", multiple=True, metavar="WORD", help="What stands for missing cells."),
+    click.option("--encoding", metavar="NAME", help="Of text; UTF-8 by default."),
+    click.option("--key", metavar="NAME", help="Data set of an HDF5, AnnData or Zarr file."),
+)
+
+# How it is computed: plan, fit.
+method_options = _together(
+    click.option("--method", default="pca", show_default=True, help="See `mercer methods`."),
+    click.option(
+        "-k",
+        "--components",
+        default="auto",
+        show_default=True,
+        metavar="K",
+        help="A number (10), a share of variance (0.9), auto or mle.",
+    ),
+    click.option("--kernel", metavar="KERNEL", help="Such as rbf, or 'rbf(lengthscale=2)'."),
+    click.option("--tol", type=float, help="Relative error allowed in each eigenvalue."),
+    click.option("--memory", help="Limit, as 4GB or 4GiB; default: 80 % of what is free."),
+    click.option("--time", type=float, help="Limit in seconds."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Of random draws."),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Any other parameter of the method.",
+    ),
+)
+
+
+def speaking_options(command: Command) -> Command:
+    """Add --json, -q, -v and --debug; the command gets a `Voice` as its first argument."""
+    import functools
+
+    @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+    @click.option("-q", "--quiet", is_flag=True, help="No notes on stderr.")
+    @click.option("-v", "--verbose", is_flag=True, help="More notes on stderr.")
+    @click.option("--debug", is_flag=True, help="Show where in the code an error arose.")
+    @functools.wraps(command)
+    def spoken(
+        *arguments: Any, as_json: bool, quiet: bool, verbose: bool, debug: bool, **options: Any
+    ) -> Any:
+        voice = Voice(as_json, quiet, verbose, debug)
+        with voice.speaking():
+            return command(voice, *arguments, **options)
+
+    return spoken  # type: ignore[return-value]
+
+
+def listed(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns of an option that may hold several with commas between.
+
+    Examples
+    --------
+    >>> listed(("a,b", "c"))
+    ('a', 'b', 'c')
+    """
+    return tuple(part.strip() for word in words for part in word.split(",") if part.strip())
+
+
+def asked_from(options: dict[str, Any]) -> Any:
+    """Take the data options out of `options` and return them as `mercer.tables.Asked`."""
+    from mercer.tables import Asked
+
+    reading = {name: options.pop(name) for name in _READING}
+    reading = {name: value for name, value in reading.items() if value not in (None, ())}
+    columns = listed(options.pop("columns"))
+    return Asked(
+        columns=columns or None,
+        drop=listed(options.pop("drop")),
+        id=options.pop("id_"),
+        color=listed(options.pop("color")),
+        weights=options.pop("weights"),
+        sup=listed(options.pop("sup")),
+        reading=reading,
+        **{
+            name: options.pop(name)
+            for name in ("missing", "standardize", "dates", "categorical", "transpose", "rows")
+        },
+    )

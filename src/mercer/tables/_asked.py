@@ -1,0 +1,60 @@
+"""Asked: what the user says of a table; what is not said is found."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, final
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """The user's word on a table. Every default means: find out, and say what was found.
+
+    Columns are named by their names, by patterns (``q*``) or by places counted from 1
+    (``3``, ``5-9``, ``5-`` to the last).
+
+    Attributes
+    ----------
+    columns : tuple of str or None
+        The columns to analyse; None for all that hold numbers.
+    drop : tuple of str
+        Columns to leave out.
+    id : str or None
+        Column that names the rows.
+    color : tuple of str
+        Columns that pictures are coloured by; not analysed.
+    weights : str or None
+        Column of repeat counts; not analysed.
+    sup : tuple of str
+        Supplementary columns: not analysed, but their correlations with the axes are given.
+    missing : {"auto", "em", "ppca", "rows", "columns", "error"}
+        Missing cells: fill up to 5 % (auto), fill, leave out rows or columns that have some,
+        or refuse.
+    standardize : {"auto", "yes", "no"}
+        Divide columns by their standard deviation; auto does where the largest is more than ten
+        times the smallest.
+    dates : {"ignore", "number", "error"}
+        Leave dates out, count them in days, or refuse them.
+    categorical : {"ignore", "encode", "error"}
+        Leave text out, turn each category into a column of 0 and 1, or refuse it.
+    transpose : bool
+        Whether the table holds variables in rows, as tables of genes do.
+    rows : int or None
+        Read only so many rows; None reads all.
+    reading : mapping
+        Further options of `mercer.scan`: delimiter, header, na, encoding, key.
+    """
+
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    id: str | None = None
+    color: tuple[str, ...] = ()
+    weights: str | None = None
+    sup: tuple[str, ...] = ()
+    missing: str = "auto"
+    standardize: str = "auto"
+    dates: str = "ignore"
+    categorical: str = "ignore"
+    transpose: bool = False
+    rows: int | None = None
+    reading: Mapping[str, Any] = dataclasses.field(default_factory=dict)
