@@ -117,7 +117,7 @@ def category_colour(name: str, labels: Sequence[str]) -> Colour:
         place = np.full(len(values), 11, np.uint8)
         place[common] = np.arange(11)
         levels = [*map(str, values[common]), f"{len(values) - 11} others"]
-        at = place[at]
+        at = place[at].astype(at.dtype)
     else:
         levels = [str(value) for value in values]
     palette = [_rgb(group_style(i)[0]) for i in range(len(levels))]

@@ -109,7 +109,7 @@ def png(pixels: Any, width: int, height: int) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Return the policy: nothing but the style and the script of this page, and its pictures."""
+    """Return the policy: the style, the script and the pictures of this page, no more."""
     marks = [
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for text in (style, script)
