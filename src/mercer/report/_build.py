@@ -98,12 +98,12 @@ def _map_section(seen: Seen) -> Section:
     ratio = seen.wide.explained_variance_ratio_
     plane = percent(float(ratio[:2].sum()))
     words = (
-        f"The first two components show {plane} of the variance. Points that lie near each other "
-        "are rows that are alike in it; what the other components hold is not seen here."
+        f"The first two components show {plane} of the variance. Points that lie near each "
+        "other are rows that are alike in it; what the other components hold is not seen here."
     )
     note = (
-        "One unit is equally long in both directions. The wheel zooms, dragging moves, Shift and "
-        "dragging selects."
+        "One unit is equally long in both directions. The wheel zooms, dragging moves, Shift "
+        "and dragging selects."
     )
     if drawn < seen.n:
         note = f"{drawn:,} of {seen.n:,} rows drawn (seed 0), the farthest all. {note}"

@@ -77,9 +77,9 @@ def _outlying(seen: Seen, extremes: Extremes | None) -> str:
     expected = 0.02 * seen.n
     verb = "lies" if extremes.total == 1 else "lie"
     return (
-        f"{count(extremes.total, 'row').capitalize()} of {seen.n:,} {verb} beyond the 99 % limits"
-        f" of T² or Q (at most about {number(max(expected, 1))} would by chance); the farthest:"
-        f" {names}."
+        f"{count(extremes.total, 'row').capitalize()} of {seen.n:,} {verb} beyond the 99 % "
+        f"limits of T² or Q (at most about {number(max(expected, 1))} would by chance); the "
+        f"farthest: {names}."
     )
 
 

@@ -1,6 +1,7 @@
 // The page: maps and their controls, the legend, the selection, sliders, tables as files.
 "use strict";
 
+document.documentElement.classList.add("scripted");
 const about = JSON.parse(document.getElementById("about").textContent);
 
 function option(value, words, chosen) {
