@@ -11,6 +11,8 @@ from mercer.report._parts import Code, Images, MapView, Page, Section, Steps, Ta
 
 pytestmark = pytest.mark.browser
 
+GREYS = ".getContext('2d').getImageData(0, 0, {}, 2).data).filter((_, i) => i % 4 === 0)"
+
 TABLE = Table(
     "Numbers", ("name", "value"), (("a", 1 / 3), ("b", 2.0), ("=1+1", None)), note="A note."
 )
@@ -48,8 +50,7 @@ def test_a_table_is_saved_with_all_digits_and_no_formula(opened):
 def test_a_slider_steps_through_pictures(opened):
     pixels = (np.arange(4)[:, None] * 60 + np.arange(6)).astype(np.uint8)
     page = opened(html_of(page_of(Steps("Along", 3, 2, pixels, ("a", "b", "c", "d")))))
-    canvas = "document.querySelector('figure.steps canvas')"
-    read = f"() => Array.from({canvas}.getContext('2d').getImageData(0, 0, 3, 2).data).filter((_, i) => i % 4 === 0)"
+    read = "() => Array.from(document.querySelector('figure.steps canvas')" + GREYS.format(3)
     for step in range(4):
         page.locator("figure.steps input").fill(str(step))
         assert page.evaluate(read) == pixels[step].tolist()
@@ -60,9 +61,9 @@ def test_pictures_have_their_pixels(opened):
     pixels = np.array([[0, 100, 200, 255]], np.uint8)
     page = opened(html_of(page_of(Images("P", 2, 2, pixels, ("one",)))))
     found = page.evaluate(
-        "() => { const i = document.querySelector('.images img'); const c = document.createElement('canvas');"
-        "c.width = c.height = 2; const x = c.getContext('2d'); x.drawImage(i, 0, 0);"
-        "return Array.from(x.getImageData(0, 0, 2, 2).data).filter((_, k) => k % 4 === 0); }"
+        "() => { const c = document.createElement('canvas'); c.width = c.height = 2;"
+        "c.getContext('2d').drawImage(document.querySelector('.images img'), 0, 0);"
+        f"return Array.from(c{GREYS.format(2)}; }}"
     )
     assert found == pixels[0].tolist()
 
@@ -89,7 +90,7 @@ def test_it_prints(map_page):
 def test_every_control_has_a_name(map_page):
     page = map_page()
     unnamed = page.evaluate(
-        "() => [...document.querySelectorAll('button, select, input, canvas')]"
-        ".filter(e => !(e.textContent.trim() || e.getAttribute('aria-label') || e.closest('label'))).length"
+        "() => [...document.querySelectorAll('button, select, input, canvas')].filter(e => "
+        "!(e.textContent.trim() || e.ariaLabel || e.closest('label'))).length"
     )
     assert unnamed == 0
