@@ -59,7 +59,7 @@ def write(
     places = placed(arrays)
     head = packed_header(_described(header), places)
     small_enough(str(target), head)
-    _must_be_ours(target)
+    must_be_ours(target)
     with replacing(target) as descriptor:
         digest = hashlib.sha256(head)
         write_all(descriptor, head)
@@ -91,7 +91,7 @@ def _described(header: Mapping[str, Any]) -> str:
         ) from None
 
 
-def _must_be_ours(path: Path) -> None:
+def must_be_ours(path: Path) -> None:
     """Refuse to replace what may be somebody else's work."""
     if not path.exists():
         return
