@@ -22,6 +22,17 @@ _INSTEAD = {
     "kernel-pca": ("2", "2 components are taken; give another number with -k"),
     "robust-pca": ("0.9", "as many as hold 90 % of the variance are taken; or give -k"),
 }
+# The method options where nothing is typed.
+DEFAULTS: dict[str, Any] = {
+    "method": "pca",
+    "components": "auto",
+    "kernel": None,
+    "tol": None,
+    "memory": None,
+    "time": None,
+    "seed": 0,
+    "settings": (),
+}
 _HELD = 1 << 28  # bytes of rows that a method which wants them in memory may get
 
 
