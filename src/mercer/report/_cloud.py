@@ -129,7 +129,8 @@ def number_colour(name: str, values: Array) -> Colour:
     values = np.asarray(values, np.float64)
     there = np.isfinite(values)
     ends = np.percentile(values[there], [1, 99]) if there.any() else np.array([0.0, 1.0])
-    low, high = float(ends[0]), float(max(ends[1], ends[0] + 1e-300))
+    low, high = float(ends[0]), float(ends[1])
+    high = high if high > low else low + max(abs(low), 1.0)
     share = np.clip((np.where(there, values, low) - low) / (high - low), 0, 1)
     at = np.where(there, np.round(share * 254), 255).astype(np.uint8)
     palette = [_ramp(i / 254) for i in range(255)] + [[150, 150, 150]]

@@ -19,7 +19,7 @@ def packed(values: Array) -> str:
     Bytes of one rank stand together, because the high ones change little.
     """
     low_first = values.astype(values.dtype.newbyteorder("<"), copy=False)
-    shuffled = low_first.view(np.uint8).reshape(len(values), -1).T
+    shuffled = low_first.view(np.uint8).reshape(len(values), values.itemsize).T
     return base64.b64encode(zlib.compress(np.ascontiguousarray(shuffled).tobytes(), 6)).decode()
 
 
