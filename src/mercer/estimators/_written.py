@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import InputError, MissingExtraError
 
 Writer = Callable[[Array], None]
 
@@ -112,10 +112,10 @@ def _parquet(file: IO[bytes], names: list[str], _suffix: str) -> Iterator[Writer
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise NotSupportedError(
+        raise MissingExtraError(
             "Parquet files are written block by block with pyarrow",
             got="pyarrow is not installed",
-            fix="install pyarrow, or write .npy or .csv",
+            fix="pip install pyarrow, or write .npy or .csv",
         ) from None
     writer: Any = None
 
