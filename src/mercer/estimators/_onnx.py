@@ -43,6 +43,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: Any = None) 
     target = path_of(path).resolve()
     write_part = _part_of(model)
     check_fitted(model)
+    _refuse_nothing(model)
     single = _single(model, dtype)
     graph = Graph(onnx)
     result = write_part(graph, model, graph.add("Cast", "X", to=onnx.TensorProto.DOUBLE))
@@ -81,6 +82,15 @@ def _library() -> Any:
             fix="pip install mercer[onnx]",
         ) from None
     return onnx
+
+
+def _refuse_nothing(model: Any) -> None:
+    if int(model._n_features_out) == 0:
+        raise NotSupportedError(
+            "a model without axes has no coordinates to compute",
+            got=f"{type(model).__name__} with n_components_ = 0",
+            fix="ask for a number of components",
+        )
 
 
 def _single(model: Any, dtype: Any) -> bool:
