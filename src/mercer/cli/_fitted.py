@@ -131,7 +131,7 @@ def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
 
 def assumptions(seen: Look, made: Prepared) -> tuple[str, ...]:
     """Return what is assumed of a table, a line each."""
-    said = dict.fromkeys([*made.said, *seen.notes])
+    said = dict.fromkeys([*seen.said(), *made.said])
     return tuple(said)
 
 
