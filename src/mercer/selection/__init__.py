@@ -5,7 +5,7 @@ from mercer.selection._choice import Choice, Rule, choice_of, spectrum_rules
 from mercer.selection._cross_validation import RankChoice, cross_validated_rank, spectral_rank
 from mercer.selection._evidence import minka
 from mercer.selection._likelihood import aic, bic
-from mercer.selection._nulls import gaussian_null, permutation_null, sign_flip
+from mercer.selection._nulls import gaussian_null, noise_quantiles, permutation_null, sign_flip
 from mercer.selection._share import share
 from mercer.selection._thresholds import broken_stick, gavish_donoho, kaiser, noise_edge
 from mercer.selection._variances import Variances
@@ -28,6 +28,7 @@ __all__ = [
     "kaiser",
     "minka",
     "noise_edge",
+    "noise_quantiles",
     "permutation_null",
     "share",
     "sign_flip",
