@@ -69,6 +69,19 @@ class Beside:
             out = pl.concat([out, self._typed(found)], how="horizontal")
         return out
 
+    def pick(self, at: Array) -> Any:
+        """Return the columns of the rows with these numbers, ascending, as a polars frame."""
+        import polars as pl
+
+        parts, start = [], self._at
+        last = int(at[-1]) + 1 if len(at) else 0
+        while start < last:
+            count = min(_PIECE, last - start)
+            first, end = np.searchsorted(at, [start, start + count])
+            parts.append(self.take(count)[at[first:end] - start])
+            start += count
+        return pl.concat(parts) if parts else self.take(0)
+
     def _next(self, count: int) -> Any:
         import polars as pl
 

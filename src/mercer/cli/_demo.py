@@ -125,14 +125,16 @@ def _document(name: str, model: PCA, seconds: float, paths: Any) -> dict[str, An
 def _run_file(voice: Voice, name: str, folder: Path) -> None:
     """Analyse a table with text and missing cells, as ``mercer fit`` does."""
     from mercer.cli import _findings
-    from mercer.cli._fitted import DEFAULTS, fitted, ready
+    from mercer.cli._built import built
+    from mercer.cli._fitted import fitted, ready
     from mercer.cli._judged import judged
     from mercer.tables import Asked
 
     about, file = FILES[name]
     asked = Asked(color=("species",), drop=("year",))
-    done = fitted(voice, ready(voice, str(file), asked, {**DEFAULTS, "components": "all"}))
-    model, looked = done.model, judged(done.model, done.made)
+    model = built("pca", components="all")
+    done = fitted(voice, ready(voice, str(file), asked, "pca", model))
+    looked = judged(model, done.made)
     labels = _labels(str(file), "species", model.n_samples_)
     data = Dataset(
         name, about, np.empty((0, 0)), labels, list(done.names), bool(done.made.standardize)

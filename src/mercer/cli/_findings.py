@@ -8,7 +8,6 @@ from mercer.arrays import Array
 from mercer.cli._coordinates import axis_names
 from mercer.cli._fitted import Fitted
 from mercer.cli._judged import LEVEL, Judged
-from mercer.cli._voice import plain
 from mercer.cli._words import spectrum_table, what_was_found
 from mercer.diagnostics import loadings
 from mercer.plots import heaviest
@@ -52,7 +51,7 @@ def document(done: Fitted, judged: Judged, ids: Any = None, sup: Any = None) -> 
             "rows": model.n_samples_,
             "columns": len(done.names),
         },
-        "method": type(model).__name__,
+        "method": done.method,
         "parameters": {k: _shown(v) for k, v in model.get_params(deep=False).items()},
         "components": model.n_components_,
         "variance": values,
@@ -74,7 +73,20 @@ def document(done: Fitted, judged: Judged, ids: Any = None, sup: Any = None) -> 
             for role in ("active", "id", "color", "weights", "sup", "out")
         },
         "said": done.said,
-        "plan": plain(done.plan),
+        "plan": _plan(done.plan),
+    }
+
+
+def _plan(made: Any) -> dict[str, Any] | None:
+    """Return what `mercer plan --json` says of the path taken."""
+    if made is None:
+        return None
+    return {
+        "problem": made.problem,
+        "chosen": made.chosen,
+        "bytes": made.bytes,
+        "seconds": made.chosen.seconds,
+        "remark": made.remark,
     }
 
 

@@ -5,12 +5,18 @@ from typing import Any
 
 import click
 
-from mercer.cli._options import asked_from, data_options, method_options, speaking_options
+from mercer.cli._options import (
+    asked_from,
+    data_argument,
+    data_options,
+    method_options,
+    speaking_options,
+)
 from mercer.cli._voice import COMPUTATION, Voice
 
 
 @click.command()
-@click.argument("data")
+@data_argument
 @click.option("-o", "--output", metavar="MODEL", help="Write the model: NAME.mercer.")
 @click.option(
     "--scores",

@@ -3,36 +3,19 @@
 import dataclasses
 import inspect
 import time
-from collections.abc import Mapping
-from contextlib import nullcontext
 from typing import Any, final
 
 import numpy as np
 
 from mercer.arrays import parse_bytes
-from mercer.cli._built import built
+from mercer.cli._built import adapted
+from mercer.cli._known_methods import method_of
 from mercer.cli._voice import Voice
 from mercer.errors import InputError
-from mercer.estimators import plan, progress
+from mercer.estimators import plan
 from mercer.sources import BlockSource
 from mercer.tables import Asked, Look, Prepared, look, prepared
 
-# Where a method has no rule of its own for -k auto: what is taken, and what is said.
-_INSTEAD = {
-    "kernel-pca": ("2", "2 components are taken; give another number with -k"),
-    "robust-pca": ("0.9", "as many as hold 90 % of the variance are taken; or give -k"),
-}
-# The method options where nothing is typed.
-DEFAULTS: dict[str, Any] = {
-    "method": "pca",
-    "components": "auto",
-    "kernel": None,
-    "tol": None,
-    "memory": None,
-    "time": None,
-    "seed": 0,
-    "settings": (),
-}
 _HELD = 1 << 28  # bytes of rows that a method which wants them in memory may get
 
 
@@ -43,6 +26,8 @@ class Fitted:
 
     Attributes
     ----------
+    method : str
+        Its name.
     seen : Look
         The table.
     made : Prepared
@@ -57,6 +42,7 @@ class Fitted:
         What looking and fitting took.
     """
 
+    method: str
     seen: Look
     made: Prepared
     model: Any
@@ -75,6 +61,7 @@ class Fitted:
 class Ready:
     """Rows and an estimator that can be fitted to them; see `Fitted`."""
 
+    method: str
     seen: Look
     made: Prepared
     model: Any
@@ -83,7 +70,7 @@ class Ready:
     looked: float
 
 
-def ready(voice: Voice, path: str, asked: Asked, options: Mapping[str, Any]) -> Ready:
+def ready(voice: Voice, path: str, asked: Asked, method: str, model: Any) -> Ready:
     """Look at a file, say what is assumed, and plan; nothing is fitted.
 
     Parameters
@@ -94,19 +81,22 @@ def ready(voice: Voice, path: str, asked: Asked, options: Mapping[str, Any]) -> 
         The file.
     asked : Asked
         What the user says of its columns.
-    options : mapping
-        The method options.
+    method : str
+        The name of the method.
+    model : estimator
+        Of that method; it is told what to do about units and missing cells.
     """
     began = time.perf_counter()
-    seen = look(path, asked)
-    made = prepared(seen)
-    said = list(assumptions(seen, made))
-    model = _estimator(made, options, said)
-    made = _held(made, model)
+    with voice.working():
+        seen = look(path, asked)
+        made = prepared(seen)
+        adapted(method, model, made)
+        made = _held(made, model)
+    said = assumptions(seen, made)
     for line in said:
         voice.note(line)
-    foreseen = _planned(voice, model, made)
-    return Ready(seen, made, model, foreseen, tuple(said), time.perf_counter() - began)
+    foreseen = _planned(voice, method, model, made)
+    return Ready(method, seen, made, model, foreseen, said, time.perf_counter() - began)
 
 
 def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
@@ -133,58 +123,16 @@ def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
                 fix="leave it out, or use --method pca",
             )
     began = time.perf_counter()
-    with nullcontext() if voice.quiet else progress():
+    with voice.working():
         have.model.fit(have.made.rows, **given)
     seconds = {"look": have.looked, "fit": time.perf_counter() - began}
-    return Fitted(have.seen, have.made, have.model, have.plan, have.said, seconds)
+    return Fitted(have.method, have.seen, have.made, have.model, have.plan, have.said, seconds)
 
 
 def assumptions(seen: Look, made: Prepared) -> tuple[str, ...]:
     """Return what is assumed of a table, a line each."""
-    said = dict.fromkeys([*made.said, *seen.notes])
+    said = dict.fromkeys([*seen.said(), *made.said])
     return tuple(said)
-
-
-def _estimator(made: Prepared, options: Mapping[str, Any], said: list[str]) -> Any:
-    """Return the estimator that was asked for, with what the table asks for."""
-    method, components = options["method"], options["components"]
-    plain = built(method)
-    known = plain.get_params(deep=False)
-    if components == "auto" and not _takes(plain, "n_components", "auto"):
-        components, words = _INSTEAD[method]
-        said.append(f"{method} has no rule of its own for -k auto: {words}")
-    own: dict[str, Any] = {}
-    if made.standardize:
-        _refuse_without(method, known, "standardize", "--standardize no")
-        own["standardize"] = True
-    if made.missing != "raise":
-        fix = "--missing rows or --missing columns leaves them out"
-        _refuse_without(method, known, "missing", fix)
-        if not _takes(plain, "missing", made.missing):
-            raise InputError(
-                f"{method} cannot fill missing cells that way",
-                got=f"--missing {made.missing}",
-                fix="use --missing em",
-            )
-        own["missing"] = made.missing
-    rest = ("kernel", "tol", "memory", "time", "seed", "settings")
-    given = {name: options[name] for name in rest}
-    return built(method, components=components, **own, **given)
-
-
-def _takes(model: Any, parameter: str, word: str) -> bool:
-    """Tell whether a parameter may be this word."""
-    rules = type(model)._parameter_constraints.get(parameter, ())
-    return any(word in getattr(rule, "options", ()) for rule in rules)
-
-
-def _refuse_without(method: str, known: Mapping[str, Any], name: str, fix: str) -> None:
-    if name not in known:
-        raise InputError(
-            f"{method} cannot do what the table asks for",
-            got=f"{method} has no parameter {name!r}",
-            fix=fix,
-        )
 
 
 def _held(made: Prepared, model: Any) -> Prepared:
@@ -203,7 +151,7 @@ def _held(made: Prepared, model: Any) -> Prepared:
     return dataclasses.replace(made, rows=pl.from_numpy(table, schema=names), shape=table.shape)
 
 
-def _planned(voice: Voice, model: Any, made: Prepared) -> Any:
+def _planned(voice: Voice, method: str, model: Any, made: Prepared) -> Any:
     """Say the plan, and return it."""
     if isinstance(made.rows, BlockSource) and not hasattr(model, "_coordinates"):
         voice.note(
@@ -212,4 +160,6 @@ def _planned(voice: Voice, model: Any, made: Prepared) -> Any:
         return None
     foreseen = plan(model, made.rows, sample_weight=made.weights)
     voice.note(str(foreseen))
+    if method_of(method).remark:
+        voice.note(f"  {method_of(method).remark}")
     return foreseen

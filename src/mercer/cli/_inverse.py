@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from mercer.cli._options import speaking_options
+from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
 
 
 @click.command()
-@click.argument("model")
-@click.argument("scores")
+@click.argument("model", type=click.Path())
+@click.argument("scores", type=click.Path())
 @click.option(
     "-o",
     "--output",
@@ -39,7 +40,8 @@ def command(voice: Voice, model: str, scores: str, output: str, force: bool) -> 
         raise click.UsageError("--json and rows would both write to stdout: give -o.")
     path = refuse_scores(output, option="-o", inputs=[model, scores], force=force)
     began = time.perf_counter()
-    rows, columns = _run(voice, model, scores, path)
+    with opened(scores) as table, voice.working():
+        rows, columns = _run(voice, model, table, path)
     seconds = time.perf_counter() - began
     voice.note(f"{rows:,} rows, {columns} columns, {seconds:.2f} s")
     if path is not None:

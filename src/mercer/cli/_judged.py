@@ -72,6 +72,28 @@ def judged(model: Any, made: Any) -> Judged:
     return Judged(at, scores, step == 1, found, limits, sampling)
 
 
+def correlated(values: Any, scores: Array) -> list[float | None]:
+    """Return the correlation of a column with every axis; None where one does not vary.
+
+    Parameters
+    ----------
+    values : polars.Series of length m
+        Numbers; cells that are missing are left out.
+    scores : ndarray of shape (m, k)
+        Coordinates of the same rows.
+    """
+    import polars as pl
+
+    found = values.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    there = np.isfinite(found)
+    x, z = found[there], np.asarray(scores, np.float64)[there]
+    if len(x) < 3:
+        return [None] * scores.shape[1]
+    x, z = x - x.mean(), z - z.mean(axis=0)
+    spread = np.sqrt(np.sum(x**2) * np.sum(z**2, axis=0))
+    return [float(a / b) if b > 0 else None for a, b in zip(x @ z, spread, strict=True)]
+
+
 def some_rows(rows: Any, step: int) -> Any:
     """Return every step-th row: a polars frame of one, an array of a source."""
     if isinstance(rows, BlockSource):

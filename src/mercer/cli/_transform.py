@@ -5,13 +5,14 @@ from typing import Any
 
 import click
 
-from mercer.cli._options import speaking_options
+from mercer.cli._options import data_argument, speaking_options
+from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
 
 
 @click.command()
-@click.argument("model")
-@click.argument("data")
+@click.argument("model", type=click.Path())
+@data_argument
 @click.option(
     "-o",
     "--output",
@@ -42,7 +43,8 @@ def command(
         raise click.UsageError("--json and coordinates would both write to stdout: give -o.")
     path = refuse_scores(output, option="-o", inputs=[model, data], force=force)
     began = time.perf_counter()
-    rows, columns = _run(voice, model, data, path, raw_csv)
+    with opened(data) as table, voice.working():
+        rows, columns = _run(voice, model, table, path, raw_csv)
     seconds = time.perf_counter() - began
     voice.note(f"{rows:,} rows, {columns} coordinates, {seconds:.2f} s")
     if path is not None:

@@ -2,12 +2,12 @@
 
 import time as clock
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import click
 
-from mercer.cli._options import asked_from, data_options, speaking_options
+from mercer.cli._options import asked_from, data_argument, data_options, speaking_options
+from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
 
 _ROWS = 2000  # that are looked at, at most
@@ -15,7 +15,7 @@ _FEW = 200  # that are looked at first where time is short
 
 
 @click.command()
-@click.argument("data")
+@data_argument
 @click.option("-k", "--components", type=click.IntRange(min=1), default=2, show_default=True)
 @click.option(
     "--kernel",
@@ -50,10 +50,11 @@ def command(
     from mercer.tables import look, prepared
 
     began = clock.perf_counter()
-    seen = look(data, asked_from(options))
-    made = prepared(seen)
-    said = list(assumptions(seen, made))
-    table = _table(made, said)
+    with opened(data) as path, voice.working():
+        seen = look(path, asked_from(options))
+        made = prepared(seen)
+        said = list(assumptions(seen, made))
+        table = _table(made, said)
     for line in said:
         voice.note(line)
 
@@ -67,7 +68,7 @@ def command(
             standardize=made.standardize,
         )
 
-    with nullcontext() if voice.quiet else mercer.progress():
+    with voice.working():
         found = within(study, len(table), time)
     seconds = clock.perf_counter() - began
     voice.note(f"{found.rows:,} rows looked at, {seconds:.1f} s")
