@@ -9,12 +9,14 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.report._cloud import Cloud, Colour, category_colour, number_colour, one_colour
 from mercer.report._components import components_section
+from mercer.report._condition import condition_section, findings_of
 from mercer.report._method import method_section
-from mercer.report._parts import MapView, Page, Part, Section
+from mercer.report._parts import MapView, Page, Part, Section, Table
 from mercer.report._reconstruction import reconstruction_section
 from mercer.report._report import Report
 from mercer.report._rows import extremes_of, rows_section
 from mercer.report._seen import Seen, seen_from
+from mercer.report._variables import variables_section
 from mercer.report._verdict import verdict
 from mercer.report._words import percent
 
@@ -34,6 +36,8 @@ def report(
     data: str = "X",
     command: str = "",
     seconds: Mapping[str, float] | None = None,
+    said: Sequence[str] = (),
+    columns: Table | None = None,
     more: Sequence[Section] = (),
 ) -> Report:
     """Return the page of a fitted model and its rows.
@@ -58,19 +62,25 @@ def report(
         What the code to reproduce calls the data, and the command that does the same.
     seconds : mapping of str to float, or None
         How long the parts of the fit took.
+    said : sequence of str
+        What was assumed of the data, a line each.
+    columns : Table or None
+        Every column of the file with its role.
     more : sequence of Section
         Further sections, before the last one.
     """
     began = time.perf_counter()
     given = {"choice": choice, "row_names": row_names, "colours": colours}
     seen = seen_from(model, X, sample_weight=sample_weight, **given)
-    extremes = extremes_of(seen)
+    extremes, findings = extremes_of(seen), findings_of(seen)
     spent = {**(seconds or {}), "report": time.perf_counter() - began}
     sections = [
         _map_section(seen),
+        variables_section(seen),
         components_section(seen),
         rows_section(seen, extremes),
         reconstruction_section(seen),
+        condition_section(findings, said, columns),
         *more,
         method_section(model, data=data, seconds=spent, command=command),
     ]

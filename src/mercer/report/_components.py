@@ -3,8 +3,10 @@
 import numpy as np
 
 from mercer import plots
+from mercer.arrays import Array
 from mercer.report._parts import Part, Picture, Section, Table
 from mercer.report._seen import Seen
+from mercer.selection import noise_quantiles
 
 _LISTED = 12
 
@@ -20,12 +22,24 @@ def components_section(seen: Seen) -> Section:
             certificate.lower,
             certificate.upper,
             wide.explained_variance_ratio_,
-        )
+            null=_noise(seen),
+            null_words="90 % of what noise gives",
+            k=None if seen.choice is None else seen.k,
+        ),
+        "The band: normal noise in as many rows, with the variances of these columns.",
     )
     parts: list[Part] = [picture, _spectrum(seen)]
     if seen.choice is not None:
         parts.append(_rules(seen))
     return Section("components", "Components", tuple(words), tuple(parts))
+
+
+def _noise(seen: Seen) -> Array:
+    """Return the band (2, r) of the variances that noise gives, by rank."""
+    columns = np.var(seen.held, axis=0, ddof=1)
+    if seen.standardised:
+        columns = np.where(columns > 0, 1.0, 0.0)
+    return noise_quantiles(seen.n, columns)[:, : len(seen.wide.explained_variance_)]
 
 
 def _spectrum(seen: Seen) -> Table:

@@ -8,13 +8,15 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.diagnostics import outliers, q_contributions, t2_contributions
 from mercer.errors import InputError
-from mercer.report._parts import Section, Table
+from mercer.plots import outlier_map
+from mercer.report._parts import Picture, Section, Table
 from mercer.report._seen import Seen
 from mercer.report._words import listed
 
 LEVEL = 0.99
 _LISTED = 20
 _CAUSES = 3
+_DRAWN = 2000  # rows of the picture
 
 
 @final
@@ -106,6 +108,24 @@ def row_table(seen: Seen, extremes: Extremes) -> Table:
     )
 
 
+def _picture(seen: Seen, extremes: Extremes) -> Picture:
+    """Return the map of T² against Q: all rows beyond a limit, and some of the others."""
+    beyond = (seen.t2 > extremes.t2_limit) | (seen.q > extremes.q_limit)
+    rest = np.flatnonzero(~beyond)
+    some = rest[:: max(1, -(-len(rest) // _DRAWN))]
+    at = np.sort(np.concatenate([np.flatnonzero(beyond)[:_DRAWN], some]))
+    panel = outlier_map(
+        seen.t2[at],
+        seen.q[at],
+        extremes.t2_limit,
+        extremes.q_limit,
+        [seen.row_name(int(row)) for row in at],
+        level=LEVEL,
+    )
+    left = seen.n - len(at)
+    return Picture(panel, f"{left:,} ordinary rows are not drawn." if left else "")
+
+
 def rows_section(seen: Seen, extremes: Extremes | None) -> Section | None:
     """Return the section on rows far from the others."""
     if extremes is None:
@@ -118,4 +138,6 @@ def rows_section(seen: Seen, extremes: Extremes | None) -> Section | None:
         f"On {axes} component{'s' * (axes > 1)}, {extremes.total:,} of {seen.n:,} rows exceed "
         "a 99 % limit of T² or Q."
     )
-    return Section("rows", "Rows", (words,), (row_table(seen, extremes),))
+    return Section(
+        "rows", "Rows", (words,), (_picture(seen, extremes), row_table(seen, extremes))
+    )
