@@ -7,12 +7,15 @@ from mercer.report._rows import Extremes
 from mercer.report._seen import Seen
 from mercer.report._words import count, listed, number, percent
 
+_OF_NOISE = {
+    "parallel, normal", "parallel, shuffled", "parallel, signs", "noise edge", "Gavish-Donoho",
+}  # fmt: skip
 _WEIGHS = 0.5  # of the largest weight: a column that an axis is named after
 
 
 def verdict(seen: Seen, extremes: Extremes | None) -> tuple[str, ...]:
     """Return the sentences of the verdict, the shortest answer first."""
-    out = [_how_many(seen), *_meaning(seen), _outlying(seen, extremes)]
+    out = [_how_many(seen), _disputed(seen), *_meaning(seen), _outlying(seen, extremes)]
     out += [separation(seen)] if seen.colours else []
     out.append(_exactness(seen))
     return tuple(sentence for sentence in out if sentence)
@@ -35,6 +38,23 @@ def _how_many(seen: Seen) -> str:
         f"{count(seen.k, 'component').capitalize()} {verb} more than noise, and {held} of the "
         "variance."
     )
+
+
+def _disputed(seen: Seen) -> str:
+    """Say so where the rules that ask about noise all see fewer components, or all more."""
+    if seen.choice is None:
+        return ""
+    others = [r.k for r in seen.choice.rules[1:] if r.k is not None and r.name in _OF_NOISE]
+    if not others or min(others) <= seen.k <= max(others):
+        return ""
+    low, high = min(others), max(others)
+    said = f"{low}" if low == high else f"{low} to {high}"
+    if high < seen.k:
+        which = "PC" + (f"{high + 1}" if high + 1 == seen.k else f"{high + 1} to PC{seen.k}")
+        return (
+            f"Other rules of noise say {said}: {which} predict, but are no larger than noise."
+        )
+    return f"Other rules of noise say {said}: further components are large, but do not predict."
 
 
 def _meaning(seen: Seen) -> list[str]:
