@@ -155,7 +155,7 @@ class RowMap {
     const { plot, ratio } = this;
     const [left, high] = this.valueAt(plot.left, plot.top);
     const [right, low] = this.valueAt(plot.left + plot.width, plot.top + plot.height);
-    const step = roundStep((right - left) / Math.max(3, plot.width / (90 * ratio)));
+    const step = roundStep((right - left) / Math.max(3, plot.width / (70 * ratio)));
     context.save();
     context.font = `${12 * ratio}px ${FONT}`;
     context.lineWidth = 1;
