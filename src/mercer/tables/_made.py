@@ -17,7 +17,7 @@ from mercer.tables._recipe import Recipe
 
 _LEVELS = 50  # categories of one column; more are names, not categories
 _ROWS = 1 << 14  # read in one go
-_TOLD = 3  # unknown categories that are named
+TOLD = 3  # unknown categories that are named
 _RATE = 5e7  # bytes of a file that are read and encoded per second, roughly
 
 
@@ -127,8 +127,9 @@ class MadeColumns(BlockSource):
         if odd.size:
             self.unseen[series.name] += odd.size
             told = self.examples.setdefault(series.name, {})
-            for cell in text.gather(odd[:_TOLD]).to_list() if len(told) < _TOLD else ():
-                told[cell] = None
+            if len(told) < TOLD:
+                some = text.gather(odd).unique(maintain_order=True).to_list()
+                told.update(dict.fromkeys(some[: TOLD - len(told)]))
         return np.asarray(found)
 
     def place(self, row: int, column: int) -> str:

@@ -14,7 +14,7 @@ from mercer.tables._gaps import Gaps, gaps_of, no_gaps
 from mercer.tables._look import Look
 from mercer.tables._missing_cells import settled
 from mercer.tables._recipe import Recipe
-from mercer.tables._scales import deviations_of, standardized
+from mercer.tables._scales import standardized
 from mercer.tables._weights import weights_of
 from mercer.tables._wide import Wide, wide
 
@@ -139,11 +139,10 @@ def prepared(
     found = settled(asked.missing, gaps, recipe.names, seen.label, fills)
     if len(found.without):
         table = _narrowed(table, found.without, seen)
+    numbers, spread = table.recipe.numbers, {c.name: c.deviation for c in seen.columns}
+    made = bool(table.recipe.dates or table.recipe.levels)
     divided, line = standardized(
-        asked.standardize,
-        table.recipe.numbers,
-        _deviations(table, found.out, seen),
-        bool(recipe.dates or recipe.levels),
+        asked.standardize, numbers, [spread[name] for name in numbers], made
     )
     weights, light = _weights(seen, found.out)
     said += [*found.said, *([line] if line else []), *light]
@@ -194,16 +193,6 @@ def _narrowed(table: Wide, without: Array, seen: Look) -> Wide:
     return dataclasses.replace(
         table, recipe=recipe, held=np.delete(table.held, without, axis=1)
     )
-
-
-def _deviations(table: Wide, out: Array, seen: Look) -> list[float | None]:
-    """Return the standard deviations of the columns of numbers."""
-    numbers = table.recipe.numbers
-    if table.held is not None:
-        rows = table.held[:, : len(numbers)]
-        return deviations_of(np.delete(rows, out, axis=0) if len(out) else rows)
-    known = {column.name: column.deviation for column in seen.columns}
-    return [known[name] for name in numbers]
 
 
 def _weights(seen: Look, out: Array) -> tuple[Array | None, list[str]]:
