@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError
 from mercer.sources import BlockSource
 from mercer.tables import Asked, Recipe, look, prepared, prepared_again
 
@@ -169,3 +169,13 @@ def test_nothing_but_empty_rows(tmp_path):
     (tmp_path / "b.csv").write_text("x,y,z\nNA,NA,1\nNA,NA,2\n")
     with pytest.raises(InputError, match="no row has a cell"):
         prepared_again(tmp_path / "b.csv", made.recipe)
+
+
+def test_a_warning_about_the_data_is_heard_once(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,kind,w\n1,a,1\n2,b,1\n4,a,2")
+    made = prepared(look(path, Asked(categorical="encode", weights="w")))
+    assert made.labels("kind").tolist() == ["a", "b", "a"]
+    with pytest.warns(DataWarning, match="may be cut") as caught:
+        prepared_again(path, made.recipe)
+    assert len(caught) == 1

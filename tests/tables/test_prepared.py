@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse
 
 from mercer import PCA
 from mercer.errors import InputError
 from mercer.sources import BlockSource
-from mercer.tables import Asked, look, prepared
+from mercer.tables import Asked, look, prepared, prepared_again
 
 PENGUINS = Path(__file__).parents[1] / "data" / "penguins.csv"
 BODY = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g")
@@ -229,3 +230,26 @@ def test_a_method_that_cannot_fill():
         prepared(seen, fills=False)
     assert prepared(look(PENGUINS, Asked(missing="rows")), fills=False).shape == (342, 5)
     assert prepared(look(PENGUINS, Asked(columns=BODY)), fills=False).shape == (342, 4)
+
+
+def test_sparse_rows_stay_sparse(tmp_path):
+    dense = np.random.default_rng(0).poisson(0.3, size=(80, 12)).astype(float)
+    dense[:, 3] = 0
+    X = scipy.sparse.csr_array(dense)
+    path = tmp_path / "a.npz"
+    scipy.sparse.save_npz(path, X)
+    made = prepared(look(path))
+    assert (made.shape, made.rows.nnz is None, made.missing) == ((80, 11), False, "raise")
+    again = prepared_again(path, made.recipe)
+    found = [np.vstack([b.toarray() for b in m.rows.blocks(9)]) for m in (made, again)]
+    assert np.array_equal(found[0], np.delete(dense, 3, axis=1))
+    assert np.array_equal(found[0], found[1])
+
+
+def test_a_number_names_rows_in_a_file_without_names(tmp_path):
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    X[:, 0] = np.arange(6)
+    np.save(tmp_path / "a.npy", X)
+    made = prepared(look(tmp_path / "a.npy"))
+    assert (made.id, made.recipe.names) == ("0", ("1", "2"))
+    assert made.labels().tolist() == ["0", "1", "2", "3", "4", "5"]
