@@ -9,7 +9,7 @@ from typing import Any
 
 from mercer.cli._known_methods import method_of
 from mercer.cli._usage import UsageError, nearest
-from mercer.errors import InputError
+from mercer.errors import InputError, MercerError
 
 _K = "a number (10), a share (0.9), auto, mle or all"
 # How parameters are typed; the others stand after --set.
@@ -144,7 +144,7 @@ def _hold(method: str, model: Any, given: Mapping[str, Any]) -> None:
             parse_bytes(model.memory)
         if given.get("kernel") not in (None, "precomputed"):
             as_kernel(model.kernel)
-    except InputError as error:
+    except MercerError as error:
         found = re.match(r"The '(\w+)' parameter of \w+ must be (.*?)\.( Got |$)", error.what)
         if found is None:
             raise UsageError(error.what, got=error.got, fix=error.fix) from None

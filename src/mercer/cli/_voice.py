@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, NoReturn, final
 
 import click
@@ -80,9 +80,12 @@ class Voice:
     @contextmanager
     def working(self) -> Iterator[None]:
         """Show how far the work inside has come, where stderr is a terminal."""
-        from mercer.estimators import progress
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        from mercer.estimators import progress  # costs most of a second
 
-        with nullcontext() if self.quiet else progress():
+        with progress():
             yield
 
     @contextmanager

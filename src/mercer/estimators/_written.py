@@ -157,7 +157,7 @@ def _parquet(
         raise MissingExtraError(
             "Parquet files are written block by block with pyarrow",
             got="pyarrow is not installed",
-            fix="install pyarrow, or write .npy or .csv",
+            fix="pip install pyarrow, or write .npy or .csv",
         ) from None
     writer: Any = None
 
