@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         save,
     )
     from mercer.sources import scan
-    from mercer.studies import drift, how_many, tune
+    from mercer.studies import drift, health, how_many, tune
 
 __version__ = "0.1.0"
 
@@ -44,6 +44,7 @@ __all__ = [
     "drift",
     "errors",
     "export_onnx",
+    "health",
     "how_many",
     "load",
     "multiple_imputation",
@@ -66,6 +67,7 @@ _HOME = {
     "RobustPCA": "mercer.estimators",
     "drift": "mercer.studies",
     "export_onnx": "mercer.estimators",
+    "health": "mercer.studies",
     "how_many": "mercer.studies",
     "load": "mercer.estimators",
     "multiple_imputation": "mercer.estimators",

@@ -126,9 +126,9 @@ def test_limits_are_taken_from_the_model_then_the_reference_then_laws():
     assert drift(model, Y).limits.source == "from laws of normal rows"
     by_rows = drift(model, Y, reference=X)
     assert by_rows.limits.source.startswith("from 400 rows of the reference")
-    model.notes_ = {"limits": {"t2": 5.0, "q": 9.0, "level": 0.9}}
+    model.notes_ = {"limits": {"0.95": [5.0, 9.0]}}
     kept = drift(model, Y, reference=X)
-    assert (kept.limits.t2, kept.limits.q, kept.limits.level) == (5.0, 9.0, 0.9)
+    assert (kept.limits.t2, kept.limits.q) == (5.0, 9.0)
     scores = model.transform(Y)
     far = np.sum(scores**2 / model.explained_variance_, axis=1)
     assert kept.t2.count == np.count_nonzero(far > 5.0)
@@ -276,7 +276,7 @@ def test_what_cannot_be_compared_is_refused_in_three_lines():
         drift(model, iter([Y]))
     with pytest.raises(InputError, match="features"):
         drift(model, Y[:, :5])
-    model.notes_ = {"limits": {"t2": "high", "level": 0.9}}
+    model.notes_ = {"limits": {"0.95": ["high", 3]}}
     with pytest.raises(InputError, match="limits kept with the model"):
         drift(model, Y)
 

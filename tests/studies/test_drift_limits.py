@@ -47,15 +47,18 @@ def test_few_rows_give_deviations_alone():
 def test_limits_of_the_model_are_read_and_checked():
     X, _, _ = tables(50, 2)
     model = mercer.PCA(2).fit(X)
-    assert kept_limits(model, 50) is None
-    model.notes_ = {"recipe": {}}
-    assert kept_limits(model, 50) is None
-    model.notes_ = {"limits": {"t2": 7, "q": None, "level": 0.99, "rows": 40}}
-    found = kept_limits(model, 50)
-    assert (found.t2, found.q, found.level, found.rows) == (7.0, math.inf, 0.99, 40.0)
-    model.notes_ = {"limits": {"t2": 7, "q": 3}}
-    with pytest.raises(InputError, match="are not understood"):
-        kept_limits(model, 50)
+    known = before(model)
+    assert kept_limits(model, known, 0.95) is None
+    for notes in ({"recipe": {}}, {"limits": None}, {"limits": {"0.9": [1, 2]}}):
+        model.notes_ = notes
+        assert kept_limits(model, known, 0.95) is None
+    model.notes_ = {"limits": {"0.95": [7, None]}}
+    found = kept_limits(model, known, 0.95)
+    assert (found.t2, found.q, found.level, found.rows) == (7.0, math.inf, 0.95, 50.0)
+    for wrong in ("high", [1], ["a", 2], 3):
+        model.notes_ = {"limits": {"0.95": wrong}}
+        with pytest.raises(InputError, match="are not understood"):
+            kept_limits(model, known, 0.95)
 
 
 def test_models_without_axes_or_without_a_rest_have_one_limit():

@@ -2,13 +2,15 @@
 
 from mercer.plots._marks import Shape
 
-__all__ = ["GRID", "INK", "MANY", "MUTED", "PAPER", "SOFT", "group_style"]
+__all__ = ["CHANCE", "GRID", "INK", "MANY", "MUTED", "PALE", "PAPER", "SOFT", "group_style"]
 
 PAPER = "#ffffff"
 INK = "#222222"
 MUTED = "#666666"
+PALE = "#8f8f8f"  # marks that count less, still 3 : 1 against the paper
 GRID = "#e6e6e6"
 SOFT = "#bbbbbb"
+CHANCE = "#d55e00"  # what chance alone would do, and limits
 
 # Contrast with the paper is at least 3 : 1. The order matters: two groups of the same shape
 # (every fourth) stay apart under the three common colour deficiencies, which no set of twelve

@@ -135,7 +135,8 @@ def drift(model: Any, X: Any, *, reference: Any = None, level: float = 0.95) -> 
         deviations and T² and Q were, whatever their distribution. 2000 are looked at.
     level : float
         One minus the chance of an alarm where nothing has changed; also the share of rows
-        below the limits, unless these are kept with the model (``notes_["limits"]``).
+        below the limits, which are those kept with the model (``notes_["limits"]``), or
+        from the reference, or from laws of normal rows.
 
     Returns
     -------
@@ -243,7 +244,7 @@ def _compared(
     asked: dict[str, tuple[float, str]],
 ) -> Drift:
     expected, least, most = known.expected(new.rest_squares)
-    limits = kept_limits(model, known.rows) or (looked and looked.limits)
+    limits = kept_limits(model, known, level) or (looked and looked.limits)
     limits = limits or lawful(known, new, expected, least, level)
     deviations = known.deviations if looked is None else looked.deviations
     rows = known.rows if looked is None else looked.rows

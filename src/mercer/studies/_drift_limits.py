@@ -64,30 +64,35 @@ class Reference:
     limits: AlarmLimits | None
 
 
-def kept_limits(model: Any, rows: float) -> AlarmLimits | None:
-    """Return the limits in ``model.notes_["limits"]``, or None.
+def kept_limits(model: Any, known: Before, level: float) -> AlarmLimits | None:
+    """Return the limits in ``model.notes_["limits"]`` at a level, or None.
 
-    They are a dict with "t2", "q" and "level", and "rows" where they are not from all rows.
+    They are a dict of levels, as text, to [T², Q]. Of a large table 2000 rows were looked at
+    for them, so that no more are believed.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    known : Before
+        What it knows.
+    level : float
+        Share of ordinary rows below each.
     """
     notes = getattr(model, "notes_", None)
     given = notes.get("limits") if isinstance(notes, dict) else None
-    if not isinstance(given, dict):
+    if not isinstance(given, dict) or str(level) not in given:
         return None
     try:
-        t2, q = (_number(given.get(name)) for name in ("t2", "q"))
-        level = float(given["level"])
-        rows = float(given.get("rows", rows))
-    except (KeyError, TypeError, ValueError):
+        t2, q = (math.inf if value is None else float(value) for value in given[str(level)])
+    except (TypeError, ValueError):
         raise InputError(
             "the limits kept with the model are not understood",
             got=f"notes_['limits'] = {given!r}"[:200],
-            fix="keep a dict of the numbers t2, q and level, or take it out",
+            fix="keep levels and [T², Q], such as {'0.95': [6.1, 2.3]}, or take it out",
         ) from None
-    return AlarmLimits(t2, q, level, rows, "kept with the model")
-
-
-def _number(value: Any) -> float:
-    return math.inf if value is None else float(value)
+    q = math.inf if known.rest <= 0 else q * 2.0 ** (-2 * model._centring.unit)
+    return AlarmLimits(t2, q, level, min(known.rows, _ROWS), "kept with the model")
 
 
 def reference_of(known: Before, table: Array, level: float) -> Reference:
