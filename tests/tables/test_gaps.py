@@ -10,7 +10,9 @@ NAN = np.nan
 X = np.array([[1, 2, NAN], [NAN, NAN, NAN], [4, 5, 6], [NAN, 8, NAN], [NAN, NAN, NAN]])
 
 
-@pytest.mark.parametrize("rows", [X, Pieces(X, 2), X.astype(np.float32)], ids=["held", "read", "short"])
+@pytest.mark.parametrize(
+    "rows", [X, Pieces(X, 2), X.astype(np.float32)], ids=["held", "read", "short"]
+)
 def test_counts_and_rows(rows):
     gaps = gaps_of(rows)
     assert gaps.rows == 5

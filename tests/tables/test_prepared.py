@@ -29,8 +29,12 @@ def mixed(rows=60, seed=0):
     X[rng.random(X.shape) < 0.02] = np.nan
     X[7] = np.nan
     start = datetime.date(2021, 3, 4)
-    texts = [None if i == 7 or i % 13 == 12 else "red green blue".split()[i % 3] for i in range(rows)]
-    dates = [None if i == 7 else start + datetime.timedelta(days=int(i * i)) for i in range(rows)]
+    texts = [
+        None if i == 7 or i % 13 == 12 else ["red", "green", "blue"][i % 3] for i in range(rows)
+    ]
+    dates = [
+        None if i == 7 else start + datetime.timedelta(days=int(i * i)) for i in range(rows)
+    ]
     return pl.DataFrame(
         {
             "name": [f"r{i}" for i in range(rows)],
@@ -124,7 +128,9 @@ def test_the_rows_are_what_polars_would_make(tmp_path):
     frame = frame.filter(pl.Series(range(60)) != 7) if made.shape[0] == 59 else frame
     plain = frame.select("x0", "x1", "x2", "x3", "n").to_numpy()
     days = frame["when"].to_physical().cast(pl.Float64).fill_null(np.nan).to_numpy()
-    codes = [(frame["colour"] == c).fill_null(False).to_numpy() for c in ("blue", "green", "red")]
+    codes = [
+        (frame["colour"] == c).fill_null(False).to_numpy() for c in ("blue", "green", "red")
+    ]
     expected = np.column_stack([plain, days, *codes])
     assert made.recipe.names[-4:] == ("when", "colour=blue", "colour=green", "colour=red")
     assert np.array_equal(rows_of(made), expected.astype(float), equal_nan=True)
@@ -187,7 +193,9 @@ def test_weights_stay_beside_the_rows(tmp_path):
     assert made.weights.tolist() == frame["n"].gather(made.kept).to_list()
     assert "n" not in made.recipe.names
     zeros = int((made.weights == 0).sum())
-    assert any(line.startswith(f"{zeros} of {made.shape[0]} rows weigh 0") for line in made.said)
+    assert any(
+        line.startswith(f"{zeros} of {made.shape[0]} rows weigh 0") for line in made.said
+    )
 
 
 def test_no_names_no_labels(tmp_path):

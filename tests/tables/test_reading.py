@@ -7,7 +7,14 @@ import scipy.sparse
 from pieces import Pieces
 
 from mercer.errors import InputError
-from mercer.tables._reading import as_frame, fingerprint_of, held_rows, names_of, opened, size_of
+from mercer.tables._reading import (
+    as_frame,
+    fingerprint_of,
+    held_rows,
+    names_of,
+    opened,
+    size_of,
+)
 
 
 def test_columns_by_name_in_the_order_asked_for(tmp_path):

@@ -81,4 +81,3 @@ def wide(path: Any, recipe: Recipe, *, stop: int | None, rows: int | None) -> Wi
     cut = stop is not None and not (whole.counted and whole.shape[0] <= stop)
     source = KeptRows(whole, (), stop, rows=rows) if cut or uncounted else whole
     return Wide(recipe, whole, made, held_rows(source), source, stop)
-
