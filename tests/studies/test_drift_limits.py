@@ -9,7 +9,7 @@ from mercer.diagnostics import held_out
 from mercer.errors import InputError
 from mercer.sources import scan
 from mercer.studies._drift_before import before
-from mercer.studies._drift_limits import kept_limits, lawful, reference_of
+from mercer.studies._drift_limits import kept_limits, lawful, reference_of, tail
 from mercer.studies._drift_rows import after
 
 
@@ -68,3 +68,26 @@ def test_models_without_axes_or_without_a_rest_have_one_limit():
     new = after(known, scan(Y), Y.mean(axis=0), 60)
     expected, least, _ = known.expected(new.rest_squares)
     assert math.isinf(lawful(known, new, expected, least, 0.95).q)
+
+
+def test_tails_are_read_from_quartiles():
+    rng = np.random.default_rng(0)
+    heavy = rng.f(10, 5, size=20_000)
+    assert tail(heavy, 10) == pytest.approx(5, rel=0.1)
+    normal = rng.chisquare(10, size=20_000)
+    assert tail(normal, 10) > 200
+    normal[:1000] *= 100  # rows far off are not tails
+    assert tail(normal, 10) > 30
+    assert tail(np.zeros(9), 10) > 1e6
+
+
+def test_heavy_tails_do_not_mean_alarms():
+    rates = []
+    for seed in range(30):
+        X, Y, _ = tables(500, 300, p=12, seed=seed, heavy=6)
+        known = before(mercer.PCA(2).fit(X))
+        new = after(known, scan(Y), Y.mean(axis=0), 300)
+        expected, least, _ = known.expected(new.rest_squares)
+        limits = lawful(known, new, expected, least, 0.95)
+        rates.append([np.mean(new.t2 > limits.t2), np.mean(new.q > limits.q)])
+    assert np.all(np.mean(rates, axis=0) < 0.08)

@@ -96,19 +96,20 @@ class Drift:
         more = {name: _plain(getattr(self, name)) for name in names}
         return {**parts, **more, "notes": list(self.notes)}
 
-    def __str__(self) -> str:
-        """Return the verdict, a table of all that was asked, and what was assumed."""
-        head = f"{self.rows:,} new rows beside {self.fitted_rows:,.10g} rows of the fit"
+    def table(self) -> str:
+        """Return the verdict, and a table of all that was compared."""
+        head = f"{self.rows:,} new rows beside {self.fitted_rows:,.10g} rows of the fit:"
         wide = max(len(one.what) for one in self.findings)
-        table = [
+        lines = [
             f"{'*' if one.changed else ' '} {one.what.ljust(wide)}  {_chance(one.chance)}"
             for one in self.findings
         ]
         title = f"  {'compared'.ljust(wide)}  chance"
-        return "\n".join([f"{head}:", self.verdict, "", title, *table, *self._noted()])
+        return "\n".join([head, self.verdict, "", title, *lines])
 
-    def _noted(self) -> list[str]:
-        return ["", *self.notes] if self.notes else []
+    def __str__(self) -> str:
+        """Return the verdict, the table, and what was assumed."""
+        return "\n".join([self.table(), *(["", *self.notes] if self.notes else [])])
 
 
 def drift(model: Any, X: Any, *, reference: Any = None, level: float = 0.95) -> Drift:

@@ -15,6 +15,7 @@ from mercer.studies._drift_laws import freedom
 from mercer.studies._drift_rows import After
 
 _ROWS = 2000  # of a reference that are looked at
+_HEAVIEST, _NORMAL = 2.5, 1e7  # degrees of freedom of tails that are told apart
 
 
 @final
@@ -123,25 +124,47 @@ def reference_of(known: Before, table: Array, level: float) -> Reference:
 def lawful(
     known: Before, new: After, expected: Array, least: Array, level: float
 ) -> AlarmLimits:
-    """Return limits for normal rows from the variances that new rows are expected to have.
+    """Return limits from the variances that new rows are expected to have.
 
     T² = Σ z_j²/λ_j is a sum of χ² with weights ℓ_j²/λ_j²·(1 + 1/n), taken for a multiple of
     one χ²; so is Q, with the mean Σλ - Σℓ_j²/λ_j and as many degrees of freedom as the new
     rows have outside the plane. Where axes are not clear of noise, Q takes the least that
-    they may hold.
+    they may hold. Tails that are heavier than normal are those of a multivariate t: χ²
+    becomes F, whose second degrees of freedom come from the quartiles of the new rows.
     """
     n = known.rows
     t2 = q = math.inf
     if known.k:
         weights = expected / known.variances * (1 + 1 / n)
-        t2 = _quantile(float(np.sum(weights)), float(weights @ weights), n, level)
+        t2 = _quantile(float(np.sum(weights)), float(weights @ weights), n, level, new.t2)
     rest = (known.total - float(np.sum(least))) * (1 + 1 / n)
     if rest > 0 and known.rest > 0:
-        q = _quantile(rest, rest**2 / freedom(new), n, level)
+        q = _quantile(rest, rest**2 / freedom(new), n, level, new.q)
     return AlarmLimits(t2, q, level, n, "from laws of normal rows")
 
 
-def _quantile(first: float, second: float, n: float, level: float) -> float:
+def _quantile(first: float, second: float, n: float, level: float, values: Array) -> float:
     """Return the quantile of Σw_jχ²_j with Σw and Σw² given, variances known from n rows."""
     h = first**2 / second
-    return float(first * special.fdtri(h, h * max(n - 1, 1), level))
+    d = tail(values, h)
+    if d > h * max(n - 1, 1):
+        return float(first * special.fdtri(h, h * max(n - 1, 1), level))
+    return float(first * (d - 2) / d * special.fdtri(h, d, level))
+
+
+def tail(values: Array, h: float) -> float:
+    """Return d for which the quartiles of F(h, d) are as far apart as those of `values`.
+
+    Few rows far off do not move quartiles. Rows with normal tails give a large d.
+    """
+    low, high = np.quantile(values, [0.25, 0.75])
+    if not low > 0:
+        return _NORMAL
+    apart = math.log(high / low)
+    least, most = math.log(_HEAVIEST), math.log(_NORMAL)
+    for _ in range(40):
+        middle = (least + most) / 2
+        d = math.exp(middle)
+        ratio = special.fdtri(h, d, 0.75) / special.fdtri(h, d, 0.25)
+        least, most = (middle, most) if math.log(ratio) > apart else (least, middle)
+    return math.exp(most)
