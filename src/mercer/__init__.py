@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         save,
     )
     from mercer.sources import scan
-    from mercer.studies import how_many, tune
+    from mercer.studies import health, how_many, tune
 
 __version__ = "0.1.0"
 
@@ -43,6 +43,7 @@ __all__ = [
     "__version__",
     "errors",
     "export_onnx",
+    "health",
     "how_many",
     "load",
     "multiple_imputation",
@@ -64,6 +65,7 @@ _HOME = {
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
     "export_onnx": "mercer.estimators",
+    "health": "mercer.studies",
     "how_many": "mercer.studies",
     "load": "mercer.estimators",
     "multiple_imputation": "mercer.estimators",

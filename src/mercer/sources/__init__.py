@@ -2,6 +2,7 @@
 
 from mercer.sources._array_blocks import ArrayBlocks
 from mercer.sources._base import Source
+from mercer.sources._beside import FileColumns, Held, open_columns, other_columns, schema_of
 from mercer.sources._blocks import BlockSource, MissingCellError, bad_cell, bad_cell_error
 from mercer.sources._in_memory import DenseSource, SparseSource, in_memory
 from mercer.sources._like import like_given
@@ -14,6 +15,8 @@ __all__ = [
     "ArrayBlocks",
     "BlockSource",
     "DenseSource",
+    "FileColumns",
+    "Held",
     "MappedSource",
     "MissingCellError",
     "PartBlocks",
@@ -30,6 +33,9 @@ __all__ = [
     "is_spread",
     "like_given",
     "missing_counts",
+    "open_columns",
+    "other_columns",
     "refuse_infinite",
     "scan",
+    "schema_of",
 ]

@@ -27,11 +27,17 @@ def open_parquet(path: Path, *, columns: Any = None, drop: Any = None) -> "Parqu
         Columns to use, or not to use; None uses all that hold numbers.
     """
     path = Path(path)
+    parts = open_parts(path)
+    label = path.name if len(parts) == 1 else f"{path.name} ({len(parts)} files)"
+    return ParquetSource(parts, label, columns, drop)
+
+
+def open_parts(path: Path) -> list[Part]:
+    """Return the files meant, which have the same columns in the same order."""
     parts = [open_part(file) for file in _files(path)]
     for part in parts[1:]:
         _check_same(parts[0], part)
-    label = path.name if len(parts) == 1 else f"{path.name} ({len(parts)} files)"
-    return ParquetSource(parts, label, columns, drop)
+    return parts
 
 
 def _files(path: Path) -> list[Path]:

@@ -106,6 +106,12 @@ def is_spread(data: Any) -> bool:
 
 
 def _scan_path(path: Path, options: dict[str, Any]) -> Source:
+    module, function = opener_of(path)
+    return _opened(getattr(_module(module), function), path, options)  # type: ignore[no-any-return]
+
+
+def opener_of(path: Path) -> tuple[str, str]:
+    """Return who opens a file: module of this room and function; others are refused."""
     kind = kind_of(path)
     if kind in _RUNNABLE:
         raise InputError(
@@ -140,12 +146,20 @@ def _scan_path(path: Path, options: dict[str, Any]) -> Source:
             got=path.name,
             fix=f"use one of {', '.join(sorted(_OPENERS))}",
         )
-    module, function = _OPENERS[kind]
-    return _opened(getattr(_module(module), function), path, options)  # type: ignore[no-any-return]
+    return _OPENERS[kind]
 
 
 def _opened(opener: Callable[..., Any], data: Any, options: dict[str, Any]) -> Any:
     """Call an opener; options that it does not know are refused by name."""
+    refuse_unknown(opener, options)
+    source = opener(data, **options)
+    if isinstance(source, BlockSource):
+        source.hold_files()
+    return source
+
+
+def refuse_unknown(opener: Callable[..., Any], options: dict[str, Any]) -> None:
+    """Refuse options that an opener does not know, by name."""
     known = list(inspect.signature(opener).parameters)[1:]
     for name in options:
         if name not in known:
@@ -155,10 +169,6 @@ def _opened(opener: Callable[..., Any], data: Any, options: dict[str, Any]) -> A
                 got=f"{name}={options[name]!r}; there are {', '.join(known) or 'none'}",
                 fix=f"did you mean {near[0]!r}?" if near else "leave it out",
             )
-    source = opener(data, **options)
-    if isinstance(source, BlockSource):
-        source.hold_files()
-    return source
 
 
 def _shown(path: Path) -> str:
