@@ -90,7 +90,7 @@ class Cloud:
         data |= {f"colour-{i}": packed(c.at[order]) for i, c in enumerate(self.colours)}
         if self.rows is not None:
             data["cloud-rows"] = packed(np.asarray(self.rows, np.uint32)[order])
-        named = self.row_names is not None and len(self.row_names) <= _NAMED
+        names = self.row_names if self.row_names is not None else ()
         about = {
             "n": n,
             "components": [
@@ -99,7 +99,7 @@ class Cloud:
             ],
             "colours": [_described(colour) for colour in self.colours],
             "rows": self.rows is not None,
-            "names": [str(name) for name in self.row_names or ()] if named else None,
+            "names": [str(name) for name in names] if 0 < len(names) <= _NAMED else None,
         }
         return about, data
 

@@ -23,7 +23,7 @@ def findings_of(seen: Seen) -> tuple[Finding, ...]:
         np.asarray(seen.Z, np.float64),
         values[:shown],
         names=seen.names,
-        row_names=seen.at + 1 if names is None else names,
+        row_names=seen.at if names is None else names,
         groups=_groups(seen),
         inseparable=tuple(seen.wide.certificate_.groups),
         following=float(values[shown]) if shown < len(values) else 0.0,

@@ -80,7 +80,7 @@ class Seen:
 
     def row_name(self, row: int) -> str:
         """Return what a row is called."""
-        return f"row {row + 1}" if self.row_names is None else str(self.row_names[row])
+        return f"row {row}" if self.row_names is None else str(self.row_names[row])
 
 
 def seen_from(
