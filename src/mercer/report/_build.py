@@ -10,6 +10,7 @@ from mercer.arrays import Array
 from mercer.report._cloud import Cloud, Colour, category_colour, number_colour, one_colour
 from mercer.report._components import components_section
 from mercer.report._condition import condition_section, findings_of
+from mercer.report._kernel import kernel_page
 from mercer.report._method import method_section
 from mercer.report._parts import MapView, Page, Part, Section, Table
 from mercer.report._reconstruction import reconstruction_section
@@ -38,13 +39,14 @@ def report(
     seconds: Mapping[str, float] | None = None,
     said: Sequence[str] = (),
     columns: Table | None = None,
+    tuning: Any = None,
     more: Sequence[Section] = (),
 ) -> Report:
     """Return the page of a fitted model and its rows.
 
     Parameters
     ----------
-    model : PCA or RobustPCA
+    model : PCA, RobustPCA or KernelPCA
         Fitted.
     X : array, frame, path or source of shape (n, p)
         The rows of the fit.
@@ -66,10 +68,30 @@ def report(
         What was assumed of the data, a line each.
     columns : Table or None
         Every column of the file with its role.
+    tuning : Tuning or None
+        What `mercer.tune` returned, for kernel PCA.
     more : sequence of Section
         Further sections, before the last one.
     """
     began = time.perf_counter()
+    if hasattr(model, "eigenvalues_"):
+        last = [
+            condition_section((), said, columns),
+            *more,
+            method_section(model, data=data, seconds=seconds or {}, command=command),
+        ]
+        named = {name: _colour(name, values, None) for name, values in (colours or {}).items()}
+        return Report(
+            kernel_page(
+                model,
+                X,
+                title=title or f"Kernel PCA of {model.n_samples_:,} rows",
+                colours=[*named.values(), one_colour(int(model.n_samples_))],
+                row_names=row_names,
+                tuning=tuning,
+                last=last,
+            )
+        )
     given = {"choice": choice, "row_names": row_names, "colours": colours}
     seen = seen_from(model, X, sample_weight=sample_weight, **given)
     extremes, findings = extremes_of(seen), findings_of(seen)
@@ -138,9 +160,9 @@ def _colours(seen: Seen) -> list[Colour]:
     return [*made, one_colour(len(seen.at))]
 
 
-def _colour(name: str, values: Any, at: Array) -> Colour:
+def _colour(name: str, values: Any, at: Array | None) -> Colour:
     column = np.asarray(values)
-    column = column if len(column) == len(at) else column[at]
+    column = column if at is None else column[at]
     if column.dtype.kind in "fiu" and len(np.unique(column)) > 12:
         return number_colour(name, column)
     return category_colour(name, column.astype(str).tolist())

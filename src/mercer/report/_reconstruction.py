@@ -8,11 +8,11 @@ from mercer.arrays import Array
 from mercer.plots import Axes, Line, Panel, Points, group_style
 from mercer.report._parts import Images, Part, Picture, Section, Steps
 from mercer.report._seen import Seen
+from mercer.report._shapes import image_shape, is_curve
 from mercer.report._words import listed, percent
 
 _PICTURES = 6
 _STEPS = 13
-_ROUGH = 0.5  # neighbours in a picture or a curve differ by less than this share of strangers
 
 
 def reconstruction_section(seen: Seen) -> Section:
@@ -26,9 +26,12 @@ def reconstruction_section(seen: Seen) -> Section:
         f"variance is not rebuilt. Worst rebuilt: {listed(worst)}.",
     )
     parts: list[Part] = [Picture(_curve(left))]
-    shape = image_shape(seen)
-    if shape is not None:
-        parts += _pictures(seen, *shape)
+    if not seen.standardised:
+        shape = image_shape(seen.held)
+        if shape is not None:
+            parts += _pictures(seen, *shape)
+        elif is_curve(seen.held):
+            parts += _curves(seen)
     return Section("rebuilt", "Reconstruction", words, tuple(parts))
 
 
@@ -54,27 +57,6 @@ def _curve(left: Array) -> Panel:
         y_range=(0.0, max(100.0 * float(left[0]), 1.0) * 1.1),
     )
     return Panel(axes, marks, height=320.0)
-
-
-def image_shape(seen: Seen) -> tuple[int, int] | None:
-    """Return (height, width) where the columns are the pixels of a square picture, else None.
-
-    Told by the numbers: neighbours across and down are much more alike than columns far apart.
-    """
-    p = len(seen.names)
-    side = math.isqrt(p)
-    if side * side != p or side < 6 or len(seen.held) < 10 or seen.standardised:
-        return None
-    cells = seen.held.reshape(-1, side, side)
-    apart = [
-        float(np.mean((cells[:, :, 1:] - cells[:, :, :-1]) ** 2)),
-        float(np.mean((cells[:, 1:] - cells[:, :-1]) ** 2)),
-    ]
-    strangers = 2 * float(np.mean((cells - cells.mean(axis=(1, 2), keepdims=True)) ** 2))
-    alike = max(apart) < _ROUGH * strangers
-    # A smooth curve cut into lines is smooth across too: its lines then follow each other.
-    follows = float(np.mean((cells[:, 1:, 0] - cells[:, :-1, -1]) ** 2))
-    return (side, side) if alike and not follows < 0.5 * apart[1] else None
 
 
 def _pictures(seen: Seen, height: int, width: int) -> list[Part]:
@@ -110,6 +92,40 @@ def _pictures(seen: Seen, height: int, width: int) -> list[Part]:
             note="The mean picture, moved along the first component.",
         ),
     ]  # fmt: skip
+
+
+def _curves(seen: Seen) -> list[Part]:
+    """Return the first axes as curves, and the mean curve moved along the first."""
+    wide = seen.wide
+    count = min(3, len(wide.components_))
+    axes = np.asarray(wide.components_[:count], np.float64)
+    lines = tuple(_line(row, group_style(a)[0]) for a, row in enumerate(axes))
+    legend = tuple((f"PC{a + 1}", *group_style(a)) for a in range(count))
+    moved = 2 * math.sqrt(float(wide.explained_variance_[0])) * axes[0]
+    colour = group_style(0)[0]
+    along = (
+        _line(wide.mean_ - moved, colour, dashed=True),
+        _line(wide.mean_, group_style(10)[0]),
+        _line(wide.mean_ + moved, colour),
+    )
+    words = "Solid and dashed: the mean curve moved two standard deviations up and down PC1."
+    first = Axes("Axes as curves", legend=legend, x_label="column", x_ticks=_ticks(seen))
+    second = Axes("Along PC1", x_label="column", x_ticks=_ticks(seen))
+    return [
+        Picture(Panel(first, lines, 520.0, 340.0)),
+        Picture(Panel(second, along, 520.0, 340.0), words),
+    ]
+
+
+def _line(values: Array, colour: str, *, dashed: bool = False) -> Line:
+    at = tuple(float(j) for j in range(len(values)))
+    return Line(at, tuple(map(float, values)), colour, dashed=dashed, width=1.6)
+
+
+def _ticks(seen: Seen) -> tuple[tuple[float, str], ...]:
+    """Return five columns along the curve, by name."""
+    places = np.linspace(0, len(seen.names) - 1, 5).round().astype(int)
+    return tuple((float(j), seen.names[j]) for j in places)
 
 
 def _range(seen: Seen) -> tuple[float, float]:
