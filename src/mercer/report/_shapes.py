@@ -61,4 +61,4 @@ def _by_chance(table: Array) -> float:
     """Return the mean correlation of two columns taken by chance."""
     p = table.shape[1]
     whole, own = float(np.mean(np.sum(table, axis=1) ** 2)), float(np.mean(table**2)) * p
-    return (whole - own) / (p * (p - 1))
+    return float((whole - own) / (p * (p - 1)))
