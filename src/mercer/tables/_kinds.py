@@ -69,7 +69,8 @@ class Facts:
     @property
     def constant(self) -> bool:
         """Whether it holds one number alone."""
-        return self.is_number and self.low == self.high
+        known = self.is_number and self.low is not None and not self.infinite
+        return known and self.low == self.high
 
 
 def number_facts(

@@ -20,6 +20,7 @@ _VARIABLES = re.compile(
     r"([ _.]?(ids?|names?|symbols?))?",
     re.IGNORECASE,
 )
+_REAL = 1000  # values that a column of real numbers may have, at least
 _BY_CHANCE = 100  # ways to fill a row, per row, below which equal rows are no wonder
 
 
@@ -130,7 +131,8 @@ def _repeated(columns: Sequence[Column], rows: int, count: int) -> list[str]:
     ways = 1.0
     for column in columns:
         if column.role == "active" and column.kind in ("number", "integer", "flag"):
-            ways *= rows if column.kind == "number" else max(1, column.distinct or 1)
+            real = column.kind == "number"
+            ways *= max(rows, _REAL) if real else max(1, column.distinct or 1)
         if ways > _BY_CHANCE * rows:
             return [f"{_rows(count)} with the same numbers as an earlier one"]
     return []
