@@ -23,6 +23,7 @@ PUBLIC = [
     "__version__",
     "errors",
     "export_onnx",
+    "health",
     "how_many",
     "load",
     "multiple_imputation",

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.plots import Bars, Line, Text, figure, scree
+from mercer.plots import Bars, Text, Whiskers, figure, scree
 
 values = np.array([6.0, 3.0, 1.0])
 
@@ -21,8 +21,8 @@ def test_bars_are_shares_of_the_total_and_whiskers_the_certified_interval():
     marks = panel().marks
     bars = next(m for m in marks if isinstance(m, Bars))
     assert bars.length == pytest.approx((60, 30, 10))
-    whiskers = [m.y for m in marks if isinstance(m, Line) and not m.dashed]
-    assert np.allclose(whiskers, [(55, 65), (25, 35), (5, 15)])
+    whiskers = next(m for m in marks if isinstance(m, Whiskers))
+    assert np.allclose([whiskers.lower, whiskers.upper], [(55, 25, 5), (65, 35, 15)])
 
 
 def test_dashed_lines_stand_where_half_and_nine_tenths_are_reached():

@@ -25,6 +25,9 @@ def _many(*names: str, help: str) -> Callable[[Command], Command]:
     return click.option(*names, multiple=True, metavar="COLS", help=help)
 
 
+# The table: a file, or - for stdin. What it is called is completed by the shell.
+data_argument = click.argument("data", type=click.Path())
+
 # Which columns are what, and how the file is read: look, plan, fit, tune.
 data_options = _together(
     _many("--columns", help="Analyse these: names, patterns (q*), places (3, 5-9)."),

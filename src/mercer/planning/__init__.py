@@ -1,6 +1,7 @@
 """Which path is taken, what it will cost, and why the others were not. Touches no array."""
 
 from mercer.planning._cost import Machine
+from mercer.planning._kernel_choice import shuffled_rows
 from mercer.planning._kernel_paths import (
     columns_beyond,
     few_walks,
@@ -23,6 +24,7 @@ __all__ = [
     "few_walks",
     "plan",
     "sampled_rows",
+    "shuffled_rows",
     "sketch_path",
     "start_landmarks",
 ]

@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import InputError, MissingExtraError, NotSupportedError
 from mercer.sources._cells import Cells, check_twins, stored_types
 from mercer.sources._files import fingerprint_of
 from mercer.sources._tables import TableSource, readable, spread
@@ -33,12 +33,17 @@ def open_arrow(path: Path, *, columns: Any = None, drop: Any = None) -> TableSou
     except ImportError:
         if framed:
             return PolarsArrowSource(path, columns, drop)
-        raise NotSupportedError(
-            "Arrow's stream format is read by pyarrow, which is not installed",
-            got=path.name,
-            fix="pip install pyarrow, or write Arrow's file format or Parquet",
-        ) from None
+        raise no_stream(path) from None
     return ArrowSource(path, framed, pyarrow, columns, drop)
+
+
+def no_stream(path: Path) -> MissingExtraError:
+    """Return the error of a stream that nobody here can read."""
+    return MissingExtraError(
+        "Arrow's stream format is read by pyarrow, which is not installed",
+        got=path.name,
+        fix="pip install pyarrow, or write Arrow's file format or Parquet",
+    )
 
 
 def empty_table(path: Path, framed: bool, pyarrow: Any) -> Any:

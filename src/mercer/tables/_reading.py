@@ -1,0 +1,117 @@
+"""Reading a table: its numbers, its other columns, and the rows held where they are few."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import DataWarning
+from mercer.sources import (
+    BlockSource,
+    KeptColumns,
+    bad_cell_error,
+    fingerprint_of,
+    open_columns,
+    other_columns,
+    scan,
+)
+
+HELD = 256e6  # bytes of rows up to which they are held in memory
+_BLOCK = 1 << 23  # bytes that are read in one go
+
+
+def opened(path: Any, names: Sequence[str], reading: Mapping[str, Any]) -> BlockSource:
+    """Return the source of these columns of numbers, in this order.
+
+    Columns that are left out are not warned of: whoever looked at the table says so.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        if not open_columns(path, **reading).chooses:
+            # Columns are numbers alike: all of them are read faster than a choice.
+            source = _scanned(path, reading)
+            at = {name: i for i, name in enumerate(names_of(source))}
+            if list(at) == list(names):
+                return source
+            if source.nnz is not None and set(names) <= set(at):
+                return KeptColumns(source, [at[name] for name in names])
+        return _scanned(path, {**reading, "columns": list(names)})
+
+
+def _scanned(path: Any, options: Mapping[str, Any]) -> BlockSource:
+    source = scan(Path(path), **options)
+    assert isinstance(source, BlockSource)  # a path is always read block by block
+    return source
+
+
+def names_of(source: BlockSource) -> tuple[str, ...]:
+    """Return the names of the columns; their places, from "0" on, where they have none."""
+    return source.names or tuple(map(str, range(source.shape[1])))
+
+
+def other_rows(
+    path: Any,
+    names: Sequence[str],
+    rows: int,
+    reading: Mapping[str, Any],
+    *,
+    as_written: bool = False,
+) -> Iterator[Any]:
+    """Yield polars frames of columns that need not be numbers, of `rows` rows each.
+
+    Warnings about the data are left to those who read its numbers.
+    """
+    frames = other_columns(
+        Path(path), list(names), rows=rows, reading=reading, as_written=as_written
+    )
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            frame = next(frames, None)
+        if frame is None:
+            return
+        yield frame
+
+
+def held_rows(source: BlockSource, most: float | None = None) -> Array | None:
+    """Return all rows (n, p) as floats, or None where they take more than `most` bytes.
+
+    An infinite cell is refused by the place where it stands in the file.
+    """
+    n, p = source.shape
+    most = HELD if most is None else most
+    if source.nnz is not None or 8 * n * p > most:
+        return None
+    rows, parts, count = max(1, _BLOCK // (8 * p)), list[Array](), 0
+    for block in source.blocks(rows):
+        if block.dtype.kind == "f" and np.isinf(block).any():
+            row, column = (int(i) for i in np.argwhere(np.isinf(block))[0])
+            raise bad_cell_error(source.place(count + row, column), float(block[row, column]))
+        parts.append(block.astype(source.products, copy=False))
+        count += len(block)
+        if 8 * count * p > most:
+            return None
+    return np.concatenate(parts) if parts else np.empty((0, p))
+
+
+def as_frame(rows: Array, names: Sequence[str]) -> Any:
+    """Return rows (n, p) as a polars frame."""
+    import polars as pl
+
+    return pl.DataFrame(rows, schema=list(names), orient="row")
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a file, or of all files of a folder."""
+    if path.is_file():
+        return path.stat().st_size
+    inside = path.rglob("*") if path.is_dir() else path.parent.glob(path.name)
+    return sum(part.stat().st_size for part in inside if part.is_file())
+
+
+def print_of(path: Path) -> str:
+    """Return a text that changes when the file does."""
+    return fingerprint_of([path] if path.exists() else sorted(path.parent.glob(path.name)))
