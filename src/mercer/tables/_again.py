@@ -53,7 +53,7 @@ def prepared_again(
         from mercer.tables._transposed import transposed_again
 
         return transposed_again(path, recipe, kinds, missing, memory)
-    table = wide(path, recipe, stop=rows, rows=None)
+    table = wide(path, recipe, stop=rows, rows=None, memory=memory)
     gaps = gaps_of(
         table.source if table.held is None else table.held,
         sum(map(len, recipe.levels.values())),

@@ -13,7 +13,7 @@ _ROWS = 4096  # looked at in one go
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Gaps:
     """What is missing in n rows of p columns.
 

@@ -17,7 +17,7 @@ _FILLING = {"em": "iterative PCA", "ppca": "the likeliest Gaussian"}
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Settled:
     """What was settled.
 

@@ -23,7 +23,7 @@ _ROWS = 1 << 15  # read in one go
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Prepared:
     """Rows that can be fitted or projected.
 
@@ -126,8 +126,8 @@ def prepared(
     fills : bool or collection of {"em", "ppca"}
         Whether, or in which ways, the method can fill missing cells.
     memory : float or None
-        Bytes that may be taken where the whole table must be held, as for a transposed one;
-        None for 80 % of what is free.
+        Bytes that may be taken; None for 80 % of what is free. Rows are held where they take
+        less than 256 MB and a quarter of it; a transposed table must be held whole.
     """
     from mercer.tables._transposed import prepared_transposed
 
@@ -135,17 +135,17 @@ def prepared(
         warnings.simplefilter("ignore", DataWarning)  # `look` has noted them
         if seen.asked.transpose:
             return prepared_transposed(seen, fills, memory)
-        return _prepared(seen, fills)
+        return _prepared(seen, fills, memory)
 
 
-def _prepared(seen: Look, fills: bool | Collection[str]) -> Prepared:
+def _prepared(seen: Look, fills: bool | Collection[str], memory: float | None) -> Prepared:
     asked = seen.asked
     recipe, said = chosen(seen)
-    table = wide(seen.path, recipe, stop=asked.rows, rows=seen.rows)
+    table = wide(seen.path, recipe, stop=asked.rows, rows=seen.rows, memory=memory)
     gaps = _gaps(table, seen)
     found = settled(asked.missing, gaps, recipe.names, seen.label, fills)
     if len(found.without):
-        table = _narrowed(table, found.without, seen)
+        table = _narrowed(table, found.without, seen, memory)
     numbers, spread = table.recipe.numbers, {c.name: c.deviation for c in seen.columns}
     made = bool(table.recipe.dates or table.recipe.levels)
     divided, line = standardized(
@@ -192,11 +192,12 @@ def _gaps(table: Wide, seen: Look) -> Gaps:
     return known_gaps(table.source.shape[0], counts, encoded)
 
 
-def _narrowed(table: Wide, without: Array, seen: Look) -> Wide:
+def _narrowed(table: Wide, without: Array, seen: Look, memory: float | None) -> Wide:
     gone = {table.recipe.names[i] for i in without}
     recipe = narrower(table.recipe, gone)
     if table.held is None:
-        return wide(seen.path, recipe, stop=seen.asked.rows, rows=seen.rows)
+        stop, rows = seen.asked.rows, seen.rows
+        return wide(seen.path, recipe, stop=stop, rows=rows, memory=memory)
     return dataclasses.replace(
         table, recipe=recipe, held=np.delete(table.held, without, axis=1)
     )
