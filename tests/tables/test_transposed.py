@@ -141,3 +141,12 @@ def test_only_the_first_variables(tmp_path):
     made = prepared(look(path, Asked(transpose=True, rows=4)))
     assert made.recipe.names == tuple(GENES[:4])
     assert made.shape == (7, 4)
+
+
+@pytest.mark.parametrize("option", [{"categorical": "encode"}, {"dates": "number"}])
+def test_text_and_dates_cannot_be_rows(tmp_path, option):
+    days = pl.Series([f"2020-01-{i // 2 + 1:02}" for i in range(12)])
+    frame = genes().with_columns(kind=pl.Series(["a", "b"] * 6), when=days)
+    path = written(frame, tmp_path / "a.csv")
+    with pytest.raises(InputError, match=f"--{next(iter(option))}.*--transpose"):
+        prepared(look(path, Asked(transpose=True, **option)))

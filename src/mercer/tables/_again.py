@@ -53,13 +53,13 @@ def prepared_again(
         from mercer.tables._transposed import transposed_again
 
         return transposed_again(path, recipe, kinds, missing, memory)
-    table = wide(path, recipe, stop=rows, rows=None)
+    table = wide(path, recipe, stop=rows, rows=None, memory=memory)
     gaps = gaps_of(
         table.source if table.held is None else table.held,
-        sum(map(len, recipe.levels.values())),
+        recipe.levels,
     )
     if gaps.total and missing == "raise":
-        raise refuse_missing(gaps, recipe.names, label, _first(table, gaps))
+        raise refuse_missing(gaps, recipe.columns, label, _first(table, gaps))
     said = [*_said_made(table.made), *said_left(gaps, label)]
     named = recipe.id if recipe.id in kinds else None
     if recipe.id is not None and named is None:

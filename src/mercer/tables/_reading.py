@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
-from mercer.errors import DataWarning
+from mercer.arrays import Array, available_bytes
+from mercer.errors import DataWarning, InputError
 from mercer.sources import (
     BlockSource,
     KeptColumns,
@@ -20,6 +20,8 @@ from mercer.sources import (
 )
 
 HELD = 256e6  # bytes of rows up to which they are held in memory
+_COPIES = 4  # of rows that are held: as read, without some, as a frame, in the fit
+_ALLOWED = 0.8  # of the memory that is free
 _BLOCK = 1 << 23  # bytes that are read in one go
 
 
@@ -76,25 +78,52 @@ def other_rows(
         yield frame
 
 
-def held_rows(source: BlockSource, most: float | None = None) -> Array | None:
+def allowed_bytes(memory: float | None) -> float:
+    """Return the memory that may be taken: as the user says, else 80 % of what is free."""
+    return _ALLOWED * available_bytes() if memory is None else memory
+
+
+def held_rows(
+    source: BlockSource, most: float | None = None, *, memory: float | None = None
+) -> Array | None:
     """Return all rows (n, p) as floats, or None where they take more than `most` bytes.
 
     An infinite cell is refused by the place where it stands in the file.
+
+    Parameters
+    ----------
+    source : BlockSource
+        The rows.
+    most : float or None
+        None for 256 MB, or a quarter of the memory allowed where that is less.
+    memory : float or None
+        See `allowed_bytes`.
     """
     n, p = source.shape
-    most = HELD if most is None else most
+    most = min(HELD, allowed_bytes(memory) / _COPIES) if most is None else most
     if source.nnz is not None or 8 * n * p > most:
         return None
-    rows, parts, count = max(1, _BLOCK // (8 * p)), list[Array](), 0
-    for block in source.blocks(rows):
+    # Of rows that are counted one copy is enough; others are put together at the end.
+    whole = np.empty((n if source.counted else 0, p), source.products)
+    parts, counted, count = [whole], source.counted, 0
+    for block in source.blocks(max(1, _BLOCK // (8 * p))):
         if block.dtype.kind == "f" and np.isinf(block).any():
             row, column = (int(i) for i in np.argwhere(np.isinf(block))[0])
             raise bad_cell_error(source.place(count + row, column), float(block[row, column]))
-        parts.append(block.astype(source.products, copy=False))
-        count += len(block)
+        start, count = count, count + len(block)
         if 8 * count * p > most:
             return None
-    return np.concatenate(parts) if parts else np.empty((0, p))
+        if not counted:
+            parts.append(block.astype(source.products))
+        elif count <= n:
+            whole[start:count] = block
+    if counted and count != n:
+        raise InputError(
+            "the file has changed since it was looked at",
+            got=f"{source.label}: {count:,} rows, and {n:,} before",
+            fix="let nothing write to it meanwhile",
+        )
+    return whole if counted else np.concatenate(parts)
 
 
 def as_frame(rows: Array, names: Sequence[str]) -> Any:
