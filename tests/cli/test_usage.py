@@ -61,3 +61,7 @@ def test_errors_of_click_say_what_and_what_to_do(words, what, fix):
 def test_a_long_command_line_is_cut():
     error = from_click(click.UsageError("No."), ["x" * 500])
     assert len(error.got) < 120
+
+
+def test_an_error_without_a_context_points_to_the_command():
+    assert from_click(click.UsageError("No."), ["fit", "x.csv"]).fix == "see mercer fit --help"
