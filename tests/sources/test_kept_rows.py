@@ -75,7 +75,10 @@ def test_a_changed_file_is_refused(tmp_path):
 def test_the_print_tells_which_rows_are_left_out():
     inner = Pieces(X)
     marks = [inner.fingerprint()]
-    marks += [KeptRows(inner, out, stop).fingerprint() for out, stop in [((1,), None), ((2,), None), ((), 9)]]
+    marks += [
+        KeptRows(inner, out, stop).fingerprint()
+        for out, stop in [((1,), None), ((2,), None), ((), 9)]
+    ]
     assert len(set(marks)) == 4
     assert KeptRows(inner, (1,)).fingerprint() == marks[1]
 

@@ -26,7 +26,10 @@ def test_blocks_are_side_by_side(length, pieces):
 
 
 def test_types_join():
-    short = [Pieces(X.astype(np.float32), names=NAMES[0]), Pieces(Y.astype(np.float32), names=NAMES[1])]
+    short = [
+        Pieces(X.astype(np.float32), names=NAMES[0]),
+        Pieces(Y.astype(np.float32), names=NAMES[1]),
+    ]
     assert Widened(short).dtype == np.float32
     mixed = Widened([Pieces(X.astype(np.int8), names=NAMES[0]), short[1]])
     assert mixed.dtype == np.float64

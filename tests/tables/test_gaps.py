@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from pieces import Pieces
 
-from mercer.tables._gaps import gaps_of, no_gaps
+from mercer.tables._gaps import gaps_of, known_gaps
 
 NAN = np.nan
 X = np.array([[1, 2, NAN], [NAN, NAN, NAN], [4, 5, 6], [NAN, 8, NAN], [NAN, NAN, NAN]])
 
 
-@pytest.mark.parametrize("rows", [X, Pieces(X, 2), X.astype(np.float32)], ids=["held", "read", "short"])
+@pytest.mark.parametrize(
+    "rows", [X, Pieces(X, 2), X.astype(np.float32)], ids=["held", "read", "short"]
+)
 def test_counts_and_rows(rows):
     gaps = gaps_of(rows)
     assert gaps.rows == 5
@@ -25,6 +28,7 @@ def test_a_category_makes_a_row_that_is_not_empty():
     gaps = gaps_of(np.hstack([X, codes]), encoded=2)
     assert gaps.empty.tolist() == [4]
     assert gaps.counts.tolist() == [2, 1, 3, 0, 0]
+    assert gaps.cells == 4 * 3
     assert gaps_of(codes, encoded=2).empty.tolist() == [2, 3, 4]
 
 
@@ -45,4 +49,12 @@ def test_many_rows_in_many_blocks():
 
 
 def test_what_others_counted():
-    assert (no_gaps(7, [1, 2]).total, no_gaps(7, [1, 2]).cells) == (3, 14)
+    assert (known_gaps(7, [1, 2]).total, known_gaps(7, [1, 2]).cells) == (3, 14)
+
+
+def test_sparse_rows_hold_zeros():
+    rows = np.array([[1, 0, NAN], [NAN, NAN, NAN], [0, 0, 0], [0, NAN, 5]])
+    gaps = gaps_of(Pieces(scipy.sparse.csr_array(rows), 3))
+    assert (gaps.rows, gaps.counts.tolist()) == (4, [0, 1, 1])
+    assert (gaps.empty.tolist(), gaps.some.tolist()) == ([1], [0, 3])
+    assert gaps_of(Pieces(scipy.sparse.csr_array(np.eye(3)))).total == 0

@@ -26,7 +26,12 @@ EMPTY = table(empty=(3, 11))
 @pytest.mark.parametrize("asked", ["auto", "rows", "columns", "error"])
 def test_nothing_missing_nothing_said(asked):
     found = settled(asked, table(), NAMES, "t", True)
-    assert (found.missing, found.out.size, found.without.size, found.said) == ("raise", 0, 0, ())
+    assert (found.missing, found.out.size, found.without.size, found.said) == (
+        "raise",
+        0,
+        0,
+        (),
+    )
 
 
 def test_who_asks_for_em_gets_it_for_later_rows():
@@ -118,12 +123,14 @@ def test_something_must_be_left():
 
 
 def test_one_cell_and_tiny_shares_read_well():
-    assert settled("auto", table((0, 0)), NAMES, "t", True).said[0].startswith(
-        "1 of 200 cells is missing (0.5 %)"
+    assert (
+        settled("auto", table((0, 0)), NAMES, "t", True)
+        .said[0]
+        .startswith("1 of 200 cells is missing (0.5 %)")
     )
-    assert "(under 0.1 %)" in settled(
-        "auto", table((0, 0), rows=5000), NAMES, "t", True
-    ).said[0]
+    assert (
+        "(under 0.1 %)" in settled("auto", table((0, 0), rows=5000), NAMES, "t", True).said[0]
+    )
 
 
 def test_long_lists_are_cut():

@@ -7,7 +7,14 @@ import scipy.sparse
 from pieces import Pieces
 
 from mercer.errors import InputError
-from mercer.tables._reading import as_frame, fingerprint_of, held_rows, names_of, opened, size_of
+from mercer.tables._reading import (
+    as_frame,
+    held_rows,
+    names_of,
+    opened,
+    print_of,
+    size_of,
+)
 
 
 def test_columns_by_name_in_the_order_asked_for(tmp_path):
@@ -67,4 +74,13 @@ def test_size_and_print_of_files_and_folders(tmp_path):
     one = folder / "0.parquet"
     assert size_of(one) == one.stat().st_size
     assert size_of(folder) == size_of(folder / "*.parquet") > size_of(one)
-    assert len({fingerprint_of(p) for p in (one, folder, folder / "*.parquet")}) == 3
+    assert len({print_of(p) for p in (one, folder, folder / "*.parquet")}) == 3
+
+
+def test_sparse_columns_are_chosen_after_reading(tmp_path):
+    X = scipy.sparse.csr_array(np.array([[0, 1, 0, 2], [3, 0, 0, 0.0]]))
+    path = tmp_path / "a.npz"
+    scipy.sparse.save_npz(path, X)
+    block = next(opened(path, ("3", "0"), {}).blocks(9))
+    assert block.toarray().tolist() == [[2, 0], [0, 3]]
+    assert opened(path, ("0", "1", "2", "3"), {}).nnz == 3

@@ -30,7 +30,9 @@ def test_the_rule_of_ten(deviations, divided):
 
 
 def test_both_columns_are_named():
-    line = standardized("auto", ["depth", "mass", "flat"], [1.97479, 801.95, 0.0], made=False)[1]
+    line = standardized("auto", ["depth", "mass", "flat"], [1.97479, 801.95, 0.0], made=False)[
+        1
+    ]
     assert line == (
         "columns differ in scale: sd of mass 802, of depth 1.97: standardised"
         " (--standardize no to keep units)"
@@ -71,4 +73,9 @@ def test_wide_tables_are_cut_in_chunks(monkeypatch):
 
 
 def test_numbers_for_people():
-    assert [short(x) for x in (0.000123, 9999999, 2e7, 12)] == ["0.000123", "9,999,999", "2e+07", "12"]
+    assert [short(x) for x in (0.000123, 9999999, 2e7, 12)] == [
+        "0.000123",
+        "9,999,999",
+        "2e+07",
+        "12",
+    ]

@@ -33,7 +33,9 @@ def test_zeros_are_said_by_their_number_in_the_file(tmp_path):
     assert said == ["2 of 4 rows weigh 0 and do not count: rows 2, 4 (counted from 1)"]
 
 
-@pytest.mark.parametrize(("cell", "shown"), [(-1, "-1"), ("inf", "inf"), ("NA", "a missing cell")])
+@pytest.mark.parametrize(
+    ("cell", "shown"), [(-1, "-1"), ("inf", "inf"), ("NA", "a missing cell")]
+)
 def test_bad_cells_are_named_by_line(tmp_path, cell, shown):
     with pytest.raises(InputError, match="--weights") as caught:
         weights_of(written(tmp_path, [1, 2, cell, 4]), "w", {}, out=np.array([0]), stop=None)

@@ -1,33 +1,28 @@
 """Columns that stand beside the coordinates: the names of the rows, and colours."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.cli._names import NAME, ROW
+from mercer.tables import Prepared
 
-ROW = "row"  # the name of the column of row numbers, where the rows have no names
 _PIECE = 1 << 16  # rows that are read in one go
 
 
 class Beside:
     """Columns of a file that go with its rows, handed out in pieces of any length.
 
-    Without names of rows there is a column of their numbers, counted from 0 in the file.
+    Without names of rows there is a column of their numbers, counted from 1 in the file.
 
     Parameters
     ----------
-    path : path
-        The file.
-    id_ : str or None
-        The column that names the rows.
+    made : Prepared
+        The rows.
     others : sequence of str
-        Further columns.
-    reading : mapping
-        Options of `mercer.scan`.
-    kept : array of int or None
-        Which rows of the file are used; None for all.
+        Columns beside the one that names the rows.
     numbers : iterable of str
         Those of `others` that are numbers, which text files hold as text.
     taken : iterable of str
@@ -36,24 +31,33 @@ class Beside:
 
     def __init__(
         self,
-        path: Any,
-        id_: str | None = None,
+        made: Prepared,
         others: Sequence[str] = (),
         *,
-        reading: Mapping[str, Any] | None = None,
-        kept: Array | None = None,
         numbers: Iterable[str] = (),
         taken: Iterable[str] = (),
     ) -> None:
-        self.names = ([] if id_ is None else [id_]) + [n for n in others if n != id_]
-        self._numbered = id_ is None
-        self._kept, self._at = kept, 0
-        self._numbers = set(numbers)
-        self._frames = _frames(path, self.names, dict(reading or {}), kept)
+        self._made, self._numbers, self._at = made, set(numbers), 0
+        turned = made.row_names is not None
+        own = [] if made.id is None or turned else [made.id]
+        self.names = own + [name for name in others if name != made.id]
+        self._numbered = not own
+        self._frames = iter(made.beside(self.names, _PIECE) if self.names else ())
         self._held: Any = None
-        occupied = set(taken) | ({ROW} if id_ is None else set())
+        occupied = set(taken)
+        self._row = _free(NAME if turned else ROW, occupied if self._numbered else set())
         self._called = {name: _free(name, occupied) for name in self.names}
-        self._row = _free(ROW, set(taken))
+
+    @property
+    def id(self) -> str | None:
+        """What the column that names the rows is called in the frames, if there is one."""
+        if self._made.row_names is not None:
+            return self._row
+        return None if self._numbered else self._called[self.names[0]]
+
+    def called(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """Return columns of the file with what they are called in the frames."""
+        return [(name, self._called[name]) for name in names]
 
     def take(self, count: int) -> Any:
         """Return the columns of the next `count` rows as a polars frame."""
@@ -62,8 +66,7 @@ class Beside:
         start, self._at = self._at, self._at + count
         out = pl.DataFrame()
         if self._numbered:
-            rows = np.arange(start, start + count)
-            out = pl.DataFrame({self._row: rows if self._kept is None else self._kept[rows]})
+            out = pl.DataFrame({self._row: self._numbered_rows(start, count)})
         if self.names:
             found = self._next(count).rename(self._called)
             out = pl.concat([out, self._typed(found)], how="horizontal")
@@ -82,11 +85,16 @@ class Beside:
             start += count
         return pl.concat(parts) if parts else self.take(0)
 
+    def _numbered_rows(self, start: int, count: int) -> Any:
+        if self._made.row_names is not None:
+            return list(self._made.row_names[start : start + count])
+        return numbers_of(self._made, np.arange(start, start + count))
+
     def _next(self, count: int) -> Any:
         import polars as pl
 
         parts = [] if self._held is None else [self._held]
-        while sum(map(len, parts)) < count:
+        while not parts or sum(map(len, parts)) < count:
             parts.append(next(self._frames))
         whole = pl.concat(parts) if len(parts) > 1 else parts[0]
         self._held = whole[count:]
@@ -96,34 +104,18 @@ class Beside:
         """Return text that is numbers as numbers."""
         import polars as pl
 
-        for name, called in self._called.items():
-            if name in self._numbers and frame.schema[called] == pl.String:
-                frame = frame.with_columns(_numbers(frame[called]))
-        return frame
+        text = [
+            called
+            for name, called in self._called.items()
+            if name in self._numbers and frame.schema[called] == pl.String
+        ]
+        cells = (pl.col(name).str.strip_chars() for name in text)
+        return frame.with_columns(*(cell.cast(pl.Float64, strict=False) for cell in cells))
 
 
-def _numbers(series: Any) -> Any:
-    import polars as pl
-
-    return series.str.strip_chars().cast(pl.Float64, strict=False)
-
-
-def _frames(
-    path: Any, names: list[str], reading: dict[str, Any], kept: Array | None
-) -> Iterator[Any]:
-    """Yield the columns of the rows that are used."""
-    if not names:
-        return
-    from mercer.sources import other_columns
-
-    at = 0
-    for frame in other_columns(path, names, rows=_PIECE, reading=reading, as_written=True):
-        here = slice(None)
-        if kept is not None:
-            first, last = np.searchsorted(kept, [at, at + len(frame)])
-            here = kept[first:last] - at
-        at += len(frame)
-        yield frame[here]
+def numbers_of(made: Prepared, at: Array) -> Array:
+    """Return the numbers in the file, counted from 1, of rows by their place in the fit."""
+    return at + 1 if made.kept is None else np.asarray(made.kept)[at] + 1
 
 
 def _free(name: str, taken: set[str]) -> str:

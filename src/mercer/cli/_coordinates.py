@@ -13,11 +13,6 @@ from mercer.sources import BlockSource
 _ROWS = 1 << 16  # of a block for methods that only take rows in memory
 
 
-def axis_names(k: int) -> list[str]:
-    """Return what the axes of every method are called: PC1 to PCk."""
-    return [f"PC{i + 1}" for i in range(k)]
-
-
 def coordinates(model: Any, rows: Any) -> Iterator[Array]:
     """Yield the coordinates of rows in memory or in a file, block by block.
 

@@ -135,7 +135,7 @@ def _run_file(voice: Voice, name: str, folder: Path) -> None:
     model = built("pca", components="all")
     done = fitted(voice, ready(voice, str(file), asked, "pca", model))
     looked = judged(model, done.made)
-    labels = _labels(str(file), "species", model.n_samples_)
+    labels = np.asarray(done.made.labels("species"))
     data = Dataset(
         name, about, np.empty((0, 0)), labels, list(done.names), bool(done.made.standardize)
     )
@@ -147,12 +147,6 @@ def _run_file(voice: Voice, name: str, folder: Path) -> None:
     document = _findings.document(done, looked)
     document |= _document(name, model, done.seconds["fit"], paths)
     voice.result("\n".join(text), document)
-
-
-def _labels(file: str, column: str, count: int) -> Any:
-    from mercer.cli._beside import Beside
-
-    return np.asarray(Beside(file, column).take(count)[column].to_list(), dtype=str)
 
 
 def _refuse_there(path: Path) -> None:

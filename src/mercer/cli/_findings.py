@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.cli._coordinates import axis_names
+from mercer.cli._beside import numbers_of
 from mercer.cli._fitted import Fitted
 from mercer.cli._judged import LEVEL, Judged
+from mercer.cli._names import axis_names
 from mercer.cli._words import spectrum_table, what_was_found
 from mercer.diagnostics import loadings
 from mercer.plots import heaviest
@@ -36,7 +37,7 @@ def lines(done: Fitted, judged: Judged, ids: Any = None, sup: Any = None) -> lis
         ratio = model.explained_variance_ratio_
         table = spectrum_table(values, lower, upper, judged.sampling, ratio, rows=_ROWS)
         out += [*table, ""]
-    out += [_how_many(done), *_axes(done), *_outlying(model, judged, ids), *_sup(sup)]
+    out += [_how_many(done), *_axes(done), *_outlying(done, judged, ids), *_sup(sup)]
     return out
 
 
@@ -66,7 +67,7 @@ def document(done: Fitted, judged: Judged, ids: Any = None, sup: Any = None) -> 
             "reached": model.certificate_.reached,
         },
         "loadings": _loadings(done),
-        "outliers": _outliers(model, judged, ids),
+        "outliers": _outliers(done, judged, ids),
         "supplementary": sup,
         "roles": {
             role: done.seen.named(role)
@@ -155,8 +156,8 @@ def _loadings(done: Fitted) -> dict[str, dict[str, float]] | None:
     }
 
 
-def _outlying(model: Any, judged: Judged, ids: Any) -> list[str]:
-    said = _outliers(model, judged, ids)
+def _outlying(done: Fitted, judged: Judged, ids: Any) -> list[str]:
+    said = _outliers(done, judged, ids)
     if said is None:
         return []
     rows, count = said["rows"], said["count"]
@@ -164,7 +165,7 @@ def _outlying(model: Any, judged: Judged, ids: Any) -> list[str]:
     if not count:
         return [f"No row is above the limits of T² and Q{seen}."]
     shown = ", ".join(
-        f"{row['id'] if row['id'] is not None else row['row']} ({row['by']})" for row in rows
+        f"{row['row'] if row['id'] is None else row['id']} ({row['by']})" for row in rows
     )
     more = f" and {count - len(rows)} more" if count > len(rows) else ""
     named = "row" if count == 1 else "rows"
@@ -173,17 +174,18 @@ def _outlying(model: Any, judged: Judged, ids: Any) -> list[str]:
     return [f"{count} outlying {named}{seen}, above the {by}{usual}: {shown}{more}."]
 
 
-def _outliers(model: Any, judged: Judged, ids: Any) -> dict[str, Any] | None:
+def _outliers(done: Fitted, judged: Judged, ids: Any) -> dict[str, Any] | None:
     """Return the outlying rows: those of the robust method itself, or by T² and Q."""
-    if getattr(model, "outliers_", None) is not None:
-        return _robust(model, ids)
+    if getattr(done.model, "outliers_", None) is not None:
+        return _robust(done, ids)
     found = judged.found
     if found is None:
         return None
     flagged = found.flagged
+    numbers = numbers_of(done.made, judged.at)
     rows = [
         {
-            "row": int(judged.at[i]),
+            "row": int(numbers[i]),
             "id": None if ids is None else ids[i],
             "t2": float(found.t2[i]),
             "q": float(found.q[i]),
@@ -202,7 +204,8 @@ def _outliers(model: Any, judged: Judged, ids: Any) -> dict[str, Any] | None:
     }
 
 
-def _robust(model: Any, ids: Any) -> dict[str, Any]:
+def _robust(done: Fitted, ids: Any) -> dict[str, Any]:
+    model = done.model
     far = np.maximum(
         model.score_distance_ / model.score_cutoff_,
         model.orthogonal_distance_ / (model.orthogonal_cutoff_ or 1.0),
@@ -210,7 +213,7 @@ def _robust(model: Any, ids: Any) -> dict[str, Any]:
     order = model.outliers_[np.argsort(-far[model.outliers_], kind="stable")]
     rows = [
         {
-            "row": int(i),
+            "row": int(numbers_of(done.made, i)),
             "id": None if ids is None or len(ids) != len(far) else ids[i],
             "t2": float(model.score_distance_[i]) ** 2,
             "q": float(model.orthogonal_distance_[i]) ** 2,
@@ -238,13 +241,19 @@ def _by(far: bool, away: bool) -> str:
 
 
 def _sup(sup: Any) -> list[str]:
+    """Return a line for each supplementary column: r with the axes, η² for text."""
     if not sup:
         return []
-    out = ["Correlations of supplementary columns with the axes:"]
-    wide = max(map(len, sup))
+    names = {
+        name: name + (" (η²)" if found["kind"] == "eta2" else "") for name, found in sup.items()
+    }
+    wide = max(map(len, names.values()))
+    out = ["Supplementary columns, correlations with the axes:"]
     for name, found in sup.items():
-        cells = "  ".join("      -" if r is None else f"{r:+7.3f}" for r in found[:_ROWS])
-        out.append(f"  {name.ljust(wide)}  {cells}")
+        cells = "  ".join(
+            "     -" if r is None else f"{r:+6.3f}" for r in found["axes"][:_ROWS]
+        )
+        out.append(f"  {names[name].ljust(wide)}  {cells}")
     return out
 
 

@@ -36,7 +36,7 @@ def command(voice: Voice, data: str, **options: Any) -> None:
     r"""Fit a method to a table, and say what was found.
 
     Nothing is written unless -o or --scores says where. Coordinates are called PC1, PC2, …
-    for every method; before them stand the id column (or `row`, counted from 0) and the
+    for every method; before them stand the id column (or `row`, counted from 1) and the
     columns of --color.
 
     \b

@@ -89,7 +89,7 @@ def ready(voice: Voice, path: str, asked: Asked, method: str, model: Any) -> Rea
     began = time.perf_counter()
     with voice.working():
         seen = look(path, asked)
-        made = prepared(seen)
+        made = prepared(seen, fills=fills_of(model), memory=model._budget())
         adapted(method, model, made)
         made = _held(made, model)
     said = assumptions(seen, made)
@@ -133,6 +133,13 @@ def assumptions(seen: Look, made: Prepared) -> tuple[str, ...]:
     """Return what is assumed of a table, a line each."""
     said = dict.fromkeys([*seen.said(), *made.said])
     return tuple(said)
+
+
+def fills_of(model: Any) -> tuple[str, ...]:
+    """Return in which ways a method can fill missing cells."""
+    rules = type(model)._parameter_constraints.get("missing", ())
+    able = {word for rule in rules for word in getattr(rule, "options", ())}
+    return tuple(word for word in ("em", "ppca") if word in able)
 
 
 def _held(made: Prepared, model: Any) -> Prepared:

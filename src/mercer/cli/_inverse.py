@@ -1,14 +1,18 @@
 """The command ``mercer inverse``: rows from coordinates."""
 
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
+from mercer.cli._names import NAME, ROW
 from mercer.cli._options import speaking_options
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
+
+_BLOCK = 1 << 14  # rows that are made in one go
 
 
 @click.command()
@@ -63,54 +67,57 @@ def _run(voice: Voice, model: str, scores: str, path: Any) -> tuple[int, int]:
 
     found = loaded(model, scores, "inverse")
     recipe = recipe_of(found)
-    made = [*recipe.dates, *recipe.levels]
-    if made:
-        voice.note(f"stay as numbers: {', '.join(made)}")
-    source = _opened(scores, axes_of(found))
-    beside = Beside(scores, taken=recipe.names)
+    if recipe.dates:
+        voice.note(f"{', '.join(recipe.dates)}: written as days since 1970")
+    if recipe.levels:
+        voice.note(f"{', '.join(recipe.levels)}: written as numbers, one per category")
+    made = _opened(scores, axes_of(found), recipe)
     names = list(recipe.names)
-    return write_coordinates(path, _rows(found, source), names, beside, raw=False), len(names)
+    beside = Beside(made, taken=names)
+    rows = write_coordinates(path, _rows(found, made.rows), names, beside, raw=False)
+    return rows, len(names)
 
 
-def _opened(scores: str, names: list[str]) -> Any:
+def _opened(scores: str, axes: list[str], recipe: Any) -> Any:
     """Return the coordinates of a file, its columns checked."""
-    import warnings
     from pathlib import Path
 
-    from mercer.errors import DataWarning, InputError
-    from mercer.sources import scan
+    from mercer.errors import InputError
+    from mercer.sources import schema_of
+    from mercer.tables import Recipe, prepared_again
 
-    path, k = Path(scores), len(names)
-    if not k:
+    if not axes:
         raise InputError(
             "the model has no axes: no component was beyond noise",
-            got="n_components_ = 0",
+            got="a model of 0 components",
             fix="fit it with -k 2 or another number",
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        whole = scan(path)
-    there = getattr(whole, "names", None)
-    if there is None:
-        if whole.shape[1] != k:
-            raise InputError(
-                f"the model has {k} coordinates",
-                got=f"{path.name}: {whole.shape[1]} columns",
-                fix="pass what mercer transform wrote with this model",
-            )
-        return whole
-    axes = [name for name in there if name[:2] == "PC" and name[2:].isdigit()]
-    if set(axes) != set(names):
+    there = list(schema_of(scores))
+    bare = [str(i) for i in range(len(there))] == there  # an array has no names
+    found = there if bare else [name for name in there if re.fullmatch(r"PC\d+", name)]
+    if len(found) != len(axes) or not (bare or set(found) == set(axes)):
         raise InputError(
-            f"the model has the coordinates {names[0]} to {names[-1]}",
-            got=f"{path.name}: {', '.join(axes) or 'none of them'}",
+            f"the model has the coordinates {axes[0]} to {axes[-1]}",
+            got=f"{Path(scores).name}: "
+            + (f"{len(there)} columns" if bare else _listed(found)),
             fix="pass what mercer transform wrote with this model",
         )
-    return scan(path, columns=names)
+    columns = tuple(there if bare else axes)
+    names = [name for name in (recipe.id, NAME, ROW) if name in there and not bare]
+    return prepared_again(scores, Recipe(columns, columns, names[0] if names else None))
 
 
-def _rows(model: Any, source: Any) -> Iterator[Any]:
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    return shown or "no column is called PC1, PC2, ..."
+
+
+def _rows(model: Any, coordinates: Any) -> Iterator[Any]:
     """Yield rows from coordinates, block by block."""
-    blocks = source.blocks(1 << 14) if hasattr(source, "blocks") else iter([source.array])
+    if hasattr(coordinates, "blocks"):
+        blocks = coordinates.blocks(_BLOCK)
+    else:
+        whole = coordinates.to_numpy()
+        blocks = (whole[at : at + _BLOCK] for at in range(0, len(whole), _BLOCK))
     for block in blocks:
         yield model.inverse_transform(block)

@@ -1,7 +1,7 @@
 """The work of ``mercer fit``, from the checks of its outputs to the files written."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,9 @@ import mercer
 from mercer.cli import _findings, _fitted
 from mercer.cli._beside import Beside
 from mercer.cli._built import built
-from mercer.cli._coordinates import axis_names, coordinates, write_coordinates
-from mercer.cli._judged import Judged, correlated, judged
+from mercer.cli._coordinates import coordinates, write_coordinates
+from mercer.cli._judged import Judged, judged, related
+from mercer.cli._names import axis_names
 from mercer.cli._outputs import refuse_model, refuse_scores, refuse_twins
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice, plain
@@ -110,34 +111,29 @@ def _notes(done: _fitted.Fitted, looked: Judged, data: str) -> dict[str, Any]:
 def _write_scores(done: _fitted.Fitted, path: Path | None, raw: bool) -> None:
     names = axis_names(done.model._n_features_out)
     parts = coordinates(done.model, done.made.rows)
-    write_coordinates(path, parts, names, _beside(done, "color", taken=names), raw=raw)
+    beside = _beside(done, done.made.color, taken=names)
+    write_coordinates(path, parts, names, beside, raw=raw)
 
 
-def _beside(done: _fitted.Fitted, role: str, taken: Iterable[str] = ()) -> Beside:
-    """Return the names of the rows and the columns of a role."""
-    seen, recipe = done.seen, done.made.recipe
-    numbers = [c.name for c in seen.columns if c.kind in ("number", "integer", "flag")]
-    return Beside(
-        seen.path,
-        recipe.id,
-        seen.named(role),
-        reading=recipe.reading,
-        kept=done.made.kept,
-        numbers=numbers,
-        taken=taken,
-    )
+def _beside(done: _fitted.Fitted, others: Sequence[str], taken: Iterable[str] = ()) -> Beside:
+    """Return the names of the rows and other columns."""
+    kinds = {c.name: c.kind for c in done.seen.columns}
+    numbers = [name for name in others if kinds.get(name) in ("number", "integer", "flag")]
+    return Beside(done.made, others, numbers=numbers, taken=taken)
 
 
 def _looked_beside(
     done: _fitted.Fitted, looked: Judged
 ) -> tuple[list[Any] | None, dict[str, Any]]:
     """Return the names of the rows that were looked at, and correlations of other columns."""
-    id_, others = done.made.recipe.id, done.seen.named("sup")
-    if id_ is None and not others:
+    sup = done.made.sup
+    beside = _beside(done, sup)
+    if beside.id is None and not sup:
         return None, {}
-    frame = _beside(done, "sup").pick(looked.at)
-    ids = None if id_ is None else frame[id_].to_list()
-    return ids, {name: correlated(frame[name], looked.scores) for name in others}
+    frame = beside.pick(looked.at)
+    ids = None if beside.id is None else frame[beside.id].to_list()
+    found = {name: related(frame[called], looked.scores) for name, called in beside.called(sup)}
+    return ids, found
 
 
 def _say(

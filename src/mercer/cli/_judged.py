@@ -72,26 +72,46 @@ def judged(model: Any, made: Any) -> Judged:
     return Judged(at, scores, step == 1, found, limits, sampling)
 
 
-def correlated(values: Any, scores: Array) -> list[float | None]:
-    """Return the correlation of a column with every axis; None where one does not vary.
+def related(values: Any, scores: Array) -> dict[str, Any]:
+    """Return how a column goes with every axis; None where one of them does not vary.
+
+    Numbers: the correlation r. Text: η², the share of the variance along the axis that lies
+    between its categories. Missing cells are left out.
 
     Parameters
     ----------
     values : polars.Series of length m
-        Numbers; cells that are missing are left out.
+        Numbers or text.
     scores : ndarray of shape (m, k)
         Coordinates of the same rows.
     """
-    import polars as pl
-
-    found = values.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-    there = np.isfinite(found)
-    x, z = found[there], np.asarray(scores, np.float64)[there]
+    z = np.asarray(scores, np.float64)
+    if not values.dtype.is_numeric():
+        return {"kind": "eta2", "axes": _between(values, z)}
+    x = values.to_numpy().astype(np.float64)
+    there = np.isfinite(x)
+    x, z = x[there], z[there]
     if len(x) < 3:
-        return [None] * scores.shape[1]
+        return {"kind": "r", "axes": [None] * z.shape[1]}
     x, z = x - x.mean(), z - z.mean(axis=0)
-    spread = np.sqrt(np.sum(x**2) * np.sum(z**2, axis=0))
-    return [float(a / b) if b > 0 else None for a, b in zip(x @ z, spread, strict=True)]
+    return {"kind": "r", "axes": _shares(x @ z, np.sqrt(np.sum(x**2) * np.sum(z**2, axis=0)))}
+
+
+def _between(values: Any, scores: Array) -> list[float | None]:
+    there = values.is_not_null().to_numpy()
+    names, at = np.unique(
+        np.asarray(values.to_list(), object)[there].astype(str), return_inverse=True
+    )
+    z = scores[there]
+    z = z - z.mean(axis=0) if len(z) else z
+    member = np.eye(len(names))[at]
+    means = member.T @ z / np.maximum(member.sum(axis=0), 1)[:, None]
+    between = np.sum(member.sum(axis=0)[:, None] * means**2, axis=0)
+    return _shares(between, np.sum(z**2, axis=0))
+
+
+def _shares(parts: Array, whole: Array) -> list[float | None]:
+    return [float(a / b) if b > 0 else None for a, b in zip(parts, whole, strict=True)]
 
 
 def some_rows(rows: Any, step: int) -> Any:

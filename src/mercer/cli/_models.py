@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import mercer
-from mercer.cli._coordinates import axis_names
+from mercer.cli._names import axis_names
 from mercer.errors import InputError
 from mercer.store import is_ours
 from mercer.tables import Recipe

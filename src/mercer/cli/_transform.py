@@ -31,7 +31,7 @@ def command(
     r"""Write the coordinates of the rows of DATA on the axes of MODEL.
 
     DATA needs the columns of the fit, in any order; others are left aside. Its id column
-    comes first where it has one, else `row`, counted from 0.
+    comes first where it has one, else `row`, counted from 1.
 
     \b
     mercer transform survey.mercer new.csv -o new_map.csv
@@ -69,12 +69,11 @@ def _run(voice: Voice, model: str, data: str, path: Any, raw: bool) -> tuple[int
 
     found = loaded(model, data, "transform")
     recipe = recipe_of(found)
-    made = prepared_again(data, recipe)
+    fills = "raise" if getattr(found, "completion_", None) is None else found.missing
+    made = prepared_again(data, recipe, missing=fills)
     for line in made.said:
         voice.note(line)
     names = axes_of(found)
-    beside = Beside(
-        data, made.recipe.id, reading=made.recipe.reading, kept=made.kept, taken=names
-    )
     parts = coordinates(found, made.rows)
+    beside = Beside(made, taken=names)
     return write_coordinates(path, parts, names, beside, raw=raw), len(names)

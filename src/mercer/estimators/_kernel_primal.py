@@ -48,7 +48,11 @@ def primal(task: Task) -> tuple[Spectrum, KernelFound]:
     limit = min(task.n, source.shape[1])
     wanted = task.wanted if isinstance(task.wanted, float) else min(task.wanted, limit)
     engine = _Engine(
-        "auto" if task.auto else wanted, tol=task.tol, memory=task.memory, time=task.time, random_state=task.seed
+        "auto" if task.auto else wanted,
+        tol=task.tol,
+        memory=task.memory,
+        time=task.time,
+        random_state=task.seed,
     )
     try:
         engine.__dict__.update(engine._fitted(source, task.weights))

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any, final
 
 import numpy as np
+import scipy.sparse
 
 from mercer.arrays import Array
 from mercer.sources import ArrayBlocks, BlockSource, DenseSource
@@ -26,12 +27,15 @@ class Gaps:
         Numbers of the rows without a cell.
     some : array of int
         Numbers of the rows, not empty, with a missing cell.
+    encoded : int
+        How many of the last columns are categories, which have no missing cells.
     """
 
     rows: int
     counts: Array
     empty: Array
     some: Array
+    encoded: int = 0
 
     @property
     def total(self) -> int:
@@ -40,8 +44,8 @@ class Gaps:
 
     @property
     def cells(self) -> int:
-        """Cells of the rows that have a cell."""
-        return (self.rows - len(self.empty)) * len(self.counts)
+        """Cells of the rows that have a cell, categories not counted."""
+        return (self.rows - len(self.empty)) * (len(self.counts) - self.encoded)
 
 
 def gaps_of(rows: BlockSource | Array, encoded: int = 0) -> Gaps:
@@ -50,34 +54,43 @@ def gaps_of(rows: BlockSource | Array, encoded: int = 0) -> Gaps:
     Parameters
     ----------
     rows : BlockSource or array of shape (n, p)
-        Dense rows, NaN where a cell is missing.
+        NaN where a cell is missing; cells that a sparse row does not store are there.
     encoded : int
         How many of the last columns are categories: 0 in all of them says nothing of a row.
     """
     source = rows if isinstance(rows, BlockSource) else ArrayBlocks(DenseSource(rows))
     p = source.shape[1]
     counts, empty, some, at = np.zeros(p, np.int64), list[Array](), list[Array](), 0
-    plain = p - encoded
     for block in source.blocks(max(1, min(_ROWS, (1 << 25) // (8 * p)))):
-        gone = np.isnan(block[:, :plain]) if block.dtype.kind == "f" else _none(block, plain)
-        nothing = gone.all(axis=1)
-        if encoded:
-            nothing &= ~block[:, plain:].any(axis=1)
-        counts[:plain] += np.count_nonzero(gone[~nothing], axis=0)
-        empty.append(at + np.flatnonzero(nothing))
-        some.append(at + np.flatnonzero(gone.any(axis=1) & ~nothing))
-        at += len(block)
-    return Gaps(at, counts, _joined(empty), _joined(some))
+        gone = _gone(block, p - encoded)
+        if gone is not None:
+            missing = np.asarray(gone.sum(axis=1)).reshape(-1)
+            nothing = missing == p - encoded
+            if encoded:
+                nothing &= ~block[:, p - encoded :].any(axis=1)
+            there = gone[np.flatnonzero(~nothing)]
+            counts[: p - encoded] += np.asarray(there.sum(axis=0)).reshape(-1)
+            empty.append(at + np.flatnonzero(nothing))
+            some.append(at + np.flatnonzero((missing > 0) & ~nothing))
+        at += block.shape[0]
+    return Gaps(at, counts, _joined(empty), _joined(some), encoded)
 
 
-def no_gaps(rows: int, counts: Any) -> Gaps:
+def _gone(block: Any, plain: int) -> Any:
+    """Return which of the first cells of a block are missing, None where none is."""
+    stored = block.data if scipy.sparse.issparse(block) else block
+    if block.dtype.kind != "f" or (plain and not np.isnan(np.min(stored, initial=0.0))):
+        return None
+    if stored is block:
+        return np.isnan(block[:, :plain])
+    marks = np.isnan(stored).astype(np.int64)
+    return scipy.sparse.csr_array((marks, block.indices, block.indptr), shape=block.shape)
+
+
+def known_gaps(rows: int, counts: Any, encoded: int = 0) -> Gaps:
     """Return gaps that others have counted, where no row can be empty."""
     nothing = np.empty(0, np.int64)
-    return Gaps(rows, np.asarray(counts, np.int64), nothing, nothing)
-
-
-def _none(block: Array, plain: int) -> Array:
-    return np.zeros((len(block), plain), bool)
+    return Gaps(rows, np.asarray(counts, np.int64), nothing, nothing, encoded)
 
 
 def _joined(parts: list[Array]) -> Array:

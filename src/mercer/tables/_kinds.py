@@ -65,7 +65,7 @@ class Facts:
     @property
     def constant(self) -> bool:
         """Whether it holds one number alone."""
-        return self.is_number and self.low == self.high
+        return self.is_number and self.low is not None and self.low == self.high
 
 
 def number_facts(

@@ -70,9 +70,7 @@ def settled(
     if gaps.total and missing in WAYS:
         if missing not in ways:
             raise _unfilled(missing, ways, gaps, names, label)
-        said.append(
-            f"{share_of(gaps)}: filled by {_FILLING[missing]} (--missing {missing})"
-        )
+        said.append(f"{share_of(gaps)}: filled by {_FILLING[missing]} (--missing {missing})")
     elif gaps.total and asked == "error":
         raise _refused("cells are missing", gaps, names, label)
     elif gaps.total and asked == "rows":

@@ -1,20 +1,21 @@
 """prepared(): the rows to fit, made of a table by the roles of its columns."""
 
 import dataclasses
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError
 from mercer.tables._beside_rows import kept_frames, texts
 from mercer.tables._chosen import NUMBERS, chosen, narrower
-from mercer.tables._gaps import Gaps, gaps_of, no_gaps
+from mercer.tables._gaps import Gaps, gaps_of, known_gaps
 from mercer.tables._look import Look
 from mercer.tables._missing_cells import settled
 from mercer.tables._recipe import Recipe
-from mercer.tables._scales import deviations_of, standardized
+from mercer.tables._scales import standardized
 from mercer.tables._weights import weights_of
 from mercer.tables._wide import Wide, wide
 
@@ -128,10 +129,16 @@ def prepared(
         Bytes that may be taken where the whole table must be held, as for a transposed one;
         None for 80 % of what is free.
     """
-    if seen.asked.transpose:
-        from mercer.tables._transposed import prepared_transposed
+    from mercer.tables._transposed import prepared_transposed
 
-        return prepared_transposed(seen, fills, memory)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # `look` has noted them
+        if seen.asked.transpose:
+            return prepared_transposed(seen, fills, memory)
+        return _prepared(seen, fills)
+
+
+def _prepared(seen: Look, fills: bool | Collection[str]) -> Prepared:
     asked = seen.asked
     recipe, said = chosen(seen)
     table = wide(seen.path, recipe, stop=asked.rows, rows=seen.rows)
@@ -139,11 +146,10 @@ def prepared(
     found = settled(asked.missing, gaps, recipe.names, seen.label, fills)
     if len(found.without):
         table = _narrowed(table, found.without, seen)
+    numbers, spread = table.recipe.numbers, {c.name: c.deviation for c in seen.columns}
+    made = bool(table.recipe.dates or table.recipe.levels)
     divided, line = standardized(
-        asked.standardize,
-        table.recipe.numbers,
-        _deviations(table, found.out, seen),
-        bool(recipe.dates or recipe.levels),
+        asked.standardize, numbers, [spread[name] for name in numbers], made
     )
     weights, light = _weights(seen, found.out)
     said += [*found.said, *([line] if line else []), *light]
@@ -183,7 +189,7 @@ def _gaps(table: Wide, seen: Look) -> Gaps:
     unsure = bool(recipe.dates) or all(counts[: len(recipe.numbers)])
     if table.source.nnz is None and (unsure or (rule == "rows" and any(counts))):
         return gaps_of(table.source, encoded)
-    return no_gaps(table.source.shape[0], counts)
+    return known_gaps(table.source.shape[0], counts, encoded)
 
 
 def _narrowed(table: Wide, without: Array, seen: Look) -> Wide:
@@ -194,16 +200,6 @@ def _narrowed(table: Wide, without: Array, seen: Look) -> Wide:
     return dataclasses.replace(
         table, recipe=recipe, held=np.delete(table.held, without, axis=1)
     )
-
-
-def _deviations(table: Wide, out: Array, seen: Look) -> list[float | None]:
-    """Return the standard deviations of the columns of numbers."""
-    numbers = table.recipe.numbers
-    if table.held is not None:
-        rows = table.held[:, : len(numbers)]
-        return deviations_of(np.delete(rows, out, axis=0) if len(out) else rows)
-    known = {column.name: column.deviation for column in seen.columns}
-    return [known[name] for name in numbers]
 
 
 def _weights(seen: Look, out: Array) -> tuple[Array | None, list[str]]:

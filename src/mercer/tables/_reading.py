@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import DataWarning, InputError
-from mercer.sources import BlockSource, bad_cell_error, other_columns, scan
-from mercer.sources._files import fingerprint_of as _print_of
+from mercer.errors import DataWarning
+from mercer.sources import (
+    BlockSource,
+    KeptColumns,
+    bad_cell_error,
+    fingerprint_of,
+    open_columns,
+    other_columns,
+    scan,
+)
 
 HELD = 256e6  # bytes of rows up to which they are held in memory
 _BLOCK = 1 << 23  # bytes that are read in one go
@@ -23,17 +30,21 @@ def opened(path: Any, names: Sequence[str], reading: Mapping[str, Any]) -> Block
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        source = scan(Path(path), columns=list(names), **reading)
-        if not isinstance(source, BlockSource):
-            raise InputError(
-                "a table is read from a file", got=type(source).__name__, fix="pass a path"
-            )
-        if source.dropped:
-            return source
-        # All columns as they stand: a kind of file may read them faster without a choice.
-        whole = scan(Path(path), **reading)
-    assert isinstance(whole, BlockSource)
-    return whole if names_of(whole) == tuple(names) else source
+        if not open_columns(path, **reading).chooses:
+            # Columns are numbers alike: all of them are read faster than a choice.
+            source = _scanned(path, reading)
+            at = {name: i for i, name in enumerate(names_of(source))}
+            if list(at) == list(names):
+                return source
+            if source.nnz is not None and set(names) <= set(at):
+                return KeptColumns(source, [at[name] for name in names])
+        return _scanned(path, {**reading, "columns": list(names)})
+
+
+def _scanned(path: Any, options: Mapping[str, Any]) -> BlockSource:
+    source = scan(Path(path), **options)
+    assert isinstance(source, BlockSource)  # a path is always read block by block
+    return source
 
 
 def names_of(source: BlockSource) -> tuple[str, ...]:
@@ -49,10 +60,20 @@ def other_rows(
     *,
     as_written: bool = False,
 ) -> Iterator[Any]:
-    """Yield polars frames of columns that need not be numbers, of `rows` rows each."""
-    return other_columns(
+    """Yield polars frames of columns that need not be numbers, of `rows` rows each.
+
+    Warnings about the data are left to those who read its numbers.
+    """
+    frames = other_columns(
         Path(path), list(names), rows=rows, reading=reading, as_written=as_written
     )
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            frame = next(frames, None)
+        if frame is None:
+            return
+        yield frame
 
 
 def held_rows(source: BlockSource, most: float | None = None) -> Array | None:
@@ -91,6 +112,6 @@ def size_of(path: Path) -> int:
     return sum(part.stat().st_size for part in inside if part.is_file())
 
 
-def fingerprint_of(path: Path) -> str:
+def print_of(path: Path) -> str:
     """Return a text that changes when the file does."""
-    return _print_of([path] if path.exists() else sorted(path.parent.glob(path.name)))
+    return fingerprint_of([path] if path.exists() else sorted(path.parent.glob(path.name)))

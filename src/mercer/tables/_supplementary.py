@@ -1,14 +1,14 @@
 """Supplementary columns: not analysed, but set against the axes."""
 
 import dataclasses
+import warnings
 from typing import final
 
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError
-from mercer.sources import schema_of
-from mercer.sources._kept_rows import KeptRows
+from mercer.errors import DataWarning, InputError
+from mercer.sources import KeptRows, schema_of
 from mercer.tables._prepared import Prepared
 from mercer.tables._reading import held_rows, opened
 
@@ -49,7 +49,9 @@ def supplementary(made: Prepared) -> Supplementary:
     numbers = np.empty((made.shape[0], 0))
     if names:
         source = KeptRows(opened(made.path, names, reading), made._out, made.stop)
-        held = held_rows(source, float("inf"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # `look` has noted them
+            held = held_rows(source, float("inf"))
         if held is None or len(held) != made.shape[0]:
             raise InputError(
                 "supplementary columns must have a cell for every row (--sup)",

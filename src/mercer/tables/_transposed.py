@@ -9,8 +9,7 @@ import numpy as np
 
 from mercer.arrays import Array, available_bytes, show_bytes
 from mercer.errors import BudgetError, InputError
-from mercer.sources import BlockSource
-from mercer.sources._kept_rows import KeptRows
+from mercer.sources import BlockSource, KeptRows
 from mercer.tables._beside_rows import kept_frames, texts
 from mercer.tables._gaps import gaps_of
 from mercer.tables._look import Look

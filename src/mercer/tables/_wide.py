@@ -6,9 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.sources import BlockSource
-from mercer.sources._kept_rows import KeptRows
-from mercer.sources._widened import Widened
+from mercer.sources import BlockSource, KeptRows, Widened
 from mercer.tables._made import MadeColumns
 from mercer.tables._reading import as_frame, held_rows, opened
 from mercer.tables._recipe import Recipe
@@ -81,4 +79,3 @@ def wide(path: Any, recipe: Recipe, *, stop: int | None, rows: int | None) -> Wi
     cut = stop is not None and not (whole.counted and whole.shape[0] <= stop)
     source = KeptRows(whole, (), stop, rows=rows) if cut or uncounted else whole
     return Wide(recipe, whole, made, held_rows(source), source, stop)
-
