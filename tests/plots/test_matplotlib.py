@@ -213,7 +213,10 @@ def test_nothing_global_is_touched():
 
 def test_a_long_note_is_broken_to_the_width_of_the_axes():
     ax = Figure(figsize=(3, 3)).add_subplot()
-    panel = Panel(Axes("a", note="one unit is equally long in both ways; " * 4), (Points((0.0,), (0.0,), "#0072b2"),))
+    panel = Panel(
+        Axes("a", note="one unit is equally long in both ways; " * 4),
+        (Points((0.0,), (0.0,), "#0072b2"),),
+    )
     draw(panel, ax=ax)
     (note,) = ax.texts
     assert note.get_text().count("\n") >= 2
