@@ -97,5 +97,5 @@ def test_the_refusal_of_a_cell():
     assert "decimal comma" in error.fix
     assert has_decimal_comma("1,5")
     assert len(not_a_number("x", "y" * 500, "b").got) < 60
-    assert "drop=['b']" in not_a_number("x", "y", "b").fix
+    assert "drop='b'" in not_a_number("x", "y", "b").fix
     assert "neither true nor false" in not_a_number("x", "y", "b", flags=True).what

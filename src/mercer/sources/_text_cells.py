@@ -11,6 +11,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 
+NA = ("", "NA", "NaN", "nan", "null")  # what counts as missing
 _NUMBER = re.compile(
     r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|infinity|nan)",
     re.IGNORECASE,
@@ -125,7 +126,7 @@ def not_a_number(place: str, cell: Any, column: str, flags: bool = False) -> Inp
     if isinstance(cell, str) and has_decimal_comma(cell):
         fix = "numbers with a decimal comma are not read: write a point"
     else:
-        fix = f"correct the cell, or leave the column out with drop=[{column!r}]"
+        fix = f"correct the cell, or leave the column out with drop={column!r}"
     what = "true nor false" if flags else "a number"
     return InputError(
         f"a cell holds {'neither ' if flags else 'text, not '}{what}",

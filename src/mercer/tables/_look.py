@@ -86,12 +86,23 @@ def look(path: Any, asked: Asked | None = None) -> Look:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         file = _File(Path(path), asked)
-        facts, rows, walked = file.facts()
+        try:
+            facts, rows, walked = file.facts()
+        except InputError as error:
+            raise _with_advice(error) from None
     label = file.label
     found = roles(facts, asked, label)
     columns = tuple(_column(one, *role) for one, role in zip(facts, found, strict=True))
     said = notes(facts, columns, rows, walked, asked)
     return Look(str(path), label, rows, columns, asked, (*said, *_spoken(caught)))
+
+
+def _with_advice(error: InputError) -> InputError:
+    """Return a refusal of text among numbers with the option that makes it missing."""
+    if error.what.startswith("a cell holds text"):
+        fix = f"{error.fix}; if it means missing, --na and that word"
+        return InputError(error.what, got=error.got, fix=fix)
+    return error
 
 
 def _column(facts: Facts, role: str, why: str) -> Column:

@@ -42,6 +42,8 @@ class Numbers:
         low > high where there is none.
     whole : ndarray of bool of shape (p,)
         Whether all are whole numbers.
+    compared : ndarray of int
+        Columns by which rows were compared.
     counting : dict of int to float
         Columns that have counted up by one in every row so far, and where they began.
     blank : int
@@ -58,7 +60,7 @@ class Numbers:
         self.whole = np.ones(columns, bool)
         self.counting: dict[int, float] = {}
         self._kept: dict[int, list[Array]] = {j: [] for j in kept}
-        self._compared = compared
+        self.compared = compared
         self._marks: list[Array] | None = [] if 0 < len(compared) <= _WIDE else None
         self._weights = np.arange(1, 2 * len(compared), 2, dtype=np.uint64) * _ODD
 
@@ -114,15 +116,15 @@ class Numbers:
             self.origin[fresh] = np.where(there.any(axis=0), cells, 0.0)
 
     def _count_blank(self, tile: Array, odd: Array) -> None:
-        if len(self._compared) and np.isin(self._compared, odd).all():
-            absent = ~np.isfinite(tile[:, self._compared])
+        if len(self.compared) and np.isin(self.compared, odd).all():
+            absent = ~np.isfinite(tile[:, self.compared])
             self.blank += int(np.count_nonzero(absent.all(axis=1)))
 
     def _mark(self, tile: Array) -> None:
         if self._marks is None:
             return
-        every = len(self._compared) == tile.shape[1]
-        self._marks.append(_marks(tile if every else tile[:, self._compared], self._weights))
+        every = len(self.compared) == tile.shape[1]
+        self._marks.append(_marks(tile if every else tile[:, self.compared], self._weights))
 
     def _count_up(self, tile: Array) -> None:
         if self.rows == 0:
