@@ -104,7 +104,9 @@ def test_variables_that_do_not_vary_are_left_out_as_columns_are(tmp_path):
     plain = prepared(look(written(turned, tmp_path / "b.csv")))
     assert made.rows.columns == plain.rows.columns
     assert np.array_equal(made.rows.to_numpy(), plain.rows.to_numpy(), equal_nan=True)
-    assert (made.missing, made.standardize) == (plain.missing, plain.standardize) == ("em", True)
+    assert (
+        (made.missing, made.standardize) == (plain.missing, plain.standardize) == ("em", True)
+    )
     assert made.said[1:3] == (
         "1 of 40 variables is without a number and left out: 'g11'",
         "2 of 40 variables are constant and left out: 'g3', 'g7'",
