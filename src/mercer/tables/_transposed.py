@@ -166,9 +166,8 @@ def _varying(
         if len(at):
             shown = listed([repr(variables[i]) for i in at[:10]], len(at))
             verb = "is" if len(at) == 1 else "are"
-            said.append(
-                f"{len(at):,} of {len(variables):,} variables {verb} {what} and left out: {shown}"
-            )
+            of = f"{len(at):,} of {len(variables):,} variables"
+            said.append(f"{of} {verb} {what} and left out: {shown}")
     dull = np.flatnonzero(low >= high)
     if len(dull) == len(variables):
         raise InputError(
