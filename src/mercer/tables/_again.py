@@ -47,7 +47,9 @@ def prepared_again(
     """
     label = Path(path).name
     kinds = {name: held.kind for name, held in schema_of(path, **recipe.reading).items()}
-    needed = (recipe.id,) if recipe.transpose and recipe.id else recipe.columns
+    needed = recipe.columns
+    if recipe.transpose:
+        needed = () if recipe.id is None else (recipe.id,)
     _refuse_lacking(needed, list(kinds), label)
     if recipe.transpose:
         from mercer.tables._transposed import transposed_again
