@@ -220,6 +220,10 @@ def _nothing_left(
     if asked.columns is not None or asked.drop:
         option = "--columns" if asked.columns is not None else "--drop"
         fix = f"choose columns of numbers: {option}"
+    elif any(why.startswith("numbers with decimal commas") for _, why in found):
+        fix = "write numbers with a point, 1.5 for 1,5"
+    elif any(why.startswith("numbers, and text") for _, why in found):
+        fix = "correct these cells, or say with --na that they are missing"
     elif any(column.kind == "text" for column in columns):
         fix = "--categorical encode makes columns of 0 and 1 of text"
     else:
