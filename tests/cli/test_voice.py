@@ -52,10 +52,10 @@ def failed(error, capsys, **settings):
 
 
 def test_an_error_is_three_lines_whatever_it_holds(capsys):
-    error = InputError("two\nlines", got="a name\x1b[2J\r\nof a file", fix="pass header=False")
+    error = InputError("Two\nlines.", got="a name\x1b[2J\r\nof a file", fix="pass header=False")
     code, out, err = failed(error, capsys)
     assert (code, out) == (3, "")
-    assert err == "error: two lines\n  got: a name\\x1b[2J of a file\n  fix: pass --no-header\n"
+    assert err == "error: Two lines\n  got: a name\\x1b[2J of a file\n  fix: pass --no-header\n"
 
 
 def test_a_program_gets_the_same_as_a_document(capsys):

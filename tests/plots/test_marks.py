@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from mercer.plots import Axes, Bars, Line, Panel, Points, Text
+from mercer.plots import Arrows, Axes, Band, Bars, Line, Panel, Points, Text, Whiskers
 from mercer.plots._marks import bounds
 
 
@@ -31,3 +31,15 @@ def test_bounds_ignore_text_and_never_have_length_zero():
 
 def test_a_panel_may_be_empty():
     assert Panel(Axes("empty")).marks == ()
+
+
+def test_bounds_cover_arrows_from_the_origin_bands_and_whiskers():
+    assert bounds((Arrows((2.0,), (-1.0,), "red"),)) == ((0.0, 2.0), (-1.0, 0.0))
+    assert bounds((Band((1.0, 2.0), (0.0, 1.0), (3.0, 2.0), "red"),)) == (
+        (1.0, 2.0),
+        (0.0, 3.0),
+    )
+    lying = Whiskers((1.0, 3.0), (-1.0, 0.0), (2.0, 5.0), "red", horizontal=True)
+    assert bounds((lying,)) == ((-1.0, 5.0), (1.0, 3.0))
+    upright = Whiskers((1.0, 3.0), (-1.0, 0.0), (2.0, 5.0), "red")
+    assert bounds((upright,)) == ((1.0, 3.0), (-1.0, 5.0))

@@ -88,7 +88,13 @@ method_options = _together(
     click.option("--tol", type=float, help="Relative error allowed in each eigenvalue."),
     click.option("--memory", help="Limit, as 4GB or 4GiB; default: 80 % of what is free."),
     click.option("--time", type=float, help="Limit in seconds."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of random draws."),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**32 - 1),
+        default=0,
+        show_default="0",
+        help="Of random draws.",
+    ),
     click.option(
         "--set",
         "settings",

@@ -90,7 +90,7 @@ def limits(panel: Panel) -> tuple[Range, Range]:
 
 def note_lines(axes: Axes, width: float) -> tuple[str, ...]:
     """Return the note in lines that fit ``width`` pixels."""
-    return tuple(textwrap.wrap(clean(axes.note), max(int(width / (0.9 * LETTER)), 20)))
+    return tuple(textwrap.wrap(clean(axes.note), max(int(width / (0.95 * LETTER)), 20)))
 
 
 def legend_places(axes: Axes, width: float) -> list[tuple[float, int]]:

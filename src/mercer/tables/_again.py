@@ -1,7 +1,7 @@
 """prepared_again(): the rows of another file, made as a recipe says."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from mercer.errors import InputError
 from mercer.sources import schema_of
 from mercer.tables._gaps import Gaps, gaps_of
-from mercer.tables._made import MadeColumns
+from mercer.tables._made import TOLD, MadeColumns
 from mercer.tables._missing_cells import listed, refuse_missing, said_left
 from mercer.tables._prepared import Prepared
 from mercer.tables._recipe import Recipe
@@ -53,13 +53,13 @@ def prepared_again(
         from mercer.tables._transposed import transposed_again
 
         return transposed_again(path, recipe, kinds, missing, memory)
-    table = wide(path, recipe, stop=rows, rows=None)
+    table = wide(path, recipe, stop=rows, rows=None, memory=memory)
     gaps = gaps_of(
         table.source if table.held is None else table.held,
-        sum(map(len, recipe.levels.values())),
+        recipe.levels,
     )
     if gaps.total and missing == "raise":
-        raise refuse_missing(gaps, recipe.names, label, _first(table, gaps))
+        raise refuse_missing(gaps, recipe.columns, label, _first(table, gaps))
     said = [*_said_made(table.made), *said_left(gaps, label)]
     named = recipe.id if recipe.id in kinds else None
     if recipe.id is not None and named is None:
@@ -116,16 +116,14 @@ def _said_made(made: MadeColumns | None) -> list[str]:
         return []
     said = []
     for name, count in made.unseen.items():
-        shown = ", ".join(repr(cell[:40]) for cell in made.examples[name])
-        more = " and others" if _more(made.unseen, made.examples, name) else ""
+        told = list(made.examples[name])
+        more = " and others" if len(told) == TOLD else ""
+        cells = "1 cell holds a category" if count == 1 else f"{count:,} cells hold categories"
         said.append(
-            f"{name!r}: {count:,} cells hold categories that the fit did not have, 0 in all"
-            f" columns: {shown}{more}"
+            f"{name!r}: {cells} that the fit did not have, 0 in all columns:"
+            f" {', '.join(repr(cell[:40]) for cell in told)}{more}"
         )
     for name, count in made.absent.items():
-        said.append(f"{name!r}: {count:,} missing cells are 0 in all its columns")
+        cells = "1 missing cell is" if count == 1 else f"{count:,} missing cells are"
+        said.append(f"{name!r}: {cells} 0 in all its columns")
     return said
-
-
-def _more(unseen: Mapping[str, int], examples: Mapping[str, Any], name: str) -> bool:
-    return unseen[name] > len(examples[name])

@@ -9,11 +9,12 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.tables._dates import date_order
-from mercer.tables._numbers import Numbers
+from mercer.tables._numbers import Numbers, count_distinct
 
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(\.\d+)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?|[+-]?\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_COUNTED = 5  # rows from which on 1, 2, 3, ... is no chance
 _TESTED = 1000  # cells that tell whether text spells dates or numbers
 _LONG = 100  # letters from which on text does not name a row
 
@@ -38,6 +39,8 @@ class Facts:
         counted.
     unique : bool
         Whether no value occurs twice and none is missing.
+    partly : bool
+        Whether there are more rows than those that were looked at for `distinct`.
     counts : bool
         Whether it counts the rows: 0, 1, 2, ... or 1, 2, 3, ...
     mean, deviation, low, high : float or None
@@ -51,6 +54,7 @@ class Facts:
     infinite: int = 0
     distinct: int | None = None
     unique: bool = False
+    partly: bool = False
     counts: bool = False
     mean: float | None = None
     deviation: float | None = None
@@ -65,7 +69,8 @@ class Facts:
     @property
     def constant(self) -> bool:
         """Whether it holds one number alone."""
-        return self.is_number and self.low == self.high
+        known = self.is_number and self.low is not None and not self.infinite
+        return known and self.low == self.high
 
 
 def number_facts(
@@ -89,15 +94,16 @@ def number_facts(
         facts = Facts(name, "empty", missing=missing, infinite=int(found.infinite[j]))
         if found.counts[j]:
             whole = bool(found.whole[j])
+            distinct = _distinct(j, found, head) if whole else None
             kind = "integer" if whole else "number"
             if kinds[j] == "flag" or (whole and (found.low[j], found.high[j]) == (0, 1)):
                 kind = "flag"
             facts = dataclasses.replace(
                 facts,
                 kind=kind,
-                distinct=_distinct(j, found, head) if whole else None,
-                unique=j in found.counting or found.distinct(j) == found.rows,
-                counts=j in found.counting and found.rows > 1,
+                distinct=distinct,
+                unique=distinct == found.rows,
+                counts=j in found.counting and found.rows >= _COUNTED,
                 mean=float(found.mean[j]),
                 deviation=None if found.counts[j] < 2 else float(deviations[j]),
                 low=float(found.low[j]),
@@ -112,7 +118,7 @@ def number_facts(
 def _distinct(column: int, found: Numbers, head: Array) -> int:
     every = found.distinct(column)
     values = head[:, column]
-    return len(np.unique(values[np.isfinite(values)])) if every is None else every
+    return count_distinct(values[np.isfinite(values)]) if every is None else every
 
 
 def other_facts(cells: Any, kind: str, words: str, na: frozenset[str]) -> Facts:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer.arrays import Array, is_sparse
 from mercer.errors import DataWarning, InputError
+from mercer.operators import fetched
 from mercer.sources import open_columns
 from mercer.tables._asked import Asked
 from mercer.tables._columns import Column
@@ -178,6 +179,8 @@ class _File:
                 found[series.name] = facts
         if not self.walked:
             rows = self._count(others[:1])
+        if rows > HEAD:
+            found |= {name: dataclasses.replace(found[name], partly=True) for name in others}
         return list(found.values()), rows, walk
 
     def _count(self, names: Sequence[str]) -> int:
@@ -190,7 +193,7 @@ class _File:
         self.label = source.label
         p = len(self.walked)
         step = max(64, _BLOCK_CELLS // p)
-        blocks = _first_rows(source.blocks(step), self.asked.rows)
+        blocks = _first_rows(fetched(source, step), self.asked.rows)
         first = next(blocks, None)
         if first is None:
             raise InputError(

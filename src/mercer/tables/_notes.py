@@ -1,6 +1,7 @@
 """What else is worth knowing of a table: repeated rows, copies of columns, a wrong turn."""
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import final
 
@@ -13,6 +14,13 @@ from mercer.tables._kinds import Facts
 from mercer.tables._numbers import Numbers
 
 _TURNED = 3  # columns per row from which on a table may be turned
+_VARIABLES = re.compile(
+    r"(genes?|probes?|probe_?sets?|features?|transcripts?|proteins?|peptides?|metabolites?|otus?"
+    r"|taxon|taxa|snps?|markers?|cpgs?|symbol|ensembl|hgnc|wavelengths?|wavenumbers?|variables?)"
+    r"([ _.]?(ids?|names?|symbols?))?",
+    re.IGNORECASE,
+)
+_REAL = 1000  # values that a column of real numbers may have, at least
 _BY_CHANCE = 100  # ways to fill a row, per row, below which equal rows are no wonder
 
 
@@ -69,14 +77,18 @@ def notes(
 
 
 def _turned(facts: Sequence[Facts], rows: int, asked: Asked) -> list[str]:
+    """Say that the rows may be the variables, by their number or by what names them."""
     first = facts[0]
-    names = first.kind == "text" and first.unique
-    if asked.transpose or not names or len(facts) <= _TURNED * rows:
+    if asked.transpose or first.kind != "text" or not first.unique:
         return []
-    return [
-        f"{len(facts):,} columns and {_rows(rows)}, with names in the first column: if the rows"
-        " are the variables, --transpose"
-    ]
+    if len(facts) > _TURNED * rows:
+        return [
+            f"{len(facts):,} columns and {_rows(rows)}, with names in the first column:"
+            " if the rows are the variables, --transpose"
+        ]
+    if _VARIABLES.fullmatch(first.name) and sum(one.is_number for one in facts) > 1:
+        return [f"rows are named by {first.name}: if they are the variables, --transpose"]
+    return []
 
 
 def _disguised(facts: Sequence[Facts]) -> list[str]:
@@ -119,7 +131,8 @@ def _repeated(columns: Sequence[Column], rows: int, count: int) -> list[str]:
     ways = 1.0
     for column in columns:
         if column.role == "active" and column.kind in ("number", "integer", "flag"):
-            ways *= rows if column.kind == "number" else max(1, column.distinct or 1)
+            real = column.kind == "number"
+            ways *= max(rows, _REAL) if real else max(1, column.distinct or 1)
         if ways > _BY_CHANCE * rows:
             return [f"{_rows(count)} with the same numbers as an earlier one"]
     return []

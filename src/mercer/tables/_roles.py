@@ -42,7 +42,8 @@ def names_rows(name: str, place: int, names: Sequence[str]) -> bool:
     names : sequence of str
         Of all columns.
     """
-    if name == str(place) and not names[-1].isdecimal():
+    no_header = (names[0], names[-1]) == ("0", str(len(names) - 1))
+    if name == str(place) and not no_header:
         return True
     return bool(_ROW_NAMES.fullmatch(name) or _ENDS_IN_ID.fullmatch(name))
 
@@ -119,6 +120,7 @@ def _of_date(asked: Asked) -> tuple[str, str]:
 
 def _of_text(column: Facts, asked: Asked) -> tuple[str, str]:
     count = column.distinct or 0
+    many = f"{count:,}{' or more' if column.partly else ''}"
     if column.words.startswith("such as"):
         word = column.words.removeprefix("such as ")
         return "out", f"numbers, and text such as {word}: --na {word} if that is missing"
@@ -130,13 +132,13 @@ def _of_text(column: Facts, asked: Asked) -> tuple[str, str]:
         return "out", "text, always the same"
     if asked.categorical == "encode":
         if count <= _ENCODED:
-            return "active", f"text of {count} categories: a column of 0 and 1 for each"
-        return "out", f"text of {count:,} values: too many to encode"
+            return "active", f"text of {many} categories: a column of 0 and 1 for each"
+        return "out", f"text of {many} values: too many to encode"
     if column.words == "that spells numbers":
         return "out", "numbers written as text"
     if count in _CATEGORIES:
-        return "out", f"text of {count} categories: --color or --categorical encode"
-    return "out", "text, all different" if column.unique else f"text of {count:,} values"
+        return "out", f"text of {many} categories: --color or --categorical encode"
+    return "out", "text, all different" if column.unique else f"text of {many} values"
 
 
 def _name_rows(found: Roles, columns: Sequence[Facts], said: Told) -> None:
@@ -157,7 +159,7 @@ def _colour(found: Roles, columns: Sequence[Facts], asked: Asked, said: Told) ->
     for i, column in enumerate(columns):
         few = column.kind == "text" and column.distinct in _CATEGORIES
         if few and found[i][0] == "out" and i not in said.roles and "categories" in found[i][1]:
-            found[i] = ("color", f"text of {column.distinct} categories")
+            found[i] = ("color", found[i][1].partition(":")[0])
             return
 
 

@@ -7,22 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, available_bytes, show_bytes
+from mercer.arrays import Array, show_bytes
 from mercer.errors import BudgetError, InputError
-from mercer.sources import BlockSource
-from mercer.sources._kept_rows import KeptRows
+from mercer.sources import BlockSource, KeptRows
 from mercer.tables._beside_rows import kept_frames, texts
+from mercer.tables._chosen import NUMBERS
 from mercer.tables._gaps import gaps_of
 from mercer.tables._look import Look
 from mercer.tables._missing_cells import listed, refuse_missing, said_left, settled
 from mercer.tables._prepared import Prepared
-from mercer.tables._reading import as_frame, held_rows, opened
+from mercer.tables._reading import allowed_bytes, as_frame, held_rows, opened
 from mercer.tables._recipe import Recipe
 from mercer.tables._scales import deviations_of, standardized
 
-_COPIES = 3  # of the table at once: its blocks, the whole, the frame
+_COPIES = 3  # of the table at once: the whole, turned round, and as a frame
 _ROWS = 1 << 14  # read in one go
-_ALLOWED = 0.8  # of what is free
 
 
 def prepared_transposed(
@@ -41,7 +40,7 @@ def prepared_transposed(
     """
     asked = seen.asked
     _refuse_beside(seen)
-    samples = seen.named("active")
+    samples = _samples(seen)
     id_ = next(iter(seen.named("id")), None)
     source = _cut(opened(seen.path, samples, asked.reading), asked.rows, seen.rows)
     turned = _turned(source, memory)
@@ -97,11 +96,7 @@ def transposed_again(
         Bytes that may be taken.
     """
     label = Path(path).name
-    samples = [
-        name
-        for name, kind in kinds.items()
-        if kind in ("number", "integer", "flag") and name != recipe.id
-    ]
+    samples = [name for name, kind in kinds.items() if kind in NUMBERS and name != recipe.id]
     if not samples:
         raise InputError(
             "no column of numbers is there to be a row (--transpose)",
@@ -142,6 +137,20 @@ def transposed_again(
     )
 
 
+def _samples(seen: Look) -> tuple[str, ...]:
+    """Return the columns that become rows; they must hold numbers."""
+    active = [column for column in seen.columns if column.role == "active"]
+    odd = [column for column in active if column.kind not in NUMBERS]
+    if odd:
+        option = "--dates number" if odd[0].kind == "date" else "--categorical encode"
+        raise InputError(
+            f"{option} makes columns of one, and --transpose makes it a row",
+            got=f"{seen.label}: {listed([repr(column.name) for column in odd])}",
+            fix=f"leave {option} out, or store the table with variables in columns",
+        )
+    return tuple(column.name for column in active)
+
+
 def _turned(source: BlockSource, memory: float | None) -> Array:
     """Return the transpose of the whole table, (columns, rows); refused where it is large."""
     _refuse_large(source.shape, memory, source.label)
@@ -156,8 +165,7 @@ def _turned(source: BlockSource, memory: float | None) -> Array:
 
 
 def _refuse_large(shape: tuple[int, int], memory: float | None, label: str) -> None:
-    need = _COPIES * 8.0 * shape[0] * shape[1]
-    allowed = _ALLOWED * available_bytes() if memory is None else memory
+    need, allowed = _COPIES * 8.0 * shape[0] * shape[1], allowed_bytes(memory)
     if need > allowed:
         raise BudgetError(
             "the whole table must be held to exchange rows and columns; nothing was read",
