@@ -95,7 +95,7 @@ def _by_itself(
         return "id", "counts the rows" if column.counts else "all different"
     if asked.transpose:
         return "active", ""
-    if column.constant:
+    if column.constant and column.low is not None:  # one that was not read may hold anything
         return "out", f"constant {column.low:g}"
     return "active", _doubt(column)
 
