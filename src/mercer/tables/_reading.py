@@ -1,7 +1,9 @@
 """Reading a table: its numbers, its other columns, and the rows held where they are few."""
 
+import inspect
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from mercer.sources import (
     other_columns,
     scan,
 )
+from mercer.sources._scan import opener_of
 
 HELD = 256e6  # bytes of rows up to which they are held in memory
 _COPIES = 4  # of rows that are held: as read, without some, as a frame, in the fit
@@ -47,6 +50,14 @@ def _scanned(path: Any, options: Mapping[str, Any]) -> BlockSource:
     source = scan(Path(path), **options)
     assert isinstance(source, BlockSource)  # a path is always read block by block
     return source
+
+
+def known_options(path: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those options of `mercer.scan` that the kind of this file has."""
+    module, function = opener_of(Path(path))
+    opener = getattr(import_module(f"mercer.sources.{module}"), function)
+    known = inspect.signature(opener).parameters
+    return {name: value for name, value in reading.items() if name in known}
 
 
 def names_of(source: BlockSource) -> tuple[str, ...]:
