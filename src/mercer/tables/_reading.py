@@ -73,20 +73,10 @@ def other_rows(
     *,
     as_written: bool = False,
 ) -> Iterator[Any]:
-    """Yield polars frames of columns that need not be numbers, of `rows` rows each.
-
-    Warnings about the data are left to those who read its numbers.
-    """
-    frames = other_columns(
+    """Yield polars frames of columns that need not be numbers, of `rows` rows each."""
+    return other_columns(
         Path(path), list(names), rows=rows, reading=reading, as_written=as_written
     )
-    while True:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            frame = next(frames, None)
-        if frame is None:
-            return
-        yield frame
 
 
 def allowed_bytes(memory: float | None) -> float:
