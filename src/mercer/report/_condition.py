@@ -25,7 +25,7 @@ def findings_of(seen: Seen) -> tuple[Finding, ...]:
         names=seen.names,
         row_names=seen.at if names is None else names,
         groups=_groups(seen),
-        inseparable=tuple(seen.wide.certificate_.groups),
+        inseparable=seen.wide.groups,
         following=float(values[shown]) if shown < len(values) else 0.0,
         rows=seen.n,
     )

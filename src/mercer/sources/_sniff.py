@@ -53,7 +53,7 @@ def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) ->
         return len(words) == len(first)
     numbers = [i for i, cell in enumerate(first) if is_number(cell)]
     if not numbers:
-        return bool(words) and any(is_number(cell) for row in others for cell in row)
+        return bool(words) and _above_numbers(first, others, na)
     if _rises(first, others, numbers):
         shown = ", ".join(first[i] for i in numbers[:3])
         warn(
@@ -103,6 +103,16 @@ def _one_way(rows: Array) -> Array:
     """Tell which rows rise or fall from column to column."""
     steps = np.diff(rows, axis=1)
     return np.asarray((steps > 0).all(axis=1) | (steps < 0).all(axis=1))
+
+
+def _above_numbers(
+    first: Sequence[str], others: Sequence[Sequence[str]], na: frozenset[str]
+) -> bool:
+    """Tell whether words stand above numbers, or above nothing at all."""
+    below = [cell for row in others for cell in row if cell not in na]
+    if any(map(has_decimal_comma, first)):
+        return any(map(is_number, below))
+    return not below or any(is_number(cell) or has_decimal_comma(cell) for cell in below)
 
 
 def _numbered(

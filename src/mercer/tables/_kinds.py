@@ -87,7 +87,7 @@ def number_facts(
     head : array (h, p)
         The first rows.
     """
-    deviations = found.deviations
+    means, deviations = found.mean, found.deviations
     all_facts = []
     for j, name in enumerate(names):
         missing = int(found.rows - found.counts[j] - found.infinite[j])
@@ -104,8 +104,8 @@ def number_facts(
                 distinct=distinct,
                 unique=distinct == found.rows,
                 counts=j in found.counting and found.rows >= _COUNTED,
-                mean=float(found.mean[j]),
-                deviation=None if found.counts[j] < 2 else float(deviations[j]),
+                mean=_finite(means[j]),
+                deviation=_finite(deviations[j]),
                 low=float(found.low[j]),
                 high=float(found.high[j]),
             )
@@ -113,6 +113,11 @@ def number_facts(
             facts = dataclasses.replace(facts, kind="number")
         all_facts.append(facts)
     return all_facts
+
+
+def _finite(value: float) -> float | None:
+    """Return a number, or None where there is none, or none that float64 holds."""
+    return float(value) if np.isfinite(value) else None
 
 
 def _distinct(column: int, found: Numbers, head: Array) -> int:

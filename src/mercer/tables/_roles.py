@@ -66,7 +66,8 @@ def roles(columns: Sequence[Facts], asked: Asked, label: str) -> Roles:
         What messages call the file.
     """
     said = told(columns, asked, label)
-    found: Roles = [_by_itself(i, columns, asked) for i in range(len(columns))]
+    names = [column.name for column in columns]
+    found: Roles = [_by_itself(i, one, names, asked) for i, one in enumerate(columns)]
     _name_rows(found, columns, said)
     _colour(found, columns, asked, said)
     for i, (role, why) in said.roles.items():
@@ -80,29 +81,29 @@ def roles(columns: Sequence[Facts], asked: Asked, label: str) -> Roles:
     return found
 
 
-def _by_itself(place: int, columns: Sequence[Facts], asked: Asked) -> tuple[str, str]:
+def _by_itself(
+    place: int, column: Facts, names: Sequence[str], asked: Asked
+) -> tuple[str, str]:
     """Return what a column would be without the others; "id" for all that name the rows."""
-    column = columns[place]
     if column.kind in ("empty", "other"):
         return "out", column.words or "empty"
     if column.kind == "date":
         return _of_date(asked)
     if column.kind == "text":
         return _of_text(column, asked)
-    if column.kind == "integer" and _identifies(place, columns):
+    if column.kind == "integer" and _identifies(place, column, names):
         return "id", "counts the rows" if column.counts else "all different"
     if asked.transpose:
         return "active", ""
-    if column.constant:
+    if column.constant and column.low is not None:  # one that was not read may hold anything
         return "out", f"constant {column.low:g}"
     return "active", _doubt(column)
 
 
-def _identifies(place: int, columns: Sequence[Facts]) -> bool:
-    column = columns[place]
+def _identifies(place: int, column: Facts, names: Sequence[str]) -> bool:
     if column.counts and (place == 0 or _COUNTS.fullmatch(column.name)):
         return True
-    return column.unique and names_rows(column.name, place, [one.name for one in columns])
+    return column.unique and names_rows(column.name, place, names)
 
 
 def _doubt(column: Facts) -> str:
@@ -219,6 +220,10 @@ def _nothing_left(
     if asked.columns is not None or asked.drop:
         option = "--columns" if asked.columns is not None else "--drop"
         fix = f"choose columns of numbers: {option}"
+    elif any(why.startswith("numbers with decimal commas") for _, why in found):
+        fix = "write numbers with a point, 1.5 for 1,5"
+    elif any(why.startswith("numbers, and text") for _, why in found):
+        fix = "correct these cells, or say with --na that they are missing"
     elif any(column.kind == "text" for column in columns):
         fix = "--categorical encode makes columns of 0 and 1 of text"
     else:
