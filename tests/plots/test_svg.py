@@ -114,3 +114,10 @@ def test_no_panel_is_refused():
 @pytest.mark.parametrize(("value", "text"), [(1.0, "1"), (0.126, "0.13"), (-0.001, "0")])
 def test_numbers_are_short(value, text):
     assert _n(value) == text
+
+
+def test_one_panel_needs_no_list_and_what_is_none_is_refused():
+    panel = Panel(Axes("a panel"))
+    assert figure(panel) == figure([panel])
+    with pytest.raises(InputError, match="made of panels"):
+        figure(["scree"])
