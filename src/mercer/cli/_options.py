@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
+from mercer.cli._known_methods import METHODS
 from mercer.cli._voice import Voice
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -75,7 +76,14 @@ data_options = _together(
 
 # How it is computed: plan, fit.
 method_options = _together(
-    click.option("--method", default="pca", show_default=True, help="See `mercer methods`."),
+    click.option(
+        "--method",
+        type=click.Choice(list(METHODS)),
+        default="pca",
+        show_default=True,
+        metavar="NAME",
+        help="See `mercer methods`.",
+    ),
     click.option(
         "-k",
         "--components",
@@ -88,7 +96,13 @@ method_options = _together(
     click.option("--tol", type=float, help="Relative error allowed in each eigenvalue."),
     click.option("--memory", help="Limit, as 4GB or 4GiB; default: 80 % of what is free."),
     click.option("--time", type=float, help="Limit in seconds."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of random draws."),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**32 - 1),
+        default=0,
+        show_default="0",
+        help="Of random draws.",
+    ),
     click.option(
         "--set",
         "settings",

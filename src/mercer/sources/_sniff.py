@@ -55,8 +55,10 @@ def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) ->
         return len(words) == len(first)
     numbers = [i for i, cell in enumerate(first) if is_number(cell)]
     if not numbers:
-        named = bool(words) and not any(map(is_value, first))
-        return named and any(is_value(cell) for row in others for cell in row)
+        if not words or any(map(is_value, first)):
+            return False
+        seen = any(is_value(cell) for row in others for cell in row)
+        return seen or _above_numbers(first, others, na)
     if _rises(first, others, numbers):
         shown = ", ".join(first[i] for i in numbers[:3])
         warn(
@@ -106,6 +108,16 @@ def _one_way(rows: Array) -> Array:
     """Tell which rows rise or fall from column to column."""
     steps = np.diff(rows, axis=1)
     return np.asarray((steps > 0).all(axis=1) | (steps < 0).all(axis=1))
+
+
+def _above_numbers(
+    first: Sequence[str], others: Sequence[Sequence[str]], na: frozenset[str]
+) -> bool:
+    """Tell whether words stand above numbers, or above nothing at all."""
+    below = [cell for row in others for cell in row if cell not in na]
+    if any(map(has_decimal_comma, first)):
+        return any(map(is_number, below))
+    return not below or any(is_number(cell) or has_decimal_comma(cell) for cell in below)
 
 
 def _numbered(

@@ -173,7 +173,8 @@ def other_facts(cells: Any, kind: str, words: str, na: frozenset[str]) -> Facts:
         kind, words = _spelt(present, words)
         if kind == "text" and not unique:
             # "NA" may be a code of a country; a name of a row is never left empty.
-            unique = (cells != "").all() and cells.n_unique() == len(cells)
+            named = (cells.fill_null("") != "").all()
+            unique = named and cells.n_unique() == len(cells)
         if unique and int(cells.str.len_chars().max() or 0) > _LONG:
             words = words or "long"
     return Facts(name, kind, words, missing, distinct=distinct, unique=bool(unique))

@@ -91,6 +91,12 @@ def look(path: Any, asked: Asked | None = None) -> Look:
         except InputError as error:
             raise _with_advice(error) from None
     label = file.label
+    if rows == 1 and not asked.transpose:
+        raise InputError(
+            "one row alone has no variance",
+            got=f"{label}: 1 row",
+            fix="two are needed at least; --transpose where rows are variables",
+        )
     found = roles(facts, asked, label)
     columns = tuple(_column(one, *role) for one, role in zip(facts, found, strict=True))
     said = notes(facts, columns, rows, walked, asked)

@@ -97,7 +97,7 @@ def _by_itself(
         return "id", "counts the rows" if column.counts else "all different"
     if asked.transpose:
         return "active", ""
-    if column.constant:
+    if column.constant and column.low is not None:  # one that was not read may hold anything
         return "out", f"constant {column.low:g}"
     return "active", _doubt(column)
 
@@ -236,6 +236,8 @@ def _nothing_left(
     elif any(column.disguised for column in columns):
         words = next(column.words for column in columns if column.disguised)
         fix = f"numbers {words} are not read: {DISGUISES[words]}"
+    elif any(why.startswith("numbers, and text") for _, why in found):
+        fix = "correct these cells, or say with --na that they are missing"
     elif any(column.kind == "text" for column in columns):
         fix = "--categorical encode makes columns of 0 and 1 of text"
     else:
