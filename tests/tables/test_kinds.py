@@ -68,6 +68,12 @@ def test_one_row_has_no_deviation():
         (["1,500", "22,250", "3"], "text", "with commas between thousands", 0, 3, True),
         (["1,234.5", "1,000,000"], "text", "with commas between thousands", 0, 2, True),
         (["1.5", "2", "2"], "text", "that spells numbers", 0, 2, False),
+        (["$1,200", "$ 3.50", "12"], "text", "with signs", 0, 3, True),
+        (["12 %", "3.5%", "-4%"], "text", "with signs", 0, 3, True),
+        (["1", "2.5", "N/A", "N/A"], "text", "such as 'N/A'", 0, 3, False),
+        (["1", "2.5", "low", "high"], "text", "", 0, 4, True),
+        (["1", "none", "none", "none"], "text", "", 0, 2, False),
+        (["-", "%"], "text", "", 0, 2, True),
         (["x" * 101, "y"], "text", "long", 0, 2, True),
     ],
 )

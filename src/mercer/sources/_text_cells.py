@@ -42,6 +42,12 @@ def has_decimal_comma(cell: str) -> bool:
     return _COMMA.fullmatch(cell) is not None
 
 
+def is_value(cell: str) -> bool:
+    """Tell whether a cell holds what no name is: a number, a date, true or false."""
+    plain = is_number(cell) or has_decimal_comma(cell)
+    return plain or cell.lower() in _FLAGS or _DATE.fullmatch(cell) is not None
+
+
 def kind_of_column(cells: Sequence[str], na: frozenset[str]) -> Kind:
     """Return what a column holds by some of its cells; all missing counts as numbers."""
     present = [cell for cell in cells if cell not in na]

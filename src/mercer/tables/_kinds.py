@@ -15,7 +15,15 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(\.\d+)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?|[+-]?\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COUNTED = 5  # rows from which on 1, 2, 3, ... is no chance
+_SIGNED = re.compile(r"[$€£¥]\s?[+-]?[\d.,]*\d|[+-]?\d[\d.,]*\s?[$€£¥%]|[+-]?\d+([.,]\d+)*")
+# How numbers are written that are not read, and what to write instead.
+DISGUISES = {
+    "with commas between thousands": "write 1234 for 1,234",
+    "with decimal commas": "write 3.5 for 3,5",
+    "with signs": "write 12 for $12 or 12 %",
+}
 _TESTED = 1000  # cells that tell whether text spells dates or numbers
+_MOSTLY = 0.3  # share of numbers from which on one other word may mean missing
 _LONG = 100  # letters from which on text does not name a row
 
 
@@ -65,6 +73,11 @@ class Facts:
     def is_number(self) -> bool:
         """Whether its cells are numbers."""
         return self.kind in ("number", "integer", "flag")
+
+    @property
+    def disguised(self) -> bool:
+        """Whether it holds numbers that are written in a way that is not read."""
+        return self.kind == "text" and self.words in DISGUISES
 
     @property
     def constant(self) -> bool:
@@ -176,4 +189,11 @@ def _spelt(present: Any, words: str) -> tuple[str, str]:
         return "text", "with commas between thousands"
     if all(_COMMA.fullmatch(cell) for cell in cells):
         return "text", "with decimal commas"
+    if all(_SIGNED.fullmatch(cell) for cell in cells):
+        return "text", "with signs"
+    if not words:
+        odd = {cell for cell in cells if not _NUMBER.fullmatch(cell)}
+        numbers = sum(cell not in odd for cell in cells)
+        if len(odd) == 1 and numbers > _MOSTLY * len(cells):
+            return "text", f"such as {odd.pop()!r}"
     return "text", words
