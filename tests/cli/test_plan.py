@@ -6,6 +6,7 @@ from click.testing import CliRunner
 
 import mercer
 from mercer.cli.app import commands
+from mercer.tables import look, prepared
 
 PATHS = {"svd", "gram", "dual", "krylov"}
 
@@ -24,7 +25,8 @@ def npy(tmp_path):
 def test_the_table_is_the_plan_of_the_library(npy):
     done = run(npy, "-k", 3, "--memory", "1GB")
     assert done.exit_code == 0
-    assert done.stdout == f"{mercer.plan(mercer.PCA(3, memory='1GB'), npy)}\n"
+    rows = prepared(look(npy)).rows
+    assert done.stdout == f"{mercer.plan(mercer.PCA(3, memory='1GB'), rows)}\n"
     assert "looked at 300 rows in " in done.stderr
 
 
@@ -46,10 +48,10 @@ def test_json_holds_the_whole_plan(npy):
 
 def test_columns_that_are_no_numbers_are_left_out(tmp_path):
     path = tmp_path / "t.csv"
-    rows = [f"w{i % 7},{i * i % 13},{i * 7 % 11}" for i in range(40)]
-    path.write_text("\n".join(["id,a,b", *rows]) + "\n", encoding="utf-8")
+    rows = [f"some words about {i % 37},{i * i % 13},{i * 7 % 11}" for i in range(40)]
+    path.write_text("\n".join(["remark,a,b", *rows]) + "\n", encoding="utf-8")
     document = json.loads(run(path, "--json").stdout)
-    assert document["data"]["left_out"] == ["id"]
+    assert document["data"]["left_out"] == ["remark"]
     assert document["data"]["columns"] == 2
 
 

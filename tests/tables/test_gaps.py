@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from pieces import Pieces
 
-from mercer.tables._gaps import gaps_of, no_gaps
+from mercer.tables._gaps import gaps_of, known_gaps
 
 NAN = np.nan
 X = np.array([[1, 2, NAN], [NAN, NAN, NAN], [4, 5, 6], [NAN, 8, NAN], [NAN, NAN, NAN]])
@@ -22,12 +23,20 @@ def test_counts_and_rows(rows):
     assert (gaps.total, gaps.cells) == (3, 9)
 
 
+LEVELS = {"t": ("a", "b"), "u": ("c",)}
+
+
 def test_a_category_makes_a_row_that_is_not_empty():
-    codes = np.array([[0, 1], [1, 0], [0, 0], [0, 0], [0, 0.0]])
-    gaps = gaps_of(np.hstack([X, codes]), encoded=2)
+    codes = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0.0]])
+    gaps = gaps_of(np.hstack([X, codes]), LEVELS)
     assert gaps.empty.tolist() == [4]
-    assert gaps.counts.tolist() == [2, 1, 3, 0, 0]
-    assert gaps_of(codes, encoded=2).empty.tolist() == [2, 3, 4]
+    assert gaps.counts.tolist() == [2, 1, 3, 2, 3]
+    assert (gaps.total, gaps.cells, gaps.texts) == (6, 4 * 3, 2)
+    assert gaps.some.tolist() == [0, 1, 3]
+    assert gaps.blank.tolist() == gaps.partial.tolist() == [0, 1, 2, 3]
+    alone = gaps_of(codes, LEVELS)
+    assert (alone.empty.tolist(), alone.total, alone.cells) == ([3, 4], 0, 0)
+    assert alone.counts.tolist() == [1, 2]
 
 
 def test_whole_numbers_have_none():
@@ -47,4 +56,12 @@ def test_many_rows_in_many_blocks():
 
 
 def test_what_others_counted():
-    assert (no_gaps(7, [1, 2]).total, no_gaps(7, [1, 2]).cells) == (3, 14)
+    assert (known_gaps(7, [1, 2]).total, known_gaps(7, [1, 2]).cells) == (3, 14)
+
+
+def test_sparse_rows_hold_zeros():
+    rows = np.array([[1, 0, NAN], [NAN, NAN, NAN], [0, 0, 0], [0, NAN, 5]])
+    gaps = gaps_of(Pieces(scipy.sparse.csr_array(rows), 3))
+    assert (gaps.rows, gaps.counts.tolist()) == (4, [0, 1, 1])
+    assert (gaps.empty.tolist(), gaps.some.tolist()) == ([1], [0, 3])
+    assert gaps_of(Pieces(scipy.sparse.csr_array(np.eye(3)))).total == 0

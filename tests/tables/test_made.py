@@ -1,6 +1,6 @@
 """Columns made of dates and categories."""
 
-import datetime
+import datetime as dt
 
 import numpy as np
 import polars as pl
@@ -39,12 +39,12 @@ def test_days_and_zeros_and_ones(path, length):
     assert source.names == ("when", "what=a", "what=b")
 
 
-def test_typed_columns_give_the_same_bits(path, tmp_path):
+def test_typed_columns_give_the_same_bits(tmp_path):
     when = [
-        datetime.datetime(1970, 1, 2),
+        dt.datetime(1970, 1, 2),
         None,
-        datetime.datetime(2000, 1, 1, 12),
-        datetime.datetime(1969, 12, 31),
+        dt.datetime(2000, 1, 1, 12),
+        dt.datetime(1969, 12, 31),
     ]
     for unit in ("ms", "us", "ns"):
         typed = tmp_path / f"{unit}.parquet"
@@ -110,3 +110,10 @@ def test_the_print_tells_what_is_made(path):
     marks = {MadeColumns(path, recipe).fingerprint() for recipe in (RECIPE, other, RECIPE)}
     assert len(marks) == 2
     assert made_names((), {"a": ("x", "y"), "b": ()}) == ("a=x", "a=y")
+
+
+def test_a_new_file_may_write_dates_in_the_plain_way(tmp_path):
+    recipe = Recipe(("when",), ("when",), dates=("when",), orders={"when": "month"})
+    path = tmp_path / "a.csv"
+    path.write_text("x,when\n1,12/31/1970\n2,1970-12-31\n")
+    assert np.concatenate(list(MadeColumns(path, recipe).blocks(9))).tolist() == [[364], [364]]

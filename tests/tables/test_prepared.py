@@ -1,16 +1,17 @@
 """From a table as people have it to rows that can be fitted."""
 
-import datetime
+import datetime as dt
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse
 
 from mercer import PCA
 from mercer.errors import InputError
 from mercer.sources import BlockSource
-from mercer.tables import Asked, look, prepared
+from mercer.tables import Asked, look, prepared, prepared_again
 
 PENGUINS = Path(__file__).parents[1] / "data" / "penguins.csv"
 BODY = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g")
@@ -28,13 +29,11 @@ def mixed(rows=60, seed=0):
     X = rng.normal(size=(rows, 4)).round(3)
     X[rng.random(X.shape) < 0.02] = np.nan
     X[7] = np.nan
-    start = datetime.date(2021, 3, 4)
+    start = dt.date(2021, 3, 4)
     texts = [
         None if i == 7 or i % 13 == 12 else ["red", "green", "blue"][i % 3] for i in range(rows)
     ]
-    dates = [
-        None if i == 7 else start + datetime.timedelta(days=int(i * i)) for i in range(rows)
-    ]
+    dates = [None if i == 7 else start + dt.timedelta(days=int(i * i)) for i in range(rows)]
     return pl.DataFrame(
         {
             "name": [f"r{i}" for i in range(rows)],
@@ -90,6 +89,8 @@ ASKED = {
     "rows": Asked(missing="rows"),
     "columns": Asked(missing="columns", columns=("x0", "x1", "n")),
     "encoded": Asked(categorical="encode", dates="number"),
+    "whole rows": Asked(categorical="encode", dates="number", missing="rows"),
+    "whole columns": Asked(categorical="encode", dates="number", missing="columns"),
     "first": Asked(rows=20, dates="number", missing="rows"),
     "weights": Asked(weights="n", drop=("x0",), standardize="yes"),
     "names": Asked(id="name", sup=("x3", "colour"), missing="ppca"),
@@ -146,7 +147,8 @@ def test_encoding_twice_is_encoding_once(tmp_path):
     assert np.array_equal(rows_of(again), rows_of(made), equal_nan=True)
 
 
-def test_the_fit_is_the_same(tmp_path, small):
+@pytest.mark.usefixtures("small")
+def test_the_fit_is_the_same(tmp_path):
     path = written(mixed().drop_nulls(), tmp_path, "parquet")
     read = prepared(look(path, Asked(columns=("x*",))))
     assert isinstance(read.rows, BlockSource)
@@ -154,15 +156,6 @@ def test_the_fit_is_the_same(tmp_path, small):
     direct = PCA(2, standardize=read.standardize).fit(pl.read_parquet(path).select("^x.*$"))
     assert np.allclose(fit.explained_variance_, direct.explained_variance_, rtol=1e-10)
     assert list(fit.feature_names_in_) == ["x0", "x1", "x2", "x3"]
-
-
-@pytest.mark.usefixtures("small")
-def test_a_bad_cell_is_still_named_by_its_line(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("a,b\nNA,NA\n1,2\n3,oops\n" + "4,5\n" * 1200)
-    with pytest.raises(InputError) as caught:
-        prepared(look(path))
-    assert "oops" in str(caught.value)
 
 
 @pytest.mark.usefixtures("small")
@@ -239,3 +232,52 @@ def test_a_method_that_cannot_fill():
         prepared(seen, fills=False)
     assert prepared(look(PENGUINS, Asked(missing="rows")), fills=False).shape == (342, 5)
     assert prepared(look(PENGUINS, Asked(columns=BODY)), fills=False).shape == (342, 4)
+
+
+def test_sparse_rows_stay_sparse(tmp_path):
+    dense = np.random.default_rng(0).poisson(0.3, size=(80, 12)).astype(float)
+    dense[:, 3] = 0
+    X = scipy.sparse.csr_array(dense)
+    path = tmp_path / "a.npz"
+    scipy.sparse.save_npz(path, X)
+    made = prepared(look(path))
+    assert (made.shape, made.rows.nnz is None, made.missing) == ((80, 11), False, "raise")
+    again = prepared_again(path, made.recipe)
+    found = [np.vstack([b.toarray() for b in m.rows.blocks(9)]) for m in (made, again)]
+    assert np.array_equal(found[0], np.delete(dense, 3, axis=1))
+    assert np.array_equal(found[0], found[1])
+
+
+def test_a_number_names_rows_in_a_file_without_names(tmp_path):
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    X[:, 0] = np.arange(6)
+    np.save(tmp_path / "a.npy", X)
+    made = prepared(look(tmp_path / "a.npy"))
+    assert (made.id, made.recipe.names) == ("0", ("1", "2"))
+    assert made.labels().tolist() == ["0", "1", "2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize("held", [256e6, 8])
+def test_missing_text_is_missing_where_cells_must_be_there(tmp_path, monkeypatch, held):
+    monkeypatch.setattr("mercer.tables._reading.HELD", held)
+    path = tmp_path / "a.csv"
+    path.write_text("x,t,u\n" + "1,a,c\n2,b,c\n4,NA,d\nNA,NA,NA\n7,a,d\n8,b,c\n")
+
+    def made(missing):
+        return prepared(look(path, Asked(categorical="encode", missing=missing)))
+
+    auto = made("auto")
+    assert (auto.shape, auto.kept.tolist()) == ((5, 5), [0, 1, 2, 4, 5])
+    assert "2 missing cells are 0 in all of them" in auto.said[0]
+    rows = made("rows")
+    assert rows.kept.tolist() == [0, 1, 4, 5]
+    assert rows.said[3] == (
+        "1 of 6 rows has missing cells and is left out (--missing rows): row 3 (counted from 1)"
+    )
+    columns = made("columns")
+    assert columns.recipe.names == ("x", "u=c", "u=d")
+    assert rows_of(columns).tolist() == [[1, 1, 0], [2, 1, 0], [4, 0, 1], [7, 0, 1], [8, 1, 0]]
+    assert columns.said[3].endswith("is left out (--missing columns): 't'")
+    with pytest.raises(InputError, match="cells are missing") as caught:
+        made("error")
+    assert caught.value.got == "a.csv: 1 cell is missing, most in 't' 1"

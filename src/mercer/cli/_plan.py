@@ -1,11 +1,9 @@
 """The command ``mercer plan``: the dry run of a fit."""
 
-import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mercer.cli._built import adapted, built
 from mercer.cli._known_methods import method_of
 from mercer.cli._options import (
     asked_from,
@@ -17,20 +15,16 @@ from mercer.cli._options import (
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
 
+if TYPE_CHECKING:
+    from mercer.cli._fitted import Ready
+
 
 @click.command()
 @data_argument
 @method_options
 @data_options
 @speaking_options
-def command(
-    voice: Voice,
-    data: str,
-    method: str,
-    components: str,
-    settings: tuple[str, ...],
-    **given: Any,
-) -> None:
+def command(voice: Voice, data: str, **options: Any) -> None:
     r"""Show how a fit to DATA would be computed, and what it would cost.
 
     DATA is looked at once, as `mercer fit` would do; nothing is fitted. Ends with code
@@ -40,69 +34,58 @@ def command(
     Examples:
       mercer plan cells.parquet
       mercer plan cells.parquet -k 50 --memory 2GB
-      mercer plan rings.csv --method kernel-pca --kernel 'rbf(lengthscale=2)' -k 5
+      mercer plan rings.csv --method kernel-pca --kernel rbf -k 5
     """
-    asked = asked_from(given)
-    model = built(method, components=components, settings=settings, **given)
+    from mercer.cli._built import built
+    from mercer.cli._fitted import ready
+
+    asked = asked_from(options)
+    model = built(**options)
     with opened(data) as path, voice.working():
-        seen, ready, made, seconds = planned(path, asked, method, model)
-    for line in ready.said:
+        # What it says is said here, and the plan is the result.
+        have = ready(Voice(quiet=True), path, asked, options["method"], model)
+    for line in have.said:
         voice.note(line)
-    voice.note(f"looked at {seen.rows:,} rows in {seconds:.2g} s")
-    remark = method_of(method).remark
-    text = f"{made}\n  {remark}" if remark else str(made)
-    voice.result(text, _document(data, method, model, seen, ready, made, seconds))
+    voice.note(f"looked at {have.seen.rows:,} rows in {have.looked:.2g} s")
+    remark = method_of(options["method"]).remark
+    n, p = have.made.shape
+    text = str(have.plan or f"plan: {n:,} x {p:,}, read once, fitted on landmarks")
+    text = f"{text}\n  {remark}" if remark else text
+    voice.result(text, _document(data, options["method"], have))
 
 
-def planned(path: str, asked: Any, method: str, model: Any) -> tuple[Any, Any, Any, float]:
-    """Return what was seen, what was made of it, the plan, and the seconds of the look.
-
-    Parameters
-    ----------
-    path : str
-        A file.
-    asked : Asked
-        The user's word on its columns.
-    method : str
-        The name of the method.
-    model : estimator
-        Of that method; it is told what to do about units and missing cells.
-    """
-    from mercer.estimators import plan
-    from mercer.tables import look, prepared
-
-    began = time.perf_counter()
-    seen = look(path, asked)
-    seconds = time.perf_counter() - began
-    ready = prepared(seen)
-    adapted(method, model, ready)
-    return seen, ready, plan(model, ready.rows, sample_weight=ready.weights), seconds
-
-
-def _document(
-    data: str, method: str, model: Any, seen: Any, ready: Any, made: Any, seconds: float
-) -> dict[str, Any]:
-    left = [column.name for column in seen.columns if column.role == "out"]
+def _document(data: str, method: str, have: "Ready") -> dict[str, Any]:
+    shape = dict(zip(("rows", "columns"), have.made.shape, strict=True))
+    parameters = have.model.get_params(deep=False)
     return {
         "data": {
             "path": data,
-            "rows": ready.shape[0],
-            "columns": ready.shape[1],
-            "left_out": left,
-            "look_seconds": seconds,
+            **shape,
+            "left_out": have.seen.named("out"),
+            "look_seconds": have.looked,
         },
         "method": method,
-        "parameters": {name: _shown(value) for name, value in model.get_params().items()},
-        "said": ready.said,
-        "problem": made.problem,
-        "chosen": made.chosen,
-        "bytes": made.bytes,
-        "seconds": made.chosen.seconds,
+        "parameters": {name: _shown(value) for name, value in parameters.items()},
+        "said": have.said,
+        "remark": method_of(method).remark,
+        **_foreseen(have.plan),
+    }
+
+
+def _foreseen(plan: Any) -> dict[str, Any]:
+    """Return the plan as plain values; there is none for rows that are read once."""
+    if plan is None:
+        return {"problem": None, "chosen": None, "rejected": [], "time": ""}
+    return {
+        "problem": plan.problem,
+        "chosen": plan.chosen,
+        "bytes": plan.bytes,
+        "seconds": plan.chosen.seconds,
         "rejected": [
             {"name": path.name, "bytes": path.bytes, "seconds": path.seconds, "reason": why}
-            for path, why in made.rejected
+            for path, why in plan.rejected
         ],
-        "remark": made.remark,
+        "time": plan.remark,
     }
 
 

@@ -1,15 +1,16 @@
 """The matplotlib writer: the same marks as artists on an Axes; no global state is touched."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mercer.errors import MissingExtraError
+from mercer.errors import InputError, MissingExtraError
 from mercer.plots import _marks as m
 from mercer.plots._frame import clean, frame, legend_places, limits, note_lines, short
-from mercer.plots._palette import GRID, INK, MUTED, PAPER, SOFT
-from mercer.plots._scale import root_ticks
+from mercer.plots._palette import GRID, INK, MUTED, NIGHT, PAPER, SOFT
+from mercer.plots._scale import equalise, root_ticks
 
 __all__ = ["WRITERS", "draw"]
 
@@ -41,6 +42,8 @@ def draw(panel: m.Panel, ax: Any = None) -> Any:
 
     Raises
     ------
+    InputError
+        Where `panel` is no panel or `ax` no Axes.
     MissingExtraError
         Where matplotlib is not installed.
 
@@ -52,17 +55,47 @@ def draw(panel: m.Panel, ax: Any = None) -> Any:
     >>> len(ax.collections)
     1
     """
+    _refuse_others(panel, ax)
+    around = frame(panel)
+    width = around.x.stop - around.x.start
+    (x0, x1), (y0, y1) = limits(panel)
     if ax is None:
         ax = _own_axes(panel)
-    _around(ax, panel)
+        (x0, x1), (y0, y1) = (around.x.low, around.x.high), (around.y.low, around.y.high)
+    else:
+        box = ax.get_window_extent()
+        width = box.width * _INCH / ax.figure.dpi
+        if panel.axes.equal:
+            (x0, x1), (y0, y1) = equalise((x0, x1), (y0, y1), box.width, box.height)
+    _around(ax, panel.axes, width)
+    if panel.axes.root:
+        _root_scales(ax, x1, y1)
     for mark in panel.marks:
-        WRITERS[type(mark)](ax, mark)
-    (x0, x1), (y0, y1) = limits(panel)
-    # Equal units widen one of the two: these limits are no more than a beginning.
-    free = True if panel.axes.equal else None
-    ax.set_xlim(x0, x1, auto=free)
-    ax.set_ylim(y0, y1, auto=free)
+        WRITERS[type(mark)](ax, replace(mark, colour=_tone(ax, mark.colour)))
+    ax.set(xlim=(x0, x1), ylim=(y0, y1), aspect="equal" if panel.axes.equal else "auto")
     return ax
+
+
+def _refuse_others(panel: Any, ax: Any) -> None:
+    if not isinstance(panel, m.Panel):
+        raise InputError(
+            "a panel is drawn, and this is none",
+            got=type(panel).__name__,
+            fix="pass what scree_of, scores_of and the other makers return",
+        )
+    if ax is not None and not hasattr(ax, "set_xlim"):
+        raise InputError(
+            "a panel is drawn on one matplotlib Axes",
+            got=f"ax of type {type(ax).__name__}",
+            fix="pick one, such as ax=axes[0], or leave it out",
+        )
+
+
+def _tone(ax: Any, colour: str) -> str:
+    """Return a colour as it is, or its lighter twin where the ground of the axes is dark."""
+    red, green, blue, opacity = ax.get_facecolor()
+    dark = opacity > 0.5 and 0.3 * red + 0.6 * green + 0.1 * blue < 0.4
+    return NIGHT.get(colour, colour) if dark else colour
 
 
 def _own_axes(panel: m.Panel) -> Any:
@@ -88,11 +121,8 @@ def _figure_class() -> Any:
 # ---- around the marks -------------------------------------------------------------------
 
 
-def _around(ax: Any, panel: m.Panel) -> None:
-    """Set title, note, legend, labels, ticks, grid and the units of the two directions."""
-    axes = panel.axes
-    inside = frame(panel).x
-    width = inside.stop - inside.start
+def _around(ax: Any, axes: m.Axes, width: float) -> None:
+    """Set title, note, legend, labels, ticks and grid; `width` is that of the panel."""
     lines = note_lines(axes, width)
     rows = legend_places(axes, width)
     below = 17.0 * (rows[-1][1] + 1) if rows else 0.0
@@ -100,16 +130,15 @@ def _around(ax: Any, panel: m.Panel) -> None:
     _title(ax, clean(axes.title), lines, below, note)
     if axes.legend:
         _legend(ax, axes, rows)
-    style = {"fontsize": 11 * _POINT, "color": INK, **_PLAIN}
+    style = {"fontsize": 11 * _POINT, "color": _tone(ax, INK), **_PLAIN}
     if axes.x_label:
         ax.set_xlabel(clean(axes.x_label), **style)
     if axes.y_label:
         ax.set_ylabel(clean(axes.y_label), **style)
-    _scales(ax, panel)
     for name, given in (("x", axes.x_ticks), ("y", axes.y_ticks)):
-        ax.tick_params(axis=name, length=0, labelsize=11 * _POINT, labelcolor=MUTED)
+        ax.tick_params(axis=name, length=0, labelsize=11 * _POINT, labelcolor=_tone(ax, MUTED))
         if given is None:
-            ax.grid(True, axis=name, color=GRID, linewidth=1.0 * _POINT)
+            ax.grid(True, axis=name, color=_tone(ax, GRID), linewidth=1.0 * _POINT)
             continue
         ax.grid(False, axis=name)
         setter = ax.set_xticks if name == "x" else ax.set_yticks
@@ -118,19 +147,24 @@ def _around(ax: Any, panel: m.Panel) -> None:
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("bottom", "left"):
-        ax.spines[side].set(color=SOFT, linewidth=1.0 * _POINT)
+        ax.spines[side].set(color=_tone(ax, SOFT), linewidth=1.0 * _POINT)
 
 
 def _title(ax: Any, title: str, lines: Sequence[str], below: float, note: float) -> None:
     """Put the note above the legend and the title above both."""
-    style = {"loc": "left", "fontsize": 13.5 * _POINT, "fontweight": "bold", "color": INK}
+    style = {
+        "loc": "left",
+        "fontsize": 13.5 * _POINT,
+        "fontweight": "bold",
+        "color": _tone(ax, INK),
+    }
     room = 7.0 + below + note + (5.0 if lines else 0.0)
     ax.set_title(title, pad=room * _POINT, **style, **_PLAIN)
     if lines:
         label = ax.annotate(
             "\n".join(lines), (0.0, 1.0), xycoords="axes fraction",
             xytext=(0.0, (6.0 + below) * _POINT), textcoords="offset points",
-            ha="left", va="bottom", fontsize=11 * _POINT, color=MUTED, **_PLAIN,
+            ha="left", va="bottom", fontsize=11 * _POINT, color=_tone(ax, MUTED), **_PLAIN,
         )  # fmt: skip
         # The title above keeps room for it; its width must not narrow the panel.
         label.set_in_layout(False)
@@ -140,7 +174,9 @@ def _legend(ax: Any, axes: m.Axes, rows: Sequence[tuple[float, int]]) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], linestyle="", marker=_SHAPES[shape], color=colour, markersize=5.5)
+        Line2D(
+            [], [], linestyle="", marker=_SHAPES[shape], color=_tone(ax, colour), markersize=5.5
+        )
         for _, colour, shape in axes.legend
     ]
     columns = -(-len(rows) // (rows[-1][1] + 1))
@@ -148,7 +184,7 @@ def _legend(ax: Any, axes: m.Axes, rows: Sequence[tuple[float, int]]) -> None:
         handles, [f"group {i}" for i in range(len(handles))], loc="lower left",
         bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, borderaxespad=0.0,
         borderpad=0.2, handletextpad=0.1, columnspacing=0.9, handlelength=1.4,
-        labelspacing=0.3, fontsize=11 * _POINT, labelcolor=INK,
+        labelspacing=0.3, fontsize=11 * _POINT, labelcolor=_tone(ax, INK),
     )  # fmt: skip
     # Names are set afterwards: one that begins with "_" would be left out.
     for text, (words, *_) in zip(legend.get_texts(), axes.legend, strict=True):
@@ -156,20 +192,12 @@ def _legend(ax: Any, axes: m.Axes, rows: Sequence[tuple[float, int]]) -> None:
     legend.set_in_layout(False)
 
 
-def _scales(ax: Any, panel: m.Panel) -> None:
-    if panel.axes.equal:
-        shared = any(
-            len(group.get_siblings(ax)) > 1
-            for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes())
-        )
-        ax.set_aspect("equal", adjustable="box" if shared else "datalim")
-    if panel.axes.root:
-        for name, (_, high) in zip("xy", limits(panel), strict=True):
-            setter = ax.set_xscale if name == "x" else ax.set_yscale
-            setter("function", functions=(_root, np.square))
-            places = root_ticks(0.0, high)
-            ticks = ax.set_xticks if name == "x" else ax.set_yticks
-            ticks([place for place, _ in places], [label for _, label in places])
+def _root_scales(ax: Any, right: float, top: float) -> None:
+    ax.set_xscale("function", functions=(_root, np.square))
+    ax.set_yscale("function", functions=(_root, np.square))
+    for end, setter in ((right, ax.set_xticks), (top, ax.set_yticks)):
+        places = root_ticks(0.0, end)
+        setter([place for place, _ in places], [label for _, label in places])
 
 
 def _root(values: Any) -> Any:
@@ -230,12 +258,12 @@ def _whiskers(ax: Any, mark: m.Whiskers) -> None:
 def _text(ax: Any, mark: m.Text) -> None:
     from matplotlib.patheffects import withStroke
 
+    halo = withStroke(linewidth=4 * _POINT, foreground=ax.get_facecolor())
     side = {"start": "left", "middle": "center", "end": "right"}[mark.anchor]
     ax.text(
         mark.x, mark.y, clean(mark.words), color=mark.colour, ha=side, va="center",
         fontsize=mark.size * _POINT, fontweight="bold" if mark.bold else "normal",
-        path_effects=[withStroke(linewidth=4 * _POINT, foreground=PAPER)], zorder=2,
-        **_PLAIN,
+        path_effects=[halo], zorder=2, **_PLAIN,
     )  # fmt: skip
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mercer.diagnostics import correlations
 from mercer.errors import InputError
 from mercer.plots._biplot import Scaling, biplot
 from mercer.plots._circle import circle
@@ -17,7 +16,6 @@ from mercer.plots._outlier_map import outlier_map
 from mercer.plots._scores import scores
 from mercer.plots._scree import scree
 from mercer.plots._shares import shares
-from mercer.selection import noise_quantiles
 
 __all__ = [
     "biplot_of",
@@ -34,6 +32,7 @@ __all__ = [
 Vector = NDArray[np.float64]
 
 _DRAWABLE = 400  # smaller side of a table up to which noise is drawn for a picture
+_DRAWS = 60
 _NO_AXES = "pass a fitted PCA; kernel axes are no directions of the columns"
 
 
@@ -56,8 +55,13 @@ def spectrum_of(model: Any) -> tuple[Vector, Vector, Vector, Vector]:
     certificate = getattr(model, "certificate_", None)
     if certificate is None or getattr(model, "method", None) == "spherical":
         return values, values, values, ratio
-    factor = float(getattr(model, "consistency_", 1.0))
-    return values, factor * certificate.lower, factor * certificate.upper, ratio
+    lower, upper = certificate.lower, certificate.upper
+    if hasattr(model, "consistency_"):
+        # Robust variances are those of the certificate times a factor for each axis.
+        middle = (lower + upper) / 2
+        factor = np.where(middle > 0, values / np.where(middle > 0, middle, 1.0), 1.0)
+        lower, upper = factor * lower, factor * upper
+    return values, lower, upper, ratio
 
 
 def scree_of(model: Any, X: ArrayLike | None = None) -> Panel:
@@ -76,13 +80,16 @@ def scree_of(model: Any, X: ArrayLike | None = None) -> Panel:
         The rows of the fit: for the variances of the columns where the model neither
         standardises nor keeps all axes.
     """
+    from mercer.selection import noise_quantiles
+
     values, lower, upper, ratio = spectrum_of(model)
     choice = getattr(model, "choice_", None)
     columns = _variances(model, X) if hasattr(model, "components_") else None
     null: ArrayLike | None = None
     n = int(getattr(model, "n_samples_", 0))
     if columns is not None and n > 2 and min(n, columns.size) <= _DRAWABLE:
-        null = noise_quantiles(n, columns)
+        draws = _DRAWS if min(n, columns.size) <= 100 else _DRAWS // 3
+        null = noise_quantiles(n, columns, draws=draws)
     return scree(
         values, lower, upper, ratio,
         null=null, null_words="noise, 5 to 95 %", k=None if choice is None else choice.k,
@@ -164,6 +171,8 @@ def circle_of(
     least : float
         See :func:`mercer.plots.circle`.
     """
+    from mercer.diagnostics import correlations
+
     V = np.asarray(_read(model, "components_"), np.float64)
     columns = _variances(model, X)
     if columns is None:
@@ -273,14 +282,14 @@ def _variances(model: Any, X: ArrayLike | None) -> Vector | None:
     """Return the variances of the columns as they were analysed, where they can be known."""
     V = np.asarray(model.components_, np.float64)
     lam = np.asarray(model.explained_variance_, np.float64)
-    scale = getattr(model, "scale_", None)
-    weight = getattr(model, "feature_weight", None)
-    factor = np.ones(V.shape[1]) if weight is None else np.asarray(weight, np.float64)
-    if scale is not None:
+    if getattr(model, "standardize", False):
+        weight = getattr(model, "feature_weight", None)
         # A constant column has no place in any axis.
-        return np.asarray(factor * np.any(V != 0, axis=0))
+        return np.asarray(np.any(V != 0, axis=0) * (1.0 if weight is None else weight))
     if X is not None:
-        return factor * _spread(model, np.asarray(X, np.float64), V.shape[1])
+        scale = getattr(model, "scale_", None)
+        spread = _spread(model, np.asarray(X, np.float64), V.shape[1])
+        return spread if scale is None else spread / np.asarray(scale) ** 2
     n = int(getattr(model, "n_samples_", 0))
     if n and len(V) >= min(n - 1, V.shape[1]):
         return np.asarray(lam @ V**2)

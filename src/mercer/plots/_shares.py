@@ -43,11 +43,12 @@ def shares(ratio: ArrayLike) -> Panel:
     marks.append(Line(at, percent, colour, width=1.6))
     marks.append(Points(at, percent, colour, titles=titles, radius=3.0 if shown < 40 else 1.5))
     cut = "" if shown == share.size else f"the first {shown} of {share.size} components drawn"
+    held = "1 component holds" if share.size == 1 else f"{share.size} components hold"
     axes = Axes(
         "Cumulative share of variance",
         x_label="components",
         y_label="% of total variance",
-        note=cut or f"{share.size} components hold {100 * total[-1]:.1f} %",
+        note=cut or f"{held} {100 * total[-1]:.1f} %",
         x_ticks=None if shown > 12 else tuple((float(i), str(i)) for i in range(shown + 1)),
         x_range=(-0.02 * shown, 1.02 * shown),
         y_range=(0.0, 103.0),

@@ -33,12 +33,17 @@ def open_arrow(path: Path, *, columns: Any = None, drop: Any = None) -> TableSou
     except ImportError:
         if framed:
             return PolarsArrowSource(path, columns, drop)
-        raise MissingExtraError(
-            "Arrow's stream format is read by pyarrow, which is not installed",
-            got=path.name,
-            fix="pip install pyarrow, or write Arrow's file format or Parquet",
-        ) from None
+        raise no_stream(path) from None
     return ArrowSource(path, framed, pyarrow, columns, drop)
+
+
+def no_stream(path: Path) -> MissingExtraError:
+    """Return the error of a stream that nobody here can read."""
+    return MissingExtraError(
+        "Arrow's stream format is read by pyarrow, which is not installed",
+        got=path.name,
+        fix="pip install pyarrow, or write Arrow's file format or Parquet",
+    )
 
 
 def empty_table(path: Path, framed: bool, pyarrow: Any) -> Any:

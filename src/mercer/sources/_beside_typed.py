@@ -36,7 +36,9 @@ def open_arrow(path: Path) -> "TypedColumns":
     try:
         import pyarrow.ipc
     except ImportError:
-        return _by_polars(path)
+        if framed:
+            return _by_polars(path)
+        raise _arrow.no_stream(path) from None
     empty = _arrow.empty_table(path, framed, pyarrow)
 
     def reader(names: Sequence[str], rows: int) -> Iterator[Any]:

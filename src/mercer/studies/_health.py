@@ -203,7 +203,7 @@ def _taken(values: Any, numbers: Array | None) -> Any:
     """Return the names of the rows with coordinates."""
     if numbers is None:
         return values
-    return numbers if values is None else [values[i] for i in numbers]
+    return numbers if values is None else _picked(values, numbers, "row_names")
 
 
 def _groups(groups: Any, looked: _Looked) -> Any:
@@ -215,7 +215,18 @@ def _groups(groups: Any, looked: _Looked) -> Any:
             got=f"{len(groups)} groups",
             fix="pass some of the rows as an array, with their groups",
         )
-    return np.asarray(groups)[looked.at]
+    return _picked(groups, looked.at, "groups")
+
+
+def _picked(values: Any, numbers: Array, what: str) -> Any:
+    """Return the entries of these rows; the rows of a text file are counted only now."""
+    if len(numbers) and len(values) <= int(numbers[-1]):
+        raise InputError(
+            f"{what} has one entry for each row",
+            got=f"{len(values)} entries, {int(numbers[-1]) + 1} rows or more",
+            fix="pass one for each row, in the order of the rows",
+        )
+    return np.asarray(values)[numbers]
 
 
 def _behind(model: Any) -> float:

@@ -60,8 +60,14 @@ def kept_frames(
 
 
 def texts(frame: Any, name: str) -> list[str]:
-    """Return the cells of a column as text, "" where one is missing."""
+    """Return the cells of a column as text, "" where one is missing; 7.0 is "7"."""
     import polars as pl
 
-    found: list[str] = frame[name].cast(pl.String).fill_null("").to_list()
+    cells = frame[name]
+    if cells.dtype.is_float():
+        cells = cells.fill_nan(None)
+        if (cells == cells.round(0)).all() and cells.abs().max() is not None:
+            whole = cells.cast(pl.Int64, strict=False)
+            cells = whole if whole.null_count() == cells.null_count() else cells
+    found: list[str] = cells.cast(pl.String).fill_null("").to_list()
     return found

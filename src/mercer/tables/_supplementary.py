@@ -1,20 +1,21 @@
 """Supplementary columns: not analysed, but set against the axes."""
 
 import dataclasses
+import warnings
 from typing import final
 
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError
-from mercer.sources import schema_of
-from mercer.sources._kept_rows import KeptRows
+from mercer.errors import DataWarning, InputError
+from mercer.sources import KeptRows, schema_of
+from mercer.tables._chosen import NUMBERS
 from mercer.tables._prepared import Prepared
 from mercer.tables._reading import held_rows, opened
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Supplementary:
     """The supplementary columns of the rows that are fitted.
 
@@ -45,11 +46,13 @@ def supplementary(made: Prepared) -> Supplementary:
         return Supplementary((), np.empty((made.shape[0], 0)), {})
     reading = made.recipe.reading
     kinds = {name: held.kind for name, held in schema_of(made.path, **reading).items()}
-    names = tuple(name for name in made.sup if kinds[name] in ("number", "integer", "flag"))
+    names = tuple(name for name in made.sup if kinds[name] in NUMBERS)
     numbers = np.empty((made.shape[0], 0))
     if names:
         source = KeptRows(opened(made.path, names, reading), made._out, made.stop)
-        held = held_rows(source, float("inf"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # `look` has noted them
+            held = held_rows(source, float("inf"))
         if held is None or len(held) != made.shape[0]:
             raise InputError(
                 "supplementary columns must have a cell for every row (--sup)",

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.sources._kept_rows import KeptRows
+from mercer.sources import KeptRows
 from mercer.tables._missing_cells import numbered
 from mercer.tables._reading import opened
 

@@ -6,16 +6,14 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.sources import BlockSource
-from mercer.sources._kept_rows import KeptRows
-from mercer.sources._widened import Widened
+from mercer.sources import BlockSource, KeptRows, Widened
 from mercer.tables._made import MadeColumns
 from mercer.tables._reading import as_frame, held_rows, opened
 from mercer.tables._recipe import Recipe
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Wide:
     """The rows of a file as a recipe makes them.
 
@@ -57,7 +55,14 @@ class Wide:
         return self.source.shape[0] if self.source.counted else None
 
 
-def wide(path: Any, recipe: Recipe, *, stop: int | None, rows: int | None) -> Wide:
+def wide(
+    path: Any,
+    recipe: Recipe,
+    *,
+    stop: int | None,
+    rows: int | None,
+    memory: float | None = None,
+) -> Wide:
     """Return the rows of a file as the recipe makes them; held where they are few.
 
     Parameters
@@ -70,6 +75,8 @@ def wide(path: Any, recipe: Recipe, *, stop: int | None, rows: int | None) -> Wi
         Read only so many rows.
     rows : int or None
         How many rows are read, where somebody has counted them.
+    memory : float or None
+        Bytes that may be taken; None for 80 % of what is free.
     """
     numbers = opened(path, recipe.numbers, recipe.reading) if recipe.numbers else None
     made = None
@@ -80,4 +87,4 @@ def wide(path: Any, recipe: Recipe, *, stop: int | None, rows: int | None) -> Wi
     uncounted = rows is not None and not whole.counted
     cut = stop is not None and not (whole.counted and whole.shape[0] <= stop)
     source = KeptRows(whole, (), stop, rows=rows) if cut or uncounted else whole
-    return Wide(recipe, whole, made, held_rows(source), source, stop)
+    return Wide(recipe, whole, made, held_rows(source, memory=memory), source, stop)
