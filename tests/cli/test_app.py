@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,9 +10,10 @@ import time
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from mercer import __version__
-from mercer.cli.app import COMMANDS
+from mercer.cli.app import COMMANDS, commands
 
 
 def mercer(*arguments, **options):
@@ -65,7 +67,7 @@ WRONG = {
     "option": (["plan", "x.npy", "--colour"], "there is no option --colour", "--color?"),
     "choice": (["look", "x.npy", "--missing", "rwos"], "--missing is one of", "mean rows?"),
     "number": (["plan", "x.npy", "--tol", "few"], "'few' is not a valid float", "--help"),
-    "method": (["plan", "x.npy", "--method", "pac"], "there is no method", "did you mean pca?"),
+    "value": (["methods", "pac"], "NAME is one of pca, kernel-pca", "did you mean pca?"),
     "extra": (["look", "x.npy", "y.npy"], "unexpected extra argument", "see mercer look"),
 }
 
@@ -92,6 +94,16 @@ def test_over_budget_is_exit_5(npy):
     done = mercer("plan", npy, "--memory", "10KB")
     assert (done.returncode, done.stdout) == (5, "")
     assert "--memory " in three_lines(done.stderr)[2]
+
+
+def test_a_missed_tolerance_is_exit_1_where_it_is_strict(npy):
+    words = ["fit", str(npy), "-k", "2", "--tol", "1e-18", "-q"]
+    done = CliRunner().invoke(commands, words)
+    assert done.exit_code == 0
+    assert done.stderr.startswith("warning: 2 of 2 eigenvalues are not certified to 1e-18")
+    strict = mercer(*words, "--strict", "--json")
+    assert strict.returncode == 1
+    assert json.loads(strict.stdout)["certified"]["met"] is False
 
 
 FAILING = (
@@ -184,14 +196,20 @@ def test_json_is_one_document_even_on_failure(words, code):
 # -- help and speed -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["look", "plan", "inspect", "methods", "doctor", "completion"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_help_has_examples_and_fits_80_columns(name):
-    done = mercer(name, "--help", env={**os.environ, "COLUMNS": "80"})
-    assert (done.returncode, done.stderr) == (0, "")
+    done = CliRunner().invoke(commands, [name, "--help"], terminal_width=80)
+    assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith(f"Usage: mercer {name}")
-    assert f"\n    mercer {name}" in done.stdout
+    assert re.search(rf"\n +mercer {name}", done.stdout)
     assert "\\b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_help_of_a_command_goes_to_stdout():
+    done = mercer("look", "-h")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: mercer look [OPTIONS] DATA")
 
 
 def test_help_loads_nothing_heavy():

@@ -33,6 +33,13 @@ def test_parameters_are_shown_as_they_are_typed(name):
         assert f"\n{head}" in done.stdout
 
 
+def test_defaults_are_those_of_the_command_line():
+    lines = run("pca").stdout.splitlines()
+    for line in ("-k auto", "--standardize auto", "--missing auto", "--tol", "--seed 0"):
+        assert line in lines
+    assert "-k" in run("robust-pca").stdout.splitlines()
+
+
 def test_an_unknown_method_is_wrong_usage():
     done = run("pac")
     assert done.exit_code == 2

@@ -26,11 +26,16 @@ for words in json.loads(sys.argv[1]):
         except SystemExit as end:
             code = end.code
     ended.append([code, out.getvalue(), err.getvalue()])
-import mercer
-try:
-    mercer.export_onnx(mercer.PCA(1).fit([[1.0, 2.0], [3.0, 5.0], [5.0, 7.0]]), "x.onnx")
-except mercer.errors.MissingExtraError as error:
-    ended.append([4, "", str(error)])
+import mercer, numpy as np
+from mercer import plots
+from mercer.cli._voice import exit_code
+model = mercer.PCA(1).fit([[1.0, 2.0], [3.0, 5.0], [5.0, 7.0]])
+panel = plots.loadings(np.eye(2), ["a", "b"])
+for work in (lambda: mercer.export_onnx(model, "x.onnx"), lambda: plots.draw(panel)):
+    try:
+        work()
+    except mercer.MercerError as error:
+        ended.append([exit_code(error), "", str(error)])
 print(json.dumps(ended))
 """
 
@@ -49,6 +54,15 @@ def ended(tmp_path_factory):
     assert pa.__version__
     names = ["x.h5", "x.zarr", "stream.arrow", "x.parquet"]
     lines = [["look", str(folder / name), "--json"] for name in names]
+    scores = [
+        "fit",
+        str(folder / "x.parquet"),
+        "-k",
+        "1",
+        "--scores",
+        str(folder / "z.parquet"),
+    ]
+    lines.append([*scores, "--json", "-q"])
     done = subprocess.run(
         [sys.executable, "-c", BLOCKED, json.dumps(lines)],
         capture_output=True,
@@ -56,7 +70,7 @@ def ended(tmp_path_factory):
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    return dict(zip([*names, "onnx"], json.loads(done.stdout), strict=True))
+    return dict(zip([*names, "scores", "onnx", "draw"], json.loads(done.stdout), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +79,9 @@ def ended(tmp_path_factory):
         ("x.h5", "pip install 'mercer[hdf5]'"),
         ("x.zarr", "pip install 'mercer[zarr]'"),
         ("stream.arrow", "pip install pyarrow"),
+        ("scores", "pip install pyarrow"),
         ("onnx", "pip install 'mercer[onnx]'"),
+        ("draw", "pip install 'mercer[plot]'"),
     ],
 )
 def test_a_library_that_is_not_there_is_exit_4(ended, name, fix):
@@ -73,7 +89,7 @@ def test_a_library_that_is_not_there_is_exit_4(ended, name, fix):
     assert code == 4
     assert len(err.splitlines()) == 3
     assert fix in err.splitlines()[2]
-    if name != "onnx":
+    if name not in ("onnx", "draw"):
         assert json.loads(out)["error"]["code"] == 4
 
 

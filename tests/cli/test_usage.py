@@ -41,12 +41,12 @@ def command(data, **_):
         (["x", "--may", "3"], "there is no option --may", "did you mean --many?"),
         (["x", "--zzz"], "there is no option --zzz", "see mercer --help"),
         (["x", "--many", "a"], "--many: 'a' is not a valid integer", "see mercer --help"),
-        (["x", "--many"], "option '--many' requires an argument", "see mercer --help"),
+        (["x", "--many"], "option '--many' requires an argument", "see mercer"),
         (["x", "-m", "row"], "--mode is one of rows, columns", "did you mean rows?"),
         (["x", "y"], "got unexpected extra argument (y)", "see mercer --help"),
         ([], "DATA is missing", "write mercer [OPTIONS] DATA"),
         (["bad"], "both would write to stdout", "see mercer --help"),
-        (["file"], "could not open file 'x': no", "see mercer --help"),
+        (["file"], "could not open file 'x': no", "see mercer"),
     ],
 )
 def test_errors_of_click_say_what_and_what_to_do(words, what, fix):
@@ -61,3 +61,7 @@ def test_errors_of_click_say_what_and_what_to_do(words, what, fix):
 def test_a_long_command_line_is_cut():
     error = from_click(click.UsageError("No."), ["x" * 500])
     assert len(error.got) < 120
+
+
+def test_an_error_without_a_context_points_to_the_command():
+    assert from_click(click.UsageError("No."), ["fit", "x.csv"]).fix == "see mercer fit --help"

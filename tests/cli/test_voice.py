@@ -52,10 +52,10 @@ def failed(error, capsys, **settings):
 
 
 def test_an_error_is_three_lines_whatever_it_holds(capsys):
-    error = InputError("two\nlines", got="a name\x1b[2J\r\nof a file", fix="pass header=False")
+    error = InputError("Two\nlines.", got="a name\x1b[2J\r\nof a file", fix="pass header=False")
     code, out, err = failed(error, capsys)
     assert (code, out) == (3, "")
-    assert err == "error: two lines\n  got: a name\\x1b[2J of a file\n  fix: pass --no-header\n"
+    assert err == "error: Two lines\n  got: a name\\x1b[2J of a file\n  fix: pass --no-header\n"
 
 
 def test_a_program_gets_the_same_as_a_document(capsys):
@@ -126,6 +126,13 @@ def test_warnings_are_kept_apart_by_what_they_are_about(capsys):
     assert voice.warned == ["odd data\n  fix: pass --tol"]
     err = capsys.readouterr().err
     assert err == "warning: few digits\nwarning: odd data\n  fix: pass --tol\n"
+
+
+def test_a_missed_tolerance_is_said_even_where_it_is_quiet(capsys):
+    with Voice(quiet=True).speaking():
+        warnings.warn("few digits", AccuracyWarning, stacklevel=1)
+        warnings.warn("odd data", DataWarning, stacklevel=1)
+    assert capsys.readouterr().err == "warning: few digits\n"
 
 
 def test_quiet_leaves_notes_out_and_verbose_adds_some(capsys):

@@ -55,3 +55,5 @@ def test_fewer_columns(path):
     less = narrower(recipe, {"x", "when"})
     assert (less.columns, less.dates, less.orders) == (("y", "what"), (), {})
     assert less.names == ("y", "what=a", "what=b", "what=c")
+    none = narrower(recipe, {"what", "y"})
+    assert (none.columns, none.names, none.levels) == (("x", "when"), ("x", "when"), {})

@@ -23,13 +23,20 @@ def test_counts_and_rows(rows):
     assert (gaps.total, gaps.cells) == (3, 9)
 
 
+LEVELS = {"t": ("a", "b"), "u": ("c",)}
+
+
 def test_a_category_makes_a_row_that_is_not_empty():
-    codes = np.array([[0, 1], [1, 0], [0, 0], [0, 0], [0, 0.0]])
-    gaps = gaps_of(np.hstack([X, codes]), encoded=2)
+    codes = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0.0]])
+    gaps = gaps_of(np.hstack([X, codes]), LEVELS)
     assert gaps.empty.tolist() == [4]
-    assert gaps.counts.tolist() == [2, 1, 3, 0, 0]
-    assert gaps.cells == 4 * 3
-    assert gaps_of(codes, encoded=2).empty.tolist() == [2, 3, 4]
+    assert gaps.counts.tolist() == [2, 1, 3, 2, 3]
+    assert (gaps.total, gaps.cells, gaps.texts) == (6, 4 * 3, 2)
+    assert gaps.some.tolist() == [0, 1, 3]
+    assert gaps.blank.tolist() == gaps.partial.tolist() == [0, 1, 2, 3]
+    alone = gaps_of(codes, LEVELS)
+    assert (alone.empty.tolist(), alone.total, alone.cells) == ([3, 4], 0, 0)
+    assert alone.counts.tolist() == [1, 2]
 
 
 def test_whole_numbers_have_none():

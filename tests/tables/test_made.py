@@ -110,3 +110,10 @@ def test_the_print_tells_what_is_made(path):
     marks = {MadeColumns(path, recipe).fingerprint() for recipe in (RECIPE, other, RECIPE)}
     assert len(marks) == 2
     assert made_names((), {"a": ("x", "y"), "b": ()}) == ("a=x", "a=y")
+
+
+def test_a_new_file_may_write_dates_in_the_plain_way(tmp_path):
+    recipe = Recipe(("when",), ("when",), dates=("when",), orders={"when": "month"})
+    path = tmp_path / "a.csv"
+    path.write_text("x,when\n1,12/31/1970\n2,1970-12-31\n")
+    assert np.concatenate(list(MadeColumns(path, recipe).blocks(9))).tolist() == [[364], [364]]

@@ -89,6 +89,8 @@ ASKED = {
     "rows": Asked(missing="rows"),
     "columns": Asked(missing="columns", columns=("x0", "x1", "n")),
     "encoded": Asked(categorical="encode", dates="number"),
+    "whole rows": Asked(categorical="encode", dates="number", missing="rows"),
+    "whole columns": Asked(categorical="encode", dates="number", missing="columns"),
     "first": Asked(rows=20, dates="number", missing="rows"),
     "weights": Asked(weights="n", drop=("x0",), standardize="yes"),
     "names": Asked(id="name", sup=("x3", "colour"), missing="ppca"),
@@ -253,3 +255,29 @@ def test_a_number_names_rows_in_a_file_without_names(tmp_path):
     made = prepared(look(tmp_path / "a.npy"))
     assert (made.id, made.recipe.names) == ("0", ("1", "2"))
     assert made.labels().tolist() == ["0", "1", "2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize("held", [256e6, 8])
+def test_missing_text_is_missing_where_cells_must_be_there(tmp_path, monkeypatch, held):
+    monkeypatch.setattr("mercer.tables._reading.HELD", held)
+    path = tmp_path / "a.csv"
+    path.write_text("x,t,u\n" + "1,a,c\n2,b,c\n4,NA,d\nNA,NA,NA\n7,a,d\n8,b,c\n")
+
+    def made(missing):
+        return prepared(look(path, Asked(categorical="encode", missing=missing)))
+
+    auto = made("auto")
+    assert (auto.shape, auto.kept.tolist()) == ((5, 5), [0, 1, 2, 4, 5])
+    assert "2 missing cells are 0 in all of them" in auto.said[0]
+    rows = made("rows")
+    assert rows.kept.tolist() == [0, 1, 4, 5]
+    assert rows.said[3] == (
+        "1 of 6 rows has missing cells and is left out (--missing rows): row 3 (counted from 1)"
+    )
+    columns = made("columns")
+    assert columns.recipe.names == ("x", "u=c", "u=d")
+    assert rows_of(columns).tolist() == [[1, 1, 0], [2, 1, 0], [4, 0, 1], [7, 0, 1], [8, 1, 0]]
+    assert columns.said[3].endswith("is left out (--missing columns): 't'")
+    with pytest.raises(InputError, match="cells are missing") as caught:
+        made("error")
+    assert caught.value.got == "a.csv: 1 cell is missing, most in 't' 1"

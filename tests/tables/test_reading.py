@@ -7,7 +7,9 @@ import scipy.sparse
 from pieces import Pieces
 
 from mercer.errors import InputError
+from mercer.sources import KeptRows
 from mercer.tables._reading import (
+    allowed_bytes,
     as_frame,
     held_rows,
     names_of,
@@ -84,3 +86,26 @@ def test_sparse_columns_are_chosen_after_reading(tmp_path):
     block = next(opened(path, ("3", "0"), {}).blocks(9))
     assert block.toarray().tolist() == [[2, 0], [0, 3]]
     assert opened(path, ("0", "1", "2", "3"), {}).nnz == 3
+
+
+def test_memory_says_what_is_held():
+    X = np.arange(30.0).reshape(10, 3)
+    assert held_rows(Pieces(X), memory=960) is not None
+    assert held_rows(Pieces(X), memory=959) is None
+    assert allowed_bytes(5e6) == 5e6
+    assert 0 < allowed_bytes(None) < 1e15
+
+
+@pytest.mark.parametrize("rows", [9, 11])
+def test_rows_that_came_or_went_since_they_were_counted(rows):
+    with pytest.raises(InputError, match="changed since it was looked at") as caught:
+        held_rows(KeptRows(Pieces(np.zeros((10, 2))), rows=rows))
+    assert caught.value.got == f"pieces: 10 rows, and {rows} before"
+
+
+@pytest.mark.parametrize("forecast", [None, 3, 50])
+def test_counted_or_not_the_rows_are_the_same(forecast):
+    X = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
+    held = held_rows(Pieces(X, forecast=forecast))
+    assert held.dtype == np.float32
+    assert np.array_equal(held, X)

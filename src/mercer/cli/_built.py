@@ -3,8 +3,9 @@
 import ast
 import inspect
 import re
+import shlex
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mercer.cli._known_methods import method_of
@@ -23,6 +24,20 @@ _TYPED = {
     "missing": "--missing",
     "standardize": "--standardize",
 }
+
+
+def _in_order(found: re.Match[str]) -> str:
+    """Return the words of a set in the order of the alphabet: theirs differs every time."""
+    return "one of " + ", ".join(sorted(found[1].replace("'", "").split(", ")))
+
+
+# scikit-learn's words for what a parameter takes, and ours.
+_PLAINLY: tuple[tuple[str, Any], ...] = (
+    (r"a str among \{(.*?)\}", _in_order),
+    (r"an instance of 'bool' or an instance of 'numpy\.bool_?'", "True or False"),
+    (r"a float in the range \(0\.0, inf\)", "a number above 0"),
+    (r"an int in the range \[1, inf\)", "a whole number from 1 on"),
+)
 
 
 def built(
@@ -112,7 +127,9 @@ def components_from(text: str) -> int | float | str | None:
         value = float("nan")
     if not 0 < value < float("inf") or (value >= 1 and isinstance(value, float)):
         raise UsageError(
-            "the number of components is not understood", got=f"-k {text}", fix=f"give {_K}"
+            "the number of components is not understood",
+            got=f"-k {shlex.quote(text)}",
+            fix=f"give {_K}",
         )
     return value
 
@@ -137,28 +154,32 @@ def _hold(method: str, model: Any, given: Mapping[str, Any]) -> None:
     from mercer.arrays import parse_bytes
     from mercer.kernels import as_kernel
 
-    see = f"see mercer methods {method}"
-    try:
-        model._check_parameters()
-        if model.memory is not None:
-            parse_bytes(model.memory)
-        if given.get("kernel") not in (None, "precomputed"):
-            as_kernel(model.kernel)
-    except MercerError as error:
-        found = re.match(r"The '(\w+)' parameter of \w+ must be (.*?)\.( Got |$)", error.what)
-        if found is None:
-            raise UsageError(error.what, got=error.got, fix=error.fix) from None
-        name, rule = found[1], re.sub(r"\{(.*?)\}", _in_order, found[2])
-        raise UsageError(
-            f"{_TYPED.get(name, name)} must be {rule}",
-            got=_shown(name, getattr(model, name)),
-            fix=f"give {_K}" if name == "n_components" else see,
-        ) from None
+    checks: dict[str, Callable[[], Any]] = {"": model._check_parameters}
+    if model.memory is not None:
+        checks["memory"] = lambda: parse_bytes(model.memory)
+    if given.get("kernel") not in (None, "precomputed"):
+        checks["kernel"] = lambda: as_kernel(model.kernel)
+    for name, check in checks.items():
+        try:
+            check()
+        except MercerError as error:
+            raise _refused(method, model, name, error) from None
 
 
-def _in_order(found: re.Match[str]) -> str:
-    """Return the words of a set in the order of the alphabet: theirs differs every time."""
-    return "{" + ", ".join(sorted(found[1].split(", "))) + "}"
+def _refused(method: str, model: Any, name: str, error: MercerError) -> UsageError:
+    """Return what a model says of a parameter, as it was typed."""
+    found = re.match(r"The '(\w+)' parameter of \w+ must be (.*?)\.( Got |$)", error.what)
+    if found is None:
+        got = _shown(name, getattr(model, name)) if name else error.got
+        return UsageError(error.what, got=got, fix=error.fix)
+    name, rule = found[1], found[2]
+    for said, meant in _PLAINLY:
+        rule = re.sub(said, meant, rule)
+    return UsageError(
+        f"{_TYPED.get(name, name)} must be {rule}",
+        got=_shown(name, getattr(model, name)),
+        fix=f"give {_K}" if name == "n_components" else f"see mercer methods {method}",
+    )
 
 
 def _shown(name: str, value: Any) -> str:

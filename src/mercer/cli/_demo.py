@@ -1,6 +1,5 @@
 """The command ``mercer demo``: a whole analysis of a real data set."""
 
-import csv
 import time
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,14 @@ import numpy as np
 
 from mercer import plots
 from mercer.cli._datasets import FILES, Dataset, known, load
+from mercer.cli._names import ROW, axis_names
 from mercer.cli._options import speaking_options
 from mercer.cli._voice import Voice
 from mercer.cli._words import components_for, spectrum_table, what_was_found
 from mercer.diagnostics import sampling_error
 from mercer.errors import InputError
 from mercer.estimators import PCA, progress
+from mercer.estimators._written import writer_of
 
 __all__ = ["command", "run"]
 
@@ -125,6 +126,7 @@ def _document(name: str, model: PCA, seconds: float, paths: Any) -> dict[str, An
 def _run_file(voice: Voice, name: str, folder: Path) -> None:
     """Analyse a table with text and missing cells, as ``mercer fit`` does."""
     from mercer.cli import _findings
+    from mercer.cli._beside import numbers_of
     from mercer.cli._built import built
     from mercer.cli._fitted import fitted, ready
     from mercer.cli._judged import judged
@@ -140,7 +142,7 @@ def _run_file(voice: Voice, name: str, folder: Path) -> None:
         name, about, np.empty((0, 0)), labels, list(done.names), bool(done.made.standardize)
     )
     paths = (
-        _coordinates(folder, data, model, looked.scores),
+        _coordinates(folder, data, model, looked.scores, numbers_of(done.made, looked.at)),
         _picture(folder, data, model, looked.scores),
     )
     text = [f"{name}: {about}", *_findings.lines(done, looked), "", *map(str, paths)]
@@ -176,16 +178,16 @@ def _spectrum(model: PCA) -> tuple[Any, Any, Any, Any]:
     )
 
 
-def _coordinates(folder: Path, data: Dataset, model: PCA, Z: Any) -> Path:
+def _coordinates(folder: Path, data: Dataset, model: PCA, Z: Any, rows: Any = None) -> Path:
     """Write the rows on the components that carry 90 %, and on two at least."""
+    import polars as pl
+
     need = components_for(model.explained_variance_ratio_, 0.9) or Z.shape[1]
     kept = min(max(need, 2), Z.shape[1])
     path = folder / f"{data.name}.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["row", "label", *(f"PC{i + 1}" for i in range(kept))])
-        for i, (label, z) in enumerate(zip(data.labels, Z[:, :kept], strict=True)):
-            table.writerow([i, label, *(repr(float(v)) for v in z)])
+    numbers = np.arange(1, len(Z) + 1) if rows is None else rows
+    with writer_of(path, axis_names(kept)) as write:
+        write(Z[:, :kept], pl.DataFrame({ROW: numbers, "label": data.labels.tolist()}))
     return path
 
 

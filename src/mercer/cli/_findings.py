@@ -16,7 +16,9 @@ from mercer.plots import heaviest
 _ROWS = 10  # components, rows and columns that are listed at most
 
 
-def lines(done: Fitted, judged: Judged, ids: Any = None, sup: Any = None) -> list[str]:
+def lines(
+    done: Fitted, judged: Judged, ids: Any = None, sup: Any = None, health: Any = ()
+) -> list[str]:
     """Return the result in lines.
 
     Parameters
@@ -27,8 +29,10 @@ def lines(done: Fitted, judged: Judged, ids: Any = None, sup: Any = None) -> lis
         The rows that were looked at.
     ids : sequence or None
         Names of the rows that were looked at.
-    sup : dict of str to array, or None
-        Correlations of supplementary columns with the axes.
+    sup : dict of str to dict, or None
+        How supplementary columns go with the axes.
+    health : iterable of Finding
+        What in the data changes how the axes are read.
     """
     model = done.model
     values, lower, upper = _variances(model)
@@ -38,10 +42,12 @@ def lines(done: Fitted, judged: Judged, ids: Any = None, sup: Any = None) -> lis
         table = spectrum_table(values, lower, upper, judged.sampling, ratio, rows=_ROWS)
         out += [*table, ""]
     out += [_how_many(done), *_axes(done), *_outlying(done, judged, ids), *_sup(sup)]
-    return out
+    return out + [str(finding) for finding in health]
 
 
-def document(done: Fitted, judged: Judged, ids: Any = None, sup: Any = None) -> dict[str, Any]:
+def document(
+    done: Fitted, judged: Judged, ids: Any = None, sup: Any = None, health: Any = ()
+) -> dict[str, Any]:
     """Return the result as plain data; parameters as of `lines`."""
     model = done.model
     values, lower, upper = _variances(model)
@@ -69,12 +75,14 @@ def document(done: Fitted, judged: Judged, ids: Any = None, sup: Any = None) -> 
         "loadings": _loadings(done),
         "outliers": _outliers(done, judged, ids),
         "supplementary": sup,
+        "health": [finding.plain() for finding in health],
         "roles": {
             role: done.seen.named(role)
             for role in ("active", "id", "color", "weights", "sup", "out")
         },
         "said": done.said,
         "plan": _plan(done.plan),
+        "foreseen": done.foreseen,
     }
 
 

@@ -42,7 +42,7 @@ def command(voice: Voice, data: str, **options: Any) -> None:
     \b
     mercer fit survey.csv
     mercer fit survey.csv -o survey.mercer --scores map.csv --color region
-    mercer fit cells.parquet -k 50 --memory 4GB --checkpoint cells.ckpt -o cells.mercer
+    mercer fit cells.parquet -k 50 --checkpoint cells.ckpt -o cells.mercer
     mercer fit rings.csv --method kernel-pca --kernel rbf -k 2 --scores - | head
     zcat big.csv.gz | mercer fit - --json | jq .ratio
     """

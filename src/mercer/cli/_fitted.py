@@ -16,6 +16,9 @@ from mercer.estimators import plan
 from mercer.sources import BlockSource
 from mercer.tables import Asked, Look, Prepared, look, prepared
 
+_WORTH = 0.5  # seconds still to come of which there is a word
+_SHOWN = 10  # coordinates that are foreseen where their number is not known yet
+_WRITTEN = 7e7  # bytes of coordinates that are written per second
 _HELD = 1 << 28  # bytes of rows that a method which wants them in memory may get
 
 
@@ -36,6 +39,8 @@ class Fitted:
         With its parameters, fitted.
     plan : Plan or None
         What was foreseen; None where rows are read once and fitted on landmarks.
+    foreseen : dict of str to float
+        Seconds of every stage, as they were foreseen.
     said : tuple of str
         Every assumption, a line each.
     seconds : dict of str to float
@@ -47,6 +52,7 @@ class Fitted:
     made: Prepared
     model: Any
     plan: Any
+    foreseen: dict[str, float]
     said: tuple[str, ...]
     seconds: dict[str, float]
 
@@ -66,11 +72,14 @@ class Ready:
     made: Prepared
     model: Any
     plan: Any
+    foreseen: dict[str, float]
     said: tuple[str, ...]
     looked: float
 
 
-def ready(voice: Voice, path: str, asked: Asked, method: str, model: Any) -> Ready:
+def ready(
+    voice: Voice, path: str, asked: Asked, method: str, model: Any, *, writes: bool = False
+) -> Ready:
     """Look at a file, say what is assumed, and plan; nothing is fitted.
 
     Parameters
@@ -85,6 +94,8 @@ def ready(voice: Voice, path: str, asked: Asked, method: str, model: Any) -> Rea
         The name of the method.
     model : estimator
         Of that method; it is told what to do about units and missing cells.
+    writes : bool
+        Whether coordinates will be written.
     """
     began = time.perf_counter()
     with voice.working():
@@ -95,8 +106,28 @@ def ready(voice: Voice, path: str, asked: Asked, method: str, model: Any) -> Rea
     said = assumptions(seen, made)
     for line in said:
         voice.note(line)
-    foreseen = _planned(voice, method, model, made)
-    return Ready(method, seen, made, model, foreseen, said, time.perf_counter() - began)
+    looked = time.perf_counter() - began
+    found = _planned(voice, method, model, made)
+    stages = {"look": looked} | stages_of(found, made, writes=writes)
+    if sum(stages.values()) - looked > _WORTH:
+        shown = ", ".join(f"{name} {seconds:.2g} s" for name, seconds in stages.items())
+        voice.note(f"about {sum(stages.values()):.2g} s in all: {shown}")
+    return Ready(method, seen, made, model, found, stages, said, looked)
+
+
+def stages_of(found: Any, made: Prepared, *, writes: bool) -> dict[str, float]:
+    """Return the seconds that the stages after the look are foreseen to take.
+
+    A file is walked once more for rows to look at, and once for its coordinates.
+    """
+    if found is None:
+        return {}
+    walk = found.problem.read_seconds if isinstance(made.rows, BlockSource) else 0.0
+    stages = {"fit": float(found.chosen.seconds), "rows": float(walk)}
+    if writes:
+        cells = made.shape[0] * min(found.problem.components, _SHOWN)
+        stages["write"] = walk + 8 * cells / _WRITTEN
+    return stages
 
 
 def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
@@ -126,7 +157,16 @@ def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
     with voice.working():
         have.model.fit(have.made.rows, **given)
     seconds = {"look": have.looked, "fit": time.perf_counter() - began}
-    return Fitted(have.method, have.seen, have.made, have.model, have.plan, have.said, seconds)
+    return Fitted(
+        have.method,
+        have.seen,
+        have.made,
+        have.model,
+        have.plan,
+        have.foreseen,
+        have.said,
+        seconds,
+    )
 
 
 def assumptions(seen: Look, made: Prepared) -> tuple[str, ...]:
@@ -145,7 +185,7 @@ def fills_of(model: Any) -> tuple[str, ...]:
 def _held(made: Prepared, model: Any) -> Prepared:
     """Return rows in memory for a method that is exact only there, where they are few."""
     rows = made.rows
-    if not isinstance(rows, BlockSource) or hasattr(model, "_coordinates"):
+    if not isinstance(rows, BlockSource) or hasattr(model, "_streamed"):
         return made
     memory = model._budget() if model.memory is None else parse_bytes(model.memory)
     n, p = rows.shape
@@ -160,7 +200,7 @@ def _held(made: Prepared, model: Any) -> Prepared:
 
 def _planned(voice: Voice, method: str, model: Any, made: Prepared) -> Any:
     """Say the plan, and return it."""
-    if isinstance(made.rows, BlockSource) and not hasattr(model, "_coordinates"):
+    if isinstance(made.rows, BlockSource) and not hasattr(model, "_streamed"):
         voice.note(
             f"plan: {made.shape[0]:,} x {made.shape[1]:,}, read once, fitted on landmarks"
         )

@@ -94,7 +94,8 @@ def _opened(scores: str, axes: list[str], recipe: Any) -> Any:
         )
     there = list(schema_of(scores))
     bare = [str(i) for i in range(len(there))] == there  # an array has no names
-    found = there if bare else [name for name in there if re.fullmatch(r"PC\d+", name)]
+    kinds = {*axes, *(name for name in there if re.fullmatch(r"PC\d+", name))}
+    found = there if bare else [name for name in there if name in kinds]
     if len(found) != len(axes) or not (bare or set(found) == set(axes)):
         raise InputError(
             f"the model has the coordinates {axes[0]} to {axes[-1]}",

@@ -7,11 +7,11 @@ from typing import Any
 
 import mercer
 from mercer.cli import _findings, _fitted
-from mercer.cli._beside import Beside
+from mercer.cli._beside import Beside, numbers_of
 from mercer.cli._built import built
 from mercer.cli._coordinates import coordinates, write_coordinates
-from mercer.cli._judged import Judged, judged, related
-from mercer.cli._names import axis_names
+from mercer.cli._judged import Judged, findings, judged, related
+from mercer.cli._models import axes_of
 from mercer.cli._outputs import refuse_model, refuse_scores, refuse_twins
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice, plain
@@ -43,11 +43,11 @@ def run(
     outputs = _outputs(data, wanted)
     model = built(**options)
     with opened(data) as path:
-        have = _fitted.ready(voice, path, asked, options["method"], model)
+        writes = wanted["scores"] is not None
+        have = _fitted.ready(voice, path, asked, options["method"], model, writes=writes)
         done = _done(voice, have, wanted["checkpoint"])
         with voice.working():
-            looked = judged(done.model, done.made)
-            beside = _looked_beside(done, looked)
+            looked, beside = _looked(done)
             _write(done, looked, data, outputs, wanted)
     _say(voice, done, looked, beside, outputs, stdout=wanted["scores"] == "-")
 
@@ -109,7 +109,7 @@ def _notes(done: _fitted.Fitted, looked: Judged, data: str) -> dict[str, Any]:
 
 
 def _write_scores(done: _fitted.Fitted, path: Path | None, raw: bool) -> None:
-    names = axis_names(done.model._n_features_out)
+    names = axes_of(done.model)
     parts = coordinates(done.model, done.made.rows)
     beside = _beside(done, done.made.color, taken=names)
     write_coordinates(path, parts, names, beside, raw=raw)
@@ -122,34 +122,41 @@ def _beside(done: _fitted.Fitted, others: Sequence[str], taken: Iterable[str] = 
     return Beside(done.made, others, numbers=numbers, taken=taken)
 
 
-def _looked_beside(
-    done: _fitted.Fitted, looked: Judged
-) -> tuple[list[Any] | None, dict[str, Any]]:
-    """Return the names of the rows that were looked at, and correlations of other columns."""
-    sup = done.made.sup
-    beside = _beside(done, sup)
-    if beside.id is None and not sup:
-        return None, {}
-    frame = beside.pick(looked.at)
-    ids = None if beside.id is None else frame[beside.id].to_list()
-    found = {name: related(frame[called], looked.scores) for name, called in beside.called(sup)}
-    return ids, found
+def _looked(done: _fitted.Fitted) -> tuple[Judged, dict[str, Any]]:
+    """Return rows that were looked at after the fit, and what other columns say of them."""
+    began = time.perf_counter()
+    model, made = done.model, done.made
+    looked = judged(model, made)
+    beside = _beside(done, [*made.sup, *made.color[:1]])
+    frame = beside.pick(looked.at) if beside.names or beside.id else None
+    ids = groups = None
+    sup: dict[str, Any] = {}
+    if frame is not None:
+        ids = None if beside.id is None else frame[beside.id].to_list()
+        named = dict(beside.called([*made.sup, *made.color[:1]]))
+        sup = {name: related(frame[named[name]], looked.scores) for name in made.sup}
+        if made.color:
+            groups = frame[named[made.color[0]]].fill_null("").to_list()
+    names = ids or numbers_of(made, looked.at).tolist()
+    found = findings(model, looked, done.names, names, groups)
+    done.seconds["rows"] = time.perf_counter() - began
+    return looked, {"ids": ids, "sup": sup, "health": found}
 
 
 def _say(
     voice: Voice,
     done: _fitted.Fitted,
     looked: Judged,
-    beside: tuple[list[Any] | None, dict[str, Any]],
+    beside: Mapping[str, Any],
     outputs: Mapping[str, Path | None],
     *,
     stdout: bool,
 ) -> None:
-    text = _findings.lines(done, looked, *beside)
+    text = _findings.lines(done, looked, **beside)
     text += [str(path) for path in outputs.values() if path is not None]
     if stdout:  # it is taken
         for line in text:
             voice.note(line)
         return
-    said = _findings.document(done, looked, *beside)
+    said = _findings.document(done, looked, **beside)
     voice.result("\n".join(text), said | {"seconds": done.seconds, "outputs": outputs})

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.cli._coordinates import coordinates
-from mercer.diagnostics import Outliers, outliers, sampling_error
+from mercer.diagnostics import Outliers, health, outliers, sampling_error
 from mercer.sources import BlockSource
 
 LEVEL = 0.99  # share of ordinary rows below a limit
@@ -26,8 +26,10 @@ class Judged:
     ----------
     at : ndarray of int
         Their numbers among the rows of the fit.
+    table : ndarray of shape (m, p)
+        The rows as they were analysed: filled, and scaled where the fit scales.
     scores : ndarray of shape (m, k)
-        Their coordinates.
+        Their coordinates, not whitened.
     whole : bool
         Whether these are all rows.
     found : Outliers or None
@@ -39,6 +41,7 @@ class Judged:
     """
 
     at: Array
+    table: Array
     scores: Array
     whole: bool
     found: Outliers | None
@@ -66,10 +69,50 @@ def judged(model: Any, made: Any) -> Judged:
     names = getattr(model, "feature_names_in_", None)
     parts = list(coordinates(model, _named(table, names)))
     scores = np.concatenate(parts) if parts else np.empty((0, model.n_components_))
+    scores = _unwhitened(model, scores)
     weights = None if made.weights is None else np.asarray(made.weights)[at]
     sampling = sampling_error(scores, weights) * np.sqrt(len(at) / n) if len(at) > 1 else None
-    found, limits = _limits(model, np.asarray(frame, np.float64))
-    return Judged(at, scores, step == 1, found, limits, sampling)
+    scale = getattr(model, "scale_", None)
+    scaled = np.asarray(frame, np.float64) / (1.0 if scale is None else scale)
+    found, limits = _limits(model, scaled)
+    return Judged(at, scaled, scores, step == 1, found, limits, sampling)
+
+
+def findings(model: Any, looked: Judged, names: Any, ids: Any, groups: Any) -> Any:
+    """Return what in the data changes how the axes are read; see `mercer.diagnostics.health`.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    looked : Judged
+        Rows of the fit.
+    names : sequence of str
+        Of the columns.
+    ids, groups : sequence or None
+        Of the rows that were looked at.
+    """
+    if not model.n_components_ or not np.isfinite(looked.table).all():
+        return ()
+    return health(
+        looked.table,
+        looked.scores,
+        model.explained_variance_,
+        names=names,
+        row_names=ids,
+        groups=groups,
+        inseparable=model.certificate_.groups,
+        rows=model.n_samples_,
+        linear=hasattr(model, "components_"),
+    )
+
+
+def _unwhitened(model: Any, scores: Array) -> Array:
+    way = getattr(model, "_whitened", False)
+    if way is False:
+        return scores
+    found = scores @ model.components_.T if way == "zca" else scores
+    return np.asarray(found * np.sqrt(model.explained_variance_))
 
 
 def related(values: Any, scores: Array) -> dict[str, Any]:
@@ -149,7 +192,6 @@ def _limits(model: Any, table: Array) -> tuple[Outliers | None, dict[str, list[f
     k, (n, p) = model.n_components_, table.shape
     if not 1 <= k <= min(n - n // 10 - 3, p) or not np.isfinite(table).all():
         return None, None
-    scaled = table if model.scale_ is None else table / model.scale_
-    by_level = {level: outliers(scaled, k, level=level) for level in _LEVELS}
+    by_level = {level: outliers(table, k, level=level) for level in _LEVELS}
     limits = {str(level): [o.new.t2, o.new.q] for level, o in by_level.items()}
     return by_level[LEVEL], limits

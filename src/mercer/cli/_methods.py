@@ -1,5 +1,6 @@
 """The command ``mercer methods``: what there is, and what it can be told."""
 
+import dataclasses
 import textwrap
 
 import click
@@ -10,7 +11,8 @@ from mercer.cli._options import speaking_options
 from mercer.cli._voice import Voice
 
 _WIDE = 78
-# Options of their own; all other parameters stand after --set.
+# Options of their own, whose defaults are those of the command line; the other parameters
+# stand after --set.
 _OPTIONS = {
     "n_components": "-k",
     "kernel": "--kernel",
@@ -49,7 +51,7 @@ def command(voice: Voice, name: str | None) -> None:
         "docs": method.docs,
         "parameters": [
             {**vars(one), "option": _OPTIONS.get(one.name, f"--set {one.name}=VALUE")}
-            for one in parameters
+            for one in map(_as_here, parameters)
         ],
     }
     voice.result(_text(method, parameters), {"method": document})
@@ -57,10 +59,23 @@ def command(voice: Voice, name: str | None) -> None:
 
 def _text(method: Method, parameters: tuple[Parameter, ...]) -> str:
     lines = [f"{method.name}: {method.about}", f"See {method.docs}.", ""]
-    for one in parameters:
+    for one in map(_as_here, parameters):
         option = _OPTIONS.get(one.name)
         head = f"--set {one.name}=" if option is None else f"{option} "
-        lines.append(f"{head}{one.default}" if one.default else head.strip())
+        lines.append(f"{head}{one.default}".strip())
         for text in filter(None, (one.takes, one.about)):
             lines += textwrap.wrap(text, _WIDE, initial_indent="    ", subsequent_indent="    ")
     return "\n".join(lines)
+
+
+def _as_here(one: Parameter) -> Parameter:
+    """Return a parameter with the default of the command line, where that is another."""
+    if one.name in ("standardize", "missing") or (one.name == "n_components" and _chosen(one)):
+        return dataclasses.replace(one, default="auto")
+    if one.name in _OPTIONS and one.default == "None":
+        return dataclasses.replace(one, default="")
+    return one
+
+
+def _chosen(one: Parameter) -> bool:
+    return '"auto"' in one.takes

@@ -62,4 +62,6 @@ def recipe_of(model: Any) -> Recipe:
 
 def axes_of(model: Any) -> list[str]:
     """Return the names of the coordinates of a model."""
-    return axis_names(model._n_features_out)
+    if getattr(model, "_whitened", False) == "zca":  # turned back into the columns
+        return [str(name) for name in model.get_feature_names_out()]
+    return axis_names(model.n_components_)

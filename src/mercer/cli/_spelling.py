@@ -29,7 +29,8 @@ _GIVEN = re.compile(
     rf"(?<!--set )\b({'|'.join([*_OPTIONS, 'header', 'standardize'])})="
     r"(\"[^\"]*\"|'[^']*'|[\w.+-]*\w)"
 )
-_BARE = re.compile(rf"`({'|'.join(_OPTIONS)})`")
+_BARE = re.compile(rf"`({'|'.join(_OPTIONS)})`|\b({'|'.join(_OPTIONS)})=(?=\s|$)")
+_CAPITAL = re.compile(r"^(A|An|The|There|This|Only)(?= )")
 
 
 def as_typed(text: str) -> str:
@@ -40,7 +41,30 @@ def as_typed(text: str) -> str:
     >>> as_typed('allow memory="4.2 MB", or pass header=False')
     'allow --memory 4.2MB, or pass --no-header'
     """
-    return _BARE.sub(lambda found: _OPTIONS[found[1]], _GIVEN.sub(_option, text))
+    return _BARE.sub(lambda found: _OPTIONS[found[1] or found[2]], _GIVEN.sub(_option, text))
+
+
+def given_as_typed(text: str) -> str:
+    """Return what was given as it was typed, where it is a parameter and not a cell of a file.
+
+    Examples
+    --------
+    >>> given_as_typed("memory='much'"), given_as_typed("line 3: 'key=2'")
+    ('--memory much', "line 3: 'key=2'")
+    """
+    found = _GIVEN.match(text)
+    return text if found is None else _option(found) + text[found.end() :]
+
+
+def as_begun(text: str) -> str:
+    """Return a sentence as it goes on behind "error: ".
+
+    Examples
+    --------
+    >>> as_begun("There is no such file.")
+    'there is no such file'
+    """
+    return _CAPITAL.sub(lambda word: word[0].lower(), text, count=1).removesuffix(".")
 
 
 def _option(found: re.Match[str]) -> str:

@@ -54,7 +54,7 @@ def from_click(error: click.ClickException, words: Sequence[str]) -> UsageError:
         The command line, without the program.
     """
     context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "mercer"
+    path = context.command_path if context is not None else " ".join(["mercer", *words[:1]])
     typed, help_ = _typed(words), f"see {path} --help"
     param: Any = getattr(error, "param", None)
     if isinstance(error, click.NoSuchOption):
@@ -88,7 +88,7 @@ def _named(param: Any) -> str:
     """Return the longest spelling of an option, or an argument in capitals."""
     if isinstance(param, click.Option):
         return max(param.opts, key=len)
-    return str(param.human_readable_name)
+    return str(param.name).upper()
 
 
 def _options_of(command: click.Command) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, final
 
 import click
 
-from mercer.cli._spelling import as_typed, harmless, one_line
+from mercer.cli._spelling import as_begun, as_typed, given_as_typed, harmless, one_line
 from mercer.cli._usage import UsageError, from_click
 from mercer.errors import (
     AccuracyWarning,
@@ -89,13 +89,13 @@ class Voice:
             yield
 
     @contextmanager
-    def speaking(self, words: Sequence[str] = ()) -> Iterator[None]:
+    def speaking(self, words: Sequence[str] | None = None) -> Iterator[None]:
         """Show what is warned of as lines on stderr, and end with the code of an error.
 
         Parameters
         ----------
-        words : sequence of str
-            The command line, to be quoted where it is wrong.
+        words : sequence of str or None
+            The command line, to be quoted where it is wrong; None leaves that to others.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("default")
@@ -103,6 +103,8 @@ class Voice:
             try:
                 yield
             except click.ClickException as error:
+                if words is None:
+                    raise
                 self._fail(from_click(error, words), USAGE)
             except (KeyboardInterrupt, click.Abort):
                 self._interrupted()
@@ -115,10 +117,13 @@ class Voice:
         if issubclass(category, DeprecationWarning | PendingDeprecationWarning):
             return  # for those who write programs
         said = harmless(as_typed(str(message)))
-        kept = self.missed if issubclass(category, AccuracyWarning) else self.warned
-        if said not in kept:
-            kept.append(said)
-            self.note(f"warning: {said}")
+        missed = issubclass(category, AccuracyWarning)
+        kept = self.missed if missed else self.warned
+        if said in kept:
+            return
+        kept.append(said)
+        if missed or not self.quiet:  # that a promise was not kept is always said
+            click.echo(f"warning: {said}", err=True)
 
     def _interrupted(self) -> NoReturn:
         click.echo("interrupted", err=True)
@@ -130,8 +135,8 @@ class Voice:
             import traceback
 
             traceback.print_exc()
-        what, got = one_line(error.what), one_line(error.got)
-        fix = one_line(as_typed(error.fix))
+        what = as_begun(one_line(as_typed(error.what)))
+        got, fix = one_line(given_as_typed(error.got)), one_line(as_typed(error.fix))
         click.echo(f"error: {what}\n  got: {got}\n  fix: {fix}", err=True)
         self._document(what, got, fix, code)
         sys.exit(code)

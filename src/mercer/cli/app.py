@@ -25,6 +25,7 @@ COMMANDS = {
     "look": "What a table holds: kinds, roles, missing cells.",
     "plan": "How a fit would be computed, and what it would cost.",
     "fit": "Fit a method to a table.",
+    "report": "One HTML page about a table, or a model and its rows.",
     "transform": "Coordinates of new rows.",
     "inverse": "Rows from coordinates.",
     "tune": "Choose a kernel.",

@@ -151,14 +151,7 @@ def _parquet(
     file: IO[bytes], names: list[str], _suffix: str, _raw: bool = False
 ) -> Iterator[Writer]:
     """One row group per block."""
-    try:
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtraError(
-            "Parquet files are written block by block with pyarrow",
-            got="pyarrow is not installed",
-            fix="pip install pyarrow, or write .npy or .csv",
-        ) from None
+    pq = parquet_library()
     writer: Any = None
 
     def write(block: Array, beside: Any = None) -> None:
@@ -177,3 +170,16 @@ def _parquet(
         with suppress(Exception):  # or it would try again when it is forgotten
             writer.close()
         raise
+
+
+def parquet_library() -> Any:
+    """Return what writes Parquet block by block; where it is missing, say how to get it."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError(
+            "Parquet files are written block by block with pyarrow",
+            got="pyarrow is not installed",
+            fix="pip install pyarrow, or write .npy or .csv",
+        ) from None
+    return pq

@@ -22,6 +22,7 @@ from mercer.plots._of_model import (
     spectrum_of,
 )
 from mercer.plots._outlier_map import outlier_map
+from mercer.plots._palette import group_style
 from mercer.plots._scores import scores
 from mercer.plots._scree import scree
 from mercer.plots._shares import shares
@@ -46,6 +47,7 @@ __all__ = [
     "contributions_of",
     "draw",
     "figure",
+    "group_style",
     "heaviest",
     "loadings",
     "loadings_of",

@@ -14,6 +14,8 @@ from mercer.sources._files import fingerprint_of
 from mercer.sources._parquet_parts import Part, open_part
 from mercer.sources._tables import TableSource
 
+_PIECE = 1 << 23  # bytes of rows that are decoded in one go: pyarrow takes several times that
+
 
 def open_parquet(path: Path, *, columns: Any = None, drop: Any = None) -> "ParquetSource":
     """Return the rows of a Parquet file, of all files of a folder, or of a pattern.
@@ -104,7 +106,7 @@ def _take_in(cells: Cells, part: Part) -> None:
         raise InputError(
             "a column must hold numbers in all Parquet files",
             got=f"{part.path.name}: {odd[0]!r} holds {odd[1]}",
-            fix=f"leave the column out with drop=[{odd[0]!r}]",
+            fix=f"leave the column out with drop={odd[0]!r}",
         )
     cells.widen(types)
 
@@ -144,10 +146,12 @@ class ParquetSource(TableSource):
 
     def _part(self, part: Part, rows: int, start: int) -> Iterator[Array]:
         count, every = start, range(len(self.names))
-        for frame in part.read(self.names, rows, start):
+        few = max(1, min(rows, _PIECE // (8 * len(self.names))))
+        for frame in part.read(self.names, few, start):
             block = self.cells.block(frame, every)
             count += block.shape[0]
             yield block
+            del frame, block  # or the next piece would be read beside this one
         if count != part.rows:
             raise InputError(
                 "the Parquet file does not hold the rows that its end announces",

@@ -38,6 +38,17 @@ _OPENERS = {
 }
 _PACKED = {".gz"}
 _PATTERNS = {".parquet", ".pq"}
+# Kinds of files that people have and that are not read, and the way out of them.
+_NOT_READ = {
+    "save the sheet as CSV": (".xlsx", ".xls", ".xlsm", ".ods", ".numbers"),
+    "write one object per line, in a file that ends in .ndjson": (".json",),
+    "unpack it first": (".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".zst"),
+    "save the table as CSV or Parquet, in the program that wrote it": (
+        ".sav", ".dta", ".sas7bdat", ".rds", ".rda", ".rdata", ".mat", ".sqlite", ".db",
+        ".duckdb", ".xml", ".html", ".pdf", ".orc", ".avro",
+    ),
+    "this is a model: mercer.load opens it, mercer inspect shows it": (".mercer",),
+}  # fmt: skip
 _RUNNABLE = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
 
 
@@ -141,12 +152,19 @@ def opener_of(path: Path) -> tuple[str, str]:
     if path.is_dir() and kind != ".zarr":
         kind = ".parquet"
     if kind not in _OPENERS:
-        raise InputError(
-            f"the kind of file is not known by its name's end {kind!r}",
-            got=path.name,
-            fix=f"use one of {', '.join(sorted(_OPENERS))}",
-        )
+        raise _not_read(path, kind)
     return _OPENERS[kind]
+
+
+def _not_read(path: Path, kind: str) -> InputError:
+    for fix, kinds in _NOT_READ.items():
+        if kind in kinds:
+            return InputError(f"{kind} files are not read", got=path.name, fix=fix)
+    return InputError(
+        f"the kind of file is not known by its name's end {kind!r}",
+        got=path.name,
+        fix=f"use one of {', '.join(sorted(_OPENERS))}",
+    )
 
 
 def _opened(opener: Callable[..., Any], data: Any, options: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 
+NA = ("", "NA", "NaN", "nan", "null")  # what counts as missing
 _NUMBER = re.compile(
     r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|infinity|nan)",
     re.IGNORECASE,
@@ -39,6 +40,12 @@ def is_number(cell: str) -> bool:
 def has_decimal_comma(cell: str) -> bool:
     """Tell whether a cell looks like a number with a comma for its point."""
     return _COMMA.fullmatch(cell) is not None
+
+
+def is_value(cell: str) -> bool:
+    """Tell whether a cell holds what no name is: a number, a date, true or false."""
+    plain = is_number(cell) or has_decimal_comma(cell)
+    return plain or cell.lower() in _FLAGS or _DATE.fullmatch(cell) is not None
 
 
 def kind_of_column(cells: Sequence[str], na: frozenset[str]) -> Kind:
@@ -125,7 +132,7 @@ def not_a_number(place: str, cell: Any, column: str, flags: bool = False) -> Inp
     if isinstance(cell, str) and has_decimal_comma(cell):
         fix = "numbers with a decimal comma are not read: write a point"
     else:
-        fix = f"correct the cell, or leave the column out with drop=[{column!r}]"
+        fix = f"correct the cell, or leave the column out with drop={column!r}"
     what = "true nor false" if flags else "a number"
     return InputError(
         f"a cell holds {'neither ' if flags else 'text, not '}{what}",

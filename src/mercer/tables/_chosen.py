@@ -31,7 +31,11 @@ def chosen(seen: Look) -> tuple[Recipe, list[str]]:
     _refuse_unclear(dates, seen)
     names = [column.name for column in texts]
     levels, gone = levels_of(seen.path, names, asked.reading, asked.rows) if names else ({}, {})
-    said += [_encoded(name, len(found), gone[name]) for name, found in levels.items()]
+    filled = asked.missing not in ("rows", "columns", "error")
+    said += [
+        _encoded(name, len(found), gone[name] if filled else 0)
+        for name, found in levels.items()
+    ]
     given = tuple(column.name for column in dates)
     recipe = Recipe(
         columns=(*numbers, *given, *names),
@@ -48,13 +52,17 @@ def chosen(seen: Look) -> tuple[Recipe, list[str]]:
 
 
 def narrower(recipe: Recipe, gone: set[str]) -> Recipe:
-    """Return the recipe without some columns of numbers or dates."""
+    """Return the recipe without some columns of the file."""
+    dates = tuple(name for name in recipe.dates if name not in gone)
+    levels = {name: found for name, found in recipe.levels.items() if name not in gone}
+    numbers = tuple(name for name in recipe.numbers if name not in gone)
     return dataclasses.replace(
         recipe,
-        columns=tuple(name for name in recipe.columns if name not in gone),
-        names=tuple(name for name in recipe.names if name not in gone),
-        dates=tuple(name for name in recipe.dates if name not in gone),
-        orders={name: how for name, how in recipe.orders.items() if name not in gone},
+        columns=(*numbers, *dates, *levels),
+        names=(*numbers, *made_names(dates, levels)),
+        dates=dates,
+        orders={name: how for name, how in recipe.orders.items() if name in dates},
+        levels=levels,
     )
 
 

@@ -104,9 +104,13 @@ class MadeColumns(BlockSource):
 
         if cells.dtype == pl.Null:
             return np.full(len(cells), np.nan)
-        if cells.dtype != pl.String and not isinstance(cells.dtype, pl.Date | pl.Datetime):
+        if cells.dtype not in (pl.String, pl.Date, pl.Datetime):
             raise _not_a_date(self.place(start, column), cells[0])
-        found = days(cells, self.recipe.orders.get(cells.name))
+        order = self.recipe.orders.get(cells.name)
+        found = days(cells, order)
+        if cells.dtype == pl.String and order not in (None, "iso"):
+            # 2024-12-31 can be read in one way alone, however the others are written.
+            found = found.fill_null(days(cells, "iso"))
         wrong = np.flatnonzero((found.is_null() & cells.is_not_null()).to_numpy())
         if wrong.size:
             raise _not_a_date(self.place(start + int(wrong[0]), column), cells[int(wrong[0])])

@@ -17,7 +17,7 @@ _FILLING = {"em": "iterative PCA", "ppca": "the likeliest Gaussian"}
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Settled:
     """What was settled.
 
@@ -28,7 +28,7 @@ class Settled:
     out : array of int
         Rows to leave out, ascending.
     without : array of int
-        Columns to leave out, ascending.
+        Columns of the file to leave out, ascending.
     said : tuple of str
         In words.
     """
@@ -51,7 +51,7 @@ def settled(
     gaps : Gaps
         What is missing.
     names : sequence of str
-        The p columns.
+        The columns of the file.
     label : str
         What messages call the table.
     fills : bool or collection of {"em", "ppca"}
@@ -71,20 +71,22 @@ def settled(
         if missing not in ways:
             raise _unfilled(missing, ways, gaps, names, label)
         said.append(f"{share_of(gaps)}: filled by {_FILLING[missing]} (--missing {missing})")
-    elif gaps.total and asked == "error":
+    elif gaps.counts.any() and asked == "error":
         raise _refused("cells are missing", gaps, names, label)
-    elif gaps.total and asked == "rows":
-        out = np.union1d(gaps.empty, gaps.some)
+    elif asked == "rows" and len(gaps.partial):
+        out = np.union1d(gaps.empty, gaps.partial)
+        have, are = ("has", "is") if len(gaps.partial) == 1 else ("have", "are")
         said.append(
-            f"{len(gaps.some):,} of {gaps.rows:,} rows have missing cells and are left out"
-            f" (--missing rows): {numbered(gaps.some)}"
+            f"{len(gaps.partial):,} of {gaps.rows:,} rows {have} missing cells and {are} left"
+            f" out (--missing rows): {numbered(gaps.partial)}"
         )
-    elif gaps.total and asked == "columns":
+    elif gaps.counts.any() and asked == "columns":
         without = np.flatnonzero(gaps.counts)
         shown = listed([repr(names[i]) for i in without.tolist()])
+        have, are = ("has", "is") if len(without) == 1 else ("have", "are")
         said.append(
-            f"{len(without):,} of {len(names):,} columns have missing cells and are left out"
-            f" (--missing columns): {shown}"
+            f"{len(without):,} of {len(names):,} columns {have} missing cells and {are} left"
+            f" out (--missing columns): {shown}"
         )
         if len(without) == len(names):
             raise _nothing_left("columns", gaps, label)
@@ -106,7 +108,10 @@ def said_empty(gaps: Gaps) -> list[str]:
 
 
 def share_of(gaps: Gaps) -> str:
-    """Return "12 of 1,720 cells are missing (0.7 %)"."""
+    """Return "12 of 1,720 cells are missing (0.7 %)"; of texts only where all else is there."""
+    if gaps.total == 0:
+        count = int(gaps.counts.sum())
+        return f"{count:,} cell{'s are' if count > 1 else ' is'} missing"
     percent = 100 * gaps.total / gaps.cells
     shown = f"{percent:.1f} %" if percent >= 0.05 else "under 0.1 %"
     verb = "is" if gaps.total == 1 else "are"
@@ -156,7 +161,7 @@ def _nothing_left(what: str, gaps: Gaps, label: str) -> InputError:
     empty = f", {len(gaps.empty):,} of them empty" if len(gaps.empty) else ""
     return InputError(
         f"too few {what} are left when those with missing cells are left out",
-        got=f"{label}: {share_of(gaps) if gaps.cells else 'all cells are missing'};"
+        got=f"{label}: {share_of(gaps) if gaps.counts.any() else 'all cells are missing'};"
         f" {gaps.rows:,} rows{empty}",
         fix=f"--missing em to fill them, or {other} to leave out {other}",
     )

@@ -2,12 +2,9 @@
 
 import difflib
 import fnmatch
-import re
 from collections.abc import Sequence
 
 from mercer.errors import InputError
-
-_RANGE = re.compile(r"(\S+?)-(\S*)")
 
 
 def meant(
@@ -44,10 +41,10 @@ def _one(
         if found:
             return dict.fromkeys(found, False)
         raise _unknown(word, names, option, label, "no column fits the pattern")
-    ends = _RANGE.fullmatch(word)
-    if ends is not None:
-        first = _end(ends[1], place, len(names))
-        last = _end(ends[2], place, len(names)) if ends[2] else len(names) - 1
+    for dash in (i for i, letter in enumerate(word) if letter == "-" and i):
+        left, right = word[:dash], word[dash + 1 :]
+        first = _end(left, place, len(names))
+        last = _end(right, place, len(names)) if right else len(names) - 1
         if first is not None and last is not None:
             return dict.fromkeys(_between(first, last, word, option, label), False)
     at = _end(word, place, len(names))
@@ -84,5 +81,5 @@ def _unknown(word: str, names: Sequence[str], option: str, label: str, what: str
     return InputError(
         f"{what} {word!r} ({option})",
         got=got,
-        fix=f"did you mean {small[near[0]]!r}?" if near else fix,
+        fix=f"did you mean {small[near[0]]!r}?" if near and not word.isdecimal() else fix,
     )

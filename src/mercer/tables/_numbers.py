@@ -10,6 +10,7 @@ from mercer.arrays import Array
 _TILE = 1 << 16  # cells that are worked on at a time, so that they stay in the cache
 _MOST_MARKS = 5_000_000  # rows up to which rows are compared with each other
 _WIDE = 2000  # columns up to which they are
+_LEAST = 1e-280  # sums of squares that have lost no digits
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -19,7 +20,8 @@ class Numbers:
 
     Parts merge by Chan's rule, column by column: with counts n_a and n_b, means m_a and m_b
     and δ = m_b - m_a, the scatter is S_a + S_b + (n_a·n_b/n)δ² and the mean m_a + (n_b/n)δ.
-    Each part is summed about its own mean, so that nothing cancels far from zero.
+    Each part is summed about its own mean, and means are kept as the distance from the first
+    cell of the column, so that nothing cancels far from zero.
 
     Parameters
     ----------
@@ -36,10 +38,13 @@ class Numbers:
         Rows seen.
     counts, infinite : ndarray of shape (p,)
         Finite cells, and infinite ones.
-    mean, scatter, low, high : ndarray of shape (p,)
-        Of the finite cells; low > high where there is none.
+    origin, offset, scatter, low, high : ndarray of shape (p,)
+        Of the finite cells: the first one, the mean minus that, S, and the range, with
+        low > high where there is none.
     whole : ndarray of bool of shape (p,)
         Whether all are whole numbers.
+    compared : ndarray of int
+        Columns by which rows were compared.
     counting : dict of int to float
         Columns that have counted up by one in every row so far, and where they began.
     blank : int
@@ -50,12 +55,13 @@ class Numbers:
         self.rows = self.blank = 0
         self.counts = np.zeros(columns, np.int64)
         self.infinite = np.zeros(columns, np.int64)
-        self.mean, self.scatter = np.zeros(columns), np.zeros(columns)
+        self.origin, self.offset = np.zeros(columns), np.zeros(columns)
+        self.scatter = np.zeros(columns, np.longdouble)  # squares of what float64 just holds
         self.low, self.high = np.full(columns, np.inf), np.full(columns, -np.inf)
         self.whole = np.ones(columns, bool)
         self.counting: dict[int, float] = {}
         self._kept: dict[int, list[Array]] = {j: [] for j in kept}
-        self._compared = compared
+        self.compared = compared
         self._marks: list[Array] | None = [] if 0 < len(compared) <= _WIDE else None
         self._weights = np.arange(1, 2 * len(compared), 2, dtype=np.uint64) * _ODD
 
@@ -71,10 +77,12 @@ class Numbers:
     def _add_tile(self, tile: Array) -> None:
         low, high = tile.min(axis=0), tile.max(axis=0)
         counts = np.full(tile.shape[1], len(tile))
+        self._settle_origin(tile)
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = tile.sum(axis=0) / len(tile)
-            away = tile - mean
-            scatter = np.einsum("ij,ij->j", away, away)
+            away = tile - self.origin
+            offset = away.sum(axis=0) / len(tile)
+            away -= offset
+            scatter = _squares(away)
         some = np.flatnonzero(self.whole)
         if len(some):
             part = tile if len(some) == tile.shape[1] else tile[:, some]
@@ -84,7 +92,8 @@ class Numbers:
             was_whole = np.zeros(len(self.whole), bool)
             was_whole[some] = True
             part = tile[:, odd]
-            counts[odd], mean[odd], scatter[odd], low[odd], high[odd], whole = _gapped(part)
+            found = _gapped(part, self.origin[odd])
+            counts[odd], offset[odd], scatter[odd], low[odd], high[odd], whole = found
             self.whole[odd] = was_whole[odd] & whole
             self.infinite[odd] += np.isinf(part).sum(axis=0)
             self._count_blank(tile, odd)
@@ -95,19 +104,28 @@ class Numbers:
             if self.whole[j]:
                 parts.append(tile[:, j].copy())
         self._mark(tile)
-        self._merge(counts, mean, scatter, low, high)
+        self._merge(counts, offset, scatter, low, high)
         self.rows += len(tile)
 
+    def _settle_origin(self, tile: Array) -> None:
+        """Take the first finite cell of every column that had none so far."""
+        fresh = np.flatnonzero(self.counts == 0)
+        if len(fresh):
+            there = np.isfinite(tile[:, fresh])
+            first = np.argmax(there, axis=0)
+            cells = tile[first, fresh]
+            self.origin[fresh] = np.where(there.any(axis=0), cells, 0.0)
+
     def _count_blank(self, tile: Array, odd: Array) -> None:
-        if len(self._compared) and np.isin(self._compared, odd).all():
-            absent = ~np.isfinite(tile[:, self._compared])
+        if len(self.compared) and np.isin(self.compared, odd).all():
+            absent = ~np.isfinite(tile[:, self.compared])
             self.blank += int(np.count_nonzero(absent.all(axis=1)))
 
     def _mark(self, tile: Array) -> None:
         if self._marks is None:
             return
-        every = len(self._compared) == tile.shape[1]
-        self._marks.append(_marks(tile if every else tile[:, self._compared], self._weights))
+        every = len(self.compared) == tile.shape[1]
+        self._marks.append(_marks(tile if every else tile[:, self.compared], self._weights))
 
     def _count_up(self, tile: Array) -> None:
         if self.rows == 0:
@@ -145,22 +163,28 @@ class Numbers:
         self.rows += block.shape[0]
 
     def _merge(
-        self, counts: Array, mean: Array, scatter: Array, low: Array, high: Array
+        self, counts: Array, offset: Array, scatter: Array, low: Array, high: Array
     ) -> None:
         total = self.counts + counts
         with np.errstate(over="ignore", invalid="ignore"):
             share = counts / np.maximum(total, 1)
-            delta = mean - self.mean
-            self.scatter += scatter + self.counts * share * delta**2
-            self.mean += share * delta
+            delta = offset - self.offset
+            self.scatter += scatter + self.counts * share * delta.astype(np.longdouble) ** 2
+            self.offset += share * delta
         self.counts = total
         self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
+
+    @property
+    def mean(self) -> Array:
+        """Means (p,) of the finite cells; 0 where there is none."""
+        return np.asarray(self.origin + self.offset)
 
     @property
     def deviations(self) -> Array:
         """Standard deviations (p,), divided by n - 1; NaN of fewer than two cells."""
         with np.errstate(invalid="ignore"):
-            found = np.sqrt(self.scatter / np.where(self.counts > 1, self.counts - 1, np.nan))
+            shared = self.scatter / np.where(self.counts > 1, self.counts - 1, np.nan)
+            found = np.sqrt(shared).astype(np.float64)
         # What is constant has none, whatever rounding the mean has left.
         return np.where((self.low == self.high) & (self.counts > 1), 0.0, found)
 
@@ -169,28 +193,48 @@ class Numbers:
         if not self.whole[column] or not self._kept.get(column):
             return None
         values = np.concatenate(self._kept[column])
-        return len(np.unique(values[np.isfinite(values)]))
+        self._kept[column] = [values]
+        return count_distinct(values[np.isfinite(values)])
 
     def repeated(self) -> int:
         """Return how many rows are the same as an earlier one; 0 where none were compared."""
         if not self._marks:
             return 0
         marks = np.concatenate(self._marks)
-        return len(marks) - len(np.unique(marks))
+        return len(marks) - count_distinct(marks)
 
 
-def _gapped(tile: Array) -> tuple[Array, ...]:
-    """Return counts, means, scatters, ranges and whether all are whole, of the finite cells."""
+def count_distinct(values: Array) -> int:
+    """Return how many different values there are; by sorting, which is the faster way."""
+    ordered = np.sort(values)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (len(ordered) > 0)
+
+
+def _squares(away: Array) -> Array:
+    """Return the sums of squares per column (p,), in longer numbers where float64 has none."""
+    found = np.einsum("ij,ij->j", away, away)
+    odd = np.flatnonzero(~((found > _LEAST) & (found < np.inf)))
+    if not len(odd):
+        return np.asarray(found)
+    longer = found.astype(np.longdouble)
+    part = away[:, odd].astype(np.longdouble)
+    longer[odd] = (part * part).sum(axis=0)
+    return longer
+
+
+def _gapped(tile: Array, origin: Array) -> tuple[Array, ...]:
+    """Return counts, offsets, scatters, ranges and whether all are whole, of finite cells."""
     there = np.isfinite(tile)
     counts = there.sum(axis=0)
     low = np.min(tile, axis=0, where=there, initial=np.inf)
     high = np.max(tile, axis=0, where=there, initial=-np.inf)
-    filled = np.where(there, tile, 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = filled.sum(axis=0) / np.maximum(counts, 1)
-        away = np.where(there, tile - mean, 0.0)
-        scatter = np.einsum("ij,ij->j", away, away)
-    return counts, mean, scatter, low, high, (filled == np.rint(filled)).all(axis=0)
+        away = np.where(there, tile - origin, 0.0)
+        offset = away.sum(axis=0) / np.maximum(counts, 1)
+        away = np.where(there, away - offset, 0.0)
+        scatter = _squares(away)
+        whole = ~(there & (tile != np.rint(tile))).any(axis=0)
+    return counts, offset, scatter, low, high, whole
 
 
 def _marks(tile: Array, weights: Array) -> Array:

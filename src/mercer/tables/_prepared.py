@@ -23,7 +23,7 @@ _ROWS = 1 << 15  # read in one go
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Prepared:
     """Rows that can be fitted or projected.
 
@@ -126,8 +126,8 @@ def prepared(
     fills : bool or collection of {"em", "ppca"}
         Whether, or in which ways, the method can fill missing cells.
     memory : float or None
-        Bytes that may be taken where the whole table must be held, as for a transposed one;
-        None for 80 % of what is free.
+        Bytes that may be taken; None for 80 % of what is free. Rows are held where they take
+        less than 256 MB and a quarter of it; a transposed table must be held whole.
     """
     from mercer.tables._transposed import prepared_transposed
 
@@ -135,17 +135,17 @@ def prepared(
         warnings.simplefilter("ignore", DataWarning)  # `look` has noted them
         if seen.asked.transpose:
             return prepared_transposed(seen, fills, memory)
-        return _prepared(seen, fills)
+        return _prepared(seen, fills, memory)
 
 
-def _prepared(seen: Look, fills: bool | Collection[str]) -> Prepared:
+def _prepared(seen: Look, fills: bool | Collection[str], memory: float | None) -> Prepared:
     asked = seen.asked
     recipe, said = chosen(seen)
-    table = wide(seen.path, recipe, stop=asked.rows, rows=seen.rows)
+    table = wide(seen.path, recipe, stop=asked.rows, rows=seen.rows, memory=memory)
     gaps = _gaps(table, seen)
-    found = settled(asked.missing, gaps, recipe.names, seen.label, fills)
+    found = settled(asked.missing, gaps, recipe.columns, seen.label, fills)
     if len(found.without):
-        table = _narrowed(table, found.without, seen)
+        table = _narrowed(table, found.without, seen, memory)
     numbers, spread = table.recipe.numbers, {c.name: c.deviation for c in seen.columns}
     made = bool(table.recipe.dates or table.recipe.levels)
     divided, line = standardized(
@@ -179,27 +179,28 @@ def _gaps(table: Wide, seen: Look) -> Gaps:
 
     Another walk is made only where a row may be empty, or rows are to be left out.
     """
-    encoded = sum(map(len, table.recipe.levels.values()))
+    levels = table.recipe.levels
     if table.held is not None:
-        return gaps_of(table.held, encoded)
+        return gaps_of(table.held, levels)
     known = {column.name: column.missing for column in seen.columns}
     recipe, rule = table.recipe, seen.asked.missing
-    counts = [known[name] for name in recipe.numbers] + [0] * encoded
+    counts = [known[name] for name in recipe.numbers]
     # `look` counts numbers in all rows, other cells only in the first.
-    unsure = bool(recipe.dates) or all(counts[: len(recipe.numbers)])
-    if table.source.nnz is None and (unsure or (rule == "rows" and any(counts))):
-        return gaps_of(table.source, encoded)
-    return known_gaps(table.source.shape[0], counts, encoded)
+    unsure = bool(recipe.dates) or all(counts)
+    told = bool(levels) and rule in ("rows", "columns", "error")
+    if unsure or told or (rule == "rows" and any(counts)):
+        return gaps_of(table.source, levels)
+    return known_gaps(table.source.shape[0], counts + [0] * len(levels), len(levels))
 
 
-def _narrowed(table: Wide, without: Array, seen: Look) -> Wide:
-    gone = {table.recipe.names[i] for i in without}
-    recipe = narrower(table.recipe, gone)
+def _narrowed(table: Wide, without: Array, seen: Look, memory: float | None) -> Wide:
+    recipe = narrower(table.recipe, {table.recipe.columns[i] for i in without})
     if table.held is None:
-        return wide(seen.path, recipe, stop=seen.asked.rows, rows=seen.rows)
-    return dataclasses.replace(
-        table, recipe=recipe, held=np.delete(table.held, without, axis=1)
-    )
+        stop, rows = seen.asked.rows, seen.rows
+        return wide(seen.path, recipe, stop=stop, rows=rows, memory=memory)
+    stay = set(recipe.names)
+    at = [i for i, name in enumerate(table.recipe.names) if name in stay]
+    return dataclasses.replace(table, recipe=recipe, held=table.held[:, at])
 
 
 def _weights(seen: Look, out: Array) -> tuple[Array | None, list[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from mercer.errors import InputError
 from mercer.tables._asked import Asked
-from mercer.tables._kinds import Facts
+from mercer.tables._kinds import DISGUISES, Facts
 from mercer.tables._told import Told, told
 
 _ROW_NAMES = re.compile(
@@ -23,6 +23,7 @@ _CODES = re.compile(
     re.IGNORECASE,
 )
 _CATEGORIES = range(2, 13)  # a picture has no more colours that can be told apart
+_EXACT = 2.0**53
 _ENCODED = 50  # categories that become columns of their own
 
 Roles = list[tuple[str, str]]
@@ -42,7 +43,8 @@ def names_rows(name: str, place: int, names: Sequence[str]) -> bool:
     names : sequence of str
         Of all columns.
     """
-    if name == str(place) and not names[-1].isdecimal():
+    no_header = (names[0], names[-1]) == ("0", str(len(names) - 1))
+    if name == str(place) and not no_header:
         return True
     return bool(_ROW_NAMES.fullmatch(name) or _ENDS_IN_ID.fullmatch(name))
 
@@ -65,7 +67,8 @@ def roles(columns: Sequence[Facts], asked: Asked, label: str) -> Roles:
         What messages call the file.
     """
     said = told(columns, asked, label)
-    found: Roles = [_by_itself(i, columns, asked) for i in range(len(columns))]
+    names = [column.name for column in columns]
+    found: Roles = [_by_itself(i, one, names, asked) for i, one in enumerate(columns)]
     _name_rows(found, columns, said)
     _colour(found, columns, asked, said)
     for i, (role, why) in said.roles.items():
@@ -79,29 +82,31 @@ def roles(columns: Sequence[Facts], asked: Asked, label: str) -> Roles:
     return found
 
 
-def _by_itself(place: int, columns: Sequence[Facts], asked: Asked) -> tuple[str, str]:
+def _by_itself(
+    place: int, column: Facts, names: Sequence[str], asked: Asked
+) -> tuple[str, str]:
     """Return what a column would be without the others; "id" for all that name the rows."""
-    column = columns[place]
     if column.kind in ("empty", "other"):
         return "out", column.words or "empty"
     if column.kind == "date":
         return _of_date(asked)
     if column.kind == "text":
         return _of_text(column, asked)
-    if column.kind == "integer" and _identifies(place, columns):
+    if column.kind == "integer" and _identifies(place, column, names):
         return "id", "counts the rows" if column.counts else "all different"
     if asked.transpose:
         return "active", ""
-    if column.constant:
+    if column.constant and column.low is not None:  # one that was not read may hold anything
         return "out", f"constant {column.low:g}"
     return "active", _doubt(column)
 
 
-def _identifies(place: int, columns: Sequence[Facts]) -> bool:
-    column = columns[place]
+def _identifies(place: int, column: Facts, names: Sequence[str]) -> bool:
     if column.counts and (place == 0 or _COUNTS.fullmatch(column.name)):
         return True
-    return column.unique and names_rows(column.name, place, [one.name for one in columns])
+    # Integers beyond 2^53 are rounded, so that different ones may seem the same.
+    different = column.unique or (column.high or 0.0) >= _EXACT
+    return different and names_rows(column.name, place, names)
 
 
 def _doubt(column: Facts) -> str:
@@ -119,24 +124,26 @@ def _of_date(asked: Asked) -> tuple[str, str]:
 
 def _of_text(column: Facts, asked: Asked) -> tuple[str, str]:
     count = column.distinct or 0
-    if column.words.startswith("such as"):
+    many = f"{count:,}{' or more' if column.partly else ''}"
+    encode = asked.categorical == "encode"
+    if column.words.startswith("such as") and not encode:
         word = column.words.removeprefix("such as ")
         return "out", f"numbers, and text such as {word}: --na {word} if that is missing"
-    if column.words in ("with decimal commas", "with commas between thousands"):
-        return "out", f"numbers {column.words}: write 1234.5"
+    if column.disguised:
+        return "out", f"numbers {column.words}: {DISGUISES[column.words]}"
     if column.unique and column.words != "long":
         return "id", "all different"
     if count == 1:
         return "out", "text, always the same"
-    if asked.categorical == "encode":
+    if encode:
         if count <= _ENCODED:
-            return "active", f"text of {count} categories: a column of 0 and 1 for each"
-        return "out", f"text of {count:,} values: too many to encode"
+            return "active", f"text of {many} categories: a column of 0 and 1 for each"
+        return "out", f"text of {many} values: too many to encode"
     if column.words == "that spells numbers":
         return "out", "numbers written as text"
     if count in _CATEGORIES:
-        return "out", f"text of {count} categories: --color or --categorical encode"
-    return "out", "text, all different" if column.unique else f"text of {count:,} values"
+        return "out", f"text of {many} categories: --color or --categorical encode"
+    return "out", "text, all different" if column.unique else f"text of {many} values"
 
 
 def _name_rows(found: Roles, columns: Sequence[Facts], said: Told) -> None:
@@ -157,7 +164,7 @@ def _colour(found: Roles, columns: Sequence[Facts], asked: Asked, said: Told) ->
     for i, column in enumerate(columns):
         few = column.kind == "text" and column.distinct in _CATEGORIES
         if few and found[i][0] == "out" and i not in said.roles and "categories" in found[i][1]:
-            found[i] = ("color", f"text of {column.distinct} categories")
+            found[i] = ("color", found[i][1].partition(":")[0])
             return
 
 
@@ -217,6 +224,11 @@ def _nothing_left(
     if asked.columns is not None or asked.drop:
         option = "--columns" if asked.columns is not None else "--drop"
         fix = f"choose columns of numbers: {option}"
+    elif any(column.disguised for column in columns):
+        words = next(column.words for column in columns if column.disguised)
+        fix = f"numbers {words} are not read: {DISGUISES[words]}"
+    elif any(why.startswith("numbers, and text") for _, why in found):
+        fix = "correct these cells, or say with --na that they are missing"
     elif any(column.kind == "text" for column in columns):
         fix = "--categorical encode makes columns of 0 and 1 of text"
     else:

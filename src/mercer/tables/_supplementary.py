@@ -9,12 +9,13 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError
 from mercer.sources import KeptRows, schema_of
+from mercer.tables._chosen import NUMBERS
 from mercer.tables._prepared import Prepared
 from mercer.tables._reading import held_rows, opened
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Supplementary:
     """The supplementary columns of the rows that are fitted.
 
@@ -45,7 +46,7 @@ def supplementary(made: Prepared) -> Supplementary:
         return Supplementary((), np.empty((made.shape[0], 0)), {})
     reading = made.recipe.reading
     kinds = {name: held.kind for name, held in schema_of(made.path, **reading).items()}
-    names = tuple(name for name in made.sup if kinds[name] in ("number", "integer", "flag"))
+    names = tuple(name for name in made.sup if kinds[name] in NUMBERS)
     numbers = np.empty((made.shape[0], 0))
     if names:
         source = KeptRows(opened(made.path, names, reading), made._out, made.stop)

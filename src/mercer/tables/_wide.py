@@ -13,7 +13,7 @@ from mercer.tables._recipe import Recipe
 
 
 @final
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Wide:
     """The rows of a file as a recipe makes them.
 
@@ -55,7 +55,14 @@ class Wide:
         return self.source.shape[0] if self.source.counted else None
 
 
-def wide(path: Any, recipe: Recipe, *, stop: int | None, rows: int | None) -> Wide:
+def wide(
+    path: Any,
+    recipe: Recipe,
+    *,
+    stop: int | None,
+    rows: int | None,
+    memory: float | None = None,
+) -> Wide:
     """Return the rows of a file as the recipe makes them; held where they are few.
 
     Parameters
@@ -68,6 +75,8 @@ def wide(path: Any, recipe: Recipe, *, stop: int | None, rows: int | None) -> Wi
         Read only so many rows.
     rows : int or None
         How many rows are read, where somebody has counted them.
+    memory : float or None
+        Bytes that may be taken; None for 80 % of what is free.
     """
     numbers = opened(path, recipe.numbers, recipe.reading) if recipe.numbers else None
     made = None
@@ -78,4 +87,4 @@ def wide(path: Any, recipe: Recipe, *, stop: int | None, rows: int | None) -> Wi
     uncounted = rows is not None and not whole.counted
     cut = stop is not None and not (whole.counted and whole.shape[0] <= stop)
     source = KeptRows(whole, (), stop, rows=rows) if cut or uncounted else whole
-    return Wide(recipe, whole, made, held_rows(source), source, stop)
+    return Wide(recipe, whole, made, held_rows(source, memory=memory), source, stop)
