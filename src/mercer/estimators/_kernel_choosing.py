@@ -123,7 +123,9 @@ class KernelChoosing:
         return 0 if known else shuffled_rows(n, p)
 
 
-def choice_on(kernel: Kernel, rows: Any, weights: Array | None, count: int, seed: int) -> Choice:
+def choice_on(
+    kernel: Kernel, rows: Any, weights: Array | None, count: int, seed: int
+) -> Choice:
     """Return how many axes of a kernel are beyond noise, from some rows.
 
     Tables with shuffled columns decide: 9 at first, 30 more if the rows stand out from those.

@@ -48,7 +48,11 @@ def primal(task: Task) -> tuple[Spectrum, KernelFound]:
     limit = min(task.n, source.shape[1])
     wanted = task.wanted if isinstance(task.wanted, float) else min(task.wanted, limit)
     engine = _Engine(
-        "auto" if task.auto else wanted, tol=task.tol, memory=task.memory, time=task.time, random_state=task.seed
+        "auto" if task.auto else wanted,
+        tol=task.tol,
+        memory=task.memory,
+        time=task.time,
+        random_state=task.seed,
     )
     try:
         engine.__dict__.update(engine._fitted(source, task.weights))
@@ -92,7 +96,7 @@ def _total(engine: PCA, values: Array, rows: float) -> float:
         return float(np.sum(values)) / max(
             float(np.sum(engine.explained_variance_ratio_)), 1e-300
         )
-    left = min(int(rows * (1 + 1e-12)), engine.components_.shape[1])
+    left: int = min(int(rows * (1 + 1e-12)), engine.components_.shape[1])
     return float(engine.noise_variance_) * left * (rows - 1)
 
 

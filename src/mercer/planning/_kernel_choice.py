@@ -24,9 +24,13 @@ def shuffled_seconds(p: Problem) -> float:
     if kernel is None or not kernel.shuffled:
         return 0.0
     n = float(kernel.shuffled)
-    made = n * n * (
-        kernel.flops / machine.rate(machine.symmetric, 8)
-        + kernel.exponentials / machine.rate(machine.exponentials, 8)
+    made = (
+        n
+        * n
+        * (
+            kernel.flops / machine.rate(machine.symmetric, 8)
+            + kernel.exponentials / machine.rate(machine.exponentials, 8)
+        )
     )
     values = n**3 / (_VALUES * machine.eigen * machine.threads)
     return _TABLES * (n * p.cols / _SHUFFLE + made + values)
