@@ -187,14 +187,14 @@ class _File:
             every = number_facts(self.walked, types, numbers, head)
             found |= {facts.name: facts for facts in every}
             walk, rows = Walk(tuple(self.walked), numbers, head), numbers.rows
-        others = [name for name, held in self.schema.items() if not held.is_number]
-        if others:
-            rows_wanted = min(HEAD, self.asked.rows or HEAD)
-            frame = next(self.columns.frames(others, rows_wanted, as_written=True))
-            for series in frame.iter_columns():
-                held = self.schema[series.name]
-                facts = other_facts(series, held.kind, held.words, self.columns.na)
-                found[series.name] = facts
+        # Lists, structures and the like are not read: nothing is made of them.
+        others = [n for n, held in self.schema.items() if held.kind in ("text", "date")]
+        few = min(HEAD, self.asked.rows or HEAD)
+        frame = next(self.columns.frames(others, few, as_written=True), None)
+        for series in [] if frame is None else frame.iter_columns():
+            held = self.schema[series.name]
+            facts = other_facts(series, held.kind, held.words, self.columns.na)
+            found[series.name] = facts
         if not self.walked:
             rows = self._count(others[:1])
         if rows > HEAD:
