@@ -55,8 +55,8 @@ def test_numbers_in_disguise(tmp_path):
         "people": ["1,500", "2,500", "13,250"],
     }
     assert notes(tmp_path, frame) == (
-        "price: numbers with decimal commas, not read; write 3.5 for 3,5",
         "people: numbers with commas between thousands, not read; write 1234 for 1,234",
+        "price: numbers with decimal commas, not read; write 3.5 for 3,5",
     )
 
 

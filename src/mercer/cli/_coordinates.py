@@ -23,8 +23,8 @@ def coordinates(model: Any, rows: Any) -> Iterator[Array]:
     rows : polars.DataFrame or BlockSource
         As `mercer.tables` makes them.
     """
-    if hasattr(model, "_coordinates"):
-        yield from model._coordinates(rows)
+    if hasattr(model, "_streamed"):
+        yield from model._streamed(rows)
         return
     if not isinstance(rows, BlockSource):
         for at in range(0, len(rows), _ROWS):

@@ -185,7 +185,7 @@ def fills_of(model: Any) -> tuple[str, ...]:
 def _held(made: Prepared, model: Any) -> Prepared:
     """Return rows in memory for a method that is exact only there, where they are few."""
     rows = made.rows
-    if not isinstance(rows, BlockSource) or hasattr(model, "_coordinates"):
+    if not isinstance(rows, BlockSource) or hasattr(model, "_streamed"):
         return made
     memory = model._budget() if model.memory is None else parse_bytes(model.memory)
     n, p = rows.shape
@@ -200,7 +200,7 @@ def _held(made: Prepared, model: Any) -> Prepared:
 
 def _planned(voice: Voice, method: str, model: Any, made: Prepared) -> Any:
     """Say the plan, and return it."""
-    if isinstance(made.rows, BlockSource) and not hasattr(model, "_coordinates"):
+    if isinstance(made.rows, BlockSource) and not hasattr(model, "_streamed"):
         voice.note(
             f"plan: {made.shape[0]:,} x {made.shape[1]:,}, read once, fitted on landmarks"
         )

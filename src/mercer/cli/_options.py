@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
+from mercer.cli._known_methods import METHODS
 from mercer.cli._voice import Voice
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -75,7 +76,14 @@ data_options = _together(
 
 # How it is computed: plan, fit.
 method_options = _together(
-    click.option("--method", default="pca", show_default=True, help="See `mercer methods`."),
+    click.option(
+        "--method",
+        type=click.Choice(list(METHODS)),
+        default="pca",
+        show_default=True,
+        metavar="NAME",
+        help="See `mercer methods`.",
+    ),
     click.option(
         "-k",
         "--components",

@@ -238,7 +238,7 @@ class SourceEstimator(SpectralEstimator):
                 error = self._counted(source, error)
             raise error from None
 
-    def _coordinates(self, X: Any) -> Iterator[Array]:
+    def _streamed(self, X: Any) -> Iterator[Array]:
         """Yield the coordinates of X block by block."""
         check_is_fitted(self)
         source = self._completed(self._admit(X, reset=False))
@@ -247,7 +247,7 @@ class SourceEstimator(SpectralEstimator):
         return self._projected(blocks)
 
     def _write(self, X: Any, path: Path) -> Path:
-        parts = self._coordinates(X)
+        parts = self._streamed(X)
         columns = [str(name) for name in self.get_feature_names_out()]
         with writer_of(path, columns) as write:
             for part in parts:

@@ -18,6 +18,7 @@ from mercer.report._reconstruction import reconstruction_section
 from mercer.report._report import Report
 from mercer.report._rows import extremes_of, rows_section
 from mercer.report._seen import Seen, seen_from
+from mercer.report._stability import stability_section
 from mercer.report._variables import variables_section
 from mercer.report._verdict import verdict
 from mercer.report._words import percent
@@ -106,6 +107,7 @@ def report(
         components_section(seen),
         rows_section(seen, extremes),
         reconstruction_section(seen),
+        stability_section(seen),
         condition_section(findings, said, columns),
         *more,
         method_section(model, data=data, seconds=spent, command=command),

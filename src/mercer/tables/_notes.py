@@ -10,7 +10,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.tables._asked import Asked
 from mercer.tables._columns import Column
-from mercer.tables._kinds import Facts
+from mercer.tables._kinds import DISGUISES, Facts
 from mercer.tables._numbers import Numbers
 
 _TURNED = 3  # columns per row from which on a table may be turned
@@ -90,13 +90,10 @@ def _turned(facts: Sequence[Facts], rows: int, asked: Asked) -> list[str]:
 
 
 def _disguised(facts: Sequence[Facts]) -> list[str]:
-    """Name columns of numbers that are written with commas."""
+    """Name columns of numbers that are written in ways that are not read."""
     lines = list[str]()
-    for words, fix in (
-        ("with decimal commas", "write 3.5 for 3,5"),
-        ("with commas between thousands", "write 1234 for 1,234"),
-    ):
-        names = [one.name for one in facts if one.kind == "text" and one.words == words]
+    for words, fix in DISGUISES.items():
+        names = [one.name for one in facts if one.disguised and one.words == words]
         if names:
             lines.append(f"{_listed(names)}: numbers {words}, not read; {fix}")
     return lines

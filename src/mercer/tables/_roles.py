@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from mercer.errors import InputError
 from mercer.tables._asked import Asked
-from mercer.tables._kinds import Facts
+from mercer.tables._kinds import DISGUISES, Facts
 from mercer.tables._told import Told, told
 
 _ROW_NAMES = re.compile(
@@ -23,6 +23,8 @@ _CODES = re.compile(
     re.IGNORECASE,
 )
 _CATEGORIES = range(2, 13)  # a picture has no more colours that can be told apart
+_FIRST_DAY, _LAST_DAY = 1900_01_01, 2099_12_31  # days written as numbers
+_EXACT = 2.0**53
 _ENCODED = 50  # categories that become columns of their own
 
 Roles = list[tuple[str, str]]
@@ -103,12 +105,22 @@ def _by_itself(
 def _identifies(place: int, column: Facts, names: Sequence[str]) -> bool:
     if column.counts and (place == 0 or _COUNTS.fullmatch(column.name)):
         return True
-    return column.unique and names_rows(column.name, place, names)
+    # Integers beyond 2^53 are rounded, so that different ones may seem the same.
+    different = column.unique or (column.high or 0.0) >= _EXACT
+    return different and names_rows(column.name, place, names)
 
 
 def _doubt(column: Facts) -> str:
     """Return what makes a number look like a code; nobody is asked to believe it."""
-    if column.kind != "integer" or column.distinct is None or not is_code(column.name):
+    if column.kind != "integer" or column.distinct is None:
+        return ""
+    if column.words == "with leading zeros":
+        return f"written with leading zeros; if it is a code: --drop {column.name}"
+    assert column.low is not None
+    assert column.high is not None
+    if _FIRST_DAY <= column.low < column.high <= _LAST_DAY:
+        return f"read as numbers; if they are dates like {column.low:.0f}: --drop {column.name}"
+    if not is_code(column.name):
         return ""
     return f"{column.distinct:,} values; if it is a code: --drop {column.name}"
 
@@ -122,16 +134,17 @@ def _of_date(asked: Asked) -> tuple[str, str]:
 def _of_text(column: Facts, asked: Asked) -> tuple[str, str]:
     count = column.distinct or 0
     many = f"{count:,}{' or more' if column.partly else ''}"
-    if column.words.startswith("such as"):
+    encode = asked.categorical == "encode"
+    if column.words.startswith("such as") and not encode:
         word = column.words.removeprefix("such as ")
         return "out", f"numbers, and text such as {word}: --na {word} if that is missing"
-    if column.words in ("with decimal commas", "with commas between thousands"):
-        return "out", f"numbers {column.words}: write 1234.5"
+    if column.disguised:
+        return "out", f"numbers {column.words}: {DISGUISES[column.words]}"
     if column.unique and column.words != "long":
         return "id", "all different"
     if count == 1:
         return "out", "text, always the same"
-    if asked.categorical == "encode":
+    if encode:
         if count <= _ENCODED:
             return "active", f"text of {many} categories: a column of 0 and 1 for each"
         return "out", f"text of {many} values: too many to encode"
@@ -220,8 +233,9 @@ def _nothing_left(
     if asked.columns is not None or asked.drop:
         option = "--columns" if asked.columns is not None else "--drop"
         fix = f"choose columns of numbers: {option}"
-    elif any(why.startswith("numbers with decimal commas") for _, why in found):
-        fix = "write numbers with a point, 1.5 for 1,5"
+    elif any(column.disguised for column in columns):
+        words = next(column.words for column in columns if column.disguised)
+        fix = f"numbers {words} are not read: {DISGUISES[words]}"
     elif any(why.startswith("numbers, and text") for _, why in found):
         fix = "correct these cells, or say with --na that they are missing"
     elif any(column.kind == "text" for column in columns):
