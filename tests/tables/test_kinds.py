@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mercer.sources import Held
 from mercer.tables._kinds import Facts, number_facts, other_facts
 from mercer.tables._numbers import Numbers
 
@@ -17,7 +18,8 @@ def facts_of(X, kinds=None, kept=()):
     numbers = Numbers(X.shape[1], kept, np.arange(X.shape[1]))
     numbers.add(X)
     names = [f"c{j}" for j in range(X.shape[1])]
-    return number_facts(names, kinds or ["number"] * X.shape[1], numbers, X[:10])
+    held = [Held(kind) for kind in kinds or ["number"] * X.shape[1]]
+    return number_facts(names, held, numbers, X[:10])
 
 
 def test_kinds_of_numbers():

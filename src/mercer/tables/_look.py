@@ -189,8 +189,8 @@ class _File:
         if self.walked:
             with task("look at the rows"):
                 numbers, head = self._walk()
-            kinds = [self.schema[name].kind for name in self.walked]
-            every = number_facts(self.walked, kinds, numbers, head)
+            types = [self.schema[name] for name in self.walked]
+            every = number_facts(self.walked, types, numbers, head)
             found |= {facts.name: facts for facts in every}
             walk, rows = Walk(tuple(self.walked), numbers, head), numbers.rows
         others = [name for name, held in self.schema.items() if not held.is_number]

@@ -11,7 +11,6 @@ _TILE = 1 << 16  # cells that are worked on at a time, so that they stay in the 
 _MOST_MARKS = 5_000_000  # rows up to which rows are compared with each other
 _WIDE = 2000  # columns up to which they are
 _LEAST = 1e-280  # sums of squares that have lost no digits
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @final
@@ -63,7 +62,8 @@ class Numbers:
         self._kept: dict[int, list[Array]] = {j: [] for j in kept}
         self.compared = compared
         self._marks: list[Array] | None = [] if 0 < len(compared) <= _WIDE else None
-        self._weights = np.arange(1, 2 * len(compared), 2, dtype=np.uint64) * _ODD
+        draw = np.random.default_rng(0).integers
+        self._weights = draw(0, 2**64, len(compared), np.uint64) | np.uint64(1)
 
     def add(self, block: Any) -> None:
         """Take in rows (r, p), dense or CSR."""
@@ -243,5 +243,4 @@ def _marks(tile: Array, weights: Array) -> Array:
     words ^= words >> np.uint64(32)
     words *= weights
     words ^= words >> np.uint64(29)
-    words *= _ODD
     return np.asarray(np.add.reduce(words, axis=1))
