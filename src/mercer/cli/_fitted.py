@@ -171,7 +171,7 @@ def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
 
 def assumptions(seen: Look, made: Prepared) -> tuple[str, ...]:
     """Return what is assumed of a table, a line each."""
-    said = dict.fromkeys([*seen.said(), *made.said])
+    said = dict.fromkeys([*seen.said(missing=False), *made.said])
     return tuple(said)
 
 
