@@ -39,6 +39,7 @@ def completed(*words):
         (["in"], ["plain,inverse", "plain,inspect"]),
         (["look", "--miss"], ["plain,--missing"]),
         (["look", "x.csv", "--missing", "r"], ["plain,rows"]),
+        (["plan", "x.csv", "--method", "ker"], ["plain,kernel-pca"]),
         (["methods", "rob"], ["plain,robust-pca"]),
         (["look", "x"], ["file,x"]),
         (["zzz"], []),

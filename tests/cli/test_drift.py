@@ -60,7 +60,7 @@ def test_a_program_gets_everything(files):
     assert document["changed"] is True
     assert document["columns"]["names"] == NAMES
     own = mercer.drift(model, frames[1].with_columns(pl.col("mass") + 2))
-    assert document["findings"][0]["says"] == own.findings[0].says
+    assert document["comparisons"][0]["says"] == own.comparisons[0].says
     assert document["captured"]["now"] == pytest.approx(own.captured.now)
 
 

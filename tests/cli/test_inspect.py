@@ -29,6 +29,7 @@ def test_a_model_says_what_it_is_and_what_it_was_fitted_to(tmp_path):
     frame = pl.DataFrame(X, schema=["a", "b", "c", "d"])
     recipe = {"columns": ["a", "b", "c", "d"], "id": "name", "transpose": False}
     notes = {"recipe": recipe, "data": {"file": "t.csv", "rows": 80}}
+    notes["limits"] = {"0.95": [6.0, 2.5]}
     model = mercer.PCA(2, standardize=True).fit(frame)
     path = saved(model, tmp_path, notes)
     done = run(path)
@@ -45,6 +46,8 @@ def test_a_model_says_what_it_is_and_what_it_was_fitted_to(tmp_path):
     assert "data: file t.csv, rows 80" in done.stdout
     assert "recipe: id name" in done.stdout
     assert "transpose" not in done.stdout
+    assert "recipe: columns" not in done.stdout
+    assert "limits at 95%: T² 6, Q 2.5" in done.stdout
     assert "privacy: no row of the data is inside this file" in done.stdout
 
 
@@ -70,6 +73,14 @@ def test_rows_inside_a_kernel_model_are_told_of(tmp_path):
 def test_numbers_about_each_row_are_told_of(tmp_path):
     done = run(saved(mercer.RobustPCA(2).fit(X), tmp_path))
     assert "no row of the data is inside, but some numbers about each" in done.stdout
+
+
+def test_words_of_categories_are_told_of(tmp_path):
+    recipe = {"columns": ["a", "g"], "levels": {"g": ["x", "y"]}, "reading": {"na": ["-"]}}
+    done = run(saved(mercer.PCA(2).fit(X), tmp_path, {"recipe": recipe}))
+    assert "recipe: levels g=x/y" in done.stdout
+    assert "recipe: reading na=-" in done.stdout
+    assert "inside this file, but the words of its categories are" in done.stdout
 
 
 def test_axes_that_cannot_be_told_apart_are_named(tmp_path):

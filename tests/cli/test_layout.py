@@ -14,5 +14,9 @@ def test_empty_columns_go():
     assert aligned([("a", "", "x"), ("b", "", "y")], words=1) == ["a  x", "b  y"]
 
 
+def test_no_rows_are_no_lines():
+    assert aligned([], words=1) == []
+
+
 def test_a_table_of_one_column():
     assert aligned([("a",), ("b",)], words=0) == ["a", "b"]

@@ -1,4 +1,6 @@
+import dataclasses
 import json
+import re
 
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ def test_every_column_of_a_narrow_table_has_a_line():
         Column("remark", "text", "out", "text"),
     ]
     head, _, title, name, width, remark, *rest = text_of(seen(columns), every=False).split("\n")
-    assert head == "t.csv: 300 rows, 3 columns (1 analysed, 1 left out)"
+    assert head == "t.csv: 300 rows, 3 columns (1 analysed, 1 for names, 1 left out)"
     assert title.split()[:2] == ["column", "kind"]
     assert name.split() == ["name", "text", "id", "names", "the", "rows"]
     assert width.split() == ["width", "number", "active", "30", "1.5", "0.25", "-1", "2e+04"]
@@ -36,8 +38,17 @@ def test_like_columns_of_a_wide_table_share_a_line_unless_every_one_is_wanted():
     columns = [Column("id", "text", "id", "names the rows"), *genes]
     lines = text_of(seen(columns), every=False).split("\n")
     assert len(lines) == 5
-    assert "g0..g5999 (6,000 columns)" in lines[4]
+    assert re.search(r"g0..g5999 \(6,000 columns\) +number +active +-1 +2e\+04", lines[4])
     assert len(text_of(seen(columns), every=True).split("\n")) == 6004
+
+
+def test_a_transposed_table_says_what_becomes_of_it():
+    turned = dataclasses.replace(
+        seen([Column("a", "number", "active")]), asked=Asked(transpose=True)
+    )
+    assert text_of(turned, every=False).endswith(
+        "transposed: 1 rows of 300 variables would be analysed"
+    )
 
 
 def test_notes_follow_the_table():

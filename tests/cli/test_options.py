@@ -57,7 +57,7 @@ def test_every_word_reaches_its_place():
         reading={
             "delimiter": ";",
             "header": False,
-            "na": ("-", "n/a"),
+            "na": ("", "NA", "NaN", "nan", "null", "-", "n/a"),
             "encoding": "latin-1",
             "key": "X",
         },

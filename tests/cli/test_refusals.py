@@ -20,6 +20,7 @@ from mercer.cli.app import commands
 
 SNAPSHOT = Path(__file__).with_name("refusals.txt")
 # Messages of other libraries differ from version to version: what stands behind these words.
+# So do sizes from machine to machine.
 FOREIGN = re.compile(r"(cut\.parquet \(|fake\.h5: |empty\.zarr: |fake\.npy, |\(Error -3 ).*")
 
 
@@ -42,6 +43,7 @@ def ended(line, folder):
     finally:
         os.chdir(here)
     said = [FOREIGN.sub(r"\1...", text) for text in done.stderr.splitlines()]
+    said = [re.sub(r"(needs |--memory )[\d.]+ ?.?B\b", r"\1SIZE", text) for text in said]
     said = [text.replace(str(folder), "FOLDER").replace(" -q", "") for text in said]
     return [f"[exit {done.exit_code}]"], said, done.stdout
 

@@ -128,6 +128,13 @@ def test_warnings_are_kept_apart_by_what_they_are_about(capsys):
     assert err == "warning: few digits\nwarning: odd data\n  fix: pass --tol\n"
 
 
+def test_a_missed_tolerance_is_said_even_where_it_is_quiet(capsys):
+    with Voice(quiet=True).speaking():
+        warnings.warn("few digits", AccuracyWarning, stacklevel=1)
+        warnings.warn("odd data", DataWarning, stacklevel=1)
+    assert capsys.readouterr().err == "warning: few digits\n"
+
+
 def test_quiet_leaves_notes_out_and_verbose_adds_some(capsys):
     for voice in (Voice(), Voice(quiet=True, verbose=True), Voice(verbose=True)):
         voice.note("note")

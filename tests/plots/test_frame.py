@@ -53,5 +53,5 @@ def test_notes_are_broken_into_lines_and_legends_into_rows():
 
 def test_words_are_cleaned_and_cut():
     assert clean("a\nb\t c\x00\u202ed") == "a b cd"
-    assert short("x" * 30) == "x" * 23 + "…"
+    assert short("begin" + "x" * 30 + "end") == "begin" + "x" * 10 + "…xxxxxend"
     assert short("a\nb") == "a b"

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from mercer import plots
-from mercer.errors import MissingExtraError
+from mercer.errors import InputError, MissingExtraError
 from mercer.plots import (
     Arrows,
     Axes,
@@ -221,6 +221,22 @@ def test_a_long_note_is_broken_to_the_width_of_the_axes():
     (note,) = ax.texts
     assert note.get_text().count("\n") >= 2
     assert note.get_window_extent().width < 1.05 * ax.get_window_extent().width
+
+
+def test_what_is_no_panel_or_no_axes_is_refused():
+    sheet = Figure()
+    with pytest.raises(InputError, match=r"axes\[0\]"):
+        draw(every_panel()[0], ax=sheet.subplots(1, 2))
+    with pytest.raises(InputError, match="one matplotlib Axes"):
+        draw(every_panel()[0], ax=sheet)
+    with pytest.raises(InputError, match="this is none"):
+        draw(every_panel())
+
+
+def test_parts_of_figures_will_do():
+    left, _ = Figure().subfigures(1, 2)
+    ax = left.add_subplot()
+    assert draw(every_panel()[2], ax=ax) is ax
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):

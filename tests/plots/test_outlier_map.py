@@ -51,8 +51,10 @@ def test_of_many_rows_all_above_a_limit_are_drawn():
     flagged = int(np.sum((far > 12) | (away > 12)))
     inside = next(m for m in panel.marks if isinstance(m, Points))
     assert drawn - len(inside.x) == flagged
-    assert len(inside.x) <= 20_000
+    assert len(inside.x) <= 5_000
     assert f"{drawn:,} of 60,000 drawn" in panel.axes.note
+    worst = int(np.argmax(np.maximum(far, away)))
+    assert f"row {worst}" in {m.words for m in panel.marks if isinstance(m, Text)}
 
 
 def test_limits_of_zero_and_distances_of_zero_draw():

@@ -69,4 +69,4 @@ def test_labels_keep_off_other_points_where_they_can():
 
 def test_points_outside_and_empty_words_get_no_label_and_long_ones_are_cut():
     labels = placed(EMPTY, [(5.0, 0.0), (0.0, 0.0), (0.0, 0.0)], ["far", "", "x" * 50], "red")
-    assert [label.words for label in labels] == ["x" * 19 + "…"]
+    assert [label.words for label in labels] == ["x" * 13 + "…" + "x" * 6]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.plots import Bars, Text, Whiskers, figure, scree
+from mercer.plots import Band, Bars, Line, Text, Whiskers, figure, scree
 
 values = np.array([6.0, 3.0, 1.0])
 

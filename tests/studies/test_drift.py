@@ -12,11 +12,11 @@ from mercer.studies import Drift, drift
 
 
 def found(result, what):
-    return next(one for one in result.findings if one.what == what)
+    return next(one for one in result.comparisons if one.what == what)
 
 
 def chances(result):
-    return {one.what: one.chance for one in result.findings}
+    return {one.what: one.chance for one in result.comparisons}
 
 
 def test_nothing_changed_is_said_in_four_words():
@@ -253,7 +253,7 @@ def test_the_document_is_plain_and_whole():
     assert {
         "rows",
         "fitted_rows",
-        "findings",
+        "comparisons",
         "captured",
         "turns",
         "limits",

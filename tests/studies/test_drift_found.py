@@ -39,10 +39,10 @@ def test_where_none_changed_the_nearest_is_named():
 
 def test_findings_are_corrected_for_their_number_and_ordered():
     asked = {"one": (0.02, "first"), "two": (0.001, "second"), "three": (0.9, "third")}
-    findings = found.settled(asked, 0.95)
-    assert [one.what for one in findings] == ["two", "one", "three"]
-    assert [one.chance for one in findings] == pytest.approx([0.003, 0.04, 0.9])
-    assert [one.changed for one in findings] == [True, True, False]
+    comparisons = found.settled(asked, 0.95)
+    assert [one.what for one in comparisons] == ["two", "one", "three"]
+    assert [one.chance for one in comparisons] == pytest.approx([0.003, 0.04, 0.9])
+    assert [one.changed for one in comparisons] == [True, True, False]
     assert not any(one.changed for one in found.settled({"one": (0.02, "")} | asked, 0.99)[1:])
 
 

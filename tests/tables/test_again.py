@@ -77,6 +77,19 @@ def test_text_and_parquet_are_alike(tmp_path):
     assert np.array_equal(rows_of(made), rows_of(other))
 
 
+def test_another_kind_of_file_is_read_in_its_own_way(tmp_path):
+    path = written(table(), tmp_path / "a.csv", ";")
+    made = prepared(look(path, ASKED["semicolons"]))
+    other = prepared_again(written(table(), tmp_path / "b.parquet"), made.recipe)
+    assert other.rows.equals(made.rows)
+    commas = written(table(), tmp_path / "c.csv")
+    with pytest.raises(InputError):
+        prepared_again(commas, made.recipe)
+    third = prepared_again(commas, made.recipe, reading={"delimiter": ","})
+    assert third.rows.equals(made.rows)
+    assert third.labels().tolist() == made.labels().tolist()
+
+
 @pytest.mark.usefixtures("held")
 def test_categories_that_the_fit_did_not_have(tmp_path):
     made = prepared(look(written(table(), tmp_path / "a.csv"), ASKED["encoded"]))

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mercer.sources import Held
 from mercer.tables._kinds import Facts, number_facts, other_facts
 from mercer.tables._numbers import Numbers
 
@@ -17,7 +18,8 @@ def facts_of(X, kinds=None, kept=()):
     numbers = Numbers(X.shape[1], kept, np.arange(X.shape[1]))
     numbers.add(X)
     names = [f"c{j}" for j in range(X.shape[1])]
-    return number_facts(names, kinds or ["number"] * X.shape[1], numbers, X[:10])
+    held = [Held(kind) for kind in kinds or ["number"] * X.shape[1]]
+    return number_facts(names, held, numbers, X[:10])
 
 
 def test_kinds_of_numbers():
@@ -68,6 +70,12 @@ def test_one_row_has_no_deviation():
         (["1,500", "22,250", "3"], "text", "with commas between thousands", 0, 3, True),
         (["1,234.5", "1,000,000"], "text", "with commas between thousands", 0, 2, True),
         (["1.5", "2", "2"], "text", "that spells numbers", 0, 2, False),
+        (["$1,200", "$ 3.50", "12"], "text", "with signs", 0, 3, True),
+        (["12 %", "3.5%", "-4%"], "text", "with signs", 0, 3, True),
+        (["1", "2.5", "N/A", "N/A"], "text", "such as 'N/A'", 0, 3, False),
+        (["1", "2.5", "low", "high"], "text", "", 0, 4, True),
+        (["1", "none", "none", "none"], "text", "", 0, 2, False),
+        (["-", "%"], "text", "", 0, 2, True),
         (["x" * 101, "y"], "text", "long", 0, 2, True),
     ],
 )

@@ -209,6 +209,14 @@ def test_a_table_without_numbers(tmp_path):
     assert seen.rows == 3
 
 
+def test_a_table_with_decimal_commas(tmp_path):
+    path = write(tmp_path / "t.csv", "name;x;y\na;1,5;2,5\nb;2,5;3,25\nc;3,5;3,75\n")
+    with pytest.raises(InputError, match="no column of numbers") as caught:
+        look(path)
+    assert "'name' all different; 'x' numbers" in caught.value.got
+    assert caught.value.fix == "numbers with decimal commas are not read: write 3.5 for 3,5"
+
+
 def test_infinite_cells_are_refused_by_name(tmp_path):
     path = write(tmp_path / "t.csv", "a,b\n1,2.5\n2,inf\n3,-inf\n")
     with pytest.raises(InputError, match="'b' 2"):

@@ -55,6 +55,11 @@ def test_numbers_in_disguise(tmp_path):
         "people": ["1,500", "2,500", "13,250"],
     }
     assert notes(tmp_path, frame) == (
-        "price: numbers with decimal commas, not read; write 3.5 for 3,5",
         "people: numbers with commas between thousands, not read; write 1234 for 1,234",
+        "price: numbers with decimal commas, not read; write 3.5 for 3,5",
     )
+
+
+def test_few_rows_that_count_up_are_numbers_like_others(tmp_path):
+    frame = {"x": [1, 2, 3, 4], "y": [None, 1.5, None, 2.5]}
+    assert notes(tmp_path, frame) == ()

@@ -53,6 +53,15 @@ def test_nothing_cancels_far_from_zero(rng):
     assert np.allclose(walked(X, (7, 1000)).deviations, exact, rtol=1e-9)
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).maxexp < 2000, reason="no longer numbers")
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e170, 1e300])
+def test_numbers_whose_squares_do_not_fit(rng, size):
+    plain = rng.standard_normal((500, 2))
+    plain[::9, 1] = np.nan
+    expected = walked(plain).deviations * size
+    assert np.allclose(walked(plain * size, (99,)).deviations, expected, rtol=1e-12, atol=0)
+
+
 def test_a_constant_column_has_no_deviation_at_all():
     X = np.full((10_001, 2), 0.1)
     X[::3, 1] = np.nan

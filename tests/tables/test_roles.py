@@ -59,6 +59,7 @@ def why(columns, at=0, /, **asked):
         ([X, counter("1")], ["active", "id"]),  # without a name, called by its place
         ([counter("id"), naming(), X], ["out", "id", "active"]),
         ([X, whole("user_id", unique=True)], ["active", "id"]),
+        ([X, whole("tweet_id", high=2.0**60)], ["active", "id"]),
         ([X, whole("userId", unique=True)], ["active", "id"]),
         ([X, whole("patientid", unique=True)], ["active", "id"]),
         ([whole("rownames", unique=True), X], ["id", "active"]),
@@ -95,11 +96,14 @@ def test_roles_that_are_found(columns, expected):
         (text("b", 3, words="such as '?'"), "text such as '?': --na '?' if that is missing"),
         (
             text("b", 9, words="with decimal commas"),
-            "numbers with decimal commas: write 1234.5",
+            "numbers with decimal commas: write 3.5 for 3,5",
         ),
         (whole("year", 3), "3 values; if it is a code: --drop year"),
         (whole("zip", 300), "300 values; if it is a code: --drop zip"),
         (whole("age", 60), ""),
+        (whole("k", 9, words="with leading zeros"), "zeros; if it is a code: --drop k"),
+        (whole("d", 9, low=20240101.0, high=20241231.0), "dates like 20240101: --drop d"),
+        (number("d", low=20240101.0, high=20241231.0), ""),
     ],
 )
 def test_reasons(column, words):
@@ -219,3 +223,9 @@ def test_columns_that_are_all_called_by_their_places_have_no_name_of_rows():
 def test_codes():
     assert all(map(is_code, ["year", "Month", "zip_code", "birth_year", "host_id"]))
     assert not any(map(is_code, ["years_old", "height", "today", "encoded"]))
+
+
+def test_a_word_among_numbers_may_be_a_category():
+    columns = [X, text("size", 4, words="such as '3+'")]
+    assert found(columns) == ["active", "out"]
+    assert found(columns, categorical="encode") == ["active", "active"]

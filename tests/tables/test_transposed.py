@@ -92,6 +92,34 @@ def test_gaps_are_those_of_variables(tmp_path):
     assert prepared_again(path, filled.recipe, missing="em").n_missing == 1
 
 
+def test_variables_that_do_not_vary_are_left_out_as_columns_are(tmp_path):
+    X = np.random.default_rng(4).normal(size=(40, 30)).round(3)
+    X[np.random.default_rng(5).random(X.shape) < 0.02] = np.nan
+    X[[3, 7]], X[11], X[5, 4] = 0.0, np.nan, 2000.0
+    names = [f"g{i}" for i in range(40)]
+    columns = {f"s{j}": pl.Series(X[:, j]).fill_nan(None) for j in range(30)}
+    frame = pl.DataFrame({"gene": names, **columns})
+    made = prepared(look(written(frame, tmp_path / "a.csv"), TURN))
+    turned = frame.drop("gene").transpose(column_names=names)
+    plain = prepared(look(written(turned, tmp_path / "b.csv")))
+    assert made.rows.columns == plain.rows.columns
+    assert np.array_equal(made.rows.to_numpy(), plain.rows.to_numpy(), equal_nan=True)
+    assert (
+        (made.missing, made.standardize) == (plain.missing, plain.standardize) == ("em", True)
+    )
+    assert made.said[1:3] == (
+        "1 of 40 variables is without a number and left out: 'g11'",
+        "2 of 40 variables are constant and left out: 'g3', 'g7'",
+    )
+    assert made.said[3:] == plain.said
+
+
+def test_something_must_vary(tmp_path):
+    path = written(genes().select("gene", "s1"), tmp_path / "a.csv")
+    with pytest.raises(InputError, match="no variable varies"):
+        prepared(look(path, TURN))
+
+
 def test_memory_is_looked_at_before_anything_is_read(tmp_path, monkeypatch):
     path = written(genes(), tmp_path / "a.csv")
     seen, recipe = look(path, TURN), prepared(look(path, TURN)).recipe
@@ -121,8 +149,19 @@ def test_without_names_rows_are_numbered(tmp_path):
     assert made.recipe.names == ("row 1", "row 2", "row 3", "row 4", "row 5")
     assert prepared_again(path, made.recipe).rows.equals(made.rows)
     np.save(path, np.zeros((4, 3)))
-    with pytest.raises(InputError, match="as many rows"):
+    with pytest.raises(InputError, match="as many rows") as caught:
         prepared_again(path, made.recipe)
+    assert caught.value.got == "a.npy: 4 rows, and 5 in the fit"
+
+
+def test_numbered_rows_may_be_left_out(tmp_path):
+    X = np.random.default_rng(1).normal(size=(5, 3))
+    X[1, 2] = np.nan
+    path = tmp_path / "a.npy"
+    np.save(path, X)
+    made = prepared(look(path, Asked(transpose=True, missing="columns")))
+    assert made.recipe.names == ("row 1", "row 3", "row 4", "row 5")
+    assert prepared_again(path, made.recipe).rows.equals(made.rows)
 
 
 @pytest.mark.parametrize("role", ["weights", "sup", "color"])

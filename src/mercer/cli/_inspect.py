@@ -176,17 +176,32 @@ def _kept(found: dict[str, Any]) -> list[str]:
     if notes.get("data"):
         lines.append("data: " + ", ".join(f"{k} {v}" for k, v in notes["data"].items()))
     recipe = notes.get("recipe") or {}
-    told = {name: value for name, value in recipe.items() if value and name != "names"}
+    plain = ("names", "columns") if recipe.get("columns") == found["names"] else ("names",)
+    told = {name: value for name, value in recipe.items() if value and name not in plain}
     lines += [f"recipe: {name} {_some(_words(value))}" for name, value in told.items()]
+    for level, limits in (notes.get("limits") or {}).items():
+        if isinstance(limits, (list, tuple)) and len(limits) == 2:
+            lines.append(f"limits at {float(level):.0%}: T² {limits[0]:.4g}, Q {limits[1]:.4g}")
+    return [*lines, f"privacy: {_privacy(found, bool(recipe.get('levels')))}"]
+
+
+def _privacy(found: dict[str, Any], words: bool) -> str:
+    """Return what of the data somebody learns who gets the file, in words."""
+    beside = ", but the words of its categories are" if words else ""
     if found["rows_inside"]:
-        count = f"{found['rows_inside']:,}"
-        return [*lines, f"privacy: {count} rows of the data are inside this file"]
+        return f"{found['rows_inside']:,} rows of the data are inside this file"
     if found["numbers_per_row"]:
-        return [*lines, "privacy: no row of the data is inside, but some numbers about each"]
-    return [*lines, "privacy: no row of the data is inside this file"]
+        return f"no row of the data is inside{beside}, but some numbers about each"
+    return f"no row of the data is inside this file{beside}"
 
 
 def _words(value: Any) -> list[str]:
     if isinstance(value, dict):
-        return [f"{name}={part}" for name, part in value.items()]
+        return [f"{name}={_short(part)}" for name, part in value.items()]
     return [str(part) for part in value] if isinstance(value, (list, tuple)) else [str(value)]
+
+
+def _short(value: Any) -> str:
+    if not isinstance(value, (list, tuple)):
+        return str(value)
+    return "/".join(map(str, value[:3])) + ("/…" if len(value) > 3 else "")

@@ -21,6 +21,8 @@ def aligned(rows: Sequence[Sequence[str]], *, words: int) -> list[str]:
     a     1  x
     bcd  10  y
     """
+    if not rows:
+        return []
     *columns, last = zip(*rows, strict=True)
     kept = []
     for place, cells in enumerate(columns):

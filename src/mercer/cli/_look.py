@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from mercer.tables import Look
 
 _MANY = 40  # columns above which those that are alike share a line
+_ROLES = {
+    "active": "analysed",
+    "id": "for names",
+    "color": "for colour",
+    "weights": "for weights",
+    "sup": "supplementary",
+    "out": "left out",
+}
 
 
 @click.command()
@@ -52,11 +60,19 @@ def text_of(seen: "Look", *, every: bool) -> str:
         Whether every column has a line; else those that are alike share one in wide tables.
     """
     columns = len(seen.columns)
-    counts = [f"{len(seen.named('active')):,} analysed", f"{len(seen.named('out')):,} left out"]
-    head = f"{seen.label}: {seen.rows:,} rows, {columns:,} columns ({', '.join(counts)})"
+    counts = [(len(seen.named(role)), words) for role, words in _ROLES.items()]
+    uses = ", ".join(f"{count:,} {words}" for count, words in counts if count)
+    head = f"{seen.label}: {seen.rows:,} rows, {columns:,} columns ({uses})"
     table = seen.table(columns if every else _MANY)
-    notes = [line for line in (_missing(seen), *seen.notes) if line]
+    notes = [line for line in (_turned(seen), _missing(seen), *seen.notes) if line]
     return "\n".join([head, "", *table, *([""] if notes else []), *notes])
+
+
+def _turned(seen: "Look") -> str:
+    """Return what becomes of rows and columns where they are exchanged, or nothing."""
+    rows = len(seen.named("active"))
+    turned = f"transposed: {rows:,} rows of {seen.rows:,} variables would be analysed"
+    return turned if seen.asked.transpose else ""
 
 
 def _missing(seen: "Look") -> str:

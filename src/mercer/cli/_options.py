@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
+from mercer.cli._known_methods import METHODS
 from mercer.cli._voice import Voice
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -68,14 +69,21 @@ data_options = _together(
     click.option("--rows", type=click.IntRange(min=2), help="Read only the first rows."),
     click.option("--delimiter", metavar="CHAR", help="Of text; found by default."),
     click.option("--header/--no-header", default=None, help="First line holds names or not."),
-    click.option("--na", multiple=True, metavar="WORD", help="What stands for missing cells."),
+    click.option("--na", multiple=True, metavar="WORD", help="Stands for a missing cell too."),
     click.option("--encoding", metavar="NAME", help="Of text; UTF-8 by default."),
     click.option("--key", metavar="NAME", help="Data set of an HDF5, AnnData or Zarr file."),
 )
 
 # How it is computed: plan, fit.
 method_options = _together(
-    click.option("--method", default="pca", show_default=True, help="See `mercer methods`."),
+    click.option(
+        "--method",
+        type=click.Choice(list(METHODS)),
+        default="pca",
+        show_default=True,
+        metavar="NAME",
+        help="See `mercer methods`.",
+    ),
     click.option(
         "-k",
         "--components",
@@ -137,10 +145,13 @@ def listed(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def asked_from(options: dict[str, Any]) -> Any:
     """Take the data options out of `options` and return them as `mercer.tables.Asked`."""
+    from mercer.sources import NA
     from mercer.tables import Asked
 
     reading = {name: options.pop(name) for name in _READING}
     reading = {name: value for name, value in reading.items() if value not in (None, ())}
+    if "na" in reading:  # more words, not other ones: an empty cell stays missing
+        reading["na"] = tuple(dict.fromkeys((*NA, *reading["na"])))
     columns = listed(options.pop("columns"))
     return Asked(
         columns=columns or None,

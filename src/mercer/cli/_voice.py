@@ -117,10 +117,13 @@ class Voice:
         if issubclass(category, DeprecationWarning | PendingDeprecationWarning):
             return  # for those who write programs
         said = harmless(as_typed(str(message)))
-        kept = self.missed if issubclass(category, AccuracyWarning) else self.warned
-        if said not in kept:
-            kept.append(said)
-            self.note(f"warning: {said}")
+        missed = issubclass(category, AccuracyWarning)
+        kept = self.missed if missed else self.warned
+        if said in kept:
+            return
+        kept.append(said)
+        if missed or not self.quiet:  # that a promise was not kept is always said
+            click.echo(f"warning: {said}", err=True)
 
     def _interrupted(self) -> NoReturn:
         click.echo("interrupted", err=True)

@@ -17,6 +17,7 @@ from mercer.estimators._door import admit
 from mercer.estimators._held import held_rows
 from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
 from mercer.estimators._planned import planned
+from mercer.estimators._reporting import Reporting
 from mercer.estimators._shown import ShownInNotebooks
 from mercer.planning import Path, PathEndedError, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
@@ -33,6 +34,7 @@ _FREE_SHARE = 0.8  # of the free memory may be taken unless `memory` says otherw
 
 class SpectralEstimator(
     CallbackSupportMixin,
+    Reporting,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ShownInNotebooks,

@@ -8,7 +8,7 @@ from mercer.planning._kernel_paths import (
     sampled_rows,
     start_landmarks,
 )
-from mercer.planning._paths import Path, PathEndedError, sketch_path
+from mercer.planning._paths import Path, PathEndedError, leading_solver, sketch_path
 from mercer.planning._plan import Plan, plan
 from mercer.planning._problem import KernelCost, Problem, Workers
 
@@ -22,6 +22,7 @@ __all__ = [
     "Workers",
     "columns_beyond",
     "few_walks",
+    "leading_solver",
     "plan",
     "sampled_rows",
     "shuffled_rows",

@@ -105,10 +105,13 @@ def legend_places(axes: Axes, width: float) -> list[tuple[float, int]]:
     return places
 
 
-def short(label: str) -> str:
-    """Return a tick label of 24 letters at most."""
+def short(label: str, longest: int = _LONGEST) -> str:
+    """Return a label of 24 letters at most; long ones are cut inside, as ends tell apart."""
     label = clean(label)
-    return label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
+    if len(label) <= longest:
+        return label
+    tail = longest // 3
+    return label[: longest - 1 - tail] + "…" + label[-tail:]
 
 
 def clean(words: str) -> str:

@@ -197,9 +197,9 @@ class Axes:
     y_range: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Panel:
-    """One panel: axes and the marks drawn on them, in order.
+    """One panel: axes and the marks drawn on them, in order. A notebook shows it drawn.
 
     Parameters
     ----------
@@ -215,6 +215,17 @@ class Panel:
     marks: tuple[Mark, ...] = field(default=())
     width: float = 400.0
     height: float = 440.0
+
+    def __repr__(self) -> str:
+        """Return title and size: thousands of points would be no help."""
+        size = f"{self.width:g} x {self.height:g} pixels"
+        return f"<Panel {self.axes.title!r}: {len(self.marks)} marks, {size}>"
+
+    def _repr_svg_(self) -> str:
+        """Return the picture, for notebooks."""
+        from mercer.plots._svg import figure
+
+        return figure(self)
 
 
 def bounds(marks: tuple[Mark, ...]) -> tuple[tuple[float, float], tuple[float, float]]:

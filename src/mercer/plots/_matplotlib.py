@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.errors import MissingExtraError
+from mercer.errors import InputError, MissingExtraError
 from mercer.plots import _marks as m
 from mercer.plots._frame import clean, frame, legend_places, limits, note_lines, short
 from mercer.plots._palette import GRID, INK, MUTED, NIGHT, PAPER, SOFT
@@ -42,6 +42,8 @@ def draw(panel: m.Panel, ax: Any = None) -> Any:
 
     Raises
     ------
+    InputError
+        Where `panel` is no panel or `ax` no Axes.
     MissingExtraError
         Where matplotlib is not installed.
 
@@ -53,6 +55,7 @@ def draw(panel: m.Panel, ax: Any = None) -> Any:
     >>> len(ax.collections)
     1
     """
+    _refuse_others(panel, ax)
     around = frame(panel)
     width = around.x.stop - around.x.start
     (x0, x1), (y0, y1) = limits(panel)
@@ -71,6 +74,21 @@ def draw(panel: m.Panel, ax: Any = None) -> Any:
         WRITERS[type(mark)](ax, replace(mark, colour=_tone(ax, mark.colour)))
     ax.set(xlim=(x0, x1), ylim=(y0, y1), aspect="equal" if panel.axes.equal else "auto")
     return ax
+
+
+def _refuse_others(panel: Any, ax: Any) -> None:
+    if not isinstance(panel, m.Panel):
+        raise InputError(
+            "a panel is drawn, and this is none",
+            got=type(panel).__name__,
+            fix="pass what scree_of, scores_of and the other makers return",
+        )
+    if ax is not None and not hasattr(ax, "set_xlim"):
+        raise InputError(
+            "a panel is drawn on one matplotlib Axes",
+            got=f"ax of type {type(ax).__name__}",
+            fix="pick one, such as ax=axes[0], or leave it out",
+        )
 
 
 def _tone(ax: Any, colour: str) -> str:

@@ -15,7 +15,7 @@ from mercer.plots._placing import placed
 
 __all__ = ["outlier_map"]
 
-_DRAWN = 20_000
+_DRAWN = 5_000
 _NAMED = 15
 _AVOIDED = 500  # rows that names keep off
 _KINDS = ("within both limits", "T² above", "Q above", "both above")
@@ -41,7 +41,7 @@ def outlier_map(
 
     On a root scale T² and Q are as far apart as the distances whose squares they are, and
     a row far out does not press all others into a corner. All rows above a limit are drawn;
-    of more than 20,000 others every m-th.
+    of more than 5,000 others every m-th.
 
     Parameters
     ----------
@@ -70,13 +70,15 @@ def outlier_map(
             fix="pass the limits of mercer.diagnostics.outliers",
         )
     kind = (far > t2_limit) + 2 * (away > q_limit)
-    titles = names_of(names, len(far), np.arange(len(far)))
     drawn = _drawn(kind)
+    titles = dict(zip(drawn.tolist(), names_of(names, len(far), drawn), strict=True))
     marks = _limits(t2_limit, q_limit, far, away, level)
     for which, (colour, shape) in enumerate(_STYLES):
         inside = drawn[kind[drawn] == which]
         if inside.size:
-            named = tuple(f"{titles[i]}: T² {far[i]:.4g}, Q {away[i]:.4g}" for i in inside)
+            named = tuple(
+                f"{titles[i]}: T² {far[i]:.4g}, Q {away[i]:.4g}" for i in inside.tolist()
+            )
             radius = 3.8 if which else 2.6
             at = floats(far[inside]), floats(away[inside])
             marks.append(Points(*at, colour, shape, named, radius))
@@ -133,7 +135,7 @@ def _note(kind: NDArray[np.int_], level: float | None, rows: str, drawn: int) ->
     n, above = len(kind), int(np.sum(kind > 0))
     words = f"{above:,} of {n:,} {rows} above a limit"
     if level is not None:
-        words += f"; of ordinary rows {2 * (1 - level) * n:.2g} or fewer would be"
+        words += f"; at most {2 * (1 - level) * n:.2g} expected by chance"
     return words + ("" if drawn == n else f"; {drawn:,} of {n:,} drawn")
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.plots._frame import LETTER, frame, limits
+from mercer.plots._frame import LETTER, frame, limits, short
 from mercer.plots._marks import Panel, Text
 
 __all__ = ["placed"]
@@ -71,7 +71,7 @@ def placed(
     taken: list[Box] = []
     labels: list[Text] = []
     for i, tip in enumerate(tips):
-        label = _cut(words[i], longest)
+        label = short(words[i], longest)
         if not label or not _holds(inside, (*tip, *tip)):
             continue
         first = math.atan2(tip[1] - foot[1], tip[0] - foot[0]) if outward else 0.0
@@ -154,7 +154,3 @@ def _holds(outer: Box, inner: Box) -> bool:
         and inner[2] <= outer[2]
         and inner[3] <= outer[3]
     )
-
-
-def _cut(words: str, longest: int) -> str:
-    return words if len(words) <= longest else words[: longest - 1] + "…"

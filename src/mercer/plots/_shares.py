@@ -43,11 +43,12 @@ def shares(ratio: ArrayLike) -> Panel:
     marks.append(Line(at, percent, colour, width=1.6))
     marks.append(Points(at, percent, colour, titles=titles, radius=3.0 if shown < 40 else 1.5))
     cut = "" if shown == share.size else f"the first {shown} of {share.size} components drawn"
+    held = "1 component holds" if share.size == 1 else f"{share.size} components hold"
     axes = Axes(
         "Cumulative share of variance",
         x_label="components",
         y_label="% of total variance",
-        note=cut or f"{share.size} components hold {100 * total[-1]:.1f} %",
+        note=cut or f"{held} {100 * total[-1]:.1f} %",
         x_ticks=None if shown > 12 else tuple((float(i), str(i)) for i in range(shown + 1)),
         x_range=(-0.02 * shown, 1.02 * shown),
         y_range=(0.0, 103.0),
@@ -65,10 +66,12 @@ def _reached(total: NDArray[np.float64], shown: int) -> list[Mark]:
         height = 100 * level
         marks.append(Line((0.0, count), (height, height), MUTED, dashed=True, width=0.8))
         # The curve rises ever more slowly: below it on the right there is room, and where
-        # the panel ends, above it on the left.
+        # the panel ends, above it on the left, before the step that reaches the share.
         words, air = f"{height:.0f} % with {count}", 0.02 * shown
         if count < 0.7 * shown:
             marks.append(Text(count + air, height - 3.0, words, MUTED, "start", 11.0))
+        elif count - 1 > 0.35 * shown:
+            marks.append(Text(count - 1.0, height + 2.4, words, MUTED, "end", 11.0))
         else:
-            marks.append(Text(count - air, height + 2.4, words, MUTED, "end", 11.0))
+            marks.append(Text(air, height + 2.4, words, MUTED, "start", 11.0))
     return marks

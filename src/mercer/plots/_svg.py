@@ -16,12 +16,12 @@ _GAP = 16.0
 _WIDEST = 1500.0
 
 
-def figure(panels: Sequence[Panel], *, title: str = "", note: str = "") -> str:
+def figure(panels: Panel | Sequence[Panel], *, title: str = "", note: str = "") -> str:
     """Draw panels side by side, wrapping into rows, and return the SVG text.
 
     Parameters
     ----------
-    panels : sequence of Panel
+    panels : Panel or sequence of Panel
         Drawn left to right; a new row starts where 1,500 pixels are full.
     title, note : str
         Words above all panels.
@@ -35,11 +35,19 @@ def figure(panels: Sequence[Panel], *, title: str = "", note: str = "") -> str:
     --------
     >>> from mercer.plots import Axes, Panel, Points
     >>> panel = Panel(Axes("two points"), (Points((0.0, 1.0), (0.0, 1.0), "#0072b2"),))
-    >>> figure([panel]).startswith("<svg")
+    >>> figure(panel).startswith("<svg")
     True
     """
+    panels = [panels] if isinstance(panels, Panel) else list(panels)
     if not panels:
         raise InputError("a figure needs a panel", got="no panels", fix="pass at least one")
+    for panel in panels:
+        if not isinstance(panel, Panel):
+            raise InputError(
+                "a figure is made of panels",
+                got=type(panel).__name__,
+                fix="pass what scree_of, scores_of and the other makers return",
+            )
     head = (30.0 if title else 0.0) + (20.0 if note else 0.0)
     places, width, height = _layout(panels, head + _GAP)
     svg = ET.Element(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.report._alone import page_of_model
 from mercer.report._cloud import Cloud, Colour, category_colour, number_colour, one_colour
 from mercer.report._components import components_section
 from mercer.report._condition import condition_section, findings_of
@@ -17,6 +18,7 @@ from mercer.report._reconstruction import reconstruction_section
 from mercer.report._report import Report
 from mercer.report._rows import extremes_of, rows_section
 from mercer.report._seen import Seen, seen_from
+from mercer.report._stability import stability_section
 from mercer.report._variables import variables_section
 from mercer.report._verdict import verdict
 from mercer.report._words import percent
@@ -74,8 +76,11 @@ def report(
         Further sections, before the last one.
     """
     began = time.perf_counter()
+    if X is None:
+        last = method_section(model, data=data, seconds=seconds or {}, command=command)
+        return Report(page_of_model(model, title or type(model).__name__, last))
     if hasattr(model, "eigenvalues_"):
-        last = [
+        sections = [
             condition_section((), said, columns),
             *more,
             method_section(model, data=data, seconds=seconds or {}, command=command),
@@ -89,19 +94,20 @@ def report(
                 colours=[*named.values(), one_colour(int(model.n_samples_))],
                 row_names=row_names,
                 tuning=tuning,
-                last=last,
+                last=sections,
             )
         )
     given = {"choice": choice, "row_names": row_names, "colours": colours}
     seen = seen_from(model, X, sample_weight=sample_weight, **given)
     extremes, findings = extremes_of(seen), findings_of(seen)
     spent = {**(seconds or {}), "report": time.perf_counter() - began}
-    sections = [
+    parts = [
         _map_section(seen),
         variables_section(seen),
         components_section(seen),
         rows_section(seen, extremes),
         reconstruction_section(seen),
+        stability_section(seen),
         condition_section(findings, said, columns),
         *more,
         method_section(model, data=data, seconds=spent, command=command),
@@ -110,7 +116,7 @@ def report(
         title or f"{type(model).__name__} of {seen.n:,} rows",
         _facts(seen),
         verdict(seen, extremes),
-        tuple(section for section in sections if section is not None),
+        tuple(section for section in parts if section is not None),
         _cloud(seen),
         _arrows(seen),
     )

@@ -14,13 +14,12 @@ _LISTED = 12
 def components_section(seen: Seen) -> Section:
     """Return the section on components: words, scree, spectrum, rules."""
     wide = seen.wide
-    certificate = wide.certificate_
     words = [] if seen.choice is None else [seen.choice.reason]
     picture = Picture(
         plots.scree(
             wide.explained_variance_,
-            certificate.lower,
-            certificate.upper,
+            wide.lower,
+            wide.upper,
             wide.explained_variance_ratio_,
             null=_noise(seen),
             null_words="90 % of what noise gives",
@@ -43,7 +42,7 @@ def _noise(seen: Seen) -> Array:
 
 
 def _spectrum(seen: Seen) -> Table:
-    wide, certificate = seen.wide, seen.wide.certificate_
+    wide = seen.wide
     ratio = np.asarray(wide.explained_variance_ratio_)
     total = np.cumsum(ratio)
     count = min(len(ratio), max(_LISTED, seen.k))
@@ -51,8 +50,8 @@ def _spectrum(seen: Seen) -> Table:
         (
             f"PC{i + 1}",
             float(wide.explained_variance_[i]),
-            float(certificate.lower[i]),
-            float(certificate.upper[i]),
+            float(wide.lower[i]),
+            float(wide.upper[i]),
             100 * float(ratio[i]),
             100 * float(total[i]),
         )

@@ -25,7 +25,7 @@ def findings_of(seen: Seen) -> tuple[Finding, ...]:
         names=seen.names,
         row_names=seen.at if names is None else names,
         groups=_groups(seen),
-        inseparable=tuple(seen.wide.certificate_.groups),
+        inseparable=seen.wide.groups,
         following=float(values[shown]) if shown < len(values) else 0.0,
         rows=seen.n,
     )
@@ -35,7 +35,7 @@ def _groups(seen: Seen) -> Any:
     for values in seen.colours.values():
         labels = np.asarray(values)
         if labels.dtype.kind not in "fiub" and 2 <= len(np.unique(labels.astype(str))) <= 12:
-            return labels.astype(str)[seen.at]
+            return labels.astype(str)[seen.held_at]
     return None
 
 

@@ -1,21 +1,18 @@
 """Seen: every number that a page about a linear model shows, found in one walk."""
 
-import copy
 import dataclasses
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import AccuracyWarning, DataWarning
 from mercer.report._cloud import MOST_ROWS, SAMPLE
+from mercer.report._widened import Wide, widened
 from mercer.selection import Choice
 from mercer.sources import BlockSource, Source
 
 SHOWN = 6  # components of the map, at most
-_SPECTRUM = 30  # components of the scree plot
 _HELD = 5000  # rows that are studied cell by cell
 _CELLS = 4_000_000  # of them, at most
 
@@ -29,8 +26,8 @@ class Seen:
     ----------
     model : PCA or RobustPCA
         As it was given.
-    wide : the same class
-        The same method with as many components as the page shows.
+    wide : Wide
+        Its axes, with further ones to be shown.
     names : tuple of str
         Names of the p columns.
     n, k : int
@@ -54,7 +51,7 @@ class Seen:
     """
 
     model: Any
-    wide: Any
+    wide: Wide
     names: tuple[str, ...]
     n: int
     k: int
@@ -108,10 +105,11 @@ def seen_from(
         As at fit.
     """
     choice = choice or getattr(model, "choice_", None)
-    wide = _widened(model, X, sample_weight)
+    source = model._completed(model._admit(X, reset=False))
+    held = source if isinstance(source, BlockSource) else source.array
+    wide = widened(model, held, sample_weight)
     k = int(model.n_components_) if choice is None else choice.k
     axes = max(1, min(k, len(wide.components_)))
-    source = model._completed(model._admit(X, reset=False))
     walked = _walked(wide, source, axes)
     at, Z, t2, q, held_at, held = walked
     names = getattr(model, "feature_names_in_", None)
@@ -123,19 +121,7 @@ def seen_from(
     )  # fmt: skip
 
 
-def _widened(model: Any, X: Any, sample_weight: Any) -> Any:
-    """Return the method with components enough for the page, fitted where it has fewer."""
-    most = min(_SPECTRUM, int(model.n_features_in_), int(model.n_samples_) - 1)
-    if int(model.n_components_) >= most or model._whitened is not False:
-        return model
-    wide = copy.copy(model).set_params(n_components=max(most, 1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        warnings.simplefilter("ignore", AccuracyWarning)
-        return wide.fit(X, sample_weight=sample_weight)
-
-
-def _walked(wide: Any, source: Source, axes: int) -> tuple[Array, ...]:
+def _walked(wide: Wide, source: Source, axes: int) -> tuple[Array, ...]:
     """Walk once: coordinates of the rows drawn, T² and Q of all, and some rows whole."""
     n, p = source.shape
     shown = min(SHOWN, len(wide.components_))
@@ -170,7 +156,7 @@ def _blocks(source: Source) -> Iterator[Any]:
         yield rows[start : start + step]
 
 
-def _analysed(wide: Any, block: Any) -> Array:
+def _analysed(wide: Wide, block: Any) -> Array:
     """Return rows as they were analysed: x̃ = (x - mean)/scale."""
     rows = np.asarray(block.toarray() if hasattr(block, "toarray") else block, np.float64)
     rows = rows - wide.mean_

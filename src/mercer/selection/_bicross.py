@@ -124,7 +124,7 @@ def bi_cross_validation(
         whole += np.trace(whole) / p**2
     with quiet_blas(p):
         noise = partial_variances(whole)
-        found = _errors(_scaled(first, noise), _scaled(second, noise), orders, wide)
+        found = _errors(first, second, orders, wide, noise)
         if rows < _PLENTY * p * p or found.k < 2:
             return found
         return _consistent(first, second, orders, wide, whole, noise, found)
@@ -147,7 +147,7 @@ def _consistent(
 
     def by(k: int) -> BiCross:
         own = unique_variances(whole, k, noise, tol)
-        return _errors(_scaled(first, own), _scaled(second, own), orders, wide)
+        return _errors(first, second, orders, wide, own)
 
     if 4 * found.k < len(noise) and by(found.k - 1).k >= found.k:
         return found
@@ -158,18 +158,18 @@ def _consistent(
     return found
 
 
-def _scaled(half: Half, noise: Array) -> Half:
-    inverse = 1 / np.sqrt(noise)
-    gram = half.gram * inverse
-    gram *= inverse[:, None]
-    return Half(gram, half.rows)
+def _errors(
+    first: Half, second: Half, orders: list[Array], wide: bool, noise: Array | None = None
+) -> BiCross:
+    """Return the errors for k = 0, 1, …: of few first, of more where the least is not there.
 
-
-def _errors(first: Half, second: Half, orders: list[Array], wide: bool) -> BiCross:
-    """Return the errors for k = 0, 1, …: of few first, of more where the least is not there."""
+    Columns are counted in units of √noise, where that is known.
+    """
     p, most = len(orders[0]), _FIRST
     while True:
-        errors, evidence, own = _over_splits(first, second, orders, min(most, p // 2), wide)
+        errors, evidence, own = _over_splits(
+            first, second, orders, min(most, p // 2), wide, noise
+        )
         k = int(np.argmin(np.where(evidence > _CERTAIN, errors, np.inf)))
         k = k if evidence[k] > _CERTAIN and errors[k] < errors[0] else 0
         while k > 1 and own[k] <= _LIKELY:  # errors next to the least differ by chance
@@ -180,16 +180,22 @@ def _errors(first: Half, second: Half, orders: list[Array], wide: bool) -> BiCro
 
 
 def _over_splits(
-    first: Half, second: Half, orders: list[Array], most: int, wide: bool
+    first: Half,
+    second: Half,
+    orders: list[Array],
+    most: int,
+    wide: bool,
+    noise: Array | None,
 ) -> tuple[Array, Array, Array]:
     """Return errors, evidence of k and of its last component (most + 1,), over all splits."""
     halves = (first, second)
     corners = _CORNERS if len(orders[0]) <= _ALL_CORNERS else _CORNERS[:2]
     errors, evidence, own, whole = *np.zeros((3, most + 1)), 0.0
+    unit = None if noise is None else 1 / np.sqrt(noise)
     with quiet_blas(len(orders[0]) // 2):
         for order in orders:
             cut = len(order) // 2
-            grams = [_ordered(half.gram, order, cut if wide else 0) for half in halves]
+            grams = [_ordered(half.gram, order, unit, cut if wide else 0) for half in halves]
             for i, o, a, b in corners:
                 sides = [slice(None, cut), slice(cut, None)]
                 size, gain, z, last = _corner(
@@ -203,9 +209,12 @@ def _over_splits(
     return (errors + whole) / max(whole, 1e-300), evidence / count, own / count
 
 
-def _ordered(gram: Array, order: Array, centre: int) -> Array:
-    """Return a Gram matrix in another order, the rows before and from `centre` centred."""
-    found = np.asarray(gram[order][:, order])
+def _ordered(gram: Array, order: Array, unit: Array | None, centre: int) -> Array:
+    """Return a Gram matrix in another order and unit, rows before and from `centre` centred."""
+    found = np.asarray(gram[np.ix_(order, order)])
+    if unit is not None:
+        found *= unit[order]
+        found *= unit[order][:, None]
     if centre:
         for part in (slice(None, centre), slice(centre, None)):
             found[part] -= found[part].mean(axis=0)

@@ -13,9 +13,11 @@ from mercer.sources._mapped import MappedSource
 from mercer.sources._missing import counted_error, has_missing, missing_counts, refuse_infinite
 from mercer.sources._scan import is_scannable, is_spread, scan
 from mercer.sources._spread import PartBlocks, SpreadSource, Work
+from mercer.sources._text_cells import NA
 from mercer.sources._widened import Widened
 
 __all__ = [
+    "NA",
     "ArrayBlocks",
     "BlockSource",
     "DenseSource",

@@ -6,7 +6,7 @@ from typing import Any, final
 
 from mercer.sources import _ndjson, _text
 from mercer.sources._beside import FileColumns, Held
-from mercer.sources._text_cells import Kind
+from mercer.sources._text_cells import NA, Kind
 
 
 def open_text(
@@ -14,7 +14,7 @@ def open_text(
     *,
     delimiter: str | None = None,
     header: bool | None = None,
-    na: Iterable[str] = _text.NA,
+    na: Iterable[str] = NA,
     encoding: str | None = None,
 ) -> "TextColumns":
     """Return the columns of a file of delimited text; the parameters are those of `scan`."""
@@ -63,7 +63,7 @@ def _held(kind: Kind) -> Held:
     if kind.flags:
         return Held("flag")
     if kind.other is None:
-        return Held("number")
+        return Held("number", "with leading zeros" if kind.zeros else "")
     if kind.other == "dates":
         return Held("date")
     if kind.other.startswith("text"):

@@ -106,7 +106,7 @@ def _take_in(cells: Cells, part: Part) -> None:
         raise InputError(
             "a column must hold numbers in all Parquet files",
             got=f"{part.path.name}: {odd[0]!r} holds {odd[1]}",
-            fix=f"leave the column out with drop=[{odd[0]!r}]",
+            fix=f"leave the column out with drop={odd[0]!r}",
         )
     cells.widen(types)
 

@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._fields import Fields, find_fields, single_spaced
 from mercer.sources._lines import Lines
-from mercer.sources._text_cells import has_decimal_comma, is_number
+from mercer.sources._text_cells import has_decimal_comma, is_number, is_value
 
 _DELIMITERS = ",;\t| "
 _LOOK = 100  # lines that the delimiter is sought in
@@ -32,7 +32,9 @@ def find_delimiter(head: Lines, kind: str) -> str:
 
 
 def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) -> bool:
-    """Tell whether the first record holds names: no number, where others have numbers.
+    """Tell whether the first record holds names: no value, where others have values.
+
+    Values are numbers, with a decimal comma too, dates, true and false.
 
     Ten numbers or more that rise all along, such as wavelengths, are names too where the rows
     below are of another kind; that is said in a warning. A first record that may be either is
@@ -53,7 +55,10 @@ def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) ->
         return len(words) == len(first)
     numbers = [i for i, cell in enumerate(first) if is_number(cell)]
     if not numbers:
-        return bool(words) and any(is_number(cell) for row in others for cell in row)
+        if not words or any(map(is_value, first)):
+            return False
+        seen = any(is_value(cell) for row in others for cell in row)
+        return seen or _above_numbers(first, others, na)
     if _rises(first, others, numbers):
         shown = ", ".join(first[i] for i in numbers[:3])
         warn(
@@ -103,6 +108,16 @@ def _one_way(rows: Array) -> Array:
     """Tell which rows rise or fall from column to column."""
     steps = np.diff(rows, axis=1)
     return np.asarray((steps > 0).all(axis=1) | (steps < 0).all(axis=1))
+
+
+def _above_numbers(
+    first: Sequence[str], others: Sequence[Sequence[str]], na: frozenset[str]
+) -> bool:
+    """Tell whether words stand above numbers, or above nothing at all."""
+    below = [cell for row in others for cell in row if cell not in na]
+    if any(map(has_decimal_comma, first)):
+        return any(map(is_number, below))
+    return not below or any(is_number(cell) or has_decimal_comma(cell) for cell in below)
 
 
 def _numbered(

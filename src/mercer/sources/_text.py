@@ -26,6 +26,7 @@ from mercer.sources._lines import Lines
 from mercer.sources._look import look
 from mercer.sources._sniff import find_delimiter, has_header, refuse_uneven_header
 from mercer.sources._text_cells import (
+    NA,
     kind_of_column,
     not_a_number,
     read_cells,
@@ -33,7 +34,6 @@ from mercer.sources._text_cells import (
     to_floats_with_care,
 )
 
-NA = ("", "NA", "NaN", "nan", "null")
 _HEAD_ROWS = 1000
 _HEAD_CELLS = 200_000
 

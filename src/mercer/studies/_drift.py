@@ -9,12 +9,13 @@ from sklearn.base import clone
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
-from mercer.estimators import PCA, RobustPCA
+from mercer.estimators import PCA, KernelPCA, RobustPCA
 from mercer.sources import Source, SpreadSource, is_scannable, scan
 from mercer.studies import _drift_found as found
 from mercer.studies._drift_axes import Turn, between, turned
 from mercer.studies._drift_before import Before, before
-from mercer.studies._drift_found import Alarms, Captured, Columns, Finding
+from mercer.studies._drift_found import Alarms, Captured, Columns, Comparison
+from mercer.studies._drift_kernel import kernel_parts
 from mercer.studies._drift_laws import axis_spreads, captured_change
 from mercer.studies._drift_limits import (
     AlarmLimits,
@@ -39,7 +40,7 @@ class Drift:
     ----------
     rows, fitted_rows : int and float
         New rows, and rows of the fit.
-    findings : tuple of Finding
+    comparisons : tuple of Comparison
         Every question asked, the least likely answer first.
     columns : Columns or None
         Shifts and ratios of deviations; None for kernel PCA.
@@ -54,14 +55,14 @@ class Drift:
     limits : AlarmLimits
         The limits, and where they are from.
     level : float
-        A finding is a change where its chance is below 1 - level.
+        A difference is a change where its chance is below 1 - level.
     notes : tuple of str
         What was assumed.
     """
 
     rows: int
     fitted_rows: float
-    findings: tuple[Finding, ...]
+    comparisons: tuple[Comparison, ...]
     columns: Columns | None
     captured: Captured | None
     turns: tuple[Turn, ...]
@@ -75,12 +76,12 @@ class Drift:
     @property
     def changed(self) -> bool:
         """Whether anything has changed beyond chance."""
-        return any(one.changed for one in self.findings)
+        return any(one.changed for one in self.comparisons)
 
     @property
     def verdict(self) -> str:
         """What has changed, the least likely first; or that nothing has beyond chance."""
-        said = [one.says for one in self.findings if one.changed]
+        said = [one.says for one in self.comparisons if one.changed]
         return "\n".join(said) if said else _NONE
 
     def document(self) -> dict[str, Any]:
@@ -92,17 +93,17 @@ class Drift:
             "changed": self.changed,
             "verdict": self.verdict.splitlines(),
         }
-        names = ("findings", "captured", "turns", "angles", "t2", "q", "limits", "columns")
+        names = ("comparisons", "captured", "turns", "angles", "t2", "q", "limits", "columns")
         more = {name: _plain(getattr(self, name)) for name in names}
         return {**parts, **more, "notes": list(self.notes)}
 
     def table(self) -> str:
         """Return the verdict, and a table of all that was compared."""
         head = f"{self.rows:,} new rows beside {self.fitted_rows:,.10g} rows of the fit:"
-        wide = max(len(one.what) for one in self.findings)
+        wide = max(len(one.what) for one in self.comparisons)
         lines = [
             f"{'*' if one.changed else ' '} {one.what.ljust(wide)}  {_chance(one.chance)}"
-            for one in self.findings
+            for one in self.comparisons
         ]
         title = f"  {'compared'.ljust(wide)}  chance"
         return "\n".join([head, self.verdict, "", title, *lines])
@@ -142,7 +143,7 @@ def drift(model: Any, X: Any, *, reference: Any = None, level: float = 0.95) -> 
     Returns
     -------
     Drift
-        With `changed`, `verdict`, `findings`, numbers, and a table as text.
+        With `changed`, `verdict`, `comparisons`, numbers, and a table as text.
 
     Examples
     --------
@@ -159,6 +160,8 @@ def drift(model: Any, X: Any, *, reference: Any = None, level: float = 0.95) -> 
         raise InputError(
             "the level of a test lies between 0.5 and 1", got=f"level={level}", fix="pass 0.95"
         )
+    if isinstance(model, KernelPCA):
+        return Drift(**kernel_parts(model, X, reference, level))
     known = before(model)
     source, kept, said = _new_rows(model, X)
     theirs = _axes_of(model, known, source, kept)
@@ -276,7 +279,7 @@ def _compared(
     return Drift(
         rows=new.rows,
         fitted_rows=known.rows,
-        findings=found.settled(asked, level),
+        comparisons=found.settled(asked, level),
         columns=columns,
         captured=captured,
         turns=turns,

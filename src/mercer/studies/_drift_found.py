@@ -1,4 +1,4 @@
-"""Findings: every question that drift asks of new rows, its chance, and the answer in words."""
+"""Comparisons: every question that drift asks of new rows, its chance, and its answer."""
 
 import dataclasses
 from typing import Any, final
@@ -18,7 +18,7 @@ _NAMED = 3  # columns or axes that a sentence names
 
 @final
 @dataclasses.dataclass(frozen=True)
-class Finding:
+class Comparison:
     """One question, and whether its answer is beyond chance.
 
     Attributes
@@ -262,12 +262,12 @@ def outlying(model: Any, now: Array) -> tuple[float, str]:
     return chance, says
 
 
-def settled(asked: dict[str, tuple[float, str]], level: float) -> tuple[Finding, ...]:
-    """Return the findings with chances corrected for their number, the least likely first."""
+def settled(asked: dict[str, tuple[float, str]], level: float) -> tuple[Comparison, ...]:
+    """Return comparisons, corrected for their number, the least likely first."""
     chances = holm(np.array([chance for chance, _ in asked.values()]))
     raw = [chance for chance, _ in asked.values()]
     found = [
-        Finding(what, float(chance), bool(chance < 1 - level), says)
+        Comparison(what, float(chance), bool(chance < 1 - level), says)
         for (what, (_, says)), chance in zip(asked.items(), chances, strict=True)
     ]
     order = sorted(range(len(found)), key=lambda i: raw[i])

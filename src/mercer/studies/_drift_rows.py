@@ -99,7 +99,7 @@ def after(known: Before, source: Source, mean: Array, count: int, kept: Any = No
     }
     distances: list[Array] = []
     step, sample, seen = -(-count // _SAMPLE), list[Array](), 0
-    for rows in _dense(source, kept):
+    for rows in dense_blocks(source, kept):
         x = (rows - mean) * known.factor
         _add(sums, x, x @ known.axes.T, known)
         far = (x + shift) @ known.axes.T
@@ -114,7 +114,7 @@ def dense_rows(source: Source, kept: Any, most: int = 2000) -> Array:
     """Return at most `most` rows that count, about evenly spread, as float64; one walk."""
     found, step = list[Array](), 1
     seen = 0
-    for rows in _dense(source, kept):
+    for rows in dense_blocks(source, kept):
         found.append(rows[-seen % step :: step].copy())
         seen += len(rows)
         if sum(map(len, found)) > 2 * most:
@@ -123,7 +123,7 @@ def dense_rows(source: Source, kept: Any, most: int = 2000) -> Array:
     return whole if len(whole) <= most else whole[evenly(len(whole), most)]
 
 
-def _dense(source: Source, kept: Any) -> Iterator[Array]:
+def dense_blocks(source: Source, kept: Any) -> Iterator[Array]:
     """Yield the rows that count as float64, a few at a time."""
     blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, None)
     p = source.shape[1]

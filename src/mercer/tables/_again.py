@@ -1,7 +1,8 @@
 """prepared_again(): the rows of another file, made as a recipe says."""
 
+import dataclasses
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from mercer.tables._gaps import Gaps, gaps_of
 from mercer.tables._made import TOLD, MadeColumns
 from mercer.tables._missing_cells import listed, refuse_missing, said_left
 from mercer.tables._prepared import Prepared
+from mercer.tables._reading import known_options
 from mercer.tables._recipe import Recipe
 from mercer.tables._wide import Wide, wide
 
@@ -26,6 +28,7 @@ def prepared_again(
     missing: str = "raise",
     rows: int | None = None,
     memory: float | None = None,
+    reading: Mapping[str, Any] | None = None,
 ) -> Prepared:
     """Return the rows of another file, made as the recipe says; one walk over them.
 
@@ -44,10 +47,16 @@ def prepared_again(
         Read only so many rows.
     memory : float or None
         See `prepared`.
+    reading : mapping or None
+        Options of `mercer.scan` for this file; those of the fit hold where they can.
     """
     label = Path(path).name
+    own = {**known_options(path, recipe.reading), **(reading or {})}
+    recipe = dataclasses.replace(recipe, reading=own)
     kinds = {name: held.kind for name, held in schema_of(path, **recipe.reading).items()}
-    needed = (recipe.id,) if recipe.transpose and recipe.id else recipe.columns
+    needed = recipe.columns
+    if recipe.transpose:
+        needed = () if recipe.id is None else (recipe.id,)
     _refuse_lacking(needed, list(kinds), label)
     if recipe.transpose:
         from mercer.tables._transposed import transposed_again

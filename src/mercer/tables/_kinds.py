@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.sources import Held
 from mercer.tables._dates import date_order
 from mercer.tables._numbers import Numbers, count_distinct
 
@@ -15,7 +16,15 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(\.\d+)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?|[+-]?\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COUNTED = 5  # rows from which on 1, 2, 3, ... is no chance
+_SIGNED = re.compile(r"[$€£¥]\s?[+-]?[\d.,]*\d|[+-]?\d[\d.,]*\s?[$€£¥%]|[+-]?\d+([.,]\d+)*")
+# How numbers are written that are not read, and what to write instead.
+DISGUISES = {
+    "with commas between thousands": "write 1234 for 1,234",
+    "with decimal commas": "write 3.5 for 3,5",
+    "with signs": "write 12 for $12 or 12 %",
+}
 _TESTED = 1000  # cells that tell whether text spells dates or numbers
+_MOSTLY = 0.3  # share of numbers from which on one other word may mean missing
 _LONG = 100  # letters from which on text does not name a row
 
 
@@ -67,6 +76,11 @@ class Facts:
         return self.kind in ("number", "integer", "flag")
 
     @property
+    def disguised(self) -> bool:
+        """Whether it holds numbers that are written in a way that is not read."""
+        return self.kind == "text" and self.words in DISGUISES
+
+    @property
     def constant(self) -> bool:
         """Whether it holds one number alone."""
         known = self.is_number and self.low is not None and not self.infinite
@@ -74,20 +88,22 @@ class Facts:
 
 
 def number_facts(
-    names: Sequence[str], kinds: Sequence[str], found: Numbers, head: Array
+    names: Sequence[str], held: Sequence[Held], found: Numbers, head: Array
 ) -> list[Facts]:
     """Return the facts of columns of numbers.
 
     Parameters
     ----------
-    names, kinds : sequences of str
-        Of the columns; kinds as the file has them.
+    names : sequence of str
+        Of the columns.
+    held : sequence of Held
+        What they hold, as the file has it.
     found : Numbers
         What the walk found.
     head : array (h, p)
         The first rows.
     """
-    deviations = found.deviations
+    means, deviations = found.mean, found.deviations
     all_facts = []
     for j, name in enumerate(names):
         missing = int(found.rows - found.counts[j] - found.infinite[j])
@@ -96,16 +112,17 @@ def number_facts(
             whole = bool(found.whole[j])
             distinct = _distinct(j, found, head) if whole else None
             kind = "integer" if whole else "number"
-            if kinds[j] == "flag" or (whole and (found.low[j], found.high[j]) == (0, 1)):
+            if held[j].kind == "flag" or (whole and (found.low[j], found.high[j]) == (0, 1)):
                 kind = "flag"
             facts = dataclasses.replace(
                 facts,
                 kind=kind,
+                words=held[j].words if whole else "",
                 distinct=distinct,
                 unique=distinct == found.rows,
                 counts=j in found.counting and found.rows >= _COUNTED,
-                mean=float(found.mean[j]),
-                deviation=None if found.counts[j] < 2 else float(deviations[j]),
+                mean=_finite(means[j]),
+                deviation=_finite(deviations[j]),
                 low=float(found.low[j]),
                 high=float(found.high[j]),
             )
@@ -113,6 +130,11 @@ def number_facts(
             facts = dataclasses.replace(facts, kind="number")
         all_facts.append(facts)
     return all_facts
+
+
+def _finite(value: float) -> float | None:
+    """Return a number, or None where there is none, or none that float64 holds."""
+    return float(value) if np.isfinite(value) else None
 
 
 def _distinct(column: int, found: Numbers, head: Array) -> int:
@@ -151,7 +173,8 @@ def other_facts(cells: Any, kind: str, words: str, na: frozenset[str]) -> Facts:
         kind, words = _spelt(present, words)
         if kind == "text" and not unique:
             # "NA" may be a code of a country; a name of a row is never left empty.
-            unique = (cells != "").all() and cells.n_unique() == len(cells)
+            named = (cells.fill_null("") != "").all()
+            unique = named and cells.n_unique() == len(cells)
         if unique and int(cells.str.len_chars().max() or 0) > _LONG:
             words = words or "long"
     return Facts(name, kind, words, missing, distinct=distinct, unique=bool(unique))
@@ -170,4 +193,11 @@ def _spelt(present: Any, words: str) -> tuple[str, str]:
         return "text", "with commas between thousands"
     if all(_COMMA.fullmatch(cell) for cell in cells):
         return "text", "with decimal commas"
+    if all(_SIGNED.fullmatch(cell) for cell in cells):
+        return "text", "with signs"
+    if not words:
+        odd = {cell for cell in cells if not _NUMBER.fullmatch(cell)}
+        numbers = sum(cell not in odd for cell in cells)
+        if len(odd) == 1 and numbers > _MOSTLY * len(cells):
+            return "text", f"such as {odd.pop()!r}"
     return "text", words

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, is_sparse
+from mercer.arrays import Array, advance, is_sparse, task
 from mercer.errors import DataWarning, InputError
 from mercer.operators import fetched
 from mercer.sources import open_columns
@@ -86,12 +86,29 @@ def look(path: Any, asked: Asked | None = None) -> Look:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         file = _File(Path(path), asked)
-        facts, rows, walked = file.facts()
+        try:
+            facts, rows, walked = file.facts()
+        except InputError as error:
+            raise _with_advice(error) from None
     label = file.label
+    if rows == 1 and not asked.transpose:
+        raise InputError(
+            "one row alone has no variance",
+            got=f"{label}: 1 row",
+            fix="two are needed at least; --transpose where rows are variables",
+        )
     found = roles(facts, asked, label)
     columns = tuple(_column(one, *role) for one, role in zip(facts, found, strict=True))
     said = notes(facts, columns, rows, walked, asked)
     return Look(str(path), label, rows, columns, asked, (*said, *_spoken(caught)))
+
+
+def _with_advice(error: InputError) -> InputError:
+    """Return a refusal of text among numbers with the option that makes it missing."""
+    if error.what.startswith("a cell holds text"):
+        fix = f"{error.fix}; if it means missing, --na and that word"
+        return InputError(error.what, got=error.got, fix=fix)
+    return error
 
 
 def _column(facts: Facts, role: str, why: str) -> Column:
@@ -164,9 +181,10 @@ class _File:
         walk: Walk | None = None
         rows = 0
         if self.walked:
-            numbers, head = self._walk()
-            kinds = [self.schema[name].kind for name in self.walked]
-            every = number_facts(self.walked, kinds, numbers, head)
+            with task("look at the rows"):
+                numbers, head = self._walk()
+            types = [self.schema[name] for name in self.walked]
+            every = number_facts(self.walked, types, numbers, head)
             found |= {facts.name: facts for facts in every}
             walk, rows = Walk(tuple(self.walked), numbers, head), numbers.rows
         others = [name for name, held in self.schema.items() if not held.is_number]
@@ -213,6 +231,8 @@ class _File:
                 part = block[:room]
                 heads.append(np.array(part.toarray() if is_sparse(part) else part, np.float64))
             numbers.add(block)
+            n = max(source.shape[0], numbers.rows)
+            advance(numbers.rows, n, f"{numbers.rows:,} of {n:,} rows")
         return numbers, np.concatenate(heads)
 
     def _compared(self, first: Any) -> Array:

@@ -104,7 +104,7 @@ class MadeColumns(BlockSource):
 
         if cells.dtype == pl.Null:
             return np.full(len(cells), np.nan)
-        if cells.dtype != pl.String and not isinstance(cells.dtype, pl.Date | pl.Datetime):
+        if cells.dtype not in (pl.String, pl.Date, pl.Datetime):
             raise _not_a_date(self.place(start, column), cells[0])
         order = self.recipe.orders.get(cells.name)
         found = days(cells, order)

@@ -161,7 +161,7 @@ def _nothing_left(what: str, gaps: Gaps, label: str) -> InputError:
     empty = f", {len(gaps.empty):,} of them empty" if len(gaps.empty) else ""
     return InputError(
         f"too few {what} are left when those with missing cells are left out",
-        got=f"{label}: {share_of(gaps) if gaps.cells else 'all cells are missing'};"
+        got=f"{label}: {share_of(gaps) if gaps.counts.any() else 'all cells are missing'};"
         f" {gaps.rows:,} rows{empty}",
         fix=f"--missing em to fill them, or {other} to leave out {other}",
     )

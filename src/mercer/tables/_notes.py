@@ -10,7 +10,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.tables._asked import Asked
 from mercer.tables._columns import Column
-from mercer.tables._kinds import Facts
+from mercer.tables._kinds import DISGUISES, Facts
 from mercer.tables._numbers import Numbers
 
 _TURNED = 3  # columns per row from which on a table may be turned
@@ -70,9 +70,7 @@ def notes(
     lines += _disguised(facts)
     if walked is not None and not asked.transpose:
         lines += _copies(facts, columns, walked)
-        lines += _repeated(columns, rows, walked.numbers.repeated())
-        if walked.numbers.blank:
-            lines.append(f"{_rows(walked.numbers.blank)} without a number")
+        lines += _of_rows(columns, rows, walked)
     return tuple(lines)
 
 
@@ -92,13 +90,10 @@ def _turned(facts: Sequence[Facts], rows: int, asked: Asked) -> list[str]:
 
 
 def _disguised(facts: Sequence[Facts]) -> list[str]:
-    """Name columns of numbers that are written with commas."""
+    """Name columns of numbers that are written in ways that are not read."""
     lines = list[str]()
-    for words, fix in (
-        ("with decimal commas", "write 3.5 for 3,5"),
-        ("with commas between thousands", "write 1234 for 1,234"),
-    ):
-        names = [one.name for one in facts if one.kind == "text" and one.words == words]
+    for words, fix in DISGUISES.items():
+        names = [one.name for one in facts if one.disguised and one.words == words]
         if names:
             lines.append(f"{_listed(names)}: numbers {words}, not read; {fix}")
     return lines
@@ -125,17 +120,31 @@ def _copies(facts: Sequence[Facts], columns: Sequence[Column], walked: Walk) -> 
     return lines
 
 
-def _repeated(columns: Sequence[Column], rows: int, count: int) -> list[str]:
-    if not count:
-        return []
+def _of_rows(columns: Sequence[Column], rows: int, walked: Walk) -> list[str]:
+    """Count rows that are there twice, and rows without a number."""
+    place = set(walked.names)
+    compared = {walked.names[j] for j in walked.numbers.compared}
+    active = [c for c in columns if c.role == "active" and c.name in place]
+    if not compared.issuperset(column.name for column in active):
+        return []  # they were compared without a column that turned out to be a number
+    lines = list[str]()
+    count = walked.numbers.repeated()
+    if count and _by_chance(active, rows) > _BY_CHANCE * rows:
+        lines.append(f"{_rows(count)} with the same numbers as an earlier one")
+    if walked.numbers.blank:
+        lines.append(f"{_rows(walked.numbers.blank)} without a number")
+    return lines
+
+
+def _by_chance(active: Sequence[Column], rows: int) -> float:
+    """Return in how many ways a row can be filled, or enough of them."""
     ways = 1.0
-    for column in columns:
-        if column.role == "active" and column.kind in ("number", "integer", "flag"):
-            real = column.kind == "number"
-            ways *= max(rows, _REAL) if real else max(1, column.distinct or 1)
+    for column in active:
+        real = column.kind == "number"
+        ways *= max(rows, _REAL) if real else max(1, column.distinct or 1)
         if ways > _BY_CHANCE * rows:
-            return [f"{_rows(count)} with the same numbers as an earlier one"]
-    return []
+            break
+    return ways
 
 
 def _rows(count: int) -> str:

@@ -10,7 +10,7 @@ from mercer.arrays import Array
 _TILE = 1 << 16  # cells that are worked on at a time, so that they stay in the cache
 _MOST_MARKS = 5_000_000  # rows up to which rows are compared with each other
 _WIDE = 2000  # columns up to which they are
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+_LEAST = 1e-280  # sums of squares that have lost no digits
 
 
 @final
@@ -42,6 +42,8 @@ class Numbers:
         low > high where there is none.
     whole : ndarray of bool of shape (p,)
         Whether all are whole numbers.
+    compared : ndarray of int
+        Columns by which rows were compared.
     counting : dict of int to float
         Columns that have counted up by one in every row so far, and where they began.
     blank : int
@@ -53,14 +55,15 @@ class Numbers:
         self.counts = np.zeros(columns, np.int64)
         self.infinite = np.zeros(columns, np.int64)
         self.origin, self.offset = np.zeros(columns), np.zeros(columns)
-        self.scatter = np.zeros(columns)
+        self.scatter = np.zeros(columns, np.longdouble)  # squares of what float64 just holds
         self.low, self.high = np.full(columns, np.inf), np.full(columns, -np.inf)
         self.whole = np.ones(columns, bool)
         self.counting: dict[int, float] = {}
         self._kept: dict[int, list[Array]] = {j: [] for j in kept}
-        self._compared = compared
+        self.compared = compared
         self._marks: list[Array] | None = [] if 0 < len(compared) <= _WIDE else None
-        self._weights = np.arange(1, 2 * len(compared), 2, dtype=np.uint64) * _ODD
+        draw = np.random.default_rng(0).integers
+        self._weights = draw(0, 2**64, len(compared), np.uint64) | np.uint64(1)
 
     def add(self, block: Any) -> None:
         """Take in rows (r, p), dense or CSR."""
@@ -79,7 +82,7 @@ class Numbers:
             away = tile - self.origin
             offset = away.sum(axis=0) / len(tile)
             away -= offset
-            scatter = np.einsum("ij,ij->j", away, away)
+            scatter = _squares(away)
         some = np.flatnonzero(self.whole)
         if len(some):
             part = tile if len(some) == tile.shape[1] else tile[:, some]
@@ -114,15 +117,15 @@ class Numbers:
             self.origin[fresh] = np.where(there.any(axis=0), cells, 0.0)
 
     def _count_blank(self, tile: Array, odd: Array) -> None:
-        if len(self._compared) and np.isin(self._compared, odd).all():
-            absent = ~np.isfinite(tile[:, self._compared])
+        if len(self.compared) and np.isin(self.compared, odd).all():
+            absent = ~np.isfinite(tile[:, self.compared])
             self.blank += int(np.count_nonzero(absent.all(axis=1)))
 
     def _mark(self, tile: Array) -> None:
         if self._marks is None:
             return
-        every = len(self._compared) == tile.shape[1]
-        self._marks.append(_marks(tile if every else tile[:, self._compared], self._weights))
+        every = len(self.compared) == tile.shape[1]
+        self._marks.append(_marks(tile if every else tile[:, self.compared], self._weights))
 
     def _count_up(self, tile: Array) -> None:
         if self.rows == 0:
@@ -166,7 +169,7 @@ class Numbers:
         with np.errstate(over="ignore", invalid="ignore"):
             share = counts / np.maximum(total, 1)
             delta = offset - self.offset
-            self.scatter += scatter + self.counts * share * delta**2
+            self.scatter += scatter + self.counts * share * delta.astype(np.longdouble) ** 2
             self.offset += share * delta
         self.counts = total
         self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
@@ -180,7 +183,8 @@ class Numbers:
     def deviations(self) -> Array:
         """Standard deviations (p,), divided by n - 1; NaN of fewer than two cells."""
         with np.errstate(invalid="ignore"):
-            found = np.sqrt(self.scatter / np.where(self.counts > 1, self.counts - 1, np.nan))
+            shared = self.scatter / np.where(self.counts > 1, self.counts - 1, np.nan)
+            found = np.sqrt(shared).astype(np.float64)
         # What is constant has none, whatever rounding the mean has left.
         return np.where((self.low == self.high) & (self.counts > 1), 0.0, found)
 
@@ -206,6 +210,18 @@ def count_distinct(values: Array) -> int:
     return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (len(ordered) > 0)
 
 
+def _squares(away: Array) -> Array:
+    """Return the sums of squares per column (p,), in longer numbers where float64 has none."""
+    found = np.einsum("ij,ij->j", away, away)
+    odd = np.flatnonzero(~((found > _LEAST) & (found < np.inf)))
+    if not len(odd):
+        return np.asarray(found)
+    longer = found.astype(np.longdouble)
+    part = away[:, odd].astype(np.longdouble)
+    longer[odd] = (part * part).sum(axis=0)
+    return longer
+
+
 def _gapped(tile: Array, origin: Array) -> tuple[Array, ...]:
     """Return counts, offsets, scatters, ranges and whether all are whole, of finite cells."""
     there = np.isfinite(tile)
@@ -216,7 +232,7 @@ def _gapped(tile: Array, origin: Array) -> tuple[Array, ...]:
         away = np.where(there, tile - origin, 0.0)
         offset = away.sum(axis=0) / np.maximum(counts, 1)
         away = np.where(there, away - offset, 0.0)
-        scatter = np.einsum("ij,ij->j", away, away)
+        scatter = _squares(away)
         whole = ~(there & (tile != np.rint(tile))).any(axis=0)
     return counts, offset, scatter, low, high, whole
 
@@ -227,5 +243,4 @@ def _marks(tile: Array, weights: Array) -> Array:
     words ^= words >> np.uint64(32)
     words *= weights
     words ^= words >> np.uint64(29)
-    words *= _ODD
     return np.asarray(np.add.reduce(words, axis=1))

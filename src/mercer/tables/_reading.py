@@ -1,7 +1,9 @@
 """Reading a table: its numbers, its other columns, and the rows held where they are few."""
 
+import inspect
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from mercer.sources import (
     other_columns,
     scan,
 )
+from mercer.sources._scan import opener_of
 
 HELD = 256e6  # bytes of rows up to which they are held in memory
 _COPIES = 4  # of rows that are held: as read, without some, as a frame, in the fit
@@ -49,6 +52,14 @@ def _scanned(path: Any, options: Mapping[str, Any]) -> BlockSource:
     return source
 
 
+def known_options(path: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those options of `mercer.scan` that the kind of this file has."""
+    module, function = opener_of(Path(path))
+    opener = getattr(import_module(f"mercer.sources.{module}"), function)
+    known = inspect.signature(opener).parameters
+    return {name: value for name, value in reading.items() if name in known}
+
+
 def names_of(source: BlockSource) -> tuple[str, ...]:
     """Return the names of the columns; their places, from "0" on, where they have none."""
     return source.names or tuple(map(str, range(source.shape[1])))
@@ -62,20 +73,10 @@ def other_rows(
     *,
     as_written: bool = False,
 ) -> Iterator[Any]:
-    """Yield polars frames of columns that need not be numbers, of `rows` rows each.
-
-    Warnings about the data are left to those who read its numbers.
-    """
-    frames = other_columns(
+    """Yield polars frames of columns that need not be numbers, of `rows` rows each."""
+    return other_columns(
         Path(path), list(names), rows=rows, reading=reading, as_written=as_written
     )
-    while True:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            frame = next(frames, None)
-        if frame is None:
-            return
-        yield frame
 
 
 def allowed_bytes(memory: float | None) -> float:

@@ -12,8 +12,8 @@ class Recipe:
     Attributes
     ----------
     columns : tuple of str
-        The columns of the file that are read: numbers, dates, categories. None are named
-        where rows and columns were exchanged.
+        The columns of the file that are read: numbers, dates, categories. Where rows and
+        columns were exchanged, its rows if no column names them, else nothing.
     names : tuple of str
         The columns of the analysis; more than `columns` where categories were encoded.
     id : str or None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from mercer.errors import InputError
 from mercer.tables._asked import Asked
-from mercer.tables._kinds import Facts
+from mercer.tables._kinds import DISGUISES, Facts
 from mercer.tables._told import Told, told
 
 _ROW_NAMES = re.compile(
@@ -23,6 +23,8 @@ _CODES = re.compile(
     re.IGNORECASE,
 )
 _CATEGORIES = range(2, 13)  # a picture has no more colours that can be told apart
+_FIRST_DAY, _LAST_DAY = 1900_01_01, 2099_12_31  # days written as numbers
+_EXACT = 2.0**53
 _ENCODED = 50  # categories that become columns of their own
 
 Roles = list[tuple[str, str]]
@@ -66,7 +68,8 @@ def roles(columns: Sequence[Facts], asked: Asked, label: str) -> Roles:
         What messages call the file.
     """
     said = told(columns, asked, label)
-    found: Roles = [_by_itself(i, columns, asked) for i in range(len(columns))]
+    names = [column.name for column in columns]
+    found: Roles = [_by_itself(i, one, names, asked) for i, one in enumerate(columns)]
     _name_rows(found, columns, said)
     _colour(found, columns, asked, said)
     for i, (role, why) in said.roles.items():
@@ -80,16 +83,17 @@ def roles(columns: Sequence[Facts], asked: Asked, label: str) -> Roles:
     return found
 
 
-def _by_itself(place: int, columns: Sequence[Facts], asked: Asked) -> tuple[str, str]:
+def _by_itself(
+    place: int, column: Facts, names: Sequence[str], asked: Asked
+) -> tuple[str, str]:
     """Return what a column would be without the others; "id" for all that name the rows."""
-    column = columns[place]
     if column.kind in ("empty", "other"):
         return "out", column.words or "empty"
     if column.kind == "date":
         return _of_date(asked)
     if column.kind == "text":
         return _of_text(column, asked)
-    if column.kind == "integer" and _identifies(place, columns):
+    if column.kind == "integer" and _identifies(place, column, names):
         return "id", "counts the rows" if column.counts else "all different"
     if asked.transpose:
         return "active", ""
@@ -98,16 +102,25 @@ def _by_itself(place: int, columns: Sequence[Facts], asked: Asked) -> tuple[str,
     return "active", _doubt(column)
 
 
-def _identifies(place: int, columns: Sequence[Facts]) -> bool:
-    column = columns[place]
+def _identifies(place: int, column: Facts, names: Sequence[str]) -> bool:
     if column.counts and (place == 0 or _COUNTS.fullmatch(column.name)):
         return True
-    return column.unique and names_rows(column.name, place, [one.name for one in columns])
+    # Integers beyond 2^53 are rounded, so that different ones may seem the same.
+    different = column.unique or (column.high or 0.0) >= _EXACT
+    return different and names_rows(column.name, place, names)
 
 
 def _doubt(column: Facts) -> str:
     """Return what makes a number look like a code; nobody is asked to believe it."""
-    if column.kind != "integer" or column.distinct is None or not is_code(column.name):
+    if column.kind != "integer" or column.distinct is None:
+        return ""
+    if column.words == "with leading zeros":
+        return f"written with leading zeros; if it is a code: --drop {column.name}"
+    assert column.low is not None
+    assert column.high is not None
+    if _FIRST_DAY <= column.low < column.high <= _LAST_DAY:
+        return f"read as numbers; if they are dates like {column.low:.0f}: --drop {column.name}"
+    if not is_code(column.name):
         return ""
     return f"{column.distinct:,} values; if it is a code: --drop {column.name}"
 
@@ -121,16 +134,17 @@ def _of_date(asked: Asked) -> tuple[str, str]:
 def _of_text(column: Facts, asked: Asked) -> tuple[str, str]:
     count = column.distinct or 0
     many = f"{count:,}{' or more' if column.partly else ''}"
-    if column.words.startswith("such as"):
+    encode = asked.categorical == "encode"
+    if column.words.startswith("such as") and not encode:
         word = column.words.removeprefix("such as ")
         return "out", f"numbers, and text such as {word}: --na {word} if that is missing"
-    if column.words in ("with decimal commas", "with commas between thousands"):
-        return "out", f"numbers {column.words}: write 1234.5"
+    if column.disguised:
+        return "out", f"numbers {column.words}: {DISGUISES[column.words]}"
     if column.unique and column.words != "long":
         return "id", "all different"
     if count == 1:
         return "out", "text, always the same"
-    if asked.categorical == "encode":
+    if encode:
         if count <= _ENCODED:
             return "active", f"text of {many} categories: a column of 0 and 1 for each"
         return "out", f"text of {many} values: too many to encode"
@@ -219,6 +233,11 @@ def _nothing_left(
     if asked.columns is not None or asked.drop:
         option = "--columns" if asked.columns is not None else "--drop"
         fix = f"choose columns of numbers: {option}"
+    elif any(column.disguised for column in columns):
+        words = next(column.words for column in columns if column.disguised)
+        fix = f"numbers {words} are not read: {DISGUISES[words]}"
+    elif any(why.startswith("numbers, and text") for _, why in found):
+        fix = "correct these cells, or say with --na that they are missing"
     elif any(column.kind == "text" for column in columns):
         fix = "--categorical encode makes columns of 0 and 1 of text"
     else:

@@ -102,10 +102,11 @@ def table_lines(columns: Sequence[Column], most: int) -> tuple[str, ...]:
 def _cells(group: Sequence[Column]) -> tuple[str, ...]:
     first = group[0]
     missing = sum(column.missing for column in group)
-    numbers = [""] * 4
-    if len(group) == 1:
-        values = (first.mean, first.deviation, first.low, first.high)
-        numbers = ["" if value is None else f"{value:.4g}" for value in values]
+    lows = [column.low for column in group if column.low is not None]
+    highs = [column.high for column in group if column.high is not None]
+    alone = (first.mean, first.deviation) if len(group) == 1 else (None, None)
+    values = (*alone, min(lows, default=None), max(highs, default=None))
+    numbers = ["" if value is None else f"{value:.4g}" for value in values]
     count = f" ({len(group):,} columns)" if len(group) > 2 else ""
     return (
         _named(group) + count,

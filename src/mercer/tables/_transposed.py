@@ -50,24 +50,26 @@ def prepared_transposed(
         f" {len(variables):,} columns named by {'their number' if id_ is None else repr(id_)}"
     ]
     said += _left_out([c.name for c in seen.columns if c.role == "out" and c.kind == "text"])
+    every = () if id_ else variables
+    turned, variables, dull = _varying(turned, variables, seen.label)
+    spread = dict(zip(variables, deviations_of(turned), strict=True))
     gaps = gaps_of(turned)
     found = settled(asked.missing, gaps, variables, seen.label, fills)
     turned = np.delete(turned, found.out, axis=0) if len(found.out) else turned
     if len(found.without):
-        turned = np.delete(turned, found.without, axis=1)
-        gone = set(found.without.tolist())
-        variables = tuple(name for i, name in enumerate(variables) if i not in gone)
-    spread = deviations_of(turned)
-    divided, line = standardized(asked.standardize, variables, spread, made=False)
+        turned, variables = _without(turned, variables, found.without)
+    deviations = [spread[name] for name in variables]
+    divided, line = standardized(asked.standardize, variables, deviations, made=False)
+    said += [*dull, *found.said, *([line] if line else [])]
     kept = np.delete(np.arange(gaps.rows), found.out)
-    recipe = Recipe((), variables, id_, transpose=True, reading=dict(asked.reading))
+    recipe = Recipe(every, variables, id_, transpose=True, reading=dict(asked.reading))
     return Prepared(
         rows=as_frame(turned, variables),
         shape=(len(turned), len(variables)),
         weights=None,
         standardize=divided,
         missing=found.missing,
-        said=(*said, *found.said, *([line] if line else [])),
+        said=tuple(said),
         recipe=recipe,
         kept=kept if len(found.out) else None,
         n_missing=gaps.total if found.missing != "raise" else 0,
@@ -108,10 +110,10 @@ def transposed_again(
     turned = None if recipe.id else _turned(source, memory)
     count = None if turned is None else turned.shape[1]
     found = _variables(path, recipe.id, count, recipe.reading, None)
-    if recipe.id is None and len(found) != len(recipe.names):
+    if recipe.id is None and len(found) != len(recipe.columns):
         raise InputError(
-            "the file must have as many rows as the model has variables (--transpose)",
-            got=f"{label}: {len(found):,} rows, {len(recipe.names):,} variables without names",
+            "without names of variables there must be as many rows as in the fit (--transpose)",
+            got=f"{label}: {len(found):,} rows, and {len(recipe.columns):,} in the fit",
             fix="fit a table whose first column names the variables",
         )
     at = _places(recipe.names, found, label)
@@ -149,6 +151,41 @@ def _samples(seen: Look) -> tuple[str, ...]:
             fix=f"leave {option} out, or store the table with variables in columns",
         )
     return tuple(column.name for column in active)
+
+
+def _varying(
+    turned: Array, variables: tuple[str, ...], label: str
+) -> tuple[Array, tuple[str, ...], list[str]]:
+    """Return the variables that vary, and what is said of those that do not."""
+    there = ~np.isnan(turned)
+    low = np.min(turned, axis=0, where=there, initial=np.inf)
+    high = np.max(turned, axis=0, where=there, initial=-np.inf)
+    said = []
+    for which, what in ((low > high, "without a number"), (low == high, "constant")):
+        at = np.flatnonzero(which)
+        if len(at):
+            shown = listed([repr(variables[i]) for i in at[:10]], len(at))
+            verb = "is" if len(at) == 1 else "are"
+            of = f"{len(at):,} of {len(variables):,} variables"
+            said.append(f"{of} {verb} {what} and left out: {shown}")
+    dull = np.flatnonzero(low >= high)
+    if len(dull) == len(variables):
+        raise InputError(
+            "no variable varies (--transpose)",
+            got=f"{label}: {len(turned):,} columns of numbers, {len(variables):,} rows",
+            fix="check which columns hold the samples: --columns",
+        )
+    if len(dull) == 0:
+        return turned, variables, said
+    return *_without(turned, variables, dull), said
+
+
+def _without(
+    turned: Array, variables: tuple[str, ...], at: Array
+) -> tuple[Array, tuple[str, ...]]:
+    gone = set(at.tolist())
+    names = tuple(name for i, name in enumerate(variables) if i not in gone)
+    return np.delete(turned, at, axis=1), names
 
 
 def _turned(source: BlockSource, memory: float | None) -> Array:
