@@ -238,14 +238,19 @@ class SourceEstimator(SpectralEstimator):
                 error = self._counted(source, error)
             raise error from None
 
-    def _write(self, X: Any, path: Path) -> Path:
+    def _streamed(self, X: Any) -> Iterator[Array]:
+        """Yield the coordinates of X block by block."""
         check_is_fitted(self)
         source = self._completed(self._admit(X, reset=False))
         names = getattr(self, "feature_names_in_", None)
         blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
+        return self._projected(blocks)
+
+    def _write(self, X: Any, path: Path) -> Path:
+        parts = self._streamed(X)
         columns = [str(name) for name in self.get_feature_names_out()]
         with writer_of(path, columns) as write:
-            for part in self._projected(blocks):
+            for part in parts:
                 write(part)
         return path
 

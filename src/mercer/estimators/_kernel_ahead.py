@@ -81,7 +81,7 @@ class KernelAhead(TransformerMixin):  # so that its fit_transform gives frames
 
     def _through_features(self, rows: Any) -> Array:
         found = self._engine._project(scan(self._phi(rows)))
-        found = found.astype(self._dtype, copy=False)
+        found = found[:, : self.n_components_].astype(self._dtype, copy=False)
         short = self.n_components_ - found.shape[1]
         return found if short <= 0 else np.pad(found, ((0, 0), (0, short)))
 

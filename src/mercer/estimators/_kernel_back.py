@@ -238,8 +238,9 @@ class KernelBack(KernelKnown):
         """Return the methods that this kernel has, the one that all have first."""
         if self._learned.offered is None:
             found, radial = ["ridge"], None
-            if self._landmark_model is not None:
-                self._keep(offered=("ridge",))  # sums over all rows are gone
+            alone = self.n_components_ == 0 and self._engine is None  # the mean, and no search
+            if self._landmark_model is not None or alone:
+                self._keep(offered=("ridge",))  # of landmarks sums over all rows are gone
                 return ("ridge",)
             if self._engine is None:
                 radial = radial_of(self.kernel_, self._known_rows())

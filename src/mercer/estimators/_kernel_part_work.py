@@ -72,7 +72,8 @@ class Sample:
 class Settled:
     """What a sample settles: m×p and m×m numbers, no other row.
 
-    `alignment` is that of the kernel with the linear one, `count` the number of all rows.
+    `alignment` is that of the kernel with the linear one, `count` the number of all rows,
+    `choice` how many axes are beyond noise, where that is asked.
     """
 
     kernel: Kernel
@@ -80,6 +81,7 @@ class Settled:
     landmarks: Landmarks
     alignment: float | None
     count: int
+    choice: Any = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,7 +134,10 @@ class LandmarksOfParts:
         marks = model._marked(in_memory(sample.rows), weighted)
         frame = dataclasses.replace(model._frame, weights=None)
         alignment = model._alignment(model.X_fit_)
-        return Settled(model._seen, frame, marks, alignment, sample.count)
+        choice = None
+        if model._auto:
+            choice = model._chosen(model.X_fit_, weighted, sample.count)
+        return Settled(model._seen, frame, marks, alignment, sample.count, choice)
 
 
 @dataclasses.dataclass(frozen=True)

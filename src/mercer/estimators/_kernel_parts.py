@@ -97,6 +97,7 @@ class KernelParts:
                 landmarks=Choice.of(this.landmarks).number(sampled, k),
                 sampled=sampled,
                 passes=1 if self._known_before() else 3 if this.standardize else 2,
+                shuffled=this._shuffled(sampled, p),
             ),
             **reading_parts(source),
             **this._resources(),
@@ -121,7 +122,9 @@ class KernelParts:
             count=settled.count,
             alignment=settled.alignment,
             itemsize=source.products.itemsize,
+            choice=settled.choice,
         )
+        this.choice_ = settled.choice
         kernel = made.problem.kernel
         assert kernel is not None
         problem = dataclasses.replace(

@@ -33,6 +33,7 @@ class KernelPlanned:
     _fixed: Fixed | None = None  # kernel and frame of a model that is refined
     _admit: Any
     _most_components: Any
+    _shuffled: Any
 
     def _look(self, source: Source, weights: Any) -> Any:
         """Settle frame, kernel and choice of landmarks on rows in memory; return them ready."""
@@ -69,6 +70,7 @@ class KernelPlanned:
             whole=needs_whole(self._seen.flag, self.indefinite, n, _LOOKED_THROUGH),
             centred=self._seen.flag.centred and not isinstance(self._seen, Precomputed),
             landmarks=None if self._choice is None else self._landmark_count(n),
+            shuffled=self._shuffled(n, p),
         )
 
     def _landmark_choice(self) -> Choice | None:

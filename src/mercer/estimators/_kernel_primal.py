@@ -48,7 +48,11 @@ def primal(task: Task) -> tuple[Spectrum, KernelFound]:
     limit = min(task.n, source.shape[1])
     wanted = task.wanted if isinstance(task.wanted, float) else min(task.wanted, limit)
     engine = _Engine(
-        wanted, tol=task.tol, memory=task.memory, time=task.time, random_state=task.seed
+        "auto" if task.auto else wanted,
+        tol=task.tol,
+        memory=task.memory,
+        time=task.time,
+        random_state=task.seed,
     )
     try:
         engine.__dict__.update(engine._fitted(source, task.weights))
@@ -66,13 +70,13 @@ def primal(task: Task) -> tuple[Spectrum, KernelFound]:
     turned = u * turns
     engine.components_ = engine.components_ * turns[:, None].astype(engine.components_.dtype)
     certificate = engine.certificate_.scaled(task.total - 1)
-    total = float(np.sum(values)) / max(float(np.sum(engine.explained_variance_ratio_)), 1e-300)
+    total = _total(engine, values, task.total)
     outcome = Outcome.CONVERGED if certificate.met else Outcome.FLOOR
     spectrum = Spectrum.of(
         values, turned, certificate, total=total, passes=engine.plan_.chosen.passes
     )
     spectrum = dataclasses.replace(spectrum, outcome=outcome)
-    k = len(values) if isinstance(task.wanted, float) else task.wanted
+    k = len(values) if task.auto or isinstance(task.wanted, float) else task.wanted
     found = KernelFound(
         total=task.total,
         trace=total,
@@ -84,6 +88,16 @@ def primal(task: Task) -> tuple[Spectrum, KernelFound]:
         phi=phi,
     )
     return spectrum.padded(k), found
+
+
+def _total(engine: PCA, values: Array, rows: float) -> float:
+    """Return Σλ over all axes; where none is kept it is all noise."""
+    if len(values):
+        return float(np.sum(values)) / max(
+            float(np.sum(engine.explained_variance_ratio_)), 1e-300
+        )
+    left: int = min(int(rows * (1 + 1e-12)), engine.components_.shape[1])
+    return float(engine.noise_variance_) * left * (rows - 1)
 
 
 def _relative_squares(engine: PCA, values: Array, total: float, rows: float) -> float:

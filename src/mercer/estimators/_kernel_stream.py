@@ -69,6 +69,8 @@ class Stream:
         With the linear kernel, on the rows that settled the landmarks.
     itemsize : int
         Bytes of a number in the widest block.
+    choice : Choice or None
+        For "auto": how many axes, by the rows that settled the landmarks.
     """
 
     blocks: tuple[Any, ...] = ()
@@ -77,6 +79,7 @@ class Stream:
     count: int = 0
     alignment: float | None = None
     itemsize: int = 4
+    choice: Any = None
 
 
 class KernelStream:
@@ -209,10 +212,10 @@ class KernelStream:
         """Return the stream with kernel, frame and landmarks fixed, its rows let go."""
         this: Any = self
         sums = self._summed(stream)
-        alignment = this._alignment(this.X_fit_)
+        alignment, choice = this._alignment(this.X_fit_), this._settled_choice()
         this._frame = dataclasses.replace(this._frame, weights=None)  # they go with their rows
         gone = dataclasses.replace(stream, blocks=(), weights=(), sums=sums)
-        return dataclasses.replace(gone, alignment=alignment)
+        return dataclasses.replace(gone, alignment=alignment, choice=choice)
 
     def _summed(self, stream: Stream) -> LandmarkSums:
         """Return the sums over the rows kept so far, on landmarks chosen among them."""
@@ -226,6 +229,7 @@ class KernelStream:
     def _marked(self, source: Any, weighted: Array | None) -> Landmarks:
         """Settle the kernel on rows in memory, and return the landmarks among them."""
         this: Any = self
+        this.choice_ = None  # of fewer rows
         this._look(source, weighted)
         refuse_landmarks(this._seen, "partial_fit")
         choice, n = this._choice or Choice(), int(this.X_fit_.shape[0])
@@ -242,14 +246,14 @@ class KernelStream:
         this: Any = self
         self._stream = stream  # what is promised of a stream is promised of its first block
         sums = stream.sums if stream.sums is not None else self._summed(stream)
-        wanted: Any = this.n_components
+        this.choice_ = this._settled_choice() if stream.sums is None else stream.choice
         k = this._most_components(max(stream.count, 1))
         marks = sums.landmarks
         source = scan(marks.rows)
         model = LandmarkModel.summed(sums)
         tol = this._tolerance(source)
-        wanted = float(wanted) if isinstance(wanted, float) else k
-        spectrum, found = described(model, wanted, tol)
+        spectrum, found = described(model, this._wanted(max(stream.count, 1)), tol)
+        spectrum = this._cut(spectrum)
         problem = problem or planning.Problem(
             rows=stream.count,
             cols=int(marks.rows.shape[1]),
@@ -316,10 +320,10 @@ class KernelStream:
         _refuse_passes(passes)
         this: Any = self
         blank: Any = clone(this)
-        kept = ("n_features_in_", "feature_names_in_", "_given", "_numeric")
+        kept = ("n_features_in_", "feature_names_in_", "_given", "_numeric", "choice_")
         blank.__dict__.update({k: v for k, v in vars(self).items() if k in kept})
         blank.set_params(landmarks=None, tol=this.tol if tol is None else tol)
-        if passes is not None:  # a share would have to be looked for
+        if passes is not None and not this._auto:  # a share would have to be looked for
             blank.set_params(n_components=this.n_components_)
         blank._check_parameters()
         source = blank._admit(X, reset=False)

@@ -18,7 +18,7 @@ class Task:
 
     `landmarks` says which are wanted, where any are; `start` (n, b) are axes found before,
     from which an iteration goes on, and `values` (m,), descending, are lower bounds on the
-    eigenvalues that are known already.
+    eigenvalues that are known already. `auto` leaves the number to PCA of the features.
     """
 
     kernel: Kernel
@@ -33,6 +33,7 @@ class Task:
     landmarks: Any = None
     start: Array | None = None
     values: Array | None = None
+    auto: bool = False
 
     @property
     def n(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import InputError, MissingExtraError, NotSupportedError
 from mercer.estimators._kernel_primal import Widened
 from mercer.estimators._onnx_features import feature_values
 from mercer.estimators._onnx_graph import Graph
@@ -43,6 +43,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: Any = None) 
     target = path_of(path).resolve()
     write_part = _part_of(model)
     check_fitted(model)
+    _refuse_nothing(model)
     single = _single(model, dtype)
     graph = Graph(onnx)
     result = write_part(graph, model, graph.add("Cast", "X", to=onnx.TensorProto.DOUBLE))
@@ -75,12 +76,21 @@ def _library() -> Any:
     try:
         import onnx
     except ImportError:
-        raise NotSupportedError(
+        raise MissingExtraError(
             "models are exported by the library onnx, which is not installed",
             got="no module named onnx",
-            fix="pip install mercer[onnx]",
+            fix="pip install 'mercer[onnx]'",
         ) from None
     return onnx
+
+
+def _refuse_nothing(model: Any) -> None:
+    if int(model._n_features_out) == 0:
+        raise NotSupportedError(
+            "a model without axes has no coordinates to compute",
+            got=f"{type(model).__name__} with n_components_ = 0",
+            fix="ask for a number of components",
+        )
 
 
 def _single(model: Any, dtype: Any) -> bool:

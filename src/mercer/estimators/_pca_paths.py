@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent, eigvalsh, eps_of
 from mercer.errors import DataWarning, InputError, warn
-from mercer.estimators._choosing import cross_again, of_halves
+from mercer.estimators._choosing import Cross, cross_again, of_halves
 from mercer.estimators._pca_recipe import Found, Recipe, is_constant
 from mercer.estimators._pca_sides import features_from_samples
 from mercer.estimators._summed import Summed
@@ -28,8 +28,8 @@ from mercer.operators import (
     scatter_by_halves,
     sketch_rank,
 )
-from mercer.planning import Path, PathEndedError
-from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum
+from mercer.planning import Path, PathEndedError, leading_solver
+from mercer.solvers import Certificate, Floor, Goal, Outcome, Solver, Spectrum
 from mercer.sources import BlockSource, Source, SpreadSource
 
 Table = Rows | BlockRows | SpreadRows
@@ -174,6 +174,7 @@ def _gram(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     factor = centring.factor
     cross = of_halves(halves, rows.shape, factor, recipe.seed)
     del halves  # the solver needs their space
+    recipe, solver = _once_chosen(recipe, path, cross, rows.shape[1])
     matrix, error = moments.scatter, moments.error
     if factor is not None:
         matrix *= factor[:, None]
@@ -185,13 +186,27 @@ def _gram(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     goal = _goal(rows, recipe, storage, trace, error)
     rank = _possible_rank(rows, moments)  # now: the solver may destroy the matrix
     squares = np.array(np.diagonal(matrix))
-    spectrum = path.solver.solve(Dense(matrix, symmetric=True), goal)
+    spectrum = solver.solve(Dense(matrix, symmetric=True), goal)
     hidden = (squares > 0) & (squares <= spectrum.certificate.zero_level)
     columns = squares / (moments.total - 1)
     found = Found(
         centring, moments.total, trace, storage, rank, int(np.sum(hidden)), columns, cross
     )
     return spectrum.padded(recipe.components), found
+
+
+def _once_chosen(
+    recipe: Recipe, path: Path, cross: Cross | None, order: int
+) -> tuple[Recipe, Solver]:
+    """Return what to solve for once the halves have said how many: few pairs are quicker.
+
+    Not those of noise, which are hard to tell from each other.
+    """
+    k = 0 if cross is None else cross[0].k
+    few = leading_solver(order, k) if 0 < k < recipe.components and not recipe.whole else None
+    if few is None:
+        return recipe, path.solver
+    return dataclasses.replace(recipe, components=k), few
 
 
 def _scatter(rows: Known, path: Path, recipe: Recipe) -> tuple[Moments, Halves | None]:

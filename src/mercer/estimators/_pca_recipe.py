@@ -22,6 +22,7 @@ class Recipe:
     block_bytes: float = 0.0  # of rows that are read block by block
     journal: Journal | None = None  # where their sums are kept
     halved: bool = False  # whether two halves of the rows are to be compared
+    whole: bool = False  # whether every rule is to be answered, and so all pairs found
 
     def factor_of(self, variances: Array, step: Array, start: int = 0) -> Array | None:
         """Return the multipliers of columns `start`, …, or None where all are one.

@@ -19,6 +19,7 @@ from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_ahead import KernelAhead
 from mercer.estimators._kernel_back import KernelBack, as_known
+from mercer.estimators._kernel_choosing import KernelChoosing
 from mercer.estimators._kernel_explain import KernelExplain
 from mercer.estimators._kernel_missing import KernelMissing
 from mercer.estimators._kernel_parameters import KernelParameters
@@ -29,7 +30,6 @@ from mercer.estimators._kernel_rows import (
     SETTLING,
     KernelRows,
     maps_at_the_door,
-    most_components,
     spread_evenly,
 )
 from mercer.estimators._kernel_solve import solve
@@ -47,6 +47,7 @@ _ENOUGH = 50  # rows from which a large effective rank says something
 
 class KernelPCA(
     KernelMissing,
+    KernelChoosing,
     KernelParameters,
     KernelPlanned,
     KernelParts,
@@ -64,9 +65,9 @@ class KernelPCA(
 
     Parameters
     ----------
-    n_components : int, float in (0, 1) or None
+    n_components : int, float in (0, 1), "auto" or None
         Axes to keep; a share keeps as many as reach that part of the variance in feature
-        space; None keeps all n.
+        space; "auto" those beyond noise (none is an answer); None keeps all n.
     kernel : Kernel, str or callable
         See `mercer.kernels`; a string such as "rbf(lengthscale=2) + linear", "precomputed",
         or a function of two blocks of rows.
@@ -118,6 +119,8 @@ class KernelPCA(
         Σ|λ⁻|/Σ|λ|.
     captured_share_ : tuple of float
         Interval of the share of the variance that the axes hold together.
+    choice_ : Choice or None
+        For "auto": the number, what other rules say, and how they differ in words.
     landmarks_ : array of shape (m, p) or None
         The landmarks, on that path; `residual_trace_` is what they leave of tr K.
     certificate_ : Certificate
@@ -152,6 +155,7 @@ class KernelPCA(
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
+            StrOptions({"auto"}),
             None,
         ],
         "kernel": [str, callable, HasMethods("block")],
@@ -180,7 +184,7 @@ class KernelPCA(
 
     def __init__(
         self,
-        n_components: int | float | None = 2,
+        n_components: int | float | str | None = 2,
         *,
         kernel: Kernel | str | Any = RBF(),  # noqa: B008 - a frozen value
         standardize: bool = False,
@@ -263,21 +267,16 @@ class KernelPCA(
             return _RESOLVED
         return super()._tolerance(source)
 
-    def _most_components(self, n: int) -> int:
-        """Return how many pairs are computed; faces have rules of their own."""
-        return most_components(self.n_components, n)
-
     # -- operator and pairs -----------------------------------------------------------
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, KernelFound]:
-        wanted: Any = self.n_components
-        shared = isinstance(wanted, Real) and not isinstance(wanted, Integral)
         spectrum, found = solve(
             Task(
                 kernel=self._seen,
                 rows=self.X_fit_,
                 weights=weights,
-                wanted=float(wanted) if shared else self._most_components(source.shape[0]),
+                wanted=self._wanted(source.shape[0]),
+                auto=self._auto and self._decided is None,
                 indefinite=self.indefinite,
                 tol=self._tolerance(source),
                 memory=self._budget(),
@@ -291,7 +290,7 @@ class KernelPCA(
         )
         if path.name == "tiles":  # another precision may go on from here
             self._before = as_numpy(spectrum.right)
-        return spectrum, found
+        return self._cut(spectrum), found
 
     # -- scale ------------------------------------------------------------------------
 
@@ -312,6 +311,7 @@ class KernelPCA(
             "captured_share_": captured_share(certificate, values, found),
             "certificate_": certificate,
             "n_components_": k,
+            "choice_": self._told(found, k),
             "n_samples_": source.shape[0],
             "rank_": int(np.sum(alive)),
             "negative_share_": found.signs.negative_share,

@@ -211,6 +211,7 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
             block_bytes=self._block_bytes(source),
             journal=self._journal,
             halved=self.n_components == "auto",
+            whole=getattr(self, "_all_rules", False),
         )
         names = getattr(self, "feature_names_in_", None)
         spectrum, found = solve(

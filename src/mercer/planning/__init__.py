@@ -1,13 +1,14 @@
 """Which path is taken, what it will cost, and why the others were not. Touches no array."""
 
 from mercer.planning._cost import Machine
+from mercer.planning._kernel_choice import shuffled_rows
 from mercer.planning._kernel_paths import (
     columns_beyond,
     few_walks,
     sampled_rows,
     start_landmarks,
 )
-from mercer.planning._paths import Path, PathEndedError, sketch_path
+from mercer.planning._paths import Path, PathEndedError, leading_solver, sketch_path
 from mercer.planning._plan import Plan, plan
 from mercer.planning._problem import KernelCost, Problem, Workers
 
@@ -21,8 +22,10 @@ __all__ = [
     "Workers",
     "columns_beyond",
     "few_walks",
+    "leading_solver",
     "plan",
     "sampled_rows",
+    "shuffled_rows",
     "sketch_path",
     "start_landmarks",
 ]

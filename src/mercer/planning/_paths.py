@@ -12,6 +12,7 @@ from mercer.solvers import BlockKrylov, Exact, Solver, Stored
 
 _SMALL = 600  # order up to which LAPACK's full eigenproblem is as fast as an iteration
 _STEPS = 5  # passes that enlarge the space, typical at tol 1e-6
+_FEW_PASSES = 15  # products after which all pairs are quicker
 _CHECKS = 3  # and passes with sixteen probes
 _WORKSPACE = 18.0  # bytes per entry that LAPACK's full eigenproblem takes, in place
 _WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in float64
@@ -149,7 +150,7 @@ def _small_solver(
     `beside` are the bytes that the path takes for other things at the same time.
     """
     full = order**3 / (machine.eigen * machine.threads)
-    if order <= _SMALL or 8 * p.components > order:
+    if _all_at_once(order, p.components):
         return Exact(destroy=True), full, _WORKSPACE * order**2, "all pairs by LAPACK"
     b = block_width(p.components, order)
     step = 2.0 * order * order * b / machine.rate(machine.thin, 8)
@@ -161,6 +162,24 @@ def _small_solver(
     space = 8.0 * order * (2.2 * min(basis, most * b) + 4 * b)
     space = max(space, _WORKSPACE * order**2 if whole else 0.0)
     return solver, 12 * step, space, "leading pairs by block Krylov"
+
+
+def _all_at_once(order: int, components: int) -> bool:
+    """Tell whether LAPACK's full eigenproblem is as quick as an iteration."""
+    return order <= _SMALL or 8 * components > order
+
+
+def leading_solver(order: int, components: int) -> Solver | None:
+    """Return the solver for few pairs of a stored matrix where all of them were planned.
+
+    The space of LAPACK's full eigenproblem is there, should the iteration not end. None
+    where that is as quick.
+    """
+    if _all_at_once(order, components):
+        return None
+    b = block_width(components, order)
+    basis = _basis(b, components, order)
+    return Stored(BlockKrylov(block=b, max_passes=_FEW_PASSES, max_basis=basis), True)
 
 
 def _widened(p: Problem, flops: float) -> Problem:

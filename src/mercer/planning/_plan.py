@@ -4,6 +4,7 @@ import dataclasses
 
 from mercer.arrays import show_bytes
 from mercer.errors import BudgetError, InputError
+from mercer.planning._kernel_choice import choice_line, with_choice
 from mercer.planning._kernel_paths import kernel_candidates, kernel_fallbacks
 from mercer.planning._paths import Path, candidates
 from mercer.planning._problem import Problem, Workers
@@ -49,6 +50,7 @@ class Plan:
             follow = follow.then
         if p.parts:
             lines.append("     " + workers_line(self.chosen, p))
+        lines += filter(None, [choice_line(p)])
         lines += [f"     {path.line()}   not taken: {why}" for path, why in self.rejected]
         if self.remark:
             lines.append("  " + self.remark)
@@ -82,9 +84,12 @@ def plan(problem: Problem) -> Plan:
         if best.seconds > problem.time:
             best, remark = _hurry(best, fits, problem.time)
     rejected = [
-        (path, _reason(path, best, problem)) for path in paths if path.name != best.name
+        (with_choice(path, problem), _reason(path, best, problem))
+        for path in paths
+        if path.name != best.name
     ]
-    return Plan(problem, _with_fallbacks(best, paths, problem), tuple(rejected), remark)
+    chosen = with_choice(_with_fallbacks(best, paths, problem), problem)
+    return Plan(problem, chosen, tuple(rejected), remark)
 
 
 def _fits(path: Path, problem: Problem) -> bool:

@@ -30,6 +30,8 @@ class KernelCost:
         Rows among which they are chosen, where rows in parts say so.
     passes : int
         Passes that landmarks of rows in parts take.
+    shuffled : int
+        Rows of the tables that are shuffled first to choose the number of axes; 0 for none.
     """
 
     flops: float
@@ -41,6 +43,7 @@ class KernelCost:
     exponentials: float = 0.0
     sampled: int = 0
     passes: int = 1
+    shuffled: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,8 +4,16 @@ from mercer.selection._bicross import BiCross, Half, bi_cross_validation
 from mercer.selection._choice import Choice, Rule, choice_of, spectrum_rules
 from mercer.selection._cross_validation import RankChoice, cross_validated_rank, spectral_rank
 from mercer.selection._evidence import minka
+from mercer.selection._kernel_axes import (
+    Excess,
+    beyond_shuffled,
+    choice_by_matrix,
+    choice_by_shuffling,
+    kernel_shares,
+    white_edge,
+)
 from mercer.selection._likelihood import aic, bic
-from mercer.selection._nulls import gaussian_null, permutation_null, sign_flip
+from mercer.selection._nulls import gaussian_null, noise_quantiles, permutation_null, sign_flip
 from mercer.selection._share import share
 from mercer.selection._thresholds import broken_stick, gavish_donoho, kaiser, noise_edge
 from mercer.selection._variances import Variances
@@ -13,24 +21,31 @@ from mercer.selection._variances import Variances
 __all__ = [
     "BiCross",
     "Choice",
+    "Excess",
     "Half",
     "RankChoice",
     "Rule",
     "Variances",
     "aic",
+    "beyond_shuffled",
     "bi_cross_validation",
     "bic",
     "broken_stick",
+    "choice_by_matrix",
+    "choice_by_shuffling",
     "choice_of",
     "cross_validated_rank",
     "gaussian_null",
     "gavish_donoho",
     "kaiser",
+    "kernel_shares",
     "minka",
     "noise_edge",
+    "noise_quantiles",
     "permutation_null",
     "share",
     "sign_flip",
     "spectral_rank",
     "spectrum_rules",
+    "white_edge",
 ]

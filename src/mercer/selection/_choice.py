@@ -46,7 +46,7 @@ class Choice:
     ----------
     k : int
         Components beyond noise, by bi-cross-validation (by the noise edge where no rows are
-        left to predict); 0 is an answer.
+        left to predict, by shuffled tables for a kernel); 0 is an answer.
     rules : tuple of Rule
         Every rule, the one that decides first.
     errors : ndarray of shape (m + 1,)

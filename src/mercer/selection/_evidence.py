@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.special
 
+_BLOCK = 64  # numbers of components whose curvature is taken at a time
+
 
 def minka(values: np.ndarray[Any, Any], n_samples: float) -> int:
     """Return the number of components with the largest Laplace evidence [Minka2000]_.
@@ -59,7 +61,11 @@ def _curvature(
     # Σ_{i≤k<j} of the gaps: row k comes in, column k goes out.
     across = np.cumsum(np.sum(np.triu(gaps, 1), axis=1) - np.sum(np.triu(gaps, 1), axis=0))
     out = inside[: p - 1] + across[: p - 1]
-    for k in range(1, p):
-        factor = 1 / max(noise[k - 1], tiny) - inverse[:k]
-        out[k - 1] += (p - k) * np.sum(np.log(np.maximum(factor, np.finfo(float).tiny)))
+    least = np.finfo(float).tiny
+    sharp = 1 / np.maximum(noise, tiny)
+    for start in range(0, p - 1, _BLOCK):  # i ≤ k, some k at a time
+        k = np.arange(start, min(start + _BLOCK, p - 1))
+        factor = np.log(np.maximum(sharp[k, None] - inverse[None, : k[-1] + 1], least))
+        inside_k = np.arange(k[-1] + 1)[None, :] <= k[:, None]
+        out[k] += (p - 1 - k) * np.sum(factor * inside_k, axis=1)
     return np.asarray(out)

@@ -24,11 +24,14 @@ def partial_variances(gram: Array) -> Array:
     squares = np.diagonal(gram)
     alive = squares > 0
     scale = np.where(alive, np.sqrt(np.where(alive, squares, 1.0)), 1.0)
-    correlations = gram / scale / scale[:, None]
+    correlations = gram * (1 / scale)
+    correlations *= 1 / scale[:, None]
     correlations[np.diag_indices(len(gram))] = 1.0 + _RIDGE
-    lower = np.linalg.cholesky(correlations)
-    # The transpose is the order that LAPACK writes in: Lᵀ is inverted as an upper triangle.
-    inverse, _ = scipy.linalg.lapack.dtrtri(lower.T, lower=0, overwrite_c=1)
+    # The transpose is in the order that LAPACK writes in: all is done in place.
+    upper, info = scipy.linalg.lapack.dpotrf(correlations.T, lower=0, clean=1, overwrite_a=1)
+    if info:
+        raise np.linalg.LinAlgError("correlations are not positive definite")
+    inverse, _ = scipy.linalg.lapack.dtrtri(upper, lower=0, overwrite_c=1)
     return np.where(alive, squares / np.einsum("ij,ij->i", inverse, inverse), 1.0)
 
 

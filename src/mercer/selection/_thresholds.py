@@ -6,7 +6,7 @@ from mercer.arrays import Array
 from mercer.selection._variances import Variances
 
 _TRACY_WIDOM = 0.9793  # 95 % quantile of the law of the largest eigenvalue of real noise
-_HALVINGS = 200
+_HALVINGS = 60  # of an interval of length one: all digits of float64
 _NODES = 4096  # of the integral of the Marchenko-Pastur law
 
 

@@ -57,7 +57,7 @@ def how_many(X: Any, *, standardize: bool = False, random_state: Any = 0) -> Cho
     3
     """
     seed = seed_of(random_state)
-    model = PCA("auto", standardize=standardize, random_state=seed)
+    model = _EveryRule("auto", standardize=standardize, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the answer says it
         model.fit(X)
@@ -65,6 +65,12 @@ def how_many(X: Any, *, standardize: bool = False, random_state: Any = 0) -> Cho
     more = _shuffled(model, X, standardize, seed)
     first, *rest = choice.rules
     return dataclasses.replace(choice, rules=(first, *more, *rest))
+
+
+class _EveryRule(PCA):
+    """PCA that finds all eigenvalues, whatever their number: rules that compare need them."""
+
+    _all_rules = True
 
 
 def _shuffled(model: PCA, X: Any, standardize: bool, seed: int) -> list[Rule]:
