@@ -117,7 +117,7 @@ def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) 
 
     found = loaded(model, str(data), "report")
     missing = getattr(found, "missing", "raise")
-    made = prepared_again(data, recipe_of(found), missing=missing)
+    made = prepared_again(data, recipe_of(found, data), missing=missing)
     return report(
         found,
         made.rows,
