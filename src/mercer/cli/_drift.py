@@ -56,10 +56,13 @@ def _run(
 
     found = loaded(model, data, "drift")
     recipe = recipe_of(found)
-    made = prepared_again(table, recipe)
+    fills = "raise" if getattr(found, "completion_", None) is None else found.missing
+    made = prepared_again(table, recipe, missing=fills)
     for line in made.said:
         voice.note(line)
-    before: Any = None if reference is None else prepared_again(reference, recipe).rows
+    before: Any = None
+    if reference is not None:
+        before = prepared_again(reference, recipe, missing=fills).rows
     result = drift(found, made.rows, reference=before, level=level)
     for line in result.notes:
         voice.note(line)
