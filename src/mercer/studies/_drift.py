@@ -181,7 +181,7 @@ def _new_rows(model: PCA, X: Any) -> tuple[Source, Array | None, list[str]]:
     said = []
     if filled is not source:
         said.append(
-            "Missing cells are filled by the model, which hides part of a change in them."
+            "Missing cells, if any, are filled by the model, which hides part of a change."
         )
     if not isinstance(model, RobustPCA):
         return filled, None, said
