@@ -9,12 +9,13 @@ from sklearn.base import clone
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
-from mercer.estimators import PCA, RobustPCA
+from mercer.estimators import PCA, KernelPCA, RobustPCA
 from mercer.sources import Source, SpreadSource, is_scannable, scan
 from mercer.studies import _drift_found as found
 from mercer.studies._drift_axes import Turn, between, turned
 from mercer.studies._drift_before import Before, before
 from mercer.studies._drift_found import Alarms, Captured, Columns, Comparison
+from mercer.studies._drift_kernel import kernel_parts
 from mercer.studies._drift_laws import axis_spreads, captured_change
 from mercer.studies._drift_limits import (
     AlarmLimits,
@@ -159,6 +160,8 @@ def drift(model: Any, X: Any, *, reference: Any = None, level: float = 0.95) -> 
         raise InputError(
             "the level of a test lies between 0.5 and 1", got=f"level={level}", fix="pass 0.95"
         )
+    if isinstance(model, KernelPCA):
+        return Drift(**kernel_parts(model, X, reference, level))
     known = before(model)
     source, kept, said = _new_rows(model, X)
     theirs = _axes_of(model, known, source, kept)

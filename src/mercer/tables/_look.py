@@ -61,9 +61,15 @@ class Look:
         """Return the names of the columns that have a role."""
         return tuple(column.name for column in self.columns if column.role == role)
 
-    def said(self) -> tuple[str, ...]:
-        """Return a line for each thing worth saying; neighbours that are alike share one."""
-        return said_lines(self.label, self.rows, self.columns, self.notes)
+    def said(self, *, missing: bool = True) -> tuple[str, ...]:
+        """Return a line for each thing worth saying; neighbours that are alike share one.
+
+        Parameters
+        ----------
+        missing : bool
+            Whether missing cells are counted; `prepared` says what becomes of them.
+        """
+        return said_lines(self.label, self.rows, self.columns, self.notes, missing)
 
     def table(self, most: int = 60) -> tuple[str, ...]:
         """Return the columns as lines to show; more than `most` are grouped."""

@@ -25,11 +25,13 @@ _ROLES = {
 
 
 def said_lines(
-    label: str, rows: int, columns: Sequence[Column], notes: Sequence[str]
+    label: str,
+    rows: int,
+    columns: Sequence[Column],
+    notes: Sequence[str],
+    missing: bool = True,
 ) -> tuple[str, ...]:
     """Return lines about a table; neighbours that are alike share one.
-
-    Missing cells are not among them: who fills or refuses them says how many there are.
 
     Parameters
     ----------
@@ -41,10 +43,12 @@ def said_lines(
         All columns.
     notes : sequence of str
         What else was noticed.
+    missing : bool
+        Whether missing cells are counted.
     """
     lines = [f"{label}: {rows:,} rows, {len(columns):,} columns"]
     lines += [_line(group) for group in alike(columns)]
-    return (*lines, *notes)
+    return (*lines, *(_missing(columns, rows) if missing else ()), *notes)
 
 
 def alike(columns: Sequence[Column]) -> Iterator[list[Column]]:
@@ -65,6 +69,22 @@ def _named(group: Sequence[Column]) -> str:
     if len(group) <= 2:
         return ", ".join(column.name for column in group)
     return f"{group[0].name}..{group[-1].name}"
+
+
+def _missing(columns: Sequence[Column], rows: int) -> list[str]:
+    """Say how many cells of the analysis are missing, and where most of them are."""
+    active = [c for c in columns if c.role == "active" and c.kind != "text"]
+    count = sum(column.missing for column in active)
+    if not count:
+        return []
+    cells = rows * len(active)
+    worst = max(active, key=lambda column: column.missing)
+    share = f"{100 * count / cells:.2g} %"
+    holders = sum(column.missing > 0 for column in active)
+    where = f"in {holders:,} columns, most in {worst.name} ({worst.missing:,})"
+    if holders == 1:
+        where = f"all in {worst.name}"
+    return [f"{count:,} of {cells:,} cells missing ({share}), {where}"]
 
 
 def table_lines(columns: Sequence[Column], most: int) -> tuple[str, ...]:
