@@ -94,3 +94,15 @@ def test_every_control_has_a_name(map_page):
         "!(e.textContent.trim() || e.ariaLabel || e.closest('label'))).length"
     )
     assert unnamed == 0
+
+
+def test_long_tables_are_folded_and_opened_for_paper(opened):
+    rows = tuple((f"row {i}", float(i)) for i in range(40))
+    page = opened(html_of(page_of(Table("Long", ("name", "value"), rows))))
+    assert not page.get_by_text("row 39").is_visible()
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert page.get_by_text("row 39").is_visible()
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert not page.get_by_text("row 39").is_visible()
+    page.get_by_text("Long: 40 rows").click()
+    assert page.get_by_text("row 39").is_visible()

@@ -48,3 +48,13 @@ def test_na_of_the_user(tmp_path):
     assert columns.na == {"-"}
     assert columns.schema["x"] == Held("number")
     assert next(columns.frames(["k"], 5, as_written=False))["k"].to_list() == [None, "b"]
+
+
+def test_leading_zeros_are_told(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("zip,x,y\n01234,0,0.5\n98765,10,0\n")
+    assert open_columns(path).schema == {
+        "zip": Held("number", "with leading zeros"),
+        "x": Held("number"),
+        "y": Held("number"),
+    }

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mercer.sources import Held
 from mercer.tables._kinds import Facts, number_facts, other_facts
 from mercer.tables._numbers import Numbers
 
@@ -17,7 +18,8 @@ def facts_of(X, kinds=None, kept=()):
     numbers = Numbers(X.shape[1], kept, np.arange(X.shape[1]))
     numbers.add(X)
     names = [f"c{j}" for j in range(X.shape[1])]
-    return number_facts(names, kinds or ["number"] * X.shape[1], numbers, X[:10])
+    held = [Held(kind) for kind in kinds or ["number"] * X.shape[1]]
+    return number_facts(names, held, numbers, X[:10])
 
 
 def test_kinds_of_numbers():
@@ -91,7 +93,5 @@ def test_words_of_the_file_stay_where_nothing_better_is_found():
 def test_typed_columns():
     days = pl.Series("d", [dt.date(2024, 1, 1), None, dt.date(2024, 1, 1)])
     assert other_facts(days, "date", "", NA) == Facts("d", "date", missing=1, distinct=1)
-    lists = pl.Series("l", [[1], None, [2]])
-    assert other_facts(lists, "other", "lists", NA) == Facts("l", "other", "lists", 1)
-    nothing = pl.Series("n", [None, None])
-    assert other_facts(nothing, "empty", "", NA) == Facts("n", "empty", missing=2)
+    nothing = pl.Series("n", [None, None], pl.String)
+    assert other_facts(nothing, "text", "", NA) == Facts("n", "empty", missing=2)

@@ -101,6 +101,9 @@ def test_roles_that_are_found(columns, expected):
         (whole("year", 3), "3 values; if it is a code: --drop year"),
         (whole("zip", 300), "300 values; if it is a code: --drop zip"),
         (whole("age", 60), ""),
+        (whole("k", 9, words="with leading zeros"), "zeros; if it is a code: --drop k"),
+        (whole("d", 9, low=20240101.0, high=20241231.0), "dates like 20240101: --drop d"),
+        (number("d", low=20240101.0, high=20241231.0), ""),
     ],
 )
 def test_reasons(column, words):

@@ -50,13 +50,13 @@ def _run(
     voice: Voice, model: str, data: str, table: str, reference: str | None, level: float
 ) -> bool:
     """Say the result; return whether something has changed."""
-    from mercer.cli._models import loaded, recipe_of
+    from mercer.cli._models import filling_of, loaded, recipe_of
     from mercer.studies import drift
     from mercer.tables import prepared_again
 
     found = loaded(model, data, "drift")
     recipe = recipe_of(found)
-    fills = "raise" if getattr(found, "completion_", None) is None else found.missing
+    fills = filling_of(found)
     made = prepared_again(table, recipe, missing=fills)
     for line in made.said:
         voice.note(line)

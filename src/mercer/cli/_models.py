@@ -60,6 +60,12 @@ def recipe_of(model: Any) -> Recipe:
     return Recipe(columns=known, names=known)
 
 
+def filling_of(model: Any) -> str:
+    """Return how a fitted model fills missing cells of new rows; "raise" where it does not."""
+    filled = getattr(model, "completion_", None) is not None
+    return str(model.missing) if filled else "raise"
+
+
 def axes_of(model: Any) -> list[str]:
     """Return the names of the coordinates of a model."""
     if getattr(model, "_whitened", False) == "zca":  # turned back into the columns

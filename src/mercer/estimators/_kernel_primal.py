@@ -96,8 +96,8 @@ def _total(engine: PCA, values: Array, rows: float) -> float:
         return float(np.sum(values)) / max(
             float(np.sum(engine.explained_variance_ratio_)), 1e-300
         )
-    left = min(int(rows * (1 + 1e-12)), engine.components_.shape[1])
-    return float(engine.noise_variance_ * left * (rows - 1))
+    left: int = min(int(rows * (1 + 1e-12)), engine.components_.shape[1])
+    return float(engine.noise_variance_) * left * (rows - 1)
 
 
 def _relative_squares(engine: PCA, values: Array, total: float, rows: float) -> float:

@@ -35,7 +35,6 @@ from mercer.sources import BlockSource, Source, SpreadSource
 Table = Rows | BlockRows | SpreadRows
 Known = Table | Summed  # what moments can be told of
 _JUDGED = 2000  # columns up to which the eigenvalues of a first block are found quickly
-_BESIDE = 8  # pairs beyond those kept: rules look at them
 _C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
 
 
@@ -199,10 +198,13 @@ def _gram(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
 def _once_chosen(
     recipe: Recipe, path: Path, cross: Cross | None, order: int
 ) -> tuple[Recipe, Solver]:
-    """Return what to solve for once the halves have said how many: few pairs are quicker."""
-    k = 0 if cross is None else min(cross[0].k + _BESIDE, order)
-    few = None if cross is None or recipe.whole else leading_solver(order, k)
-    if few is None or k >= recipe.components:
+    """Return what to solve for once the halves have said how many: few pairs are quicker.
+
+    Not those of noise, which are hard to tell from each other.
+    """
+    k = 0 if cross is None else cross[0].k
+    few = leading_solver(order, k) if 0 < k < recipe.components and not recipe.whole else None
+    if few is None:
         return recipe, path.solver
     return dataclasses.replace(recipe, components=k), few
 

@@ -48,9 +48,10 @@ def scores(
         One panel, for :func:`mercer.plots.figure` or :func:`mercer.plots.draw`.
     """
     drawn = clouds(Z, labels, names, axes, ellipse)
-    notes = [drawn.thinned, "one unit is equally long in both directions"]
+    units = "one unit is equally long in both directions"
     if ellipse is not None:
-        notes.append(f"ellipses hold {100 * ellipse:g} % of a normal cloud")
+        units = f"equal units; ellipses hold {100 * ellipse:g} % of a normal cloud"
+    notes = [drawn.thinned, units]
     frame = Axes(
         "Map of the rows",
         x_label=axis_label(axes[0], ratio),

@@ -66,10 +66,12 @@ def _reached(total: NDArray[np.float64], shown: int) -> list[Mark]:
         height = 100 * level
         marks.append(Line((0.0, count), (height, height), MUTED, dashed=True, width=0.8))
         # The curve rises ever more slowly: below it on the right there is room, and where
-        # the panel ends, above it on the left.
+        # the panel ends, above it on the left, before the step that reaches the share.
         words, air = f"{height:.0f} % with {count}", 0.02 * shown
         if count < 0.7 * shown:
             marks.append(Text(count + air, height - 3.0, words, MUTED, "start", 11.0))
+        elif count - 1 > 0.35 * shown:
+            marks.append(Text(count - 1.0, height + 2.4, words, MUTED, "end", 11.0))
         else:
-            marks.append(Text(count - air, height + 2.4, words, MUTED, "end", 11.0))
+            marks.append(Text(air, height + 2.4, words, MUTED, "start", 11.0))
     return marks

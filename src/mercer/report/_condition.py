@@ -35,7 +35,7 @@ def _groups(seen: Seen) -> Any:
     for values in seen.colours.values():
         labels = np.asarray(values)
         if labels.dtype.kind not in "fiub" and 2 <= len(np.unique(labels.astype(str))) <= 12:
-            return labels.astype(str)[seen.at]
+            return labels.astype(str)[seen.held_at]
     return None
 
 

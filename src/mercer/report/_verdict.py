@@ -5,7 +5,7 @@ import numpy as np
 from mercer.report._grouping import separation
 from mercer.report._rows import Extremes
 from mercer.report._seen import Seen
-from mercer.report._words import count, listed, number, percent
+from mercer.report._words import count, listed, percent
 
 _OF_NOISE = {
     "parallel, normal", "parallel, shuffled", "parallel, signs", "noise edge", "Gavish-Donoho",
@@ -94,11 +94,11 @@ def _outlying(seen: Seen, extremes: Extremes | None) -> str:
     if not len(rows):
         return "No row is outlying by T² or Q at the 99 % limits beyond what chance would give."
     names = listed([seen.row_name(int(row)) for row in rows[:3]], 3)
-    expected = 0.02 * seen.n
+    expected = max(round(0.02 * seen.n), 1)
     verb = "lies" if extremes.total == 1 else "lie"
     return (
         f"{count(extremes.total, 'row').capitalize()} of {seen.n:,} {verb} beyond the 99 % "
-        f"limits of T² or Q (at most about {number(max(expected, 1))} would by chance); the "
+        f"limits of T² or Q (at most about {expected:,} would by chance); the "
         f"farthest: {names}."
     )
 

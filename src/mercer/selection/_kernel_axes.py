@@ -1,4 +1,4 @@
-"""How many axes of a kernel are beyond noise: against shuffled tables, or from a matrix alone."""
+"""How many axes of a kernel are beyond noise: beside shuffled tables, or from a matrix."""
 
 import dataclasses
 from typing import final
@@ -94,7 +94,7 @@ def white_edge(shares: Array) -> int:
     q. Otherwise the spectrum tells: q = (m + 1)S₁²/((m - 1)S₂ - S₁²) with S₁ = Σλ, S₂ = Σλ²
     over m - 1 eigenvalues. The largest, as a share of their mean, is compared with the 99 %
     quantile of the Tracy-Widom law about its edge. One that is above is taken out, and the
-    next is tried.
+    next is tried; those that are twice the edge of the ones behind them go first.
 
     Parameters
     ----------
@@ -105,12 +105,26 @@ def white_edge(shares: Array) -> int:
     if not values.size or values[0] <= 0:
         return 0
     rank = int(np.sum(values > _NOTHING * len(values) * values[0]))
-    for k in range(rank):
+    full = rank == len(values)
+    for k in range(_clear(values) if full else 0, rank):
         left = values[k:rank]
-        known = len(left) if rank < len(values) else _columns(left)
-        if known is None or not _is_above(left, known, float(len(values) - k)):
+        columns = _columns(left) if full else float(len(left))
+        if len(left) < 2 or columns is None:
+            return k
+        if left[0] <= _edge(columns, float(len(values) - k)) * float(np.sum(left)):
             return k
     return rank
+
+
+def _clear(values: Array) -> int:
+    """Return how many are twice the edge of those behind them: they would hide the others."""
+    found = 0
+    for j in range(1, len(values) // 4 + 1):
+        columns, rest = _columns(values[j:]), values[j:]
+        if columns is not None:
+            edge = _edge(columns, float(len(rest))) * float(np.sum(rest))
+            found = j if values[j - 1] > 2 * edge else found
+    return found
 
 
 def _columns(values: Array) -> float | None:
@@ -122,16 +136,14 @@ def _columns(values: Array) -> float | None:
     return max((m + 1) * total**2 / spread, 1.5)
 
 
-def _is_above(values: Array, columns: float, rows: float) -> bool:
-    """Tell whether the first eigenvalue is more than white noise shows.
+def _edge(columns: float, rows: float) -> float:
+    """Return the largest eigenvalue of white noise as a share of all, 99 % quantile.
 
-    In units where XXᵀ has columns·rows as its trace, about (√(rows) + √(columns))².
+    That of XXᵀ, whose trace is rows·columns, is about (√rows + √columns)².
     """
     root, other = np.sqrt(max(columns - 0.5, 0.5)), np.sqrt(rows + 0.5)
-    middle = (root + other) ** 2
     scale = (root + other) * np.cbrt(1 / root + 1 / other)
-    first = values[0] / float(np.sum(values)) * columns * rows
-    return bool(len(values) > 1 and first > middle + _TRACY_WIDOM * scale)
+    return float(((root + other) ** 2 + _TRACY_WIDOM * scale) / (columns * rows))
 
 
 def choice_by_shuffling(shares: Array, found: Excess, how: str, seen: str) -> Choice:

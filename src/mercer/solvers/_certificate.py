@@ -220,14 +220,11 @@ def _half_widths(lower: FloatArray, upper: FloatArray, zero_level: float) -> Flo
 
 def _gaps(values: FloatArray, lower: FloatArray, upper: FloatArray, after: float) -> FloatArray:
     """Return the distance (k,) from each value to the intervals of all others, at least 0."""
-    k = len(values)
-    gaps = np.full(k, np.inf)
-    for i in range(k):
-        if i > 0:
-            gaps[i] = min(gaps[i], float(np.min(lower[:i])) - values[i])
-        if i + 1 < k:
-            gaps[i] = min(gaps[i], values[i] - float(np.max(upper[i + 1 :])))
-        gaps[i] = min(gaps[i], values[i] - after)  # -inf: there are no others
+    gaps = np.array(values - after)  # -inf: there are no others
+    above = np.minimum.accumulate(lower)[:-1]
+    below = np.maximum.accumulate(upper[::-1])[::-1][1:]
+    gaps[1:] = np.minimum(gaps[1:], above - values[1:])
+    gaps[:-1] = np.minimum(gaps[:-1], values[:-1] - below)
     return np.asarray(np.maximum(gaps, 0.0))
 
 

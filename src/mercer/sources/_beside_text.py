@@ -63,7 +63,7 @@ def _held(kind: Kind) -> Held:
     if kind.flags:
         return Held("flag")
     if kind.other is None:
-        return Held("number")
+        return Held("number", "with leading zeros" if kind.zeros else "")
     if kind.other == "dates":
         return Held("date")
     if kind.other.startswith("text"):

@@ -20,16 +20,21 @@ _COMMA = re.compile(r"[+-]?[0-9.]*,[0-9]+([eE][+-]?[0-9]+)?")
 _DATE = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}"
 )
+_CODE = re.compile(r"0[0-9]+")
 _FLAGS = {"true": 1.0, "false": 0.0}
 
 
 @final
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """What a column holds: numbers, truth values (read as 1 and 0), or else `other`."""
+    """What a column holds: numbers, truth values (read as 1 and 0), or else `other`.
+
+    `zeros` tells of whole numbers that begin with a zero, as codes do: 007.
+    """
 
     flags: bool = False
     other: str | None = None
+    zeros: bool = False
 
 
 def is_number(cell: str) -> bool:
@@ -53,7 +58,7 @@ def kind_of_column(cells: Sequence[str], na: frozenset[str]) -> Kind:
     present = [cell for cell in cells if cell not in na]
     odd = [cell for cell in present if not is_number(cell)]
     if not odd:
-        return Kind()
+        return Kind(zeros=any(map(_CODE.fullmatch, present)))
     if len(odd) == len(present) and all(cell.lower() in _FLAGS for cell in odd):
         return Kind(flags=True)
     if all(has_decimal_comma(cell) for cell in odd):

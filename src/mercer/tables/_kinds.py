@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.sources import Held
 from mercer.tables._dates import date_order
 from mercer.tables._numbers import Numbers, count_distinct
 
@@ -87,14 +88,16 @@ class Facts:
 
 
 def number_facts(
-    names: Sequence[str], kinds: Sequence[str], found: Numbers, head: Array
+    names: Sequence[str], held: Sequence[Held], found: Numbers, head: Array
 ) -> list[Facts]:
     """Return the facts of columns of numbers.
 
     Parameters
     ----------
-    names, kinds : sequences of str
-        Of the columns; kinds as the file has them.
+    names : sequence of str
+        Of the columns.
+    held : sequence of Held
+        What they hold, as the file has it.
     found : Numbers
         What the walk found.
     head : array (h, p)
@@ -109,11 +112,12 @@ def number_facts(
             whole = bool(found.whole[j])
             distinct = _distinct(j, found, head) if whole else None
             kind = "integer" if whole else "number"
-            if kinds[j] == "flag" or (whole and (found.low[j], found.high[j]) == (0, 1)):
+            if held[j].kind == "flag" or (whole and (found.low[j], found.high[j]) == (0, 1)):
                 kind = "flag"
             facts = dataclasses.replace(
                 facts,
                 kind=kind,
+                words=held[j].words if whole else "",
                 distinct=distinct,
                 unique=distinct == found.rows,
                 counts=j in found.counting and found.rows >= _COUNTED,
@@ -140,7 +144,7 @@ def _distinct(column: int, found: Numbers, head: Array) -> int:
 
 
 def other_facts(cells: Any, kind: str, words: str, na: frozenset[str]) -> Facts:
-    """Return the facts of a column of text, dates or other things, by its head.
+    """Return the facts of a column of text or dates, by its head.
 
     Parameters
     ----------
@@ -154,8 +158,6 @@ def other_facts(cells: Any, kind: str, words: str, na: frozenset[str]) -> Facts:
     import polars as pl
 
     name = cells.name
-    if kind == "other":
-        return Facts(name, kind, words, missing=cells.null_count())
     gone = cells.is_null()
     if cells.dtype == pl.String:
         gone = gone | cells.is_in(sorted(na)).fill_null(value=True)

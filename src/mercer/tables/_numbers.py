@@ -11,7 +11,6 @@ _TILE = 1 << 16  # cells that are worked on at a time, so that they stay in the 
 _MOST_MARKS = 5_000_000  # rows up to which rows are compared with each other
 _WIDE = 2000  # columns up to which they are
 _LEAST = 1e-280  # sums of squares that have lost no digits
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @final
@@ -63,7 +62,8 @@ class Numbers:
         self._kept: dict[int, list[Array]] = {j: [] for j in kept}
         self.compared = compared
         self._marks: list[Array] | None = [] if 0 < len(compared) <= _WIDE else None
-        self._weights = np.arange(1, 2 * len(compared), 2, dtype=np.uint64) * _ODD
+        draw = np.random.default_rng(0).integers
+        self._weights = draw(0, 2**64, len(compared), np.uint64) | np.uint64(1)
 
     def add(self, block: Any) -> None:
         """Take in rows (r, p), dense or CSR."""
@@ -82,7 +82,7 @@ class Numbers:
             away = tile - self.origin
             offset = away.sum(axis=0) / len(tile)
             away -= offset
-            scatter = _squares(away)
+            scatter = _squares(away, low, high)
         some = np.flatnonzero(self.whole)
         if len(some):
             part = tile if len(some) == tile.shape[1] else tile[:, some]
@@ -210,10 +210,14 @@ def count_distinct(values: Array) -> int:
     return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (len(ordered) > 0)
 
 
-def _squares(away: Array) -> Array:
-    """Return the sums of squares per column (p,), in longer numbers where float64 has none."""
+def _squares(away: Array, low: Array, high: Array) -> Array:
+    """Return the sums of squares per column (p,), in longer numbers where float64 has none.
+
+    Columns that vary, by their range, and have all their cells need them.
+    """
     found = np.einsum("ij,ij->j", away, away)
-    odd = np.flatnonzero(~((found > _LEAST) & (found < np.inf)))
+    plain = (found > _LEAST) & (found < np.inf)
+    odd = np.flatnonzero(~plain & (low < high) & np.isfinite(low) & np.isfinite(high))
     if not len(odd):
         return np.asarray(found)
     longer = found.astype(np.longdouble)
@@ -232,7 +236,7 @@ def _gapped(tile: Array, origin: Array) -> tuple[Array, ...]:
         away = np.where(there, tile - origin, 0.0)
         offset = away.sum(axis=0) / np.maximum(counts, 1)
         away = np.where(there, away - offset, 0.0)
-        scatter = _squares(away)
+        scatter = _squares(away, low, high)
         whole = ~(there & (tile != np.rint(tile))).any(axis=0)
     return counts, offset, scatter, low, high, whole
 
@@ -243,5 +247,4 @@ def _marks(tile: Array, weights: Array) -> Array:
     words ^= words >> np.uint64(32)
     words *= weights
     words ^= words >> np.uint64(29)
-    words *= _ODD
     return np.asarray(np.add.reduce(words, axis=1))

@@ -23,6 +23,7 @@ _CODES = re.compile(
     re.IGNORECASE,
 )
 _CATEGORIES = range(2, 13)  # a picture has no more colours that can be told apart
+_FIRST_DAY, _LAST_DAY = 1900_01_01, 2099_12_31  # days written as numbers
 _EXACT = 2.0**53
 _ENCODED = 50  # categories that become columns of their own
 
@@ -111,7 +112,15 @@ def _identifies(place: int, column: Facts, names: Sequence[str]) -> bool:
 
 def _doubt(column: Facts) -> str:
     """Return what makes a number look like a code; nobody is asked to believe it."""
-    if column.kind != "integer" or column.distinct is None or not is_code(column.name):
+    if column.kind != "integer" or column.distinct is None:
+        return ""
+    if column.words == "with leading zeros":
+        return f"written with leading zeros; if it is a code: --drop {column.name}"
+    assert column.low is not None
+    assert column.high is not None
+    if _FIRST_DAY <= column.low < column.high <= _LAST_DAY:
+        return f"read as numbers; if they are dates like {column.low:.0f}: --drop {column.name}"
+    if not is_code(column.name):
         return ""
     return f"{column.distinct:,} values; if it is a code: --drop {column.name}"
 

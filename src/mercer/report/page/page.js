@@ -171,6 +171,16 @@ function buildTables() {
   }
 }
 
+// Paper has no folds: what is folded is opened for it.
+function buildPrint() {
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    for (const fold of folded) fold.open = true;
+  });
+  addEventListener("afterprint", () => { for (const fold of folded) fold.open = false; });
+}
+
 function buildTheme(shared) {
   const button = document.getElementById("theme");
   button.hidden = false;
@@ -184,6 +194,7 @@ function buildTheme(shared) {
 
 async function build() {
   buildTables();
+  buildPrint();
   let shared = null;
   if (about.cloud) {
     const cloud = await readCloud(about.cloud);
