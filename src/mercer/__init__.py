@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         save,
     )
     from mercer.sources import scan
-    from mercer.studies import how_many, tune
+    from mercer.studies import bootstrap, drift, health, how_many, tune
 
 __version__ = "0.1.0"
 
@@ -41,8 +41,11 @@ __all__ = [
     "RandomFeatures",
     "RobustPCA",
     "__version__",
+    "bootstrap",
+    "drift",
     "errors",
     "export_onnx",
+    "health",
     "how_many",
     "load",
     "multiple_imputation",
@@ -63,7 +66,10 @@ _HOME = {
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
+    "bootstrap": "mercer.studies",
+    "drift": "mercer.studies",
     "export_onnx": "mercer.estimators",
+    "health": "mercer.studies",
     "how_many": "mercer.studies",
     "load": "mercer.estimators",
     "multiple_imputation": "mercer.estimators",

@@ -47,7 +47,9 @@ def test_numbers_are_those_of_the_definition(shape):
 def test_each_limit_says_where_it_is_from():
     rng = np.random.default_rng(0)
     few = outliers(rng.standard_normal((40, 5)), 2)
-    assert few.new.t2_from == few.new.q_from == "rows left out"
+    assert few.new.t2_from == few.new.q_from == "rows left out, normal"
+    real = outliers(rng.standard_normal((40, 5)) * [9, 7, 1, 1, 1], 2, level=0.9)
+    assert real.new.t2_from == real.new.q_from == "rows left out"
     many = outliers(rng.standard_normal((500, 5)), 2)
     assert (many.new.t2_from, many.new.q_from) == ("rows left out", "Jackson-Mudholkar")
     full = outliers(rng.standard_normal((40, 5)), 5)

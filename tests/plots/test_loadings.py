@@ -39,3 +39,17 @@ def test_a_single_zero_component_draws():
 def test_what_does_not_fit_is_refused(components, names):
     with pytest.raises(InputError):
         loadings(components, names)
+
+
+def test_intervals_of_another_shape_or_upside_down_are_refused():
+    for ends in ({"lower": V}, {"lower": V[:1], "upper": V[:1]}, {"lower": V + 1, "upper": V}):
+        with pytest.raises(InputError, match="lower and an upper end"):
+            loadings(V, ["a", "b", "c"], **ends)
+    nan = np.full_like(V, np.nan)
+    with pytest.raises(InputError, match="lower and an upper end"):
+        loadings(V, ["a", "b", "c"], lower=nan, upper=nan)
+
+
+def test_vectors_that_do_not_exist_are_left_out():
+    panel = loadings(V, ["a", "b", "c"], axes=(2, 7, -1))
+    assert [m.words for m in panel.marks if isinstance(m, Text)] == ["PC3"]

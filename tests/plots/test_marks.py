@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from mercer.plots import Axes, Bars, Line, Panel, Points, Text
+from mercer.plots import Arrows, Axes, Band, Bars, Line, Panel, Points, Text, Whiskers, figure
 from mercer.plots._marks import bounds
 
 
@@ -31,3 +31,22 @@ def test_bounds_ignore_text_and_never_have_length_zero():
 
 def test_a_panel_may_be_empty():
     assert Panel(Axes("empty")).marks == ()
+
+
+def test_bounds_cover_arrows_from_the_origin_bands_and_whiskers():
+    assert bounds((Arrows((2.0,), (-1.0,), "red"),)) == ((0.0, 2.0), (-1.0, 0.0))
+    assert bounds((Band((1.0, 2.0), (0.0, 1.0), (3.0, 2.0), "red"),)) == (
+        (1.0, 2.0),
+        (0.0, 3.0),
+    )
+    lying = Whiskers((1.0, 3.0), (-1.0, 0.0), (2.0, 5.0), "red", horizontal=True)
+    assert bounds((lying,)) == ((-1.0, 5.0), (1.0, 3.0))
+    upright = Whiskers((1.0, 3.0), (-1.0, 0.0), (2.0, 5.0), "red")
+    assert bounds((upright,)) == ((1.0, 3.0), (-1.0, 5.0))
+
+
+def test_a_panel_shows_itself_drawn_and_says_little():
+    many = tuple(map(float, range(5000)))
+    panel = Panel(Axes("a </svg> panel"), (Points(many, many, "red"),))
+    assert panel._repr_svg_() == figure(panel)
+    assert repr(panel) == "<Panel 'a </svg> panel': 1 marks, 400 x 440 pixels>"

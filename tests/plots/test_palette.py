@@ -1,6 +1,6 @@
 import itertools
 
-from mercer.plots._palette import MANY, PAPER, group_style
+from mercer.plots._palette import CHANCE, INK, MANY, MUTED, NIGHT, PALE, PAPER, group_style
 
 # Linear-RGB maps of the three dichromacies (Viénot, Brettel and Mollon 1999 for the first two;
 # a blue-blind projection of the same kind for the third).
@@ -45,3 +45,27 @@ def test_colour_or_shape_tells_two_groups_apart_for_every_reader():
                 (u - v) ** 2 for u, v in zip(seen(a, rows), seen(b, rows), strict=True)
             )
             assert shape_a != shape_b or distance**0.5 > 0.2, (kind, i, j)
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_words_and_lesser_marks_stand_out_from_the_paper():
+    assert contrast(INK, PAPER) > 7.0
+    assert contrast(MUTED, PAPER) > 4.5
+    assert contrast(PALE, PAPER) > 3.0
+    assert contrast(CHANCE, PAPER) > 3.0
+
+
+def test_at_night_every_mark_stands_out_from_black():
+    for colour in (INK, MUTED, PALE, CHANCE, *(group_style(i)[0] for i in range(MANY))):
+        assert contrast(NIGHT.get(colour, colour), "#111111") > 3.0, colour
+
+
+def test_what_chance_does_is_told_from_what_was_found_by_every_reader():
+    for rows in DICHROMACY.values():
+        for other in (group_style(0)[0], PALE):
+            pairs = zip(seen(CHANCE, rows), seen(other, rows), strict=True)
+            assert sum((u - v) ** 2 for u, v in pairs) ** 0.5 > 0.1

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.plots._scale import Scale, equalise, pad, ticks
+from mercer.plots._scale import Scale, equalise, pad, root_ticks, ticks
 
 numbers = st.floats(-1e6, 1e6)
 
@@ -54,3 +54,33 @@ def test_ticks_lie_inside_are_evenly_spaced_and_few(low, length):
 )
 def test_labels_are_short(low, high, labels):
     assert [label for _, label in ticks(low, high)] == labels
+
+
+@given(st.floats(1e-6, 1e9), st.floats(0, 1))
+def test_a_root_scale_is_straight_in_the_root_and_goes_back(high, share):
+    scale = Scale(0.0, high, 10.0, 110.0, root=True)
+    value = high * share**2
+    assert scale(value) == pytest.approx(10 + 100 * share)
+    assert scale.back(scale(value)) == pytest.approx(value, abs=1e-9 * high)
+    straight = Scale(-high, high, 110.0, 10.0)
+    assert straight.back(straight(value)) == pytest.approx(value, abs=1e-9 * high)
+
+
+def test_below_a_root_scale_there_is_nothing():
+    scale = Scale(0.0, 4.0, 0.0, 100.0, root=True)
+    assert scale(-1.0) == 0.0
+    assert scale.back(-50.0) == 0.0
+
+
+@given(st.floats(1e-6, 1e9))
+def test_ticks_of_a_root_scale_are_few_and_stand_apart(high):
+    places = [place for place, _ in root_ticks(0.0, high)]
+    assert places[0] == 0.0
+    assert 3 <= len(places) <= 7
+    assert places[-1] <= high * (1 + 1e-9)
+    apart = [math.sqrt(b) - math.sqrt(a) for a, b in itertools.pairwise(places)]
+    assert min(apart) > 0.1 * math.sqrt(high)
+
+
+def test_a_root_scale_of_nothing_has_a_tick():
+    assert root_ticks(0.0, 0.0) == ((0.0, "0"),)

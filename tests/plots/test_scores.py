@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.plots import Points, Text, figure, scores
+from mercer.plots import Line, Points, Text, figure, scores
 
 Z = np.array([[0.0, 1.0, 5.0], [2.0, 3.0, 6.0], [4.0, 5.0, 7.0], [6.0, 7.0, 8.0]])
 
@@ -70,3 +70,12 @@ def test_one_component_still_draws():
 def test_what_cannot_be_drawn_is_refused(arguments, words):
     with pytest.raises(InputError, match=words):
         scores(**arguments)
+
+
+def test_ellipses_are_drawn_on_request_and_explained():
+    rng = np.random.default_rng(0)
+    panel = scores(rng.normal(size=(40, 2)), ["one", "two"] * 20, ellipse=0.9)
+    outlines = [m for m in panel.marks if isinstance(m, Line)]
+    assert [m.colour for m in outlines] == [m.colour for m in clouds(panel)]
+    assert "ellipses hold 90 % of a normal cloud" in panel.axes.note
+    assert outlines[0].title.startswith("one: 90 %")

@@ -5,7 +5,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.plots import Axes, Bars, Line, Panel, Points, Text, figure
-from mercer.plots._svg import _n
+from mercer.plots._svg_marks import px as _n
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -77,7 +77,7 @@ def test_given_ticks_replace_round_numbers_and_long_ones_are_cut():
     tree = draw(Points((0.0, 1.0), (0.0, 1.0), "red"), y_ticks=((0.0, "low"), (1.0, "x" * 40)))
     words = [t.text for t in tree.iter(f"{SVG}text")]
     assert "low" in words
-    assert "x" * 23 + "…" in words
+    assert "x" * 15 + "…" + "x" * 8 in words
 
 
 def test_a_legend_names_every_style_and_takes_its_own_line():
@@ -114,3 +114,10 @@ def test_no_panel_is_refused():
 @pytest.mark.parametrize(("value", "text"), [(1.0, "1"), (0.126, "0.13"), (-0.001, "0")])
 def test_numbers_are_short(value, text):
     assert _n(value) == text
+
+
+def test_one_panel_needs_no_list_and_what_is_none_is_refused():
+    panel = Panel(Axes("a panel"))
+    assert figure(panel) == figure([panel])
+    with pytest.raises(InputError, match="made of panels"):
+        figure(["scree"])

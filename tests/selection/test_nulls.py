@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mercer.selection import Variances, gaussian_null, permutation_null, sign_flip
+from mercer.selection import (
+    Variances,
+    gaussian_null,
+    noise_quantiles,
+    permutation_null,
+    sign_flip,
+)
 from mercer.selection._nulls import _largest, _noise
 
 from .noise_families import family
@@ -70,3 +76,18 @@ def test_truncated_spectrum_and_nothing_at_all():
     assert gaussian_null(part, X.var(axis=0, ddof=1)) is None
     assert sign_flip(np.zeros((5, 4))) == permutation_null(np.zeros((5, 4))) == 0
     assert sign_flip(X, most=2) == 2
+
+
+@pytest.mark.parametrize(("n", "p"), [(200, 10), (12, 30)])
+def test_the_band_of_noise_holds_nine_tenths_of_drawn_tables(n, p):
+    rng = np.random.default_rng(5)
+    columns = rng.uniform(0.5, 4.0, p)
+    low, high = noise_quantiles(n, columns, draws=200)
+    rank = min(n - 1, p)
+    assert low.shape == high.shape == (rank,)
+    tables = rng.standard_normal((200, n, p)) * np.sqrt(columns)
+    tables -= tables.mean(axis=1, keepdims=True)
+    values = np.linalg.svd(tables, compute_uv=False)[:, :rank] ** 2 / (n - 1)
+    inside = np.mean((values >= low) & (values <= high), axis=0)
+    assert np.all(np.abs(inside - 0.9) < 0.11)
+    assert np.mean(inside) == pytest.approx(0.9, abs=0.04)

@@ -107,7 +107,7 @@ BAD = {
         "x.csv",
         LATE + b"30,oops\n" + LATE[4:],
         {"block": 1000},
-        ["line 3002", "column 'b'", "'oops'", "drop=['b']"],
+        ["line 3002", "column 'b'", "'oops'", "drop='b'"],
     ),
     "text-late-beside-text": (
         "x.csv",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.errors import InputError
-from mercer.sources._fields import find_fields, kept, single_spaced
+from mercer.sources._fields import find_fields, kept, single_spaced, texts_of
 from mercer.sources._lines import Lines
 
 CELLS = st.lists(st.text(st.sampled_from('ab1 ,;"\n€'), max_size=5), min_size=1, max_size=6)
@@ -42,6 +42,9 @@ def test_kept_fields_are_those_of_the_columns(rows, width, quoted, data, seed):
     text = "".join(",".join(row) + "\n" for row in cells).encode()
     found = kept(find_fields(Lines(text, 1), ",", "x"), width, at)
     assert found.decode() == "".join(row[i] + "\n" for row in cells for i in at)
+    fields = find_fields(Lines(text, 1), ",", "x")
+    every = [fields.cells(i) for i in range(rows)]
+    assert texts_of(fields, width, at) == [[row[i] for row in every] for i in at]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError
 from mercer.sources._fields import find_fields
 from mercer.sources._lines import Lines
 from mercer.sources._sniff import find_delimiter, has_header, refuse_uneven_header
@@ -48,6 +48,15 @@ def test_tabs_are_preferred_where_the_name_says_so():
         ([["x", "1"], ["y", "2"]], False),
         ([["NA", "NA"], ["3", "4"]], False),
         ([["a", "b"], ["c", "d"]], False),
+        ([["a", "b"], ["1,5", "2,5"]], True),
+        ([["1,5", "b"], ["1,5", "2,5"]], False),
+        ([["a", "b"], ["", "NA"]], True),
+        ([["NA", ""], ["", "NA"]], False),
+        ([["a", "b"], ["c", "1,5"]], True),
+        ([["a", "b"], ["c", "2024-01-02"]], True),
+        ([["a", "b"], ["c", "True"]], True),
+        ([["2024-01-01", "NA"], ["2024-01-02", "5"]], False),
+        ([["true", ""], ["false", "5"]], False),
         ([["1", "2"], ["3", "4"], ["0.5", "6"]], False),
         ([["1", "2"], ["5", "9"]], False),
         ([["1", "2", "4"], ["0.5", "9", "1"]], False),
@@ -88,3 +97,45 @@ def test_uneven_headers(text, bad):
         return
     with pytest.raises(InputError, match="line 1: 2 names, the lines below have 3 fields"):
         refuse_uneven_header(fields, "x.csv")
+
+
+def spectra(names, rows=5, before=(), after=()):
+    """Rows that go up and down between 0 and 1 under some names."""
+    width = len(names) - len(before) - len(after)
+    body = [
+        [*(f"s{i}" for _ in before), *(str((7 * i * j % 11) / 11) for j in range(width))]
+        + [str(i) for _ in after]
+        for i in range(1, rows + 1)
+    ]
+    return [list(names), *body]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        spectra([str(400 + 2 * j) for j in range(12)]),
+        spectra([f"{900 - 1.5 * j}" for j in range(12)]),
+        spectra([str(2 + j) for j in range(12)]),
+        spectra(["sample", *(str(400 + j) for j in range(12))], before=["sample"]),
+        spectra([*(str(400 + j) for j in range(12)), "fat"], after=["fat"]),
+    ],
+    ids=["rising", "falling", "counting", "beside-names-of-rows", "beside-names-of-numbers"],
+)
+def test_numbers_that_rise_above_rows_that_do_not_are_names(rows):
+    with pytest.warns(DataWarning, match="taken for names"):
+        assert has_header(rows, NA, "x.csv")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[str(i + j) for j in range(12)] for i in range(0, 60, 7)],  # all rows rise
+        [[str(j / 20) for j in range(12)], *spectra(["x"] * 12)[1:]],  # within their range
+        spectra([str(400 + 2 * j) for j in range(9)]),  # few
+        spectra([str(400 + 2 * j) for j in range(12)], rows=2),  # nothing to compare with
+        spectra([str(400 + (j * 5) % 12) for j in range(12)]),  # up and down
+    ],
+    ids=["all-rise", "within", "narrow", "short", "up-and-down"],
+)
+def test_other_first_rows_of_numbers_are_rows(rows):
+    assert not has_header(rows, NA, "x.csv")

@@ -1,13 +1,43 @@
-"""built(): the estimator that a command line asks for."""
+"""built(): the estimator that a command line asks for, checked before any data are read."""
 
 import ast
-import difflib
 import inspect
-from collections.abc import Iterable
+import re
+import shlex
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mercer.cli._known_methods import method_of
-from mercer.errors import InputError
+from mercer.cli._usage import UsageError, nearest
+from mercer.errors import InputError, MercerError
+
+_K = "a number (10), a share (0.9), auto, mle or all"
+# How parameters are typed; the others stand after --set.
+_TYPED = {
+    "n_components": "-k",
+    "random_state": "--seed",
+    "kernel": "--kernel",
+    "tol": "--tol",
+    "memory": "--memory",
+    "time": "--time",
+    "missing": "--missing",
+    "standardize": "--standardize",
+}
+
+
+def _in_order(found: re.Match[str]) -> str:
+    """Return the words of a set in the order of the alphabet: theirs differs every time."""
+    return "one of " + ", ".join(sorted(found[1].replace("'", "").split(", ")))
+
+
+# scikit-learn's words for what a parameter takes, and ours.
+_PLAINLY: tuple[tuple[str, Any], ...] = (
+    (r"a str among \{(.*?)\}", _in_order),
+    (r"an instance of 'bool' or an instance of 'numpy\.bool_?'", "True or False"),
+    (r"a float in the range \(0\.0, inf\)", "a number above 0"),
+    (r"an int in the range \[1, inf\)", "a whole number from 1 on"),
+)
 
 
 def built(
@@ -17,14 +47,14 @@ def built(
     settings: Iterable[str] = (),
     **parameters: Any,
 ) -> Any:
-    """Return an estimator of `method`; parameters that it does not have are refused.
+    """Return an estimator of `method`; what it does not have or take is refused as wrong usage.
 
     Parameters
     ----------
     method : str
         A name of `mercer methods`.
     components : str or None
-        As typed after -k.
+        As typed after -k. A method that cannot choose itself keeps its default for "auto".
     settings : iterable of str
         ``NAME=VALUE``, from --set.
     **parameters
@@ -35,18 +65,48 @@ def built(
     given = {name: value for name, value in parameters.items() if value is not None}
     if "seed" in given:
         given["random_state"] = given.pop("seed")
-    if components is not None:
+    if components == "auto" and not _chooses(kind):
+        warnings.warn(
+            f"{method} does not choose the number of components: its default is taken (-k)",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif components is not None:
         given["n_components"] = components_from(components)
     given |= dict(_setting(word) for word in settings)
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            raise InputError(
-                f"{method} has no parameter {name!r}",
-                got=f"{name}={given[name]!r}",
-                fix=f"did you mean {near[0]!r}?" if near else f"see mercer methods {method}",
-            )
-    return kind(**given)
+            raise _unknown(method, name, given[name], known)
+    model = kind(**given)
+    _hold(method, model, given)
+    return model
+
+
+def adapted(method: str, model: Any, ready: Any) -> Any:
+    """Return the model, told what `prepared` found about units and missing cells.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+    model : estimator
+        From `built`; it is changed.
+    ready : Prepared
+        Rows to fit.
+    """
+    known = model.get_params(deep=False)
+    if "standardize" in known and ready.standardize:
+        model.set_params(standardize=True)
+    if ready.missing == "raise":
+        return model
+    rules = model._parameter_constraints.get("missing", [])
+    if not any(ready.missing in getattr(rule, "options", ()) for rule in rules):
+        raise InputError(
+            f"{method} cannot fill missing cells in this way",
+            got=f"--missing {ready.missing}",
+            fix="leave rows or columns out that have some: --missing rows, --missing columns",
+        )
+    return model.set_params(missing=ready.missing)
 
 
 def components_from(text: str) -> int | float | str | None:
@@ -62,13 +122,69 @@ def components_from(text: str) -> int | float | str | None:
     if text == "all":
         return None
     try:
-        return int(text) if text.lstrip("+-").isdigit() else float(text)
+        value = int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
     except ValueError:
-        raise InputError(
+        value = float("nan")
+    if not 0 < value < float("inf") or (value >= 1 and isinstance(value, float)):
+        raise UsageError(
             "the number of components is not understood",
-            got=f"-k {text}",
-            fix="give a number (10), a share (0.9), auto, mle or all",
-        ) from None
+            got=f"-k {shlex.quote(text)}",
+            fix=f"give {_K}",
+        )
+    return value
+
+
+def _chooses(kind: type[Any]) -> bool:
+    """Tell whether a method takes n_components="auto"."""
+    rules = kind._parameter_constraints.get("n_components", [])
+    return any("auto" in getattr(rule, "options", ()) for rule in rules)
+
+
+def _unknown(method: str, name: str, value: Any, known: Mapping[str, Any]) -> UsageError:
+    near = nearest(name, known)
+    return UsageError(
+        f"{method} has no parameter {name!r}",
+        got=_shown(name, value),
+        fix=f"did you mean {near!r}?" if near else f"see mercer methods {method}",
+    )
+
+
+def _hold(method: str, model: Any, given: Mapping[str, Any]) -> None:
+    """Refuse values that cannot be right for any data, before any data are read."""
+    from mercer.arrays import parse_bytes
+    from mercer.kernels import as_kernel
+
+    checks: dict[str, Callable[[], Any]] = {"": model._check_parameters}
+    if model.memory is not None:
+        checks["memory"] = lambda: parse_bytes(model.memory)
+    if given.get("kernel") not in (None, "precomputed"):
+        checks["kernel"] = lambda: as_kernel(model.kernel)
+    for name, check in checks.items():
+        try:
+            check()
+        except MercerError as error:
+            raise _refused(method, model, name, error) from None
+
+
+def _refused(method: str, model: Any, name: str, error: MercerError) -> UsageError:
+    """Return what a model says of a parameter, as it was typed."""
+    found = re.match(r"The '(\w+)' parameter of \w+ must be (.*?)\.( Got |$)", error.what)
+    if found is None:
+        got = _shown(name, getattr(model, name)) if name else error.got
+        return UsageError(error.what, got=got, fix=error.fix)
+    name, rule = found[1], found[2]
+    for said, meant in _PLAINLY:
+        rule = re.sub(said, meant, rule)
+    return UsageError(
+        f"{_TYPED.get(name, name)} must be {rule}",
+        got=_shown(name, getattr(model, name)),
+        fix=f"give {_K}" if name == "n_components" else f"see mercer methods {method}",
+    )
+
+
+def _shown(name: str, value: Any) -> str:
+    option = _TYPED.get(name)
+    return f"--set {name}={value}" if option is None else f"{option} {value}"
 
 
 def _setting(word: str) -> tuple[str, Any]:
@@ -81,12 +197,12 @@ def _setting(word: str) -> tuple[str, Any]:
     """
     name, equals, value = word.partition("=")
     if not equals or not name.strip().isidentifier():
-        raise InputError(
+        raise UsageError(
             "a setting is a name, an equals sign and a value",
             got=f"--set {word}",
             fix="write it as --set whiten=True",
         )
     try:
-        return name.strip(), ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return name.strip(), value
+        return name.strip(), ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return name.strip(), value.strip()

@@ -1,14 +1,15 @@
-"""The real data sets of the demo. They come with scikit-learn, so nothing is fetched."""
+"""The real data sets of the demo. They come with the packages, so nothing is fetched."""
 
 import difflib
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer.errors import InputError
 
-__all__ = ["DATASETS", "Dataset", "load"]
+__all__ = ["DATASETS", "FILES", "Dataset", "known", "load"]
 
 
 @dataclass(frozen=True)
@@ -45,16 +46,31 @@ DATASETS = {
     "breast_cancer": ("569 tumours, 30 measurements of cell nuclei", True),
 }
 
+# A table as people have it, which comes with this package: (one sentence, file).
+FILES = {
+    "penguins": (
+        "344 penguins of three species, four measures, some missing",
+        Path(__file__).parent / "data" / "penguins.csv",
+    )
+}
 
-def load(name: str) -> Dataset:
-    """Return the data set called ``name``; an unknown name gets the nearest known one."""
-    if name not in DATASETS:
-        near = difflib.get_close_matches(name, DATASETS, n=1)
+
+def known(name: str) -> str:
+    """Return the name of a data set; an unknown one gets the nearest."""
+    names = [*DATASETS, *FILES]
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
         raise InputError(
             "there is no demo data set of that name",
             got=repr(name) + (f", did you mean {near[0]!r}?" if near else ""),
-            fix=f"take one of {', '.join(DATASETS)}",
+            fix=f"take one of {', '.join(names)}",
         )
+    return name
+
+
+def load(name: str) -> Dataset:
+    """Return a data set of scikit-learn by its name."""
+    known(name)
     from sklearn import datasets
 
     about, standardize = DATASETS[name]

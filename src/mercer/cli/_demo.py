@@ -1,6 +1,5 @@
 """The command ``mercer demo``: a whole analysis of a real data set."""
 
-import csv
 import time
 from pathlib import Path
 from typing import Any
@@ -9,18 +8,56 @@ import click
 import numpy as np
 
 from mercer import plots
-from mercer.cli._datasets import Dataset, load
+from mercer.cli._datasets import FILES, Dataset, known, load
+from mercer.cli._names import ROW, axis_names
+from mercer.cli._options import speaking_options
+from mercer.cli._voice import Voice
 from mercer.cli._words import components_for, spectrum_table, what_was_found
 from mercer.diagnostics import sampling_error
 from mercer.errors import InputError
 from mercer.estimators import PCA, progress
+from mercer.estimators._written import writer_of
 
-__all__ = ["run"]
+__all__ = ["command", "run"]
 
 _ROWS = 10
+_OWN = "mercer-demo"
 
 
-def run(name: str, output: Path) -> None:
+@click.command()
+@click.argument("name", default="digits", metavar="[NAME]")
+@click.option(
+    "-o",
+    "--output",
+    default=_OWN,
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Folder for the coordinates and the picture.",
+)
+@click.option("--force", is_flag=True, help="Replace files that are there already.")
+@speaking_options
+def command(voice: Voice, name: str, output: Path, force: bool) -> None:
+    r"""Analyse a real data set: digits, iris, wine, breast_cancer or penguins.
+
+    Prints the plan, the spectrum with its error bounds and what was found; writes the
+    coordinates (CSV) and one picture (SVG).
+
+    \b
+    mercer demo
+    mercer demo penguins -o pictures
+    """
+    known(name)
+    # A folder that only the demo fills is its own.
+    if not force and output != Path(_OWN):
+        for kind in ("csv", "svg"):
+            _refuse_there(output / f"{name}.{kind}")
+    if name in FILES:
+        _run_file(voice, name, _folder(output))
+    else:
+        run(name, output, voice)
+
+
+def run(name: str, output: Path, voice: Voice | None = None) -> None:
     """Fit, print plan, spectrum and findings; write ``NAME.csv`` and ``NAME.svg``.
 
     Parameters
@@ -29,7 +66,10 @@ def run(name: str, output: Path) -> None:
         A data set of :mod:`mercer.cli._datasets`.
     output : Path
         Folder to write into; made where missing.
+    voice : Voice or None
+        Who speaks.
     """
+    voice = voice or Voice()
     data = load(name)
     folder = _folder(output)
     began = time.perf_counter()
@@ -37,34 +77,85 @@ def run(name: str, output: Path) -> None:
     with progress():
         Z = np.asarray(model.fit_transform(data.X))
     seconds = time.perf_counter() - began
-    click.echo(f"fitted in {seconds:.2f} s", err=True)
+    voice.note(f"fitted in {seconds:.2f} s")
+    paths = (_coordinates(folder, data, model, Z), _picture(folder, data, model, Z))
+    lines = [*_lines(data, model, Z), "", *map(str, paths)]
+    voice.result("\n".join(lines), _document(name, model, seconds, paths))
 
+
+def _lines(data: Dataset, model: PCA, Z: Any) -> list[str]:
     n, p = data.X.shape
-    click.echo(f"{data.name}: {data.about}")
     units = (
         "differ in unit: standardised" if data.standardize else "share one unit: only centred"
     )
-    click.echo(f"{n} rows, {p} columns; the columns {units}\n")
-    click.echo(f"{model.plan_}\n")
     values, lower, upper, ratio = _spectrum(model)
-    _print(spectrum_table(values, lower, upper, sampling_error(Z), ratio, rows=_ROWS))
-    click.echo()
     constant = [
         f for f, span in zip(data.features, np.ptp(data.X, axis=0), strict=True) if not span
     ]
-    _print(
-        what_was_found(
-            model.explained_variance_ratio_,
-            model.components_,
-            data.features,
-            rank=model.rank_,
-            groups=model.certificate_.groups,
-            constant=constant,
-        )
+    found = what_was_found(
+        model.explained_variance_ratio_,
+        model.components_,
+        data.features,
+        rank=model.rank_,
+        groups=model.certificate_.groups,
+        constant=constant,
     )
-    click.echo()
-    for path in (_coordinates(folder, data, model, Z), _picture(folder, data, model, Z)):
-        click.echo(str(path))
+    return [
+        f"{data.name}: {data.about}",
+        f"{n} rows, {p} columns; the columns {units}\n",
+        f"{model.plan_}\n",
+        *spectrum_table(values, lower, upper, sampling_error(Z), ratio, rows=_ROWS),
+        "",
+        *found,
+    ]
+
+
+def _document(name: str, model: PCA, seconds: float, paths: Any) -> dict[str, Any]:
+    values, lower, upper, ratio = _spectrum(model)
+    return {
+        "name": name,
+        "variance": values,
+        "ratio": ratio,
+        "lower": lower,
+        "upper": upper,
+        "seconds": seconds,
+        "outputs": dict(zip(("scores", "picture"), map(str, paths), strict=True)),
+    }
+
+
+def _run_file(voice: Voice, name: str, folder: Path) -> None:
+    """Analyse a table with text and missing cells, as ``mercer fit`` does."""
+    from mercer.cli import _findings
+    from mercer.cli._beside import numbers_of
+    from mercer.cli._built import built
+    from mercer.cli._fitted import fitted, ready
+    from mercer.cli._judged import judged
+    from mercer.tables import Asked
+
+    about, file = FILES[name]
+    asked = Asked(color=("species",), drop=("year",))
+    model = built("pca", components="all")
+    done = fitted(voice, ready(voice, str(file), asked, "pca", model))
+    looked = judged(model, done.made)
+    labels = np.asarray(done.made.labels("species"))
+    data = Dataset(
+        name, about, np.empty((0, 0)), labels, list(done.names), bool(done.made.standardize)
+    )
+    paths = (
+        _coordinates(folder, data, model, looked.scores, numbers_of(done.made, looked.at)),
+        _picture(folder, data, model, looked.scores),
+    )
+    text = [f"{name}: {about}", *_findings.lines(done, looked), "", *map(str, paths)]
+    document = _findings.document(done, looked)
+    document |= _document(name, model, done.seconds["fit"], paths)
+    voice.result("\n".join(text), document)
+
+
+def _refuse_there(path: Path) -> None:
+    if path.exists():
+        raise InputError(
+            "the file is there already", got=str(path), fix="add --force to replace it"
+        )
 
 
 def _folder(output: Path) -> Path:
@@ -77,11 +168,6 @@ def _folder(output: Path) -> Path:
     return output
 
 
-def _print(lines: list[str]) -> None:
-    for line in lines:
-        click.echo(line)
-
-
 def _spectrum(model: PCA) -> tuple[Any, Any, Any, Any]:
     certificate = model.certificate_
     return (
@@ -92,16 +178,16 @@ def _spectrum(model: PCA) -> tuple[Any, Any, Any, Any]:
     )
 
 
-def _coordinates(folder: Path, data: Dataset, model: PCA, Z: Any) -> Path:
+def _coordinates(folder: Path, data: Dataset, model: PCA, Z: Any, rows: Any = None) -> Path:
     """Write the rows on the components that carry 90 %, and on two at least."""
+    import polars as pl
+
     need = components_for(model.explained_variance_ratio_, 0.9) or Z.shape[1]
     kept = min(max(need, 2), Z.shape[1])
     path = folder / f"{data.name}.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["row", "label", *(f"PC{i + 1}" for i in range(kept))])
-        for i, (label, z) in enumerate(zip(data.labels, Z[:, :kept], strict=True)):
-            table.writerow([i, label, *(repr(float(v)) for v in z)])
+    numbers = np.arange(1, len(Z) + 1) if rows is None else rows
+    with writer_of(path, axis_names(kept)) as write:
+        write(Z[:, :kept], pl.DataFrame({ROW: numbers, "label": data.labels.tolist()}))
     return path
 
 
@@ -112,7 +198,7 @@ def _picture(folder: Path, data: Dataset, model: PCA, Z: Any) -> Path:
         plots.scores(Z, data.labels, ratio=ratio),
         plots.loadings(model.components_, data.features),
     ]
-    n, p = data.X.shape
+    n, p = len(Z), len(data.features)
     scaled = "standardised" if data.standardize else "centred"
     note = f"{data.about}; PCA of {n} x {p} {scaled} numbers"
     path = folder / f"{data.name}.svg"

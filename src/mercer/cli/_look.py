@@ -1,27 +1,83 @@
 """The command ``mercer look``: what a table holds, and what would be made of it."""
 
-from typing import Any
+import dataclasses
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mercer.cli._options import asked_from, data_options, speaking_options
+from mercer.cli._options import asked_from, data_argument, data_options, speaking_options
+from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
+
+if TYPE_CHECKING:
+    from mercer.tables import Look
+
+_MANY = 40  # columns above which those that are alike share a line
+_ROLES = {
+    "active": "analysed",
+    "id": "for names",
+    "color": "for colour",
+    "weights": "for weights",
+    "sup": "supplementary",
+    "out": "left out",
+}
 
 
 @click.command()
-@click.argument("data")
+@data_argument
 @data_options
 @speaking_options
 def command(voice: Voice, data: str, **options: Any) -> None:
-    r"""Show kind, role and missing cells of each column; nothing is changed.
+    r"""Show kind, role and missing cells of each column of DATA.
+
+    Nothing is changed. DATA is a file (CSV, TSV, Parquet, Arrow, JSON lines, .npy,
+    HDF5, Zarr ...), or - for stdin. Columns that are alike share a line in wide
+    tables; -v shows each.
 
     \b
-    mercer look survey.csv
-    mercer look cells.parquet --json
+    Examples:
+      mercer look survey.csv
+      mercer look survey.csv --id name --drop 'q1*,7-9'
+      mercer look genes.tsv --transpose
+      gzip -dc log.csv.gz | mercer look - --json
     """
     from mercer.tables import look
 
-    seen = look(data, asked_from(options))
-    wide = max((len(column.name) for column in seen.columns), default=0)
-    lines = [f"{c.name.ljust(wide)}  {c.kind:8}  {c.role:8}  {c.why}" for c in seen.columns]
-    voice.result("\n".join(lines), {"data": seen})
+    asked = asked_from(options)
+    with opened(data) as path, voice.working():
+        seen = dataclasses.replace(look(path, asked), path=data)
+    voice.result(text_of(seen, every=voice.verbose), {"data": seen})
+
+
+def text_of(seen: "Look", *, every: bool) -> str:
+    """Return a table of the columns and what else was noticed.
+
+    Parameters
+    ----------
+    seen : Look
+        What was found.
+    every : bool
+        Whether every column has a line; else those that are alike share one in wide tables.
+    """
+    columns = len(seen.columns)
+    counts = [(len(seen.named(role)), words) for role, words in _ROLES.items()]
+    uses = ", ".join(f"{count:,} {words}" for count, words in counts if count)
+    head = f"{seen.label}: {seen.rows:,} rows, {columns:,} columns ({uses})"
+    table = seen.table(columns if every else _MANY)
+    notes = [line for line in (_turned(seen), _missing(seen), *seen.notes) if line]
+    return "\n".join([head, "", *table, *([""] if notes else []), *notes])
+
+
+def _turned(seen: "Look") -> str:
+    """Return what becomes of rows and columns where they are exchanged, or nothing."""
+    rows = len(seen.named("active"))
+    turned = f"transposed: {rows:,} rows of {seen.rows:,} variables would be analysed"
+    return turned if seen.asked.transpose else ""
+
+
+def _missing(seen: "Look") -> str:
+    """Return how many of the cells to be analysed are missing, or nothing."""
+    active = [column for column in seen.columns if column.role == "active"]
+    count, cells = sum(column.missing for column in active), seen.rows * len(active)
+    share = 100 * count / max(1, cells)
+    return f"{count:,} of {cells:,} analysed cells missing ({share:.2g} %)" if count else ""

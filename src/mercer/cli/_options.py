@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
+from mercer.cli._known_methods import METHODS
 from mercer.cli._voice import Voice
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -24,6 +25,9 @@ def _many(*names: str, help: str) -> Callable[[Command], Command]:
     """An option that may stand several times, and hold several words with commas between."""
     return click.option(*names, multiple=True, metavar="COLS", help=help)
 
+
+# The table: a file, or - for stdin. What it is called is completed by the shell.
+data_argument = click.argument("data", type=click.Path())
 
 # Which columns are what, and how the file is read: look, plan, fit, tune.
 data_options = _together(
@@ -65,14 +69,21 @@ data_options = _together(
     click.option("--rows", type=click.IntRange(min=2), help="Read only the first rows."),
     click.option("--delimiter", metavar="CHAR", help="Of text; found by default."),
     click.option("--header/--no-header", default=None, help="First line holds names or not."),
-    click.option("--na", multiple=True, metavar="WORD", help="What stands for missing cells."),
+    click.option("--na", multiple=True, metavar="WORD", help="Stands for a missing cell too."),
     click.option("--encoding", metavar="NAME", help="Of text; UTF-8 by default."),
     click.option("--key", metavar="NAME", help="Data set of an HDF5, AnnData or Zarr file."),
 )
 
 # How it is computed: plan, fit.
 method_options = _together(
-    click.option("--method", default="pca", show_default=True, help="See `mercer methods`."),
+    click.option(
+        "--method",
+        type=click.Choice(list(METHODS)),
+        default="pca",
+        show_default=True,
+        metavar="NAME",
+        help="See `mercer methods`.",
+    ),
     click.option(
         "-k",
         "--components",
@@ -85,7 +96,13 @@ method_options = _together(
     click.option("--tol", type=float, help="Relative error allowed in each eigenvalue."),
     click.option("--memory", help="Limit, as 4GB or 4GiB; default: 80 % of what is free."),
     click.option("--time", type=float, help="Limit in seconds."),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of random draws."),
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**32 - 1),
+        default=0,
+        show_default="0",
+        help="Of random draws.",
+    ),
     click.option(
         "--set",
         "settings",
@@ -128,10 +145,13 @@ def listed(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def asked_from(options: dict[str, Any]) -> Any:
     """Take the data options out of `options` and return them as `mercer.tables.Asked`."""
+    from mercer.sources import NA
     from mercer.tables import Asked
 
     reading = {name: options.pop(name) for name in _READING}
     reading = {name: value for name, value in reading.items() if value not in (None, ())}
+    if "na" in reading:  # more words, not other ones: an empty cell stays missing
+        reading["na"] = tuple(dict.fromkeys((*NA, *reading["na"])))
     columns = listed(options.pop("columns"))
     return Asked(
         columns=columns or None,

@@ -1,96 +1,101 @@
-"""The command ``mercer plan``: the dry run, as a table or as JSON."""
+"""The command ``mercer plan``: the dry run of a fit."""
 
-import dataclasses
-import json
-import warnings
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
-from mercer.errors import DataWarning, InputError
-from mercer.estimators import PCA, plan
-from mercer.sources import BlockSource, scan
+from mercer.cli._known_methods import method_of
+from mercer.cli._options import (
+    asked_from,
+    data_argument,
+    data_options,
+    method_options,
+    speaking_options,
+)
+from mercer.cli._stdin import opened
+from mercer.cli._voice import Voice
 
-__all__ = ["components", "run"]
+if TYPE_CHECKING:
+    from mercer.cli._fitted import Ready
 
 
-def run(path: Path, k: str | None, options: dict[str, Any], *, as_json: bool) -> str:
-    """Return the plan of a PCA of the file at ``path``; nothing is fitted.
+@click.command()
+@data_argument
+@method_options
+@data_options
+@speaking_options
+def command(voice: Voice, data: str, **options: Any) -> None:
+    r"""Show how a fit to DATA would be computed, and what it would cost.
 
-    Parameters
-    ----------
-    path : Path
-        A file that `mercer.scan` opens; only its head is read.
-    k : str or None
-        Components as typed: a number, a share, or ``mle``.
-    options : dict
-        Further parameters of PCA.
-    as_json : bool
-        Whether to return JSON instead of a table.
+    DATA is looked at once, as `mercer fit` would do; nothing is fitted. Ends with code
+    5 where it would not fit in the memory allowed.
+
+    \b
+    Examples:
+      mercer plan cells.parquet
+      mercer plan cells.parquet -k 50 --memory 2GB
+      mercer plan rings.csv --method kernel-pca --kernel rbf -k 5
     """
-    count = components(k)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # columns left out are named below
-        source = scan(path)
-    assert isinstance(source, BlockSource)
-    if source.dropped:
-        names = ", ".join(name for name, _ in source.dropped)
-        click.echo(f"left out (not numbers): {names}", err=True)
-    if not source.counted:
-        click.echo("the number of rows is a forecast from the first lines", err=True)
-    chosen = plan(PCA(count, **options), source)
-    return json.dumps(_document(path, source, chosen)) if as_json else str(chosen)
+    from mercer.cli._built import built
+    from mercer.cli._fitted import ready
+
+    asked = asked_from(options)
+    model = built(**options)
+    with opened(data) as path, voice.working():
+        # What it says is said here, and the plan is the result.
+        have = ready(Voice(quiet=True), path, asked, options["method"], model)
+    for line in have.said:
+        voice.note(line)
+    voice.note(f"looked at {have.seen.rows:,} rows in {have.looked:.2g} s")
+    n, p = have.made.shape
+    text = str(have.plan or f"plan: {n:,} x {p:,}, read once, fitted on landmarks")
+    text = "\n  ".join([text, *_not_priced(have)])
+    voice.result(text, _document(data, have))
 
 
-def components(text: str | None) -> int | float | str | None:
-    """Return ``n_components`` from what was typed: a whole number, a share, or ``mle``.
-
-    Examples
-    --------
-    >>> components("10"), components("0.9"), components("mle"), components(None)
-    (10, 0.9, 'mle', None)
-    """
-    if text is None or text == "mle":
-        return text
-    try:
-        return int(text) if text.lstrip("+-").isdigit() else float(text)
-    except ValueError:
-        raise InputError(
-            "the number of components is not understood",
-            got=f"-k {text}",
-            fix="give a number (10), a share (0.9) or mle",
-        ) from None
+def _not_priced(have: "Ready") -> list[str]:
+    """Return what the seconds of the plan leave out."""
+    remark = method_of(have.method).remark
+    lines = [remark] if remark else []
+    if have.made.missing != "raise":
+        lines.append("missing cells are filled first, in passes that are not priced here")
+    return lines
 
 
-def _document(path: Path, source: BlockSource, chosen: Any) -> dict[str, Any]:
+def _document(data: str, have: "Ready") -> dict[str, Any]:
+    shape = dict(zip(("rows", "columns"), have.made.shape, strict=True))
+    parameters = have.model.get_params(deep=False)
     return {
-        "schema": "mercer/1",
-        "ok": True,
         "data": {
-            "path": str(path),
-            "rows": source.shape[0],
-            "counted": source.counted,
-            "columns": source.shape[1],
-            "left_out": [name for name, _ in source.dropped],
+            "path": data,
+            **shape,
+            "left_out": have.seen.named("out"),
+            "look_seconds": have.looked,
         },
-        "problem": _plain(chosen.problem),
-        "chosen": _plain(chosen.chosen),
-        "rejected": [{**_plain(path_), "reason": reason} for path_, reason in chosen.rejected],
+        "method": have.method,
+        "parameters": {name: _shown(value) for name, value in parameters.items()},
+        "said": have.said,
+        "not_priced": _not_priced(have),
+        **_foreseen(have.plan),
     }
 
 
-def _plain(value: Any) -> Any:
-    """Turn frozen values into what JSON can hold; infinity becomes null."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, (float, np.floating)):
-        return float(value) if np.isfinite(value) else None
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    return value if value is None else str(value)
+def _foreseen(plan: Any) -> dict[str, Any]:
+    """Return the plan as plain values; there is none for rows that are read once."""
+    if plan is None:
+        return {"problem": None, "chosen": None, "rejected": [], "time": ""}
+    return {
+        "problem": plan.problem,
+        "chosen": plan.chosen,
+        "bytes": plan.bytes,
+        "seconds": plan.chosen.seconds,
+        "rejected": [
+            {"name": path.name, "bytes": path.bytes, "seconds": path.seconds, "reason": why}
+            for path, why in plan.rejected
+        ],
+        "time": plan.remark,
+    }
+
+
+def _shown(value: Any) -> Any:
+    return value if value is None or isinstance(value, (bool, int, float)) else str(value)

@@ -2,14 +2,17 @@
 
 import dataclasses
 import json
+import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn, final
 
 import click
 
+from mercer.cli._spelling import as_begun, as_typed, given_as_typed, harmless, one_line
+from mercer.cli._usage import UsageError, from_click
 from mercer.errors import (
     AccuracyWarning,
     BudgetError,
@@ -38,6 +41,8 @@ class Voice:
         Warnings that less accuracy was reached than asked for.
     warned : list of str
         Other warnings.
+    answered : bool
+        Whether the result has been said.
     """
 
     as_json: bool = False
@@ -46,85 +51,147 @@ class Voice:
     debug: bool = False
     missed: list[str] = dataclasses.field(default_factory=list)
     warned: list[str] = dataclasses.field(default_factory=list)
+    answered: bool = False
 
     def note(self, line: str) -> None:
         """Say something that is no result: an assumption, a plan, a duration."""
         if not self.quiet:
-            click.echo(line, err=True)
+            click.echo(harmless(line), err=True)
 
     def detail(self, line: str) -> None:
         """Say something that few want to know."""
-        if self.verbose and not self.quiet:
-            click.echo(line, err=True)
+        if self.verbose:
+            self.note(line)
 
     def result(self, text: str, document: dict[str, Any]) -> None:
         """Say the result, as text or as a JSON document."""
         if self.as_json:
             whole = {"schema": SCHEMA, "ok": True, **document, "warnings": self._warnings()}
-            click.echo(json.dumps(plain(whole), allow_nan=False))
+            said = json.dumps(plain(whole), allow_nan=False)
+            self.answered = True
+            click.echo(said)
         elif text:
-            click.echo(text)
+            self.answered = True
+            click.echo(harmless(text))
 
     def _warnings(self) -> list[str]:
         return [*self.missed, *self.warned]
 
     @contextmanager
-    def speaking(self) -> Iterator[None]:
-        """Show what is warned of as lines on stderr, and end with the code of an error."""
+    def working(self) -> Iterator[None]:
+        """Show how far the work inside has come, where stderr is a terminal."""
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        from mercer.estimators import progress  # costs most of a second
+
+        with progress():
+            yield
+
+    @contextmanager
+    def speaking(self, words: Sequence[str] | None = None) -> Iterator[None]:
+        """Show what is warned of as lines on stderr, and end with the code of an error.
+
+        Parameters
+        ----------
+        words : sequence of str or None
+            The command line, to be quoted where it is wrong; None leaves that to others.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = self._show
             try:
                 yield
-            except MercerError as error:
-                self._fail(error, exit_code(error))
-            except (KeyboardInterrupt, click.Abort):
-                click.echo("interrupted", err=True)
-                sys.exit(INTERRUPTED)
-            except click.ClickException:
-                raise
-            except MemoryError as error:
-                said = " ".join(str(error).split()) or "MemoryError"
-                self._fail(_unforeseen("memory ran out", said, "--memory"), BUDGET)
-            except Exception as error:
-                if self.debug:
+            except click.ClickException as error:
+                if words is None:
                     raise
-                said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-                fix = "run it again with --debug and report what it shows"
-                self._fail(_unforeseen("the work failed", said, fix), COMPUTATION)
+                self._fail(from_click(error, words), USAGE)
+            except (KeyboardInterrupt, click.Abort):
+                self._interrupted()
+            except BrokenPipeError:
+                _leave_quietly()
+            except Exception as error:
+                self._fail(*_said_of(error))
 
     def _show(self, message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
-        said = str(message)
-        list_ = self.missed if issubclass(category, AccuracyWarning) else self.warned
-        if said not in list_:
-            list_.append(said)
-            self.note(f"warning: {said}")
+        if issubclass(category, DeprecationWarning | PendingDeprecationWarning):
+            return  # for those who write programs
+        said = harmless(as_typed(str(message)))
+        missed = issubclass(category, AccuracyWarning)
+        kept = self.missed if missed else self.warned
+        if said in kept:
+            return
+        kept.append(said)
+        if missed or not self.quiet:  # that a promise was not kept is always said
+            click.echo(f"warning: {said}", err=True)
+
+    def _interrupted(self) -> NoReturn:
+        click.echo("interrupted", err=True)
+        self._document("interrupted", "Ctrl-C", "run it again", INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
     def _fail(self, error: MercerError, code: int) -> NoReturn:
         if self.debug:
             import traceback
 
             traceback.print_exc()
-        click.echo(f"error: {error}", err=True)
-        if self.as_json:
-            parts = {"what": error.what, "got": error.got, "fix": error.fix, "code": code}
-            click.echo(json.dumps({"schema": SCHEMA, "ok": False, "error": parts}))
+        what = as_begun(one_line(as_typed(error.what)))
+        got, fix = one_line(given_as_typed(error.got)), one_line(as_typed(error.fix))
+        click.echo(f"error: {what}\n  got: {got}\n  fix: {fix}", err=True)
+        self._document(what, got, fix, code)
         sys.exit(code)
+
+    def _document(self, what: str, got: str, fix: str, code: int) -> None:
+        """Say on stdout that there is no result, where a program waits for one."""
+        if self.as_json and not self.answered:
+            parts = {"what": what, "got": got, "fix": fix, "code": code}
+            click.echo(json.dumps({"schema": SCHEMA, "ok": False, "error": parts}))
 
 
 def exit_code(error: BaseException) -> int:
     """Return the exit code of an error, by its class."""
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return INTERRUPTED
-    if isinstance(error, BudgetError):
-        return BUDGET
-    if isinstance(error, MissingExtraError):
-        return EXTRA
-    return COMPUTATION if isinstance(error, WorkerError) else INPUT
+    for kind, code in _CODES:
+        if isinstance(error, kind):
+            return code
+    return COMPUTATION
 
 
-def _unforeseen(what: str, got: str, fix: str) -> MercerError:
-    return MercerError(what, got=got, fix=fix)
+# The first class that fits decides: some are kinds of others.
+_CODES: tuple[tuple[type[BaseException], int], ...] = (
+    (UsageError, USAGE),
+    (click.ClickException, USAGE),
+    (MissingExtraError, EXTRA),
+    (BudgetError, BUDGET),
+    (MemoryError, BUDGET),
+    (WorkerError, COMPUTATION),
+    (MercerError, INPUT),
+)
+
+
+def _said_of(error: Exception) -> tuple[MercerError, int]:
+    """Return any error as one of three lines, and its exit code."""
+    code = exit_code(error)
+    if isinstance(error, MercerError):
+        return error, code
+    said = " ".join(str(error).split())[:200]
+    if isinstance(error, MemoryError):
+        what, fix = "memory ran out", "allow less with --memory, or ask for fewer components"
+        return MercerError(what, got=said or "no more was to be had", fix=fix), code
+    if isinstance(error, OSError) and error.filename is not None:
+        got, fix = f"{error.filename}: {error.strerror}", "check the name, and who may use it"
+        return MercerError("the file cannot be used", got=got, fix=fix), INPUT
+    got = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    fix = "run it again with --debug, and report what it shows with mercer doctor --json"
+    return MercerError("the work failed", got=got, fix=fix), code
+
+
+def _leave_quietly() -> NoReturn:
+    """End where nobody reads any more: what is left in the buffers goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    sys.exit(COMPUTATION)
 
 
 def plain(value: Any) -> Any:
@@ -135,6 +202,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, value))
     if hasattr(value, "tolist"):  # arrays and NumPy's numbers
         return plain(value.tolist())
     if isinstance(value, float):

@@ -15,7 +15,13 @@ _HEAD = ("component", "variance", "certified ±", "sampling ±", "share %", "sum
 
 
 def spectrum_table(
-    values: Vector, lower: Vector, upper: Vector, sampling: Vector, ratio: Vector, *, rows: int
+    values: Vector,
+    lower: Vector | None,
+    upper: Vector | None,
+    sampling: Vector | None,
+    ratio: Vector,
+    *,
+    rows: int,
 ) -> list[str]:
     """Return the lines of a table of λ_i with its certified and its sampling error.
 
@@ -25,19 +31,19 @@ def spectrum_table(
     Parameters
     ----------
     values, lower, upper, sampling, ratio : array of shape (k,)
-        Eigenvalues, interval ends, standard errors, and shares of the total.
+        Eigenvalues, interval ends, standard errors, and shares of the total. Bounds and
+        errors that nobody knows are None, and a dash in the table.
     rows : int
         How many components to list at most.
     """
     total = np.cumsum(ratio)
     lines = ["  ".join(f"{word:>11}" for word in _HEAD)]
     for i in range(min(rows, values.size)):
-        bound = max(values[i] - lower[i], upper[i] - values[i], 0.0)
         cells = (
             f"{i + 1:d}",
             _figures(values[i], 5),
-            f"{bound:.1e}",
-            _figures(sampling[i], 2),
+            _bound(values, lower, upper, i),
+            "-" if sampling is None else _figures(sampling[i], 2),
             f"{100 * ratio[i]:.1f}",
             f"{100 * total[i]:.1f}",
         )
@@ -45,6 +51,12 @@ def spectrum_table(
     if values.size > rows:
         lines.append(f"{'…':>11}  ({values.size - rows} more)")
     return lines
+
+
+def _bound(values: Vector, lower: Vector | None, upper: Vector | None, i: int) -> str:
+    if lower is None or upper is None:
+        return "-"
+    return f"{max(values[i] - lower[i], upper[i] - values[i], 0.0):.1e}"
 
 
 def _figures(value: float, count: int) -> str:
@@ -70,7 +82,7 @@ def what_was_found(
     components: NDArray[np.floating],
     names: Sequence[str],
     *,
-    rank: int,
+    rank: int | None,
     groups: Iterable[Sequence[int]],
     constant: Sequence[str] = (),
 ) -> list[str]:
@@ -84,8 +96,8 @@ def what_was_found(
         Right vectors in rows.
     names : sequence of p str
         Names of the features.
-    rank : int
-        Number of directions with any variance.
+    rank : int or None
+        Number of directions with any variance; None where not all were looked for.
     groups : iterable of tuples of int
         Axes that cannot be told apart, counted from 0; k stands for the next one.
     constant : sequence of str
@@ -106,9 +118,10 @@ def what_was_found(
         chosen = heaviest(components[i], 3)
         weights = ", ".join(f"{names[j]} ({components[i, j]:+.2f})" for j in chosen)
         lines.append(f"PC{i + 1} weighs most: {weights}.")
-    lines.append(_rank(rank, len(names), constant))
+    if rank is not None:
+        lines.append(_rank(rank, len(names), constant))
     # Zero directions are inseparable by nature and already named by the rank.
-    tied = [[i for i in group if i < rank] for group in groups]
+    tied = [[i for i in group if rank is None or i < rank] for group in groups]
     tied = [group for group in tied if len(group) > 1]
     if not tied:
         lines.append("Every axis with variance is told apart from its neighbours.")

@@ -1,15 +1,20 @@
 """The commands by name. Each is loaded from its own file when it runs."""
 
+import contextlib
 import signal
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from mercer import __version__
+from mercer.cli._usage import no_command
+from mercer.cli._voice import Voice
 
-__all__ = ["commands", "main"]
+__all__ = ["COMMANDS", "commands", "main"]
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 96}
 
@@ -20,6 +25,7 @@ COMMANDS = {
     "look": "What a table holds: kinds, roles, missing cells.",
     "plan": "How a fit would be computed, and what it would cost.",
     "fit": "Fit a method to a table.",
+    "report": "One HTML page about a table, or a model and its rows.",
     "transform": "Coordinates of new rows.",
     "inverse": "Rows from coordinates.",
     "tune": "Choose a kernel.",
@@ -27,7 +33,18 @@ COMMANDS = {
     "drift": "What has changed between a model and new rows.",
     "methods": "The methods and their parameters.",
     "doctor": "Versions, threads, memory, extras.",
+    "completion": "Completion of commands and options in a shell.",
 }
+_EPILOG = """\b
+Begin with:
+  mercer demo
+  mercer look table.csv
+  mercer fit table.csv -o model.mercer
+
+\b
+Results go to stdout, everything else to stderr; --json gives one document.
+Exit codes: 0 done, 1 the computation failed, 2 wrong usage, 3 the input
+cannot be used, 4 a library is missing, 5 would not fit, 130 interrupted."""
 
 
 class _Commands(click.Group):
@@ -40,35 +57,56 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         found: click.Command = import_module(f"mercer.cli._{cmd_name}").command
+        # A raw docstring says \b in two letters; click keeps the lines below it as they are.
+        found.help = (found.help or "").replace("\\b\n", "\b\n")
         found.name = cmd_name
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise no_command(args[0], COMMANDS)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        begun = [name for name in COMMANDS if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [CompletionItem(name, help=COMMANDS[name]) for name in begun] + options
 
-@click.group(cls=_Commands, context_settings=_SETTINGS)
+    def main(self, args: Sequence[str] | None = None, *_: Any, **settings: Any) -> NoReturn:
+        """Run a command line and exit with its code; every error is three lines."""
+        words = list(sys.argv[1:] if args is None else args)
+        before = words[: words.index("--")] if "--" in words else words
+        voice = Voice(as_json="--json" in before, debug="--debug" in before)
+        settings |= {"prog_name": "mercer", "standalone_mode": False}
+        with voice.speaking(words):
+            code = super().main(words, **settings)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+@click.group(
+    cls=_Commands, context_settings=_SETTINGS, epilog=_EPILOG, invoke_without_command=True
+)
 @click.version_option(__version__, prog_name="mercer", message="%(prog)s %(version)s")
-def commands() -> None:
+@click.pass_context
+def commands(context: click.Context) -> None:
     """Principal components: planned before, certified after."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main() -> NoReturn:
-    """Run the command line; errors are three lines on stderr and an exit code."""
+    """Run the command line of this process."""
     if hasattr(signal, "SIGPIPE"):
         # `mercer ... | head` ends quietly, as other filters do.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.exit(_run(sys.argv[1:]))
-
-
-def _run(words: list[str], **settings: Any) -> int:
-    try:
-        commands.main(words, prog_name="mercer", standalone_mode=False, **settings)
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
-        return 130
-    return 0
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that knows few letters gets the others spelt out, not an error.
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    commands.main()

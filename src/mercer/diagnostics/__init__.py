@@ -1,5 +1,7 @@
 """Frozen numbers about a fit."""
 
+from mercer.diagnostics._findings import CODES, Finding
+from mercer.diagnostics._health import health
 from mercer.diagnostics._held_out import HeldOut, held_out
 from mercer.diagnostics._kernel import effective_rank, linear_alignment
 from mercer.diagnostics._outlier_laws import q_limit, q_limit_new, t2_limit, t2_limit_new
@@ -17,6 +19,8 @@ from mercer.diagnostics._reading import (
 from mercer.diagnostics._sampling import sampling_error
 
 __all__ = [
+    "CODES",
+    "Finding",
     "HeldOut",
     "Limits",
     "Outliers",
@@ -24,6 +28,7 @@ __all__ = [
     "correlations",
     "cos2",
     "effective_rank",
+    "health",
     "held_out",
     "linear_alignment",
     "loadings",

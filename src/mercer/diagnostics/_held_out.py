@@ -6,9 +6,13 @@ from typing import final
 import numpy as np
 
 from mercer.arrays import Array, eigh
+from mercer.diagnostics._left_out_law import LeftOutLaw, left_out_law, turned
 from mercer.errors import InputError
 
 _FOLDS = 20
+_SINGLE = 100  # rows below which each is left out alone
+_LOOSE = 200  # rows below which axes that are not determined need a law
+_DETERMINED = 0.3  # mean square sine up to which the plane of the axes is determined
 _NOTHING = 1e-12  # of the largest variance: an axis that is not there
 
 
@@ -21,26 +25,51 @@ class HeldOut:
     ----------
     t2, q : ndarray of shape (n,)
         Σ_j z_j²/λ_j over the k axes, and the squared distance from their plane.
+    axes : int
+        k where rows were left out one by one, 0 otherwise.
+    law : LeftOutLaw or None
+        For fewer than 200 rows: what limits are taken from where ranks say too little.
+    determined : bool
+        Whether the rows determine the plane of the axes.
     """
 
     t2: Array
     q: Array
+    axes: int = 0
+    law: LeftOutLaw | None = None
+    determined: bool = True
 
     def limits(self, level: float = 0.95) -> tuple[float, float]:
         """Return the values that new rows stay below with probability `level`.
 
         They are the values of rank level·(n + 1): a new row is as likely to stand at any
-        rank. With fewer than level/(1 - level) rows they are the largest values, which
-        1 of n + 1 new rows exceeds.
+        rank. A new row at the limit would itself be among the rows that give variances: of
+        rows left out alone T² counts as T²(1 - T²/(k(n + T²))), since the new row and the
+        one left out share 1/k of their direction in the mean. Below 200 rows, where axes are
+        not determined or no value has that rank, the limits are those of normal rows, with
+        means from rows left out. With fewer than level/(1 - level) rows and no law they are
+        the largest values, which 1 of n + 1 new rows exceeds.
         """
-        return _at_rank(self.t2, level), _at_rank(self.q, level)
+        if self.by_law(level):
+            assert self.law is not None
+            return self.law.limits(level)
+        t2, n = self.t2, len(self.t2)
+        if self.axes:
+            t2 = t2 * (1 - t2 / (self.axes * (n + t2)))
+        return _at_rank(t2, level), _at_rank(self.q, level)
+
+    def by_law(self, level: float) -> bool:
+        """Tell whether the limits are from the law."""
+        no_rank = level * (len(self.t2) + 1) >= len(self.t2)
+        return self.law is not None and (no_rank or not self.determined)
 
 
-def held_out(table: Array, k: int, *, folds: int = _FOLDS, seed: int = 0) -> HeldOut:
+def held_out(table: Array, k: int, *, folds: int | None = None, seed: int = 0) -> HeldOut:
     """Return T² and Q of every row, from axes and variances of the other folds.
 
     The laws of new rows hold for k = p (T²) and n ≥ 100p (Q) only; this holds for rows of
-    any distribution, as far as axes of n(1 - 1/folds) rows are like those of n.
+    any distribution where the axes are determined, or rows are many. Cost: an eigenvalue
+    problem for each fold, of order min(n, p), and 30 more below 200 rows.
 
     Parameters
     ----------
@@ -48,27 +77,34 @@ def held_out(table: Array, k: int, *, folds: int = _FOLDS, seed: int = 0) -> Hel
         Rows, scaled where the fit scales.
     k : int
         Axes, fewer than the rows outside a fold.
-    folds : int
-        How often axes are found; n or more leaves out one row at a time.
+    folds : int or None
+        How often axes are found; n or more leaves out one row at a time. None is n below
+        100 rows, and 20 from there.
     seed : int
         Of the folds.
     """
     X = np.asarray(table, np.float64)
     n, p = X.shape
-    folds = min(folds, n)
-    least = n - -(-n // folds)
+    folds = min(folds or (n if n < _SINGLE else _FOLDS), n)
+    least = n - -(-n // folds) if n else 0
     if not 1 <= k <= min(least - 1, p):
         raise InputError(
             "too few rows for axes without some of them",
             got=f"k = {k} axes, {n} rows in {folds} folds, {p} columns",
             fix=f"ask for at most {max(min(least - 1, p), 0)} axes",
         )
+    X = X - X.mean(axis=0)
     fold = np.random.default_rng(seed).permutation(n) % folds
     t2, q = np.empty(n), np.empty(n)
     for number in range(folds):
         out = fold == number
         t2[out], q[out] = _without(X[~out], X[out], k)
-    return HeldOut(t2, q)
+    alone = k if folds == n else 0
+    if n >= _LOOSE or n < k + 4 or not np.any(X):
+        return HeldOut(t2, q, alone)
+    values = _leading(X, min(n - 1, p))[0]
+    loose = turned(values, k, n) > _DETERMINED
+    return HeldOut(t2, q, alone, left_out_law(X, k, seed), not loose)
 
 
 def _without(inside: Array, outside: Array, k: int) -> tuple[Array, Array]:

@@ -149,10 +149,12 @@ def _new_limits(table: Array, k: int, rest: Array, level: float, seed: int) -> L
     n, p = table.shape
     by_t2, by_q = k == p, n >= _MANY * p or k == p
     tail_t2 = tail_q = 0.0
-    if not (by_t2 and by_q):
-        tail_t2, tail_q = held_out(table, k, seed=seed).limits(level)
-    first, second, third = (float(np.sum(rest**i)) for i in (1, 2, 3))
     left_out = "rows left out"
+    if not (by_t2 and by_q):
+        tails = held_out(table, k, seed=seed)
+        tail_t2, tail_q = tails.limits(level)
+        left_out += ", normal" if tails.by_law(level) else ""
+    first, second, third = (float(np.sum(rest**i)) for i in (1, 2, 3))
     return Limits(
         t2_limit_new(n, k, level) if by_t2 else tail_t2,
         q_limit_new(first, second, third, level) if by_q else tail_q,

@@ -7,12 +7,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import available_bytes, parse_bytes, thread_count
@@ -22,6 +17,8 @@ from mercer.estimators._door import admit
 from mercer.estimators._held import held_rows
 from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
 from mercer.estimators._planned import planned
+from mercer.estimators._reporting import Reporting
+from mercer.estimators._shown import ShownInNotebooks
 from mercer.planning import Path, PathEndedError, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
 from mercer.sources import Source, SpreadSource, is_spread
@@ -37,9 +34,10 @@ _FREE_SHARE = 0.8  # of the free memory may be taken unless `memory` says otherw
 
 class SpectralEstimator(
     CallbackSupportMixin,
+    Reporting,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    BaseEstimator,
+    ShownInNotebooks,
     abc.ABC,
 ):
     """Abstract: a method is its problem, its operator, its scaling and its projection.

@@ -38,6 +38,7 @@ from mercer.sources import (
 
 _MOST, _LEAST = 128e6, 1e6  # bytes of a block
 _SMALL = 64e3  # bytes of a block where all rows are fewer
+_PROJECTED = 32e6  # bytes of a block that is projected
 _PART_BLOCK = 16e6  # bytes of a block in which a part of a cluster is walked
 _BLOCKS = 16  # parts of the memory allowed that a block may take
 
@@ -211,7 +212,8 @@ class SourceEstimator(SpectralEstimator):
 
     def _projected(self, source: BlockSource) -> Iterator[Array]:
         """Yield the coordinates of every block, in order."""
-        rows = block_length(source, self._block_bytes(source))
+        # Nothing is gained by larger ones, and a forecast of the fit covers this too.
+        rows = block_length(source, min(_PROJECTED, self._block_bytes(source)))
         done = 0
         with task("coordinates"):
             for block in fetched(source, rows):
@@ -238,14 +240,19 @@ class SourceEstimator(SpectralEstimator):
                 error = self._counted(source, error)
             raise error from None
 
-    def _write(self, X: Any, path: Path) -> Path:
+    def _streamed(self, X: Any) -> Iterator[Array]:
+        """Yield the coordinates of X block by block."""
         check_is_fitted(self)
         source = self._completed(self._admit(X, reset=False))
         names = getattr(self, "feature_names_in_", None)
         blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
+        return self._projected(blocks)
+
+    def _write(self, X: Any, path: Path) -> Path:
+        parts = self._streamed(X)
         columns = [str(name) for name in self.get_feature_names_out()]
         with writer_of(path, columns) as write:
-            for part in self._projected(blocks):
+            for part in parts:
                 write(part)
         return path
 

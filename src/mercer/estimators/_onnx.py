@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import InputError, MissingExtraError, NotSupportedError
 from mercer.estimators._kernel_primal import Widened
 from mercer.estimators._onnx_features import feature_values
 from mercer.estimators._onnx_graph import Graph
@@ -76,10 +76,10 @@ def _library() -> Any:
     try:
         import onnx
     except ImportError:
-        raise NotSupportedError(
+        raise MissingExtraError(
             "models are exported by the library onnx, which is not installed",
             got="no module named onnx",
-            fix="pip install mercer[onnx]",
+            fix="pip install 'mercer[onnx]'",
         ) from None
     return onnx
 

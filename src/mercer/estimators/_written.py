@@ -9,26 +9,32 @@ from typing import IO, Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import InputError, MissingExtraError
+from mercer.estimators._formulas import harmless_columns
 
-Writer = Callable[[Array], None]
+# Appends numbers (r, k), with r rows of other columns in front of them where there are some.
+Writer = Callable[..., None]
 
 
 @contextmanager
-def writer_of(path: Path, names: list[str]) -> Iterator[Writer]:
+def writer_of(path: Path, names: list[str], *, raw: bool = False) -> Iterator[Writer]:
     """Hand out a function that appends rows (r, k); the kind of file is in its name.
 
     The rows go to a temporary file beside `path`, which takes its name at the end. An error
-    on the way leaves what stood there before as it was.
+    on the way leaves what stood there before as it was. The function takes as its second
+    argument a polars frame of r rows: columns of any kind that stand before the numbers. They
+    are the same for every block; .npy, which holds numbers alone, goes without them.
+
+    Parameters
+    ----------
+    path : Path
+        Ends in .npy, .csv, .tsv or .parquet.
+    names : list of k str
+        Names of the columns of numbers.
+    raw : bool
+        Whether text files get text as it is, also what a spreadsheet takes for a formula.
     """
-    kinds = {".npy": _npy, ".csv": _text, ".tsv": _text, ".parquet": _parquet}
-    kind = kinds.get(path.suffix.lower())
-    if kind is None:
-        raise InputError(
-            "the kind of file to write is not known by its name",
-            got=f"out={path.name!r}",
-            fix="use a name that ends in .npy, .csv, .tsv or .parquet",
-        )
+    kind = kind_of_output(path)
     if not path.parent.is_dir():
         raise InputError(
             "the folder to write to does not exist",
@@ -47,9 +53,37 @@ def writer_of(path: Path, names: list[str]) -> Iterator[Writer]:
     with (
         replacing(path.resolve()) as descriptor,
         _open(descriptor) as file,
-        kind(file, names, end) as write,
+        kind(file, names, end, raw) as write,
     ):
         yield write
+
+
+def kind_of_output(path: Path) -> Any:
+    """Return what writes the kind of file that the name of `path` says."""
+    kinds = {".npy": _npy, ".csv": _text, ".tsv": _text, ".parquet": _parquet}
+    kind = kinds.get(path.suffix.lower())
+    if kind is None:
+        raise InputError(
+            "the kind of file to write is not known by its name",
+            got=f"out={path.name!r}",
+            fix="use a name that ends in .npy, .csv, .tsv or .parquet",
+        )
+    return kind
+
+
+def text_writer(file: IO[bytes], names: list[str], *, raw: bool = False) -> Any:
+    """Return the writer of CSV to an open file, such as stdout; see `writer_of`."""
+    return _text(file, names, ".csv", raw)
+
+
+def _joined(block: Array, names: list[str], beside: Any) -> Any:
+    """Return a polars frame of the columns beside, where there are some, and the numbers."""
+    import polars as pl
+
+    numbers = {name: np.ascontiguousarray(block[:, i]) for i, name in enumerate(names)}
+    if beside is None:
+        return pl.DataFrame(numbers)
+    return beside.with_columns(**{name: pl.Series(part) for name, part in numbers.items()})
 
 
 @contextmanager
@@ -66,12 +100,14 @@ def _open(descriptor: int) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _npy(file: IO[bytes], names: list[str], _suffix: str) -> Iterator[Writer]:
+def _npy(
+    file: IO[bytes], names: list[str], _suffix: str, _raw: bool = False
+) -> Iterator[Writer]:
     """The header is written again at the end, when the number of rows is known."""
     rows, dtype = 0, np.dtype(np.float64)
     _npy_header(file, rows, len(names), dtype)
 
-    def write(block: Array) -> None:
+    def write(block: Array, _beside: Any = None) -> None:
         nonlocal rows, dtype
         dtype = block.dtype if rows == 0 else dtype
         rows += block.shape[0]
@@ -91,40 +127,39 @@ def _npy_header(file: IO[bytes], rows: int, columns: int, dtype: Any) -> None:
 
 
 @contextmanager
-def _text(file: IO[bytes], names: list[str], suffix: str) -> Iterator[Writer]:
-    """Numbers with all their digits, names in the first line."""
-    import polars as pl
-
+def _text(
+    file: IO[bytes], names: list[str], suffix: str, raw: bool = False
+) -> Iterator[Writer]:
+    """Numbers with all their digits, names in the first line; text that is no formula."""
     between = "\t" if suffix == ".tsv" else ","
+    begun = False
 
-    def write(block: Array, header: bool = False) -> None:
-        frame = pl.DataFrame({name: block[:, i] for i, name in enumerate(names)})
-        file.write(frame.write_csv(separator=between, include_header=header).encode())
+    def write(block: Array, beside: Any = None) -> None:
+        nonlocal begun
+        frame = _joined(block, names, beside)
+        frame = frame if raw else harmless_columns(frame)
+        frame.write_csv(file, separator=between, include_header=not begun)
+        begun = True
 
-    write(np.empty((0, len(names))), header=True)
     yield write
+    if not begun:
+        write(np.empty((0, len(names))))
 
 
 @contextmanager
-def _parquet(file: IO[bytes], names: list[str], _suffix: str) -> Iterator[Writer]:
+def _parquet(
+    file: IO[bytes], names: list[str], _suffix: str, _raw: bool = False
+) -> Iterator[Writer]:
     """One row group per block."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise NotSupportedError(
-            "Parquet files are written block by block with pyarrow",
-            got="pyarrow is not installed",
-            fix="install pyarrow, or write .npy or .csv",
-        ) from None
+    pq = parquet_library()
     writer: Any = None
 
-    def write(block: Array) -> None:
+    def write(block: Array, beside: Any = None) -> None:
         nonlocal writer
-        table = pa.table({name: block[:, i] for i, name in enumerate(names)})
+        table = _joined(block, names, beside).to_arrow()
         if writer is None:
             writer = pq.ParquetWriter(file, table.schema, write_page_checksum=True)
-        writer.write_table(table)
+        writer.write_table(table.cast(writer.schema))
 
     try:
         yield write
@@ -135,3 +170,16 @@ def _parquet(file: IO[bytes], names: list[str], _suffix: str) -> Iterator[Writer
         with suppress(Exception):  # or it would try again when it is forgotten
             writer.close()
         raise
+
+
+def parquet_library() -> Any:
+    """Return what writes Parquet block by block; where it is missing, say how to get it."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError(
+            "Parquet files are written block by block with pyarrow",
+            got="pyarrow is not installed",
+            fix="pip install pyarrow, or write .npy or .csv",
+        ) from None
+    return pq

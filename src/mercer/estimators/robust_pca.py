@@ -48,7 +48,7 @@ class RobustPCA(PCA):
         Number of axes; or the share of the robust variance they must explain; None keeps
         min(n, p), and rows are judged by the axes that explain 80 %, ten at most.
     method : "reweighted" or "spherical"
-        See above.
+        Repeat plain PCA of the rows that lie close, or let directions alone count.
     level : float in (0.5, 1)
         Share of clean normal rows that stays below each of the two cut-offs.
     standardize : bool

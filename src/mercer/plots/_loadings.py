@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from mercer.errors import InputError
-from mercer.plots._marks import Axes, Bars, Line, Mark, Panel, Text
-from mercer.plots._palette import MUTED, group_style
+from mercer.plots._marks import Axes, Bars, Line, Mark, Panel, Text, Whiskers
+from mercer.plots._numbers import floats
+from mercer.plots._palette import INK, MUTED, group_style
 
 __all__ = ["heaviest", "loadings"]
 
-_COMPONENTS = 2
 _EACH = 8
 
 
@@ -36,8 +36,16 @@ def heaviest(weights: ArrayLike, count: int) -> list[int]:
     return [int(j) for j in order if size[j] > 0]
 
 
-def loadings(components: ArrayLike, names: Sequence[str]) -> Panel:
-    """Describe bars of the heaviest entries v_ji of the first two right vectors.
+def loadings(
+    components: ArrayLike,
+    names: Sequence[str],
+    *,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    axes: Sequence[int] = (0, 1),
+    interval: str = "",
+) -> Panel:
+    """Describe bars of the heaviest entries v_ji of a few right vectors.
 
     Parameters
     ----------
@@ -45,11 +53,18 @@ def loadings(components: ArrayLike, names: Sequence[str]) -> Panel:
         Right vectors in rows, each of norm 1.
     names : sequence of p str
         Names of the features.
+    lower, upper : array of shape (k, p), optional
+        Ends of an interval for every entry, from resampling or from angles; drawn as
+        whiskers.
+    axes : sequence of int
+        The vectors that are drawn, counted from 0; those that do not exist are left out.
+    interval : str
+        What the whiskers are, in words for the note.
 
     Returns
     -------
     Panel
-        One panel, for :func:`mercer.plots.figure`.
+        One panel, for :func:`mercer.plots.figure` or :func:`mercer.plots.draw`.
     """
     V = np.asarray(components, dtype=np.float64)
     if V.ndim != 2 or V.size == 0 or V.shape[1] != len(names) or not np.isfinite(V).all():
@@ -58,25 +73,45 @@ def loadings(components: ArrayLike, names: Sequence[str]) -> Panel:
             got=f"components of shape {V.shape} and {len(names)} names",
             fix="pass components_ and the feature names of one model",
         )
+    ends = _ends(V, lower, upper)
     marks: list[Mark] = []
     ticks: list[tuple[float, str]] = []
     at = 0.0
-    for i, vector in enumerate(V[:_COMPONENTS]):
-        chosen = heaviest(vector, _EACH)
+    for turn, i in enumerate(i for i in axes if 0 <= i < len(V)):
+        chosen = heaviest(V[i], _EACH)
         places = tuple(at - j for j in range(len(chosen)))
         ticks += [(place, names[j]) for place, j in zip(places, chosen, strict=True)]
-        lengths = tuple(float(vector[j]) for j in chosen)
-        titles = tuple(f"PC{i + 1}, {names[j]}: {vector[j]:+.4f}" for j in chosen)
-        colour = group_style(i)[0]
+        colour = group_style(turn)[0]
         marks.append(Line((0.0, 0.0), (at + 0.6, at - len(chosen) + 0.4), MUTED))
+        titles = tuple(f"PC{i + 1}, {names[j]}: {V[i, j]:+.4f}" for j in chosen)
+        lengths = floats(V[i, chosen])
         marks.append(Bars(places, lengths, colour, horizontal=True, titles=titles))
-        marks.append(Text(0.0, at + 0.8, f"PC{i + 1}", colour, bold=True))
+        if ends is not None:
+            low, high = (floats(end[i, chosen]) for end in ends)
+            marks.append(Whiskers(places, low, high, INK, horizontal=True))
+        marks.append(Text(0.0, at + 0.85, f"PC{i + 1}", colour, bold=True))
         at -= len(chosen) + 1.0
-    axes = Axes(
+    note = f"the {min(_EACH, len(names))} heaviest of {len(names)} features"
+    frame = Axes(
         "Heaviest features",
         x_label="entry of the component",
-        note=f"the {min(_EACH, len(names))} heaviest of {len(names)} features",
+        note=note + (f"; whiskers: {interval or 'interval'}" if ends is not None else ""),
         y_ticks=tuple(ticks),
         y_range=(at + 1.2, 1.6),
     )
-    return Panel(axes, tuple(marks))
+    return Panel(frame, tuple(marks))
+
+
+def _ends(
+    V: NDArray[np.float64], lower: ArrayLike | None, upper: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    if lower is None and upper is None:
+        return None
+    low, high = (np.asarray(end, dtype=np.float64) for end in (lower, upper))
+    if not low.shape == high.shape == V.shape or not bool(np.all(low <= high)):
+        raise InputError(
+            "intervals of loadings need a lower and an upper end for every entry",
+            got=f"lower of shape {low.shape}, upper of shape {high.shape} for {V.shape}",
+            fix="pass both, of the shape of the components, lower below upper",
+        )
+    return low, high

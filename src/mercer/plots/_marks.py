@@ -1,9 +1,21 @@
-"""What a picture is made of: points, lines, bars and text on axes. No writer in sight."""
+"""What a picture is made of: points, lines, bars, arrows, text on axes. No writer in sight."""
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Axes", "Bars", "Line", "Mark", "Panel", "Points", "Text", "bounds"]
+__all__ = [
+    "Arrows",
+    "Axes",
+    "Band",
+    "Bars",
+    "Line",
+    "Mark",
+    "Panel",
+    "Points",
+    "Text",
+    "Whiskers",
+    "bounds",
+]
 
 Shape = Literal["circle", "square", "triangle", "diamond"]
 Tick = tuple[float, str]
@@ -76,6 +88,64 @@ class Bars:
 
 
 @dataclass(frozen=True)
+class Arrows:
+    """Arrows from the origin (0, 0) to (x_i, y_i).
+
+    Parameters
+    ----------
+    x, y : tuple of float
+        Tips in data units, of equal length n.
+    colour : str
+        A CSS colour.
+    titles : tuple of str
+        One text per arrow, or empty.
+    width : float
+        Of the shaft, in pixels.
+    """
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    colour: str
+    titles: tuple[str, ...] = ()
+    width: float = 1.4
+
+
+@dataclass(frozen=True)
+class Band:
+    """The area between (x_i, lower_i) and (x_i, upper_i), for what chance alone would do."""
+
+    x: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    colour: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Whiskers:
+    """Intervals [lower_i, upper_i] at ``at_i``; horizontal ones lie along x.
+
+    Parameters
+    ----------
+    at, lower, upper : tuple of float
+        Places and ends in data units, of equal length n.
+    colour : str
+        A CSS colour.
+    horizontal : bool
+        Whether the intervals lie along x.
+    width : float
+        Of the line, in pixels.
+    """
+
+    at: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    colour: str
+    horizontal: bool = False
+    width: float = 1.5
+
+
+@dataclass(frozen=True)
 class Text:
     """Words at (x, y), with a halo of the background so that they stay readable."""
 
@@ -88,7 +158,7 @@ class Text:
     bold: bool = False
 
 
-Mark = Points | Line | Bars | Text
+Mark = Points | Line | Bars | Arrows | Band | Whiskers | Text
 
 
 @dataclass(frozen=True)
@@ -105,6 +175,9 @@ class Axes:
         What the colours and shapes stand for, in a line of its own.
     equal : bool
         Whether one unit is equally long in both directions, as a map of scores must be.
+    root : bool
+        Whether both directions have a root scale: a value v ≥ 0 stands at √v. Squared
+        distances are then as far apart as the distances.
     x_ticks, y_ticks : tuple of (float, str) or None
         Ticks with their labels; None lets the writer choose round numbers.
     x_range, y_range : (float, float) or None
@@ -117,21 +190,22 @@ class Axes:
     note: str = ""
     legend: tuple[tuple[str, str, Shape], ...] = ()
     equal: bool = False
+    root: bool = False
     x_ticks: tuple[Tick, ...] | None = None
     y_ticks: tuple[Tick, ...] | None = None
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Panel:
-    """One panel: axes and the marks drawn on them, in order.
+    """One panel: axes and the marks drawn on them, in order. A notebook shows it drawn.
 
     Parameters
     ----------
     axes : Axes
         The frame.
-    marks : tuple of Points, Line, Bars or Text
+    marks : tuple of Points, Line, Bars, Arrows, Band, Whiskers or Text
         Later marks lie over earlier ones.
     width, height : float
         Size in pixels, labels included.
@@ -142,24 +216,45 @@ class Panel:
     width: float = 400.0
     height: float = 440.0
 
+    def __repr__(self) -> str:
+        """Return title and size: thousands of points would be no help."""
+        size = f"{self.width:g} x {self.height:g} pixels"
+        return f"<Panel {self.axes.title!r}: {len(self.marks)} marks, {size}>"
+
+    def _repr_svg_(self) -> str:
+        """Return the picture, for notebooks."""
+        from mercer.plots._svg import figure
+
+        return figure(self)
+
 
 def bounds(marks: tuple[Mark, ...]) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return ((x_min, x_max), (y_min, y_max)) over all marks; (0, 1) where there are none."""
     xs: list[float] = []
     ys: list[float] = []
     for mark in marks:
-        if isinstance(mark, Text):
-            continue
-        if isinstance(mark, Bars):
-            half = mark.thickness / 2
-            across = [a - half for a in mark.at] + [a + half for a in mark.at]
-            along = [0.0, *mark.length]
-            xs += along if mark.horizontal else across
-            ys += across if mark.horizontal else along
-        else:
-            xs += mark.x
-            ys += mark.y
+        across, along = _reach(mark)
+        xs += across
+        ys += along
     return _span(xs), _span(ys)
+
+
+def _reach(mark: Mark) -> tuple[list[float], list[float]]:
+    """Return the numbers in x and in y that one mark must have room for."""
+    if isinstance(mark, Text):
+        return [], []
+    if isinstance(mark, Bars):
+        half = mark.thickness / 2
+        across = [a - half for a in mark.at] + [a + half for a in mark.at]
+        along = [0.0, *mark.length]
+        return (along, across) if mark.horizontal else (across, along)
+    if isinstance(mark, Whiskers):
+        ends = [*mark.lower, *mark.upper]
+        return (ends, list(mark.at)) if mark.horizontal else (list(mark.at), ends)
+    if isinstance(mark, Band):
+        return list(mark.x), [*mark.lower, *mark.upper]
+    origin = [0.0] if isinstance(mark, Arrows) else []
+    return [*origin, *mark.x], [*origin, *mark.y]
 
 
 def _span(values: list[float]) -> tuple[float, float]:

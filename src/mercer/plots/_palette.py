@@ -2,13 +2,38 @@
 
 from mercer.plots._marks import Shape
 
-__all__ = ["GRID", "INK", "MANY", "MUTED", "PAPER", "SOFT", "group_style"]
+__all__ = [
+    "CHANCE",
+    "GRID",
+    "INK",
+    "MANY",
+    "MUTED",
+    "NIGHT",
+    "PALE",
+    "PAPER",
+    "SOFT",
+    "group_style",
+]
 
 PAPER = "#ffffff"
 INK = "#222222"
 MUTED = "#666666"
+PALE = "#8f8f8f"  # marks that count less, still 3 : 1 against the paper
 GRID = "#e6e6e6"
 SOFT = "#bbbbbb"
+CHANCE = "#d55e00"  # what chance alone would do, and limits
+
+# What the greys become on a dark ground.
+NIGHT = {
+    INK: "#eeeeee",
+    MUTED: "#b0b0b0",
+    PALE: "#9a9a9a",
+    GRID: "#333333",
+    SOFT: "#666666",
+    "#332288": "#9f8fe0",
+    "#882255": "#d070a0",
+    "#444444": "#c4c4c4",
+}
 
 # Contrast with the paper is at least 3 : 1. The order matters: two groups of the same shape
 # (every fourth) stay apart under the three common colour deficiencies, which no set of twelve

@@ -3,24 +3,36 @@
 import math
 from dataclasses import dataclass
 
-__all__ = ["Scale", "equalise", "pad", "round_step", "ticks"]
+__all__ = ["Scale", "equalise", "pad", "root_ticks", "round_step", "ticks"]
 
 Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The straight map from data [low, high] to pixels [start, stop]: a + b·value."""
+    """The map from data [low, high] to pixels [start, stop]: a + b·value, or a + b·√value."""
 
     low: float
     high: float
     start: float
     stop: float
+    root: bool = False
 
     def __call__(self, value: float) -> float:
         """Return the pixel of ``value``."""
-        share = (value - self.low) / (self.high - self.low)
+        low, high = self.low, self.high
+        if self.root:
+            low, high, value = (math.sqrt(max(v, 0.0)) for v in (low, high, value))
+        share = (value - low) / (high - low)
         return self.start + share * (self.stop - self.start)
+
+    def back(self, pixel: float) -> float:
+        """Return the value whose pixel this is; what lies below a root scale is zero."""
+        low, high = self.low, self.high
+        if self.root:
+            low, high = math.sqrt(max(low, 0.0)), math.sqrt(max(high, 0.0))
+        value = low + (pixel - self.start) / (self.stop - self.start) * (high - low)
+        return max(value, 0.0) ** 2 if self.root else value
 
 
 def pad(span: Range, share: float) -> Range:
@@ -86,6 +98,27 @@ def ticks(low: float, high: float, step: float | None = None) -> tuple[tuple[flo
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     return tuple((i * step, _label(i * step, digits)) for i in range(first, last + 1))
+
+
+def root_ticks(low: float, high: float) -> tuple[tuple[float, str], ...]:
+    """Return numbers in [low, high] that stand well apart on a root scale, zero with them.
+
+    Examples
+    --------
+    >>> [label for _, label in root_ticks(0.0, 100.0)]
+    ['0', '5', '20', '50', '100']
+    """
+    top = math.sqrt(max(high, 0.0))
+    chosen: list[float] = []
+    power = math.floor(math.log10(high)) if high > 0 else 0
+    # From the largest down, so that the far end, where readers look, always has its number.
+    for exponent in range(power, power - 6, -1):
+        for value in (m * 10.0**exponent for m in (5, 2, 1)):
+            apart = not chosen or math.sqrt(chosen[-1]) - math.sqrt(value) > 0.17 * top
+            if low <= value <= high * (1 + 1e-9) and apart and math.sqrt(value) > 0.12 * top:
+                chosen.append(value)
+    marks = [(value, f"{value:g}") for value in reversed(chosen)]
+    return ((0.0, "0"), *marks) if low <= 0 else tuple(marks)
 
 
 def _label(value: float, digits: int) -> str:

@@ -1,19 +1,30 @@
-"""The scree panel: how much variance each component carries, and how surely."""
+"""The scree panel: how much variance each component carries, how surely, beside noise."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer.errors import InputError
-from mercer.plots._marks import Axes, Bars, Line, Mark, Panel, Text
-from mercer.plots._palette import INK, MUTED, group_style
+from mercer.plots._marks import Axes, Band, Bars, Line, Mark, Panel, Shape, Text, Whiskers
+from mercer.plots._numbers import column, floats, same_length
+from mercer.plots._palette import CHANCE, INK, MUTED, PALE, group_style
 
 __all__ = ["scree"]
 
 _SHOWN = 30
 _SHARES = (0.5, 0.9)
+_KEPT = group_style(0)[0]
 
 
-def scree(values: ArrayLike, lower: ArrayLike, upper: ArrayLike, ratio: ArrayLike) -> Panel:
+def scree(
+    values: ArrayLike,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    ratio: ArrayLike,
+    *,
+    null: ArrayLike | None = None,
+    null_words: str = "noise",
+    k: int | None = None,
+) -> Panel:
     """Describe bars of λ_i in per cent of the total, with their certified intervals.
 
     Whiskers reach from lower_i to upper_i; dashed lines stand where the cumulative share
@@ -21,68 +32,102 @@ def scree(values: ArrayLike, lower: ArrayLike, upper: ArrayLike, ratio: ArrayLik
 
     Parameters
     ----------
-    values : array of shape (k,)
+    values : array of shape (m,)
         Eigenvalues λ_1 ≥ λ_2 ≥ …
-    lower, upper : array of shape (k,)
+    lower, upper : array of shape (m,)
         Interval that holds each exact eigenvalue.
-    ratio : array of shape (k,)
+    ratio : array of shape (m,)
         λ_i over the total variance, not over the kept part.
+    null : float, array of shape (r,) or of shape (2, r), optional
+        Eigenvalues of noise: the edge that noise stays below, a quantile for each rank, or a
+        band from a low to a high quantile. The unit is that of `values`.
+    null_words : str
+        What the legend calls it.
+    k : int, optional
+        Components that count: the bars behind them are grey. 0 is an answer.
 
     Returns
     -------
     Panel
-        One panel, for :func:`mercer.plots.figure`.
+        One panel, for :func:`mercer.plots.figure` or :func:`mercer.plots.draw`.
     """
-    lam, low, high, share = (
-        _column(name, a)
-        for name, a in (
-            ("values", values),
-            ("lower", lower),
-            ("upper", upper),
-            ("ratio", ratio),
-        )
-    )
-    if not lam.size == low.size == high.size == share.size:
-        raise InputError(
-            "a scree panel needs one interval and one ratio per value",
-            got=f"{lam.size} values, {low.size} lower, {high.size} upper, {share.size} ratios",
-            fix="pass arrays of one length",
-        )
+    lam, low = column("values", values), column("lower", lower)
+    high, share = column("upper", upper), column("ratio", ratio)
+    same_length("a scree panel", values=lam, lower=low, upper=high, ratios=share)
     shown = min(lam.size, _SHOWN)
     # One factor takes eigenvalues to per cent; a zero spectrum has no per cent to show.
     unit = 100 * float(share[0] / lam[0]) if lam[0] > 0 else 0.0
-    at = tuple(float(i) for i in range(1, shown + 1))
-    percent = tuple(float(v) for v in 100 * share[:shown])
-    titles = tuple(
-        f"component {i + 1}: {percent[i]:.2f} %, variance {lam[i]:.6g} "
-        f"in [{low[i]:.10g}, {high[i]:.10g}]"
-        for i in range(shown)
-    )
-    marks: list[Mark] = [Bars(at, percent, group_style(0)[0], titles=titles)]
-    for i in range(shown):
-        ends = (unit * float(low[i]), unit * float(high[i]))
-        marks.append(Line((at[i], at[i]), ends, INK, width=1.5))
-    marks += _shares(share, shown, max(percent, default=1.0))
+    marks = _bars(lam[:shown], low, high, 100 * share[:shown], k)
+    at = floats(np.arange(1.0, shown + 1))
+    marks.append(Whiskers(at, floats(unit * low[:shown]), floats(unit * high[:shown]), INK))
+    if null is not None:
+        marks += _noise(null, unit, shown, null_words)
+    # A number that was chosen says more than a share that was reached.
+    if k is None:
+        marks += _shares(share, shown, float(np.max(100 * share)))
     axes = Axes(
         "Variance per component",
         x_label="component",
         y_label="% of total variance",
         note=_note(share, shown),
+        legend=_legend(k, lam.size, null is not None, null_words),
         x_ticks=tuple((float(i), str(i)) for i in _places(shown)),
         x_range=(0.3, shown + 0.7),
     )
     return Panel(axes, tuple(marks))
 
 
-def _column(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    column = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    if column.ndim != 1 or column.size == 0 or not np.isfinite(column).all():
+def _bars(
+    lam: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    percent: NDArray[np.float64],
+    k: int | None,
+) -> list[Mark]:
+    """Return the bars that count in one colour, and the rest in grey."""
+    titles = [
+        f"component {i + 1}: {percent[i]:.2f} %, variance {lam[i]:.6g} "
+        f"in [{low[i]:.10g}, {high[i]:.10g}]"
+        for i in range(len(lam))
+    ]
+    cut = len(lam) if k is None else min(max(k, 0), len(lam))
+    marks: list[Mark] = []
+    for part, colour in ((slice(0, cut), _KEPT), (slice(cut, None), PALE)):
+        at = floats(np.arange(1.0, len(lam) + 1)[part])
+        if at:
+            marks.append(Bars(at, floats(percent[part]), colour, titles=tuple(titles[part])))
+    return marks
+
+
+def _noise(null: ArrayLike, unit: float, shown: int, words: str) -> list[Mark]:
+    """Return the band or line of noise, in per cent."""
+    given = unit * np.asarray(null, dtype=np.float64)
+    if not np.isfinite(given).all() or given.ndim > 2 or (given.ndim == 2 and len(given) != 2):
         raise InputError(
-            f"{name} must be a non-empty list of finite numbers",
-            got=f"shape {column.shape}, {int((~np.isfinite(column)).sum())} not finite",
-            fix="pass the numbers of a fitted model",
+            "noise in a scree panel is an edge, a quantile per rank, or a band of two",
+            got=f"shape {given.shape}, {int((~np.isfinite(given)).sum())} not finite",
+            fix="pass a number, an array (r,) or an array (2, r) of eigenvalues",
         )
-    return column
+    if given.ndim == 0:
+        edge = float(given)
+        return [Line((0.3, shown + 0.7), (edge, edge), CHANCE, dashed=True, title=words)]
+    bands = np.atleast_2d(given)[:, :shown]
+    at = floats(np.arange(1.0, bands.shape[1] + 1))
+    top = Line(at, floats(bands[-1]), CHANCE, dashed=True, title=words)
+    if len(bands) == 1:
+        return [top]
+    return [Band(at, floats(bands[0]), floats(bands[1]), CHANCE, words), top]
+
+
+def _legend(
+    k: int | None, known: int, null: bool, words: str
+) -> tuple[tuple[str, str, Shape], ...]:
+    entries: list[tuple[str, str, Shape]] = []
+    if k is not None:
+        entries += [(f"k = {k}", _KEPT, "square")] if k > 0 else []
+        rest = "the rest" if k > 0 else "none stands out"
+        entries += [(rest, PALE, "square")] if k < known else []
+    return (*entries, (words, CHANCE, "square")) if null else tuple(entries)
 
 
 def _shares(share: NDArray[np.float64], shown: int, top: float) -> list[Mark]:

@@ -13,7 +13,7 @@ from mercer.selection._kernel_axes import (
     white_edge,
 )
 from mercer.selection._likelihood import aic, bic
-from mercer.selection._nulls import gaussian_null, permutation_null, sign_flip
+from mercer.selection._nulls import gaussian_null, noise_quantiles, permutation_null, sign_flip
 from mercer.selection._share import share
 from mercer.selection._thresholds import broken_stick, gavish_donoho, kaiser, noise_edge
 from mercer.selection._variances import Variances
@@ -41,6 +41,7 @@ __all__ = [
     "kernel_shares",
     "minka",
     "noise_edge",
+    "noise_quantiles",
     "permutation_null",
     "share",
     "sign_flip",

@@ -16,6 +16,7 @@ _ENOUGH = 1.25  # rows per column from which the noise of a column can be told
 _PLENTY = 3.0  # rows per squared number of columns from which a model of factors must confirm
 _SETTLED = 0.3  # of the sampling error: the noise sizes are then known well enough
 _CERTAIN = 1.645  # one-sided 5 % of the normal law
+_LIKELY = 1.3  # for the last one alone: weak ones that mix have less evidence each
 # i, o, A, B: the first two hold out every row and column once, all four every cell.
 _CORNERS = ((0, 1, 0, 1), (1, 0, 1, 0), (0, 1, 1, 0), (1, 0, 0, 1))
 _ALL_CORNERS = 128  # columns up to which all four are held out
@@ -48,7 +49,8 @@ class BiCross:
     Attributes
     ----------
     k : int
-        The least error among the k whose predictions are beyond chance.
+        The least error among the k whose predictions are beyond chance, less the last
+        components that add nothing by themselves.
     errors : ndarray of shape (m + 1,)
         Squared error of the cells left out, as a share of their squares, both in units of
         the noise of the columns; errors[0] is 1.
@@ -76,7 +78,8 @@ def bi_cross_validation(
     [Owen2009]_ with 2 by 2 folds, exact, without the data. Corners are held out in turn,
     all four up to 128 columns, for one or more splits of the columns. A k counts only if
     ⟨W_k, G_i[B, A]⟩ is beyond what independent halves would give, so that 0 is an answer for
-    few columns too.
+    few columns too; and its last term must have a part in that, since errors near the least
+    one differ by chance.
 
     Columns are taken in units of their noise, √(1/(G⁻¹)_jj), where rows are enough to know
     it: otherwise, with noise that differs by column, further components improve the
@@ -164,9 +167,13 @@ def _errors(
     """
     p, most = len(orders[0]), _FIRST
     while True:
-        errors, evidence = _over_splits(first, second, orders, min(most, p // 2), wide, noise)
+        errors, evidence, own = _over_splits(
+            first, second, orders, min(most, p // 2), wide, noise
+        )
         k = int(np.argmin(np.where(evidence > _CERTAIN, errors, np.inf)))
         k = k if evidence[k] > _CERTAIN and errors[k] < errors[0] else 0
+        while k > 1 and own[k] <= _LIKELY:  # errors next to the least differ by chance
+            k -= 1
         if 2 * k <= most or most >= p // 2:
             return BiCross(k, errors, evidence, len(orders))
         most *= 4
@@ -179,11 +186,11 @@ def _over_splits(
     most: int,
     wide: bool,
     noise: Array | None,
-) -> tuple[Array, Array]:
-    """Return the errors and the evidence (most + 1,), over all splits and corners."""
+) -> tuple[Array, Array, Array]:
+    """Return errors, evidence of k and of its last component (most + 1,), over all splits."""
     halves = (first, second)
     corners = _CORNERS if len(orders[0]) <= _ALL_CORNERS else _CORNERS[:2]
-    errors, evidence, whole = np.zeros(most + 1), np.zeros(most + 1), 0.0
+    errors, evidence, own, whole = *np.zeros((3, most + 1)), 0.0
     unit = None if noise is None else 1 / np.sqrt(noise)
     with quiet_blas(len(orders[0]) // 2):
         for order in orders:
@@ -191,13 +198,15 @@ def _over_splits(
             grams = [_ordered(half.gram, order, unit, cut if wide else 0) for half in halves]
             for i, o, a, b in corners:
                 sides = [slice(None, cut), slice(cut, None)]
-                size, gain, z = _corner(
+                size, gain, z, last = _corner(
                     grams[i], grams[o], halves[i].rows - 1, sides[a], sides[b], most
                 )
                 errors -= gain
                 evidence += z
+                own += last
                 whole += size
-    return (errors + whole) / max(whole, 1e-300), evidence / (len(orders) * len(corners))
+    count = len(orders) * len(corners)
+    return (errors + whole) / max(whole, 1e-300), evidence / count, own / count
 
 
 def _ordered(gram: Array, order: Array, unit: Array | None, centre: int) -> Array:
@@ -215,8 +224,8 @@ def _ordered(gram: Array, order: Array, unit: Array | None, centre: int) -> Arra
 
 def _corner(
     held: Array, other: Array, freedom: float, a: slice, b: slice, most: int
-) -> tuple[float, Array, Array]:
-    """Return tr G_i[A, A], the gain of every k over k = 0, and its evidence."""
+) -> tuple[float, Array, Array, Array]:
+    """Return tr G_i[A, A], the gain of every k over k = 0, its evidence, the last's own."""
     order = other[b, b].shape[0]
     few = min(most, order)
     values, axes = _leading(other[b, b], few)
@@ -225,11 +234,14 @@ def _corner(
     weights = (axes.T @ other[b, a]) * np.where(alive, 1 / np.where(alive, values, 1), 0)[
         :, None
     ]
-    product = np.cumsum(np.sum(weights * (axes.T @ held[b, a]), axis=1))
+    each = np.sum(weights * (axes.T @ held[b, a]), axis=1)
     square = _leading_sums(turned * (weights @ weights.T))
-    spread = _leading_sums(turned * (weights @ held[a, a] @ weights.T)) / freedom
-    z = product / np.sqrt(np.maximum(spread, 1e-300))
-    return float(np.trace(held[a, a])), _from_zero(2 * product - square), _from_zero(z)
+    spread = turned * (weights @ held[a, a] @ weights.T) / freedom
+    product = np.cumsum(each)
+    z = product / np.sqrt(np.maximum(_leading_sums(spread), 1e-300))
+    own = each / np.sqrt(np.maximum(np.diagonal(spread), 1e-300))
+    size = float(np.trace(held[a, a]))
+    return size, *map(_from_zero, (2 * product - square, z, own))
 
 
 def _leading(matrix: Array, few: int) -> tuple[Array, Array]:

@@ -35,6 +35,30 @@ def gaussian_null(
     return known.leading(np.quantile(values, _LEVEL, axis=0))
 
 
+def noise_quantiles(
+    rows: float, columns: Array, *, draws: int = 60, seed: int = 0, tail: float = 0.05
+) -> Array:
+    """Return the band (2, r) that holds 1 - 2·tail of the eigenvalues of noise, by rank.
+
+    The noise is that of `gaussian_null`; r = min(n - 1, p).
+
+    Parameters
+    ----------
+    rows : float
+        Number of rows n, above 2.
+    columns : ndarray of shape (p,)
+        Variances of the columns, as they were analysed.
+    draws, seed : int
+        Tables that are drawn, and the seed.
+    tail : float
+        Share of the draws below the band, and above it.
+    """
+    rng, roots = np.random.default_rng(seed), np.sqrt(columns)
+    rank = int(min(rows - 1, len(roots)))
+    values = [_noise(rng, rows, roots)[:rank] / (rows - 1) for _ in range(draws)]
+    return np.asarray(np.quantile(values, [tail, 1 - tail], axis=0))
+
+
 def _noise(rng: np.random.Generator, rows: float, roots: Array) -> Array:
     """Return the eigenvalues of the scatter of noise, descending."""
     p = len(roots)

@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import InputError, MissingExtraError, NotSupportedError
 from mercer.sources._cells import Cells, check_twins, stored_types
 from mercer.sources._files import fingerprint_of
 from mercer.sources._tables import TableSource, readable, spread
@@ -27,21 +27,61 @@ def open_arrow(path: Path, *, columns: Any = None, drop: Any = None) -> TableSou
         Columns to use, or not to use; None uses all that hold numbers.
     """
     path = Path(path)
-    framed = _is_framed(path)
+    framed = is_framed(path)
     try:
         import pyarrow.ipc
     except ImportError:
         if framed:
             return PolarsArrowSource(path, columns, drop)
-        raise NotSupportedError(
-            "Arrow's stream format is read by pyarrow, which is not installed",
-            got=path.name,
-            fix="pip install pyarrow, or write Arrow's file format or Parquet",
-        ) from None
+        raise no_stream(path) from None
     return ArrowSource(path, framed, pyarrow, columns, drop)
 
 
-def _is_framed(path: Path) -> bool:
+def no_stream(path: Path) -> MissingExtraError:
+    """Return the error of a stream that nobody here can read."""
+    return MissingExtraError(
+        "Arrow's stream format is read by pyarrow, which is not installed",
+        got=path.name,
+        fix="pip install pyarrow, or write Arrow's file format or Parquet",
+    )
+
+
+def empty_table(path: Path, framed: bool, pyarrow: Any) -> Any:
+    """Return a pyarrow table with the columns of the file and no rows."""
+    with (
+        readable(path.name, _KIND),
+        pyarrow.memory_map(str(path)) as file,
+        _reader(file, framed, pyarrow, None) as reader,
+    ):
+        table = reader.schema.empty_table()
+        check_twins(table.column_names, path.name)
+        return table
+
+
+def batches(
+    path: Path, framed: bool, pyarrow: Any, fields: list[int], first: int = 0
+) -> Iterator[Any]:
+    """Yield record batches with these fields (ascending), from batch number `first` on."""
+    with (
+        pyarrow.memory_map(str(path)) as file,
+        _reader(file, framed, pyarrow, fields) as reader,
+    ):
+        if framed:
+            for number in range(first, reader.num_record_batches):
+                yield reader.get_batch(number)
+            return
+        for number, batch in enumerate(reader):
+            if number >= first:
+                yield batch
+
+
+def _reader(file: Any, framed: bool, pyarrow: Any, fields: list[int] | None) -> Any:
+    ipc = pyarrow.ipc
+    options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
+    return (ipc.open_file if framed else ipc.open_stream)(file, options=options)
+
+
+def is_framed(path: Path) -> bool:
     """Tell Arrow's file format from its stream format; refuse what is neither."""
     with readable(path.name, _KIND), path.open("rb") as file:
         head = file.read(8)
@@ -71,40 +111,15 @@ class ArrowSource(TableSource):
 
     def __init__(self, path: Path, framed: bool, pyarrow: Any, columns: Any, drop: Any) -> None:
         self.path, self._framed, self._pyarrow = path, framed, pyarrow
-        with (
-            readable(path.name, _KIND),
-            pyarrow.memory_map(str(path)) as file,
-            self._reader(file, None) as reader,
-        ):
-            table = reader.schema.empty_table()
-            check_twins(table.column_names, path.name)
-            schema, stored = nw.from_native(table, eager_only=True).schema, stored_types(table)
+        table = empty_table(path, framed, pyarrow)
+        schema, stored = nw.from_native(table, eager_only=True).schema, stored_types(table)
         cells = Cells(schema, stored, columns, drop, path.name)
         with readable(path.name, _KIND):
             # One column is enough to count, and nothing of it is read unless it is packed.
-            counts = [batch.num_rows for batch in self._batches([cells.at[0]], 0)]
+            one = batches(path, framed, pyarrow, [cells.at[0]])
+            counts = [batch.num_rows for batch in one]
         self._ends = np.cumsum([0, *counts])
         self._adopt(cells, int(self._ends[-1]))
-
-    def _reader(self, file: Any, fields: list[int] | None) -> Any:
-        ipc = self._pyarrow.ipc
-        options = ipc.IpcReadOptions(included_fields=fields, use_threads=False)
-        opened = ipc.open_file if self._framed else ipc.open_stream
-        return opened(file, options=options)
-
-    def _batches(self, fields: list[int], first: int) -> Iterator[Any]:
-        """Yield record batches with these fields, from batch number `first` on."""
-        with (
-            self._pyarrow.memory_map(str(self.path)) as file,
-            self._reader(file, fields) as reader,
-        ):
-            if self._framed:
-                for number in range(first, reader.num_record_batches):
-                    yield reader.get_batch(number)
-                return
-            for number, batch in enumerate(reader):
-                if number >= first:
-                    yield batch
 
     def _read(self, rows: int, start: int) -> Iterator[Array]:
         return self._whole(self._blocks(rows, start), start)
@@ -117,7 +132,7 @@ class ArrowSource(TableSource):
         fields = sorted(self.cells.at)
         order = [fields.index(i) for i in self.cells.at]
         with readable(self.label, _KIND):
-            for batch in self._batches(fields, first):
+            for batch in batches(self.path, self._framed, self._pyarrow, fields, first):
                 batch.validate()
                 table = self._pyarrow.Table.from_batches([batch]).select(order)
                 for at in range(skip, batch.num_rows, rows):

@@ -15,6 +15,7 @@ from mercer.sources._base import Source
 Block = Any  # an ndarray (r, p) of floats, integers or booleans, or a CSR array (r, p)
 
 _LOOK = 1 << 27  # bytes of a block when rows are only looked at
+_FILLED = 1 << 29  # bytes of a block for which space is set aside before its rows are there
 
 
 class BlockSource(Source):
@@ -211,21 +212,55 @@ def skipped(blocks: Iterator[Block], start: int) -> Iterator[Block]:
 
 def _even(blocks: Iterator[Block], rows: int) -> Iterator[Block]:
     """Yield the same rows in blocks of exactly `rows`; what has that length is not copied."""
-    held, count = list[Block](), 0
+    held = _Filling(rows)
     for block in blocks:
-        at = 0
-        while count + block.shape[0] - at >= rows:
-            take = rows - count
-            whole = at == 0 and take == block.shape[0]
-            held.append(block if whole else block[at : at + take])
-            yield _joined(held)
-            held, count, at = [], 0, at + take
-        if at < block.shape[0]:
-            # A copy: what is left over must not keep a large block, or its buffer, alive.
-            held.append(block[at:].copy())
-            count += block.shape[0] - at
-    if count:
-        yield _joined(held)
+        at, here = 0, block.shape[0]
+        while held.count + here - at >= rows:
+            take = rows - held.count
+            if held.count == 0:
+                yield block if take == here else block[at : at + take]
+            else:
+                held.add(block[at : at + take])
+                yield held.taken()
+            at += take
+        if at < here:
+            held.add(block[at:])
+    if held.count:
+        yield held.taken()
+
+
+class _Filling:
+    """Rows that come in pieces, put where they will stand: a block exists only once.
+
+    Pieces of sparse rows, and of blocks that may never be filled, are kept until the end.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self.rows, self.count = rows, 0
+        self._parts: list[Block] = []
+        self._whole: Any = None
+
+    def add(self, part: Block) -> None:
+        """Take some rows in: a copy, so that no large block, or its buffer, is kept alive."""
+        sparse = scipy.sparse.issparse(part)
+        if self.count == 0 and not sparse and self.rows * part[:1].nbytes <= _FILLED:
+            self._whole = np.empty((self.rows, part.shape[1]), part.dtype)
+        if self._whole is None:
+            self._parts.append(part.copy())
+        else:
+            self._whole[self.count : self.count + part.shape[0]] = part
+        self.count += part.shape[0]
+
+    def taken(self) -> Block:
+        """Return the block, and begin another."""
+        if self._whole is None:
+            found = _joined(self._parts)
+        elif 2 * self.count < self.rows:
+            found = self._whole[: self.count].copy()
+        else:
+            found = self._whole[: self.count]
+        self.count, self._parts, self._whole = 0, [], None
+        return found
 
 
 def _joined(parts: list[Block]) -> Block:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, final
 
-from mercer.errors import InputError
+from mercer.errors import InputError, MissingExtraError
 from mercer.sources._chunks import ChunkedSource
 from mercer.sources._files import block_dtype, reason_of, table_shape
 
@@ -96,10 +96,10 @@ def open_file(path: Path) -> Iterator[Any]:
     try:
         import h5py
     except ImportError:
-        raise InputError(
+        raise MissingExtraError(
             "HDF5 files need the library h5py",
             got=f"{path.name}, and h5py is not installed",
-            fix="pip install h5py",
+            fix="pip install 'mercer[hdf5]'",
         ) from None
     # One try for the opening and the reading: HDF5 finds damage wherever it first looks.
     try:

@@ -1,16 +1,18 @@
 """Tables of JSON, one object per line: .ndjson and .jsonl, also packed as .gz."""
 
+import copy
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources._bytes import TextFile
-from mercer.sources._columns import choose_columns
+from mercer.sources._cells import EXACT
+from mercer.sources._columns import Columns, choose_columns
 from mercer.sources._fields import MOST_FIELDS, shown
 from mercer.sources._line_source import LineSource
 from mercer.sources._lines import Lines
@@ -44,14 +46,29 @@ def open_ndjson(
     return NdjsonSource(look(Path(path)), columns, drop)
 
 
+def open_every(path: str | Path) -> "NdjsonSource":
+    """Return the file with every key chosen, whatever it holds: for `texts`, not blocks."""
+    return NdjsonSource(look(Path(path)), None, None, every=True)
+
+
 @final
 class NdjsonSource(LineSource):
-    """Rows of a file with one JSON object per line; see `open_ndjson`."""
+    """Rows of a file with one JSON object per line; see `open_ndjson`.
+
+    Attributes
+    ----------
+    kinds : dict of str to Kind
+        What every key holds by the head, analysed or not.
+    """
 
     quotes = False  # a newline inside a string of JSON is written \n
 
     def __init__(
-        self, file: TextFile, columns: Iterable[Any] | None, drop: Iterable[Any] | None
+        self,
+        file: TextFile,
+        columns: Iterable[Any] | None,
+        drop: Iterable[Any] | None,
+        every: bool = False,
     ) -> None:
         head = self._open(file)
         # Integers of any length: Python's own refuse more than 4,300 digits.
@@ -68,11 +85,26 @@ class NdjsonSource(LineSource):
         rows = [self._row(text, 1 + i, head) for i, text in enumerate(texts[:_HEAD_ROWS])]
         kinds = [_kind(values) for values in zip(*rows, strict=True)]
         names = list(self._keys)
-        chosen = choose_columns(names, [k.other for k in kinds], columns, drop, self.label)
+        others = [None if every else kind.other for kind in kinds]
+        chosen = choose_columns(names, others, columns, drop, self.label)
+        self.kinds = dict(zip(names, kinds, strict=True))
+        self._take(chosen)
+        self.shape = (self._forecast(head), len(chosen.at))
+
+    def _take(self, chosen: Columns) -> None:
+        """Take on a choice of keys."""
         self.names, self.dropped = chosen.names, chosen.dropped
         self.at, self._at = np.asarray(chosen.at, np.intp), chosen.at
+        kinds = list(self.kinds.values())
         self._flags = [kinds[i].flags for i in chosen.at]
-        self.shape = (self._forecast(head), len(chosen.at))
+
+    def narrowed(self, columns: Iterable[str]) -> Self:
+        """Return the same file, not read again, with these keys, which hold numbers."""
+        other = copy.copy(self)
+        kinds = [kind.other for kind in self.kinds.values()]
+        other._take(choose_columns(list(self.kinds), kinds, columns, None, self.label))
+        other.shape = (self.shape[0], len(other.at))
+        return other
 
     def _starts(self, lines: Lines) -> Array:
         ends = np.flatnonzero(np.frombuffer(lines.data, np.uint8) == ord("\n"))
@@ -91,6 +123,18 @@ class NdjsonSource(LineSource):
             for j, (cell, flags) in enumerate(zip(cells, self._flags, strict=True)):
                 values[i, j] = self._number(cell, lines.line + i, j, flags)
         return values
+
+    def texts(self, at: tuple[int, ...]) -> Iterator[list[list[str | None]]]:
+        """Yield the values of the keys `at` as text, key by key; null is None."""
+        self.hold_files()
+        for lines in self._walk():
+            found: list[list[str | None]] = [[] for _ in at]
+            for i, text in enumerate(lines.data.decode().split("\n")[:-1]):
+                row = self._row(text, lines.line + i, lines)
+                for cells, place in zip(found, at, strict=True):
+                    cells.append(_spelt(row[place]))
+            yield found
+        self.hold_files()
 
     def _number(self, value: Any, line: int, column: int, flags: bool) -> float:
         if type(value) is float and not flags:
@@ -155,6 +199,15 @@ class NdjsonSource(LineSource):
 
 class _Pairs(list[tuple[str, Any]]):
     """The members of an object in order, twins too."""
+
+
+def _spelt(value: Any) -> str | None:
+    """Return a value as text: what is text already as it is, the rest as JSON spells it."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+        return str(int(value))
+    return json.dumps(dict(value) if isinstance(value, _Pairs) else value)
 
 
 def _kind(values: Sequence[Any]) -> Kind:

@@ -14,6 +14,8 @@ from mercer.sources._files import fingerprint_of
 from mercer.sources._parquet_parts import Part, open_part
 from mercer.sources._tables import TableSource
 
+_PIECE = 1 << 23  # bytes of rows that are decoded in one go: pyarrow takes several times that
+
 
 def open_parquet(path: Path, *, columns: Any = None, drop: Any = None) -> "ParquetSource":
     """Return the rows of a Parquet file, of all files of a folder, or of a pattern.
@@ -27,11 +29,17 @@ def open_parquet(path: Path, *, columns: Any = None, drop: Any = None) -> "Parqu
         Columns to use, or not to use; None uses all that hold numbers.
     """
     path = Path(path)
+    parts = open_parts(path)
+    label = path.name if len(parts) == 1 else f"{path.name} ({len(parts)} files)"
+    return ParquetSource(parts, label, columns, drop)
+
+
+def open_parts(path: Path) -> list[Part]:
+    """Return the files meant, which have the same columns in the same order."""
     parts = [open_part(file) for file in _files(path)]
     for part in parts[1:]:
         _check_same(parts[0], part)
-    label = path.name if len(parts) == 1 else f"{path.name} ({len(parts)} files)"
-    return ParquetSource(parts, label, columns, drop)
+    return parts
 
 
 def _files(path: Path) -> list[Path]:
@@ -98,7 +106,7 @@ def _take_in(cells: Cells, part: Part) -> None:
         raise InputError(
             "a column must hold numbers in all Parquet files",
             got=f"{part.path.name}: {odd[0]!r} holds {odd[1]}",
-            fix=f"leave the column out with drop=[{odd[0]!r}]",
+            fix=f"leave the column out with drop={odd[0]!r}",
         )
     cells.widen(types)
 
@@ -138,10 +146,12 @@ class ParquetSource(TableSource):
 
     def _part(self, part: Part, rows: int, start: int) -> Iterator[Array]:
         count, every = start, range(len(self.names))
-        for frame in part.read(self.names, rows, start):
+        few = max(1, min(rows, _PIECE // (8 * len(self.names))))
+        for frame in part.read(self.names, few, start):
             block = self.cells.block(frame, every)
             count += block.shape[0]
             yield block
+            del frame, block  # or the next piece would be read beside this one
         if count != part.rows:
             raise InputError(
                 "the Parquet file does not hold the rows that its end announces",

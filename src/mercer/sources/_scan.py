@@ -38,6 +38,17 @@ _OPENERS = {
 }
 _PACKED = {".gz"}
 _PATTERNS = {".parquet", ".pq"}
+# Kinds of files that people have and that are not read, and the way out of them.
+_NOT_READ = {
+    "save the sheet as CSV": (".xlsx", ".xls", ".xlsm", ".ods", ".numbers"),
+    "write one object per line, in a file that ends in .ndjson": (".json",),
+    "unpack it first": (".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".zst"),
+    "save the table as CSV or Parquet, in the program that wrote it": (
+        ".sav", ".dta", ".sas7bdat", ".rds", ".rda", ".rdata", ".mat", ".sqlite", ".db",
+        ".duckdb", ".xml", ".html", ".pdf", ".orc", ".avro",
+    ),
+    "this is a model: mercer.load opens it, mercer inspect shows it": (".mercer",),
+}  # fmt: skip
 _RUNNABLE = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
 
 
@@ -106,6 +117,12 @@ def is_spread(data: Any) -> bool:
 
 
 def _scan_path(path: Path, options: dict[str, Any]) -> Source:
+    module, function = opener_of(path)
+    return _opened(getattr(_module(module), function), path, options)  # type: ignore[no-any-return]
+
+
+def opener_of(path: Path) -> tuple[str, str]:
+    """Return who opens a file: module of this room and function; others are refused."""
     kind = kind_of(path)
     if kind in _RUNNABLE:
         raise InputError(
@@ -135,17 +152,32 @@ def _scan_path(path: Path, options: dict[str, Any]) -> Source:
     if path.is_dir() and kind != ".zarr":
         kind = ".parquet"
     if kind not in _OPENERS:
-        raise InputError(
-            f"the kind of file is not known by its name's end {kind!r}",
-            got=path.name,
-            fix=f"use one of {', '.join(sorted(_OPENERS))}",
-        )
-    module, function = _OPENERS[kind]
-    return _opened(getattr(_module(module), function), path, options)  # type: ignore[no-any-return]
+        raise _not_read(path, kind)
+    return _OPENERS[kind]
+
+
+def _not_read(path: Path, kind: str) -> InputError:
+    for fix, kinds in _NOT_READ.items():
+        if kind in kinds:
+            return InputError(f"{kind} files are not read", got=path.name, fix=fix)
+    return InputError(
+        f"the kind of file is not known by its name's end {kind!r}",
+        got=path.name,
+        fix=f"use one of {', '.join(sorted(_OPENERS))}",
+    )
 
 
 def _opened(opener: Callable[..., Any], data: Any, options: dict[str, Any]) -> Any:
     """Call an opener; options that it does not know are refused by name."""
+    refuse_unknown(opener, options)
+    source = opener(data, **options)
+    if isinstance(source, BlockSource):
+        source.hold_files()
+    return source
+
+
+def refuse_unknown(opener: Callable[..., Any], options: dict[str, Any]) -> None:
+    """Refuse options that an opener does not know, by name."""
     known = list(inspect.signature(opener).parameters)[1:]
     for name in options:
         if name not in known:
@@ -155,10 +187,6 @@ def _opened(opener: Callable[..., Any], data: Any, options: dict[str, Any]) -> A
                 got=f"{name}={options[name]!r}; there are {', '.join(known) or 'none'}",
                 fix=f"did you mean {near[0]!r}?" if near else "leave it out",
             )
-    source = opener(data, **options)
-    if isinstance(source, BlockSource):
-        source.hold_files()
-    return source
 
 
 def _shown(path: Path) -> str:

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mercer.errors import InputError
+from mercer.arrays import Array
+from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._fields import Fields, find_fields, single_spaced
 from mercer.sources._lines import Lines
-from mercer.sources._text_cells import has_decimal_comma, is_number
+from mercer.sources._text_cells import has_decimal_comma, is_number, is_value
 
 _DELIMITERS = ",;\t| "
 _LOOK = 100  # lines that the delimiter is sought in
+_RISING = 10  # numbers in a row that do not rise by chance
+_RISING_ROWS = 50  # rows that they are compared with
 
 
 def find_delimiter(head: Lines, kind: str) -> str:
@@ -29,10 +32,13 @@ def find_delimiter(head: Lines, kind: str) -> str:
 
 
 def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) -> bool:
-    """Tell whether the first record holds names: no number, where others have numbers.
+    """Tell whether the first record holds names: no value, where others have values.
 
-    A first record that may be either is refused: words above numbers beside numbers, or
-    numbers that count up as names do.
+    Values are numbers, with a decimal comma too, dates, true and false.
+
+    Ten numbers or more that rise all along, such as wavelengths, are names too where the rows
+    below are of another kind; that is said in a warning. A first record that may be either is
+    refused: words above numbers beside numbers, or numbers that count up as names do.
 
     Parameters
     ----------
@@ -49,7 +55,19 @@ def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) ->
         return len(words) == len(first)
     numbers = [i for i, cell in enumerate(first) if is_number(cell)]
     if not numbers:
-        return bool(words) and any(is_number(cell) for row in others for cell in row)
+        if not words or any(map(is_value, first)):
+            return False
+        seen = any(is_value(cell) for row in others for cell in row)
+        return seen or _above_numbers(first, others, na)
+    if _rises(first, others, numbers):
+        shown = ", ".join(first[i] for i in numbers[:3])
+        warn(
+            "the first line was taken for names: numbers that rise from column to column",
+            got=f"{label}, line 1: {shown}, ...",
+            fix="pass header=False if it is a row, header=True if it is not",
+            category=DataWarning,
+        )
+        return True
     for i in words:
         below = [row[i] for row in others if i < len(row) and row[i] not in na]
         if below and all(map(is_number, below)) and len(below) > 1:
@@ -66,6 +84,40 @@ def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) ->
             fix="say which it is: header=True or header=False",
         )
     return False
+
+
+def _rises(
+    first: Sequence[str], others: Sequence[Sequence[str]], numbers: Sequence[int]
+) -> bool:
+    """Tell whether the numbers of the first line are wavelengths or times above their rows.
+
+    They rise or fall all along, which the rows below do not, and lie outside their range.
+    """
+    top = np.array([float(first[i]) for i in numbers])
+    rows = [row for row in others if len(row) == len(first)][:_RISING_ROWS]
+    if len(top) < _RISING or len(rows) < 3 or not _one_way(top[None])[0]:
+        return False
+    below = np.array(
+        [[float(row[i]) if is_number(row[i]) else np.nan for i in numbers] for row in rows]
+    )
+    outside = ~((below >= top).any(axis=0) & (below <= top).any(axis=0))
+    return bool(outside.mean() >= 0.9 and _one_way(below).mean() <= 0.1)
+
+
+def _one_way(rows: Array) -> Array:
+    """Tell which rows rise or fall from column to column."""
+    steps = np.diff(rows, axis=1)
+    return np.asarray((steps > 0).all(axis=1) | (steps < 0).all(axis=1))
+
+
+def _above_numbers(
+    first: Sequence[str], others: Sequence[Sequence[str]], na: frozenset[str]
+) -> bool:
+    """Tell whether words stand above numbers, or above nothing at all."""
+    below = [cell for row in others for cell in row if cell not in na]
+    if any(map(has_decimal_comma, first)):
+        return any(map(is_number, below))
+    return not below or any(is_number(cell) or has_decimal_comma(cell) for cell in below)
 
 
 def _numbered(

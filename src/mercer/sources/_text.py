@@ -1,9 +1,10 @@
 """Tables of delimited text: .csv, .tsv and .txt, also packed as .gz."""
 
+import copy
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -11,13 +12,21 @@ from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._bytes import TextFile
 from mercer.sources._cells import EXACT
-from mercer.sources._columns import choose_columns
-from mercer.sources._fields import MOST_FIELDS, Fields, find_fields, kept, single_spaced
+from mercer.sources._columns import Columns, choose_columns
+from mercer.sources._fields import (
+    MOST_FIELDS,
+    Fields,
+    find_fields,
+    kept,
+    single_spaced,
+    texts_of,
+)
 from mercer.sources._line_source import LineSource
 from mercer.sources._lines import Lines
 from mercer.sources._look import look
 from mercer.sources._sniff import find_delimiter, has_header, refuse_uneven_header
 from mercer.sources._text_cells import (
+    NA,
     kind_of_column,
     not_a_number,
     read_cells,
@@ -25,7 +34,6 @@ from mercer.sources._text_cells import (
     to_floats_with_care,
 )
 
-NA = ("", "NA", "NaN", "nan", "null")
 _HEAD_ROWS = 1000
 _HEAD_CELLS = 200_000
 
@@ -68,6 +76,33 @@ def open_text(
     point: 3, -2.5, 1e5, inf; spaces around them do no harm. Columns of true and false are
     read as 1 and 0.
     """
+    chosen = {"columns": columns, "drop": drop}
+    return _open(Path(path), delimiter, header, na, encoding, **chosen)
+
+
+def open_every(
+    path: str | Path,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    na: Iterable[str] = NA,
+    encoding: str | None = None,
+) -> "TextSource":
+    """Return the file with every column chosen, whatever it holds: for `texts`, not blocks.
+
+    Parameters are those of `open_text`.
+    """
+    return _open(Path(path), delimiter, header, na, encoding, every=True)
+
+
+def _open(
+    path: Path,
+    delimiter: str | None,
+    header: bool | None,
+    na: Iterable[str],
+    encoding: str | None,
+    **chosen: Any,
+) -> "TextSource":
     marks = frozenset([na] if isinstance(na, str) else map(str, na))
     if header not in (None, True, False) or (header is not None and type(header) is int):
         raise InputError(
@@ -77,28 +112,37 @@ def open_text(
         )
     if delimiter is not None:
         _refuse_delimiter(delimiter)
-    file = look(Path(path), encoding)
-    return TextSource(file, columns, drop, delimiter, header, marks)
+    return TextSource(look(path, encoding), delimiter, header, marks, **chosen)
 
 
 @final
 class TextSource(LineSource):
-    """Rows of a file of delimited text; see `open_text`."""
+    """Rows of a file of delimited text; see `open_text`.
+
+    Attributes
+    ----------
+    kinds : dict of str to Kind
+        What every column of the file holds by the head, analysed or not.
+    na : frozenset of str
+        What counts as missing.
+    """
 
     _told = False  # of whole numbers that float64 cannot hold
 
     def __init__(
         self,
         file: TextFile,
-        columns: Iterable[Any] | None,
-        drop: Iterable[Any] | None,
         delimiter: str | None,
         header: bool | None,
         na: frozenset[str],
+        *,
+        columns: Iterable[Any] | None = None,
+        drop: Iterable[Any] | None = None,
+        every: bool = False,
     ) -> None:
         head = self._open(file)
         kind = Path(file.path.stem if file.packed else file.path.name).suffix.lower()
-        self._na = na
+        self.na = na
         self._delimiter = delimiter or find_delimiter(head, kind)
         head = self._prepared(head)
         fields = find_fields(head, self._delimiter, self.label)
@@ -111,15 +155,15 @@ class TextSource(LineSource):
             refuse_uneven_header(fields, self.label)
             self._header = int(fields.stops[fields.ends[0]]) + 1
         fields.refuse_ragged(self._width, self.label)
-        self._settle(fields, rows, columns, drop)
+        self._settle(rows, columns, drop, every)
         self.shape = (self._forecast(head), len(self.names or ()))
 
     def _settle(
         self,
-        fields: Fields,
         rows: list[list[str]],
         columns: Iterable[Any] | None,
         drop: Iterable[Any] | None,
+        every: bool,
     ) -> None:
         """Settle the names, the kinds and the choice of columns by the head."""
         body = rows[1:] if self._header else rows
@@ -131,15 +175,30 @@ class TextSource(LineSource):
             )
         first = rows[0] if self._header else [""] * self._width
         names = [name or str(i) for i, name in enumerate(first)]
-        kinds = [kind_of_column(cells, self._na) for cells in zip(*body, strict=True)]
-        chosen = choose_columns(names, [k.other for k in kinds], columns, drop, self.label)
+        kinds = [kind_of_column(cells, self.na) for cells in zip(*body, strict=True)]
+        others = [None if every else kind.other for kind in kinds]
+        chosen = choose_columns(names, others, columns, drop, self.label)
+        self.kinds = dict(zip(names, kinds, strict=True))
+        self._take(chosen)
+
+    def _take(self, chosen: Columns) -> None:
+        """Take on a choice of columns."""
         self.names, self.dropped = chosen.names, chosen.dropped
         self.at = np.asarray(chosen.at, np.intp)
         self._kept = tuple(sorted(set(chosen.at)))  # as they stand in the file
         place = {column: i for i, column in enumerate(self._kept)}
         self._order = None if chosen.at == self._kept else [place[c] for c in chosen.at]
+        names, kinds = list(self.kinds), list(self.kinds.values())
         self._flags = [kinds[i].flags for i in self._kept]
         self._read_names = [names[i] for i in self._kept]
+
+    def narrowed(self, columns: Iterable[str]) -> Self:
+        """Return the same file, not read again, with these columns of numbers."""
+        other = copy.copy(self)
+        kinds = [kind.other for kind in self.kinds.values()]
+        other._take(choose_columns(list(self.kinds), kinds, columns, None, self.label))
+        other.shape = (self.shape[0], len(other.at))
+        return other
 
     def _rows(self, fields: Fields) -> list[list[str]]:
         """Return the cells of the first records."""
@@ -177,7 +236,7 @@ class TextSource(LineSource):
         text = kept(fields, self._width, self._kept)
         values = None
         if not any(self._flags):
-            values = to_floats(text, len(self._kept), self._delimiter, self._na)
+            values = to_floats(text, len(self._kept), self._delimiter, self.na)
         if values is None or len(values) != len(fields.ends):
             values = self._careful(fields, text)
         self._tell_long(fields, values)
@@ -189,7 +248,7 @@ class TextSource(LineSource):
         if len(cells) != len(fields.ends) * len(self._kept):
             rows = [fields.cells(i) for i in range(len(fields.ends))]
             cells = type(cells)([row[i] for row in rows for i in self._kept])
-        values, wrong = to_floats_with_care(cells, self._flags, self._na)
+        values, wrong = to_floats_with_care(cells, self._flags, self.na)
         if wrong.any():
             row, column = (int(i) for i in np.argwhere(wrong)[0])
             name, flags = self._read_names[column], self._flags[column]
@@ -214,8 +273,18 @@ class TextSource(LineSource):
                 )
                 return
 
+    def texts(self, at: tuple[int, ...]) -> Iterator[list[list[str]]]:
+        """Yield the cells of the columns `at` (ascending) as text, column by column.
+
+        They are as they stand in the file, without quotes and surrounding spaces.
+        """
+        self.hold_files()
+        for lines in self._walk():
+            yield texts_of(self._fields(lines), self._width, at)
+        self.hold_files()
+
     def _options(self) -> tuple[Any, ...]:
-        return self._delimiter, self._header, sorted(self._na), self.file.encoding
+        return self._delimiter, self._header, sorted(self.na), self.file.encoding
 
 
 def _refuse_delimiter(delimiter: str) -> None:

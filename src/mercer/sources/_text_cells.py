@@ -11,6 +11,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 
+NA = ("", "NA", "NaN", "nan", "null")  # what counts as missing
 _NUMBER = re.compile(
     r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|infinity|nan)",
     re.IGNORECASE,
@@ -19,16 +20,21 @@ _COMMA = re.compile(r"[+-]?[0-9.]*,[0-9]+([eE][+-]?[0-9]+)?")
 _DATE = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}"
 )
+_CODE = re.compile(r"0[0-9]+")
 _FLAGS = {"true": 1.0, "false": 0.0}
 
 
 @final
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """What a column holds: numbers, truth values (read as 1 and 0), or else `other`."""
+    """What a column holds: numbers, truth values (read as 1 and 0), or else `other`.
+
+    `zeros` tells of whole numbers that begin with a zero, as codes do: 007.
+    """
 
     flags: bool = False
     other: str | None = None
+    zeros: bool = False
 
 
 def is_number(cell: str) -> bool:
@@ -41,12 +47,18 @@ def has_decimal_comma(cell: str) -> bool:
     return _COMMA.fullmatch(cell) is not None
 
 
+def is_value(cell: str) -> bool:
+    """Tell whether a cell holds what no name is: a number, a date, true or false."""
+    plain = is_number(cell) or has_decimal_comma(cell)
+    return plain or cell.lower() in _FLAGS or _DATE.fullmatch(cell) is not None
+
+
 def kind_of_column(cells: Sequence[str], na: frozenset[str]) -> Kind:
     """Return what a column holds by some of its cells; all missing counts as numbers."""
     present = [cell for cell in cells if cell not in na]
     odd = [cell for cell in present if not is_number(cell)]
     if not odd:
-        return Kind()
+        return Kind(zeros=any(map(_CODE.fullmatch, present)))
     if len(odd) == len(present) and all(cell.lower() in _FLAGS for cell in odd):
         return Kind(flags=True)
     if all(has_decimal_comma(cell) for cell in odd):
@@ -125,7 +137,7 @@ def not_a_number(place: str, cell: Any, column: str, flags: bool = False) -> Inp
     if isinstance(cell, str) and has_decimal_comma(cell):
         fix = "numbers with a decimal comma are not read: write a point"
     else:
-        fix = f"correct the cell, or leave the column out with drop=[{column!r}]"
+        fix = f"correct the cell, or leave the column out with drop={column!r}"
     what = "true nor false" if flags else "a number"
     return InputError(
         f"a cell holds {'neither ' if flags else 'text, not '}{what}",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, final
 
-from mercer.errors import InputError
+from mercer.errors import InputError, MissingExtraError
 from mercer.sources._chunks import ChunkedSource
 from mercer.sources._files import block_dtype, reason_of, table_shape
 
@@ -70,10 +70,10 @@ def open_zarr(
     try:
         import zarr
     except ImportError:
-        raise InputError(
+        raise MissingExtraError(
             "Zarr folders need the library zarr",
             got=f"{path.name}, and zarr is not installed",
-            fix="pip install zarr",
+            fix="pip install 'mercer[zarr]'",
         ) from None
     try:
         node = zarr.open(path, mode="r")

@@ -9,13 +9,15 @@ from mercer.store._form import Form
 from mercer.store._layout import VERSION
 from mercer.store._read import read
 from mercer.store._replace import path_of, replacing, write_all
-from mercer.store._write import write
+from mercer.store._write import is_ours, must_be_ours, write
 
 __all__ = [
     "VERSION",
     "Decoder",
     "Encoder",
     "Form",
+    "is_ours",
+    "must_be_ours",
     "path_of",
     "read",
     "replacing",

@@ -59,7 +59,7 @@ def write(
     places = placed(arrays)
     head = packed_header(_described(header), places)
     small_enough(str(target), head)
-    _must_be_ours(target)
+    must_be_ours(target)
     with replacing(target) as descriptor:
         digest = hashlib.sha256(head)
         write_all(descriptor, head)
@@ -91,17 +91,22 @@ def _described(header: Mapping[str, Any]) -> str:
         ) from None
 
 
-def _must_be_ours(path: Path) -> None:
+def is_ours(path: Path) -> bool:
+    """Tell whether a file begins as a ``.mercer`` file does."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(SHA_AT)[8:] == OPENING
+
+
+def must_be_ours(path: Path) -> None:
     """Refuse to replace what may be somebody else's work."""
     if not path.exists():
         return
-    whose = "a folder, a pipe or a device"
-    if path.is_file():
-        with path.open("rb") as file:
-            first = file.read(SHA_AT)
-        if not first or first[8:] == OPENING:
-            return
-        whose = "a file that mercer did not write"
+    if is_ours(path) or (path.is_file() and path.stat().st_size == 0):
+        return
+    kinds = ("a folder, a pipe or a device", "a file that mercer did not write")
+    whose = kinds[path.is_file()]
     raise InputError(
         "mercer replaces .mercer files only.",
         got=f"{path}, which is {whose}",

@@ -4,6 +4,16 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, final
 
+from mercer.errors import InputError
+
+# What the options that choose among words may say.
+_WORDS = {
+    "missing": ("auto", "em", "ppca", "rows", "columns", "error"),
+    "standardize": ("auto", "yes", "no"),
+    "dates": ("ignore", "number", "error"),
+    "categorical": ("ignore", "encode", "error"),
+}
+
 
 @final
 @dataclasses.dataclass(frozen=True)
@@ -58,3 +68,17 @@ class Asked:
     transpose: bool = False
     rows: int | None = None
     reading: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse words that an option does not have."""
+        for name, words in _WORDS.items():
+            if getattr(self, name) not in words:
+                raise InputError(
+                    f"--{name} does not know this word",
+                    got=f"{name}={getattr(self, name)!r}",
+                    fix=f"take one of {', '.join(words)}",
+                )
+        if self.rows is not None and self.rows < 2:
+            raise InputError(
+                "an analysis needs two rows (--rows)", got=f"rows={self.rows}", fix="read more"
+            )

@@ -2,60 +2,28 @@
 
 import dataclasses
 import warnings
-from pathlib import Path
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, final
 
+import numpy as np
+
 from mercer.arrays import Array
-from mercer.errors import DataWarning
-from mercer.sources import scan
+from mercer.errors import DataWarning, InputError
+from mercer.tables._beside_rows import kept_frames, texts
+from mercer.tables._chosen import NUMBERS, chosen, narrower
+from mercer.tables._gaps import Gaps, gaps_of, known_gaps
 from mercer.tables._look import Look
+from mercer.tables._missing_cells import settled
+from mercer.tables._recipe import Recipe
+from mercer.tables._scales import standardized
+from mercer.tables._weights import weights_of
+from mercer.tables._wide import Wide, wide
+
+_ROWS = 1 << 15  # read in one go
 
 
 @final
-@dataclasses.dataclass(frozen=True)
-class Recipe:
-    """What was made of a table, as plain data, so that it can be made of another one.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The columns of the file that are read, in their order.
-    names : tuple of str
-        The columns of the analysis; more than `columns` where categories were encoded.
-    id : str or None
-        The column that names the rows.
-    dates : tuple of str
-        Those that are dates and count in days since 1970.
-    levels : dict of str to tuple of str
-        The categories of every column that was encoded, in their order.
-    transpose : bool
-        Whether rows and columns were exchanged.
-    reading : dict
-        Options of `mercer.scan`.
-    """
-
-    columns: tuple[str, ...]
-    names: tuple[str, ...]
-    id: str | None = None
-    dates: tuple[str, ...] = ()
-    levels: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    transpose: bool = False
-    reading: dict[str, Any] = dataclasses.field(default_factory=dict)
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as what JSON can hold."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def of(cls, plain: dict[str, Any]) -> "Recipe":
-        """Return the recipe that `plain` was made of."""
-        lists = ("columns", "names", "dates")
-        parts: dict[str, Any] = {k: tuple(v) if k in lists else v for k, v in plain.items()}
-        return cls(**parts)
-
-
-@final
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Prepared:
     """Rows that can be fitted or projected.
 
@@ -78,6 +46,18 @@ class Prepared:
         How to make the same of another file.
     kept : array of int or None
         Which rows of the file these are; None for all.
+    n_missing : int
+        Missing cells among the rows.
+    path : str
+        The file.
+    id : str or None
+        The column that names the rows.
+    sup, color : tuple of str
+        Supplementary columns, and those that pictures are coloured by.
+    stop : int or None
+        Only so many rows of the file were read.
+    row_names : tuple of str or None
+        Names of the rows where rows and columns were exchanged: columns of the file.
     """
 
     rows: Any
@@ -88,37 +68,152 @@ class Prepared:
     said: tuple[str, ...]
     recipe: Recipe
     kept: Array | None = None
+    n_missing: int = 0
+    path: str = ""
+    id: str | None = None
+    sup: tuple[str, ...] = ()
+    color: tuple[str, ...] = ()
+    stop: int | None = None
+    row_names: tuple[str, ...] | None = None
+    _out: Any = dataclasses.field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+
+    def labels(self, name: str | None = None) -> Array | None:
+        """Return a column as text (n,), for the rows here; "" where a cell is missing.
+
+        Parameters
+        ----------
+        name : str or None
+            The column; None for the one that names the rows, and None is returned where no
+            column does.
+        """
+        if name is None and self.row_names is not None:
+            return np.asarray(self.row_names, np.str_)
+        name = self.id if name is None else name
+        if name is None:
+            return None
+        frames = self.beside((name,), _ROWS)
+        return np.asarray([cell for frame in frames for cell in texts(frame, name)], np.str_)
+
+    def beside(self, names: Sequence[str], rows: int) -> Iterator[Any]:
+        """Yield polars frames of other columns of the file, for the rows here, in order.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Columns of any kind; those of delimited text come as they are written.
+        rows : int
+            Rows of a frame; the last may be shorter.
+        """
+        if self.recipe.transpose:
+            raise InputError(
+                "where rows and columns are exchanged no column stands beside the rows",
+                got=f"{', '.join(map(repr, names))} with --transpose",
+                fix="leave the option out, or store the table the other way round",
+            )
+        reading = self.recipe.reading
+        return kept_frames(self.path, names, rows, reading, out=self._out, stop=self.stop)
 
 
-def prepared(seen: Look) -> Prepared:
+def prepared(
+    seen: Look, *, fills: bool | Collection[str] = True, memory: float | None = None
+) -> Prepared:
     """Return the rows to fit, by the roles and the user's word in `seen`.
 
     Parameters
     ----------
     seen : Look
         What `look` found.
+    fills : bool or collection of {"em", "ppca"}
+        Whether, or in which ways, the method can fill missing cells.
+    memory : float or None
+        Bytes that may be taken; None for 80 % of what is free. Rows are held where they take
+        less than 256 MB and a quarter of it; a transposed table must be held whole.
     """
-    names, asked = seen.named("active"), seen.asked
+    from mercer.tables._transposed import prepared_transposed
+
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        source = scan(Path(seen.path), columns=names, **asked.reading)
-    recipe = Recipe(columns=names, names=names, reading=dict(asked.reading))
-    missing = "raise" if asked.missing in ("auto", "error") else asked.missing
-    standardize = asked.standardize == "yes"
-    return Prepared(source, source.shape, None, standardize, missing, (), recipe)
+        warnings.simplefilter("ignore", DataWarning)  # `look` has noted them
+        if seen.asked.transpose:
+            return prepared_transposed(seen, fills, memory)
+        return _prepared(seen, fills, memory)
 
 
-def prepared_again(path: Any, recipe: Recipe) -> Prepared:
-    """Return the rows of another file, made as the recipe says.
+def _prepared(seen: Look, fills: bool | Collection[str], memory: float | None) -> Prepared:
+    asked = seen.asked
+    recipe, told = chosen(seen)
+    table = wide(seen.path, recipe, stop=asked.rows, rows=seen.rows, memory=memory)
+    gaps = _gaps(table, seen)
+    found = settled(asked.missing, gaps, recipe.columns, seen.label, fills)
+    if len(found.without):
+        table = _narrowed(table, found.without, seen, memory)
+    numbers, spread = table.recipe.numbers, {c.name: c.deviation for c in seen.columns}
+    made = bool(table.recipe.dates or table.recipe.levels)
+    divided, line = standardized(
+        asked.standardize, numbers, [spread[name] for name in numbers], made
+    )
+    weights, light = _weights(seen, found.out)
+    said = [told[name] for name in table.recipe.columns if name in told]
+    said += [*found.said, *([line] if line else []), *light]
+    rows = table.without(found.out)
+    filled = found.missing != "raise"
+    return Prepared(
+        rows=rows,
+        shape=(gaps.rows - len(found.out), len(table.recipe.names)),
+        weights=weights,
+        standardize=divided,
+        missing=found.missing,
+        said=tuple(said),
+        recipe=table.recipe,
+        kept=np.delete(np.arange(gaps.rows), found.out) if len(found.out) else None,
+        n_missing=gaps.total if filled else 0,
+        path=seen.path,
+        id=recipe.id,
+        sup=seen.named("sup"),
+        color=seen.named("color"),
+        stop=asked.rows,
+        _out=found.out,
+    )
 
-    Parameters
-    ----------
-    path : path
-        The file; it must have the columns of the recipe, in any order.
-    recipe : Recipe
-        How the rows of the fit were made.
+
+def _gaps(table: Wide, seen: Look) -> Gaps:
+    """Return what is missing: from the rows that are held, or else from what `look` counted.
+
+    Another walk is made only where a row may be empty, or rows are to be left out.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        source = scan(Path(path), columns=recipe.columns, **recipe.reading)
-    return Prepared(source, source.shape, None, False, "raise", (), recipe)
+    levels = table.recipe.levels
+    if table.held is not None:
+        return gaps_of(table.held, levels)
+    known = {column.name: column.missing for column in seen.columns}
+    recipe, rule = table.recipe, seen.asked.missing
+    counts = [known[name] for name in recipe.numbers]
+    # `look` counts numbers in all rows, other cells only in the first.
+    unsure = bool(recipe.dates) or all(counts)
+    told = bool(levels) and rule in ("rows", "columns", "error")
+    if unsure or told or (rule == "rows" and any(counts)):
+        return gaps_of(table.source, levels)
+    return known_gaps(table.source.shape[0], counts + [0] * len(levels), len(levels))
+
+
+def _narrowed(table: Wide, without: Array, seen: Look, memory: float | None) -> Wide:
+    recipe = narrower(table.recipe, {table.recipe.columns[i] for i in without})
+    if table.held is None:
+        stop, rows = seen.asked.rows, seen.rows
+        return wide(seen.path, recipe, stop=stop, rows=rows, memory=memory)
+    stay = set(recipe.names)
+    at = [i for i, name in enumerate(table.recipe.names) if name in stay]
+    return dataclasses.replace(table, recipe=recipe, held=table.held[:, at])
+
+
+def _weights(seen: Look, out: Array) -> tuple[Array | None, list[str]]:
+    name = next(iter(seen.named("weights")), None)
+    if name is None:
+        return None, []
+    kind = next(column.kind for column in seen.columns if column.name == name)
+    if kind not in NUMBERS:
+        raise InputError(
+            "weights must be numbers (--weights)",
+            got=f"{seen.label}: {name!r} holds {kind}",
+            fix="name a column of repeat counts",
+        )
+    asked = seen.asked
+    return weights_of(seen.path, name, asked.reading, out=out, stop=asked.rows)

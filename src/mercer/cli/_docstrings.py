@@ -1,0 +1,106 @@
+"""Parameters as a class describes them: name, what it takes, what it means."""
+
+import dataclasses
+import inspect
+import re
+from typing import Any, final
+
+_LIKE = re.compile(r"(?:See|As for) `PCA`")
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """A parameter of a method.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    default : str
+        Its default, as it would be typed; "" where it must be given.
+    takes : str
+        Kinds of values.
+    about : str
+        What it means: the first sentence.
+    """
+
+    name: str
+    default: str
+    takes: str
+    about: str
+
+
+def parameters_of(kind: type[Any], like: type[Any] | None = None) -> tuple[Parameter, ...]:
+    """Return the parameters of a class, in the order of its signature.
+
+    Parameters
+    ----------
+    kind : type
+        A class with a section "Parameters" in its docstring.
+    like : type or None
+        Where a parameter is described that the docstring only points to.
+    """
+    own = described(inspect.getdoc(kind) or "")
+    others = described(inspect.getdoc(like) or "") if like is not None else {}
+    found = []
+    for name, given in inspect.signature(kind).parameters.items():
+        takes, about = own.get(name, ("", ""))
+        if _LIKE.match(about):
+            takes, about = others.get(name, (takes, about))
+        default = "" if given.default is inspect.Parameter.empty else _shown(given.default)
+        found.append(Parameter(name, default, takes, first_sentence(about)))
+    return tuple(found)
+
+
+def described(doc: str) -> dict[str, tuple[str, str]]:
+    """Return what a docstring says of each parameter: what it takes, and its meaning.
+
+    Parameters
+    ----------
+    doc : str
+        A docstring in NumPy's form, its margin taken off.
+    """
+    lines = doc.splitlines()
+    if "Parameters" not in lines:
+        return {}
+    found: dict[str, tuple[str, str]] = {}
+    names: list[str] = []
+    takes, words = "", list[str]()
+    for line in [*_section(lines[lines.index("Parameters") + 2 :]), "end"]:
+        if line.startswith(" "):
+            words.append(line.strip())
+            continue
+        found |= dict.fromkeys(names, (takes, " ".join(words)))
+        head, _, takes = line.partition(" : ")
+        names, words = [name.strip() for name in head.split(",")], []
+    return found
+
+
+def _section(lines: list[str]) -> list[str]:
+    """Return the lines before the next section, empty ones left out."""
+    kept: list[str] = []
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if below.startswith("---"):
+            break
+        kept += [line] if line.strip() else []
+    return kept
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence, without the marks of code.
+
+    Examples
+    --------
+    >>> first_sentence("Use `tol`. See there.")
+    'Use tol.'
+    """
+    sentence = re.match(r".*?[.](?=\s|$)|.*", text, re.DOTALL)
+    return (sentence[0] if sentence else text).replace("``", "").replace("`", "")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    # A kernel of its own class is typed by its name in small letters.
+    return repr(value).lower() if type(value).__module__.startswith("mercer.") else repr(value)

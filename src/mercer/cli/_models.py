@@ -1,0 +1,73 @@
+"""A model file that a command names first, and the table that it names second."""
+
+from pathlib import Path
+from typing import Any
+
+import mercer
+from mercer.cli._names import axis_names
+from mercer.errors import InputError
+from mercer.store import is_ours
+from mercer.tables import Recipe
+
+
+def loaded(model: str, data: str, command: str) -> Any:
+    """Return the model of a file; names in the wrong order are noticed.
+
+    Parameters
+    ----------
+    model, data : str
+        As typed, first and second.
+    command : str
+        The command they were given to.
+    """
+    path = Path(model)
+    if path.is_file() and not is_ours(path):
+        other = data != "-" and is_ours(Path(data))
+        raise InputError(
+            "the model comes first" if other else "this is no model file",
+            got=model,
+            fix=f"mercer {command} {data} {model}" if other else "name a file of mercer fit -o",
+        )
+    if data != "-" and is_ours(Path(data)):
+        raise InputError(
+            "a table is wanted, and this is a model",
+            got=data,
+            fix=f"mercer {command} {model} TABLE",
+        )
+    found = mercer.load(path)
+    if not hasattr(found, "n_components_"):
+        raise InputError(
+            "the model has no axes",
+            got=f"{model}: {type(found).__name__}, not fitted",
+            fix="fit it first, then save it",
+        )
+    return found
+
+
+def recipe_of(model: Any) -> Recipe:
+    """Return how rows are made of a file for this model; models of Python have only names."""
+    notes = getattr(model, "notes_", None) or {}
+    if "recipe" in notes:
+        return Recipe.of(notes["recipe"])
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise InputError(
+            "the model does not know the names of its columns",
+            got=f"{type(model).__name__} fitted to {model.n_features_in_} columns of an array",
+            fix="fit it with mercer fit, or to a frame, or use it in Python",
+        )
+    known = tuple(map(str, names))
+    return Recipe(columns=known, names=known)
+
+
+def filling_of(model: Any) -> str:
+    """Return how a fitted model fills missing cells of new rows; "raise" where it does not."""
+    filled = getattr(model, "completion_", None) is not None
+    return str(model.missing) if filled else "raise"
+
+
+def axes_of(model: Any) -> list[str]:
+    """Return the names of the coordinates of a model."""
+    if getattr(model, "_whitened", False) == "zca":  # turned back into the columns
+        return [str(name) for name in model.get_feature_names_out()]
+    return axis_names(model.n_components_)

@@ -1,0 +1,174 @@
+"""The command ``mercer report``: fit a table, or take a model, and write the page."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from mercer.cli._built import built
+from mercer.cli._options import asked_from, data_options, method_options, speaking_options
+from mercer.cli._voice import Voice
+from mercer.errors import InputError
+
+_NAMED = 20_000  # rows whose names go into the page
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="[MODEL] DATA")
+@click.option(
+    "-o", "--output", metavar="FILE", help="The page; default: DATA's name with .html."
+)
+@click.option("--title", metavar="WORDS", help="Title of the page.")
+@click.option("--force", is_flag=True, help="Replace a page that is there already.")
+@data_options
+@method_options
+@speaking_options
+def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
+    r"""Write one HTML page about a table: verdict, map, columns, rows, how it was computed.
+
+    The page is one file. It needs no server and no network, and can be sent by mail.
+
+    \b
+    mercer report survey.csv
+    mercer report survey.csv --color region -o survey.html
+    mercer report survey.mercer survey.csv
+    """
+    wanted = {name: options.pop(name) for name in ("output", "title", "force")}
+    if len(files) > 2:
+        raise click.UsageError("a report takes one file, or a model and a file.")
+    began = time.perf_counter()
+    path = _target(files[-1], wanted)
+    page = _page(voice, files, options, wanted["title"])
+    page.save(path)
+    size = len(page.html) / 1e6
+    voice.note(f"{size:.2f} MB in {time.perf_counter() - began:.1f} s")
+    said = {"page": str(path), "bytes": len(page.html.encode()), "verdict": page.page.verdict}
+    voice.result("\n".join([*page.page.verdict, "", str(path)]), said)
+
+
+def _target(data: str, wanted: dict[str, Any]) -> Path:
+    """Return where the page goes; what stands there is not replaced without --force."""
+    name = Path(data).name.removesuffix(".gz")
+    default = Path((Path(name).stem if name != "-" else "report") + ".html")
+    path = default if wanted["output"] is None else Path(wanted["output"])
+    if path.exists() and not wanted["force"]:
+        raise InputError(
+            "the page is there already",
+            got=str(path),
+            fix="give another name with -o, or --force",
+        )
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(
+            "a report is an HTML file",
+            got=f"-o {path}",
+            fix="give it a name that ends in .html",
+        )
+    if not path.resolve().parent.is_dir():
+        raise InputError(
+            "the folder to write to does not exist", got=f"-o {path}", fix="make it first"
+        )
+    return path
+
+
+def _page(
+    voice: Voice, files: tuple[str, ...], options: dict[str, Any], title: str | None
+) -> Any:
+    from mercer.cli._stdin import opened
+
+    with opened(files[-1]) as data:
+        if len(files) == 2:
+            return _of_model(files[0], data, title, files)
+        return _of_table(voice, data, options, title, files)
+
+
+def _of_table(
+    voice: Voice, data: Any, options: dict[str, Any], title: str | None, files: tuple[str, ...]
+) -> Any:
+    """Fit a table as `mercer fit` does, and return its page."""
+    from mercer.cli import _fitted
+    from mercer.report import column_table, report
+
+    asked = asked_from(options)
+    have = _fitted.ready(voice, str(data), asked, options["method"], built(**options))
+    done = _fitted.fitted(voice, have)
+    return report(
+        done.model,
+        done.made.rows,
+        title=title or _title(done.model, files[-1]),
+        row_names=_row_names(done.made),
+        colours=_colours(done.made),
+        choice=_choice(done.model, done.made),
+        sample_weight=done.made.weights,
+        data=repr(Path(files[-1]).name),
+        command=_command(),
+        seconds=done.seconds,
+        said=done.said,
+        columns=column_table(done.seen),
+    )
+
+
+def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) -> Any:
+    """Return the page of a model that was fitted before, and its rows."""
+    from mercer.cli._models import filling_of, loaded, recipe_of
+    from mercer.report import report
+    from mercer.tables import prepared_again
+
+    found = loaded(model, str(data), "report")
+    made = prepared_again(data, recipe_of(found), missing=filling_of(found))
+    return report(
+        found,
+        made.rows,
+        title=title or _title(found, files[-1]),
+        row_names=_row_names(made),
+        colours=_colours(made),
+        said=made.said,
+        data=repr(Path(files[-1]).name),
+        command=_command(),
+    )
+
+
+def _title(model: Any, file: str) -> str:
+    return f"{type(model).__name__} of {Path(file).name if file != '-' else 'a table'}"
+
+
+def _row_names(made: Any) -> Any:
+    return made.labels() if made.shape[0] <= _NAMED else None
+
+
+def _colours(made: Any) -> dict[str, Any]:
+    return {name: _values(made.labels(name)) for name in made.color}
+
+
+def _values(labels: Any) -> Any:
+    """Return labels as numbers where all of them are, else as text."""
+    try:
+        numbers = np.asarray(labels, np.float64)
+    except ValueError:
+        return labels
+    return numbers if len(np.unique(numbers)) > 12 else labels
+
+
+def _choice(model: Any, made: Any) -> Any:
+    """Return how many components by every rule, where the rows are complete and in memory."""
+    import warnings
+
+    from mercer.estimators import PCA
+    from mercer.sources import BlockSource
+    from mercer.studies import how_many
+
+    if type(model) is not PCA or model.n_components != "auto" or made.weights is not None:
+        return None
+    if isinstance(made.rows, BlockSource) or made.missing != "raise":
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return how_many(made.rows, standardize=model.standardize)
+
+
+def _command() -> str:
+    import shlex
+    import sys
+
+    return shlex.join(["mercer", *sys.argv[1:]])

@@ -1,0 +1,94 @@
+"""opened(): a file that a command line names; ``-`` is what comes in on stdin."""
+
+import re
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from mercer.errors import InputError
+
+_LOOK = 4096  # bytes that tell what comes in
+
+# What a file begins with, and how its name then ends.
+_ENDS = (
+    (b"PAR1", ".parquet"),
+    (b"ARROW1", ".arrow"),
+    (b"\xff\xff\xff\xff", ".arrow"),
+    (b"\x93NUMPY", ".npy"),
+    (b"\x89HDF", ".h5"),
+    (b"{", ".ndjson"),
+)
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+@contextmanager
+def opened(path: str) -> Iterator[str]:
+    """Give a path that can be read more than once; addresses of a network are refused.
+
+    ``-`` is copied to a temporary file, which is removed afterwards. Its kind is known by its
+    first bytes; what is nothing else is CSV.
+
+    Parameters
+    ----------
+    path : str
+        As typed.
+    """
+    if _ADDRESS.match(path):
+        raise InputError(
+            "nothing is fetched from a network",
+            got=path,
+            fix="fetch it to a file first, and give the name of that file",
+        )
+    if path != "-":
+        yield path
+        return
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InputError(
+            "nothing comes in on stdin",
+            got="-, and stdin is a terminal",
+            fix="name a file, or let another program write: cat table.csv | mercer look -",
+        )
+    with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
+        yield str(_copied(sys.stdin.buffer, Path(folder)))
+
+
+def _copied(stream: IO[bytes], folder: Path) -> Path:
+    """Return a file with all that the stream holds."""
+    head = stream.read(_LOOK)
+    path = folder / f"stdin{end_of(head)}"
+    with path.open("wb") as file:
+        file.write(head)
+        shutil.copyfileobj(stream, file, 1 << 20)
+    return path
+
+
+def end_of(head: bytes) -> str:
+    """Return how the name of a file ends that begins with these bytes.
+
+    Examples
+    --------
+    >>> end_of(b"PAR1..."), end_of(b'{"a": 1}'), end_of(b"a,b")
+    ('.parquet', '.ndjson', '.csv')
+    """
+    if head.startswith(b"\x1f\x8b"):
+        return end_of(_unpacked(head)) + ".gz"
+    if head.startswith(b"PK\x03\x04") and b".npy" in head[:200]:
+        return ".npz"
+    bare = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \r\n\t")
+    for begin, end in _ENDS:
+        if head.startswith(begin) or (begin == b"{" and bare.startswith(begin)):
+            return end
+    return ".csv"
+
+
+def _unpacked(head: bytes) -> bytes:
+    """Return what the first bytes of a packed file hold; nothing where they are damaged."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head, _LOOK)
+    except zlib.error:
+        return b""

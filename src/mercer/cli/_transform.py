@@ -1,0 +1,78 @@
+"""The command ``mercer transform``: coordinates of new rows, streamed."""
+
+import time
+from typing import Any
+
+import click
+
+from mercer.cli._options import data_argument, speaking_options
+from mercer.cli._stdin import opened
+from mercer.cli._voice import Voice
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@data_argument
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="FILE",
+    help=".parquet, .csv, .tsv, .npy, or - for CSV on stdout (the default).",
+)
+@click.option("--force", is_flag=True, help="Replace the output if it is there already.")
+@click.option(
+    "--raw-csv", is_flag=True, help="Leave text that a spreadsheet would calculate as it is."
+)
+@speaking_options
+def command(
+    voice: Voice, model: str, data: str, output: str, force: bool, raw_csv: bool
+) -> None:
+    r"""Write the coordinates of the rows of DATA on the axes of MODEL.
+
+    DATA needs the columns of the fit, in any order; others are left aside. Its id column
+    comes first where it has one, else `row`, counted from 1.
+
+    \b
+    mercer transform survey.mercer new.csv -o new_map.csv
+    mercer transform cells.mercer more.parquet | head -3
+    """
+    from mercer.cli._outputs import refuse_scores
+
+    if output == "-" and voice.as_json:
+        raise click.UsageError("--json and coordinates would both write to stdout: give -o.")
+    path = refuse_scores(output, option="-o", inputs=[model, data], force=force)
+    began = time.perf_counter()
+    with opened(data) as table, voice.working():
+        rows, columns = _run(voice, model, table, path, raw_csv)
+    seconds = time.perf_counter() - began
+    voice.note(f"{rows:,} rows, {columns} coordinates, {seconds:.2f} s")
+    if path is not None:
+        outputs = {"scores": str(path)}
+        document = {
+            "model": model,
+            "data": data,
+            "rows": rows,
+            "components": columns,
+            "seconds": seconds,
+            "outputs": outputs,
+        }
+        voice.result(str(path), document)
+
+
+def _run(voice: Voice, model: str, data: str, path: Any, raw: bool) -> tuple[int, int]:
+    """Write the coordinates; return how many rows and columns they have."""
+    from mercer.cli._beside import Beside
+    from mercer.cli._coordinates import coordinates, write_coordinates
+    from mercer.cli._models import axes_of, filling_of, loaded, recipe_of
+    from mercer.tables import prepared_again
+
+    found = loaded(model, data, "transform")
+    recipe = recipe_of(found)
+    made = prepared_again(data, recipe, missing=filling_of(found))
+    for line in made.said:
+        voice.note(line)
+    names = axes_of(found)
+    parts = coordinates(found, made.rows)
+    beside = Beside(made, taken=names)
+    return write_coordinates(path, parts, names, beside, raw=raw), len(names)

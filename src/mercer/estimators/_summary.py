@@ -1,0 +1,172 @@
+"""What a notebook shows of a fitted model: words, a table and a small scree, all escaped."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from numbers import Integral
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from mercer import plots
+
+_ROWS = 8  # components in the table
+_READ = 4  # components whose heaviest columns are named
+_NAMED = 10  # outlying rows that are named
+_LONG = 40  # letters of a name
+_STYLE = (
+    ".mercer-summary{font:13px/1.45 system-ui,sans-serif;max-width:70em}"
+    ".mercer-summary p{margin:.35em 0;overflow-wrap:anywhere}"
+    ".mercer-beside{display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start}"
+    ".mercer-summary table{border-collapse:collapse;margin:.5em 0}"
+    ".mercer-summary th,.mercer-summary td{padding:.15em .6em;text-align:right;"
+    "border-bottom:1px solid #8886;white-space:nowrap}"
+    ".mercer-summary svg{max-width:100%;height:auto}"
+)
+
+
+def summary(model: Any) -> str:
+    """Return the summary of a fitted model as one piece of HTML, under 30 kB.
+
+    It holds no script and loads nothing. Every word from the data goes through one tree that
+    escapes it.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        `explained_variance_ratio_` must be there; what else it has is shown.
+    """
+    root = ET.Element("div")
+    ET.SubElement(root, "style").text = _STYLE
+    head = ET.SubElement(root, "p")
+    ET.SubElement(head, "strong").text = f"{type(model).__name__}, fitted. "
+    ET.SubElement(head, "code").text = _line(repr(model), 300)
+    for sentence in _sentences(model):
+        ET.SubElement(root, "p").text = sentence
+    spectrum = plots.spectrum_of(model)
+    table = _table(model, spectrum) if len(spectrum[0]) else None
+    text = "".join(ET.tostring(e, encoding="unicode", method="html") for e in root)
+    if table is not None:
+        beside = ET.tostring(table, encoding="unicode", method="html") + _scree(spectrum)
+        text += f'<div class="mercer-beside">{beside}</div>'
+    return f'<div class="mercer-summary">{text}</div>'
+
+
+def _sentences(model: Any) -> Iterator[str]:
+    """Yield what was fitted, by which path, and why so many axes."""
+    n, p = (getattr(model, name, None) for name in ("n_samples_", "n_features_in_"))
+    scaled = "standardised" if getattr(model, "standardize", False) else "centred"
+    rows = "" if n is None else f"{n:,} rows × "
+    yield f"{rows}{p:,} columns, {scaled}." if p is not None else f"{rows.rstrip(' ×')}."
+    kernel = getattr(model, "kernel_", None)
+    if kernel is not None:
+        low, high = (100 * share for share in model.captured_share_)
+        held = f"{low:.1f} %" if high - low < 0.05 else f"{low:.1f} to {high:.1f} %"
+        yield (
+            f"Kernel {_line(repr(kernel), 200)}; the axes hold {held} of the variance in"
+            f" feature space, whose effective rank is {model.effective_rank_:.1f}."
+        )
+    missing = getattr(model, "n_missing_", 0)
+    if missing:
+        yield f"{missing:,} missing cells were filled."
+    yield from _outlying(model)
+    plan, certificate = (getattr(model, name, None) for name in ("plan_", "certificate_"))
+    path = "" if plan is None else f"Path {plan.chosen.name}: {plan.chosen.note}. "
+    proof = ""
+    if certificate is not None and len(certificate.lower):
+        proof = str(certificate).partition("\n")[0].capitalize() + "."
+    if path or proof:
+        yield path + proof
+    yield _why(model)
+    yield from _weights(model)
+    yield from _planes(model)
+
+
+def _outlying(model: Any) -> Iterator[str]:
+    rows = getattr(model, "outliers_", None)
+    if rows is None:
+        return
+    names = ", ".join(str(i) for i in rows[:_NAMED])
+    more = f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else ""
+    apart = f": {names}{more}" if len(rows) else ""
+    yield f"{len(rows):,} of {model.n_samples_:,} rows lie apart and do not count{apart}."
+
+
+def _why(model: Any) -> str:
+    """Return how many axes are kept, and why."""
+    ratio = model.explained_variance_ratio_
+    k, choice = len(ratio), getattr(model, "choice_", None)
+    count = f"{k} axis" if k == 1 else f"{k} axes"
+    if choice is not None:
+        return f"{count} kept. {_line(choice.reason, 600)}"
+    wanted = getattr(model, "n_components", None)
+    if wanted is None:
+        reason = "all there are"
+    elif isinstance(wanted, str):
+        reason = {"mle": "by Minka's estimate"}.get(wanted, wanted)
+    elif isinstance(wanted, Integral):
+        reason = "as asked"
+    else:
+        reason = f"for {100 * float(wanted):g} % of the variance"
+    return f"{count} kept, {reason}: {100 * float(np.sum(ratio)):.1f} % of the variance."
+
+
+def _table(model: Any, spectrum: Sequence[Any]) -> ET.Element:
+    values, lower, upper, ratio = spectrum
+    table = ET.Element("table")
+    what = "eigenvalue" if hasattr(model, "eigenvalues_") else "variance"
+    heads = ["axis", what, "certified ±", "share %", "sum %"]
+    _row(table, "th", heads)
+    total = 100 * np.cumsum(ratio)
+    for i in range(min(len(values), _ROWS)):
+        bound = max(values[i] - lower[i], upper[i] - values[i], 0.0)
+        cells = [f"{i + 1}", f"{values[i]:.5g}", f"{bound:.1e}" if bound else "–"]
+        cells += [f"{100 * ratio[i]:.1f}", f"{total[i]:.1f}"]
+        row = _row(table, "td", cells)
+        row.set("title", f"in [{lower[i]:.12g}, {upper[i]:.12g}]")
+    if len(values) > _ROWS:
+        _row(table, "td", ["…", f"{len(values) - _ROWS} more", "", "", ""])
+    return table
+
+
+def _row(table: ET.Element, kind: str, cells: Sequence[str]) -> ET.Element:
+    row = ET.SubElement(table, "tr")
+    for cell in cells:
+        ET.SubElement(row, kind).text = cell
+    return row
+
+
+def _weights(model: Any) -> Iterator[str]:
+    """Yield the heaviest columns of the first axes with their entries."""
+    names = getattr(model, "feature_names_in_", None)
+    for i, axis in enumerate(getattr(model, "components_", ())[:_READ]):
+        words = []
+        for j in plots.heaviest(axis, 4):
+            name = f"x{j}" if names is None else _line(str(names[j]), _LONG)
+            words.append(f"{name} {float(axis[j]):+.2f}")
+        yield f"Axis {i + 1} weighs most: {', '.join(words) or 'nothing'}."
+
+
+def _planes(model: Any) -> Iterator[str]:
+    """Yield the axes that cannot be told apart."""
+    certificate = getattr(model, "certificate_", None)
+    k = len(model.explained_variance_ratio_)
+    for group in () if certificate is None else certificate.groups[:_ROWS]:
+        names = [f"{i + 1}" if i < k else "the next" for i in group]
+        listed = f"{', '.join(names[:-1])} and {names[-1]}"
+        yield f"Axes {listed} cannot be told apart: only the space they span has a meaning."
+
+
+def _scree(spectrum: Sequence[Any]) -> str:
+    """Return a small scree as SVG, which escapes by itself; nothing where λ leaves float64."""
+    if not all(bool(np.isfinite(part).all()) for part in spectrum):
+        return ""
+    values, lower, upper, ratio = spectrum
+    panel = plots.scree(values, lower, upper, ratio)
+    return plots.figure([dataclasses.replace(panel, width=330.0, height=230.0)])
+
+
+def _line(words: str, longest: int) -> str:
+    """Return words on one line, without what cannot be printed, cut where they are long."""
+    line = "".join(c for c in " ".join(words.split()) if c.isprintable())
+    return line if len(line) <= longest else line[: longest - 1] + "…"

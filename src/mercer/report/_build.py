@@ -1,0 +1,185 @@
+"""report(): a fitted model and its rows in, a Report out."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.report._alone import page_of_model
+from mercer.report._cloud import Cloud, Colour, category_colour, number_colour, one_colour
+from mercer.report._components import components_section
+from mercer.report._condition import condition_section, findings_of
+from mercer.report._kernel import kernel_page
+from mercer.report._method import method_section
+from mercer.report._parts import MapView, Page, Part, Section, Table
+from mercer.report._reconstruction import reconstruction_section
+from mercer.report._report import Report
+from mercer.report._rows import extremes_of, rows_section
+from mercer.report._seen import Seen, seen_from
+from mercer.report._stability import stability_section
+from mercer.report._variables import variables_section
+from mercer.report._verdict import verdict
+from mercer.report._words import percent
+
+_ARROWS = 12
+_ROW_NUMBERS = 400_000  # rows whose numbers go into the page
+
+
+def report(
+    model: Any,
+    X: Any = None,
+    *,
+    title: str | None = None,
+    row_names: Sequence[str] | None = None,
+    colours: Mapping[str, Any] | None = None,
+    choice: Any = None,
+    sample_weight: Any = None,
+    data: str = "X",
+    command: str = "",
+    seconds: Mapping[str, float] | None = None,
+    said: Sequence[str] = (),
+    columns: Table | None = None,
+    tuning: Any = None,
+    more: Sequence[Section] = (),
+) -> Report:
+    """Return the page of a fitted model and its rows.
+
+    Parameters
+    ----------
+    model : PCA, RobustPCA or KernelPCA
+        Fitted.
+    X : array, frame, path or source of shape (n, p)
+        The rows of the fit.
+    title : str or None
+        Of the page.
+    row_names : sequence of n str or None
+        Names of the rows.
+    colours : mapping of str to n values, or None
+        Columns to colour the map by; text makes groups.
+    choice : Choice or None
+        How many components, as `mercer.how_many` returns it.
+    sample_weight : array of shape (n,) or None
+        As at fit.
+    data, command : str
+        What the code to reproduce calls the data, and the command that does the same.
+    seconds : mapping of str to float, or None
+        How long the parts of the fit took.
+    said : sequence of str
+        What was assumed of the data, a line each.
+    columns : Table or None
+        Every column of the file with its role.
+    tuning : Tuning or None
+        What `mercer.tune` returned, for kernel PCA.
+    more : sequence of Section
+        Further sections, before the last one.
+    """
+    began = time.perf_counter()
+    if X is None:
+        last = method_section(model, data=data, seconds=seconds or {}, command=command)
+        return Report(page_of_model(model, title or type(model).__name__, last))
+    if hasattr(model, "eigenvalues_"):
+        sections = [
+            condition_section((), said, columns),
+            *more,
+            method_section(model, data=data, seconds=seconds or {}, command=command),
+        ]
+        named = {name: _colour(name, values, None) for name, values in (colours or {}).items()}
+        return Report(
+            kernel_page(
+                model,
+                X,
+                title=title or f"Kernel PCA of {model.n_samples_:,} rows",
+                colours=[*named.values(), one_colour(int(model.n_samples_))],
+                row_names=row_names,
+                tuning=tuning,
+                last=sections,
+            )
+        )
+    given = {"choice": choice, "row_names": row_names, "colours": colours}
+    seen = seen_from(model, X, sample_weight=sample_weight, **given)
+    extremes, findings = extremes_of(seen), findings_of(seen)
+    spent = {**(seconds or {}), "report": time.perf_counter() - began}
+    parts = [
+        _map_section(seen),
+        variables_section(seen),
+        components_section(seen),
+        rows_section(seen, extremes),
+        reconstruction_section(seen),
+        stability_section(seen),
+        condition_section(findings, said, columns),
+        *more,
+        method_section(model, data=data, seconds=spent, command=command),
+    ]
+    page = Page(
+        title or f"{type(model).__name__} of {seen.n:,} rows",
+        _facts(seen),
+        verdict(seen, extremes),
+        tuple(section for section in parts if section is not None),
+        _cloud(seen),
+        _arrows(seen),
+    )
+    return Report(page)
+
+
+def _facts(seen: Seen) -> tuple[str, ...]:
+    scaled = "standardised" if seen.standardised else "centred"
+    filled = int(getattr(seen.model, "n_missing_", 0) or 0)
+    facts = [f"{seen.n:,} rows", f"{len(seen.names):,} columns, {scaled}"]
+    facts += [f"{filled:,} cells were missing and filled"] if filled else []
+    return (*facts, f"method {type(seen.model).__name__}")
+
+
+def _map_section(seen: Seen) -> Section:
+    drawn = len(seen.at)
+    ratio = seen.wide.explained_variance_ratio_
+    plane = percent(float(ratio[:2].sum()))
+    words = (
+        f"The first two components show {plane} of the variance. Points that lie near each "
+        "other are rows that are alike in it; what the other components hold is not seen here."
+    )
+    note = (
+        "One unit is equally long in both directions. The wheel zooms, dragging moves, Shift "
+        "and dragging selects."
+    )
+    if drawn < seen.n:
+        note = f"{drawn:,} of {seen.n:,} rows drawn (seed 0), the farthest all. {note}"
+    axes = (0, min(1, seen.Z.shape[1] - 1))
+    grouped = any(c.kind == "category" for c in _colours(seen))
+    view: Part = MapView("rows", axes, groups=grouped, arrows=True, words=note)
+    return Section("map", "Map of the rows", (words,), (view,))
+
+
+def _cloud(seen: Seen) -> Cloud:
+    names = tuple(f"PC{i + 1}" for i in range(seen.Z.shape[1]))
+    ratio = seen.wide.explained_variance_ratio_
+    titles = tuple(f"{name} ({percent(float(ratio[i]))})" for i, name in enumerate(names))
+    shown = 6 if seen.n <= 100_000 else 3 if seen.n <= _ROW_NUMBERS else 2
+    rows = seen.at if len(seen.at) <= _ROW_NUMBERS else None
+    colours, Z = tuple(_colours(seen)), seen.Z[:, :shown]
+    return Cloud(names[:shown], titles[:shown], Z, colours, rows, seen.row_names)
+
+
+def _colours(seen: Seen) -> list[Colour]:
+    made = [_colour(name, values, seen.at) for name, values in seen.colours.items()]
+    return [*made, one_colour(len(seen.at))]
+
+
+def _colour(name: str, values: Any, at: Array | None) -> Colour:
+    column = np.asarray(values)
+    column = column if at is None else column[at]
+    if column.dtype.kind in "fiu" and len(np.unique(column)) > 12:
+        return number_colour(name, column)
+    return category_colour(name, column.astype(str).tolist())
+
+
+def _arrows(seen: Seen) -> dict[str, Any]:
+    """Return the variables of the biplot: those that weigh most on the components shown."""
+    axes = np.asarray(seen.wide.components_[: seen.Z.shape[1]], np.float64)
+    loads = axes.T * np.sqrt(np.asarray(seen.wide.explained_variance_[: len(axes)]))
+    chosen = np.sort(np.argsort(-np.sum(loads[:, :2] ** 2, axis=1), kind="stable")[:_ARROWS])
+    return {
+        "names": [seen.names[j] for j in chosen],
+        "ends": [loads[chosen, a].tolist() for a in range(len(axes))],
+    }

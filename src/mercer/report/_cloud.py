@@ -1,0 +1,153 @@
+"""Cloud: the rows of a map, as few bytes as a page can bear."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.plots import group_style
+from mercer.report._codec import morton, packed, quantised
+
+MOST_ROWS = 1_200_000  # that are drawn; of more a sample is
+SAMPLE = 1_000_000
+_NAMED = 20_000  # rows whose names go into the page
+_RAMP_LOW, _RAMP_MIDDLE, _RAMP_HIGH = (68, 1, 84), (33, 145, 140), (253, 231, 37)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Colour:
+    """A column that the map is coloured by.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : {"one", "category", "number"}
+        One colour for all, one for each level, or a ramp.
+    at : uint8 array of shape (n,)
+        Place of each row in the palette.
+    palette : list of [r, g, b]
+        The colours.
+    levels : list of str or None
+        Names of the levels.
+    low, high : float
+        Ends of a ramp.
+    """
+
+    name: str
+    kind: str
+    at: Array
+    palette: list[list[int]]
+    levels: list[str] | None = None
+    low: float = 0.0
+    high: float = 0.0
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Cloud:
+    """Coordinates and colours of rows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the components.
+    titles : tuple of str
+        The same with their shares: axis labels.
+    Z : array of shape (n, k)
+        Coordinates of the rows that are drawn.
+    colours : tuple of Colour
+        Of these rows.
+    rows : array of shape (n,) or None
+        Their numbers in the data; None keeps them out of the page.
+    row_names : sequence of str or None
+        Names of all rows by number, for few.
+    """
+
+    names: tuple[str, ...]
+    titles: tuple[str, ...]
+    Z: Array
+    colours: tuple[Colour, ...]
+    rows: Array | None = None
+    row_names: Sequence[str] | None = None
+
+    def written(self) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return what the page knows of the cloud, and its packed arrays by name."""
+        q, low, high = quantised(np.asarray(self.Z, np.float64))
+        n, k = q.shape
+        data: dict[str, str] = {}
+        if k == 1:
+            order = np.argsort(q[:, 0], kind="stable")
+            data["cloud-0"] = packed(q[order, 0])
+        else:
+            code = morton(q[:, 0], q[:, 1])
+            order = np.argsort(code, kind="stable")
+            data["cloud-plane"] = packed(np.diff(code[order], prepend=np.uint32(0)))
+            data |= {f"cloud-{j}": packed(q[order, j]) for j in range(2, k)}
+        data |= {f"colour-{i}": packed(c.at[order]) for i, c in enumerate(self.colours)}
+        if self.rows is not None:
+            data["cloud-rows"] = packed(np.asarray(self.rows, np.uint32)[order])
+        names = self.row_names if self.row_names is not None else ()
+        about = {
+            "n": n,
+            "components": [
+                {"name": name, "title": title, "low": float(a), "high": float(b)}
+                for name, title, a, b in zip(self.names, self.titles, low, high, strict=True)
+            ],
+            "colours": [_described(colour) for colour in self.colours],
+            "rows": self.rows is not None,
+            "names": [str(name) for name in names] if 0 < len(names) <= _NAMED else None,
+        }
+        return about, data
+
+
+def one_colour(n: int) -> Colour:
+    """Return the colour of rows without groups."""
+    return Colour("none", "one", np.zeros(n, np.uint8), [_rgb(group_style(0)[0])])
+
+
+def category_colour(name: str, labels: Sequence[str]) -> Colour:
+    """Return the colours of text: the eleven commonest levels and the others together."""
+    values, at, counts = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+    if len(values) > 12:
+        common = np.sort(np.argsort(-counts, kind="stable")[:11])
+        place = np.full(len(values), 11, np.uint8)
+        place[common] = np.arange(11)
+        levels = [*map(str, values[common]), f"{len(values) - 11} others"]
+        at = place[at].astype(at.dtype)
+    else:
+        levels = [str(value) for value in values]
+    palette = [_rgb(group_style(i)[0]) for i in range(len(levels))]
+    return Colour(name, "category", np.asarray(at, np.uint8), palette, levels)
+
+
+def number_colour(name: str, values: Array) -> Colour:
+    """Return a ramp over the 1st to the 99th percentile; missing values are grey."""
+    values = np.asarray(values, np.float64)
+    there = np.isfinite(values)
+    ends = np.percentile(values[there], [1, 99]) if there.any() else np.array([0.0, 1.0])
+    low, high = float(ends[0]), float(ends[1])
+    high = high if high > low else low + max(abs(low), 1.0)
+    share = np.clip((np.where(there, values, low) - low) / (high - low), 0, 1)
+    at = np.where(there, np.round(share * 254), 255).astype(np.uint8)
+    palette = [_ramp(i / 254) for i in range(255)] + [[150, 150, 150]]
+    return Colour(name, "number", at, palette, None, low, high)
+
+
+def _described(colour: Colour) -> dict[str, Any]:
+    plain = {"name": colour.name, "kind": colour.kind, "palette": colour.palette}
+    return plain | {"levels": colour.levels, "low": colour.low, "high": colour.high}
+
+
+def _rgb(colour: str) -> list[int]:
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def _ramp(share: float) -> list[int]:
+    """Return a colour between violet, teal and yellow, which grows lighter all the way."""
+    first, last = (_RAMP_LOW, _RAMP_MIDDLE) if share < 0.5 else (_RAMP_MIDDLE, _RAMP_HIGH)
+    part = 2 * share - (share >= 0.5)
+    return [round(a + part * (b - a)) for a, b in zip(first, last, strict=True)]

@@ -1,0 +1,79 @@
+"""How many components, and how much each carries: the scree plot and all rules."""
+
+import numpy as np
+
+from mercer import plots
+from mercer.arrays import Array
+from mercer.report._parts import Part, Picture, Section, Table
+from mercer.report._seen import Seen
+from mercer.selection import noise_quantiles
+
+_LISTED = 12
+
+
+def components_section(seen: Seen) -> Section:
+    """Return the section on components: words, scree, spectrum, rules."""
+    wide = seen.wide
+    words = [] if seen.choice is None else [seen.choice.reason]
+    picture = Picture(
+        plots.scree(
+            wide.explained_variance_,
+            wide.lower,
+            wide.upper,
+            wide.explained_variance_ratio_,
+            null=_noise(seen),
+            null_words="90 % of what noise gives",
+            k=None if seen.choice is None else seen.k,
+        ),
+        "The band: normal noise in as many rows, with the variances of these columns.",
+    )
+    parts: list[Part] = [picture, _spectrum(seen)]
+    if seen.choice is not None:
+        parts.append(_rules(seen))
+    return Section("components", "Components", tuple(words), tuple(parts))
+
+
+def _noise(seen: Seen) -> Array:
+    """Return the band (2, r) of the variances that noise gives, by rank."""
+    columns = np.var(seen.held, axis=0, ddof=1)
+    if seen.standardised:
+        columns = np.where(columns > 0, 1.0, 0.0)
+    return noise_quantiles(seen.n, columns)[:, : len(seen.wide.explained_variance_)]
+
+
+def _spectrum(seen: Seen) -> Table:
+    wide = seen.wide
+    ratio = np.asarray(wide.explained_variance_ratio_)
+    total = np.cumsum(ratio)
+    count = min(len(ratio), max(_LISTED, seen.k))
+    rows = tuple(
+        (
+            f"PC{i + 1}",
+            float(wide.explained_variance_[i]),
+            float(wide.lower[i]),
+            float(wide.upper[i]),
+            100 * float(ratio[i]),
+            100 * float(total[i]),
+        )
+        for i in range(count)
+    )
+    return Table(
+        "Variances",
+        ("component", "variance", "at least", "at most", "share %", "sum %"),
+        rows,
+        note="The exact variance of these rows lies between “at least” and “at most”. "
+        "Marked: components of the verdict.",
+        chosen=tuple(range(min(seen.k, count))),
+    )
+
+
+def _rules(seen: Seen) -> Table:
+    assert seen.choice is not None
+    rows = tuple((rule.name, rule.k, rule.about) for rule in seen.choice.rules)
+    return Table(
+        "How many, by every rule",
+        ("rule", "components", "what it asks"),
+        rows,
+        note="The first rule decides.",
+        chosen=(0,),
+    )

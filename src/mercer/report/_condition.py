@@ -1,0 +1,77 @@
+"""Data health: what changes how the axes are read, and what was made of the columns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mercer.diagnostics import Finding, health
+from mercer.report._parts import Findings, Part, Section, Table
+from mercer.report._seen import Seen
+from mercer.report._words import count
+
+_MOST = 200  # columns that are listed
+
+
+def findings_of(seen: Seen) -> tuple[Finding, ...]:
+    """Return the findings about the rows of a page."""
+    values = np.asarray(seen.wide.explained_variance_, np.float64)
+    shown = seen.Z.shape[1]
+    names = None if seen.row_names is None else np.asarray(seen.row_names)[seen.at]
+    return health(
+        seen.held,
+        np.asarray(seen.Z, np.float64),
+        values[:shown],
+        names=seen.names,
+        row_names=seen.at if names is None else names,
+        groups=_groups(seen),
+        inseparable=seen.wide.groups,
+        following=float(values[shown]) if shown < len(values) else 0.0,
+        rows=seen.n,
+    )
+
+
+def _groups(seen: Seen) -> Any:
+    for values in seen.colours.values():
+        labels = np.asarray(values)
+        if labels.dtype.kind not in "fiub" and 2 <= len(np.unique(labels.astype(str))) <= 12:
+            return labels.astype(str)[seen.held_at]
+    return None
+
+
+def condition_section(
+    findings: Sequence[Finding], said: Sequence[str], columns: Table | None
+) -> Section:
+    """Return the section on the data: findings, assumptions, and every column with its role."""
+    words = [f"{count(len(findings), 'finding').capitalize()}."]
+    parts: list[Part] = [Findings(tuple(findings))] if findings else []
+    if said:
+        parts.append(
+            Table("What was assumed", ("assumption",), tuple((line,) for line in said))
+        )
+    if columns is not None:
+        parts.append(columns)
+    return Section("data", "Data", tuple(words), tuple(parts))
+
+
+def column_table(look: Any) -> Table:
+    """Return the table of all columns of a file: kind, role, why, missing cells."""
+    rows = tuple(
+        (
+            column.name,
+            column.kind,
+            column.role,
+            column.missing,
+            column.mean,
+            column.deviation,
+            column.why or None,
+        )
+        for column in look.columns[:_MOST]
+    )
+    left = len(look.columns) - len(rows)
+    return Table(
+        "Columns of the file",
+        ("column", "kind", "role", "missing", "mean", "sd", "why"),
+        rows,
+        note=f"{left:,} more columns are not listed." if left else "",
+    )

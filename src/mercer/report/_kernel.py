@@ -1,0 +1,250 @@
+"""The page of kernel PCA: maps beside linear PCA, spectrum, columns, a walk along an axis."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mercer import plots
+from mercer.arrays import Array
+from mercer.errors import MercerError
+from mercer.estimators import PCA
+from mercer.plots import Axes, Line, Panel, Points, group_style
+from mercer.report._cloud import Cloud, Colour
+from mercer.report._parts import MapView, Page, Part, Picture, Section, Steps, Table
+from mercer.report._shapes import image_shape
+from mercer.report._words import count, listed, percent
+
+_SHOWN = 4  # kernel axes of the map
+_ROWS = 300  # that attributions are averaged over
+_STEPS = 11
+_COLUMNS = 12
+
+
+def kernel_sections(model: Any, X: Any, names: Sequence[str], tuning: Any) -> list[Section]:
+    """Return the sections on the spectrum, the columns and the walk along the first axis."""
+    made = [_spectrum(model), _columns(model, X, names), _walk(model, names)]
+    if tuning is not None:
+        made.append(_tuning(tuning))
+    return [section for section in made if section is not None]
+
+
+def kernel_map(
+    model: Any, X: Any, colours: Sequence[Colour], rows: Array, row_names: Any
+) -> tuple[Section, Cloud]:
+    """Return the map of the kernel's axes beside that of PCA, and the cloud of both."""
+    Z = np.asarray(model.transform(X), np.float64)[:, :_SHOWN]
+    flat = _linear(model, X)
+    ratio = model.explained_variance_ratio_
+    titles = [f"kernel PC{i + 1} ({percent(float(ratio[i]))})" for i in range(Z.shape[1])]
+    names = [f"kernel PC{i + 1}" for i in range(Z.shape[1])]
+    views: list[Part] = []
+    if Z.shape[1]:
+        views.append(MapView("kernel", (0, min(1, Z.shape[1] - 1)), _grouped(colours)))
+    if flat is not None:
+        place = Z.shape[1]
+        scores, shares = flat
+        titles += [f"PC{i + 1} ({percent(float(s))})" for i, s in enumerate(shares)]
+        names += [f"PC{i + 1}" for i in range(len(shares))]
+        Z = np.hstack([Z, scores])
+        words = "Linear PCA of the same rows. Rows selected in one map are marked in the other."
+        axes = place, min(place + 1, Z.shape[1] - 1)
+        views.append(MapView("linear", axes, _grouped(colours), words=words))
+    said = (
+        f"Left the first two kernel components, {percent(float(np.sum(ratio[:2])))} of the "
+        "variance in feature space; right linear PCA. Shares of the two are not comparable.",
+    )
+    cloud = Cloud(tuple(names), tuple(titles), Z, tuple(colours), rows, row_names)
+    return Section("map", "Map of the rows", said, tuple(views)), cloud
+
+
+def _grouped(colours: Sequence[Colour]) -> bool:
+    return any(colour.kind == "category" for colour in colours)
+
+
+def _linear(model: Any, X: Any) -> tuple[Array, Array] | None:
+    """Return two linear coordinates and their shares, or None where rows are no numbers."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            given = {"standardize": model.standardize, "missing": model.missing}
+            found = PCA(min(2, model.n_features_in_), **given)
+            scores = np.asarray(found.fit_transform(X), np.float64)
+    except (MercerError, ValueError):
+        return None
+    return scores, found.explained_variance_ratio_
+
+
+def kernel_verdict(model: Any) -> tuple[str, ...]:
+    """Return the sentences of the verdict of kernel PCA."""
+    k = int(model.n_components_)
+    held = percent(float(np.sum(model.explained_variance_ratio_)))
+    choice = getattr(model, "choice_", None)
+    if choice is not None and k == 0:
+        first = "No kernel component is beyond noise."
+    elif choice is not None:
+        verb = "carries" if k == 1 else "carry"
+        first = f"{count(k, 'kernel component').capitalize()} {verb} more than noise."
+    else:
+        first = f"{count(k, 'kernel component').capitalize()} asked for."
+    out = [first]
+    if k:
+        out.append(
+            f"They hold {held} of the variance in the feature space of {model.kernel_}. That "
+            "share cannot be compared with shares of other kernels, or of linear PCA."
+        )
+    if model.alignment_ is not None:
+        out.append(_aligned(float(model.alignment_)))
+    if choice is not None:
+        out.append(choice.reason)
+    return tuple(out)
+
+
+def _aligned(alignment: float) -> str:
+    if alignment > 0.95:
+        return f"The kernel sees nearly what linear PCA sees (alignment {alignment:.2f})."
+    if alignment > 0.6:
+        return f"The kernel sees much of what linear PCA sees (alignment {alignment:.2f})."
+    return f"The kernel sees other structure than linear PCA (alignment {alignment:.2f})."
+
+
+def _spectrum(model: Any) -> Section | None:
+    values, certificate = model.eigenvalues_, model.certificate_
+    if not len(values):
+        return None
+    ratio = model.explained_variance_ratio_
+    rows = tuple(
+        (
+            f"kernel PC{i + 1}",
+            float(values[i]),
+            float(certificate.lower[i]),
+            float(certificate.upper[i]),
+            100 * float(ratio[i]),
+        )
+        for i in range(min(len(values), 20))
+    )
+    table = Table(
+        "Eigenvalues of the centred kernel matrix",
+        ("component", "eigenvalue", "at least", "at most", "share %"),
+        rows,
+        note="The exact eigenvalue lies between “at least” and “at most”.",
+    )
+    picture = plots.scree(values, certificate.lower, certificate.upper, ratio)
+    words = (
+        f"Effective rank {model.effective_rank_:.3g}: so many directions of equal variance "
+        f"would give the same spread. Kernel: {model.kernel_}.",
+    )
+    return Section("components", "Components", words, (Picture(picture), table))
+
+
+def _columns(model: Any, X: Any, names: Sequence[str]) -> Section | None:
+    """Return how much every column moves the first components."""
+    if not model.n_components_:
+        return None
+    try:
+        found = model.attributions(_some(X))
+    except (MercerError, ValueError, TypeError, AttributeError):
+        return None
+    values = np.asarray(found.shares, np.float64)
+    axes = min(2, len(values))
+    words = []
+    parts: list[Part] = []
+    for a in range(axes):
+        top = np.argsort(-values[a], kind="stable")[:3]
+        words.append(f"Kernel PC{a + 1} changes most with {listed([names[j] for j in top])}.")
+        title = f"What moves kernel PC{a + 1}"
+        parts.append(Picture(plots.contributions(values[a], names, title=title, most=_COLUMNS)))
+    words.append(
+        "Measured by gradients, as a mean over rows; a column that acts only together with "
+        "another may look weak."
+    )
+    return Section("variables", "Columns", tuple(words), tuple(parts))
+
+
+def _some(X: Any) -> Any:
+    """Return some rows of a table, evenly spread."""
+    step = max(1, -(-X.shape[0] // _ROWS))
+    return X.gather_every(step) if hasattr(X, "gather_every") else X[::step]
+
+
+def _walk(model: Any, names: Sequence[str]) -> Section | None:
+    """Return rows along the first axis, by the way back: pictures, or the columns that move."""
+    if not model.n_components_:
+        return None
+    spread = np.sqrt(np.maximum(model.explained_variance_, 0.0))
+    reach = np.linspace(-2, 2, _STEPS)
+    Z = np.zeros((_STEPS, int(model.n_components_)))
+    Z[:, 0] = reach * spread[0]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rows = np.asarray(model.inverse_transform(Z), np.float64)
+    except (MercerError, ValueError, TypeError, AttributeError):
+        return None
+    words = (
+        "Rows that would have these coordinates on the first kernel component and zero on the "
+        "others, as the way back finds them. They are estimates, best near the middle.",
+    )
+    held = getattr(model, "X_fit_", None)
+    held = np.asarray(held, np.float64) if isinstance(held, np.ndarray) else rows
+    shape = image_shape(held - held.mean(axis=0))
+    if shape is not None:
+        low, high = (float(v) for v in np.percentile(rows, [0.5, 99.5]))
+        grey = np.clip(255 * (rows - low) / max(high - low, 1e-300), 0, 255).astype(np.uint8)
+        labels = tuple(f"{t:+.1f} standard deviations" for t in reach)
+        part: Part = Steps("Along kernel PC1", shape[1], shape[0], grey, labels)
+        return Section("along", "Along the first component", words, (part,))
+    moved = np.ptp(rows, axis=0) / np.maximum(np.std(held, axis=0), 1e-300)
+    top = np.argsort(-moved, kind="stable")[:_COLUMNS]
+    table = Table(
+        "Columns along kernel PC1",
+        ("column", *(f"{t:+.1f} sd" for t in reach[::2])),
+        tuple((names[j], *(float(v) for v in rows[::2, j])) for j in top),
+    )
+    return Section("along", "Along the first component", words, (table,))
+
+
+def _tuning(tuning: Any) -> Section:
+    """Return the curve of kernels that were tried."""
+    curve = tuning.curve
+    scores = [c.score for c in curve if c.score is not None]
+    columns = tuning.columns()
+    head = ("kernel", "score", "error", "effective_rank", "verdict")
+    rows = tuple(zip(*(columns[name] for name in head), strict=True))
+    best = next((i for i, c in enumerate(curve) if c.kernel == tuning.best), None)
+    parts: list[Part] = []
+    at = [i for i, c in enumerate(curve) if c.score is not None]
+    if len(at) > 2:
+        colour = group_style(0)[0]
+        xs, ys = tuple(map(float, at)), tuple(float(s) for s in scores)
+        names = tuple(str(curve[i].kernel) for i in at)
+        title, across = "Kernels that were tried", "candidate, in the order of the table"
+        axes = Axes(title, x_label=across, y_label="held-out R²")
+        marks = (Line(xs, ys, colour, width=1.6), Points(xs, ys, colour, titles=names))
+        parts.append(Picture(Panel(axes, marks)))
+    parts.append(
+        Table("Kernels", head, rows, chosen=() if best is None else (best,), note=tuning.reason)
+    )
+    return Section("tuning", "Choice of the kernel", (tuning.reason,), tuple(parts))
+
+
+def kernel_page(
+    model: Any,
+    X: Any,
+    *,
+    title: str,
+    colours: Sequence[Colour],
+    row_names: Any,
+    tuning: Any,
+    last: Sequence[Section],
+) -> Page:
+    """Return the whole page of kernel PCA."""
+    n = int(model.n_samples_)
+    given = getattr(model, "feature_names_in_", None)
+    p = int(model.n_features_in_)
+    names = [f"column {j}" for j in range(p)] if given is None else list(map(str, given))
+    first, cloud = kernel_map(model, X, colours, np.arange(n), row_names)
+    sections = [first, *kernel_sections(model, X, names, tuning), *last]
+    about = (f"{n:,} rows", f"{p:,} columns", f"kernel {model.kernel_}")
+    return Page(title, about, kernel_verdict(model), tuple(sections), cloud)

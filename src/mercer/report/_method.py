@@ -1,0 +1,81 @@
+"""How it was computed: plan, certificate, times, versions, and the code to do it again."""
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+from mercer.arrays import show_bytes
+from mercer.report._parts import Code, Part, Section, Table
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars")
+
+
+def method_section(
+    model: Any, *, data: str, seconds: Mapping[str, float], command: str = ""
+) -> Section:
+    """Return the section on how the numbers came about.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    data : str
+        What the code calls the data, such as a file's name.
+    seconds : mapping of str to float
+        How long each part took.
+    command : str
+        The command line that does it again; empty for none.
+    """
+    chosen = model.plan_.chosen
+    certificate = model.certificate_
+    words = (f"Path taken: {chosen.name} ({chosen.note}). {str(certificate).capitalize()}.",)
+    parts: list[Part] = [_paths(model), _facts(model, seconds)]
+    if command:
+        parts.append(Code("Again, on the command line", command))
+    parts.append(Code("Again, in Python", python_of(model, data)))
+    return Section("method", "How it was computed", words, tuple(parts))
+
+
+def _paths(model: Any) -> Table:
+    plan = model.plan_
+    pairs = [(plan.chosen, "taken"), *plan.rejected]
+    rows = [(p.name, p.note, p.passes, show_bytes(p.bytes), p.seconds, why) for p, why in pairs]
+    return Table(
+        "The plan: made before the work began",
+        ("path", "what it does", "passes", "memory", "seconds", "why"),
+        tuple(rows),
+        note="Seconds are a forecast.",
+        chosen=(0,),
+    )
+
+
+def _facts(model: Any, seconds: Mapping[str, float]) -> Table:
+    import sys
+
+    rows: list[tuple[str, Any]] = [
+        (f"seconds, {name}", round(value, 3)) for name, value in seconds.items()
+    ]
+    rows.append(("mercer", sys.modules["mercer"].__version__))
+    rows.append(("Python", platform.python_version()))
+    rows += [(name, version(name)) for name in _LIBRARIES]
+    rows.append(("machine", f"{platform.system()} {platform.machine()}"))
+    rows.append(("seed", str(model.get_params().get("random_state"))))
+    return Table("Times and versions", ("what", "value"), tuple((a, str(b)) for a, b in rows))
+
+
+def python_of(model: Any, data: str) -> str:
+    """Return the lines of Python that fit the same model."""
+    defaults = type(model)().get_params(deep=False)
+    given = model.get_params(deep=False)
+    changed = {
+        name: value
+        for name, value in given.items()
+        if name in defaults and repr(value) != repr(defaults[name])
+    }
+    words = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+    kind = type(model).__name__
+    return (
+        f"import mercer\n\nmodel = mercer.{kind}({words}).fit({data})\n"
+        f"Z = model.transform({data})\n"
+    )

@@ -1,0 +1,158 @@
+"""The HTML writer: a page in, one self-contained file out; no network, no foreign script."""
+
+import base64
+import hashlib
+import json
+import struct
+import zlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from mercer.plots import figure
+from mercer.report._codec import packed
+from mercer.report._parts import Code, Findings, Images, MapView, Page, Picture, Steps, Table
+
+_SCRIPTS = ("cloud.js", "raster.js", "drawing.js", "map.js", "page.js")
+
+
+def html_of(page: Page) -> str:
+    """Return the page as HTML. Every text of the data is escaped; see the policy inside.
+
+    Parameters
+    ----------
+    page : Page
+        What to write.
+    """
+    import sys
+
+    from markupsafe import Markup
+
+    environment = _environment()
+    style, script = _file("page.css"), "\n".join(_file(name) for name in _SCRIPTS)
+    writer = _Writer(environment)
+    about: dict[str, Any] = {"cloud": None, "arrows": page.arrows, "steps": writer.steps}
+    if page.cloud is not None:
+        about["cloud"], data = page.cloud.written()
+        writer.data |= data
+    template = environment.get_template("page.html")
+    sections = [(section, list(map(writer.drawn, section.parts))) for section in page.sections]
+    return str(
+        template.render(
+            page=page,
+            policy=_policy(style, script),
+            version=sys.modules["mercer"].__version__,
+            style=Markup(style),
+            script=Markup(script),
+            sections=sections,
+            data=writer.data,
+            about=Markup(inert_json(about)),
+        )
+    )
+
+
+class _Writer:
+    """Writes the parts of a page, and gathers the data that scripts read."""
+
+    def __init__(self, environment: Any) -> None:
+        self.parts = environment.get_template("parts.html").module
+        self.data: dict[str, str] = {}
+        self.steps: list[dict[str, Any]] = []
+        self.tables = self.maps = 0
+
+    def drawn(self, part: Any) -> Any:
+        from markupsafe import Markup
+
+        if isinstance(part, Table):
+            self.tables += 1
+            return self.parts.table(part, f"table-{self.tables}")
+        if isinstance(part, Picture):
+            return self.parts.panel(part, Markup(figure([part.panel])))
+        if isinstance(part, MapView):
+            self.maps += 1
+            return self.parts.map(part, self.maps == 1)
+        if isinstance(part, Images):
+            size = part.width, part.height
+            return self.parts.images(part, [png(row, *size) for row in part.pixels])
+        if isinstance(part, Steps):
+            number = len(self.steps)
+            self.steps.append(
+                {"width": part.width, "height": part.height, "labels": list(part.labels)}
+            )
+            self.data[f"steps-{number}"] = packed(part.pixels.reshape(-1))
+            return self.parts.steps(part, number)
+        if isinstance(part, Findings):
+            return self.parts.findings(part)
+        assert isinstance(part, Code)
+        return self.parts.code(part)
+
+
+def inert_json(value: Any) -> str:
+    """Return JSON that no HTML parser can leave: < > & and line separators are escaped."""
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def png(pixels: Any, width: int, height: int) -> str:
+    """Return a grey picture (height * width,) of uint8 as a data URL."""
+    rows = pixels.reshape(height, width)
+    raw = b"".join(b"\0" + row.tobytes() for row in rows)
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(raw, 9)), (b"IEND", b""))
+    body = b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )
+    return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + body).decode()
+
+
+def _policy(style: str, script: str) -> str:
+    """Return the policy: the style, the script and the pictures of this page, no more."""
+    marks = [
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for text in (style, script)
+    ]
+    return (
+        f"default-src 'none'; style-src 'sha256-{marks[0]}'; script-src 'sha256-{marks[1]}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _environment() -> Any:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_file),
+        autoescape=True,
+        trim_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.globals |= {"shown": shown, "exact": exact}
+    return environment
+
+
+@cache
+def _file(name: str) -> str:
+    return (files("mercer.report") / "page" / name).read_text(encoding="utf-8")
+
+
+def shown(cell: Any) -> str:
+    """Return a cell as people read it: four figures of a number, nothing for None."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    if isinstance(cell, float):
+        small = cell != 0 and not 1e-3 <= abs(cell) < 1e6
+        return f"{cell:.3g}" if small else f"{cell:,.4g}"
+    return str(cell)
+
+
+def exact(cell: Any) -> str:
+    """Return a cell for a file: all digits of a number."""
+    return "" if cell is None else repr(cell) if isinstance(cell, float) else str(cell)

@@ -1,0 +1,173 @@
+"""Seen: every number that a page about a linear model shows, found in one walk."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.report._cloud import MOST_ROWS, SAMPLE
+from mercer.report._widened import Wide, widened
+from mercer.selection import Choice
+from mercer.sources import BlockSource, Source
+
+SHOWN = 6  # components of the map, at most
+_HELD = 5000  # rows that are studied cell by cell
+_CELLS = 4_000_000  # of them, at most
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Seen:
+    """The rows of a page and what a model makes of them.
+
+    Attributes
+    ----------
+    model : PCA or RobustPCA
+        As it was given.
+    wide : Wide
+        Its axes, with further ones to be shown.
+    names : tuple of str
+        Names of the p columns.
+    n, k : int
+        Rows, and components of the verdict.
+    choice : Choice or None
+        How many components, by every rule.
+    at : array of shape (m,)
+        Numbers of the rows that are drawn; all of them up to 1.2 million.
+    Z : array of shape (m, s)
+        Their coordinates on the first components.
+    t2, q : array of shape (n,)
+        T² and Q of all rows, on the k components of the verdict.
+    held_at : array of shape (h,)
+        Numbers of the rows that are held.
+    held : array of shape (h, p)
+        These rows as they were analysed: centred, and scaled where the fit scales.
+    row_names : sequence of str or None
+        Names of all rows.
+    colours : mapping of str to sequence
+        Columns to colour by, of all rows.
+    """
+
+    model: Any
+    wide: Wide
+    names: tuple[str, ...]
+    n: int
+    k: int
+    choice: Choice | None
+    at: Array
+    Z: Array
+    t2: Array
+    q: Array
+    held_at: Array
+    held: Array
+    row_names: Sequence[str] | None
+    colours: Mapping[str, Any]
+
+    @property
+    def standardised(self) -> bool:
+        """Whether columns were divided by their standard deviation."""
+        return self.wide.scale_ is not None
+
+    @property
+    def axes_of_verdict(self) -> int:
+        """Components that T² and Q are taken on: those of the verdict, one at least."""
+        return max(1, min(self.k, len(self.wide.components_)))
+
+    def row_name(self, row: int) -> str:
+        """Return what a row is called."""
+        return f"row {row}" if self.row_names is None else str(self.row_names[row])
+
+
+def seen_from(
+    model: Any,
+    X: Any,
+    *,
+    choice: Choice | None = None,
+    row_names: Sequence[str] | None = None,
+    colours: Mapping[str, Any] | None = None,
+    sample_weight: Any = None,
+) -> Seen:
+    """Return what a page shows of a fitted linear model and its rows.
+
+    Parameters
+    ----------
+    model : PCA or RobustPCA
+        Fitted.
+    X : array, frame, path or source of shape (n, p)
+        The rows of the fit.
+    choice : Choice or None
+        How many components; None takes that of the model, or its own number.
+    row_names, colours
+        See `Seen`.
+    sample_weight : array of shape (n,) or None
+        As at fit.
+    """
+    choice = choice or getattr(model, "choice_", None)
+    source = model._completed(model._admit(X, reset=False))
+    held = source if isinstance(source, BlockSource) else source.array
+    wide = widened(model, held, sample_weight)
+    k = int(model.n_components_) if choice is None else choice.k
+    axes = max(1, min(k, len(wide.components_)))
+    walked = _walked(wide, source, axes)
+    at, Z, t2, q, held_at, held = walked
+    names = getattr(model, "feature_names_in_", None)
+    p = int(model.n_features_in_)
+    named = [f"column {j + 1}" for j in range(p)] if names is None else map(str, names)
+    return Seen(
+        model, wide, tuple(named), len(t2), k, choice, at, Z, t2, q, held_at, held,
+        row_names, dict(colours or {}),
+    )  # fmt: skip
+
+
+def _walked(wide: Wide, source: Source, axes: int) -> tuple[Array, ...]:
+    """Walk once: coordinates of the rows drawn, T² and Q of all, and some rows whole."""
+    n, p = source.shape
+    shown = min(SHOWN, len(wide.components_))
+    values = np.asarray(wide.explained_variance_[:axes], np.float64)
+    inverse = np.divide(1.0, values, out=np.zeros(axes), where=values > 1e-12 * values.max())
+    every = max(1, -(-n // max(1, min(_HELD, _CELLS // p))))
+    Z, t2, q, held = list[Array](), list[Array](), list[Array](), list[Array]()
+    start = 0
+    for block in _blocks(source):
+        rows = _analysed(wide, block)
+        scores = rows @ wide.components_.T.astype(np.float64)
+        Z.append(scores[:, :shown].astype(np.float32))
+        squares = scores[:, :axes] ** 2
+        t2.append(squares @ inverse)
+        q.append(np.maximum(np.sum(rows**2, axis=1) - np.sum(squares, axis=1), 0.0))
+        held.append(rows[(-start) % every :: every])
+        start += len(rows)
+    at, coordinates = np.arange(start), np.concatenate(Z)
+    far, away = np.concatenate(t2), np.concatenate(q)
+    if start > MOST_ROWS:
+        at = _drawn(far, away)
+        coordinates = coordinates[at]
+    return at, coordinates, far, away, np.arange(0, start, every), np.concatenate(held)
+
+
+def _blocks(source: Source) -> Iterator[Any]:
+    if isinstance(source, BlockSource):
+        yield from source.blocks(max(1, min(65536, 64_000_000 // (8 * source.shape[1]))))
+        return
+    rows, step = source.array, max(1, 64_000_000 // (8 * source.shape[1]))
+    for start in range(0, source.shape[0], step):
+        yield rows[start : start + step]
+
+
+def _analysed(wide: Wide, block: Any) -> Array:
+    """Return rows as they were analysed: x̃ = (x - mean)/scale."""
+    rows = np.asarray(block.toarray() if hasattr(block, "toarray") else block, np.float64)
+    rows = rows - wide.mean_
+    return rows if wide.scale_ is None else rows / np.where(wide.scale_ > 0, wide.scale_, 1.0)
+
+
+def _drawn(t2: Array, q: Array, seed: int = 0) -> Array:
+    """Return a million row numbers: the farthest rows all, the others by chance."""
+    n = len(t2)
+    few = SAMPLE // 100
+    far = np.union1d(np.argpartition(-t2, few)[:few], np.argpartition(-q, few)[:few])
+    rest = np.setdiff1d(np.arange(n), far, assume_unique=True)
+    chosen = np.random.default_rng(seed).choice(rest, SAMPLE - len(far), replace=False)
+    return np.sort(np.concatenate([far, chosen]))

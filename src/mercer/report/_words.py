@@ -1,0 +1,50 @@
+"""Words for numbers: counts, shares, lists, without a wrong plural."""
+
+from collections.abc import Sequence
+
+
+def count(number: int, thing: str) -> str:
+    """Return "no rows", "1 row", "1,234 rows".
+
+    Examples
+    --------
+    >>> count(0, "row"), count(1, "row"), count(1234, "row")
+    ('no rows', '1 row', '1,234 rows')
+    """
+    if number == 1:
+        return f"1 {thing}"
+    return f"{number:,} {thing}s" if number else f"no {thing}s"
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent with the figures it deserves.
+
+    Examples
+    --------
+    >>> percent(0.1234), percent(0.9996), percent(0.00012), percent(0)
+    ('12.3 %', 'over 99.9 %', '0.012 %', '0 %')
+    """
+    hundred = 100 * share
+    if hundred == 0:
+        return "0 %"
+    if 99.95 < hundred < 100:
+        return "over 99.9 %"
+    return f"{hundred:.1f} %" if hundred >= 0.1 else f"{hundred:.2g} %"
+
+
+def listed(words: Sequence[str], most: int = 5) -> str:
+    """Return "a, b and c", or the first few and how many more.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(["a"] * 9, most=2)
+    ('a, b and c', 'a, a and 7 more')
+    """
+    if len(words) > most:
+        return ", ".join(words[:most]) + f" and {len(words) - most:,} more"
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def number(value: float) -> str:
+    """Return a number with four figures."""
+    return f"{value:,.4g}"

@@ -1,0 +1,190 @@
+"""What is done about missing cells, and how it is said."""
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import InputError
+from mercer.tables._gaps import Gaps
+
+_SHARE = 0.05  # of the cells that are filled without being asked
+_NAMED = 5  # columns or rows that are named
+WAYS = ("em", "ppca")
+_FILLING = {"em": "iterative PCA", "ppca": "the likeliest Gaussian"}
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class Settled:
+    """What was settled.
+
+    Attributes
+    ----------
+    missing : {"raise", "em", "ppca"}
+        What the method does.
+    out : array of int
+        Rows to leave out, ascending.
+    without : array of int
+        Columns of the file to leave out, ascending.
+    said : tuple of str
+        In words.
+    """
+
+    missing: str
+    out: Array
+    without: Array
+    said: tuple[str, ...]
+
+
+def settled(
+    asked: str, gaps: Gaps, names: Sequence[str], label: str, fills: bool | Collection[str]
+) -> Settled:
+    """Return what is done about missing cells; refuse what must not be done unasked.
+
+    Parameters
+    ----------
+    asked : {"auto", "em", "ppca", "rows", "columns", "error"}
+        The user's word.
+    gaps : Gaps
+        What is missing.
+    names : sequence of str
+        The columns of the file.
+    label : str
+        What messages call the table.
+    fills : bool or collection of {"em", "ppca"}
+        How the method can fill missing cells: in all ways, in none, or in these.
+    """
+    said = said_empty(gaps)
+    none, missing = np.empty(0, np.int64), "raise"
+    out, without = gaps.empty, none
+    ways = (WAYS if fills else ()) if isinstance(fills, bool) else tuple(fills)
+    if asked in WAYS and (gaps.total or asked in ways):
+        missing = asked
+    if gaps.total and asked == "auto":
+        missing = "em"
+        if gaps.total > _SHARE * gaps.cells and "em" in ways:
+            raise _refused("more than 5 % of the cells are missing", gaps, names, label)
+    if gaps.total and missing in WAYS:
+        if missing not in ways:
+            raise _unfilled(missing, ways, gaps, names, label)
+        said.append(f"{share_of(gaps)}: filled by {_FILLING[missing]} (--missing {missing})")
+    elif gaps.counts.any() and asked == "error":
+        raise _refused("cells are missing", gaps, names, label)
+    elif asked == "rows" and len(gaps.partial):
+        out = np.union1d(gaps.empty, gaps.partial)
+        have, are = ("has", "is") if len(gaps.partial) == 1 else ("have", "are")
+        said.append(
+            f"{len(gaps.partial):,} of {gaps.rows:,} rows {have} missing cells and {are} left"
+            f" out (--missing rows): {numbered(gaps.partial)}"
+        )
+    elif gaps.counts.any() and asked == "columns":
+        without = np.flatnonzero(gaps.counts)
+        shown = listed([repr(names[i]) for i in without.tolist()])
+        have, are = ("has", "is") if len(without) == 1 else ("have", "are")
+        said.append(
+            f"{len(without):,} of {len(names):,} columns {have} missing cells and {are} left"
+            f" out (--missing columns): {shown}"
+        )
+        if len(without) == len(names):
+            raise _nothing_left("columns", gaps, label)
+    if gaps.rows - len(out) < 2:
+        raise _nothing_left("rows", gaps, label)
+    return Settled(missing, out, without, tuple(said))
+
+
+def said_empty(gaps: Gaps) -> list[str]:
+    """Return what is said of rows without a cell."""
+    count = len(gaps.empty)
+    if count == 0:
+        return []
+    hold, are = ("holds", "is") if count == 1 else ("hold", "are")
+    return [
+        f"{count:,} of {gaps.rows:,} rows {hold} nothing in the columns analysed and {are}"
+        f" left out: {numbered(gaps.empty)}"
+    ]
+
+
+def share_of(gaps: Gaps) -> str:
+    """Return "12 of 1,720 cells are missing (0.7 %)"; of texts only where all else is there."""
+    if gaps.total == 0:
+        count = int(gaps.counts.sum())
+        return f"{count:,} cell{'s are' if count > 1 else ' is'} missing"
+    percent = 100 * gaps.total / gaps.cells
+    shown = f"{percent:.1f} %" if percent >= 0.05 else "under 0.1 %"
+    verb = "is" if gaps.total == 1 else "are"
+    return f"{gaps.total:,} of {gaps.cells:,} cells {verb} missing ({shown})"
+
+
+def worst(gaps: Gaps, names: Sequence[str]) -> str:
+    """Return the columns with most missing cells and their counts."""
+    order = np.argsort(-gaps.counts, kind="stable")
+    order = order[gaps.counts[order] > 0]
+    return listed([f"{names[i]!r} {gaps.counts[i]:,}" for i in order])
+
+
+def listed(words: Sequence[str], count: int | None = None) -> str:
+    """Return words with commas between; after some, only how many more there are."""
+    more = (len(words) if count is None else count) - _NAMED
+    return ", ".join(words[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def numbered(rows: Any) -> str:
+    """Return row numbers for people, who count from 1."""
+    words = [f"{i + 1:,}" for i in rows[:_NAMED]]
+    return f"row{'s' * (len(rows) > 1)} {listed(words, len(rows))} (counted from 1)"
+
+
+def _refused(what: str, gaps: Gaps, names: Sequence[str], label: str) -> InputError:
+    return InputError(
+        what,
+        got=f"{label}: {share_of(gaps)}, most in {worst(gaps, names)}",
+        fix="--missing em to fill them anyway, rows or columns to leave them out",
+    )
+
+
+def _unfilled(
+    way: str, ways: Collection[str], gaps: Gaps, names: Sequence[str], label: str
+) -> InputError:
+    other = next((f"--missing {one}, or " for one in ways), "")
+    return InputError(
+        "this method does not fill missing cells" + (f" by {way!r}" if ways else ""),
+        got=f"{label}: {share_of(gaps)}, most in {worst(gaps, names)}",
+        fix=f"{other}--missing rows or --missing columns to leave them out",
+    )
+
+
+def _nothing_left(what: str, gaps: Gaps, label: str) -> InputError:
+    other = {"rows": "columns", "columns": "rows"}[what]
+    empty = f", {len(gaps.empty):,} of them empty" if len(gaps.empty) else ""
+    return InputError(
+        f"too few {what} are left when those with missing cells are left out",
+        got=f"{label}: {share_of(gaps) if gaps.counts.any() else 'all cells are missing'};"
+        f" {gaps.rows:,} rows{empty}",
+        fix=f"--missing em to fill them, or {other} to leave out {other}",
+    )
+
+
+def said_left(gaps: Gaps, label: str) -> list[str]:
+    """Return what is said of missing cells; refuse a file of which no row is left."""
+    if len(gaps.empty) == gaps.rows:
+        raise InputError(
+            "no row has a cell in the columns of the model",
+            got=f"{label}: {gaps.rows:,} rows, all empty in {len(gaps.counts):,} columns",
+            fix="check that this is the right file",
+        )
+    said = said_empty(gaps)
+    if gaps.total:
+        said.append(f"{share_of(gaps)}: filled by the model")
+    return said
+
+
+def refuse_missing(gaps: Gaps, names: Sequence[str], label: str, first: str) -> InputError:
+    """Return the refusal of missing cells where the model fills none."""
+    return InputError(
+        "cells are missing, and the model fills none",
+        got=f"{label}: {share_of(gaps)}, most in {worst(gaps, names)}{first}",
+        fix="fit the model with --missing em, or leave such rows out of the file",
+    )

@@ -1,0 +1,90 @@
+"""Whether columns share a scale, or must be divided by their standard deviation."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mercer.arrays import Array
+
+_RATIO = 10.0  # of the largest standard deviation to the smallest that still shares a scale
+_ROUNDING = 1 + 1e-9  # so that a ratio of ten is ten however it was added up
+_CHUNK = 1 << 25  # bytes looked at in one go
+
+
+def standardized(
+    asked: str, names: Sequence[str], deviations: Sequence[float | None], made: bool
+) -> tuple[bool, str]:
+    """Return whether columns are standardised, and a line that says so ("" where told).
+
+    auto does where max sd > 10 min sd over the columns that are not constant, and where
+    dates or categories stand beside numbers.
+
+    Parameters
+    ----------
+    asked : {"auto", "yes", "no"}
+        The user's word.
+    names : sequence of str
+        Columns of numbers.
+    deviations : sequence of float or None
+        Their standard deviations; None where nobody knows.
+    made : bool
+        Whether there are columns that were made of dates or categories.
+    """
+    if asked != "auto":
+        return asked == "yes", ""
+    keep = "(--standardize no to keep units)"
+    if made:
+        return True, f"dates and categories have no common unit: standardised {keep}"
+    known = [
+        (float(sd), name)
+        for sd, name in zip(deviations, names, strict=True)
+        if sd is not None and np.isfinite(sd) and sd > 0
+    ]
+    if not known:
+        return False, "columns share a scale: only centred"
+    (small, low), (large, high) = min(known), max(known)
+    if large > _RATIO * small * _ROUNDING:
+        return True, (
+            f"columns differ in scale: sd of {high} {short(large)}, of {low} {short(small)}:"
+            f" standardised {keep}"
+        )
+    return False, (
+        f"columns share a scale (sd {short(small)} to {short(large)}): only centred"
+        " (--standardize yes to divide by sd)"
+    )
+
+
+def deviations_of(rows: Array) -> list[float | None]:
+    """Return the standard deviations (n - 1) of the cells that are there, per column.
+
+    None where fewer than two are.
+    """
+    n, p = rows.shape
+    step, found = max(1, _CHUNK // (8 * max(1, n))), list[float | None]()
+    for at in range(0, p, step):
+        part = np.asarray(rows[:, at : at + step], np.float64)
+        there = ~np.isnan(part)
+        counts = there.sum(axis=0)
+        # Scaled first: squares of large cells would overflow.
+        size = np.max(np.abs(part), axis=0, where=there, initial=0.0)
+        part = part / np.where(size > 0, size, 1.0)
+        mean = np.sum(part, axis=0, where=there) / np.maximum(counts, 1)
+        squares = np.sum((part - mean) ** 2, axis=0, where=there)
+        sds = np.sqrt(squares / np.maximum(counts - 1, 1)) * size
+        # What rounding leaves of a constant column is no spread.
+        sds = np.where(sds <= 1e-14 * size * np.sqrt(np.maximum(counts, 1)), 0.0, sds)
+        found += [float(sd) if c > 1 else None for sd, c in zip(sds, counts, strict=True)]
+    return found
+
+
+def short(number: float) -> str:
+    """Return a number with three digits, for people.
+
+    Examples
+    --------
+    >>> short(801.9545), short(1.97479), short(14054.6)
+    ('802', '1.97', '14,055')
+    """
+    if 1000 <= abs(number) < 1e7:
+        return f"{number:,.0f}"
+    return f"{number:.3g}"

@@ -1,0 +1,109 @@
+import shlex
+import types
+
+import pytest
+
+import mercer
+from mercer.cli._built import adapted, built, components_from
+from mercer.cli._known_methods import METHODS
+from mercer.cli._usage import UsageError
+from mercer.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("10", 10), ("+3", 3), ("0.9", 0.9), (".5", 0.5), ("mle", "mle"), ("auto", "auto"),
+     ("all", None)],
+)  # fmt: skip
+def test_components_as_typed(text, value):
+    got = components_from(text)
+    assert got == value
+    assert type(got) is type(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["ten", "0", "-3", "1.5", "1.0", "nan", "inf", "1e9", "", "0x3", "²"]
+)
+def test_nonsense_for_components_is_refused(text):
+    with pytest.raises(UsageError, match="not understood") as raised:
+        components_from(text)
+    assert raised.value.got == f"-k {shlex.quote(text)}"
+
+
+def test_parameters_come_from_options_and_settings():
+    settings = ["whiten=True", "forget = 0.5", "feature_weight=[1, 2]", "random_state=7"]
+    model = built("pca", components="3", tol=1e-3, memory="1GB", seed=1, settings=settings)
+    assert isinstance(model, mercer.PCA)
+    assert (model.n_components, model.tol, model.memory) == (3, 1e-3, "1GB")
+    assert (model.whiten, model.forget, model.feature_weight) == (True, 0.5, [1, 2])
+    assert model.random_state == 7  # the last word
+    assert built("pca").get_params() == mercer.PCA().get_params()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_is_built_from_the_defaults_of_the_command_line(name, recwarn):
+    model = built(name, components="auto", kernel=None, tol=None, memory=None, seed=0)
+    assert type(model) is METHODS[name].load()
+    assert (model.n_components == "auto") == (not recwarn.list)
+
+
+def test_what_is_no_literal_is_text():
+    model = built("kernel-pca", settings=["kernel=rbf(lengthscale=2)", "indefinite=clip"])
+    assert (model.kernel, model.indefinite) == ("rbf(lengthscale=2)", "clip")
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "what", "got"),
+    [
+        ("pca", {"settings": ["whitn=True"]}, "no parameter 'whitn'", "--set whitn=True"),
+        ("pca", {"kernel": "rbf"}, "no parameter 'kernel'", "--kernel rbf"),
+        ("pca", {"settings": ["whiten"]}, "an equals sign", "--set whiten"),
+        ("pca", {"settings": ["2=3"]}, "an equals sign", "--set 2=3"),
+        (
+            "pca",
+            {"settings": ["whiten=no"]},
+            "whiten must be True or False or one of zca",
+            "--set whiten=no",
+        ),
+        ("pca", {"tol": -1.0}, "--tol must be a number above 0", "--tol -1.0"),
+        ("pca", {"tol": float("nan")}, "--tol must be a number above 0", "--tol nan"),
+        ("pca", {"time": 0.0}, "--time must be a number above 0", "--time 0.0"),
+        ("pca", {"memory": "much"}, "not a size", "--memory much"),
+        ("pca", {"memory": "-4GB"}, "not a size", "--memory -4GB"),
+        ("pca", {"seed": -1}, "--seed must be", "--seed -1"),
+        ("pca", {"settings": ["device=cuda"]}, "only the CPU", "device='cuda'"),
+        ("kernel-pca", {"kernel": "rfb"}, "no kernel 'rfb'", "--kernel rfb"),
+        ("kernel-pca", {"kernel": "rbf("}, "could not be read", "rbf("),
+        ("kernel-pca", {"components": "mle"}, "-k must be", "-k mle"),
+        ("robust-pca", {"settings": ["method=best"]}, "method must be", "method=best"),
+        ("pac", {}, "no method 'pac'", "--method pac"),
+    ],
+)
+def test_what_a_method_does_not_take_is_wrong_usage(method, given, what, got):
+    with pytest.raises(UsageError) as raised:
+        built(method, **given)
+    assert what in raised.value.what
+    assert got in raised.value.got
+
+
+def test_words_of_a_rule_come_in_the_same_order_every_time():
+    with pytest.raises(UsageError) as raised:
+        built("kernel-pca", settings=["indefinite=x"])
+    assert "one of clip, flip, raise, shift" in raised.value.what
+
+
+def ready(standardize=False, missing="raise"):
+    return types.SimpleNamespace(standardize=standardize, missing=missing)
+
+
+def test_a_model_is_told_what_was_found_of_the_table():
+    model = adapted("pca", mercer.PCA(), ready(True, "em"))
+    assert (model.standardize, model.missing) == (True, "em")
+    model = adapted("pca", mercer.PCA(standardize=True), ready())
+    assert (model.standardize, model.missing) == (True, "raise")
+
+
+@pytest.mark.parametrize(("method", "way"), [("robust-pca", "em"), ("kernel-pca", "ppca")])
+def test_a_method_that_cannot_fill_says_so(method, way):
+    with pytest.raises(InputError, match="--missing rows"):
+        adapted(method, METHODS[method].load()(), ready(missing=way))

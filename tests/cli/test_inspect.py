@@ -1,0 +1,123 @@
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import mercer
+from mercer.cli.app import commands
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 4)) + 9 * rng.normal(size=(80, 1))
+
+
+def run(*words):
+    return CliRunner().invoke(commands, ["inspect", *map(str, words)])
+
+
+def saved(model, folder, notes=None):
+    path = folder / "m.mercer"
+    if notes is not None:
+        model.notes_ = notes
+    mercer.save(model, path)
+    return path
+
+
+def test_a_model_says_what_it_is_and_what_it_was_fitted_to(tmp_path):
+    frame = pl.DataFrame(X, schema=["a", "b", "c", "d"])
+    recipe = {"columns": ["a", "b", "c", "d"], "id": "name", "transpose": False}
+    notes = {"recipe": recipe, "data": {"file": "t.csv", "rows": 80}}
+    notes["limits"] = {"0.95": [6.0, 2.5]}
+    model = mercer.PCA(2, standardize=True).fit(frame)
+    path = saved(model, tmp_path, notes)
+    done = run(path)
+    assert done.exit_code == 0
+    head, fitted, columns, parameters, *_ = done.stdout.splitlines()
+    assert re.fullmatch(rf"{path}: pca, written by mercer \S+, format \d+", head)
+    assert fitted == "fitted to 80 rows and 4 columns"
+    assert columns == "columns: a, b, c, d"
+    assert parameters == "parameters: n_components=2, standardize=True"
+    shares = 100 * model.explained_variance_ratio_
+    assert f"{shares[0]:.1f}" in done.stdout
+    assert f"{shares.sum():.1f}" in done.stdout
+    assert "certified: every variance to " in done.stdout
+    assert "data: file t.csv, rows 80" in done.stdout
+    assert "recipe: id name" in done.stdout
+    assert "transpose" not in done.stdout
+    assert "recipe: columns" not in done.stdout
+    assert "limits at 95%: T² 6, Q 2.5" in done.stdout
+    assert "privacy: no row of the data is inside this file" in done.stdout
+
+
+def test_a_program_gets_the_numbers(tmp_path):
+    model = mercer.PCA("auto").fit(X)
+    document = json.loads(run(saved(model, tmp_path), "--json").stdout)["model"]
+    assert document["method"] == "pca"
+    assert document["components"] == model.n_components_
+    assert np.allclose(document["variances"], model.explained_variance_)
+    assert document["choice"]["reason"] == model.choice_.reason
+    assert document["certificate"]["met"] is True
+    assert document["notes"] is None
+    assert (document["rows_inside"], document["numbers_per_row"]) == (0, [])
+
+
+def test_rows_inside_a_kernel_model_are_told_of(tmp_path):
+    model = mercer.KernelPCA(2, kernel="rbf(lengthscale=3)").fit(X)
+    done = run(saved(model, tmp_path))
+    assert "kernel: RBF(lengthscale=3.0)" in done.stdout
+    assert "privacy: 80 rows of the data are inside this file" in done.stdout
+
+
+def test_numbers_about_each_row_are_told_of(tmp_path):
+    done = run(saved(mercer.RobustPCA(2).fit(X), tmp_path))
+    assert "no row of the data is inside, but some numbers about each" in done.stdout
+
+
+def test_words_of_categories_are_told_of(tmp_path):
+    recipe = {"columns": ["a", "g"], "levels": {"g": ["x", "y"]}, "reading": {"na": ["-"]}}
+    done = run(saved(mercer.PCA(2).fit(X), tmp_path, {"recipe": recipe}))
+    assert "recipe: levels g=x/y" in done.stdout
+    assert "recipe: reading na=-" in done.stdout
+    assert "inside this file, but the words of its categories are" in done.stdout
+
+
+def test_axes_that_cannot_be_told_apart_are_named(tmp_path):
+    square = np.array([[1.0, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 0.1]])
+    done = run(saved(mercer.PCA(3).fit(square), tmp_path))
+    assert "PC1, PC2 cannot be told apart" in done.stdout
+
+
+def test_many_components_are_cut_short(tmp_path):
+    done = run(saved(mercer.PCA(15).fit(rng.normal(size=(50, 20))), tmp_path))
+    assert "… (5 more)" in done.stdout
+
+
+def test_a_model_that_was_not_fitted_is_shown(tmp_path):
+    done = run(saved(mercer.PCA(2), tmp_path))
+    assert done.exit_code == 0
+    assert "pca, not fitted" in done.stdout
+
+
+def test_no_component_is_an_answer(tmp_path):
+    with pytest.warns(mercer.DataWarning):
+        model = mercer.PCA("auto").fit(rng.normal(size=(300, 20)))
+    done = run(saved(model, tmp_path))
+    assert "no component\n" in done.stdout
+    assert "No component beyond noise" in done.stdout
+
+
+def test_a_face_of_another_library_has_no_name_here(tmp_path):
+    from mercer import dropin
+
+    done = run(saved(dropin.PCA(2).fit(X), tmp_path))
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert ": PCA, written by" in done.stdout
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    (tmp_path / "m.mercer").write_bytes(b"\x80\x04pickle")
+    done = run(tmp_path / "m.mercer")
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert len(done.stderr.splitlines()) == 3

@@ -1,0 +1,22 @@
+from mercer.cli._layout import aligned
+
+
+def test_words_stand_left_and_numbers_right():
+    rows = [("name", "n", ""), ("a", "1", "why"), ("long name", "1,000", "")]
+    assert aligned(rows, words=1) == [
+        "name           n",
+        "a              1  why",
+        "long name  1,000",
+    ]
+
+
+def test_empty_columns_go():
+    assert aligned([("a", "", "x"), ("b", "", "y")], words=1) == ["a  x", "b  y"]
+
+
+def test_no_rows_are_no_lines():
+    assert aligned([], words=1) == []
+
+
+def test_a_table_of_one_column():
+    assert aligned([("a",), ("b",)], words=0) == ["a", "b"]

@@ -1,0 +1,46 @@
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from mercer.cli._known_methods import METHODS
+from mercer.cli.app import commands
+
+
+def run(*words):
+    return CliRunner().invoke(commands, ["methods", *words])
+
+
+def test_the_list_names_every_method():
+    lines = run().stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(METHODS)
+    document = json.loads(run("--json").stdout)
+    assert [method["name"] for method in document["methods"]] == list(METHODS)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_parameters_are_shown_as_they_are_typed(name):
+    done = run(name)
+    assert done.exit_code == 0
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    method = json.loads(run(name, "--json").stdout)["method"]
+    names = {one["name"]: one for one in method["parameters"]}
+    assert names["n_components"]["option"] == "-k"
+    assert names["feature_weight"]["option"] == "--set feature_weight=VALUE"
+    assert set(names) == set(METHODS[name].load()().get_params(deep=False))
+    for one in names.values():
+        head = one["option"].removesuffix("VALUE")
+        assert f"\n{head}" in done.stdout
+
+
+def test_defaults_are_those_of_the_command_line():
+    lines = run("pca").stdout.splitlines()
+    for line in ("-k auto", "--standardize auto", "--missing auto", "--tol", "--seed 0"):
+        assert line in lines
+    assert "-k" in run("robust-pca").stdout.splitlines()
+
+
+def test_an_unknown_method_is_wrong_usage():
+    done = run("pac")
+    assert done.exit_code == 2
+    assert "did you mean pca?" in done.stderr

@@ -1,0 +1,55 @@
+import numpy as np
+import polars as pl
+import pytest
+
+import mercer
+from mercer.cli._models import axes_of, filling_of, loaded, recipe_of
+from mercer.errors import InputError
+
+X = np.random.default_rng(0).standard_normal((20, 3))
+
+
+@pytest.fixture
+def files(tmp_path):
+    frame = pl.DataFrame({c: X[:, i] for i, c in enumerate("abc")})
+    frame.write_csv(tmp_path / "t.csv")
+    mercer.save(mercer.PCA(2).fit(frame), tmp_path / "m.mercer")
+    return str(tmp_path / "m.mercer"), str(tmp_path / "t.csv")
+
+
+def test_the_order_is_noticed(files):
+    model, table = files
+    assert loaded(model, table, "transform").n_components_ == 2
+    with pytest.raises(InputError, match="the model comes first") as caught:
+        loaded(table, model, "transform")
+    assert caught.value.fix == f"mercer transform {model} {table}"
+    with pytest.raises(InputError, match="no model file"):
+        loaded(table, table, "transform")
+    with pytest.raises(InputError, match="a table is wanted"):
+        loaded(model, model, "transform")
+
+
+def test_a_model_of_python_has_the_names_of_its_frame(files):
+    model = loaded(*files, "transform")
+    assert recipe_of(model).columns == ("a", "b", "c")
+    assert axes_of(model) == ["PC1", "PC2"]
+    with pytest.raises(InputError, match="names of its columns"):
+        recipe_of(mercer.PCA(2).fit(X))
+
+
+def test_turned_back_axes_are_columns():
+    frame = pl.DataFrame({c: X[:, i] for i, c in enumerate("abc")})
+    assert axes_of(mercer.PCA(whiten="zca").fit(frame)) == ["a", "b", "c"]
+
+
+def test_an_unfitted_model_is_refused(tmp_path, files):
+    mercer.save(mercer.PCA(2), tmp_path / "u.mercer")
+    with pytest.raises(InputError, match="not fitted"):
+        loaded(str(tmp_path / "u.mercer"), files[1], "transform")
+
+
+def test_a_model_that_filled_cells_fills_those_of_new_rows():
+    gappy = X.copy()
+    gappy[3, 1] = np.nan
+    assert filling_of(mercer.PCA(1, missing="em").fit(gappy)) == "em"
+    assert filling_of(mercer.PCA(1).fit(X)) == "raise"

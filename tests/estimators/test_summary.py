@@ -1,0 +1,198 @@
+import html
+import pathlib
+import re
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits, load_wine
+
+from mercer import PCA, KernelPCA, RobustPCA, load, save
+from mercer.errors import DataWarning
+from mercer.estimators._summary import summary
+
+WINE = load_wine()
+X = WINE.data
+NASTY = [
+    "</script><b>\"'&x",
+    "<script>alert(1)</script>",
+    "</style><img src=x onerror=alert(1)>",
+    "a\x00\x08\u202eb\nc",
+    "]]><svg onload=alert(1)>",
+    "&lt;b&gt; {{7*7}} ${x}",
+]
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.seen, self.open, self.words = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def read(text):
+    tags = Tags()
+    tags.feed(text)
+    tags.close()
+    assert tags.open == []
+    return tags
+
+
+def words(model):
+    return " ".join(" ".join(read(summary(model)).words).split())
+
+
+def test_it_says_what_was_fitted_how_and_why_so_many():
+    frame = pd.DataFrame(X, columns=WINE.feature_names)
+    model = PCA("auto", standardize=True).fit(frame)
+    said = words(model)
+    assert "178 rows × 13 columns, standardised." in said
+    assert f"Path {model.plan_.chosen.name}" in said
+    assert model.choice_.reason in said
+    assert "Axis 1 weighs most: flavanoids +0.42, total_phenols +0.39" in said
+    assert f"{model.explained_variance_[0]:.5g}" in said
+    assert "5 of 5 eigenvalues within 1e-06" in said
+
+
+def test_the_table_holds_shares_and_certified_intervals():
+    model = PCA(2).fit(X)
+    rows = [attrs["title"] for tag, attrs in read(summary(model)).seen if "title" in attrs]
+    for i, title in enumerate(rows):
+        low, high = map(float, title.removeprefix("in [").removesuffix("]").split(", "))
+        assert low == pytest.approx(model.certificate_.lower[i], rel=1e-11)
+        assert high == pytest.approx(model.certificate_.upper[i], rel=1e-11)
+    assert len(rows) == 2
+    assert f"{100 * model.explained_variance_ratio_[0]:.1f}" in words(model)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        (2, "2 axes kept, as asked"),
+        (1, "1 axis kept, as asked"),
+        (0.9, "for 90 % of the variance"),
+        ("mle", "by Minka's estimate"),
+        (None, "13 axes kept, all there are: 100.0 %"),
+    ],
+)
+def test_the_number_of_axes_has_a_reason(wanted, reason):
+    assert reason in words(PCA(wanted, standardize=True).fit(X))
+
+
+def test_axes_that_cannot_be_told_apart_are_named():
+    said = words(PCA(2).fit(np.eye(6)))
+    assert "Axes 1, 2 and the next cannot be told apart" in said
+
+
+def test_no_component_beyond_noise_is_shown_without_a_table():
+    noise = np.random.default_rng(0).normal(size=(200, 10))
+    with pytest.warns(DataWarning, match="no axis is kept"):
+        model = PCA("auto").fit(noise)
+    assert "0 axes kept. No component beyond noise" in words(model)
+    assert "<table" not in summary(model)
+
+
+def test_outlying_rows_are_named_and_robust_intervals_hold_the_variance():
+    table = X.copy()
+    table[:3] += 1e4
+    model = RobustPCA(2).fit(table)
+    assert f"{len(model.outliers_)} of 178 rows lie apart and do not count: 0, 1, 2" in words(
+        model
+    )
+    bounds = re.findall(r"<td>([0-9.]+e-[0-9]+)</td>", summary(model))
+    assert all(float(b) < 1e-6 * model.explained_variance_[0] for b in bounds)
+    assert "–" in words(RobustPCA(2, method="spherical").fit(table))
+
+
+def test_a_kernel_model_names_its_kernel_and_no_columns():
+    model = KernelPCA(3, standardize=True).fit(X)
+    said = words(model)
+    assert f"Kernel {model.kernel_!r}" in said
+    assert f"effective rank is {model.effective_rank_:.1f}" in said
+    assert "weighs most" not in said
+    assert f"{model.eigenvalues_[0]:.5g}" in said
+
+
+def test_filled_cells_are_counted():
+    table = X.copy()
+    table[::9, 3] = np.nan
+    assert "20 missing cells were filled" in words(PCA(2, missing="em").fit(table))
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_names_that_look_like_markup_stay_words(name):
+    frame = pd.DataFrame(X[:, :4], columns=[name, *"bcd"])
+    text = summary(PCA(3, standardize=True).fit(frame))
+    plain = pd.DataFrame(X[:, :4], columns=list("abcd"))
+    tags, usual = read(text), read(summary(PCA(3, standardize=True).fit(plain)))
+    assert tags.seen == usual.seen
+    shown = "".join(c for c in " ".join(name.split()) if c.isprintable())
+    shown = shown if len(shown) <= 40 else shown[:39] + "…"
+    assert shown in " ".join(tags.words)
+
+
+def test_parameters_that_look_like_markup_stay_words():
+    model = KernelPCA(2).fit(X[:30])
+    model.kernel = "<script>alert(1)</script>"
+    assert "<script" not in summary(model)
+    assert html.escape("<script>", quote=False) in summary(model)
+
+
+def test_it_stands_alone():
+    text = summary(PCA().fit(load_digits().data))
+    body = text.replace("http://www.w3.org/2000/svg", "")
+    assert "http" not in body
+    assert "url(" not in body
+    assert "<script" not in body
+    assert " on" not in re.sub(r">[^<]*<", "><", body)
+
+
+def test_it_stays_small_whatever_the_names():
+    rng = np.random.default_rng(0)
+    names = [f"{'long name & more ' * 20}{j}" for j in range(300)]
+    model = PCA(300).fit(pd.DataFrame(rng.normal(size=(400, 300)), columns=names))
+    assert len(summary(model).encode()) < 30_000
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda: PCA(2, whiten="zca").fit(X),
+        lambda: PCA(1).fit(sparse.random(30, 8, 0.3, "csr", random_state=0)),
+        lambda: PCA(2).partial_fit(X[:90]).partial_fit(X[90:]),
+        lambda: PCA.from_covariance(np.diag([3.0, 2.0, 1.0]), np.zeros(3), 50),
+        lambda: PCA(2).fit(X.astype(np.float32)),
+        lambda: PCA(2).fit(np.c_[X[:, :2], np.zeros(178)]),
+        lambda: PCA(2).fit(1e-170 * X),
+        lambda: KernelPCA(2, kernel="precomputed").fit(X @ X.T),
+        lambda: KernelPCA(2, landmarks=20, tol=0.5).fit(X),
+        lambda: KernelPCA(2, kernel="linear").fit(X),
+    ],
+    ids=[
+        *("zca", "sparse", "stream", "covariance", "float32", "constant", "tiny"),
+        *("precomputed", "landmarks", "linear"),
+    ],
+)
+def test_every_kind_of_fit_has_a_summary(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = model()
+    assert len(words(fitted)) > 100
+
+
+def test_a_model_from_a_file_shows_the_same(tmp_path: pathlib.Path):
+    model = PCA(3).fit(pd.DataFrame(X, columns=WINE.feature_names))
+    save(model, tmp_path / "wine.mercer")
+    assert words(load(tmp_path / "wine.mercer")) == words(model)

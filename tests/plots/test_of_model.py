@@ -1,0 +1,176 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.decomposition
+from sklearn.datasets import load_wine
+
+from mercer import PCA, KernelPCA, RobustPCA, plots
+from mercer.diagnostics import outliers
+from mercer.errors import DataWarning, InputError
+from mercer.plots import Arrows, Band, Bars, Points, Whiskers
+
+WINE = load_wine()
+X = WINE.data
+FRAME = pd.DataFrame(X, columns=WINE.feature_names)
+
+
+def first(panel, kind):
+    return next(m for m in panel.marks if isinstance(m, kind))
+
+
+def drawn_arrows(panel):
+    arrows = first(panel, Arrows)
+    words = [title.partition(":")[0] for title in arrows.titles]
+    return dict(zip(words, zip(arrows.x, arrows.y, strict=True), strict=True))
+
+
+def test_the_spectrum_of_pca_is_certified():
+    model = PCA(3).fit(X)
+    values, lower, upper, ratio = plots.spectrum_of(model)
+    assert np.array_equal(values, model.explained_variance_)
+    assert np.all((lower <= values) & (values <= upper))
+    assert np.array_equal(ratio, model.explained_variance_ratio_)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("method", ["reweighted", "spherical"])
+def test_robust_intervals_hold_the_robust_variances(method, standardize):
+    model = RobustPCA(3, method=method, standardize=standardize).fit(X)
+    values, lower, upper, _ = plots.spectrum_of(model)
+    slack = 1e-12 * values
+    assert np.all((lower <= values + slack) & (values <= upper + slack))
+    assert np.all(upper - lower <= 1e-6 * values)
+
+
+def test_kernel_spectra_are_eigenvalues_and_rivals_have_no_intervals():
+    kernel = KernelPCA(3).fit(X)
+    assert np.array_equal(plots.spectrum_of(kernel)[0], kernel.eigenvalues_)
+    rival = sklearn.decomposition.PCA(3).fit(X)
+    _, lower, upper, _ = plots.spectrum_of(rival)
+    assert np.array_equal(lower, upper)
+    assert "<svg" in plots.figure([plots.scree_of(rival), plots.loadings_of(rival)])
+
+
+def test_scree_has_noise_where_the_variances_of_columns_are_known():
+    whole, some = PCA().fit(X), PCA(2).fit(X)
+    band, begin = first(plots.scree_of(whole), Band), first(plots.scree_of(some, X), Band)
+    assert np.allclose(begin.upper, band.upper[:2])
+    assert np.allclose(begin.lower, band.lower[:2])
+    assert not [m for m in plots.scree_of(some).marks if isinstance(m, Band)]
+    assert not [m for m in plots.scree_of(KernelPCA(2).fit(X)).marks if isinstance(m, Band)]
+    assert first(plots.scree_of(PCA(2, standardize=True).fit(X)), Band).x == (1.0, 2.0)
+
+
+def test_scree_of_an_automatic_number_marks_it():
+    model = PCA("auto", standardize=True).fit(X)
+    assert plots.scree_of(model).axes.legend[0][0] == f"k = {model.choice_.k}"
+
+
+def test_correlations_in_the_circle_are_those_of_the_data():
+    for model in (
+        PCA(3, standardize=True),
+        PCA(3),
+        PCA(),
+        PCA(3, feature_weight=np.arange(1.0, 14)),
+        PCA(3, feature_weight=np.arange(1.0, 14), standardize=True),
+        PCA(feature_weight=np.arange(1.0, 14)),
+    ):
+        Z = model.fit(FRAME).transform(FRAME)
+        panel = plots.circle_of(model, FRAME, least=0.0)
+        for name, tip in drawn_arrows(panel).items():
+            wanted = [np.corrcoef(FRAME[name], Z[:, a])[0, 1] for a in (0, 1)]
+            assert tip == pytest.approx(wanted, abs=1e-9), name
+
+
+def test_the_circle_needs_no_rows_where_all_axes_are_kept():
+    whole = PCA().fit(X)
+    one, two = (
+        drawn_arrows(panel) for panel in (plots.circle_of(whole), plots.circle_of(whole, X))
+    )
+    assert one.keys() == two.keys()
+    assert np.allclose(list(one.values()), list(two.values()))
+    with pytest.raises(InputError, match="circle_of"):
+        plots.circle_of(PCA(2).fit(X))
+    with pytest.raises(InputError, match="as many columns"):
+        plots.circle_of(PCA(2).fit(X), X[:, :3])
+
+
+def test_a_constant_column_has_no_arrow_and_adds_no_noise():
+    table = np.c_[X[:, :3], np.full(178, 7.0)]
+    with pytest.warns(DataWarning, match="constant"):
+        model = PCA(2, standardize=True).fit(table)
+    assert "x3" not in drawn_arrows(plots.circle_of(model, least=0.0))
+    assert np.isfinite(first(plots.scree_of(model), Band).upper).all()
+
+
+def test_whitened_coordinates_are_taken_back():
+    plain, white = PCA(3).fit(X), PCA(3, whiten=True).fit(X)
+    one = plots.biplot_of(plain, plain.transform(X))
+    two = plots.biplot_of(white, white.transform(X))
+    assert np.allclose(first(one, Points).x, first(two, Points).x)
+    zca = PCA(3, whiten="zca").fit(X)
+    with pytest.raises(InputError, match="whiten=False"):
+        plots.biplot_of(zca, zca.transform(X))
+
+
+def test_names_come_from_the_model_the_caller_or_a_count():
+    model = PCA(2, standardize=True).fit(FRAME)
+    assert plots.loadings_of(model).axes.y_ticks[0][1] == "flavanoids"
+    assert plots.loadings_of(model, [f"c{i}" for i in range(13)]).axes.y_ticks[0][1] == "c6"
+    assert plots.loadings_of(PCA(2, standardize=True).fit(X)).axes.y_ticks[0][1] == "x6"
+
+
+def test_loadings_take_intervals_and_other_axes():
+    model = PCA(3).fit(FRAME)
+    V = model.components_
+    panel = plots.loadings_of(model, lower=V - 0.1, upper=V + 0.2, axes=(2,), interval="90 %")
+    bars, whiskers = first(panel, Bars), first(panel, Whiskers)
+    assert np.allclose(whiskers.lower, np.array(bars.length) - 0.1)
+    assert np.allclose(whiskers.upper, np.array(bars.length) + 0.2)
+    assert "whiskers: 90 %" in panel.axes.note
+
+
+def test_contributions_of_columns_add_up_to_one():
+    model = PCA(2, standardize=True).fit(FRAME)
+    panel = plots.contributions_of(model, 1)
+    assert panel.axes.title == "Contributions to PC2"
+    assert "together 100.0 %" in panel.axes.note
+    with pytest.raises(InputError, match="no such component"):
+        plots.contributions_of(model, 2)
+
+
+def test_scores_and_shares_have_the_numbers_of_the_model():
+    model = PCA(2).fit(X)
+    Z = model.transform(X)
+    panel = plots.scores_of(model, Z, WINE.target, ellipse=0.9)
+    assert panel.axes.x_label == f"PC1 ({100 * model.explained_variance_ratio_[0]:.1f} %)"
+    assert first(plots.shares_of(model), Points).y[1] == pytest.approx(
+        100 * model.explained_variance_ratio_[0]
+    )
+
+
+def test_outliers_of_a_fit_and_of_a_robust_model():
+    found = outliers(X / X.std(axis=0), 2)
+    panel = plots.outlier_map_of(found)
+    assert panel.axes.note.startswith(f"{len(found.flagged)} of 178 rows of the fit")
+    model = RobustPCA(2, standardize=True).fit(X)
+    panel = plots.outlier_map_of(model)
+    above = (model.score_distance_ > model.score_cutoff_) | (
+        model.orthogonal_distance_ > model.orthogonal_cutoff_
+    )
+    assert panel.axes.note.startswith(f"{above.sum()} of 178")
+    with pytest.raises(InputError, match="RobustPCA"):
+        plots.outlier_map_of(PCA(2).fit(X))
+
+
+@pytest.mark.parametrize(
+    "maker", [plots.loadings_of, plots.circle_of, plots.contributions_of, plots.shares_of]
+)
+def test_a_model_without_the_numbers_is_refused_in_words(maker):
+    with pytest.raises(InputError, match=r"_, which the model has not"):
+        maker(SimpleNamespace())
+    if maker is not plots.shares_of:
+        with pytest.raises(InputError, match="components_"):
+            maker(KernelPCA(2).fit(X))

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from mercer.report._cloud import Cloud, category_colour, number_colour, one_colour
+from mercer.report._codec import unpacked
+
+
+def decoded(cloud):
+    """Return coordinates by row, read as the page reads them."""
+    about, data = cloud.written()
+    k = len(about["components"])
+    if k == 1:
+        q = [unpacked(data["cloud-0"], np.uint16)]
+    else:
+        code = np.cumsum(unpacked(data["cloud-plane"], np.uint32), dtype=np.uint32)
+        bits = [(code >> np.uint32(i)) & 1 for i in range(32)]
+        q = [sum(bits[2 * i + shift] << i for i in range(16)) for shift in (0, 1)]
+        q += [unpacked(data[f"cloud-{j}"], np.uint16) for j in range(2, k)]
+    rows = unpacked(data["cloud-rows"], np.uint32)
+    Z = np.empty((len(rows), k))
+    for j, part in enumerate(about["components"]):
+        Z[rows, j] = part["low"] + q[j] * (part["high"] - part["low"]) / 65535
+    return Z, {
+        i: unpacked(data[f"colour-{i}"], np.uint8)[np.argsort(rows)]
+        for i in range(len(about["colours"]))
+    }
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_the_page_can_read_coordinates_and_colours(k):
+    rng = np.random.default_rng(k)
+    Z = rng.normal(size=(300, k)) * 10.0 ** np.arange(k)
+    colour = category_colour("c", rng.choice(["a", "b"], 300))
+    names = tuple(f"PC{i}" for i in range(k))
+    found, colours = decoded(Cloud(names, names, Z, (colour, one_colour(300)), np.arange(300)))
+    assert np.all(np.abs(found - Z) <= np.ptp(Z, axis=0) / 131070 * 1.001)
+    assert np.array_equal(colours[0], colour.at)
+
+
+def test_few_levels_have_a_colour_each():
+    colour = category_colour("c", ["b", "a", "b"])
+    assert colour.levels == ["a", "b"]
+    assert colour.at.tolist() == [1, 0, 1]
+    assert len(colour.palette) == 2
+
+
+def test_of_many_levels_the_commonest_stand_for_themselves():
+    labels = [f"level {i:02d}" for i in range(30) for _ in range(i + 1)]
+    colour = category_colour("c", labels)
+    assert len(colour.levels) == 12
+    assert colour.levels[-1] == "19 others"
+    assert "level 29" in colour.levels
+    counts = np.bincount(colour.at, minlength=12)
+    assert counts[11] == sum(range(1, 20))
+
+
+def test_a_ramp_runs_over_percentiles_and_leaves_missing_values_grey():
+    values = np.r_[np.arange(100.0), 1e9, np.nan]
+    colour = number_colour("v", values)
+    assert colour.high < 200
+    assert colour.at[-1] == 255
+    assert colour.palette[255] == [150, 150, 150]
+    assert np.all(np.diff(colour.at[:100].astype(int)) >= 0)
+
+
+@pytest.mark.parametrize("values", [[np.nan, np.nan], [2.0, 2.0]])
+def test_a_ramp_without_a_range_does_no_harm(values):
+    assert len(number_colour("v", np.array(values)).at) == 2
+
+
+def test_names_of_many_rows_stay_out_of_the_page():
+    few = Cloud(
+        ("a",), ("a",), np.ones((3, 1)), (one_colour(3),), np.arange(3), ["x", "y", "z"]
+    )
+    assert few.written()[0]["names"] == ["x", "y", "z"]
+    names = [str(i) for i in range(20_001)]
+    many = Cloud(
+        ("a",), ("a",), np.ones((20_001, 1)), (one_colour(20_001),), np.arange(20_001), names
+    )
+    assert many.written()[0]["names"] is None
