@@ -158,7 +158,8 @@ def _cloud(seen: Seen) -> Cloud:
     shown = 6 if seen.n <= 100_000 else 3 if seen.n <= _ROW_NUMBERS else 2
     rows = seen.at if len(seen.at) <= _ROW_NUMBERS else None
     colours, Z = tuple(_colours(seen)), seen.Z[:, :shown]
-    return Cloud(names[:shown], titles[:shown], Z, colours, rows, seen.row_names)
+    given = names[:shown], titles[:shown], Z, colours, rows, seen.row_names
+    return Cloud(*given, density=seen.density)
 
 
 def _colours(seen: Seen) -> list[Colour]:
