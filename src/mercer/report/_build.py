@@ -144,7 +144,8 @@ def _map_section(seen: Seen) -> Section:
         "and dragging selects."
     )
     if drawn < seen.n:
-        note = f"{drawn:,} of {seen.n:,} rows drawn (seed 0), the farthest all. {note}"
+        some = f"{drawn:,} of {seen.n:,} rows drawn (seed 0), the farthest all; shaded by all."
+        note = f"{some} {note}"
     axes = (0, min(1, seen.Z.shape[1] - 1))
     grouped = any(c.kind == "category" for c in _colours(seen))
     view: Part = MapView("rows", axes, groups=grouped, arrows=True, words=note)

@@ -116,7 +116,7 @@ def seen_from(
     at, Z, t2, q, held_at, held_rows, density = _walked(wide, source, axes)
     names = getattr(model, "feature_names_in_", None)
     p = int(model.n_features_in_)
-    named = [f"column {j + 1}" for j in range(p)] if names is None else map(str, names)
+    named = [f"column {j}" for j in range(p)] if names is None else map(str, names)
     return Seen(
         model, wide, tuple(named), len(t2), k, choice, at, Z, t2, q, held_at, held_rows,
         row_names, dict(colours or {}), density,
