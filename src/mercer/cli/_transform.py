@@ -34,8 +34,9 @@ def command(
     comes first where it has one, else `row`, counted from 1.
 
     \b
-    mercer transform survey.mercer new.csv -o new_map.csv
-    mercer transform cells.mercer more.parquet | head -3
+    Examples:
+      mercer transform survey.mercer new.csv -o new_map.csv
+      mercer transform cells.mercer more.parquet | head -3
     """
     from mercer.cli._outputs import refuse_scores
 
