@@ -6,13 +6,24 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import cluster, command_line, kernel, missing, outofcore, runner, scale, table
+from benchmarks import (
+    auto_cost,
+    cluster,
+    command_line,
+    kernel,
+    missing,
+    outofcore,
+    runner,
+    scale,
+    table,
+)
 from benchmarks.cases import GROUPS, select
 from benchmarks.missing_rivals import FILLERS
 from benchmarks.rivals import RIVALS
 
 OTHERS = (
     "all",
+    "auto_cost",
     "kernel",
     "scale",
     "outofcore",
@@ -53,6 +64,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given.command == "kernel":
         kernel.run(given.out or runner.FOLDER / "results" / "kernel.json", given.case)
+        return 0
+    if given.command == "auto_cost":
+        auto_cost.run(given.out or runner.FOLDER / "results" / "auto_cost.json", given.case)
         return 0
     if given.command == "scale":
         scale.run(given.out or runner.FOLDER / "results" / "scale.json", given.case)

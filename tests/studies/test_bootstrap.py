@@ -149,6 +149,8 @@ def test_what_cannot_be_resampled_is_refused(monkeypatch):
         bootstrap(mercer.KernelPCA(2), X)
     with pytest.raises(InputError, match="at least 20 draws"):
         bootstrap(mercer.PCA(2), X, draws=5)
+    with pytest.raises(InputError, match="too few rows"):
+        bootstrap(mercer.PCA(1), X[:3])
     with pytest.raises(InputError, match="read only once"):
         bootstrap(mercer.PCA(2), iter([X]))
     monkeypatch.setattr(study, "_KEPT", 100)

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.report._cloud import MOST_ROWS, SAMPLE
+from mercer.report._cloud import MOST_ROWS, SAMPLE, density_of
 from mercer.report._widened import Wide, widened
 from mercer.selection import Choice
 from mercer.sources import BlockSource, Source
@@ -48,6 +48,8 @@ class Seen:
         Names of all rows.
     colours : mapping of str to sequence
         Columns to colour by, of all rows.
+    density : array or None
+        Of all rows on the map, where only some are drawn.
     """
 
     model: Any
@@ -64,6 +66,7 @@ class Seen:
     held: Array
     row_names: Sequence[str] | None
     colours: Mapping[str, Any]
+    density: Array | None = None
 
     @property
     def standardised(self) -> bool:
@@ -110,18 +113,17 @@ def seen_from(
     wide = widened(model, held, sample_weight)
     k = int(model.n_components_) if choice is None else choice.k
     axes = max(1, min(k, len(wide.components_)))
-    walked = _walked(wide, source, axes)
-    at, Z, t2, q, held_at, held = walked
+    at, Z, t2, q, held_at, held_rows, density = _walked(wide, source, axes)
     names = getattr(model, "feature_names_in_", None)
     p = int(model.n_features_in_)
-    named = [f"column {j + 1}" for j in range(p)] if names is None else map(str, names)
+    named = [f"column {j}" for j in range(p)] if names is None else map(str, names)
     return Seen(
-        model, wide, tuple(named), len(t2), k, choice, at, Z, t2, q, held_at, held,
-        row_names, dict(colours or {}),
+        model, wide, tuple(named), len(t2), k, choice, at, Z, t2, q, held_at, held_rows,
+        row_names, dict(colours or {}), density,
     )  # fmt: skip
 
 
-def _walked(wide: Wide, source: Source, axes: int) -> tuple[Array, ...]:
+def _walked(wide: Wide, source: Source, axes: int) -> tuple[Any, ...]:
     """Walk once: coordinates of the rows drawn, T² and Q of all, and some rows whole."""
     n, p = source.shape
     shown = min(SHOWN, len(wide.components_))
@@ -141,10 +143,15 @@ def _walked(wide: Wide, source: Source, axes: int) -> tuple[Array, ...]:
         start += len(rows)
     at, coordinates = np.arange(start), np.concatenate(Z)
     far, away = np.concatenate(t2), np.concatenate(q)
+    density = None
     if start > MOST_ROWS:
-        at = _drawn(far, away)
+        at, plane = _drawn(far, away), coordinates[:, :2]
         coordinates = coordinates[at]
-    return at, coordinates, far, away, np.arange(0, start, every), np.concatenate(held)
+        if shown > 1:
+            ends = coordinates[:, :2].min(axis=0), coordinates[:, :2].max(axis=0)
+            density = density_of(plane, *ends)
+    held_at = np.arange(0, start, every)
+    return at, coordinates, far, away, held_at, np.concatenate(held), density
 
 
 def _blocks(source: Source) -> Iterator[Any]:
