@@ -125,6 +125,8 @@ def test_no_component_beyond_noise_is_an_answer(tmp_path):
     read = pl.read_csv(tmp_path / "z.csv")
     assert read.columns == ["row"]
     assert read["row"].to_list() == list(range(1, 201))
+    assert run(tmp_path / "noise.npy", "--scores", tmp_path / "z.npy").exit_code == 0
+    assert np.load(tmp_path / "z.npy").shape == (200, 0)
     said = json.loads(run(tmp_path / "noise.npy", "--json").stdout)
     assert (said["components"], said["variance"], said["outliers"]) == (0, [], None)
 

@@ -69,7 +69,7 @@ def _run(voice: Voice, model: str, data: str, path: Any, raw: bool) -> tuple[int
     from mercer.tables import prepared_again
 
     found = loaded(model, data, "transform")
-    recipe = recipe_of(found)
+    recipe = recipe_of(found, data)
     made = prepared_again(data, recipe, missing=filling_of(found))
     for line in made.said:
         voice.note(line)
