@@ -115,6 +115,9 @@ def outliers(table: Array, k: int, *, level: float = 0.99, seed: int = 0) -> Out
             got=f"k = {k} axes of a table of shape {np.shape(table)}",
             fix=f"ask for 1 to {max(min(n - 2, p), 1)} axes",
         )
+    # By a power of two, so that cubes of variances neither vanish nor overflow.
+    unit = int(np.frexp(np.max(np.abs(X)))[1])
+    X = np.ldexp(X, -unit)
     X = X - X.mean(axis=0)
     values, axes = eigh(X.T @ X) if p <= n else _wide(X)
     values = np.maximum(values, 0.0) / (n - 1)
@@ -127,7 +130,13 @@ def outliers(table: Array, k: int, *, level: float = 0.99, seed: int = 0) -> Out
     surely = 1 - _SURELY / n
     ordinary = (far <= t2_limit(n, k, surely)) & (away <= q_limit(rest, n, surely))
     new = _new_limits(X[ordinary], k, rest, level, seed)
-    return Outliers(far, away, fitted, new, level)
+    away = np.ldexp(away, 2 * unit)
+    return Outliers(far, away, _in_units(fitted, unit), _in_units(new, unit), level)
+
+
+def _in_units(limits: Limits, unit: int) -> Limits:
+    """Return limits of rows divided by 2^unit as those of the rows: Q is a square."""
+    return dataclasses.replace(limits, q=float(np.ldexp(limits.q, 2 * unit)))
 
 
 def _q(table: Array, axes: Array) -> Array:

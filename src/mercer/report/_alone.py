@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer import plots
 from mercer.report._parts import Page, Part, Picture, Section, Table
+from mercer.report._seen import column_names
 from mercer.report._verdict import axis_in_words
 from mercer.report._words import count, percent
 
@@ -68,9 +69,8 @@ def _weights(model: Any) -> Section | None:
     if not hasattr(model, "components_"):
         return None
     V = np.asarray(model.components_, np.float64)[:_AXES]
-    given = getattr(model, "feature_names_in_", None)
-    names = [f"column {j}" for j in range(V.shape[1])] if given is None else [*map(str, given)]
-    words = tuple(f"PC{a + 1} {axis_in_words(row, tuple(names))}." for a, row in enumerate(V))
+    names = column_names(model)
+    words = tuple(f"PC{a + 1} {axis_in_words(row, names)}." for a, row in enumerate(V))
     order = np.argsort(-np.max(np.abs(V), axis=0), kind="stable")[:_LISTED]
     table = Table(
         "Weights",

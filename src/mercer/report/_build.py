@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
 from mercer.report._alone import page_of_model
-from mercer.report._cloud import Cloud, Colour, category_colour, number_colour, one_colour
+from mercer.report._cloud import Cloud, Colour, column_colour, one_colour
 from mercer.report._components import components_section
 from mercer.report._condition import condition_section, findings_of
 from mercer.report._kernel import kernel_page
@@ -16,7 +15,7 @@ from mercer.report._method import method_section
 from mercer.report._parts import MapView, Page, Part, Section, Table
 from mercer.report._reconstruction import reconstruction_section
 from mercer.report._report import Report
-from mercer.report._rows import extremes_of, rows_section
+from mercer.report._rows import Extremes, extremes_of, rows_section
 from mercer.report._seen import Seen, seen_from
 from mercer.report._stability import stability_section
 from mercer.report._variables import variables_section
@@ -76,51 +75,47 @@ def report(
         Further sections, before the last one.
     """
     began = time.perf_counter()
+    spent = dict(seconds or {})
+    named = title or _title(model, X)
     if X is None:
-        last = method_section(model, data=data, seconds=seconds or {}, command=command)
-        return Report(page_of_model(model, title or type(model).__name__, last))
+        last = method_section(model, data=data, seconds=spent, command=command)
+        return Report(page_of_model(model, named, last))
     if hasattr(model, "eigenvalues_"):
         sections = [
             condition_section((), said, columns),
             *more,
-            method_section(model, data=data, seconds=seconds or {}, command=command),
+            method_section(model, data=data, seconds=spent, command=command),
         ]
-        named = {name: _colour(name, values, None) for name, values in (colours or {}).items()}
-        return Report(
-            kernel_page(
-                model,
-                X,
-                title=title or f"Kernel PCA of {model.n_samples_:,} rows",
-                colours=[*named.values(), one_colour(int(model.n_samples_))],
-                row_names=row_names,
-                tuning=tuning,
-                last=sections,
-            )
-        )
+        beside = {"colours": colours, "row_names": row_names, "tuning": tuning}
+        return Report(kernel_page(model, X, title=named, **beside, last=sections))
     given = {"choice": choice, "row_names": row_names, "colours": colours}
     seen = seen_from(model, X, sample_weight=sample_weight, **given)
-    extremes, findings = extremes_of(seen), findings_of(seen)
-    spent = {**(seconds or {}), "report": time.perf_counter() - began}
-    parts = [
+    extremes = extremes_of(seen)
+    parts = [*_sections(seen, extremes), condition_section(findings_of(seen), said, columns)]
+    spent["report"] = time.perf_counter() - began
+    parts += [*more, method_section(model, data=data, seconds=spent, command=command)]
+    page = Page(
+        named, _facts(seen), verdict(seen, extremes), tuple(parts), _cloud(seen), _arrows(seen)
+    )
+    return Report(page)
+
+
+def _title(model: Any, X: Any) -> str:
+    kind = type(model).__name__
+    return kind if X is None else f"{kind} of {int(model.n_samples_):,} rows"
+
+
+def _sections(seen: Seen, extremes: Extremes | None) -> list[Section]:
+    """Return what is seen on the rows, in reading order."""
+    found = (
         _map_section(seen),
         variables_section(seen),
         components_section(seen),
         rows_section(seen, extremes),
         reconstruction_section(seen),
         stability_section(seen),
-        condition_section(findings, said, columns),
-        *more,
-        method_section(model, data=data, seconds=spent, command=command),
-    ]
-    page = Page(
-        title or f"{type(model).__name__} of {seen.n:,} rows",
-        _facts(seen),
-        verdict(seen, extremes),
-        tuple(section for section in parts if section is not None),
-        _cloud(seen),
-        _arrows(seen),
     )
-    return Report(page)
+    return [section for section in found if section is not None]
 
 
 def _facts(seen: Seen) -> tuple[str, ...]:
@@ -128,6 +123,9 @@ def _facts(seen: Seen) -> tuple[str, ...]:
     filled = int(getattr(seen.model, "n_missing_", 0) or 0)
     facts = [f"{seen.n:,} rows", f"{len(seen.names):,} columns, {scaled}"]
     facts += [f"{filled:,} cells were missing and filled"] if filled else []
+    before = int(seen.model.n_samples_)
+    if before != seen.n:
+        facts.append(f"the model was fitted to {before:,} rows, not to these")
     return (*facts, f"method {type(seen.model).__name__}")
 
 
@@ -164,16 +162,8 @@ def _cloud(seen: Seen) -> Cloud:
 
 
 def _colours(seen: Seen) -> list[Colour]:
-    made = [_colour(name, values, seen.at) for name, values in seen.colours.items()]
+    made = [column_colour(name, values[seen.at]) for name, values in seen.colours.items()]
     return [*made, one_colour(len(seen.at))]
-
-
-def _colour(name: str, values: Any, at: Array | None) -> Colour:
-    column = np.asarray(values)
-    column = column if at is None else column[at]
-    if column.dtype.kind in "fiu" and len(np.unique(column)) > 12:
-        return number_colour(name, column)
-    return category_colour(name, column.astype(str).tolist())
 
 
 def _arrows(seen: Seen) -> dict[str, Any]:

@@ -9,11 +9,13 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.plots import group_style
 from mercer.report._codec import morton, packed, quantised
+from mercer.report._given import MISSING
 
 MOST_ROWS = 1_200_000  # that are drawn; of more a sample is
 SAMPLE = 1_000_000
 _GRID = 512  # places of the density, each way
 _NAMED = 20_000  # rows whose names go into the page
+_LONG = 100  # letters of a name
 _RAMP_LOW, _RAMP_MIDDLE, _RAMP_HIGH = (68, 1, 84), (33, 145, 140), (253, 231, 37)
 
 
@@ -76,7 +78,7 @@ class Cloud:
     Z: Array
     colours: tuple[Colour, ...]
     rows: Array | None = None
-    row_names: Sequence[str] | None = None
+    row_names: Sequence[str | None] | None = None
     density: Array | None = None
 
     def written(self) -> tuple[dict[str, Any], dict[str, str]]:
@@ -107,9 +109,15 @@ class Cloud:
             "colours": [_described(colour) for colour in self.colours],
             "rows": self.rows is not None,
             "density": 0 if self.density is None else len(self.density),
-            "names": [str(name) for name in names] if 0 < len(names) <= _NAMED else None,
+            "names": _names(names) if 0 < len(names) <= _NAMED else None,
         }
         return about, data
+
+
+def _names(names: Sequence[Any]) -> list[str]:
+    """Return names for hovering, cut where they are long; a row without one has its number."""
+    said = [f"row {i}" if name in (None, "") else str(name) for i, name in enumerate(names)]
+    return [name if len(name) <= _LONG else f"{name[:_LONG]}…" for name in said]
 
 
 def density_of(Z: Array, low: Array, high: Array) -> Array:
@@ -138,15 +146,36 @@ def one_colour(n: int) -> Colour:
     return Colour("none", "one", np.zeros(n, np.uint8), [_rgb(group_style(0)[0])])
 
 
-def category_colour(name: str, labels: Sequence[str]) -> Colour:
-    """Return the colours of text: the eleven commonest levels and the others together."""
+def column_colour(name: str, values: Array) -> Colour:
+    """Return the colours of a column: a ramp for more than twelve numbers, else levels."""
+    if values.dtype.kind not in "fiu":
+        return category_colour(name, values.tolist())
+    there = np.unique(values[np.isfinite(values)])
+    if len(there) > 12:
+        return number_colour(name, values)
+    texts = [f"{v:.12g}" if np.isfinite(v) else MISSING for v in values.tolist()]
+    order = [f"{v:.12g}" for v in there.tolist()]
+    return category_colour(name, texts, order)
+
+
+def category_colour(
+    name: str, labels: Sequence[str], order: Sequence[str] | None = None
+) -> Colour:
+    """Return the colours of text: the eleven commonest levels and the others together.
+
+    Levels stand in alphabetical order, or in that of `order`.
+    """
     values, at, counts = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+    if order is not None:
+        place = {level: i for i, level in enumerate(order)}
+        rank = np.argsort([place.get(str(v), len(place)) for v in values], kind="stable")
+        values, counts, at = values[rank], counts[rank], np.argsort(rank)[at]
     if len(values) > 12:
         common = np.sort(np.argsort(-counts, kind="stable")[:11])
-        place = np.full(len(values), 11, np.uint8)
-        place[common] = np.arange(11)
+        seat = np.full(len(values), 11, np.uint8)
+        seat[common] = np.arange(11)
         levels = [*map(str, values[common]), f"{len(values) - 11} others"]
-        at = place[at].astype(at.dtype)
+        at = seat[at].astype(at.dtype)
     else:
         levels = [str(value) for value in values]
     palette = [_rgb(group_style(i)[0]) for i in range(len(levels))]

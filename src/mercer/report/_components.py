@@ -15,17 +15,19 @@ def components_section(seen: Seen) -> Section:
     """Return the section on components: words, scree, spectrum, rules."""
     wide = seen.wide
     words = [] if seen.choice is None else [seen.choice.reason]
+    noise = _noise(seen)
     picture = Picture(
         plots.scree(
             wide.explained_variance_,
             wide.lower,
             wide.upper,
             wide.explained_variance_ratio_,
-            null=_noise(seen),
+            null=noise,
             null_words="90 % of what noise gives",
             k=None if seen.choice is None else seen.k,
         ),
-        "The band: normal noise in as many rows, with the variances of these columns.",
+        "The band: normal noise in as many rows, with the variances of these columns."
+        * (noise is not None),
     )
     parts: list[Part] = [picture, _spectrum(seen)]
     if seen.choice is not None:
@@ -33,12 +35,14 @@ def components_section(seen: Seen) -> Section:
     return Section("components", "Components", tuple(words), tuple(parts))
 
 
-def _noise(seen: Seen) -> Array:
-    """Return the band (2, r) of the variances that noise gives, by rank."""
-    columns = np.var(seen.held, axis=0, ddof=1)
-    if seen.standardised:
-        columns = np.where(columns > 0, 1.0, 0.0)
-    return noise_quantiles(seen.n, columns)[:, : len(seen.wide.explained_variance_)]
+def _noise(seen: Seen) -> Array | None:
+    """Return the band (2, r) of the variances of noise, by rank; None for few rows."""
+    largest = float(np.max(seen.columns))
+    rows = seen.n if seen.weights is None else float(np.sum(seen.weights))
+    if not largest > 1e-300 or rows <= 2:  # a share of less is not finite
+        return None
+    band = largest * noise_quantiles(rows, seen.columns / largest)
+    return band[:, : len(seen.wide.explained_variance_)]
 
 
 def _spectrum(seen: Seen) -> Table:

@@ -17,13 +17,13 @@ def findings_of(seen: Seen) -> tuple[Finding, ...]:
     """Return the findings about the rows of a page."""
     values = np.asarray(seen.wide.explained_variance_, np.float64)
     shown = seen.Z.shape[1]
-    names = None if seen.row_names is None else np.asarray(seen.row_names)[seen.at]
+    names = seen.row_names and [seen.row_name(int(row)) for row in seen.at]
     return health(
         seen.held,
         np.asarray(seen.Z, np.float64),
         values[:shown],
         names=seen.names,
-        row_names=seen.at if names is None else names,
+        row_names=names or seen.at,
         groups=_groups(seen),
         inseparable=seen.wide.groups,
         following=float(values[shown]) if shown < len(values) else 0.0,
@@ -33,9 +33,8 @@ def findings_of(seen: Seen) -> tuple[Finding, ...]:
 
 def _groups(seen: Seen) -> Any:
     for values in seen.colours.values():
-        labels = np.asarray(values)
-        if labels.dtype.kind not in "fiub" and 2 <= len(np.unique(labels.astype(str))) <= 12:
-            return labels.astype(str)[seen.held_at]
+        if values.dtype.kind not in "fiu" and 2 <= len(np.unique(values)) <= 12:
+            return values[seen.held_at]
     return None
 
 

@@ -17,10 +17,10 @@ def separation(seen: Seen) -> str:
     The groups are shuffled 199 times; chance is the share of shuffles that reach as much.
     """
     for name, values in seen.colours.items():
-        labels = np.asarray(values)[seen.at]
-        if labels.dtype.kind in "fiub":
+        labels = values[seen.at]
+        if labels.dtype.kind in "fiu":
             continue
-        groups, at = np.unique(labels.astype(str), return_inverse=True)
+        groups, at = np.unique(labels, return_inverse=True)
         if 2 <= len(groups) <= _MOST:
             return _sentence(name, len(groups), seen.Z[:, :2].astype(np.float64), at)
     return ""

@@ -1,7 +1,7 @@
 """The page of kernel PCA: maps beside linear PCA, spectrum, columns, a walk along an axis."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,10 @@ from mercer.arrays import Array
 from mercer.errors import MercerError
 from mercer.estimators import PCA
 from mercer.plots import Axes, Line, Panel, Points, group_style
-from mercer.report._cloud import Cloud, Colour
+from mercer.report._cloud import Cloud, Colour, column_colour, one_colour
+from mercer.report._given import colours_of, row_names_of
 from mercer.report._parts import MapView, Page, Part, Picture, Section, Steps, Table
+from mercer.report._seen import column_names
 from mercer.report._shapes import image_shape
 from mercer.report._words import count, listed, percent
 
@@ -31,10 +33,13 @@ def kernel_sections(model: Any, X: Any, names: Sequence[str], tuning: Any) -> li
 
 
 def kernel_map(
-    model: Any, X: Any, colours: Sequence[Colour], rows: Array, row_names: Any
+    model: Any, X: Any, given: Mapping[str, Any] | None, row_names: Any
 ) -> tuple[Section, Cloud]:
     """Return the map of the kernel's axes beside that of PCA, and the cloud of both."""
     Z = np.asarray(model.transform(X), np.float64)[:, :_SHOWN]
+    n = len(Z)
+    tints = colours_of(given, n)
+    colours = [*(column_colour(*pair) for pair in tints.items()), one_colour(n)]
     flat = _linear(model, X)
     ratio = model.explained_variance_ratio_
     titles = [f"kernel PC{i + 1} ({percent(float(ratio[i]))})" for i in range(Z.shape[1])]
@@ -55,7 +60,8 @@ def kernel_map(
         f"Left the first two kernel components, {percent(float(np.sum(ratio[:2])))} of the "
         "variance in feature space; right linear PCA. Shares of the two are not comparable.",
     )
-    cloud = Cloud(tuple(names), tuple(titles), Z, tuple(colours), rows, row_names)
+    said_names = row_names_of(row_names, n)
+    cloud = Cloud(tuple(names), tuple(titles), Z, tuple(colours), np.arange(n), said_names)
     return Section("map", "Map of the rows", said, tuple(views)), cloud
 
 
@@ -234,17 +240,16 @@ def kernel_page(
     X: Any,
     *,
     title: str,
-    colours: Sequence[Colour],
+    colours: Mapping[str, Any] | None,
     row_names: Any,
     tuning: Any,
     last: Sequence[Section],
 ) -> Page:
     """Return the whole page of kernel PCA."""
-    n = int(model.n_samples_)
-    given = getattr(model, "feature_names_in_", None)
-    p = int(model.n_features_in_)
-    names = [f"column {j}" for j in range(p)] if given is None else list(map(str, given))
-    first, cloud = kernel_map(model, X, colours, np.arange(n), row_names)
+    names = column_names(model)
+    first, cloud = kernel_map(model, X, colours, row_names)
     sections = [first, *kernel_sections(model, X, names, tuning), *last]
-    about = (f"{n:,} rows", f"{p:,} columns", f"kernel {model.kernel_}")
+    n, before = len(cloud.Z), int(model.n_samples_)
+    other = () if n == before else (f"the model was fitted to {before:,} rows, not to these",)
+    about = (f"{n:,} rows", f"{len(names):,} columns", f"kernel {model.kernel_}", *other)
     return Page(title, about, kernel_verdict(model), tuple(sections), cloud)

@@ -46,15 +46,17 @@ class Extremes:
 def extremes_of(seen: Seen) -> Extremes | None:
     """Return the rows beyond the 99 % limits, or None where there are too few rows for any."""
     axes = seen.axes_of_verdict
+    # Rows that a robust fit left out say nothing of ordinary ones.
+    ordinary = slice(None) if seen.weights is None else seen.weights[seen.held_at] > 0
     try:
-        found = outliers(seen.held, axes, level=LEVEL)
+        found = outliers(seen.held[ordinary], axes, level=LEVEL)
     except InputError:
         return None
     limits = found.fitted
     reach = np.maximum(_times(seen.t2, limits.t2), _times(seen.q, limits.q))
     total = int(np.count_nonzero(reach > 1))
     order = np.argsort(-reach, kind="stable")[: min(total, _LISTED)]
-    held = len(seen.held)
+    held = len(seen.held[ordinary])
     from_ = f"all {held:,} rows" if held == seen.n else f"{held:,} of {seen.n:,} rows"
     return Extremes(order, total, limits.t2, limits.q, from_)
 

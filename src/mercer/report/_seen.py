@@ -1,14 +1,17 @@
 """Seen: every number that a page about a linear model shows, found in one walk."""
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.errors import InputError
 from mercer.report._cloud import MOST_ROWS, SAMPLE, density_of
-from mercer.report._widened import Wide, widened
+from mercer.report._given import colours_of, row_names_of
+from mercer.report._widened import Wide, row_weights, widened
 from mercer.selection import Choice
 from mercer.sources import BlockSource, Source
 
@@ -44,10 +47,14 @@ class Seen:
         Numbers of the rows that are held.
     held : array of shape (h, p)
         These rows as they were analysed: centred, and scaled where the fit scales.
+    weights : array of shape (n,) or None
+        Of all rows; zero for those that a robust fit leaves out.
+    columns : array of shape (p,)
+        Variances of the columns as they were analysed.
     row_names : sequence of str or None
         Names of all rows.
-    colours : mapping of str to sequence
-        Columns to colour by, of all rows.
+    colours : mapping of str to array of shape (n,)
+        Columns to colour by, of all rows: numbers, or text.
     density : array or None
         Of all rows on the map, where only some are drawn.
     """
@@ -64,14 +71,16 @@ class Seen:
     q: Array
     held_at: Array
     held: Array
-    row_names: Sequence[str] | None
-    colours: Mapping[str, Any]
+    weights: Array | None
+    columns: Array
+    row_names: Sequence[str | None] | None
+    colours: Mapping[str, Array]
     density: Array | None = None
 
     @property
     def standardised(self) -> bool:
         """Whether columns were divided by their standard deviation."""
-        return self.wide.scale_ is not None
+        return bool(getattr(self.model, "standardize", False))
 
     @property
     def axes_of_verdict(self) -> int:
@@ -80,7 +89,8 @@ class Seen:
 
     def row_name(self, row: int) -> str:
         """Return what a row is called."""
-        return f"row {row}" if self.row_names is None else str(self.row_names[row])
+        given = None if self.row_names is None else self.row_names[row]
+        return f"row {row}" if given is None or given == "" else str(given)
 
 
 def seen_from(
@@ -109,37 +119,63 @@ def seen_from(
     """
     choice = choice or getattr(model, "choice_", None)
     source = model._completed(model._admit(X, reset=False))
+    names = row_names_of(row_names, source.shape[0])
+    tints = colours_of(colours, source.shape[0])
     held = source if isinstance(source, BlockSource) else source.array
-    wide = widened(model, held, sample_weight)
+    weights = row_weights(model, sample_weight)
+    wide = widened(model, held, weights)
+    total = _total(wide)
     k = int(model.n_components_) if choice is None else choice.k
     axes = max(1, min(k, len(wide.components_)))
-    at, Z, t2, q, held_at, held_rows, density = _walked(wide, source, axes)
-    names = getattr(model, "feature_names_in_", None)
-    p = int(model.n_features_in_)
-    named = [f"column {j}" for j in range(p)] if names is None else map(str, names)
+    at, Z, t2, q, held_at, held_rows, squares, density = _walked(wide, source, axes, weights)
+    columns = squares * (total / (np.sum(squares) or 1.0))
     return Seen(
-        model, wide, tuple(named), len(t2), k, choice, at, Z, t2, q, held_at, held_rows,
-        row_names, dict(colours or {}), density,
+        model, wide, column_names(model), len(t2), k, choice, at, Z, t2, q, held_at, held_rows,
+        weights, columns, names, tints, density,
     )  # fmt: skip
 
 
-def _walked(wide: Wide, source: Source, axes: int) -> tuple[Any, ...]:
-    """Walk once: coordinates of the rows drawn, T² and Q of all, and some rows whole."""
+def column_names(model: Any) -> tuple[str, ...]:
+    """Return the names of the columns of the fit, or their numbers."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return tuple(f"column {j}" for j in range(int(model.n_features_in_)))
+    return tuple(str(name) or f"column {j}" for j, name in enumerate(names))
+
+
+def _total(wide: Wide) -> float:
+    """Return the variance of all columns together, Σλ over all axes."""
+    first, share = float(wide.explained_variance_[0]), float(wide.explained_variance_ratio_[0])
+    if not 1e-300 < first < math.inf:
+        raise InputError(
+            "squares of these numbers are beyond what a computer can write",
+            got=f"a largest variance of {first:g}",
+            fix="divide the columns by a common unit, or fit with standardize=True",
+        )
+    return first / share
+
+
+def _walked(wide: Wide, source: Source, axes: int, weights: Any) -> tuple[Any, ...]:
+    """Walk once: coordinates of the rows drawn, T² and Q of all, some rows whole, Σwx̃²."""
     n, p = source.shape
     shown = min(SHOWN, len(wide.components_))
     values = np.asarray(wide.explained_variance_[:axes], np.float64)
     inverse = np.divide(1.0, values, out=np.zeros(axes), where=values > 1e-12 * values.max())
     every = max(1, -(-n // max(1, min(_HELD, _CELLS // p))))
     Z, t2, q, held = list[Array](), list[Array](), list[Array](), list[Array]()
-    start = 0
+    # Float32 has no numbers beyond 1e38: such coordinates stay as they are.
+    small = 1e-30 < math.sqrt(max(float(values[0]), 0.0)) < 1e30
+    total, start = np.zeros(p), 0
     for block in _blocks(source):
         rows = _analysed(wide, block)
         scores = rows @ wide.components_.T.astype(np.float64)
-        Z.append(scores[:, :shown].astype(np.float32))
+        Z.append(scores[:, :shown].astype(np.float32 if small else np.float64))
         squares = scores[:, :axes] ** 2
         t2.append(squares @ inverse)
         q.append(np.maximum(np.sum(rows**2, axis=1) - np.sum(squares, axis=1), 0.0))
         held.append(rows[(-start) % every :: every])
+        own = np.ones(len(rows)) if weights is None else weights[start : start + len(rows)]
+        total += own @ rows**2
         start += len(rows)
     at, coordinates = np.arange(start), np.concatenate(Z)
     far, away = np.concatenate(t2), np.concatenate(q)
@@ -151,7 +187,7 @@ def _walked(wide: Wide, source: Source, axes: int) -> tuple[Any, ...]:
             ends = coordinates[:, :2].min(axis=0), coordinates[:, :2].max(axis=0)
             density = density_of(plane, *ends)
     held_at = np.arange(0, start, every)
-    return at, coordinates, far, away, held_at, np.concatenate(held), density
+    return at, coordinates, far, away, held_at, np.concatenate(held), total, density
 
 
 def _blocks(source: Source) -> Iterator[Any]:

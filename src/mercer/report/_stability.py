@@ -32,7 +32,10 @@ def stability_section(seen: Seen) -> Section:
 def _resampled(seen: Seen, axes: int) -> Section:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = bootstrap(PCA(axes, standardize=seen.standardised), seen.held, draws=_DRAWS)
+        # Rows are held as they were scaled; columns that are scaled anew keep their weights.
+        own = getattr(seen.model, "feature_weight", None) if seen.standardised else None
+        like = PCA(axes, standardize=seen.standardised, feature_weight=own)
+        found = bootstrap(like, seen.held, draws=_DRAWS, sample_weight=seen.weights)
     shares = found.shares
     rows = tuple(
         (

@@ -46,12 +46,10 @@ def variables_section(seen: Seen) -> Section:
 def _correlations(seen: Seen, axes: int) -> Array:
     """Return the correlations (p, axes) of the columns with the axes."""
     count = max(axes, min(2, len(seen.wide.components_)))
-    held = np.var(seen.held, axis=0, ddof=1) if len(seen.held) > 1 else np.ones(len(seen.names))
-    columns = np.where(held > 0, 1.0, 0.0) if seen.standardised else held
     return correlations(
         np.asarray(seen.wide.components_[:count], np.float64),
         np.asarray(seen.wide.explained_variance_[:count], np.float64),
-        columns,
+        seen.columns,
     )
 
 

@@ -41,7 +41,7 @@ class Wide:
     scale_: Array | None
 
 
-def widened(model: Any, source: Any, sample_weight: Any = None) -> Wide:
+def widened(model: Any, source: Any, weights: Any = None) -> Wide:
     """Return the axes of a fitted linear model with further ones, up to 30.
 
     Parameters
@@ -50,8 +50,8 @@ def widened(model: Any, source: Any, sample_weight: Any = None) -> Wide:
         Fitted.
     source : array or source of shape (n, p)
         The rows of the fit, missing cells filled.
-    sample_weight : array of shape (n,) or None
-        As at fit.
+    weights : array of shape (n,) or None
+        Of the rows, as `row_weights` returns them.
     """
     k = int(model.n_components_)
     n, p = source.shape
@@ -65,8 +65,7 @@ def widened(model: Any, source: Any, sample_weight: Any = None) -> Wide:
         )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rest = PCA(most, standardize=model.scale_ is not None)
-        rest.fit(source, sample_weight=_weights(model, sample_weight))
+        rest = PCA(most, **_scaling(model)).fit(source, sample_weight=weights)
     further = _beside(own, np.asarray(rest.components_, np.float64)[k:])
     ratio = np.asarray(model.explained_variance_ratio_)
     bounds = rest.certificate_
@@ -95,8 +94,24 @@ def _intervals(model: Any) -> tuple[Array, Array, Array]:
     )
 
 
-def _weights(model: Any, given: Any) -> Any:
-    """Return the weights of the rows; rows that a robust fit calls outlying have none."""
+def _scaling(model: Any) -> dict[str, Any]:
+    """Return the parameters of a PCA that scales columns as the model does."""
+    if getattr(model, "outliers_", None) is None or model.scale_ is None:
+        return {name: getattr(model, name) for name in ("standardize", "feature_weight")}
+    # A robust scale is no standard deviation of all rows: it is given as weights of columns.
+    return {"feature_weight": np.clip(np.asarray(model.scale_, np.float64), 1e-49, 1e49) ** -2}
+
+
+def row_weights(model: Any, given: Any) -> Any:
+    """Return the weights of the rows (n,), or None; outlying rows of a robust fit have none.
+
+    Parameters
+    ----------
+    model : PCA or RobustPCA
+        Fitted.
+    given : array of shape (n,) or None
+        As at fit.
+    """
     out = getattr(model, "outliers_", None)
     if out is None:
         return given
