@@ -185,7 +185,7 @@ def _outlying(done: Fitted, judged: Judged, ids: Any) -> list[str]:
     more = f" and {count - len(rows)} more" if count > len(rows) else ""
     named = "row" if count == 1 else "rows"
     by = "limits of the robust distances" if said["level"] is None else "99 % limit of T² or Q"
-    usual = "" if said["usual"] is None else f"; {said['usual']:.1g} would be by chance"
+    usual = "" if said["usual"] is None else f"; {_about(said['usual'])} would be by chance"
     return [f"{count} outlying {named}{seen}, above the {by}{usual}: {shown}{more}."]
 
 
@@ -253,6 +253,11 @@ def _robust(done: Fitted, ids: Any) -> dict[str, Any]:
 
 def _by(far: bool, away: bool) -> str:
     return "T² and Q" if far and away else "T²" if far else "Q"
+
+
+def _about(count: float) -> str:
+    """Return a number of rows that is expected: one figure below ten, whole above."""
+    return f"{count:.1g}" if count < 9.5 else f"{count:,.0f}"
 
 
 def _sup(sup: Any) -> list[str]:

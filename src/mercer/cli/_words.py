@@ -135,7 +135,7 @@ def what_was_found(
     tied = [[i for i in group if rank is None or i < rank] for group in groups]
     tied = [group for group in tied if len(group) > 1]
     if not tied:
-        lines.append("Every axis with variance is told apart from its neighbours.")
+        lines.append("The arithmetic tells every axis with variance from its neighbours.")
     for group in tied:
         # An index past the last axis stands for axes that were not asked for.
         axes = ", ".join(f"PC{i + 1}" if i < k else "the next axis" for i in group)
