@@ -6,12 +6,32 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import cluster, kernel, missing, outofcore, runner, scale, table
+from benchmarks import (
+    auto_cost,
+    cluster,
+    command_line,
+    kernel,
+    missing,
+    outofcore,
+    runner,
+    scale,
+    table,
+)
 from benchmarks.cases import GROUPS, select
 from benchmarks.missing_rivals import FILLERS
 from benchmarks.rivals import RIVALS
 
-OTHERS = ("all", "kernel", "scale", "outofcore", "cluster", "missing", "table")
+OTHERS = (
+    "all",
+    "auto_cost",
+    "kernel",
+    "scale",
+    "outofcore",
+    "cluster",
+    "missing",
+    "command_line",
+    "table",
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -45,6 +65,9 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "kernel":
         kernel.run(given.out or runner.FOLDER / "results" / "kernel.json", given.case)
         return 0
+    if given.command == "auto_cost":
+        auto_cost.run(given.out or runner.FOLDER / "results" / "auto_cost.json", given.case)
+        return 0
     if given.command == "scale":
         scale.run(given.out or runner.FOLDER / "results" / "scale.json", given.case)
         return 0
@@ -58,6 +81,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given.command == "cluster":
         cluster.run(given.out or runner.FOLDER / "results" / "cluster.json", given.case)
+        return 0
+    if given.command == "command_line":
+        out = given.out or runner.FOLDER / "results" / "command_line.json"
+        command_line.run(out, given.case)
         return 0
     cases = select(given.command, given.case, quick=given.quick)
     if not cases:

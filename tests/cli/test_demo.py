@@ -1,12 +1,16 @@
 import csv
+import json
 from xml.etree import ElementTree as ET
 
 import numpy as np
+import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import mercer
 from mercer.cli._datasets import DATASETS, load
 from mercer.cli._demo import run
+from mercer.cli.app import commands
 from mercer.errors import InputError
 
 
@@ -61,3 +65,44 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "taken").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="taken"):
         run("iris", tmp_path / "taken")
+
+
+def typed(*words):
+    return CliRunner().invoke(commands, ["demo", *map(str, words)])
+
+
+def test_penguins_show_text_and_missing_cells(tmp_path):
+    done = typed("penguins", "-o", tmp_path)
+    assert done.exit_code == 0, done.stderr
+    assert "2 of 344 rows hold nothing" in done.stderr
+    assert "standardised" in done.stderr
+    assert done.stdout.startswith("penguins: 344 penguins")
+    table = pl.read_csv(tmp_path / "penguins.csv")
+    assert table.columns[:4] == ["row", "label", "PC1", "PC2"]
+    assert len(table) == 342
+    assert 4 not in table["row"]
+    words = (tmp_path / "penguins.svg").read_text(encoding="utf-8")
+    assert all(name in words for name in ("Adelie", "Chinstrap", "Gentoo", "body_mass_g"))
+
+
+def test_json_is_one_document(tmp_path):
+    said = json.loads(typed("iris", "-o", tmp_path, "--json").stdout)
+    assert said["outputs"]["picture"] == str(tmp_path / "iris.svg")
+    assert len(said["variance"]) == 4
+
+
+def test_files_that_are_there_stay_without_force(tmp_path):
+    (tmp_path / "iris.csv").write_text("mine", encoding="utf-8")
+    done = typed("iris", "-o", tmp_path)
+    assert done.exit_code == 3
+    assert "--force" in done.stderr
+    assert (tmp_path / "iris.csv").read_text(encoding="utf-8") == "mine"
+    assert typed("iris", "-o", tmp_path, "--force").exit_code == 0
+
+
+def test_the_folder_of_the_demo_is_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert [typed("iris").exit_code for _ in range(2)] == [0, 0]
+    assert (tmp_path / "mercer-demo" / "iris.svg").exists()
+    assert typed("penguin").exit_code == 3
+    assert "did you mean 'penguins'" in typed("penguin").stderr

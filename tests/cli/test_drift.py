@@ -80,6 +80,23 @@ def test_rows_may_come_in_on_stdin(files):
     assert "no change beyond chance" in done.stdout
 
 
+def test_missing_cells_are_filled_by_a_model_that_fills(files):
+    folder, model, frames = files
+    holes = frames[1].with_columns(
+        pl.when(pl.int_range(pl.len()) % 20 > 0).then(pl.col("width")).alias("width")
+    )
+    holes.write_csv(folder / "holes.csv")
+    refused = run(folder / "m.mercer", folder / "holes.csv")
+    assert refused.exit_code == 3
+    assert "cells are missing" in refused.stderr
+    mercer.save(mercer.PCA(2, missing="em").fit(frames[0]), folder / "em.mercer")
+    done = run(folder / "em.mercer", folder / "holes.csv", "--reference", folder / "old.csv")
+    assert done.exit_code == 0
+    assert "no change beyond chance" in done.stdout
+    assert "filled by the model" in done.stderr
+    assert model.missing == "raise"
+
+
 def test_wrong_files_and_options_are_refused(files):
     folder, _, _ = files
     swapped = run(folder / "new.csv", folder / "m.mercer")
@@ -88,3 +105,14 @@ def test_wrong_files_and_options_are_refused(files):
     (folder / "few.csv").write_text("height,width,depth\n1,2,3\n")
     assert run(folder / "m.mercer", folder / "few.csv").exit_code == 3
     assert run(folder / "m.mercer", folder / "new.csv", "--level", 2).exit_code == 2
+
+
+def test_missing_cells_are_filled_where_the_model_filled_some(files):
+    folder, _, frames = files
+    gappy = frames[0].with_columns(mass=pl.when(pl.arange(pl.len()) != 3).then(pl.col("mass")))
+    gappy.write_csv(folder / "gappy.csv")
+    mercer.save(mercer.PCA(2, missing="em").fit(gappy), folder / "filled.mercer")
+    words = [folder / "filled.mercer", folder / "gappy.csv"]
+    done = run(*words, "--reference", folder / "gappy.csv")
+    assert done.exit_code == 0, done.stderr
+    assert run(folder / "m.mercer", folder / "gappy.csv").exit_code == 3

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 import mercer
-from mercer.cli._models import axes_of, loaded, recipe_of
+from mercer.cli._models import axes_of, filling_of, loaded, recipe_of
 from mercer.errors import InputError
 
 X = np.random.default_rng(0).standard_normal((20, 3))
@@ -46,3 +46,10 @@ def test_an_unfitted_model_is_refused(tmp_path, files):
     mercer.save(mercer.PCA(2), tmp_path / "u.mercer")
     with pytest.raises(InputError, match="not fitted"):
         loaded(str(tmp_path / "u.mercer"), files[1], "transform")
+
+
+def test_a_model_that_filled_cells_fills_those_of_new_rows():
+    gappy = X.copy()
+    gappy[3, 1] = np.nan
+    assert filling_of(mercer.PCA(1, missing="em").fit(gappy)) == "em"
+    assert filling_of(mercer.PCA(1).fit(X)) == "raise"

@@ -87,6 +87,16 @@ def test_robust_pca_says_what_its_plan_does_not_price(npy):
     assert "reads the rows 25 to 45 times" in done.stdout
 
 
+def test_filling_is_said_not_to_be_priced(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) + rng.normal(size=(60, 1))
+    X[3, 1] = np.nan
+    np.save(tmp_path / "x.npy", X)
+    done = run(tmp_path / "x.npy")
+    assert "filled first, in passes that are not priced" in done.stdout
+    assert "not priced" not in run(tmp_path / "x.npy", "--missing", "rows").stdout
+
+
 def test_stdin_is_planned_like_a_file(npy):
     done = run("-", "-k", "2", "--json", input=npy.read_bytes())
     assert json.loads(done.stdout)["data"]["path"] == "-"

@@ -59,7 +59,7 @@ def test_a_broken_copy_is_caught(copy, place, text, words):
 
 
 def test_a_later_room_has_its_place(copy):
-    room = copy / "src" / "mercer" / "report"
+    room = copy / "src" / "mercer" / "guests"
     room.mkdir()
     (room / "__init__.py").write_text("import mercer.estimators\n", encoding="utf-8")
     assert lint(copy).returncode == 0

@@ -88,3 +88,14 @@ def test_saved(tmp_path):
 def test_where_cells_are_not_filled_they_are_refused(call):
     with pytest.raises(InputError, match="cells are missing"):
         call(table())
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_rows_with_gaps_can_be_planned(standardize):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    X[4, 1] = np.nan
+    model = mercer.KernelPCA(2, missing="em", standardize=standardize)
+    assert mercer.plan(model, X).problem.rows == 40
+    assert np.isnan(X[4, 1])
+    with pytest.raises(InputError, match="missing"):
+        mercer.plan(mercer.KernelPCA(2, standardize=True), X)

@@ -340,3 +340,17 @@ def test_streams_take_complete_rows_only():
 def test_square_sums_that_do_not_fit():
     with pytest.raises(BudgetError, match="ppca"):
         fit(table(rows=40, columns=400), 2, "ppca", tol=1e-3, memory="2MB")
+
+
+@pytest.mark.parametrize("way", ["em", "ppca"])
+def test_where_no_axis_is_beyond_noise_means_fill_the_cells(way):
+    X = np.random.default_rng(0).normal(size=(300, 12)) + 5
+    with pytest.warns(DataWarning, match="no component beyond noise"):
+        model = mercer.PCA("auto", missing=way).fit(X)
+    assert model.n_components_ == 0
+    rows = X[:4].copy()
+    rows[1, 3] = np.nan
+    filled = model.impute(rows)
+    assert filled[1, 3] == pytest.approx(X[:, 3].mean())
+    assert model.completion_.noise == pytest.approx(X.var(axis=0, ddof=1).mean())
+    assert model.transform(rows).shape == (4, 0)

@@ -136,3 +136,13 @@ def test_copies_of_a_column_are_a_component():
 def test_a_wide_table_gives_what_its_transpose_gives():
     X = family("columns", 1)
     assert found(X) == found(X.T) == 5
+
+
+def test_columns_that_are_nearly_copies_do_not_rule_the_others():
+    rng = np.random.default_rng(0)
+    X = factors(400, 20, 3, 0)
+    row = np.zeros((400, 2))
+    row[7] = 5.0  # two columns that vary in one row only, and alike
+    assert abs(found(np.c_[X, row]) - 3) <= 1
+    near = X[:, :1] + 1e-4 * rng.standard_normal((400, 1))
+    assert found(np.c_[X, near]) in (3, 4)

@@ -234,6 +234,32 @@ def test_models_without_axes_or_with_all_of_them_are_compared_too():
     assert whole.q.limit is None
 
 
+def test_as_many_axes_as_rows_say_nothing_of_variances():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((40, 300)), rng.standard_normal((30, 300))
+    result = drift(mercer.PCA().fit(X), Y)
+    assert not result.changed
+    assert chances(result)["variances along the axes"] == 1.0
+
+
+def test_rare_counts_that_are_absent_are_no_change():
+    rng = np.random.default_rng(0)
+    X, Y = (rng.uniform(size=(n, 60)) for n in (200, 60))
+    X, Y = (np.where(part < 0.02, 50 * part, 0.0) for part in (X, Y))
+    result = drift(mercer.PCA(2).fit(X), Y)
+    assert np.any(Y.max(axis=0) == 0)
+    assert np.isfinite(result.columns.shift_se).all()
+    assert not found(result, "means of the columns").changed
+
+
+def test_deviations_of_a_spherical_fit_are_not_taken_for_variances():
+    X, Y, _ = tables(300, 200)
+    result = drift(mercer.RobustPCA(2, method="spherical").fit(X), Y)
+    assert not result.changed
+    assert "total variance" not in chances(result)
+    assert any("spherical" in note for note in result.notes)
+
+
 def test_columns_that_were_or_became_constant():
     X, Y, _ = tables(100, 80)
     X[:, 0], Y[:, 0] = 3.0, 3.0

@@ -89,3 +89,12 @@ def test_what_cannot_be_compared_is_refused():
     given = mercer.KernelPCA(2, kernel="precomputed").fit(X @ X.T)
     with pytest.raises(NotSupportedError, match="rows of numbers"):
         mercer.drift(given, X @ X.T)
+
+
+def test_a_model_without_an_axis_is_refused():
+    X = np.random.default_rng(0).normal(size=(9, 4))
+    with pytest.warns(mercer.DataWarning):
+        bare = mercer.KernelPCA("auto").fit(X)
+    assert bare.n_components_ == 0
+    with pytest.raises(InputError, match="without an axis"):
+        mercer.drift(bare, X)

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from mercer import PCA, KernelPCA
+from mercer.errors import InputError
 from mercer.studies import _how_many as study
 from mercer.studies import how_many
 
@@ -53,3 +55,27 @@ def test_files_are_not_shuffled(tmp_path):
 def test_the_same_seed_gives_the_same_answer():
     X = table(80, 12, 1)
     assert str(how_many(X, random_state=4)) == str(how_many(X, random_state=4))
+
+
+def test_blocks_that_are_read_once_are_not_shuffled():
+    X = table()
+    choice = how_many(iter([X[:90], X[90:]]))
+    assert choice.rules[1].about == "needs a table in memory"
+
+
+@pytest.mark.parametrize("model", [PCA(2), KernelPCA(2)], ids=["PCA", "KernelPCA"])
+def test_a_model_is_no_table(model):
+    with pytest.raises(InputError, match="asked of a table, not of a model"):
+        how_many(model.fit(table()))
+
+
+def test_axes_of_a_kernel():
+    X = table(150, 8)
+    choice = how_many(X, kernel="rbf")
+    fitted = KernelPCA("auto").fit(X)
+    assert str(choice) == str(fitted.choice_)
+    assert how_many(X, kernel="linear").rules[0].name == "bi-cross-validation"
+    blocks = how_many(iter([X[:70], X[70:]]), kernel="rbf")
+    assert abs(blocks.k - choice.k) <= 1
+    noise = np.random.default_rng(1).standard_normal((100, 6))
+    assert how_many(noise, kernel="rbf", standardize=True).k == 0

@@ -25,15 +25,15 @@ def test_numbers_then_dates_then_categories(path):
     assert recipe.names == ("x", "y", "when", "what=a", "what=b", "what=c")
     assert recipe.numbers == ("x", "y")
     assert recipe.orders == {"when": "iso"}
-    assert said == [
-        "'when' counts in days since 1970-01-01 (--dates number)",
-        "'what': 3 categories, a column of 0 and 1 for each (--categorical encode)",
-    ]
+    assert said == {
+        "when": "'when' counts in days since 1970-01-01 (--dates number)",
+        "what": "'what': 3 categories, a column of 0 and 1 for each (--categorical encode)",
+    }
 
 
 def test_by_default_only_numbers(path):
     recipe, said = chosen(look(path))
-    assert (recipe.columns, recipe.names, said) == (("x", "y"), ("x", "y"), [])
+    assert (recipe.columns, recipe.names, said) == (("x", "y"), ("x", "y"), {})
 
 
 def test_dates_that_can_be_read_in_two_ways(path):

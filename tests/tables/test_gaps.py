@@ -42,6 +42,9 @@ def test_a_category_makes_a_row_that_is_not_empty():
 def test_whole_numbers_have_none():
     gaps = gaps_of(np.zeros((4, 2), np.int8))
     assert (gaps.total, gaps.empty.size, gaps.rows) == (0, 0, 4)
+    source = Pieces(np.zeros((4, 2), np.int8))
+    assert (gaps_of(source).rows, source.walks) == (4, 0)
+    assert gaps_of(Pieces(np.zeros((4, 2), np.int8), forecast=9)).rows == 4
 
 
 def test_many_rows_in_many_blocks():

@@ -51,6 +51,7 @@ def test_penguins():
     assert columns["year"].distinct == 3
     missing = "8 of 1,720 cells missing (0.47 %), in 4 columns, most in bill_length_mm (2)"
     assert seen.said()[-1] == missing
+    assert seen.said(missing=False) == seen.said()[:-1]
 
 
 @pytest.mark.parametrize(

@@ -277,7 +277,8 @@ def test_missing_text_is_missing_where_cells_must_be_there(tmp_path, monkeypatch
     columns = made("columns")
     assert columns.recipe.names == ("x", "u=c", "u=d")
     assert rows_of(columns).tolist() == [[1, 1, 0], [2, 1, 0], [4, 0, 1], [7, 0, 1], [8, 1, 0]]
-    assert columns.said[3].endswith("is left out (--missing columns): 't'")
+    assert [line[:3] for line in columns.said[:1]] == ["'u'"]
+    assert columns.said[2].endswith("is left out (--missing columns): 't'")
     with pytest.raises(InputError, match="cells are missing") as caught:
         made("error")
     assert caught.value.got == "a.csv: 1 cell is missing, most in 't' 1"

@@ -1,7 +1,5 @@
 """A table in words."""
 
-import pytest
-
 from mercer.tables import Column
 from mercer.tables._said import alike, said_lines, table_lines
 
@@ -33,20 +31,6 @@ def test_neighbours_that_are_alike_share_a_line():
 def test_reasons_keep_neighbours_apart():
     groups = alike([column("a"), column("b", why="asked for"), column("c", why="asked for")])
     assert [[one.name for one in group] for group in groups] == [["a"], ["b", "c"]]
-
-
-@pytest.mark.parametrize(
-    ("gaps", "said"),
-    [
-        ((0, 0), ()),
-        ((5, 0), ("5 of 200 cells missing (2.5 %), all in a",)),
-        ((5, 7), ("12 of 200 cells missing (6 %), in 2 columns, most in b (7)",)),
-    ],
-)
-def test_missing_cells(gaps, said):
-    columns = [column("a", missing=gaps[0]), column("b", missing=gaps[1])]
-    left_out = column("t", "text", "out", missing=50)
-    assert lines(*columns, left_out)[2:] == said
 
 
 def test_notes_come_last():

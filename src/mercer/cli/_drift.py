@@ -50,16 +50,19 @@ def _run(
     voice: Voice, model: str, data: str, table: str, reference: str | None, level: float
 ) -> bool:
     """Say the result; return whether something has changed."""
-    from mercer.cli._models import loaded, recipe_of
+    from mercer.cli._models import filling_of, loaded, recipe_of
     from mercer.studies import drift
     from mercer.tables import prepared_again
 
     found = loaded(model, data, "drift")
-    recipe = recipe_of(found)
-    made = prepared_again(table, recipe)
+    recipe = recipe_of(found, table)
+    fills = filling_of(found)
+    made = prepared_again(table, recipe, missing=fills)
     for line in made.said:
         voice.note(line)
-    before: Any = None if reference is None else prepared_again(reference, recipe).rows
+    before: Any = None
+    if reference is not None:
+        before = prepared_again(reference, recipe, missing=fills).rows
     result = drift(found, made.rows, reference=before, level=level)
     for line in result.notes:
         voice.note(line)

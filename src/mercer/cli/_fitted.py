@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import time
+import warnings
 from typing import Any, final
 
 import numpy as np
@@ -11,7 +12,7 @@ from mercer.arrays import parse_bytes
 from mercer.cli._built import adapted
 from mercer.cli._known_methods import method_of
 from mercer.cli._voice import Voice
-from mercer.errors import InputError
+from mercer.errors import DataWarning, InputError
 from mercer.estimators import plan
 from mercer.sources import BlockSource
 from mercer.tables import Asked, Look, Prepared, look, prepared
@@ -154,7 +155,9 @@ def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
                 fix="leave it out, or use --method pca",
             )
     began = time.perf_counter()
-    with voice.working():
+    with voice.working(), warnings.catch_warnings():
+        # It is an answer, which the result gives.
+        warnings.filterwarnings("ignore", "no component beyond noise", DataWarning)
         have.model.fit(have.made.rows, **given)
     seconds = {"look": have.looked, "fit": time.perf_counter() - began}
     return Fitted(
@@ -171,7 +174,7 @@ def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
 
 def assumptions(seen: Look, made: Prepared) -> tuple[str, ...]:
     """Return what is assumed of a table, a line each."""
-    said = dict.fromkeys([*seen.said(), *made.said])
+    said = dict.fromkeys([*seen.said(missing=False), *made.said])
     return tuple(said)
 
 

@@ -47,14 +47,22 @@ def command(voice: Voice, data: str, **options: Any) -> None:
     for line in have.said:
         voice.note(line)
     voice.note(f"looked at {have.seen.rows:,} rows in {have.looked:.2g} s")
-    remark = method_of(options["method"]).remark
     n, p = have.made.shape
     text = str(have.plan or f"plan: {n:,} x {p:,}, read once, fitted on landmarks")
-    text = f"{text}\n  {remark}" if remark else text
-    voice.result(text, _document(data, options["method"], have))
+    text = "\n  ".join([text, *_not_priced(have)])
+    voice.result(text, _document(data, have))
 
 
-def _document(data: str, method: str, have: "Ready") -> dict[str, Any]:
+def _not_priced(have: "Ready") -> list[str]:
+    """Return what the seconds of the plan leave out."""
+    remark = method_of(have.method).remark
+    lines = [remark] if remark else []
+    if have.made.missing != "raise":
+        lines.append("missing cells are filled first, in passes that are not priced here")
+    return lines
+
+
+def _document(data: str, have: "Ready") -> dict[str, Any]:
     shape = dict(zip(("rows", "columns"), have.made.shape, strict=True))
     parameters = have.model.get_params(deep=False)
     return {
@@ -64,10 +72,10 @@ def _document(data: str, method: str, have: "Ready") -> dict[str, Any]:
             "left_out": have.seen.named("out"),
             "look_seconds": have.looked,
         },
-        "method": method,
+        "method": have.method,
         "parameters": {name: _shown(value) for name, value in parameters.items()},
         "said": have.said,
-        "remark": method_of(method).remark,
+        "not_priced": _not_priced(have),
         **_foreseen(have.plan),
     }
 

@@ -111,13 +111,12 @@ def _of_table(
 
 def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) -> Any:
     """Return the page of a model that was fitted before, and its rows."""
-    from mercer.cli._models import loaded, recipe_of
+    from mercer.cli._models import filling_of, loaded, recipe_of
     from mercer.report import report
     from mercer.tables import prepared_again
 
     found = loaded(model, str(data), "report")
-    missing = getattr(found, "missing", "raise")
-    made = prepared_again(data, recipe_of(found), missing=missing)
+    made = prepared_again(data, recipe_of(found, str(data)), missing=filling_of(found))
     return report(
         found,
         made.rows,

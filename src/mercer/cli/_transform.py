@@ -34,8 +34,9 @@ def command(
     comes first where it has one, else `row`, counted from 1.
 
     \b
-    mercer transform survey.mercer new.csv -o new_map.csv
-    mercer transform cells.mercer more.parquet | head -3
+    Examples:
+      mercer transform survey.mercer new.csv -o new_map.csv
+      mercer transform cells.mercer more.parquet | head -3
     """
     from mercer.cli._outputs import refuse_scores
 
@@ -64,13 +65,12 @@ def _run(voice: Voice, model: str, data: str, path: Any, raw: bool) -> tuple[int
     """Write the coordinates; return how many rows and columns they have."""
     from mercer.cli._beside import Beside
     from mercer.cli._coordinates import coordinates, write_coordinates
-    from mercer.cli._models import axes_of, loaded, recipe_of
+    from mercer.cli._models import axes_of, filling_of, loaded, recipe_of
     from mercer.tables import prepared_again
 
     found = loaded(model, data, "transform")
-    recipe = recipe_of(found)
-    fills = "raise" if getattr(found, "completion_", None) is None else found.missing
-    made = prepared_again(data, recipe, missing=fills)
+    recipe = recipe_of(found, data)
+    made = prepared_again(data, recipe, missing=filling_of(found))
     for line in made.said:
         voice.note(line)
     names = axes_of(found)

@@ -10,6 +10,8 @@ _NEARLY_ALL = 0.9  # of the variance
 _LARGER = 5.0  # times the median deviation of the others
 _SAME_UNIT = 100  # columns from which only a single one is a matter of its unit
 _COPY = 1e-6  # one less the correlation of copies
+_ALL_PAIRS = 500  # columns up to which every pair is looked at
+_NEXT = 8  # columns after one in the order of products, of which it may be a copy
 _SUM = 1e-10  # of the variance of a column, left by others that make it up
 _SUMMED = 300  # columns of which sums are looked for
 _NAMED = 6  # columns that one sum may have to be named
@@ -74,25 +76,37 @@ def copies(seen: Seen) -> Finding | None:
 
 
 def _copied(table: Array) -> tuple[list[list[int]], Array]:
-    """Return sets of columns that are copies, and one column of each set and all others.
+    """Return sets of columns that are copies, and one column of each set and all others."""
+    root = np.arange(table.shape[1])
+    for i, j in _alike(table):
+        root[root == root[max(i, j)]] = root[min(i, j)]
+    names, counts = np.unique(root, return_counts=True)
+    sets = [np.flatnonzero(root == r).tolist() for r in names[counts > 1]]
+    return sets, names
 
-    Copies have the same product with any vector: columns are sorted by one, and neighbours
-    compared.
+
+def _alike(table: Array) -> list[tuple[int, int]]:
+    """Return pairs of columns of correlation ±1.
+
+    All pairs of few columns. Of many, copies have the same product with any vector: columns
+    are sorted by one, and those that are near each other by three are compared.
     """
     m, p = table.shape
-    probe = np.random.default_rng(0).standard_normal(m)
-    marks = np.abs(probe @ table)
-    order = np.argsort(marks, kind="stable")
-    near = 2 * np.sqrt(2 * _COPY) * np.sqrt(m) * float(np.linalg.norm(probe))
-    root = np.arange(p)
-    for at, i in enumerate(order):
-        for j in order[at + 1 : at + 20]:
-            if marks[j] - marks[i] > near:
-                break
-            if 1 - abs(float(table[:, i] @ table[:, j])) / m < _COPY:
-                root[j] = root[i]
-    sets = [np.flatnonzero(root == r).tolist() for r in np.unique(root)]
-    return [s for s in sets if len(s) > 1], np.unique(root)
+    if p <= _ALL_PAIRS:
+        near = np.abs(table.T @ table) > (1 - _COPY) * m
+        return [(int(i), int(j)) for i, j in np.argwhere(np.triu(near, 1))]
+    marks = np.random.default_rng(0).standard_normal((3, m)) @ table
+    marks = np.abs(marks)
+    order = np.argsort(marks[0], kind="stable")
+    reach = 5 * np.sqrt(2 * _COPY * m)  # a product of copies differs by √(2·1e-6·m)
+    found = []
+    for step in range(1, _NEXT + 1):
+        first, second = order[:-step], order[step:]
+        close = np.all(np.abs(marks[:, first] - marks[:, second]) < reach, axis=0)
+        for i, j in zip(first[close].tolist(), second[close].tolist(), strict=True):
+            if abs(float(table[:, i] @ table[:, j])) > (1 - _COPY) * m:
+                found.append((i, j))
+    return found
 
 
 def _summed(seen: Seen, among: Array) -> str | None:

@@ -29,11 +29,11 @@ def chosen_columns(seen: Seen) -> Finding | None:
     g = int(seen.groups.max()) + 1
     if p < _FEWEST or m < g + 3 or g > m // 2:
         return None
-    within, chances = _f_tests(table, seen.groups, g)
+    means, chances = _f_tests(table, seen.groups, g)
     edge = float(np.max(chances))
     if edge > _EDGE:
         return None
-    free = _independent(within, m - g)
+    free = _independent(table - means[seen.groups], m - g)
     piled = float(np.sum(chances > edge / 2)) * free / p
     if free < _FEWEST or piled < max(_PILED, _SHARE * free):
         return None
@@ -49,17 +49,15 @@ def chosen_columns(seen: Seen) -> Finding | None:
 
 
 def _f_tests(table: Array, groups: Array, g: int) -> tuple[Array, Array]:
-    """Return rows about the means of their groups, and the p-value of every column."""
+    """Return the means (g, p) of groups, and the p-value of every column (p,) of mean zero."""
     m = len(groups)
-    counts = np.bincount(groups, minlength=g).astype(np.float64)
-    means = np.zeros((g, table.shape[1]))
-    np.add.at(means, groups, table)
-    means /= counts[:, None]
-    within = table - means[groups]
-    left = np.sum(within**2, axis=0)
-    between = np.maximum(np.sum(table**2, axis=0) - left, 0.0)
+    members = (groups == np.arange(g)[:, None]).astype(np.float64)
+    counts = np.sum(members, axis=1)[:, None]
+    means = members @ table / counts
+    between = np.sum(counts * means**2, axis=0)
+    left = np.maximum(np.einsum("ij,ij->j", table, table) - between, 0.0)
     ratio = between / (g - 1) / np.maximum(left / (m - g), 1e-300)
-    return within, scipy.special.fdtrc(g - 1, m - g, ratio)
+    return means, scipy.special.fdtrc(g - 1, m - g, ratio)
 
 
 def _independent(within: Array, freedom: int) -> float:

@@ -148,9 +148,13 @@ def repeated_rows(seen: Seen) -> Finding | None:
     varies = np.flatnonzero(seen.sizes > 0)
     if m < 3 or not varies.size:
         return None
+    least = max(2, _REPEATED * m)
+    some = varies[:: max(1, len(varies) // _TRIED)]  # rows that differ in these are done with
+    if m - len(_alike(seen.table[:, some])[1]) < least:
+        return None
     keys, counts = _alike(seen.table[:, varies])
     repeated, pairs = m - len(counts), _pairs(counts)
-    if repeated < max(2, _REPEATED * m):
+    if repeated < least:
         return None
     step = max(1, len(varies) // _TRIED)
     without = [np.delete(varies, j) for j in range(0, len(varies), step)]

@@ -102,6 +102,10 @@ class SpectralEstimator(
         """Return the source of X, checked."""
         return admit(self, held_rows(X), reset=reset)
 
+    def _to_plan(self, source: Source) -> Source:
+        """Return rows as they are when the plan of a fit is made; methods may fill cells."""
+        return source
+
     def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         """Return the fitted attributes; nothing is published before all is well."""
         made = self._settle_plan(planned(self._problem(source, weights)))
@@ -331,5 +335,5 @@ def plan(estimator: SpectralEstimator, X: Any, *, sample_weight: Any = None) -> 
         )
     blank = clone(estimator)
     blank._check_parameters()
-    source = blank._admit(X, reset=True)
+    source = blank._to_plan(blank._admit(X, reset=True))
     return planned(blank._problem(source, counts_of(sample_weight, source)))

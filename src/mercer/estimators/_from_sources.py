@@ -38,6 +38,7 @@ from mercer.sources import (
 
 _MOST, _LEAST = 128e6, 1e6  # bytes of a block
 _SMALL = 64e3  # bytes of a block where all rows are fewer
+_PROJECTED = 32e6  # bytes of a block that is projected
 _PART_BLOCK = 16e6  # bytes of a block in which a part of a cluster is walked
 _BLOCKS = 16  # parts of the memory allowed that a block may take
 
@@ -211,7 +212,8 @@ class SourceEstimator(SpectralEstimator):
 
     def _projected(self, source: BlockSource) -> Iterator[Array]:
         """Yield the coordinates of every block, in order."""
-        rows = block_length(source, self._block_bytes(source))
+        # Nothing is gained by larger ones, and a forecast of the fit covers this too.
+        rows = block_length(source, min(_PROJECTED, self._block_bytes(source)))
         done = 0
         with task("coordinates"):
             for block in fetched(source, rows):

@@ -47,6 +47,16 @@ class KernelMissing:
         state: dict[str, Any] = above._fitted(source, weights)
         return state | own
 
+    def _to_plan(self, source: Source) -> Source:
+        """Return rows with means for their missing cells: a plan needs no better ones."""
+        if source.array is None or not self._may_fill(source) or not has_missing(source):
+            return source
+        rows = np.array(source.array)
+        gaps = np.isnan(rows)
+        there = np.maximum(np.sum(~gaps, axis=0), 1)
+        means = np.sum(np.where(gaps, 0.0, rows), axis=0) / there
+        return in_memory(np.where(gaps, means.astype(rows.dtype), rows))
+
     def _may_fill(self, source: Source) -> bool:
         this: Any = self
         if self.missing == "raise" or source.dtype.kind != "f":

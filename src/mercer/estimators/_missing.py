@@ -198,15 +198,18 @@ class MissingCells(SourceEstimator):
     def _told_completion(self, state: dict[str, Any], shape: tuple[int, int]) -> Completion:
         """Return the completion that complete rows make: their own axes, and no steps."""
         this: Any = self
-        values = state["_unit_deviations"] ** 2
+        values, centring = state["_unit_deviations"] ** 2, state["_centring"]
+        axes = state["components_"].T.astype(np.float64)
+        if not len(values):  # no axis beyond noise: the means fill the cells
+            noise = float(np.ldexp(state["noise_variance_"], -2 * centring.unit))
+            return Completion(centring, axes, values, noise)
         share = float(state["explained_variance_ratio_"][0])
         total = float(values[0]) / share
         rank = min(completion_rank(this.n_components, shape, (values, total)), state["rank_"])
         rule = Rule(rank, expected=self.missing == "ppca")
         leading = values if len(values) > rank else np.append(values, values[-1:])
         noise = rule.noise_of(leading[: rank + 1], total, *shape)
-        axes = state["components_"][:rank].T.astype(np.float64)
-        return Completion(state["_centring"], axes, values[:rank], noise)
+        return Completion(centring, axes[:, :rank], values[:rank], noise)
 
     # -- project ----------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import scipy.linalg
 from mercer.arrays import Array
 
 _RIDGE = 1e-6  # of correlations: columns that are copies of others stay finite
+_QUIET = 1 / 30  # of the median share of noise: no column is taken for quieter
 _LEAST = 1e-6  # of a column's variance that is noise, at least
 _STEPS = 300
 
@@ -14,7 +15,9 @@ def partial_variances(gram: Array) -> Array:
     """Return 1/(G⁻¹)_jj (p,): what is left of every column when all others are known.
 
     For many columns that is the variance of its noise, in the units of G; for few it is
-    more, because others that are noisy say less. Columns without variance get one.
+    more, because others that are noisy say less. Columns without variance get one. As a
+    share of its column it is at least 1/30 of the median: a copy of another column has no
+    noise, and would rule all others.
 
     Parameters
     ----------
@@ -32,7 +35,10 @@ def partial_variances(gram: Array) -> Array:
     if info:
         raise np.linalg.LinAlgError("correlations are not positive definite")
     inverse, _ = scipy.linalg.lapack.dtrtri(upper, lower=0, overwrite_c=1)
-    return np.where(alive, squares / np.einsum("ij,ij->i", inverse, inverse), 1.0)
+    share = 1 / np.einsum("ij,ij->i", inverse, inverse)
+    if alive.any():
+        share = np.maximum(share, _QUIET * np.median(share[alive]))
+    return np.where(alive, squares * share, 1.0)
 
 
 def unique_variances(gram: Array, k: int, start: Array, tol: float) -> Array:

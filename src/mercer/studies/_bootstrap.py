@@ -31,6 +31,7 @@ _CELLS = 2e7  # of a table that is held
 _COUNTED = 100_000  # rows from which counts follow Poisson's law
 _SUMS = 512e6  # bytes of p×p sums of all draws
 _KEPT = 2e9  # bytes of loadings of all draws
+_FEWEST = 5  # rows without which draws say nothing
 _DUAL = 1000  # rows of a wide table that are resampled
 
 
@@ -106,9 +107,8 @@ class Bootstrap:
             if one.stable and len(one.axes) > 1:
                 said.append(f"Name {one.name}, not its axes: they turn into each other.")
             elif not one.stable:
-                verb = "is" if len(one.axes) == 1 else "are"
                 said.append(
-                    f"{one.name[0].upper()}{one.name[1:]} {verb} not stable: other rows give"
+                    f"{one.name[0].upper()}{one.name[1:]} is not stable: other rows give"
                     f" others (median angle {one.angle:.0f}°)."
                 )
         return " ".join(said) or "There is no axis."
@@ -181,13 +181,20 @@ def bootstrap(
     _check(model, draws, level)
     fitted = clone(model)
     source = _readable(scan(X) if is_scannable(X) else X)
-    fitted.fit(source, sample_weight=sample_weight)
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    fitted.fit(source, **weights)
     admitted = fitted._admit(source, reset=False)
     counts = counts_of(sample_weight, admitted)
     said = []
     if getattr(fitted, "n_missing_", 0):
         said = ["Missing cells were filled once: intervals do not know of them."]
     p, k = fitted.n_features_in_, int(fitted.rank_)
+    if admitted.shape[0] < _FEWEST:
+        raise InputError(
+            "too few rows to be resampled",
+            got=f"{admitted.shape[0]} rows",
+            fix=f"pass at least {_FEWEST} rows",
+        )
     if 8.0 * draws * p * k > _KEPT:
         raise BudgetError(
             "the loadings of all draws do not fit",
@@ -281,7 +288,7 @@ def _summary(
     turned, signed = np.zeros((2, draws, p, k))
     for d, one in enumerate(found):
         cosines[d] = axes @ one.axes.T
-        variances[d], shares[d] = one.variances, one.variances / one.total
+        variances[d], shares[d] = one.variances, one.variances / (one.total or 1.0)
         along[d] = one.along
         order, signs = matched(cosines[d])
         own = loadings(one.axes, one.variances)

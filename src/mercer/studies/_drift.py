@@ -166,6 +166,7 @@ def drift(model: Any, X: Any, *, reference: Any = None, level: float = 0.95) -> 
     source, kept, said = _new_rows(model, X)
     theirs = _axes_of(model, known, source, kept)
     count = int(theirs.n_samples_) if kept is None else int(np.count_nonzero(kept))
+    _refuse_few(count)
     new = after(known, source, np.asarray(theirs.mean_, np.float64), count, kept)
     looked = None if reference is None else _reference(model, known, reference, level)
     asked = {}
@@ -181,7 +182,7 @@ def _new_rows(model: PCA, X: Any) -> tuple[Source, Array | None, list[str]]:
     said = []
     if filled is not source:
         said.append(
-            "Missing cells are filled by the model, which hides part of a change in them."
+            "Missing cells, if any, are filled by the model, which hides part of a change."
         )
     if not isinstance(model, RobustPCA):
         return filled, None, said
@@ -211,17 +212,22 @@ def _axes_of(model: PCA, known: Before, source: Source, kept: Array | None) -> P
     """Return the PCA of the new rows, in the units of the model."""
     count = source.shape[0] if kept is None else int(np.count_nonzero(kept))
     counted = getattr(source, "counted", True)
-    if counted and count < _FEWEST:
-        raise InputError(
-            "too few rows to speak of change",
-            got=f"{count} rows that count",
-            fix=f"pass at least {_FEWEST} rows",
-        )
+    if counted:
+        _refuse_few(count)
     p = len(known.mean)
     weight = None if model.scale_ is None else 1 / np.asarray(model.scale_) ** 2
     k = max(1, min(known.k, p, count - 1 if counted else known.k))
     weights = None if kept is None else kept.astype(np.float64)
     return PCA(k, feature_weight=weight, memory=model.memory).fit(source, sample_weight=weights)
+
+
+def _refuse_few(count: int) -> None:
+    if count < _FEWEST:
+        raise InputError(
+            "too few rows to speak of change",
+            got=f"{count} rows that count",
+            fix=f"pass at least {_FEWEST} rows",
+        )
 
 
 def _reference(model: PCA, known: Before, given: Any, level: float) -> Reference:
@@ -257,6 +263,7 @@ def _compared(
     turns = turned(known, new, np.asarray(theirs.components_[: theirs.rank_], np.float64))
     t2, q = found.alarms_of(new.t2, limits.t2), found.alarms_of(new.q, limits.q)
     limit, bias = 1 - level, _bias(model, known)
+    robust = isinstance(model, RobustPCA) and model.method == "spherical"
     asked["means of the columns"] = found.column_means(columns, limit)
     if columns.ratio_chance is not None:
         asked["deviations of the columns"] = found.column_ratios(columns, limit)
@@ -265,14 +272,18 @@ def _compared(
         ratios = axis_spreads(known, new, groups, (least, most), bias)
         asked["mean within the plane"] = found.plane_mean(known, new)
         asked["directions of the axes"] = found.axes_turned(turns, limit)
-        asked["variances along the axes"] = found.axis_variances(turns, *ratios, limit)
+        if not robust:
+            asked["variances along the axes"] = found.axis_variances(turns, *ratios, limit)
     if new.rest > 0 and known.rest > 0:
         asked["mean outside the plane"] = found.outside_mean(known, new)
-    asked["total variance"] = found.total_variance(known, new, bias)
-    if captured is not None:
+    if robust:
+        said.append('Variances of method="spherical" are no sums of squares: not compared.')
+    else:
+        asked["total variance"] = found.total_variance(known, new, bias)
+    if captured is not None and not robust:
         asked["variance captured"] = found.variance_captured(captured, chance, known.k)
     for name, alarms in (("T²", t2), ("Q", q)):
-        if alarms.limit is not None:
+        if alarms.limit is not None and not robust:
             asked[f"rows above the {name} limit"] = found.alarms_found(
                 name, alarms, limits, new.rows
             )

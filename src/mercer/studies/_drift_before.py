@@ -77,8 +77,10 @@ class Before:
         expected, least, most : ndarray of shape (k,)
         """
         p, values = len(self.mean), self.variances
-        if not self.rest > 0 or p == self.k:
+        if p == self.k:
             return values, values, values
+        if not self.rest > 0:  # as many axes as rows: what is outside is not known
+            return values, np.zeros(self.k), values
         found = values
         for _ in range(2):  # what axes lose is added to the rest
             rest = self.rest + float(np.sum(values - found))

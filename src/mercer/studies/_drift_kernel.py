@@ -116,6 +116,12 @@ def kernel_parts(model: KernelPCA, X: Any, reference: Any, level: float) -> dict
     come from rows left out: the reference, or those that the model keeps.
     """
     check_fitted(model)
+    if not model.rank_:
+        raise InputError(
+            "a kernel PCA without an axis has nothing to compare",
+            got=f"{model.n_components_} components, none beyond noise",
+            fix="fit it again with a number of components, such as n_components=2",
+        )
     new = seen(model, _admitted(model, X))
     m = len(new.t2)
     if m < 5:

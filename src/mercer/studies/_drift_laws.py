@@ -9,6 +9,7 @@ from mercer.arrays import Array
 from mercer.studies._drift_before import Before
 from mercer.studies._drift_rows import After
 
+_RARE = 0.3  # fourth moment, in rows, from which few rows give a column its variance
 _MANY = 1_000_000  # rows from which counts are taken for normal
 
 
@@ -32,9 +33,14 @@ def column_shifts(known: Before, new: After) -> tuple[Array, Array, Array]:
     """Return shifts of the columns (p,) in standard deviations and errors, and their chances.
 
     t = (mean now - mean then)/(s√(1/n + 1/m)) with s of the new rows: Student's law with
-    m - 1 degrees of freedom, exact for normal rows.
+    m - 1 degrees of freedom, exact for normal rows. A column to which one
+    row or none gives all its variance, as rare counts may have it, is measured by its
+    deviation at fit where that is larger.
     """
-    s = np.sqrt(new.variances)
+    s: Array = np.sqrt(new.variances)
+    then = known.nearly if known.deviations is None else known.deviations
+    rare = (s == 0) | (new.fourths > max(_RARE * new.rows, 9.0))
+    s = np.asarray(np.where(rare, np.maximum(s, then), s))
     shift = new.shift
     alive = s > 0
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -32,8 +32,10 @@ class After:
         Mean of x̃.
     variances : ndarray of shape (p,)
         Of the columns of x̃.
+    fourths : ndarray of shape (p,)
+        E x̃⁴/(E x̃²)² of the columns: 3 for normal rows, m where one row is all there is.
     fourth : float
-        Mean over columns of E x̃⁴/(E x̃²)², at least 3: 3 for normal rows.
+        Their mean, at least 3.
     along : ndarray of shape (k, k)
         Covariance of z.
     across : ndarray of shape (k, p)
@@ -55,6 +57,7 @@ class After:
     rows: int
     shift: Array
     variances: Array
+    fourths: Array
     fourth: float
     along: Array
     across: Array
@@ -159,7 +162,8 @@ def _after(known: Before, sums: dict[str, Any], shift: Array, x: Array, far: Arr
     total, inside = float(np.sum(variances)), float(np.trace(along))
     rest = max(total - inside, 0.0) if known.rest > 0 or known.k < len(shift) else 0.0
     alive = variances > 0
-    fourth = m * sums["fourth"][alive] / np.maximum(sums["second"][alive], 1e-300) ** 2
+    fourths = np.full(len(shift), 3.0)
+    fourths[alive] = m * sums["fourth"][alive] / sums["second"][alive] ** 2
     means = np.array([inside, rest]) * (m - 1) / m
     centred = sums["norms"] / m - np.outer(means, means)
     both = np.where(means > 0, [1.0, -1.0] / np.where(means > 0, means, 1.0), 0.0)
@@ -171,7 +175,8 @@ def _after(known: Before, sums: dict[str, Any], shift: Array, x: Array, far: Arr
         rows=m,
         shift=shift,
         variances=variances,
-        fourth=max(3.0, float(np.mean(fourth)) if fourth.size else 3.0),
+        fourths=fourths,
+        fourth=max(3.0, float(np.mean(fourths[alive])) if alive.any() else 3.0),
         along=along,
         across=sums["across"] / (m - 1),
         total=total,

@@ -5,10 +5,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from mercer.arrays import Array
-from mercer.errors import DataWarning
-from mercer.estimators import PCA
+from mercer.errors import DataWarning, InputError
+from mercer.estimators import PCA, KernelPCA
+from mercer.estimators._kernel_stream import is_blocks
 from mercer.estimators._parameters import seed_of
 from mercer.selection import (
     Choice,
@@ -18,14 +20,16 @@ from mercer.selection import (
     permutation_null,
     sign_flip,
 )
-from mercer.sources import BlockSource, SpreadSource
+from mercer.sources import BlockSource, SpreadSource, is_scannable
 from mercer.studies._rows import few
 
 _ROWS = 1000  # of the table that is shuffled, at most
 _COLUMNS = 400  # and its columns
 
 
-def how_many(X: Any, *, standardize: bool = False, random_state: Any = 0) -> Choice:
+def how_many(
+    X: Any, *, standardize: bool = False, random_state: Any = 0, kernel: Any = None
+) -> Choice:
     """Return how many components are beyond noise, by bi-cross-validation and by other rules.
 
     What ``PCA(n_components="auto")`` finds, with three kinds of parallel analysis beside it:
@@ -41,6 +45,9 @@ def how_many(X: Any, *, standardize: bool = False, random_state: Any = 0) -> Cho
         Divide each column by its standard deviation.
     random_state : int, RandomState, Generator or None
         Seed of the splits and of the shuffles.
+    kernel : Kernel, str, callable or None
+        Count axes of this kernel instead, as ``KernelPCA("auto", kernel=kernel)`` does:
+        tables with shuffled columns decide.
 
     Returns
     -------
@@ -56,7 +63,10 @@ def how_many(X: Any, *, standardize: bool = False, random_state: Any = 0) -> Cho
     >>> how_many(X + rng.standard_normal(X.shape)).k
     3
     """
+    _refuse_model(X)
     seed = seed_of(random_state)
+    if kernel is not None:
+        return _of_kernel(X, kernel, standardize, seed)
     model = _EveryRule("auto", standardize=standardize, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the answer says it
@@ -73,11 +83,34 @@ class _EveryRule(PCA):
     _all_rules = True
 
 
+def _refuse_model(X: Any) -> None:
+    if isinstance(X, BaseEstimator):
+        raise InputError(
+            "how many components there are is asked of a table, not of a model",
+            got=type(X).__name__,
+            fix='pass the rows; a model fitted with "auto" has the answer in choice_',
+        )
+
+
+def _of_kernel(X: Any, kernel: Any, standardize: bool, seed: int) -> Choice:
+    """Return the choice for a kernel; rows in memory are looked at and not fitted."""
+    model: Any = KernelPCA("auto", kernel=kernel, standardize=standardize, random_state=seed)
+    model._check_parameters()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        if is_scannable(X):  # a file, blocks, rows in parts: they are walked
+            choice: Choice = model.fit(X).choice_
+            return choice
+        rows = model._look(model._admit(X, reset=True), None)
+        found: Choice = model._chosen(rows, None, int(rows.shape[0]))
+        return found
+
+
 def _shuffled(model: PCA, X: Any, standardize: bool, seed: int) -> list[Rule]:
     """Return what the rules say that compare the table with shuffled ones."""
     names = ("parallel, normal", "parallel, shuffled", "parallel, signs")
-    source = model._admit(X, reset=False)
-    if isinstance(source, BlockSource | SpreadSource):
+    source = None if is_blocks(X) else model._admit(X, reset=False)  # blocks are gone by now
+    if source is None or isinstance(source, BlockSource | SpreadSource):
         return [Rule(name, None, "needs a table in memory") for name in names]
     table = few(source.array, _ROWS)
     n, p = source.shape

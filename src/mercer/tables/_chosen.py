@@ -11,8 +11,8 @@ from mercer.tables._recipe import Recipe
 NUMBERS = ("number", "integer", "flag")
 
 
-def chosen(seen: Look) -> tuple[Recipe, list[str]]:
-    """Return the recipe of the active columns, and what is said of it.
+def chosen(seen: Look) -> tuple[Recipe, dict[str, str]]:
+    """Return the recipe of the active columns, and what is said of some of them.
 
     Columns of numbers come first, then dates, then categories, each in the order of the file.
     Categories are found in one walk.
@@ -25,17 +25,18 @@ def chosen(seen: Look) -> tuple[Recipe, list[str]]:
         raise _refused("dates", "--dates number to count them in days", dates, seen)
     if texts and asked.categorical != "encode":
         raise _refused("text", "--categorical encode to make columns of 0 and 1", texts, seen)
-    said = [
-        f"{column.name!r} counts in days since 1970-01-01 (--dates number)" for column in dates
-    ]
+    said = {
+        column.name: f"{column.name!r} counts in days since 1970-01-01 (--dates number)"
+        for column in dates
+    }
     _refuse_unclear(dates, seen)
     names = [column.name for column in texts]
     levels, gone = levels_of(seen.path, names, asked.reading, asked.rows) if names else ({}, {})
     filled = asked.missing not in ("rows", "columns", "error")
-    said += [
-        _encoded(name, len(found), gone[name] if filled else 0)
+    said |= {
+        name: _encoded(name, len(found), gone[name] if filled else 0)
         for name, found in levels.items()
-    ]
+    }
     given = tuple(column.name for column in dates)
     recipe = Recipe(
         columns=(*numbers, *given, *names),

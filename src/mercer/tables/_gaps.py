@@ -75,6 +75,8 @@ def gaps_of(
     plain = p - sum(sizes)
     counts = np.zeros(plain + len(sizes), np.int64)
     empty, some, blank, at = list[Array](), list[Array](), list[Array](), 0
+    if source.dtype.kind != "f" and source.counted and not sizes:
+        return known_gaps(source.shape[0], counts)
     for block in source.blocks(max(1, min(_ROWS, (1 << 25) // (8 * p)))):
         if not sizes and _whole(block):
             at += block.shape[0]

@@ -144,7 +144,7 @@ def _distinct(column: int, found: Numbers, head: Array) -> int:
 
 
 def other_facts(cells: Any, kind: str, words: str, na: frozenset[str]) -> Facts:
-    """Return the facts of a column of text, dates or other things, by its head.
+    """Return the facts of a column of text or dates, by its head.
 
     Parameters
     ----------
@@ -158,8 +158,6 @@ def other_facts(cells: Any, kind: str, words: str, na: frozenset[str]) -> Facts:
     import polars as pl
 
     name = cells.name
-    if kind == "other":
-        return Facts(name, kind, words, missing=cells.null_count())
     gone = cells.is_null()
     if cells.dtype == pl.String:
         gone = gone | cells.is_in(sorted(na)).fill_null(value=True)

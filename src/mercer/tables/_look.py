@@ -61,9 +61,15 @@ class Look:
         """Return the names of the columns that have a role."""
         return tuple(column.name for column in self.columns if column.role == role)
 
-    def said(self) -> tuple[str, ...]:
-        """Return a line for each thing worth saying; neighbours that are alike share one."""
-        return said_lines(self.label, self.rows, self.columns, self.notes)
+    def said(self, *, missing: bool = True) -> tuple[str, ...]:
+        """Return a line for each thing worth saying; neighbours that are alike share one.
+
+        Parameters
+        ----------
+        missing : bool
+            Whether missing cells are counted; `prepared` says what becomes of them.
+        """
+        return said_lines(self.label, self.rows, self.columns, self.notes, missing)
 
     def table(self, most: int = 60) -> tuple[str, ...]:
         """Return the columns as lines to show; more than `most` are grouped."""
@@ -187,14 +193,14 @@ class _File:
             every = number_facts(self.walked, types, numbers, head)
             found |= {facts.name: facts for facts in every}
             walk, rows = Walk(tuple(self.walked), numbers, head), numbers.rows
-        others = [name for name, held in self.schema.items() if not held.is_number]
-        if others:
-            rows_wanted = min(HEAD, self.asked.rows or HEAD)
-            frame = next(self.columns.frames(others, rows_wanted, as_written=True))
-            for series in frame.iter_columns():
-                held = self.schema[series.name]
-                facts = other_facts(series, held.kind, held.words, self.columns.na)
-                found[series.name] = facts
+        # Lists, structures and the like are not read: nothing is made of them.
+        others = [n for n, held in self.schema.items() if held.kind in ("text", "date")]
+        few = min(HEAD, self.asked.rows or HEAD)
+        frame = next(self.columns.frames(others, few, as_written=True), None)
+        for series in [] if frame is None else frame.iter_columns():
+            held = self.schema[series.name]
+            facts = other_facts(series, held.kind, held.words, self.columns.na)
+            found[series.name] = facts
         if not self.walked:
             rows = self._count(others[:1])
         if rows > HEAD:

@@ -107,17 +107,16 @@ def _copies(facts: Sequence[Facts], columns: Sequence[Column], walked: Walk) -> 
         if column.role == "active" and one.is_number and not one.constant:
             key = (one.missing, one.mean, one.deviation, one.low, one.high)
             groups.setdefault(key, []).append(one.name)
-    lines = list[str]()
+    pairs = list[str]()
     for first, *others in groups.values():
         cells = walked.head[:, place[first]]
-        same = [
-            name
-            for name in others
-            if np.array_equal(walked.head[:, place[name]], cells, equal_nan=True)
-        ]
-        if same:
-            lines.append(f"{_listed([first, *same])}: the same numbers in every row")
-    return lines
+        for name in others:
+            if np.array_equal(walked.head[:, place[name]], cells, equal_nan=True):
+                pairs.append(f"{name} of {first}")
+    if not pairs:
+        return []
+    what = "1 column is a copy" if len(pairs) == 1 else f"{len(pairs):,} columns are copies"
+    return [f"{what} of another: {_listed(pairs)}"]
 
 
 def _of_rows(columns: Sequence[Column], rows: int, walked: Walk) -> list[str]:

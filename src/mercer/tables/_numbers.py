@@ -82,7 +82,7 @@ class Numbers:
             away = tile - self.origin
             offset = away.sum(axis=0) / len(tile)
             away -= offset
-            scatter = _squares(away)
+            scatter = _squares(away, low, high)
         some = np.flatnonzero(self.whole)
         if len(some):
             part = tile if len(some) == tile.shape[1] else tile[:, some]
@@ -210,10 +210,14 @@ def count_distinct(values: Array) -> int:
     return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (len(ordered) > 0)
 
 
-def _squares(away: Array) -> Array:
-    """Return the sums of squares per column (p,), in longer numbers where float64 has none."""
+def _squares(away: Array, low: Array, high: Array) -> Array:
+    """Return the sums of squares per column (p,), in longer numbers where float64 has none.
+
+    Columns that vary, by their range, and have all their cells need them.
+    """
     found = np.einsum("ij,ij->j", away, away)
-    odd = np.flatnonzero(~((found > _LEAST) & (found < np.inf)))
+    plain = (found > _LEAST) & (found < np.inf)
+    odd = np.flatnonzero(~plain & (low < high) & np.isfinite(low) & np.isfinite(high))
     if not len(odd):
         return np.asarray(found)
     longer = found.astype(np.longdouble)
@@ -232,7 +236,7 @@ def _gapped(tile: Array, origin: Array) -> tuple[Array, ...]:
         away = np.where(there, tile - origin, 0.0)
         offset = away.sum(axis=0) / np.maximum(counts, 1)
         away = np.where(there, away - offset, 0.0)
-        scatter = _squares(away)
+        scatter = _squares(away, low, high)
         whole = ~(there & (tile != np.rint(tile))).any(axis=0)
     return counts, offset, scatter, low, high, whole
 

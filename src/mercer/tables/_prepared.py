@@ -140,7 +140,7 @@ def prepared(
 
 def _prepared(seen: Look, fills: bool | Collection[str], memory: float | None) -> Prepared:
     asked = seen.asked
-    recipe, said = chosen(seen)
+    recipe, told = chosen(seen)
     table = wide(seen.path, recipe, stop=asked.rows, rows=seen.rows, memory=memory)
     gaps = _gaps(table, seen)
     found = settled(asked.missing, gaps, recipe.columns, seen.label, fills)
@@ -152,6 +152,7 @@ def _prepared(seen: Look, fills: bool | Collection[str], memory: float | None) -
         asked.standardize, numbers, [spread[name] for name in numbers], made
     )
     weights, light = _weights(seen, found.out)
+    said = [told[name] for name in table.recipe.columns if name in told]
     said += [*found.said, *([line] if line else []), *light]
     rows = table.without(found.out)
     filled = found.missing != "raise"

@@ -25,7 +25,11 @@ _ROLES = {
 
 
 def said_lines(
-    label: str, rows: int, columns: Sequence[Column], notes: Sequence[str]
+    label: str,
+    rows: int,
+    columns: Sequence[Column],
+    notes: Sequence[str],
+    missing: bool = True,
 ) -> tuple[str, ...]:
     """Return lines about a table; neighbours that are alike share one.
 
@@ -39,10 +43,12 @@ def said_lines(
         All columns.
     notes : sequence of str
         What else was noticed.
+    missing : bool
+        Whether missing cells are counted.
     """
     lines = [f"{label}: {rows:,} rows, {len(columns):,} columns"]
     lines += [_line(group) for group in alike(columns)]
-    return (*lines, *_missing(columns, rows), *notes)
+    return (*lines, *(_missing(columns, rows) if missing else ()), *notes)
 
 
 def alike(columns: Sequence[Column]) -> Iterator[list[Column]]:

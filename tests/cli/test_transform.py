@@ -1,0 +1,131 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import mercer
+from mercer.cli.app import commands
+
+
+def run(*words, **given):
+    return CliRunner().invoke(commands, [*map(str, words)], **given)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((70, 4)) @ rng.standard_normal((4, 4)) + 3
+    frame = pl.DataFrame({"name": [f"a{i}" for i in range(70)]})
+    frame = frame.with_columns(**{f"v{i}": X[:, i] for i in range(4)})
+    frame.write_csv(tmp_path / "t.csv")
+    done = run("fit", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "m.mercer", "-q")
+    assert done.exit_code == 0, done.stderr
+    return tmp_path
+
+
+def coordinates(folder, frame):
+    return mercer.load(folder / "m.mercer").transform(frame.select(pl.col("^v.$")))
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "npy"])
+def test_new_rows_in_any_order_of_columns(folder, kind):
+    frame = pl.read_csv(folder / "t.csv")[5:20]
+    mixed = frame.select("v2", pl.lit("=x").alias("note"), "name", "v0", "v3", "v1")
+    mixed.write_parquet(folder / "new.parquet")
+    out = folder / f"z.{kind}"
+    done = run("transform", folder / "m.mercer", folder / "new.parquet", "-o", out)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == f"{out}\n"
+    assert "15 rows, 2 coordinates" in done.stderr
+    if kind == "npy":
+        found = np.load(out)
+    else:
+        separator = "\t" if kind == "tsv" else ","
+        read = pl.read_parquet if kind == "parquet" else pl.read_csv
+        table = read(out) if kind == "parquet" else read(out, separator=separator)
+        assert table.columns == ["name", "PC1", "PC2"]
+        assert table["name"].to_list() == frame["name"].to_list()
+        found = table.select("PC1", "PC2").to_numpy()
+    assert np.allclose(found, coordinates(folder, frame), atol=1e-12)
+
+
+def test_stdout_and_stdin(folder):
+    done = run("transform", folder / "m.mercer", "-", input=(folder / "t.csv").read_bytes())
+    lines = done.stdout.splitlines()
+    assert lines[0] == "name,PC1,PC2"
+    assert len(lines) == 71
+
+
+def test_rows_without_names_are_numbered(folder):
+    pl.read_csv(folder / "t.csv").drop("name").write_csv(folder / "bare.csv")
+    done = run("transform", folder / "m.mercer", folder / "bare.csv")
+    assert done.stdout.splitlines()[:2][0] == "row,PC1,PC2"
+    assert done.stdout.splitlines()[1].startswith("1,")
+
+
+def test_options_of_text_are_not_for_other_files(folder):
+    frame = pl.read_csv(folder / "t.csv")
+    frame.write_csv(folder / "semi.csv", separator=";")
+    frame.write_parquet(folder / "t.parquet")
+    out = ("-o", folder / "s.mercer", "-k", 2, "--delimiter", ";", "--na", "none")
+    assert run("fit", folder / "semi.csv", *out).exit_code == 0
+    texts = [
+        run("transform", folder / "s.mercer", folder / f) for f in ("semi.csv", "t.parquet")
+    ]
+    assert texts[0].stdout == texts[1].stdout
+    assert texts[0].exit_code == 0
+
+
+def test_json(folder):
+    words = ("transform", folder / "m.mercer", folder / "t.csv", "--json")
+    assert run(*words).exit_code == 2
+    said = json.loads(run(*words, "-o", folder / "z.csv").stdout)
+    assert (said["rows"], said["components"]) == (70, 2)
+    assert said["outputs"] == {"scores": str(folder / "z.csv")}
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "words"),
+    [
+        ("t.csv", "m.mercer", "the model comes first"),
+        ("m.mercer", "m.mercer", "a table is wanted"),
+        ("no.mercer", "t.csv", "no such file"),
+        ("m.mercer", "no.csv", "no such file"),
+        ("m.mercer", "few.csv", "lacks 1 of the 4 columns"),
+        ("m.mercer", "gaps.csv", "missing"),
+    ],
+)
+def test_what_cannot_be_done(folder, model, data, words):
+    frame = pl.read_csv(folder / "t.csv")
+    frame.drop("v3").write_csv(folder / "few.csv")
+    frame.with_columns(v1=pl.when(pl.col("name") == "a7").then(None).otherwise("v1")).write_csv(
+        folder / "gaps.csv"
+    )
+    done = run("transform", folder / model, folder / data, "-o", folder / "z.csv")
+    assert done.exit_code == 3
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 3
+    assert not (folder / "z.csv").exists()
+
+
+def test_nothing_is_written_over(folder):
+    words = ("transform", folder / "m.mercer", folder / "t.csv", "-o")
+    assert run(*words, folder / "t.csv", "--force").exit_code == 3
+    (folder / "z.csv").write_text("mine", encoding="utf-8")
+    assert run(*words, folder / "z.csv").exit_code == 3
+    assert (folder / "z.csv").read_text(encoding="utf-8") == "mine"
+    assert run(*words, folder / "z.csv", "--force").exit_code == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes")
+def test_a_closed_pipe_ends_quietly(folder):
+    words = (
+        f"{sys.executable} -m mercer transform {folder}/m.mercer {folder}/t.csv -q | head -1"
+    )
+    done = subprocess.run(words, shell=True, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("name,PC1,PC2\n", "")
