@@ -2,9 +2,11 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from mercer.report._cloud import Cloud, category_colour, number_colour, one_colour
 from mercer.report._page import html_of
@@ -15,6 +17,42 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+
+
+def pytest_addoption(parser):
+    """Take the folder that pictures of the pages are kept in."""
+    parser.addoption("--screens", metavar="DIR", help="keep pictures of the pages here")
+
+
+@pytest.fixture(scope="session")
+def screens(request, tmp_path_factory):
+    """Return the folder for pictures of pages."""
+    given = request.config.getoption("--screens")
+    folder = Path(given) if given else tmp_path_factory.mktemp("screens")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def demo_pages(tmp_path_factory):
+    """Return the pages of the demo data sets, and one of a kernel, by name."""
+    from sklearn.datasets import make_circles
+
+    from mercer import KernelPCA
+    from mercer.cli._datasets import DATASETS, FILES
+    from mercer.cli.app import commands
+    from mercer.report import report
+
+    folder = tmp_path_factory.mktemp("demo")
+    pages = {}
+    for name in (*DATASETS, *FILES):
+        done = CliRunner().invoke(commands, ["demo", name, "-o", str(folder)])
+        assert done.exit_code == 0, done.output
+        pages[name] = (folder / f"{name}.html").read_text(encoding="utf-8")
+    X, ring = make_circles(200, factor=0.3, noise=0.05, random_state=0)
+    model = KernelPCA(3, kernel="rbf").fit(X)
+    pages["kernel"] = report(model, X, colours={"ring": ring.astype(str)}).html
+    return pages
 
 
 @pytest.fixture(scope="session")
