@@ -29,17 +29,12 @@ _RANK = 8  # axes above the noise
 
 def fit_parquet() -> Cell:
     """1,000,000 x 50 float64 in Parquet: time within a factor 2 of the plan, memory below."""
-    return _fit(1_000_000, "parquet")
+    return _fit(1_000_000)
 
 
-def fit_csv() -> Cell:
-    """200,000 x 50 numbers as text."""
-    return _fit(200_000, "csv")
-
-
-def _fit(n: int, kind: str) -> Cell:
-    path, few = _made(n, kind), _made(500, kind)
-    scores = DATA / f"scores.{kind}"
+def _fit(n: int) -> Cell:
+    path, few = _made(n), _made(500)
+    scores = DATA / "scores.parquet"
     base = _run(["fit", str(few), "--json", "-q"])[1]
     words = ["fit", str(path), "--scores", str(scores), "--force", "--json", "-q"]
     seconds, peak, said = _run(words)
@@ -81,22 +76,22 @@ def _run(words: list[str]) -> tuple[float, int, dict[str, Any]]:
     return time.perf_counter() - start, highest, json.loads(out.read_text(encoding="utf-8"))
 
 
-def _made(n: int, kind: str) -> Path:
+def _made(n: int) -> Path:
     """Return a file of n rows with eight axes above noise; made once."""
     import polars as pl
 
-    path = DATA / f"{n}.{kind}"
+    path = DATA / f"{n}.parquet"
     if not path.exists():
         DATA.mkdir(parents=True, exist_ok=True)
         rng = np.random.default_rng(0)
         axes = rng.standard_normal((_RANK, 50)) * np.linspace(3, 1, _RANK)[:, None]
         rows = rng.standard_normal((n, _RANK)) @ axes + rng.standard_normal((n, 50))
         frame = pl.from_numpy(rows, schema=[f"x{i}" for i in range(50)])
-        frame.write_parquet(path) if kind == "parquet" else frame.write_csv(path)
+        frame.write_parquet(path)
     return path
 
 
-CASES: dict[str, Callable[[], Cell]] = {"fit-parquet": fit_parquet, "fit-csv": fit_csv}
+CASES: dict[str, Callable[[], Cell]] = {"fit-parquet": fit_parquet}
 
 
 def run(out: Path, pattern: str = "*") -> None:

@@ -4,12 +4,12 @@ from benchmarks import command_line
 
 def test_a_small_file_is_made_once_and_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(command_line, "DATA", tmp_path)
-    path = command_line._made(600, "parquet")
+    path = command_line._made(600)
     assert pl.read_parquet(path).shape == (600, 50)
-    assert command_line._made(600, "parquet") == path
-    cell = command_line._fit(600, "parquet")
+    assert command_line._made(600) == path
+    cell = command_line._fit(600)
     assert cell["components"] == 8
     assert cell["planned_bytes"] > 0
     assert cell["libraries_bytes"] > 1e6
     assert set(cell["stages"]) == {"look", "fit", "rows", "write"}
-    assert set(command_line.CASES) == {"fit-parquet", "fit-csv"}
+    assert set(command_line.CASES) == {"fit-parquet"}

@@ -71,7 +71,7 @@ def test_intervals_of_a_kernel_are_those_of_its_variances(tmp_path, rows):
     assert np.all(said["upper"] >= said["variance"] * (1 - 1e-12))
     assert said["upper"][0] < 2 * said["variance"][0]
     assert said["loadings"] is None
-    assert any(line.startswith("kernel: ") for line in _findings.lines(done, looked))
+    assert any(line.startswith("Kernel: rbf(") for line in _findings.lines(done, looked))
 
 
 def test_robust_rows_are_the_method_s_own(tmp_path, rows):

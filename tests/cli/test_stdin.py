@@ -85,6 +85,9 @@ def test_a_terminal_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(sys, "stdin", _Stdin(b"", terminal=True))
     with pytest.raises(InputError, match=r"cat table.csv \| mercer look -"), opened("-"):
         pass
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(InputError, match="stdin is closed"), opened("-"):
+        pass
 
 
 @pytest.mark.parametrize("address", ["http://a.b/c.csv", "s3://b/x.parquet", "file:///x.csv"])

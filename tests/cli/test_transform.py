@@ -68,6 +68,19 @@ def test_rows_without_names_are_numbered(folder):
     assert done.stdout.splitlines()[1].startswith("1,")
 
 
+def test_options_of_text_are_not_for_other_files(folder):
+    frame = pl.read_csv(folder / "t.csv")
+    frame.write_csv(folder / "semi.csv", separator=";")
+    frame.write_parquet(folder / "t.parquet")
+    out = ("-o", folder / "s.mercer", "-k", 2, "--delimiter", ";", "--na", "none")
+    assert run("fit", folder / "semi.csv", *out).exit_code == 0
+    texts = [
+        run("transform", folder / "s.mercer", folder / f) for f in ("semi.csv", "t.parquet")
+    ]
+    assert texts[0].stdout == texts[1].stdout
+    assert texts[0].exit_code == 0
+
+
 def test_json(folder):
     words = ("transform", folder / "m.mercer", folder / "t.csv", "--json")
     assert run(*words).exit_code == 2

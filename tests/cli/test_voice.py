@@ -96,6 +96,7 @@ def test_a_document_that_cannot_be_written_is_a_failure(capsys):
         (MemoryError("Unable to allocate 8 GiB"), 5, "Unable to allocate 8 GiB"),
         (MemoryError(), 5, "memory ran out"),
         (PermissionError(13, "Permission denied", "x.csv"), 3, "x.csv: Permission denied"),
+        (OSError(28, "No space left on device"), 1, "got: No space left on device"),
         (RuntimeError("a\n  b"), 1, "RuntimeError: a b"),
         (AssertionError(), 1, "AssertionError"),
     ],

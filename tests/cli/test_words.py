@@ -40,7 +40,7 @@ def test_the_usual_findings():
     assert lines[1] == "The map of PC1 and PC2 shows 90.0 % of it."
     assert lines[2] == "PC1 weighs most: height (+1.00)."
     assert lines[4] == "Rank 4: every direction carries variance."
-    assert lines[5] == "Every axis with variance is told apart from its neighbours."
+    assert lines[5] == "The arithmetic tells every axis with variance from its neighbours."
 
 
 def test_a_share_out_of_reach_is_said_plainly():

@@ -193,3 +193,31 @@ def test_capital_letters_and_permissions(tmp_path):
     write(path, [HARD])
     assert np.array_equal(np.load(path), HARD)
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "npy"])
+def test_other_columns_stand_before_the_numbers(tmp_path, kind):
+    path, Z = tmp_path / f"z.{kind}", np.array([[0.1], [1 / 3], [-0.0]])
+    text = pl.DataFrame({"=id": [None, "=b", "-c"], "n": pl.Series([-1, 2, 3], dtype=pl.Int8)})
+    with writer_of(path, ["PC1"]) as write:
+        write(Z[:1], text[:1])  # a column that begins with nothing still holds text
+        write(Z[1:], text[1:])
+    if kind == "npy":
+        assert np.array_equal(np.load(path), Z)
+        return
+    read = {
+        "csv": pl.read_csv,
+        "tsv": lambda path: pl.read_csv(path, separator="\t"),
+        "parquet": pl.read_parquet,
+    }[kind](path)
+    quote = "" if kind == "parquet" else "'"
+    assert read.columns == [f"{quote}=id", "n", "PC1"]
+    assert read[f"{quote}=id"].to_list() == [None, f"{quote}=b", f"{quote}-c"]
+    assert read["n"].to_list() == [-1, 2, 3]
+    assert read["PC1"].to_numpy().tobytes() == Z[:, 0].tobytes()
+
+
+def test_raw_text_is_left_as_it_is(tmp_path):
+    with writer_of(tmp_path / "z.csv", ["=a"], raw=True) as write:
+        write(np.ones((1, 1)), pl.DataFrame({"id": ["=b"]}))
+    assert (tmp_path / "z.csv").read_text(encoding="utf-8") == "id,=a\n=b,1.0\n"

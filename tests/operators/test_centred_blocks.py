@@ -187,4 +187,5 @@ def test_a_wide_table_is_written_down_without_more(kind):
     finally:
         tracemalloc.stop()
     assert np.abs(found - truth(op, X, None, None)).max() <= 1e-12
-    assert most <= 4 * found.nbytes  # the identity of the wide side is 200 times as large
+    # The identity of the wide side is 200 times as large; other threads may allocate a little.
+    assert most <= 6 * found.nbytes

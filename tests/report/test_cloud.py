@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from mercer.report._cloud import Cloud, category_colour, number_colour, one_colour
+from mercer.report._cloud import (
+    Cloud,
+    category_colour,
+    density_of,
+    number_colour,
+    one_colour,
+)
 from mercer.report._codec import unpacked
 
 
@@ -78,3 +84,16 @@ def test_names_of_many_rows_stay_out_of_the_page():
         ("a",), ("a",), np.ones((20_001, 1)), (one_colour(20_001),), np.arange(20_001), names
     )
     assert many.written()[0]["names"] is None
+
+
+def test_the_density_counts_all_rows():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(50_000, 2))
+    low, high = Z.min(axis=0), Z.max(axis=0)
+    found = density_of(Z, low, high)
+    counts, _, _ = np.histogram2d(
+        Z[:, 1], Z[:, 0], bins=512, range=[[low[1], high[1]], [low[0], high[0]]]
+    )
+    want = np.round(255 * np.log1p(counts) / np.log1p(counts.max()))
+    assert np.abs(found - want).max() <= 255 * np.log(2) / np.log1p(counts.max()) + 1
+    assert np.mean(found == want) > 0.999

@@ -114,3 +114,27 @@ def test_wide_rows_are_looked_at_a_few_at_a_time():
         source.shape, source.nnz = (n, p), nnz
         source.first_bad_cell()
     assert asked == [16, 4096, 10]
+
+
+@pytest.mark.parametrize("limit", [0, 1 << 29], ids=["kept", "filled"])
+def test_pieces_make_blocks_that_own_their_rows(limit, monkeypatch):
+    monkeypatch.setattr("mercer.sources._blocks._FILLED", limit)
+    table = X.astype(np.float32)
+    found = list(Pieces(table, [3] * 8).blocks(8))
+    assert [len(block) for block in found] == [8, 8, 6]
+    assert all(block.dtype == np.float32 for block in found)
+    assert np.array_equal(np.concatenate(found), table)
+    assert not any(np.shares_memory(block, table) for block in found)
+
+
+def test_space_is_set_aside_once_and_a_short_end_gives_it_back():
+    found = list(Pieces(X, [5] * 5).blocks(16))
+    assert [len(block) for block in found] == [16, 6]
+    assert found[1].base is None  # not a view of space for 16 rows
+    huge = list(Pieces(X, [5] * 5).blocks(10**12))
+    assert np.array_equal(huge[0], X)
+
+
+def test_pieces_of_the_right_length_are_not_copied():
+    table = X.copy()
+    assert all(np.shares_memory(block, table) for block in Pieces(table, [11, 11]).blocks(11))

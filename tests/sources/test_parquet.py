@@ -260,3 +260,11 @@ def test_files_in_deeper_folders_are_not_passed_over(tmp_path):
     with pytest.raises(NotSupportedError, match="holds more"):
         open_parquet(tmp_path)
     assert open_parquet(tmp_path / "**" / "*.parquet").shape == (4, 1)
+
+
+def test_rows_are_decoded_a_few_at_a_time(tmp_path, X, monkeypatch):
+    pl.from_numpy(X).write_parquet(tmp_path / "x.parquet")
+    monkeypatch.setattr("mercer.sources._parquet._PIECE", 10 * 8 * P)
+    source = scan(tmp_path / "x.parquet")
+    assert max(len(piece) for piece in source._read(64, 0)) == 10
+    assert np.array_equal(np.concatenate(list(source.blocks(64))), X, equal_nan=True)

@@ -101,3 +101,21 @@ def test_threads_that_write_one_name_leave_one_whole_file(path):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(turn, range(60)))
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_our_files_are_known_by_how_they_begin(path, tmp_path):
+    assert not store.is_ours(path)
+    assert not store.is_ours(tmp_path)
+    mercer.save(mercer.PCA(2), path)
+    assert store.is_ours(path)
+    store.must_be_ours(path)
+    other = tmp_path / "other.mercer"
+    store.must_be_ours(other)
+    other.write_bytes(b"")
+    assert not store.is_ours(other)
+    store.must_be_ours(other)
+    other.write_bytes(b"my own work")
+    with pytest.raises(InputError, match="did not write"):
+        store.must_be_ours(other)
+    with pytest.raises(InputError, match="a folder"):
+        store.must_be_ours(tmp_path)

@@ -176,20 +176,21 @@ def covered(n, repeats, draws, standardize=False):
     values, vectors = (part[..., ::-1] for part in np.linalg.eigh(covariance))
     root = np.linalg.cholesky(covariance)
     truth = vectors[:, :3] * np.sqrt(values[:3])
-    hits = []
+    hits, asked = [], []  # axes of planes have no loadings of their own
     for seed in range(repeats):
         X = rng.standard_normal((n, 6)) @ root.T
         found = bootstrap(mercer.PCA(3, standardize=standardize), X, draws=draws, seed=seed)
         signed = truth * np.sign(np.sum(truth * found.signed.value, axis=0))
         shares = values[:3] / values.sum()
         spans = ((found.variances, values[:3]), (found.shares, shares), (found.signed, signed))
-        hits.append([np.mean((one.low <= t) & (t <= one.high)) for one, t in spans])
-    return np.mean(hits, axis=0)
+        hits.append([np.sum((one.low <= t) & (t <= one.high)) for one, t in spans])
+        asked.append([np.sum(np.isfinite(one.low)) for one, _ in spans])
+    return np.sum(hits, axis=0) / np.sum(asked, axis=0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("standardize", [False, True])
-@pytest.mark.parametrize("n", [100, 300])
+@pytest.mark.parametrize("n", [200, 500])
 def test_intervals_hold_the_truth_in_95_percent(n, standardize):
     assert np.allclose(covered(n, 500, 200, standardize), 0.95, atol=0.03)
 

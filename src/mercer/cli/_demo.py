@@ -43,8 +43,9 @@ def command(voice: Voice, name: str, output: Path, force: bool) -> None:
     coordinates (CSV) and one picture (SVG).
 
     \b
-    mercer demo
-    mercer demo penguins -o pictures
+    Examples:
+      mercer demo
+      mercer demo penguins -o pictures
     """
     known(name)
     # A folder that only the demo fills is its own.

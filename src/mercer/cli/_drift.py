@@ -55,7 +55,7 @@ def _run(
     from mercer.tables import prepared_again
 
     found = loaded(model, data, "drift")
-    recipe = recipe_of(found)
+    recipe = recipe_of(found, table)
     fills = filling_of(found)
     made = prepared_again(table, recipe, missing=fills)
     for line in made.said:

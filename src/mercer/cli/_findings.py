@@ -9,9 +9,10 @@ from mercer.cli._beside import numbers_of
 from mercer.cli._fitted import Fitted
 from mercer.cli._judged import LEVEL, Judged
 from mercer.cli._names import axis_names
-from mercer.cli._words import spectrum_table, what_was_found
+from mercer.cli._words import counted, spectrum_table, what_was_found
 from mercer.diagnostics import loadings
 from mercer.plots import heaviest
+from mercer.studies._tuning import brief
 
 _ROWS = 10  # components, rows and columns that are listed at most
 
@@ -127,13 +128,19 @@ def _headline(done: Fitted) -> str:
 
 
 def _how_many(done: Fitted) -> str:
+    """Say how many components there are, and why."""
     model = done.model
     choice = getattr(model, "choice_", None)
     if choice is not None:
         return str(choice.reason)
-    k = model.n_components_
-    share = 100 * float(np.sum(model.explained_variance_ratio_))
-    return f"{k} component{'' if k == 1 else 's'}, as asked: {share:.1f} % of the variance."
+    k, asked = counted(model.n_components_, "component"), model.n_components
+    if asked is None:
+        return f"{k}: all that there are."
+    if asked == "mle":
+        return f"{k}, by the evidence of probabilistic PCA (Minka)."
+    if isinstance(asked, float):
+        return f"{k}, enough for the {100 * asked:g} % of the variance that were asked for."
+    return f"{k}, as asked."
 
 
 def _axes(done: Fitted) -> list[str]:
@@ -143,7 +150,7 @@ def _axes(done: Fitted) -> list[str]:
     ratio, groups = model.explained_variance_ratio_, model.certificate_.groups
     if not hasattr(model, "components_"):
         said = [f"The map of PC1 and PC2 shows {100 * ratio[:2].sum():.1f} % of the variance."]
-        return (said if k > 1 else []) + [f"kernel: {model.kernel_}"]
+        return (said if k > 1 else []) + [f"Kernel: {brief(model.kernel_)}."]
     n, p = model.n_samples_, len(done.names)
     rank = model.rank_ if k >= min(n, p) else None
     constant = [c.name for c in done.seen.columns if c.role == "active" and c.deviation == 0]
@@ -178,7 +185,7 @@ def _outlying(done: Fitted, judged: Judged, ids: Any) -> list[str]:
     more = f" and {count - len(rows)} more" if count > len(rows) else ""
     named = "row" if count == 1 else "rows"
     by = "limits of the robust distances" if said["level"] is None else "99 % limit of T² or Q"
-    usual = f"; {said['usual']:.0f} would be by chance" if said["usual"] is not None else ""
+    usual = "" if said["usual"] is None else f"; {_about(said['usual'])} would be by chance"
     return [f"{count} outlying {named}{seen}, above the {by}{usual}: {shown}{more}."]
 
 
@@ -246,6 +253,11 @@ def _robust(done: Fitted, ids: Any) -> dict[str, Any]:
 
 def _by(far: bool, away: bool) -> str:
     return "T² and Q" if far and away else "T²" if far else "Q"
+
+
+def _about(count: float) -> str:
+    """Return a number of rows that is expected: one figure below ten, whole above."""
+    return f"{count:.1g}" if count < 9.5 else f"{count:,.0f}"
 
 
 def _sup(sup: Any) -> list[str]:

@@ -40,11 +40,12 @@ def command(voice: Voice, data: str, **options: Any) -> None:
     columns of --color.
 
     \b
-    mercer fit survey.csv
-    mercer fit survey.csv -o survey.mercer --scores map.csv --color region
-    mercer fit cells.parquet -k 50 --checkpoint cells.ckpt -o cells.mercer
-    mercer fit rings.csv --method kernel-pca --kernel rbf -k 2 --scores - | head
-    zcat big.csv.gz | mercer fit - --json | jq .ratio
+    Examples:
+      mercer fit survey.csv
+      mercer fit survey.csv -o survey.mercer --scores map.csv --color region
+      mercer fit cells.parquet -k 50 --checkpoint cells.ckpt -o cells.mercer
+      mercer fit rings.csv --method kernel-pca --kernel rbf -k 2 --scores - | head
+      zcat big.csv.gz | mercer fit - --json | jq .ratio
     """
     from mercer.cli import _job
 

@@ -35,8 +35,9 @@ def command(voice: Voice, model: str, scores: str, output: str, force: bool) -> 
     numbers between 0 and 1 that stand for them.
 
     \b
-    mercer inverse survey.mercer map.csv -o rebuilt.csv
-    mercer transform m.mercer new.csv | mercer inverse m.mercer - | head -3
+    Examples:
+      mercer inverse survey.mercer map.csv -o rebuilt.csv
+      mercer transform m.mercer new.csv | mercer inverse m.mercer - | head -3
     """
     from mercer.cli._outputs import refuse_scores
 

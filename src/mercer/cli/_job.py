@@ -49,7 +49,14 @@ def run(
         with voice.working():
             looked, beside = _looked(done)
             _write(done, looked, data, outputs, wanted)
-    _say(voice, done, looked, beside, outputs, stdout=wanted["scores"] == "-")
+    text = _findings.lines(done, looked, **beside)
+    text += [str(path) for path in outputs.values() if path is not None]
+    if wanted["scores"] == "-":  # stdout is taken
+        voice.note("\n".join(text))
+        return
+    said = _findings.document(done, looked, **beside)
+    said["data"]["path"] = data
+    voice.result("\n".join(text), said | {"seconds": done.seconds, "outputs": outputs})
 
 
 def _done(voice: Voice, have: _fitted.Ready, checkpoint: str | None) -> _fitted.Fitted:
@@ -141,22 +148,3 @@ def _looked(done: _fitted.Fitted) -> tuple[Judged, dict[str, Any]]:
     found = findings(model, looked, done.names, names, groups)
     done.seconds["rows"] = time.perf_counter() - began
     return looked, {"ids": ids, "sup": sup, "health": found}
-
-
-def _say(
-    voice: Voice,
-    done: _fitted.Fitted,
-    looked: Judged,
-    beside: Mapping[str, Any],
-    outputs: Mapping[str, Path | None],
-    *,
-    stdout: bool,
-) -> None:
-    text = _findings.lines(done, looked, **beside)
-    text += [str(path) for path in outputs.values() if path is not None]
-    if stdout:  # it is taken
-        for line in text:
-            voice.note(line)
-        return
-    said = _findings.document(done, looked, **beside)
-    voice.result("\n".join(text), said | {"seconds": done.seconds, "outputs": outputs})

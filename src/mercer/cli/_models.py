@@ -1,13 +1,18 @@
 """A model file that a command names first, and the table that it names second."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import mercer
 from mercer.cli._names import axis_names
 from mercer.errors import InputError
+from mercer.sources._scan import kind_of
 from mercer.store import is_ours
 from mercer.tables import Recipe
+
+_TEXT = {".csv", ".tsv", ".txt"}
+_OF_TEXT = {"delimiter", "header", "na", "encoding"}
 
 
 def loaded(model: str, data: str, command: str) -> Any:
@@ -44,11 +49,20 @@ def loaded(model: str, data: str, command: str) -> Any:
     return found
 
 
-def recipe_of(model: Any) -> Recipe:
-    """Return how rows are made of a file for this model; models of Python have only names."""
+def recipe_of(model: Any, path: str | Path | None = None) -> Recipe:
+    """Return how rows are made of a file for this model; models of Python have only names.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    path : path or None
+        The file; the recipe of a text file serves for other kinds too.
+    """
     notes = getattr(model, "notes_", None) or {}
     if "recipe" in notes:
-        return Recipe.of(notes["recipe"])
+        recipe = Recipe.of(notes["recipe"])
+        return recipe if path is None else _read_as(recipe, path)
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise InputError(
@@ -64,6 +78,14 @@ def filling_of(model: Any) -> str:
     """Return how a fitted model fills missing cells of new rows; "raise" where it does not."""
     filled = getattr(model, "completion_", None) is not None
     return str(model.missing) if filled else "raise"
+
+
+def _read_as(recipe: Recipe, path: str | Path) -> Recipe:
+    """Return a recipe without what only says how text is read, for a file of another kind."""
+    if kind_of(Path(path)) in _TEXT:
+        return recipe
+    rest = {name: value for name, value in recipe.reading.items() if name not in _OF_TEXT}
+    return dataclasses.replace(recipe, reading=rest)
 
 
 def axes_of(model: Any) -> list[str]:

@@ -116,7 +116,7 @@ def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) 
     from mercer.tables import prepared_again
 
     found = loaded(model, str(data), "report")
-    made = prepared_again(data, recipe_of(found), missing=filling_of(found))
+    made = prepared_again(data, recipe_of(found, str(data)), missing=filling_of(found))
     return report(
         found,
         made.rows,

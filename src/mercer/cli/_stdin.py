@@ -50,7 +50,7 @@ def opened(path: str) -> Iterator[str]:
     if sys.stdin is None or sys.stdin.isatty():
         raise InputError(
             "nothing comes in on stdin",
-            got="-, and stdin is a terminal",
+            got=f"-, and stdin is {'closed' if sys.stdin is None else 'a terminal'}",
             fix="name a file, or let another program write: cat table.csv | mercer look -",
         )
     with tempfile.TemporaryDirectory(prefix="mercer-") as folder:

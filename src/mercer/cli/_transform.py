@@ -34,8 +34,9 @@ def command(
     comes first where it has one, else `row`, counted from 1.
 
     \b
-    mercer transform survey.mercer new.csv -o new_map.csv
-    mercer transform cells.mercer more.parquet | head -3
+    Examples:
+      mercer transform survey.mercer new.csv -o new_map.csv
+      mercer transform cells.mercer more.parquet | head -3
     """
     from mercer.cli._outputs import refuse_scores
 
@@ -68,7 +69,7 @@ def _run(voice: Voice, model: str, data: str, path: Any, raw: bool) -> tuple[int
     from mercer.tables import prepared_again
 
     found = loaded(model, data, "transform")
-    recipe = recipe_of(found)
+    recipe = recipe_of(found, data)
     made = prepared_again(data, recipe, missing=filling_of(found))
     for line in made.said:
         voice.note(line)

@@ -42,8 +42,9 @@ def command(
     Kernels are compared by how well they rebuild rows that were left out.
 
     \b
-    mercer tune rings.csv
-    mercer tune spectra.parquet -k 5 --kernel rbf --kernel laplacian --time 20
+    Examples:
+      mercer tune rings.csv
+      mercer tune spectra.parquet -k 5 --kernel rbf --kernel laplacian --time 20
     """
     import mercer
     from mercer.cli._fitted import assumptions

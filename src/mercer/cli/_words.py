@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mercer.plots import heaviest
 
-__all__ = ["components_for", "spectrum_table", "what_was_found"]
+__all__ = ["components_for", "counted", "spectrum_table", "what_was_found"]
 
 Vector = NDArray[np.float64]
 
@@ -62,6 +62,17 @@ def _bound(values: Vector, lower: Vector | None, upper: Vector | None, i: int) -
 def _figures(value: float, count: int) -> str:
     """Return ``value`` with ``count`` significant figures, zeros at the end kept."""
     return f"{value:#.{count}g}".rstrip(".")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 row", "2 rows", "1,797 rows".
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1797, "row")
+    ('1 row', '1,797 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def components_for(ratio: Vector, share: float) -> int | None:
@@ -124,7 +135,7 @@ def what_was_found(
     tied = [[i for i in group if rank is None or i < rank] for group in groups]
     tied = [group for group in tied if len(group) > 1]
     if not tied:
-        lines.append("Every axis with variance is told apart from its neighbours.")
+        lines.append("The arithmetic tells every axis with variance from its neighbours.")
     for group in tied:
         # An index past the last axis stands for axes that were not asked for.
         axes = ", ".join(f"PC{i + 1}" if i < k else "the next axis" for i in group)

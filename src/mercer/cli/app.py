@@ -1,6 +1,7 @@
 """The commands by name. Each is loaded from its own file when it runs."""
 
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from mercer import __version__
 from mercer.cli._usage import no_command
-from mercer.cli._voice import Voice
+from mercer.cli._voice import INTERRUPTED, Voice
 
 __all__ = ["COMMANDS", "commands", "main"]
 
@@ -109,4 +110,12 @@ def main() -> NoReturn:
         # A terminal that knows few letters gets the others spelt out, not an error.
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    commands.main()
+    try:
+        commands.main()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            # Python would end by the signal itself, had it met code that runs from text.
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            os._exit(INTERRUPTED)
+        raise

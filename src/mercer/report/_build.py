@@ -142,7 +142,8 @@ def _map_section(seen: Seen) -> Section:
         "and dragging selects."
     )
     if drawn < seen.n:
-        note = f"{drawn:,} of {seen.n:,} rows drawn (seed 0), the farthest all. {note}"
+        some = f"{drawn:,} of {seen.n:,} rows drawn (seed 0), the farthest all; shaded by all."
+        note = f"{some} {note}"
     axes = (0, min(1, seen.Z.shape[1] - 1))
     grouped = any(c.kind == "category" for c in _colours(seen))
     view: Part = MapView("rows", axes, groups=grouped, arrows=True, words=note)
@@ -156,7 +157,8 @@ def _cloud(seen: Seen) -> Cloud:
     shown = 6 if seen.n <= 100_000 else 3 if seen.n <= _ROW_NUMBERS else 2
     rows = seen.at if len(seen.at) <= _ROW_NUMBERS else None
     colours, Z = tuple(_colours(seen)), seen.Z[:, :shown]
-    return Cloud(names[:shown], titles[:shown], Z, colours, rows, seen.row_names)
+    given = names[:shown], titles[:shown], Z, colours, rows, seen.row_names
+    return Cloud(*given, density=seen.density)
 
 
 def _colours(seen: Seen) -> list[Colour]:

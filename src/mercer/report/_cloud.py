@@ -13,6 +13,7 @@ from mercer.report._given import MISSING
 
 MOST_ROWS = 1_200_000  # that are drawn; of more a sample is
 SAMPLE = 1_000_000
+_GRID = 512  # places of the density, each way
 _NAMED = 20_000  # rows whose names go into the page
 _LONG = 100  # letters of a name
 _RAMP_LOW, _RAMP_MIDDLE, _RAMP_HIGH = (68, 1, 84), (33, 145, 140), (253, 231, 37)
@@ -67,6 +68,9 @@ class Cloud:
         Their numbers in the data; None keeps them out of the page.
     row_names : sequence of str or None
         Names of all rows by number, for few.
+    density : uint8 array of shape (g, g) or None
+        How many of all rows lie at each place of the first two components, by the logarithm,
+        between the least and the largest coordinates of the rows drawn; upwards by row.
     """
 
     names: tuple[str, ...]
@@ -75,6 +79,7 @@ class Cloud:
     colours: tuple[Colour, ...]
     rows: Array | None = None
     row_names: Sequence[str | None] | None = None
+    density: Array | None = None
 
     def written(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Return what the page knows of the cloud, and its packed arrays by name."""
@@ -92,6 +97,8 @@ class Cloud:
         data |= {f"colour-{i}": packed(c.at[order]) for i, c in enumerate(self.colours)}
         if self.rows is not None:
             data["cloud-rows"] = packed(np.asarray(self.rows, np.uint32)[order])
+        if self.density is not None:
+            data["density"] = packed(self.density.reshape(-1))
         names = self.row_names if self.row_names is not None else ()
         about = {
             "n": n,
@@ -101,6 +108,7 @@ class Cloud:
             ],
             "colours": [_described(colour) for colour in self.colours],
             "rows": self.rows is not None,
+            "density": 0 if self.density is None else len(self.density),
             "names": _names(names) if 0 < len(names) <= _NAMED else None,
         }
         return about, data
@@ -110,6 +118,27 @@ def _names(names: Sequence[Any]) -> list[str]:
     """Return names for hovering, cut where they are long; a row without one has its number."""
     said = [f"row {i}" if name in (None, "") else str(name) for i, name in enumerate(names)]
     return [name if len(name) <= _LONG else f"{name[:_LONG]}…" for name in said]
+
+
+def density_of(Z: Array, low: Array, high: Array) -> Array:
+    """Return log counts (512, 512) of rows by place, from 0 to 255; see `Cloud`.
+
+    Parameters
+    ----------
+    Z : array of shape (n, 2)
+        Coordinates of all rows.
+    low, high : array of shape (2,)
+        The ends of the grid.
+    """
+    span = np.where(high > low, high - low, 1.0)
+    place = np.clip(((Z - low) / span * _GRID).astype(np.int64), 0, _GRID - 1)
+    counts = np.bincount(place[:, 1] * _GRID + place[:, 0], minlength=_GRID * _GRID)
+    logs = np.log1p(counts)
+    return (
+        np.round(255 * logs / max(float(logs.max()), 1e-300))
+        .astype(np.uint8)
+        .reshape(_GRID, _GRID)
+    )
 
 
 def one_colour(n: int) -> Colour:

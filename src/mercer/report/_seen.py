@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.report._cloud import MOST_ROWS, SAMPLE
+from mercer.report._cloud import MOST_ROWS, SAMPLE, density_of
 from mercer.report._given import colours_of, row_names_of
 from mercer.report._widened import Wide, row_weights, widened
 from mercer.selection import Choice
@@ -55,6 +55,8 @@ class Seen:
         Names of all rows.
     colours : mapping of str to array of shape (n,)
         Columns to colour by, of all rows: numbers, or text.
+    density : array or None
+        Of all rows on the map, where only some are drawn.
     """
 
     model: Any
@@ -73,6 +75,7 @@ class Seen:
     columns: Array
     row_names: Sequence[str | None] | None
     colours: Mapping[str, Array]
+    density: Array | None = None
 
     @property
     def standardised(self) -> bool:
@@ -124,11 +127,11 @@ def seen_from(
     total = _total(wide)
     k = int(model.n_components_) if choice is None else choice.k
     axes = max(1, min(k, len(wide.components_)))
-    at, Z, t2, q, held_at, held, squares = _walked(wide, source, axes, weights)
+    at, Z, t2, q, held_at, held_rows, squares, density = _walked(wide, source, axes, weights)
     columns = squares * (total / (np.sum(squares) or 1.0))
     return Seen(
-        model, wide, column_names(model), len(t2), k, choice, at, Z, t2, q, held_at, held,
-        weights, columns, names, tints,
+        model, wide, column_names(model), len(t2), k, choice, at, Z, t2, q, held_at, held_rows,
+        weights, columns, names, tints, density,
     )  # fmt: skip
 
 
@@ -152,7 +155,7 @@ def _total(wide: Wide) -> float:
     return first / share
 
 
-def _walked(wide: Wide, source: Source, axes: int, weights: Any) -> tuple[Array, ...]:
+def _walked(wide: Wide, source: Source, axes: int, weights: Any) -> tuple[Any, ...]:
     """Walk once: coordinates of the rows drawn, T² and Q of all, some rows whole, Σwx̃²."""
     n, p = source.shape
     shown = min(SHOWN, len(wide.components_))
@@ -176,11 +179,15 @@ def _walked(wide: Wide, source: Source, axes: int, weights: Any) -> tuple[Array,
         start += len(rows)
     at, coordinates = np.arange(start), np.concatenate(Z)
     far, away = np.concatenate(t2), np.concatenate(q)
+    density = None
     if start > MOST_ROWS:
-        at = _drawn(far, away)
+        at, plane = _drawn(far, away), coordinates[:, :2]
         coordinates = coordinates[at]
+        if shown > 1:
+            ends = coordinates[:, :2].min(axis=0), coordinates[:, :2].max(axis=0)
+            density = density_of(plane, *ends)
     held_at = np.arange(0, start, every)
-    return at, coordinates, far, away, held_at, np.concatenate(held), total
+    return at, coordinates, far, away, held_at, np.concatenate(held), total, density
 
 
 def _blocks(source: Source) -> Iterator[Any]:

@@ -63,8 +63,10 @@ async function readCloud(about) {
   for (let c = 0; c < about.colours.length; c++) {
     colours.push({ ...about.colours[c], at: await inflated(`colour-${c}`) });
   }
+  const density = about.density
+    ? { size: about.density, at: await inflated("density") } : null;
   const rows = about.rows ? words32(await inflated("cloud-rows"), n) : null;
-  return { n, components, colours, rows, names: about.names || null };
+  return { n, components, colours, rows, density, names: about.names || null };
 }
 
 // What a row is called: its name where there is one, else its number in the file.

@@ -128,6 +128,9 @@ class RowMap {
     const view = { x: this.x.q, y: this.y.q, toX: this.toX(), toY: this.toY() };
     const radius = this.radius(), paint = shared.paint(), least = radius > 0 ? 0.6 : 0.35;
     blank(pixels, ink.paper);
+    if (this.cloud.density && this.axes[0] === 0 && this.axes[1] === 1) {
+      shade(pixels, plot.width, plot.height, this.cloud.density, view.toX, view.toY, ink.paper, ink.soft);
+    }
     let seen;
     if (shared.selected) {
       const rest = { ...paint, palette: paint.palette.map(() => ink.soft) };

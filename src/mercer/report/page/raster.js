@@ -65,6 +65,24 @@ function develop(raster, pixels, paper, most, least) {
   }
 }
 
+// Shade pixels by how many of all rows lie there; the grid spans both components wholly.
+function shade(pixels, width, height, density, toX, toY, paper, ink) {
+  const { size, at } = density, cell = (p, [offset, factor]) =>
+    Math.floor(((p + 0.5 - offset) / factor / 65535) * size);
+  const columns = Int32Array.from({ length: width }, (_, x) => cell(x, toX));
+  for (let y = 0; y < height; y++) {
+    const row = cell(y, toY);
+    if (row < 0 || row >= size) continue;
+    for (let x = 0; x < width; x++) {
+      const column = columns[x];
+      if (column < 0 || column >= size || !at[row * size + column]) continue;
+      const a = 0.15 + 0.6 * at[row * size + column] / 255;
+      const [r, g, b] = paper.map((v, i) => v + a * (ink[i] - v));
+      pixels[y * width + x] = (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
+    }
+  }
+}
+
 function blank(pixels, paper) {
   pixels.fill((0xff000000 | (paper[2] << 16) | (paper[1] << 8) | paper[0]) >>> 0);
 }
