@@ -38,7 +38,9 @@ def axis_in_words(weights: Array, names: Sequence[str], *, in_order: bool = Fals
     if len(together) == 1:
         whole = float(np.sum(weights**2))
         much = size[together[0]] ** 2 > 0.5 * whole
-        return f"is mostly {names[together[0]]}" if much else f"weighs {names[together[0]]} most"
+        return (
+            f"is mostly {names[together[0]]}" if much else f"weighs {names[together[0]]} most"
+        )
     most = "most columns: " if len(together) > len(names) // 2 > 2 else ""
     return f"{verb} {most}{_named(together, size, names, in_order)}"
 

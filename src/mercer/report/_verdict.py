@@ -100,7 +100,9 @@ def _disputed(seen: Seen) -> str:
             )
         return f"Other rules of noise say {said}: take {which} with care."
     if low > seen.k:
-        more = "do not help to predict cells that were left out" if _crossed(seen) else "are weak"
+        more = (
+            "do not help to predict cells that were left out" if _crossed(seen) else "are weak"
+        )
         return f"By size there are {said}: the further ones are large, but {more}."
     if high - low > max(2, seen.k):
         return f"The rules differ widely, from {low} to {high}: take the number as rough."
@@ -134,8 +136,8 @@ def _outlying(seen: Seen, extremes: Extremes | None) -> str:
         return f"{first}, so none stands out (the farthest: {names})."
     if total > max(3 * expected, 0.05 * seen.n):
         return (
-            f"{first}. So many say that the rows are no single normal cloud: they are in groups, "
-            f"or have long tails. The farthest: {names}."
+            f"{first}. So many say that the rows are no single normal cloud: they are in "
+            f"groups, or have long tails. The farthest: {names}."
         )
     return f"{first}. The farthest: {names}."
 
