@@ -87,6 +87,8 @@ def report(
     spent = dict(seconds or {})
     made: dict[str, Any] = {"data": data, "seconds": spent, "command": command}
     made["opening"] = opening
+    if sample_weight is not None:
+        made["weights"] = "made.weights" if opening else "sample_weight"
     named = title or _title(model, X)
     if X is None:
         last = method_section(model, **made)
