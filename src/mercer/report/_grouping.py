@@ -60,18 +60,16 @@ def told_apart(name: str, values: Array, Z: Array, axes: Sequence[str] = ()) -> 
     axes : sequence of s str
         What the axes are called; empty for PC1, PC2 and so on.
     """
-    step = max(1, -(-len(Z) // _SOME))
-    values, Z = values[::step], np.asarray(Z[::step], np.float64)
     there, at, groups = grouped(values)
-    if not groups and values.dtype.kind not in "fiu":
+    if np.count_nonzero(there) < 4 or not (groups or values.dtype.kind in "fiu"):
         return ""
-    if np.count_nonzero(there) < 4:
-        return ""
-    Z = Z[there] - Z[there].mean(axis=0)
+    Z = np.asarray(Z[there], np.float64)
+    Z = Z - Z.mean(axis=0)
     if not groups:
-        return _along(name, np.asarray(values[there], np.float64), Z[:, :2])
-    found = _explained(Z[:, :2], at, groups)
-    p = _chance(lambda drawn: _explained(Z[:, :2], drawn, groups), at, found)
+        step = max(1, -(-len(Z) // _SOME))
+        numbers = np.asarray(values[there], np.float64)
+        return _along(name, numbers[::step], Z[::step, :2] - Z[::step, :2].mean(axis=0))
+    found, p = between(Z[:, :2], at, groups), _chance_apart(Z[:, :2], at, groups)
     if p > 0.05:
         plane = (
             f"The {groups} groups of {name} do not lie apart on the map beyond chance "
@@ -80,20 +78,30 @@ def told_apart(name: str, values: Array, Z: Array, axes: Sequence[str] = ()) -> 
     else:
         apart = "far" if found > 0.6 else "partly" if found > 0.2 else "slightly"
         plane = (
-            f"The {groups} groups of {name} lie {apart} apart: they explain {percent(found)} of "
-            f"the map (p ≤ {p:.2g} by shuffling), though the axes were found without them."
+            f"The {groups} groups of {name} lie {apart} apart: they explain {percent(found)} "
+            f"of the map (p ≤ {p:.2g} by shuffling), though the axes were found without them."
         )
     return plane + _elsewhere(Z, at, groups, found, axes)
 
 
 def _elsewhere(Z: Array, at: Array, groups: int, found: float, axes: Sequence[str]) -> str:
     """Say so where an axis beyond the plane tells the groups apart much better."""
-    shares = [_explained(Z[:, a : a + 1], at, groups) for a in range(2, Z.shape[1])]
+    shares = [between(Z[:, a : a + 1], at, groups) for a in range(2, Z.shape[1])]
     if not shares or max(shares) < found + _FREE:
         return ""
     best = int(np.argmax(shares)) + 2
+    # The best of several axes was taken, so chance has as many tries.
+    if _chance_apart(Z[:, best : best + 1], at, groups) * len(shares) > 0.05:
+        return ""
     name = axes[best] if axes else f"PC{best + 1}"
     return f" {name} tells them apart better: they explain {percent(max(shares))} of it."
+
+
+def _chance_apart(Z: Array, at: Array, groups: int) -> float:
+    """Return the chance of groups as far apart; known well from some of many rows."""
+    step = max(1, -(-len(Z) // _SOME))
+    Z, at = Z[::step] - Z[::step].mean(axis=0), at[::step]
+    return _chance(lambda drawn: between(Z, drawn, groups), at, between(Z, at, groups))
 
 
 def _along(name: str, values: Array, plane: Array) -> str:
@@ -138,9 +146,9 @@ def _differences(rows: Array, at: Array, groups: int, names: Sequence[str]) -> s
     counts = np.bincount(at, minlength=groups)
     sums = np.zeros((groups, rows.shape[1]))
     np.add.at(sums, at, rows)
-    between = np.sum(sums**2 / np.maximum(counts, 1)[:, None], axis=0)
+    apart = np.sum(sums**2 / np.maximum(counts, 1)[:, None], axis=0)
     whole = np.sum(rows**2, axis=0)
-    share = np.divide(between, whole, out=np.zeros(len(whole)), where=whole > 0)
+    share = np.divide(apart, whole, out=np.zeros(len(whole)), where=whole > 0)
     top = [int(j) for j in np.argsort(-share, kind="stable")[:3] if share[j] > _DIFFERS]
     if not top:
         return ""
@@ -148,10 +156,11 @@ def _differences(rows: Array, at: Array, groups: int, names: Sequence[str]) -> s
     return f"They differ most in {said}; in brackets, how much of the column lies between them."
 
 
-def _explained(Z: Array, at: Array, groups: int) -> float:
+def between(Z: Array, at: Array, groups: int) -> float:
+    """Return η², the share of the variance of centred coordinates that lies between groups."""
     counts = np.bincount(at, minlength=groups)
-    between = 0.0
+    found = 0.0
     for column in Z.T:
         sums = np.bincount(at, weights=column, minlength=groups)
-        between += float(np.sum(sums**2 / np.maximum(counts, 1)))
-    return between / max(float(np.sum(Z**2)), 1e-300)
+        found += float(np.sum(sums**2 / np.maximum(counts, 1)))
+    return found / max(float(np.sum(Z**2)), 1e-300)

@@ -99,6 +99,11 @@ def causes(seen: Seen, row: int, beyond: Sequence[str] = ("T²", "Q")) -> str:
     return "; ".join(words)
 
 
+def _numbered(seen: Seen) -> bool:
+    """Tell whether rows are called by their numbers."""
+    return seen.row_names is None or str(seen.row_names[0]).startswith("row ")
+
+
 def row_table(seen: Seen, extremes: Extremes) -> Table:
     """Return the table of the rows farthest out."""
     rows = []
@@ -107,7 +112,7 @@ def row_table(seen: Seen, extremes: Extremes) -> Table:
         beyond = [*["T²"] * (t2 > extremes.t2_limit), *["Q"] * (q > extremes.q_limit)]
         why = causes(seen, row, beyond) or None
         rows.append((seen.row_name(row), t2, q, " and ".join(beyond), why))
-    counted = " Rows without a name are counted from 0." if seen.row_names is None else ""
+    counted = " Rows without a name are counted from 0." if _numbered(seen) else ""
     if any(row[-1] is None for row in rows):
         counted += f" Columns are known for the {len(seen.held):,} rows that were held."
     return Table(
@@ -116,7 +121,7 @@ def row_table(seen: Seen, extremes: Extremes) -> Table:
         tuple(rows),
         note=f"99 % limits for normal rows: T² {extremes.t2_limit:.4g}, Q "
         f"{extremes.q_limit:.4g} (from {extremes.seen_from}). T² is the squared distance from "
-        "the centre along the components, each in its own standard deviations; Q is the squared "
+        "the centre along the components, each in its own standard deviations; Q the squared "
         f"distance from them. Such a row is unusual, not wrong.{counted}",
     )
 

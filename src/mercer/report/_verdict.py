@@ -136,8 +136,8 @@ def _outlying(seen: Seen, extremes: Extremes | None) -> str:
         return f"{first}, so none stands out (the farthest: {names})."
     if total > max(3 * expected, 0.05 * seen.n):
         return (
-            f"{first}. So many say that the rows are no single normal cloud: they are in groups, "
-            f"or have long tails. The farthest: {names}."
+            f"{first}. So many say that the rows are no single normal cloud: they are in "
+            f"groups, or have long tails. The farthest: {names}."
         )
     return f"{first}. The farthest: {names}."
 

@@ -1,6 +1,8 @@
 """Words for numbers: counts, shares, lists, without a wrong plural."""
 
+import re
 from collections.abc import Sequence
+from typing import Any
 
 
 def count(number: int, thing: str) -> str:
@@ -56,6 +58,19 @@ def axes_named(first: int, last: int) -> str:
     if last - first < 2:
         return " and ".join(f"PC{axis}" for axis in range(first, last + 1))
     return f"PC{first} to PC{last}"
+
+
+def short(thing: Any) -> str:
+    """Return what something is called, with numbers of four figures.
+
+    Examples
+    --------
+    >>> short("rbf(lengthscale=0.644053572867971)")
+    'rbf(lengthscale=0.6441)'
+    """
+    return re.sub(
+        r"\d+\.\d{4,}(e[-+]?\d+)?", lambda found: f"{float(found.group()):.4g}", str(thing)
+    )
 
 
 def number(value: float) -> str:
