@@ -127,4 +127,4 @@ def _open_closed() -> None:
     """Let what is said on a stream that the caller closed (``2>&-``) go nowhere."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
