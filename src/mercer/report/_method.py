@@ -73,9 +73,14 @@ def python_of(model: Any, data: str) -> str:
         for name, value in given.items()
         if name in defaults and repr(value) != repr(defaults[name])
     }
-    words = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+    words = ", ".join(f"{name}={_written(value)}" for name, value in changed.items())
     kind = type(model).__name__
     return (
         f"import mercer\n\nmodel = mercer.{kind}({words}).fit({data})\n"
         f"Z = model.transform({data})\n"
     )
+
+
+def _written(value: Any) -> str:
+    """Return a parameter as Python reads it; arrays as lists."""
+    return repr(value.tolist() if hasattr(value, "tolist") else value)

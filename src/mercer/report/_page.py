@@ -37,7 +37,7 @@ def html_of(page: Page) -> str:
         writer.data |= data
     template = environment.get_template("page.html")
     sections = [(section, list(map(writer.drawn, section.parts))) for section in page.sections]
-    return str(
+    text = str(
         template.render(
             page=page,
             policy=_policy(style, script),
@@ -49,6 +49,8 @@ def html_of(page: Page) -> str:
             about=Markup(inert_json(about)),
         )
     )
+    # Half a letter, as of a file's name in another encoding, cannot be written.
+    return text.encode("utf-8", "replace").decode()
 
 
 class _Writer:

@@ -33,16 +33,29 @@ def percent(share: float) -> str:
 
 
 def listed(words: Sequence[str], most: int = 5) -> str:
-    """Return "a, b and c", or the first few and how many more.
+    """Return "a, b and c", or the first few and how many more; never "and 1 more".
 
     Examples
     --------
-    >>> listed(["a", "b", "c"]), listed(["a"] * 9, most=2)
-    ('a, b and c', 'a, a and 7 more')
+    >>> listed(["a", "b", "c"]), listed(["a"] * 9, most=2), listed(["a"] * 3, most=2)
+    ('a, b and c', 'a, a and 7 more', 'a, a and a')
     """
-    if len(words) > most:
+    if len(words) > most + 1:
         return ", ".join(words[:most]) + f" and {len(words) - most:,} more"
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def axes_named(first: int, last: int) -> str:
+    """Return "PC3", "PC3 and PC4" or "PC3 to PC6", counted from 1.
+
+    Examples
+    --------
+    >>> axes_named(3, 3), axes_named(3, 4), axes_named(3, 6)
+    ('PC3', 'PC3 and PC4', 'PC3 to PC6')
+    """
+    if last - first < 2:
+        return " and ".join(f"PC{axis}" for axis in range(first, last + 1))
+    return f"PC{first} to PC{last}"
 
 
 def number(value: float) -> str:
