@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import mercer
+from mercer.report._axis_words import axis_in_words
 from mercer.report._rows import extremes_of
 from mercer.report._seen import seen_from
-from mercer.report._axis_words import axis_in_words
 from mercer.report._verdict import verdict
 
 RNG = np.random.default_rng(5)
