@@ -101,11 +101,14 @@ def _of_table(
         colours=_colours(done.made),
         choice=_choice(done.model, done.made),
         sample_weight=done.made.weights,
-        data=repr(Path(files[-1]).name),
+        data="made.rows",
+        opening=python_rows(files[-1], asked),
         command=_command(),
         seconds=done.seconds,
         said=done.said,
         columns=column_table(done.seen),
+        sup=_sup(done.made),
+        care=_care(done.seen),
     )
 
 
@@ -124,7 +127,8 @@ def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) 
         row_names=_row_names(made),
         colours=_colours(made),
         said=made.said,
-        data=repr(Path(files[-1]).name),
+        data="made.rows",
+        opening=_again(files),
         command=_command(),
     )
 
@@ -134,7 +138,13 @@ def _title(model: Any, file: str) -> str:
 
 
 def _row_names(made: Any) -> Any:
-    return made.labels() if made.shape[0] <= _NAMED else None
+    """Return the names of the rows; where some were left out, the rows of the file."""
+    if made.shape[0] > _NAMED:
+        return None
+    labels = made.labels()
+    if labels is None and made.kept is not None:
+        return [f"row {row}" for row in made.kept.tolist()]
+    return labels
 
 
 def _colours(made: Any) -> dict[str, Any]:
@@ -142,12 +152,62 @@ def _colours(made: Any) -> dict[str, Any]:
 
 
 def _values(labels: Any) -> Any:
-    """Return labels as numbers where all of them are, else as text."""
+    """Return labels as numbers where all of them are, else as text; None where one lacks."""
+    from mercer.sources import NA
+
+    cells = [None if cell in NA else cell for cell in labels.tolist()]
     try:
-        numbers = np.asarray(labels, np.float64)
+        numbers = np.array([np.nan if cell is None else float(cell) for cell in cells])
     except ValueError:
-        return labels
-    return numbers if len(np.unique(numbers)) > 12 else labels
+        return cells
+    return numbers if len(np.unique(numbers[np.isfinite(numbers)])) > 12 else cells
+
+
+def _sup(made: Any) -> dict[str, Any]:
+    """Return the supplementary columns by name."""
+    from mercer.tables import supplementary
+
+    found = supplementary(made)
+    return dict(zip(found.names, found.numbers.T, strict=True)) | {
+        name: _values(labels) for name, labels in found.labels.items()
+    }
+
+
+def _care(seen: Any) -> list[str]:
+    """Return a line on columns that were analysed as numbers and may be codes."""
+    codes = [c.name for c in seen.columns if c.role == "active" and "if it is a code" in c.why]
+    if not codes:
+        return []
+    named = ", ".join(codes[:5]) + (f" and {len(codes) - 5} more" if len(codes) > 5 else "")
+    if len(codes) == 1:
+        return [f"{named} has few values; if it is a code, leave it out (--drop)"]
+    return [f"{named} have few values; if they are codes, leave them out (--drop)"]
+
+
+def python_rows(path: str, asked: Any) -> str:
+    """Return the lines of Python that read the rows of a table as the command line does."""
+    import dataclasses
+
+    blank = type(asked)()
+    given = {
+        field.name: getattr(asked, field.name)
+        for field in dataclasses.fields(asked)
+        if getattr(asked, field.name) != getattr(blank, field.name)
+    }
+    words = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    return (
+        "from mercer.tables import Asked, look, prepared\n\n"
+        f"made = prepared(look({path!r}, Asked({words})))\n"
+    )
+
+
+def _again(files: tuple[str, ...]) -> str:
+    """Return the lines of Python that read a table as a saved model wants it."""
+    return (
+        "from mercer.tables import Recipe, prepared_again\n\n"
+        f"before = mercer.load({files[0]!r})\n"
+        f"made = prepared_again({files[-1]!r}, Recipe.of(before.notes_['recipe']))\n"
+    )
 
 
 def _choice(model: Any, made: Any) -> Any:

@@ -12,7 +12,13 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars")
 
 
 def method_section(
-    model: Any, *, data: str, seconds: Mapping[str, float], command: str = ""
+    model: Any,
+    *,
+    data: str,
+    seconds: Mapping[str, float],
+    command: str = "",
+    opening: str = "",
+    weights: str = "",
 ) -> Section:
     """Return the section on how the numbers came about.
 
@@ -26,6 +32,10 @@ def method_section(
         How long each part took.
     command : str
         The command line that does it again; empty for none.
+    opening : str
+        Lines of Python that make `data`.
+    weights : str
+        What the code calls the weights of the rows; empty for none.
     """
     chosen = model.plan_.chosen
     certificate = model.certificate_
@@ -33,7 +43,7 @@ def method_section(
     parts: list[Part] = [_paths(model), _facts(model, seconds)]
     if command:
         parts.append(Code("Again, on the command line", command))
-    parts.append(Code("Again, in Python", python_of(model, data)))
+    parts.append(Code("Again, in Python", python_of(model, data, opening, weights)))
     return Section("method", "How it was computed", words, tuple(parts))
 
 
@@ -64,7 +74,7 @@ def _facts(model: Any, seconds: Mapping[str, float]) -> Table:
     return Table("Times and versions", ("what", "value"), tuple((a, str(b)) for a, b in rows))
 
 
-def python_of(model: Any, data: str) -> str:
+def python_of(model: Any, data: str, opening: str = "", weights: str = "") -> str:
     """Return the lines of Python that fit the same model."""
     defaults = type(model)().get_params(deep=False)
     given = model.get_params(deep=False)
@@ -75,8 +85,9 @@ def python_of(model: Any, data: str) -> str:
     }
     words = ", ".join(f"{name}={_written(value)}" for name, value in changed.items())
     kind = type(model).__name__
+    fitted = f"{data}, sample_weight={weights}" if weights else data
     return (
-        f"import mercer\n\nmodel = mercer.{kind}({words}).fit({data})\n"
+        f"import mercer\n{opening}\nmodel = mercer.{kind}({words}).fit({fitted})\n"
         f"Z = model.transform({data})\n"
     )
 

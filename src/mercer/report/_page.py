@@ -5,6 +5,7 @@ import hashlib
 import json
 import struct
 import zlib
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -141,8 +142,12 @@ def _file(name: str) -> str:
     return (files("mercer.report") / "page" / name).read_text(encoding="utf-8")
 
 
-def shown(cell: Any) -> str:
-    """Return a cell as people read it: four figures of a number, nothing for None."""
+def shown(cell: Any, head: str = "") -> str:
+    """Return a cell as people read it: four figures of a number, nothing for None.
+
+    Shares in per cent have one decimal, or two figures where they are small; correlations two
+    decimals, weights and angles three figures.
+    """
     if cell is None:
         return "–"
     if isinstance(cell, bool):
@@ -150,9 +155,29 @@ def shown(cell: Any) -> str:
     if isinstance(cell, int):
         return f"{cell:,}"
     if isinstance(cell, float):
+        for word, written in _WRITTEN.items():
+            if word in head:
+                return written(cell)
+        if 1e4 <= abs(cell) < 1e15:
+            return f"{cell:,.0f}"
         small = cell != 0 and not 1e-3 <= abs(cell) < 1e6
         return f"{cell:.3g}" if small else f"{cell:,.4g}"
     return str(cell)
+
+
+def _share(value: float) -> str:
+    if value == 0 or abs(value) >= 0.1:
+        return f"{value:.1f}"
+    return f"{value:.2g}" if abs(value) >= 1e-3 else "<0.001"
+
+
+_WRITTEN: dict[str, Callable[[float], str]] = {
+    "%": _share,
+    "correlation": lambda r: f"{r:.2f}",
+    "weight": lambda w: f"{w:.3g}" if abs(w) >= 1e-3 else f"{w:.1g}",
+    "error at most": lambda e: f"{e:.1g}",
+    "°": lambda angle: f"{angle:.1f}",
+}
 
 
 def exact(cell: Any) -> str:
