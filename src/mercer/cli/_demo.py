@@ -80,7 +80,8 @@ def run(name: str, output: Path, voice: Voice | None = None) -> None:
     seconds = time.perf_counter() - began
     voice.note(f"fitted in {seconds:.2f} s")
     choice = how_many(data.X, standardize=data.standardize)
-    given = {"data": f"'{name}.csv'", "seconds": {"fit": seconds}, "choice": choice}
+    numbers = [f"row {i + 1}" for i in range(len(Z))]
+    given = {"seconds": {"fit": seconds}, "choice": choice, "row_names": numbers}
     paths = (
         _coordinates(folder, data, model, Z),
         _page(folder, data, model, data.table, command=f"mercer demo {name}", **given),
@@ -149,7 +150,7 @@ def _run_file(voice: Voice, name: str, folder: Path) -> None:
         name, about, np.empty((0, 0)), labels, list(done.names), bool(done.made.standardize)
     )
     given = {
-        "row_names": done.made.labels(),
+        "row_names": [f"row {i}" for i in numbers_of(done.made, looked.at).tolist()],
         "data": repr(file.name),
         "command": f"mercer demo {name}",
         "seconds": done.seconds,

@@ -138,12 +138,14 @@ def _title(model: Any, file: str) -> str:
 
 
 def _row_names(made: Any) -> Any:
-    """Return the names of the rows; where some were left out, the rows of the file."""
+    """Return the names of the rows, or their numbers in the file, counted from 1."""
+    from mercer.cli._beside import numbers_of
+
     if made.shape[0] > _NAMED:
         return None
     labels = made.labels()
-    if labels is None and made.kept is not None:
-        return [f"row {row}" for row in made.kept.tolist()]
+    if labels is None:
+        return [f"row {row}" for row in numbers_of(made, np.arange(made.shape[0])).tolist()]
     return labels
 
 
