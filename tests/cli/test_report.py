@@ -1,7 +1,6 @@
 """mercer report: a page from a table, or from a model and a table; refusals write nothing."""
 
 import json
-import os
 import re
 
 import numpy as np
@@ -76,7 +75,7 @@ def test_refusals_write_nothing(table, tmp_path, monkeypatch, arguments, says):
     assert done.exit_code != 0
     assert says in done.stderr
     assert "Traceback" not in done.output
-    assert os.listdir(tmp_path) == ["table.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
 
 
 def test_a_file_that_is_not_there(tmp_path, monkeypatch):
@@ -84,10 +83,10 @@ def test_a_file_that_is_not_there(tmp_path, monkeypatch):
     done = run("none.csv")
     assert done.exit_code != 0
     assert "none.csv" in done.stderr
-    assert os.listdir(tmp_path) == []
+    assert [path.name for path in tmp_path.iterdir()] == []
 
 
-def test_three_files_are_too_many(tmp_path):
+def test_three_files_are_too_many():
     assert run("a", "b", "c").exit_code == 2
 
 
@@ -138,7 +137,7 @@ def test_missing_cells_weights_and_a_kernel(table, tmp_path):
     done = run(path, "-o", tmp_path / "g.html")
     assert done.exit_code == 0, done.output
     assert "1 cells were missing" in (tmp_path / "g.html").read_text(encoding="utf-8")
-    done = run(table[0], "--method", "kernel", "-k", "2", "-o", tmp_path / "k.html")
+    done = run(table[0], "--method", "kernel-pca", "-k", "2", "-o", tmp_path / "k.html")
     assert done.exit_code == 0, done.output
     assert "kernel PC1" in (tmp_path / "k.html").read_text(encoding="utf-8")
 

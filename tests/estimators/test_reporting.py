@@ -1,7 +1,5 @@
 """model.report: the same page as report(), after a fit only."""
 
-import os
-
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -32,7 +30,7 @@ def test_it_is_the_page_of_report(model, tmp_path):
 def test_an_unfitted_model_has_no_page(model, tmp_path):
     with pytest.raises(NotFittedError):
         model.report(X, tmp_path / "a.html")
-    assert os.listdir(tmp_path) == []
+    assert [path.name for path in tmp_path.iterdir()] == []
 
 
 @pytest.mark.parametrize(

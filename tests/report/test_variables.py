@@ -30,7 +30,7 @@ def table_of(model, rows, **options):
 
 
 def correlation(rows, scores):
-    """Return the correlations (p, k) of columns with coordinates, as numpy.corrcoef has them."""
+    """Return the correlations (p, k) of columns with coordinates, by numpy.corrcoef."""
     return np.corrcoef(rows.T, scores.T)[: rows.shape[1], rows.shape[1] :]
 
 
@@ -69,7 +69,7 @@ def test_weights_of_columns_change_no_correlation_beyond_one(standardize):
 def test_a_constant_column_is_seen_by_nobody():
     rows = np.c_[X, np.full(len(X), 3.0)]
     section, table = table_of(mercer.PCA(2).fit(rows), rows)
-    assert np.allclose([cell for cell in table.rows[-1][1:]], 0, atol=1e-12)
+    assert np.allclose(table.rows[-1][1:], 0, atol=1e-12)
     assert "Hardly seen" in section.words[-1]
     assert "column 6" in section.words[-1]
 

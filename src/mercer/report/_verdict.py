@@ -184,7 +184,8 @@ def _exactness(seen: Seen) -> str:
     values = np.asarray(seen.model.explained_variance_)
     if not len(values) or not values[0] > 0:
         return ""
-    alive = values > 0
+    # Axes without variance are rounding, of which no share can be right.
+    alive = values > 1e-12 * values[0]
     half = np.max((upper - lower)[alive] / 2 / values[alive])
     met = "" if certificate.met else ", which is less exact than asked for"
     return (
