@@ -1,5 +1,6 @@
 """mercer report: a page from a table, or from a model and a table; refusals write nothing."""
 
+import html
 import json
 import re
 
@@ -39,7 +40,7 @@ def test_the_page_is_there_and_its_path_is_last(table, tmp_path):
     share = f"{100 * values[0] / values.sum():.1f} %"
     assert done.stdout.startswith("1 component carries more than noise, and " + share)
     assert share in text
-    assert "The 2 groups of group" in text
+    assert "2 groups of group" in text
 
 
 def test_the_default_name_is_that_of_the_data(table, tmp_path, monkeypatch):
@@ -161,3 +162,38 @@ def test_rows_without_a_name_have_their_number_in_the_file(table, tmp_path):
     assert done.exit_code == 0, done.output
     assert "row 40" in (tmp_path / "p.html").read_text(encoding="utf-8")
     assert "row 39" not in done.stdout
+
+
+def test_the_code_on_the_page_fits_the_same_model(tmp_path):
+    rows = ["id,kind,year,a,b,c,d"]
+    for i, row in enumerate(RNG.normal(size=(80, 1)) + RNG.normal(size=(80, 4)) / 3):
+        cells = ["NA" if i == 7 and j == 0 else f"{v:.5f}" for j, v in enumerate(row)]
+        kind = "NA" if i % 9 == 0 else "xy"[i % 2]
+        rows.append(f"r{i},{kind},{2000 + i % 3},{','.join(cells)}")
+    path, page = tmp_path / "t.csv", tmp_path / "p.html"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    done = run(path, "-o", page, "--color", "kind", "--sup", "d", "--force")
+    assert done.exit_code == 0, done.output
+    assert "the 2 groups of kind" in done.stdout.lower()  # missing labels are no group
+    assert "Read with care: year has few values" in done.stdout
+    text = html.unescape(page.read_text(encoding="utf-8"))
+    assert "Supplementary columns" in text
+    code = re.search(r"in Python</h3><pre><code>(.*?)</code>", text, re.DOTALL)[1]
+    names: dict = {}
+    exec(compile(code, "page", "exec"), names)
+    told = re.search(
+        r'PC1</th><td class="number" data-value="([^"]+)"', text.split("Variances")[-1]
+    )
+    assert names["model"].explained_variance_[0] == float(told[1])
+
+
+def test_rows_left_out_do_not_move_the_numbers_of_the_others(tmp_path):
+    X = RNG.normal(size=(60, 4))
+    X[40] += 60
+    lines = ["a,b,c,d", *(",".join(f"{v:.5f}" for v in row) for row in X)]
+    lines[3] = "1.0,NA,2.0,3.0"
+    path, page = tmp_path / "t.csv", tmp_path / "p.html"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    done = run(path, "-o", page, "--missing", "rows", "-k", "1")
+    assert done.exit_code == 0, done.output
+    assert "row 40" in done.stdout

@@ -16,7 +16,7 @@ LABELS = np.repeat(["a", "b", "c"], 30)
 
 def said(rows, **colours):
     model = mercer.PCA(2).fit(rows)
-    return separation(seen_from(model, rows, colours=colours))
+    return " ".join(separation(seen_from(model, rows, colours=colours)))
 
 
 def eta_squared(Z, labels):
@@ -51,17 +51,46 @@ def test_groups_of_one_row_are_no_groups_apart():
 
 @pytest.mark.parametrize(
     "labels",
-    [np.full(90, "a"), np.arange(90).astype(str), RNG.normal(size=90), np.arange(90) % 3],
-    ids=["one", "ninety", "numbers", "codes"],
+    [np.full(90, "a"), np.arange(90).astype(str), np.full(90, 2.0), np.full(90, np.nan)],
+    ids=["one", "ninety", "one number", "nothing"],
 )
 def test_what_makes_no_groups_gets_no_sentence(labels):
     assert said(X, g=labels) == ""
 
 
-def test_the_first_column_of_groups_is_taken_and_missing_labels_are_a_group():
-    labels = [None if i % 2 else "a" for i in range(90)]
-    words = said(X, size=RNG.normal(size=90), g=labels, h=LABELS)
-    assert "The 2 groups of g" in words
+def test_missing_labels_are_no_group():
+    labels = [None if i % 2 else str(g) for i, g in enumerate(LABELS)]
+    assert "the 3 groups of g" in said(X, g=labels).lower()
+    assert said(X, g=[None if i % 2 else "a" for i in range(90)]) == ""
+
+
+def test_numbers_follow_the_map_as_far_as_least_squares_says():
+    Z = mercer.PCA(2).fit_transform(X)
+    size = Z[:, 0] + 3 * RNG.normal(size=90)
+    left = size - size.mean()
+    left = left - Z @ np.linalg.lstsq(Z, left, rcond=None)[0]
+    share = 100 * (1 - left @ left / np.sum((size - size.mean()) ** 2))
+    words = said(X, size=np.where(np.arange(90) < 90, size, np.nan))
+    assert words.startswith("size follows the map")
+    assert f"explains {share:.1f} %" in words
+    assert "beyond chance" in said(X, size=np.random.default_rng(3).normal(size=90))
+
+
+def test_what_groups_differ_in_is_named():
+    rows = RNG.normal(size=(90, 5))
+    rows[:, 3] += 10 * np.repeat([0.0, 1.0, 2.0], 30)
+    column = rows[:, 3]
+    within = sum(np.sum((column[g == LABELS] - column[g == LABELS].mean()) ** 2) for g in "abc")
+    share = 100 * (1 - within / np.sum((column - column.mean()) ** 2))
+    assert f"They differ most in column 3 ({share:.0f} %)" in said(rows, g=LABELS)
+
+
+def test_an_axis_beyond_the_plane_that_tells_groups_apart_is_named():
+    rows = RNG.normal(size=(90, 4)) * [9.0, 8.0, 0.1, 0.1]
+    rows[:, 2] += np.repeat([-2.0, 0.0, 2.0], 30)
+    words = said(rows, g=LABELS)
+    assert "do not lie apart on the map beyond chance" in words
+    assert "PC3 tells them apart better" in words
 
 
 def test_of_very_many_rows_some_tell():

@@ -1,5 +1,7 @@
 """Columns: weights, correlations and shares against NumPy's own."""
 
+import dataclasses
+
 import numpy as np
 import polars as pl
 import pytest
@@ -16,8 +18,15 @@ COUNTS = RNG.integers(0, 6, len(X))
 
 
 def table_of(model, rows, **options):
+    """Return the section, and its two tables side by side: weight, r and share by axis."""
     section = variables_section(seen_from(model, rows, **options))
-    return section, section.parts[-1]
+    seen_on, weights = section.parts[-2:]
+    axes = len(seen_on.head) - 2
+    joined = [
+        (a[0], *(c for j in range(axes) for c in (b[1 + j], a[1 + j], b[1 + axes + j])), a[-1])
+        for a, b in zip(seen_on.rows, weights.rows, strict=True)
+    ]
+    return section, dataclasses.replace(seen_on, rows=tuple(joined))
 
 
 def correlation(rows, scores):
@@ -72,12 +81,12 @@ def test_of_many_columns_the_circle_goes_and_the_table_is_cut():
     assert len(table.rows) == 60
     assert table.rows[0][0] == "column 123"
     assert "240 columns least seen are not listed" in table.note
-    assert [type(part).__name__ for part in section.parts] == ["Picture", "Table"]
+    assert [type(part).__name__ for part in section.parts] == ["Picture", "Table", "Table"]
 
 
 def test_one_column_has_no_circle():
     section, table = table_of(mercer.PCA(1).fit(X[:, :1]), X[:, :1])
-    assert [type(part).__name__ for part in section.parts] == ["Picture", "Table"]
+    assert [type(part).__name__ for part in section.parts] == ["Picture", "Table", "Table"]
     assert abs(table.rows[0][2]) == pytest.approx(1)
 
 

@@ -49,12 +49,14 @@ def _spectrum(seen: Seen) -> Table:
     wide = seen.wide
     ratio = np.asarray(wide.explained_variance_ratio_)
     total = np.cumsum(ratio)
+    values = wide.explained_variance_
+    error = np.maximum(wide.upper - values, values - wide.lower)
     count = min(len(ratio), max(_LISTED, seen.k))
     rows = tuple(
         (
             f"PC{i + 1}",
             float(wide.explained_variance_[i]),
-            float(wide.upper[i] - wide.lower[i]) / 2,
+            float(error[i]),
             100 * float(ratio[i]),
             100 * float(total[i]),
         )

@@ -72,8 +72,9 @@ def told_apart(name: str, values: Array, Z: Array, axes: Sequence[str] = ()) -> 
     found, p = between(Z[:, :2], at, groups), _chance_apart(Z[:, :2], at, groups)
     if p > 0.05:
         plane = (
-            f"The {groups} groups of {name} do not lie apart on the map beyond chance "
-            f"(they explain {percent(found)} of it, p = {p:.2g})."
+            f"The centres of the {groups} groups of {name} do not lie apart on the map beyond "
+            f"chance (they explain {percent(found)} of it, p = {p:.2g}); shapes were not "
+            "compared."
         )
     else:
         apart = "far" if found > 0.6 else "partly" if found > 0.2 else "slightly"

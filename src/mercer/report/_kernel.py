@@ -133,11 +133,12 @@ def _spectrum(model: Any) -> Section | None:
     if not len(values):
         return None
     ratio = model.explained_variance_ratio_
+    error = np.maximum(certificate.upper - values, values - certificate.lower)
     rows = tuple(
         (
             f"kernel PC{i + 1}",
             float(values[i]),
-            float(certificate.upper[i] - certificate.lower[i]) / 2,
+            float(error[i]),
             100 * float(ratio[i]),
         )
         for i in range(min(len(values), 20))

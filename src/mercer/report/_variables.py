@@ -85,7 +85,8 @@ def _tables(seen: Seen, found: Array, axes: int) -> list[Part]:
     V = np.asarray(seen.wide.components_[:axes], np.float64)
     pcs = [f"PC{a + 1}" for a in range(axes)]
     left = len(seen.names) - len(order)
-    more = f" {count(left, 'column').capitalize()} least seen not listed." if left else ""
+    verb = "is" if left == 1 else "are"
+    more = f" The {count(left, 'column')} least seen {verb} not listed." if left else ""
     seen_on = [
         (
             seen.names[j],
