@@ -248,3 +248,16 @@ def test_a_closed_pipe_ends_quietly(table):
 )
 def test_why_so_many(table, k, words):
     assert words in run(table, "--columns", "v*", "-k", k).stdout
+
+
+def test_rows_that_count_differently_have_no_limits_of_another_fit(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 4)) * [9, 3, 1, 1]
+    for name, w in (("alike", np.full(60, 2)), ("differ", np.arange(60) % 3)):
+        lines = [",".join(map(str, [*row, c])) for row, c in zip(X, w, strict=True)]
+        path = tmp_path / f"{name}.csv"
+        path.write_text("a,b,c,d,w\n" + "\n".join(lines) + "\n", encoding="utf-8")
+        words = ["fit", str(path), "--weights", "w", "-k", "2", "--json"]
+        done = CliRunner().invoke(commands, words)
+        assert done.exit_code == 0
+        found = json.loads(done.stdout)["outliers"]
+        assert (found is None) == (name == "differ")

@@ -74,7 +74,9 @@ def judged(model: Any, made: Any) -> Judged:
     sampling = sampling_error(scores, weights) * np.sqrt(len(at) / n) if len(at) > 1 else None
     scale = getattr(model, "scale_", None)
     scaled = np.asarray(frame, np.float64) / (1.0 if scale is None else scale)
-    found, limits = _limits(model, scaled)
+    # The laws of T² and Q are those of rows that count alike.
+    alike = weights is None or bool(np.all(weights == weights[0]))
+    found, limits = _limits(model, scaled) if alike else (None, None)
     return Judged(at, scaled, scores, step == 1, found, limits, sampling)
 
 
