@@ -13,6 +13,7 @@ from mercer.cli._voice import Voice
 from mercer.errors import InputError
 
 _NAMED = 20_000  # rows whose names go into the page
+_WORTH = 2.0  # seconds of a page of which there is a word
 
 
 @click.command()
@@ -92,6 +93,7 @@ def _of_table(
 
     asked = asked_from(options)
     have = _fitted.ready(voice, str(data), asked, options["method"], built(**options))
+    foreseen = _foreseen(voice, have)
     done = _fitted.fitted(voice, have)
     return report(
         done.model,
@@ -105,8 +107,22 @@ def _of_table(
         command=_command(),
         seconds=done.seconds,
         said=done.said,
+        foreseen=foreseen,
         columns=column_table(done.seen),
     )
+
+
+def _foreseen(voice: Voice, have: Any) -> list[str]:
+    """Say what the page takes beside the fit, and return the line; none for small tables."""
+    from mercer.report import page_cost
+
+    if have.plan is None or hasattr(have.model, "kernel"):
+        return []
+    walk = have.foreseen.get("rows", 0.0)
+    cost = page_cost(have.made.shape, read_seconds=walk, colours=len(have.made.color))
+    if cost.seconds > _WORTH:
+        voice.note(str(cost))
+    return [str(cost)]
 
 
 def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) -> Any:
@@ -134,20 +150,30 @@ def _title(model: Any, file: str) -> str:
 
 
 def _row_names(made: Any) -> Any:
-    return made.labels() if made.shape[0] <= _NAMED else None
+    """Return all names where they are few, else a way to those of a few rows."""
+    if made.shape[0] <= _NAMED or made.row_names is not None:
+        return made.labels()
+    return made.names_at if made.id is not None else None
 
 
 def _colours(made: Any) -> dict[str, Any]:
-    return {name: _values(made.labels(name)) for name in made.color}
+    return {name: _values(*made.coded(name)) for name in made.color}
 
 
-def _values(labels: Any) -> Any:
-    """Return labels as numbers where all of them are, else as text."""
+def _values(at: Any, levels: Any) -> Any:
+    """Return a column as numbers where all cells are, and more than twelve; else as text.
+
+    A missing cell, "", is NaN among numbers and has a level of its own among text.
+    """
+    from mercer.report import MISSING, Levels
+
     try:
-        numbers = np.asarray(labels, np.float64)
+        numbers = np.array([float(text) if text else np.nan for text in levels.tolist()])
     except ValueError:
-        return labels
-    return numbers if len(np.unique(numbers)) > 12 else labels
+        numbers = np.empty(0)
+    if np.count_nonzero(np.isfinite(numbers)) > 12:
+        return numbers[at]
+    return Levels(at, np.where(levels == "", MISSING, levels))
 
 
 def _choice(model: Any, made: Any) -> Any:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.report._levels import levels_of
 from mercer.report._seen import Seen
 from mercer.report._words import percent
 
@@ -20,7 +21,7 @@ def separation(seen: Seen) -> str:
         labels = values[seen.at]
         if labels.dtype.kind in "fiu":
             continue
-        groups, at = np.unique(labels, return_inverse=True)
+        groups, at, _ = levels_of(labels)
         if 2 <= len(groups) <= _MOST:
             return _sentence(name, len(groups), seen.Z[:, :2].astype(np.float64), at)
     return ""
