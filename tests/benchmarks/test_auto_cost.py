@@ -18,13 +18,15 @@ def test_both_fits_are_timed_in_turns():
     cell = auto_cost.cost(20, "float64", turns=3)
     assert cell["turns"] == 3
     assert abs(cell["components"] - auto_cost.FACTORS) <= 1
-    assert cell["extra"] == pytest.approx(cell["seconds"] / cell["rival_seconds"] - 1)
+    whole = cell["seconds"] / cell["rival_seconds"] - 1
+    assert cell["extra_with_all_rules"] == pytest.approx(whole)
+    assert set(cell["all_seconds"]) == {"plain", "deciding", "auto"}
     assert cell["holds"] == (cell["extra"] <= 0.1)
 
 
 def test_the_command_runs_it(monkeypatch):
     asked = []
     monkeypatch.setattr(auto_cost, "run", lambda out, case: asked.append((out.name, case)))
-    assert command.main(["auto_cost", "--case", "p50*"]) == 0
-    assert asked == [("auto_cost.json", "p50*")]
-    assert len(auto_cost.CASES) == 8
+    assert command.main(["auto_cost", "--case", "p400*"]) == 0
+    assert asked == [("auto_cost.json", "p400*")]
+    assert len(auto_cost.CASES) == 6

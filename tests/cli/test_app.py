@@ -249,3 +249,13 @@ def test_stdin_is_read_by_its_first_bytes(npy):
     document = json.loads(done.stdout)
     assert document["data"]["path"] == "-"
     assert document["data"]["rows"] == 2000
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the shell of Windows closes no streams")
+@pytest.mark.parametrize(("closed", "code"), [("2>&-", 0), (">&-", 0), (">&- 2>&-", 0)])
+def test_closed_streams_are_no_failure(closed, code, npy):
+    line = f'"{sys.executable}" -m mercer fit "{npy}" -k 2 --scores - {closed}'
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=120)
+    assert done.returncode == code
+    assert "error" not in done.stderr
+    assert (len(done.stdout.splitlines()) == 2001) == (closed == "2>&-")

@@ -1,6 +1,5 @@
 import csv
 import json
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import polars as pl
@@ -23,9 +22,13 @@ def test_demo_prints_plan_spectrum_findings_and_paths(name, tmp_path, capsys):
     assert "certified ±" in out
     assert "90 % of the variance" in out
     assert "PC1 weighs most: " in out
-    table, picture = out.splitlines()[-2:]
+    table, page = out.splitlines()[-2:]
     assert table == str(tmp_path / "new" / f"{name}.csv")
-    assert picture == str(tmp_path / "new" / f"{name}.svg")
+    assert page == str(tmp_path / "new" / f"{name}.html")
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {
+        f"{name}.csv",
+        f"{name}.html",
+    }
     assert err.startswith("fitted in ")
 
 
@@ -47,11 +50,13 @@ def test_coordinates_are_those_of_the_model(name, tmp_path):
     assert Z.shape[1] == 2 or share[Z.shape[1] - 2] < 0.9
 
 
-def test_the_picture_is_well_formed_and_names_every_group(tmp_path):
+def test_the_page_names_every_group_and_every_column(tmp_path):
     run("iris", tmp_path)
-    tree = ET.parse(tmp_path / "iris.svg")
-    words = {node.text for node in tree.iter("{http://www.w3.org/2000/svg}text")}
-    assert {"setosa", "versicolor", "virginica", "Heaviest features"} <= words
+    words = (tmp_path / "iris.html").read_text(encoding="utf-8")
+    data = load("iris")
+    assert all(name in words for name in [*data.features, "setosa", "versicolor", "virginica"])
+    values = np.linalg.eigvalsh(np.cov(data.X.T))
+    assert f"{100 * values[-1] / values.sum():.1f} %" in words
 
 
 def test_digits_names_its_three_constant_pixels(tmp_path, capsys):
@@ -81,13 +86,14 @@ def test_penguins_show_text_and_missing_cells(tmp_path):
     assert table.columns[:4] == ["row", "label", "PC1", "PC2"]
     assert len(table) == 342
     assert 4 not in table["row"]
-    words = (tmp_path / "penguins.svg").read_text(encoding="utf-8")
+    assert done.stdout.rstrip().endswith(str(tmp_path / "penguins.html"))
+    words = (tmp_path / "penguins.html").read_text(encoding="utf-8")
     assert all(name in words for name in ("Adelie", "Chinstrap", "Gentoo", "body_mass_g"))
 
 
 def test_json_is_one_document(tmp_path):
     said = json.loads(typed("iris", "-o", tmp_path, "--json").stdout)
-    assert said["outputs"]["picture"] == str(tmp_path / "iris.svg")
+    assert said["outputs"]["page"] == str(tmp_path / "iris.html")
     assert len(said["variance"]) == 4
 
 
@@ -103,6 +109,6 @@ def test_files_that_are_there_stay_without_force(tmp_path):
 def test_the_folder_of_the_demo_is_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert [typed("iris").exit_code for _ in range(2)] == [0, 0]
-    assert (tmp_path / "mercer-demo" / "iris.svg").exists()
+    assert (tmp_path / "mercer-demo" / "iris.html").exists()
     assert typed("penguin").exit_code == 3
     assert "did you mean 'penguins'" in typed("penguin").stderr

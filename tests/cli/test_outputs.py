@@ -71,3 +71,9 @@ def test_outputs_are_two_files(tmp_path):
         refuse_twins({"-o": one, "--scores": None, "--checkpoint": tmp_path / "." / "a.mercer"})
     refuse_twins({"-o": one, "--scores": tmp_path / "a.csv"})
     assert not same_file(one, tmp_path / "-")
+
+
+def test_a_folder_that_may_not_be_written_to_is_known_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(InputError, match="nothing may be written"):
+        refuse_scores(str(tmp_path / "new.csv"), option="--scores")

@@ -115,3 +115,8 @@ def test_names_of_files_are_left_as_they_are(name):
 )
 def test_the_end_of_a_name_by_first_bytes(head, end):
     assert end_of(head) == end
+
+
+def test_an_empty_name_is_not_the_folder():
+    with pytest.raises(InputError, match="name of the file is empty"), opened(""):
+        pass

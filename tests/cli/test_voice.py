@@ -97,6 +97,7 @@ def test_a_document_that_cannot_be_written_is_a_failure(capsys):
         (MemoryError(), 5, "memory ran out"),
         (PermissionError(13, "Permission denied", "x.csv"), 3, "x.csv: Permission denied"),
         (OSError(28, "No space left on device"), 1, "got: No space left on device"),
+        (OSError("No space left (os error 28)"), 1, "reading or writing failed"),
         (RuntimeError("a\n  b"), 1, "RuntimeError: a b"),
         (AssertionError(), 1, "AssertionError"),
     ],

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 import mercer
+from mercer.report._axis_words import axis_in_words
 from mercer.report._rows import extremes_of
 from mercer.report._seen import seen_from
-from mercer.report._verdict import axis_in_words, verdict
+from mercer.report._verdict import verdict
 
 RNG = np.random.default_rng(5)
 
@@ -21,7 +22,7 @@ def said(X, **options):
         ([1.0, 0.1, 0.0], "is mostly a"),
         ([0.7, 0.7, 0.0], "grows with a and b"),
         ([0.7, -0.6, 0.1], "sets a against b"),
-        ([-0.7, -0.6, -0.1], "grows with a and b"),
+        ([-0.7, -0.6, -0.1], "falls with a and b"),
     ],
 )
 def test_an_axis_in_words(weights, words):
@@ -37,7 +38,7 @@ def test_noise_is_called_noise():
 def test_an_outlying_row_is_named():
     X = RNG.normal(size=(200, 2)) @ RNG.normal(size=(2, 10)) * 3 + RNG.normal(size=(200, 10))
     X[31] += 40 * RNG.normal(size=10)
-    assert "the farthest: row 31" in said(X)
+    assert "The farthest: row 31" in said(X)
 
 
 def test_groups_apart_and_groups_by_chance():

@@ -282,3 +282,22 @@ def test_missing_text_is_missing_where_cells_must_be_there(tmp_path, monkeypatch
     with pytest.raises(InputError, match="cells are missing") as caught:
         made("error")
     assert caught.value.got == "a.csv: 1 cell is missing, most in 't' 1"
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("why", ["weight 0", "left out"])
+def test_rows_that_do_not_count_have_no_say_in_the_scale(why, held, tmp_path, monkeypatch):
+    if not held:
+        monkeypatch.setattr("mercer.tables._reading.HELD", 8)
+    X = np.random.default_rng(5).normal(size=(60, 3))
+    X[:10, 0] *= 1e5
+    frame = pl.DataFrame(X, schema=["a", "b", "c"])
+    asked = Asked(missing="rows")
+    if why == "weight 0":
+        frame = frame.with_columns(w=pl.Series([0] * 10 + [2] * 50))
+        asked = Asked(weights="w")
+    else:
+        frame = frame.with_columns(b=pl.Series([None] * 10 + X[10:, 1].tolist()))
+    made = prepared(look(written(frame, tmp_path, "csv"), asked))
+    assert made.standardize is False
+    assert any(line.startswith("columns share a scale") for line in made.said)

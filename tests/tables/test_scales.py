@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.tables._scales import deviations_of, short, standardized
+from mercer.tables._scales import deviations_of, deviations_walked, short, standardized
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,14 @@ def test_numbers_for_people():
         "2e+07",
         "12",
     ]
+
+
+def test_deviations_of_weighed_rows_are_those_of_repeated_rows():
+    rng = np.random.default_rng(3)
+    X, w = rng.normal(size=(40, 3)) * [1, 20, 1e-3], rng.integers(0, 4, 40)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    w[:3], X[:3] = 0, [[1e300, -1e300, np.nan]] * 3
+    expected = np.nanstd(np.repeat(X, w, axis=0), axis=0, ddof=1)
+    np.testing.assert_allclose(deviations_of(X, w), expected, rtol=1e-12)
+    blocks = [X[i : i + 7] for i in range(0, 40, 7)]
+    np.testing.assert_allclose(deviations_walked(blocks, w), expected, rtol=1e-12)

@@ -3,6 +3,7 @@
 import difflib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,13 @@ class Dataset:
     labels: NDArray[np.str_]
     features: list[str]
     standardize: bool
+
+    @property
+    def table(self) -> Any:
+        """The numbers as a frame, with the names of the columns."""
+        import polars as pl
+
+        return pl.DataFrame(self.X, schema=self.features)
 
 
 # name: (one sentence, columns in different units)

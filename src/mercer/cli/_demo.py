@@ -7,7 +7,6 @@ from typing import Any
 import click
 import numpy as np
 
-from mercer import plots
 from mercer.cli._datasets import FILES, Dataset, known, load
 from mercer.cli._names import ROW, axis_names
 from mercer.cli._options import speaking_options
@@ -17,6 +16,7 @@ from mercer.diagnostics import sampling_error
 from mercer.errors import InputError
 from mercer.estimators import PCA, progress
 from mercer.estimators._written import writer_of
+from mercer.studies import how_many
 
 __all__ = ["command", "run"]
 
@@ -32,7 +32,7 @@ _OWN = "mercer-demo"
     default=_OWN,
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Folder for the coordinates and the picture.",
+    help="Folder for the coordinates and the page.",
 )
 @click.option("--force", is_flag=True, help="Replace files that are there already.")
 @speaking_options
@@ -40,7 +40,7 @@ def command(voice: Voice, name: str, output: Path, force: bool) -> None:
     r"""Analyse a real data set: digits, iris, wine, breast_cancer or penguins.
 
     Prints the plan, the spectrum with its error bounds and what was found; writes the
-    coordinates (CSV) and one picture (SVG).
+    coordinates (CSV) and the report (HTML), which any browser opens.
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def command(voice: Voice, name: str, output: Path, force: bool) -> None:
     known(name)
     # A folder that only the demo fills is its own.
     if not force and output != Path(_OWN):
-        for kind in ("csv", "svg"):
+        for kind in ("csv", "html"):
             _refuse_there(output / f"{name}.{kind}")
     if name in FILES:
         _run_file(voice, name, _folder(output))
@@ -59,7 +59,7 @@ def command(voice: Voice, name: str, output: Path, force: bool) -> None:
 
 
 def run(name: str, output: Path, voice: Voice | None = None) -> None:
-    """Fit, print plan, spectrum and findings; write ``NAME.csv`` and ``NAME.svg``.
+    """Fit, print plan, spectrum and findings; write ``NAME.csv`` and ``NAME.html``.
 
     Parameters
     ----------
@@ -76,10 +76,15 @@ def run(name: str, output: Path, voice: Voice | None = None) -> None:
     began = time.perf_counter()
     model = PCA(standardize=data.standardize)
     with progress():
-        Z = np.asarray(model.fit_transform(data.X))
+        Z = np.asarray(model.fit_transform(data.table))
     seconds = time.perf_counter() - began
     voice.note(f"fitted in {seconds:.2f} s")
-    paths = (_coordinates(folder, data, model, Z), _picture(folder, data, model, Z))
+    choice = how_many(data.X, standardize=data.standardize)
+    given = {"data": f"'{name}.csv'", "seconds": {"fit": seconds}, "choice": choice}
+    paths = (
+        _coordinates(folder, data, model, Z),
+        _page(folder, data, model, data.table, command=f"mercer demo {name}", **given),
+    )
     lines = [*_lines(data, model, Z), "", *map(str, paths)]
     voice.result("\n".join(lines), _document(name, model, seconds, paths))
 
@@ -120,7 +125,7 @@ def _document(name: str, model: PCA, seconds: float, paths: Any) -> dict[str, An
         "lower": lower,
         "upper": upper,
         "seconds": seconds,
-        "outputs": dict(zip(("scores", "picture"), map(str, paths), strict=True)),
+        "outputs": dict(zip(("scores", "page"), map(str, paths), strict=True)),
     }
 
 
@@ -131,6 +136,7 @@ def _run_file(voice: Voice, name: str, folder: Path) -> None:
     from mercer.cli._built import built
     from mercer.cli._fitted import fitted, ready
     from mercer.cli._judged import judged
+    from mercer.report import column_table
     from mercer.tables import Asked
 
     about, file = FILES[name]
@@ -142,9 +148,17 @@ def _run_file(voice: Voice, name: str, folder: Path) -> None:
     data = Dataset(
         name, about, np.empty((0, 0)), labels, list(done.names), bool(done.made.standardize)
     )
+    given = {
+        "row_names": done.made.labels(),
+        "data": repr(file.name),
+        "command": f"mercer demo {name}",
+        "seconds": done.seconds,
+        "said": done.said,
+        "columns": column_table(done.seen),
+    }
     paths = (
         _coordinates(folder, data, model, looked.scores, numbers_of(done.made, looked.at)),
-        _picture(folder, data, model, looked.scores),
+        _page(folder, data, _chosen(model, done.made), done.made.rows, **given),
     )
     text = [f"{name}: {about}", *_findings.lines(done, looked), "", *map(str, paths)]
     document = _findings.document(done, looked)
@@ -192,16 +206,24 @@ def _coordinates(folder: Path, data: Dataset, model: PCA, Z: Any, rows: Any = No
     return path
 
 
-def _picture(folder: Path, data: Dataset, model: PCA, Z: Any) -> Path:
-    values, lower, upper, ratio = _spectrum(model)
-    panels = [
-        plots.scree(values, lower, upper, ratio),
-        plots.scores(Z, data.labels, ratio=ratio),
-        plots.loadings(model.components_, data.features),
-    ]
-    n, p = len(Z), len(data.features)
-    scaled = "standardised" if data.standardize else "centred"
-    note = f"{data.about}; PCA of {n} x {p} {scaled} numbers"
-    path = folder / f"{data.name}.svg"
-    path.write_text(plots.figure(panels, title=data.name, note=note), encoding="utf-8")
-    return path
+def _chosen(model: PCA, made: Any) -> PCA:
+    """Return the same fit with as many components as carry more than noise."""
+    from sklearn.base import clone
+
+    found: PCA = clone(model).set_params(n_components="auto")
+    found.fit(made.rows, sample_weight=made.weights)
+    return found
+
+
+def _page(folder: Path, known_as: Dataset, model: PCA, rows: Any, **given: Any) -> Path:
+    """Write the report, with the groups as colours."""
+    from mercer.report import report
+
+    made = report(
+        model,
+        rows,
+        title=f"{known_as.name}: {known_as.about}",
+        colours={"group": known_as.labels},
+        **given,
+    )
+    return made.save(folder / f"{known_as.name}.html")

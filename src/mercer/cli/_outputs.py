@@ -1,5 +1,6 @@
 """Where a command may write: checked before any work, so that nothing is lost after it."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -36,6 +37,12 @@ def refuse_output(
             "the folder to write to does not exist",
             got=f"{option} {path}",
             fix=f"make it first: mkdir -p {found.parent}",
+        )
+    if not os.access(found.parent, os.W_OK | os.X_OK):
+        raise InputError(
+            "nothing may be written to the folder",
+            got=f"{option} {path}",
+            fix="choose another folder, or change who may write to it",
         )
     for given in inputs:
         if same_file(found, Path(given)):

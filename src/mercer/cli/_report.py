@@ -103,12 +103,15 @@ def _of_table(
         colours=_colours(done.made),
         choice=_choice(done.model, done.made),
         sample_weight=done.made.weights,
-        data=repr(Path(files[-1]).name),
+        data="made.rows",
+        opening=python_rows(files[-1], asked),
         command=_command(),
         seconds=done.seconds,
         said=done.said,
         foreseen=foreseen,
         columns=column_table(done.seen),
+        sup=_sup(done.made),
+        care=_care(done.seen),
     )
 
 
@@ -140,7 +143,8 @@ def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) 
         row_names=_row_names(made),
         colours=_colours(made),
         said=made.said,
-        data=repr(Path(files[-1]).name),
+        data="made.rows",
+        opening=_again(files),
         command=_command(),
     )
 
@@ -150,10 +154,13 @@ def _title(model: Any, file: str) -> str:
 
 
 def _row_names(made: Any) -> Any:
-    """Return all names where they are few, else a way to those of a few rows."""
-    if made.shape[0] <= _NAMED or made.row_names is not None:
-        return made.labels()
-    return made.names_at if made.id is not None else None
+    """Return the names of the rows, or a way to those of a few; else rows of the file."""
+    if made.shape[0] > _NAMED and made.row_names is None:
+        return made.names_at if made.id is not None else None
+    labels = made.labels()
+    if labels is None and made.kept is not None:
+        return [f"row {row}" for row in made.kept.tolist()]
+    return labels
 
 
 def _colours(made: Any) -> dict[str, Any]:
@@ -163,17 +170,71 @@ def _colours(made: Any) -> dict[str, Any]:
 def _values(at: Any, levels: Any) -> Any:
     """Return a column as numbers where all cells are, and more than twelve; else as text.
 
-    A missing cell, "", is NaN among numbers and has a level of its own among text.
+    A missing cell is NaN among numbers and has a level of its own among text.
     """
     from mercer.report import MISSING, Levels
+    from mercer.sources import NA
 
+    lacks = np.array([text in NA for text in levels.tolist()], bool)
     try:
-        numbers = np.array([float(text) if text else np.nan for text in levels.tolist()])
+        numbers = np.array([float(text) for text in levels[~lacks].tolist()])
     except ValueError:
         numbers = np.empty(0)
-    if np.count_nonzero(np.isfinite(numbers)) > 12:
-        return numbers[at]
-    return Levels(at, np.where(levels == "", MISSING, levels))
+    if len(np.unique(numbers[np.isfinite(numbers)])) > 12:
+        whole = np.full(len(levels), np.nan)
+        whole[~lacks] = numbers
+        return whole[at]
+    first = int(np.argmax(lacks)) if lacks.any() else 0
+    place = np.where(lacks, first, np.arange(len(levels)))  # all that lack are one level
+    return Levels(place[at], np.where(lacks, MISSING, levels))
+
+
+def _sup(made: Any) -> dict[str, Any]:
+    """Return the supplementary columns by name."""
+    from mercer.tables import supplementary
+
+    found = supplementary(made)
+    return dict(zip(found.names, found.numbers.T, strict=True)) | {
+        name: _values(*np.unique(labels, return_inverse=True)[::-1])
+        for name, labels in found.labels.items()
+    }
+
+
+def _care(seen: Any) -> list[str]:
+    """Return a line on columns that were analysed as numbers and may be codes."""
+    codes = [c.name for c in seen.columns if c.role == "active" and "if it is a code" in c.why]
+    if not codes:
+        return []
+    named = ", ".join(codes[:5]) + (f" and {len(codes) - 5} more" if len(codes) > 5 else "")
+    if len(codes) == 1:
+        return [f"{named} has few values; if it is a code, leave it out (--drop)"]
+    return [f"{named} have few values; if they are codes, leave them out (--drop)"]
+
+
+def python_rows(path: str, asked: Any) -> str:
+    """Return the lines of Python that read the rows of a table as the command line does."""
+    import dataclasses
+
+    blank = type(asked)()
+    given = {
+        field.name: getattr(asked, field.name)
+        for field in dataclasses.fields(asked)
+        if getattr(asked, field.name) != getattr(blank, field.name)
+    }
+    words = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    return (
+        "from mercer.tables import Asked, look, prepared\n\n"
+        f"made = prepared(look({path!r}, Asked({words})))\n"
+    )
+
+
+def _again(files: tuple[str, ...]) -> str:
+    """Return the lines of Python that read a table as a saved model wants it."""
+    return (
+        "from mercer.tables import Recipe, prepared_again\n\n"
+        f"before = mercer.load({files[0]!r})\n"
+        f"made = prepared_again({files[-1]!r}, Recipe.of(before.notes_['recipe']))\n"
+    )
 
 
 def _choice(model: Any, made: Any) -> Any:

@@ -44,6 +44,10 @@ def opened(path: str) -> Iterator[str]:
             got=path,
             fix="fetch it to a file first, and give the name of that file",
         )
+    if not path:  # a variable of a shell that is not set; to others it is the folder itself
+        raise InputError(
+            "the name of the file is empty", got="''", fix="name a file, or - for stdin"
+        )
     if path != "-":
         yield path
         return

@@ -182,9 +182,10 @@ def _said_of(error: Exception) -> tuple[MercerError, int]:
     if isinstance(error, OSError) and error.filename is not None:
         got, fix = f"{error.filename}: {error.strerror}", "check the name, and who may use it"
         return MercerError("the file cannot be used", got=got, fix=fix), INPUT
-    if isinstance(error, OSError) and error.strerror is not None:
+    if isinstance(error, OSError) and (error.strerror or said):  # of polars without a number
         fix = "check the disk and what may be written to it, and run it again"
-        return MercerError("reading or writing failed", got=error.strerror, fix=fix), code
+        got = error.strerror or said
+        return MercerError("reading or writing failed", got=got, fix=fix), code
     got = f"{type(error).__name__}: {said}" if said else type(error).__name__
     fix = "run it again with --debug, and report what it shows with mercer doctor --json"
     return MercerError("the work failed", got=got, fix=fix), code

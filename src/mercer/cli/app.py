@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -106,6 +107,7 @@ def main() -> NoReturn:
     if hasattr(signal, "SIGPIPE"):
         # `mercer ... | head` ends quietly, as other filters do.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    _open_closed()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that knows few letters gets the others spelt out, not an error.
         with contextlib.suppress(AttributeError, ValueError):
@@ -119,3 +121,10 @@ def main() -> NoReturn:
                 stream.flush()
             os._exit(INTERRUPTED)
         raise
+
+
+def _open_closed() -> None:
+    """Let what is said on a stream that the caller closed (``2>&-``) go nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115

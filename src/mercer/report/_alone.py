@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from mercer import plots
+from mercer.report._axis_words import axis_in_words
 from mercer.report._parts import Page, Part, Picture, Section, Table
 from mercer.report._seen import column_names
-from mercer.report._verdict import axis_in_words
 from mercer.report._words import count, percent
 
 _LISTED = 20

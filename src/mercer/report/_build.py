@@ -45,6 +45,9 @@ def report(
     columns: Table | None = None,
     tuning: Any = None,
     more: Sequence[Section] = (),
+    sup: Mapping[str, Any] | None = None,
+    care: Sequence[str] = (),
+    opening: str = "",
 ) -> Report:
     """Return the page of a fitted model and its rows.
 
@@ -79,18 +82,28 @@ def report(
         What `mercer.tune` returned, for kernel PCA.
     more : sequence of Section
         Further sections, before the last one.
+    sup : mapping of str to n values, or None
+        Supplementary columns: not analysed, but set against the axes.
+    care : sequence of str
+        What asks for care in reading, for the verdict.
+    opening : str
+        Lines of Python that make `data`, for the code to reproduce.
     """
     began = time.perf_counter()
     spent = dict(seconds or {})
+    made: dict[str, Any] = {"data": data, "seconds": spent, "command": command}
+    made["opening"] = opening
+    if sample_weight is not None:
+        made["weights"] = "made.weights" if opening else "sample_weight"
     named = title or _title(model, X)
     if X is None:
-        last = method_section(model, data=data, seconds=spent, command=command)
+        last = method_section(model, **made)
         return Report(page_of_model(model, named, last))
     if hasattr(model, "eigenvalues_"):
         sections = [
-            condition_section((), said, columns),
+            condition_section(None, said, columns),
             *more,
-            method_section(model, data=data, seconds=spent, command=command),
+            method_section(model, **made),
         ]
         beside = {
             "colours": colours,
@@ -102,12 +115,17 @@ def report(
     seen = seen_from(model, X, sample_weight=sample_weight, **given)
     extremes = extremes_of(seen)
     seen = _with_names(seen, extremes, row_names)
-    parts = [*_sections(seen, extremes), condition_section(findings_of(seen), said, columns)]
+    findings = findings_of(seen)
+    parts = [*_sections(seen, extremes, sup), condition_section(findings, said, columns)]
     spent["report"] = time.perf_counter() - began
-    beside = {"seconds": spent, "command": command, "foreseen": foreseen}
-    parts += [*more, method_section(model, data=data, **beside)]
+    parts += [*more, method_section(model, **made, foreseen=foreseen)]
     page = Page(
-        named, _facts(seen), verdict(seen, extremes), tuple(parts), _cloud(seen), _arrows(seen)
+        named,
+        _facts(seen),
+        verdict(seen, extremes, findings, care),
+        tuple(parts),
+        _cloud(seen),
+        _arrows(seen),
     )
     return Report(page)
 
@@ -127,11 +145,11 @@ def _title(model: Any, X: Any) -> str:
     return kind if X is None else f"{kind} of {int(model.n_samples_):,} rows"
 
 
-def _sections(seen: Seen, extremes: Extremes | None) -> list[Section]:
+def _sections(seen: Seen, extremes: Extremes | None, sup: Any) -> list[Section]:
     """Return what is seen on the rows, in reading order."""
     found = (
         _map_section(seen),
-        variables_section(seen),
+        variables_section(seen, sup),
         components_section(seen),
         rows_section(seen, extremes),
         reconstruction_section(seen),
@@ -159,6 +177,9 @@ def _map_section(seen: Seen) -> Section:
         f"The first two components show {plane} of the variance. Points that lie near each "
         "other are rows that are alike in it; what the other components hold is not seen here."
     )
+    if seen.choice is not None and seen.k < 2:
+        which = "Only PC1 is" if seen.k else "Neither is"
+        words += f" {which} beyond noise: do not read a shape into the rest."
     note = (
         "One unit is equally long in both directions. The wheel zooms, dragging moves, Shift "
         "and dragging selects."

@@ -56,8 +56,7 @@ def _spectrum(seen: Seen) -> Table:
         (
             f"PC{i + 1}",
             float(wide.explained_variance_[i]),
-            float(wide.lower[i]),
-            float(wide.upper[i]),
+            float(wide.upper[i] - wide.lower[i]) / 2,
             100 * float(ratio[i]),
             100 * float(total[i]),
         )
@@ -65,9 +64,10 @@ def _spectrum(seen: Seen) -> Table:
     )
     return Table(
         "Variances",
-        ("component", "variance", "at least", "at most", "share %", "sum %"),
+        ("component", "variance", "error at most", "share %", "sum %"),
         rows,
-        note="The exact variance of these rows lies between “at least” and “at most”. "
+        note="Error: of the arithmetic, certified; what another sample would change is "
+        "under Stability. "
         "Marked: components of the verdict.",
         chosen=tuple(range(min(seen.k, count))),
     )

@@ -44,10 +44,25 @@ def _groups(seen: Seen) -> Any:
 
 
 def condition_section(
-    findings: Sequence[Finding], said: Sequence[str], columns: Table | None
+    findings: Sequence[Finding] | None, said: Sequence[str], columns: Table | None
 ) -> Section:
-    """Return the section on the data: findings, assumptions, and every column with its role."""
-    words = [f"{count(len(findings), 'finding').capitalize()}."]
+    """Return the section on the data: findings, assumptions, and every column with its role.
+
+    Parameters
+    ----------
+    findings : sequence of Finding or None
+        What was found; None where nobody has looked.
+    said : sequence of str
+        Assumptions, a line each.
+    columns : Table or None
+        Every column of the file.
+    """
+    if findings is None:
+        words = ["Whether rows or columns are odd was not asked here: mercer.health does."]
+    elif findings:
+        words = [f"{count(len(findings), 'finding')}, the codes as in the documentation."]
+    else:
+        words = ["Nothing odd was found by the checks that mercer.health makes."]
     parts: list[Part] = [Findings(tuple(findings))] if findings else []
     if said:
         parts.append(
@@ -66,8 +81,8 @@ def column_table(look: Any) -> Table:
             column.kind,
             column.role,
             column.missing,
-            column.mean,
-            column.deviation,
+            column.mean if column.role != "id" else None,
+            column.deviation if column.role != "id" else None,
             column.why or None,
         )
         for column in look.columns[:_MOST]

@@ -13,10 +13,11 @@ from mercer.estimators import PCA
 from mercer.plots import Axes, Line, Panel, Points, group_style
 from mercer.report._cloud import Cloud, Colour, column_colour, one_colour
 from mercer.report._given import colours_of, row_names_of
+from mercer.report._grouping import told_apart
 from mercer.report._parts import MapView, Page, Part, Picture, Section, Steps, Table
 from mercer.report._seen import column_names
 from mercer.report._shapes import image_shape
-from mercer.report._words import count, listed, percent
+from mercer.report._words import count, listed, percent, short
 
 _SHOWN = 4  # kernel axes of the map
 _ROWS = 300  # that attributions are averaged over
@@ -82,8 +83,8 @@ def _linear(model: Any, X: Any) -> tuple[Array, Array] | None:
     return scores, found.explained_variance_ratio_
 
 
-def kernel_verdict(model: Any) -> tuple[str, ...]:
-    """Return the sentences of the verdict of kernel PCA."""
+def kernel_verdict(model: Any, groups: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the sentences of the verdict of kernel PCA, those on groups as they are given."""
     k = int(model.n_components_)
     held = percent(float(np.sum(model.explained_variance_ratio_)))
     choice = getattr(model, "choice_", None)
@@ -97,14 +98,26 @@ def kernel_verdict(model: Any) -> tuple[str, ...]:
     out = [first]
     if k:
         out.append(
-            f"They hold {held} of the variance in the feature space of {model.kernel_}. That "
+            f"{'It holds' if k == 1 else 'They hold'} {held} of the variance in the feature "
+            f"space of {short(model.kernel_)}. That "
             "share cannot be compared with shares of other kernels, or of linear PCA."
         )
     if model.alignment_ is not None:
         out.append(_aligned(float(model.alignment_)))
+    out += groups
     if choice is not None:
         out.append(choice.reason)
+    out.append("How much another sample would change these axes was not asked here.")
     return tuple(out)
+
+
+def kernel_groups(cloud: Cloud, given: Mapping[str, Any] | None) -> list[str]:
+    """Return a sentence for each column to colour by: how it lies on the kernel's axes."""
+    place = [i for i, name in enumerate(cloud.names) if name.startswith("kernel")]
+    tints = colours_of(given, len(cloud.Z))
+    named = ["K" + cloud.names[i][1:] for i in place]
+    said = [told_apart(name, cells, cloud.Z[:, place], named) for name, cells in tints.items()]
+    return [sentence for sentence in said[:3] if sentence]
 
 
 def _aligned(alignment: float) -> str:
@@ -124,22 +137,21 @@ def _spectrum(model: Any) -> Section | None:
         (
             f"kernel PC{i + 1}",
             float(values[i]),
-            float(certificate.lower[i]),
-            float(certificate.upper[i]),
+            float(certificate.upper[i] - certificate.lower[i]) / 2,
             100 * float(ratio[i]),
         )
         for i in range(min(len(values), 20))
     )
     table = Table(
         "Eigenvalues of the centred kernel matrix",
-        ("component", "eigenvalue", "at least", "at most", "share %"),
+        ("component", "eigenvalue", "error at most", "share %"),
         rows,
-        note="The exact eigenvalue lies between “at least” and “at most”.",
+        note="Error: of the arithmetic, certified.",
     )
     picture = plots.scree(values, certificate.lower, certificate.upper, ratio)
     words = (
         f"Effective rank {model.effective_rank_:.3g}: so many directions of equal variance "
-        f"would give the same spread. Kernel: {model.kernel_}.",
+        f"would give the same spread. Kernel: {short(model.kernel_)}.",
     )
     return Section("components", "Components", words, (Picture(picture), table))
 
@@ -251,5 +263,11 @@ def kernel_page(
     sections = [first, *kernel_sections(model, X, names, tuning), *last]
     n, before = len(cloud.Z), int(model.n_samples_)
     other = () if n == before else (f"the model was fitted to {before:,} rows, not to these",)
-    about = (f"{n:,} rows", f"{len(names):,} columns", f"kernel {model.kernel_}", *other)
-    return Page(title, about, kernel_verdict(model), tuple(sections), cloud)
+    about = (f"{n:,} rows", f"{len(names):,} columns", f"kernel {short(model.kernel_)}", *other)
+    return Page(
+        title,
+        about,
+        kernel_verdict(model, kernel_groups(cloud, colours)),
+        tuple(sections),
+        cloud,
+    )

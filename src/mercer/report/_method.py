@@ -18,6 +18,8 @@ def method_section(
     seconds: Mapping[str, float],
     command: str = "",
     foreseen: Sequence[str] = (),
+    opening: str = "",
+    weights: str = "",
 ) -> Section:
     """Return the section on how the numbers came about.
 
@@ -33,6 +35,10 @@ def method_section(
         The command line that does it again; empty for none.
     foreseen : sequence of str
         What was foreseen of the page, a line each.
+    opening : str
+        Lines of Python that make `data`.
+    weights : str
+        What the code calls the weights of the rows; empty for none.
     """
     chosen = model.plan_.chosen
     certificate = model.certificate_
@@ -40,7 +46,7 @@ def method_section(
     parts: list[Part] = [_paths(model), _facts(model, seconds, foreseen)]
     if command:
         parts.append(Code("Again, on the command line", command))
-    parts.append(Code("Again, in Python", python_of(model, data)))
+    parts.append(Code("Again, in Python", python_of(model, data, opening, weights)))
     return Section("method", "How it was computed", words, tuple(parts))
 
 
@@ -72,7 +78,7 @@ def _facts(model: Any, seconds: Mapping[str, float], foreseen: Sequence[str]) ->
     return Table("Times and versions", ("what", "value"), tuple((a, str(b)) for a, b in rows))
 
 
-def python_of(model: Any, data: str) -> str:
+def python_of(model: Any, data: str, opening: str = "", weights: str = "") -> str:
     """Return the lines of Python that fit the same model."""
     defaults = type(model)().get_params(deep=False)
     given = model.get_params(deep=False)
@@ -81,9 +87,15 @@ def python_of(model: Any, data: str) -> str:
         for name, value in given.items()
         if name in defaults and repr(value) != repr(defaults[name])
     }
-    words = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+    words = ", ".join(f"{name}={_written(value)}" for name, value in changed.items())
     kind = type(model).__name__
+    fitted = f"{data}, sample_weight={weights}" if weights else data
     return (
-        f"import mercer\n\nmodel = mercer.{kind}({words}).fit({data})\n"
+        f"import mercer\n{opening}\nmodel = mercer.{kind}({words}).fit({fitted})\n"
         f"Z = model.transform({data})\n"
     )
+
+
+def _written(value: Any) -> str:
+    """Return a parameter as Python reads it; arrays as lists."""
+    return repr(value.tolist() if hasattr(value, "tolist") else value)

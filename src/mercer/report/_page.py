@@ -5,6 +5,7 @@ import hashlib
 import json
 import struct
 import zlib
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -37,7 +38,7 @@ def html_of(page: Page) -> str:
         writer.data |= data
     template = environment.get_template("page.html")
     sections = [(section, list(map(writer.drawn, section.parts))) for section in page.sections]
-    return str(
+    text = str(
         template.render(
             page=page,
             policy=_policy(style, script),
@@ -49,6 +50,8 @@ def html_of(page: Page) -> str:
             about=Markup(inert_json(about)),
         )
     )
+    # Half a letter, as of a file's name in another encoding, cannot be written.
+    return text.encode("utf-8", "replace").decode()
 
 
 class _Writer:
@@ -139,8 +142,12 @@ def _file(name: str) -> str:
     return (files("mercer.report") / "page" / name).read_text(encoding="utf-8")
 
 
-def shown(cell: Any) -> str:
-    """Return a cell as people read it: four figures of a number, nothing for None."""
+def shown(cell: Any, head: str = "") -> str:
+    """Return a cell as people read it: four figures of a number, nothing for None.
+
+    Shares in per cent have one decimal, or two figures where they are small; correlations two
+    decimals, weights and angles three figures.
+    """
     if cell is None:
         return "–"
     if isinstance(cell, bool):
@@ -148,9 +155,29 @@ def shown(cell: Any) -> str:
     if isinstance(cell, int):
         return f"{cell:,}"
     if isinstance(cell, float):
+        for word, written in _WRITTEN.items():
+            if word in head:
+                return written(cell)
+        if 1e4 <= abs(cell) < 1e15:
+            return f"{cell:,.0f}"
         small = cell != 0 and not 1e-3 <= abs(cell) < 1e6
         return f"{cell:.3g}" if small else f"{cell:,.4g}"
     return str(cell)
+
+
+def _share(value: float) -> str:
+    if value == 0 or abs(value) >= 0.1:
+        return f"{value:.1f}"
+    return f"{value:.2g}" if abs(value) >= 1e-3 else "<0.001"
+
+
+_WRITTEN: dict[str, Callable[[float], str]] = {
+    "%": _share,
+    "correlation": lambda r: f"{r:.2f}",
+    "weight": lambda w: f"{w:.3g}" if abs(w) >= 1e-3 else f"{w:.1g}",
+    "error at most": lambda e: f"{e:.1g}",
+    "°": lambda angle: f"{angle:.1f}",
+}
 
 
 def exact(cell: Any) -> str:

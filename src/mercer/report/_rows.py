@@ -1,6 +1,7 @@
 """Rows far from the others: T², Q, their limits, and what makes a row extreme."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
@@ -11,7 +12,7 @@ from mercer.errors import InputError
 from mercer.plots import outlier_map
 from mercer.report._parts import Picture, Section, Table
 from mercer.report._seen import Seen
-from mercer.report._words import listed
+from mercer.report._words import axes_named, listed
 
 LEVEL = 0.99
 _LISTED = 20
@@ -34,6 +35,8 @@ class Extremes:
         The limits of rows of the fit.
     seen_from : str
         What the limits were found from.
+    reach : float
+        How many times the farthest row exceeds a limit.
     """
 
     rows: Array
@@ -41,6 +44,7 @@ class Extremes:
     t2_limit: float
     q_limit: float
     seen_from: str
+    reach: float = 0.0
 
 
 def extremes_of(seen: Seen) -> Extremes | None:
@@ -57,7 +61,13 @@ def extremes_of(seen: Seen) -> Extremes | None:
     order = np.argsort(-reach, kind="stable")[: min(total, _LISTED)]
     held = len(seen.held[ordinary])
     from_ = f"all {held:,} rows" if held == seen.n else f"{held:,} of {seen.n:,} rows"
-    return Extremes(order, total, limits.t2, limits.q, from_)
+    most = float(reach[order[0]]) if total else 0.0
+    return Extremes(order, total, limits.t2, limits.q, from_, most)
+
+
+def expected_by_chance(rows: int) -> int:
+    """Return how many of ordinary rows lie beyond one of two 99 % limits, at most."""
+    return max(round(2 * (1 - LEVEL) * rows), 1)
 
 
 def _times(values: Array, limit: float) -> Array:
@@ -66,55 +76,62 @@ def _times(values: Array, limit: float) -> Array:
     return np.asarray(values / limit)
 
 
-def causes(seen: Seen, row: int) -> str:
-    """Return the columns that make a held row extreme, those of T² and those of Q."""
+def causes(seen: Seen, row: int, beyond: Sequence[str] = ("T²", "Q")) -> str:
+    """Return the columns that make a held row extreme, by each distance it is beyond in."""
     place = np.searchsorted(seen.held_at, row)
     if place >= len(seen.held_at) or seen.held_at[place] != row:
         return ""
     axes = seen.axes_of_verdict
     V = seen.wide.components_[:axes].astype(np.float64)
     x = seen.held[place : place + 1]
-    inside = t2_contributions(x, V, seen.wide.explained_variance_[:axes])[0]
-    outside = q_contributions(x, V)[0]
+    parts = {
+        "T²": t2_contributions(x, V, seen.wide.explained_variance_[:axes])[0],
+        "Q": q_contributions(x, V)[0],
+    }
     words = []
-    for title, given in (("T²", inside), ("Q", outside)):
+    for title in beyond:
+        given = parts[title]
         whole = float(np.sum(given))
         top = np.argsort(-given)[:_CAUSES]
         heavy = [seen.names[j] for j in top if whole > 0 and given[j] > 0.15 * whole]
-        words += [f"{title}: {listed(heavy)}"] if heavy else []
+        words.append(f"{title}: {listed(heavy) or 'many columns, each a little'}")
     return "; ".join(words)
+
+
+def _numbered(seen: Seen) -> bool:
+    """Tell whether rows are called by their numbers."""
+    return seen.row_names is None or str(seen.row_names[0]).startswith("row ")
 
 
 def row_table(seen: Seen, extremes: Extremes) -> Table:
     """Return the table of the rows farthest out."""
-    rows = tuple(
-        (
-            seen.row_name(int(row)),
-            float(seen.t2[row]),
-            float(seen.q[row]),
-            "T²" * bool(seen.t2[row] > extremes.t2_limit)
-            + " " * bool(seen.t2[row] > extremes.t2_limit and seen.q[row] > extremes.q_limit)
-            + "Q" * bool(seen.q[row] > extremes.q_limit),
-            causes(seen, int(row)) or None,
-        )
-        for row in extremes.rows
-    )
+    rows = []
+    for row in map(int, extremes.rows):
+        t2, q = float(seen.t2[row]), float(seen.q[row])
+        beyond = [*["T²"] * (t2 > extremes.t2_limit), *["Q"] * (q > extremes.q_limit)]
+        why = causes(seen, row, beyond) or None
+        rows.append((seen.row_name(row), t2, q, " and ".join(beyond), why))
+    counted = " Rows without a name are counted from 0." if _numbered(seen) else ""
+    if any(row[-1] is None for row in rows):
+        counted += f" Columns are known for the {len(seen.held):,} rows that were held."
     return Table(
         "Rows beyond a limit, the farthest first",
         ("row", "T²", "Q", "beyond", "mostly through"),
-        rows,
-        note=f"99 % limits: T² {extremes.t2_limit:.4g}, Q {extremes.q_limit:.4g} "
-        f"({extremes.seen_from}). T² is the distance from the centre within the plane of the "
-        "components, Q the squared distance from that plane. Such a row is unusual, not wrong.",
+        tuple(rows),
+        note=f"99 % limits for normal rows: T² {extremes.t2_limit:.4g}, Q "
+        f"{extremes.q_limit:.4g} (from {extremes.seen_from}). T² is the squared distance from "
+        "the centre along the components, each in its own standard deviations; Q the squared "
+        f"distance from them. Such a row is unusual, not wrong.{counted}",
     )
 
 
 def _picture(seen: Seen, extremes: Extremes) -> Picture:
-    """Return the map of T² against Q: all rows beyond a limit, and some of the others."""
-    beyond = (seen.t2 > extremes.t2_limit) | (seen.q > extremes.q_limit)
-    rest = np.flatnonzero(~beyond)
+    """Return the map of T² against Q: the rows farthest out, and some of the others."""
+    reach = np.maximum(_times(seen.t2, extremes.t2_limit), _times(seen.q, extremes.q_limit))
+    far = np.argsort(-reach, kind="stable")[: min(extremes.total, _DRAWN)]
+    rest = np.flatnonzero(reach <= 1)
     some = rest[:: max(1, -(-len(rest) // _DRAWN))]
-    at = np.sort(np.concatenate([np.flatnonzero(beyond)[:_DRAWN], some]))
+    at = np.sort(np.concatenate([far, some]))
     panel = outlier_map(
         seen.t2[at],
         seen.q[at],
@@ -123,8 +140,15 @@ def _picture(seen: Seen, extremes: Extremes) -> Picture:
         [seen.row_name(int(row)) for row in at],
         level=LEVEL,
     )
+    # The panel counts the rows it was given; the page speaks of all of them.
+    said = (
+        f"{extremes.total:,} of {seen.n:,} rows above a limit; by chance up to "
+        f"{expected_by_chance(seen.n):,}"
+    )
+    panel = dataclasses.replace(panel, axes=dataclasses.replace(panel.axes, note=said))
     left = seen.n - len(at)
-    return Picture(panel, f"{left:,} ordinary rows are not drawn." if left else "")
+    words = f"{len(at):,} of {seen.n:,} rows are drawn, the farthest among them."
+    return Picture(panel, words if left else "")
 
 
 def rows_section(seen: Seen, extremes: Extremes | None) -> Section | None:
@@ -135,9 +159,11 @@ def rows_section(seen: Seen, extremes: Extremes | None) -> Section | None:
         words = "No row exceeds a 99 % limit."
         return Section("rows", "Rows", (words,))
     axes = seen.axes_of_verdict
+    on = axes_named(1, axes) + (", though it is not beyond noise" if seen.k == 0 else "")
+    verb = "exceeds" if extremes.total == 1 else "exceed"
     words = (
-        f"On {axes} component{'s' * (axes > 1)}, {extremes.total:,} of {seen.n:,} rows exceed "
-        "a 99 % limit of T² or Q."
+        f"On {on}, {extremes.total:,} of {seen.n:,} rows {verb} a 99 % limit of T² or Q; up to "
+        f"{expected_by_chance(seen.n):,} of as many ordinary rows would."
     )
     return Section(
         "rows", "Rows", (words,), (_picture(seen, extremes), row_table(seen, extremes))

@@ -47,12 +47,14 @@ def _resampled(seen: Seen, axes: int) -> Section:
         )
         for j in range(len(found.angles))
     )
+    beyond = axes < seen.k
+    further = f" Axes after PC{axes} were not looked at." if beyond else ""
     table = Table(
         "Axes in resampled tables",
-        ("axis", "share %", "from", "to", "turns by °"),
+        ("axis", "share %", "from %", "to %", "turns by °"),
         rows,
         note=f"{_DRAWS} tables drawn from these rows with replacement; 95 % intervals; the "
-        "median angle between the axis and its like in a drawn table.",
+        "median angle between the axis and its like in a drawn table." + further,
     )
     return Section("stability", "Stability", (found.verdict,), (table,))
 

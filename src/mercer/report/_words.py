@@ -1,6 +1,8 @@
 """Words for numbers: counts, shares, lists, without a wrong plural."""
 
+import re
 from collections.abc import Sequence
+from typing import Any
 
 
 def count(number: int, thing: str) -> str:
@@ -33,16 +35,42 @@ def percent(share: float) -> str:
 
 
 def listed(words: Sequence[str], most: int = 5) -> str:
-    """Return "a, b and c", or the first few and how many more.
+    """Return "a, b and c", or the first few and how many more; never "and 1 more".
 
     Examples
     --------
-    >>> listed(["a", "b", "c"]), listed(["a"] * 9, most=2)
-    ('a, b and c', 'a, a and 7 more')
+    >>> listed(["a", "b", "c"]), listed(["a"] * 9, most=2), listed(["a"] * 3, most=2)
+    ('a, b and c', 'a, a and 7 more', 'a, a and a')
     """
-    if len(words) > most:
+    if len(words) > most + 1:
         return ", ".join(words[:most]) + f" and {len(words) - most:,} more"
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def axes_named(first: int, last: int) -> str:
+    """Return "PC3", "PC3 and PC4" or "PC3 to PC6", counted from 1.
+
+    Examples
+    --------
+    >>> axes_named(3, 3), axes_named(3, 4), axes_named(3, 6)
+    ('PC3', 'PC3 and PC4', 'PC3 to PC6')
+    """
+    if last - first < 2:
+        return " and ".join(f"PC{axis}" for axis in range(first, last + 1))
+    return f"PC{first} to PC{last}"
+
+
+def short(thing: Any) -> str:
+    """Return what something is called, with numbers of four figures.
+
+    Examples
+    --------
+    >>> short("rbf(lengthscale=0.644053572867971)")
+    'rbf(lengthscale=0.6441)'
+    """
+    return re.sub(
+        r"\d+\.\d{4,}(e[-+]?\d+)?", lambda found: f"{float(found.group()):.4g}", str(thing)
+    )
 
 
 def number(value: float) -> str:

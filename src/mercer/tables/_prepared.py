@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
+from scipy.sparse import issparse
 
 from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError
@@ -15,11 +16,12 @@ from mercer.tables._gaps import Gaps, gaps_of, known_gaps
 from mercer.tables._look import Look
 from mercer.tables._missing_cells import settled
 from mercer.tables._recipe import Recipe
-from mercer.tables._scales import standardized
+from mercer.tables._scales import deviations_of, deviations_walked, standardized
 from mercer.tables._weights import weights_of
 from mercer.tables._wide import Wide, wide
 
 _ROWS = 1 << 15  # read in one go
+_CELLS = 1 << 22  # looked at in one go
 
 
 @final
@@ -175,12 +177,12 @@ def _prepared(seen: Look, fills: bool | Collection[str], memory: float | None) -
     found = settled(asked.missing, gaps, recipe.columns, seen.label, fills)
     if len(found.without):
         table = _narrowed(table, found.without, seen, memory)
-    numbers, spread = table.recipe.numbers, {c.name: c.deviation for c in seen.columns}
+    weights, light = _weights(seen, found.out)
+    numbers, spread = table.recipe.numbers, _spread(table, seen, found.out, weights)
     made = bool(table.recipe.dates or table.recipe.levels)
     divided, line = standardized(
         asked.standardize, numbers, [spread[name] for name in numbers], made
     )
-    weights, light = _weights(seen, found.out)
     said = [told[name] for name in table.recipe.columns if name in told]
     said += [*found.said, *([line] if line else []), *light]
     rows = table.without(found.out)
@@ -202,6 +204,31 @@ def _prepared(seen: Look, fills: bool | Collection[str], memory: float | None) -
         stop=asked.rows,
         _out=found.out,
     )
+
+
+def _spread(
+    table: Wide, seen: Look, out: Array, weights: Array | None
+) -> dict[str, float | None]:
+    """Return the standard deviations of the columns by name, among the rows that count.
+
+    `look` knows those of all rows; where some are left out or weighed, they are looked at
+    again: one walk where they are not held.
+    """
+    known = {column.name: column.deviation for column in seen.columns}
+    same = weights is None and len(out) == 0
+    if same or seen.asked.standardize != "auto" or table.recipe.dates or table.recipe.levels:
+        return known  # nobody asks, or columns that were made decide
+    counts = np.ones(table.source.shape[0] if table.held is None else len(table.held))
+    counts[out] = 0.0
+    if weights is not None:
+        counts[counts > 0] = weights
+    if table.held is not None:
+        found = deviations_of(table.held, counts)
+    else:
+        rows = max(1, _CELLS // table.source.shape[1])
+        blocks = (b.toarray() if issparse(b) else b for b in table.source.blocks(rows))
+        found = deviations_walked(blocks, counts)
+    return dict(zip(table.recipe.names, found, strict=True))
 
 
 def _gaps(table: Wide, seen: Look) -> Gaps:

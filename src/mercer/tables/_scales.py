@@ -1,6 +1,6 @@
 """Whether columns share a scale, or must be divided by their standard deviation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -54,27 +54,66 @@ def standardized(
     )
 
 
-def deviations_of(rows: Array) -> list[float | None]:
-    """Return the standard deviations (n - 1) of the cells that are there, per column.
+def deviations_of(rows: Array, weights: Array | None = None) -> list[float | None]:
+    """Return the standard deviations √(Σw(x - x̄)²/(Σw - 1)) of the cells there, per column.
 
-    None where fewer than two are.
+    None where fewer than two count.
+
+    Parameters
+    ----------
+    rows : array (n, p)
+        The table; missing cells are NaN.
+    weights : array (n,) or None
+        Repeat counts; rows of weight 0 do not count. None for one each.
     """
     n, p = rows.shape
     step, found = max(1, _CHUNK // (8 * max(1, n))), list[float | None]()
+    w = np.ones((n, 1)) if weights is None else np.asarray(weights, np.float64)[:, None]
     for at in range(0, p, step):
         part = np.asarray(rows[:, at : at + step], np.float64)
-        there = ~np.isnan(part)
-        counts = there.sum(axis=0)
+        there = ~np.isnan(part) & (w > 0)
+        counts = np.sum(np.broadcast_to(w, part.shape), axis=0, where=there)
         # Scaled first: squares of large cells would overflow.
         size = np.max(np.abs(part), axis=0, where=there, initial=0.0)
-        part = part / np.where(size > 0, size, 1.0)
-        mean = np.sum(part, axis=0, where=there) / np.maximum(counts, 1)
-        squares = np.sum((part - mean) ** 2, axis=0, where=there)
-        sds = np.sqrt(squares / np.maximum(counts - 1, 1)) * size
+        part = np.where(there, part, 0.0) / np.where(size > 0, size, 1.0)
+        mean = np.sum(w * part, axis=0, where=there) / np.where(counts > 0, counts, 1.0)
+        squares = np.sum(w * (part - mean) ** 2, axis=0, where=there)
+        sds = np.sqrt(squares / np.where(counts > 1, counts - 1, 1.0)) * size
         # What rounding leaves of a constant column is no spread.
         sds = np.where(sds <= 1e-14 * size * np.sqrt(np.maximum(counts, 1)), 0.0, sds)
         found += [float(sd) if c > 1 else None for sd, c in zip(sds, counts, strict=True)]
     return found
+
+
+def deviations_walked(blocks: Iterable[Array], weights: Array) -> list[float | None]:
+    """Return what `deviations_of` returns, of rows that come block by block.
+
+    Parameters
+    ----------
+    blocks : iterable of arrays (r, p)
+        The rows in order.
+    weights : array (n,)
+        Repeat counts; rows of weight 0 do not count.
+    """
+    at, total, mean, squares, size = 0, np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1)
+    for block in blocks:
+        part = np.asarray(block, np.float64)
+        w = np.asarray(weights[at : at + len(part)], np.float64)[:, None]
+        at += len(part)
+        there = ~np.isnan(part) & (w > 0)
+        part = np.where(there, part, 0.0)
+        counts = np.sum(np.broadcast_to(w, part.shape), axis=0, where=there)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not known
+            middle = np.sum(w * part, axis=0) / np.where(counts > 0, counts, 1.0)
+            inner = np.sum(w * (part - middle) ** 2, axis=0, where=there)
+            both = np.where(total + counts > 0, total + counts, 1.0)
+            squares = squares + inner + (middle - mean) ** 2 * total * counts / both
+            mean = mean + (middle - mean) * counts / both
+        total = total + counts
+        size = np.maximum(size, np.max(np.abs(part), axis=0, initial=0.0))
+    sds = np.sqrt(squares / np.where(total > 1, total - 1, 1.0))
+    sds = np.where(sds <= 1e-14 * size * np.sqrt(np.maximum(total, 1)), 0.0, sds)
+    return [float(sd) if c > 1 else None for sd, c in zip(sds, total, strict=True)]
 
 
 def short(number: float) -> str:

@@ -1,0 +1,151 @@
+"""mercer report: a page from a table, or from a model and a table; refusals write nothing."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import mercer
+from mercer.cli.app import commands
+
+RNG = np.random.default_rng(0)
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(commands, ["report", *map(str, arguments)], **options)
+
+
+@pytest.fixture
+def table(tmp_path):
+    X = RNG.normal(size=(60, 1)) @ np.ones((1, 4)) * 3 + RNG.normal(size=(60, 4))
+    lines = ["group,a,b,c,d"]
+    lines += [f"{'xy'[i % 2]},{','.join(f'{v:.6f}' for v in row)}" for i, row in enumerate(X)]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path, X
+
+
+def test_the_page_is_there_and_its_path_is_last(table, tmp_path):
+    path, X = table
+    page = tmp_path / "p.html"
+    done = run(path, "-o", page, "--color", "group", "--standardize", "no", "--title", "Mine")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.rstrip().splitlines()[-1] == str(page)
+    text = page.read_text(encoding="utf-8")
+    assert "<title>Mine</title>" in text
+    values = np.linalg.eigvalsh(np.cov(np.round(X, 6).T))[::-1]
+    share = f"{100 * values[0] / values.sum():.1f} %"
+    assert done.stdout.startswith("1 component carries more than noise, and " + share)
+    assert share in text
+    assert "The 2 groups of group" in text
+
+
+def test_the_default_name_is_that_of_the_data(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(table[0]).exit_code == 0
+    assert (tmp_path / "table.html").exists()
+
+
+def test_nothing_is_replaced_unless_forced(table, tmp_path):
+    page = tmp_path / "p.html"
+    page.write_text("old", encoding="utf-8")
+    refused = run(table[0], "-o", page)
+    assert refused.exit_code != 0
+    assert "--force" in refused.stderr
+    assert page.read_text(encoding="utf-8") == "old"
+    assert run(table[0], "-o", page, "--force").exit_code == 0
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["-o", "p.pdf"], ".html"),
+        (["-o", "none/p.html"], "folder"),
+        (["-o", "p.html", "--color", "grup"], "group"),
+        (["-o", "p.html", "-k", "99"], "99"),
+    ],
+    ids=["kind", "folder", "colour", "components"],
+)
+def test_refusals_write_nothing(table, tmp_path, monkeypatch, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    done = run(table[0], *arguments)
+    assert done.exit_code != 0
+    assert says in done.stderr
+    assert "Traceback" not in done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_a_file_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("none.csv")
+    assert done.exit_code != 0
+    assert "none.csv" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+def test_three_files_are_too_many():
+    assert run("a", "b", "c").exit_code == 2
+
+
+def test_a_model_and_its_table(table, tmp_path):
+    path, _ = table
+    model, page = tmp_path / "m.mercer", tmp_path / "p.html"
+    fitted = CliRunner().invoke(commands, ["fit", str(path), "-k", "2", "-o", str(model)])
+    assert fitted.exit_code == 0, fitted.output
+    done = run(model, path, "-o", page)
+    assert done.exit_code == 0, done.output
+    assert "PCA of table.csv" in page.read_text(encoding="utf-8")
+    assert done.stdout.startswith("2 components")
+
+
+def test_json_tells_the_page_and_its_size(table, tmp_path):
+    page = tmp_path / "p.html"
+    done = run(table[0], "-o", page, "--json")
+    said = json.loads(done.stdout)
+    assert said["page"] == str(page)
+    assert said["bytes"] == len(page.read_bytes())
+
+
+def test_rows_from_a_pipe(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("-", input=table[0].read_text(encoding="utf-8"))
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "report.html").exists()
+
+
+def test_names_that_break_other_pages(tmp_path):
+    evil = "</script><script>alert(1)</script>"
+    X = RNG.normal(size=(40, 3)) * [5, 2, 1]
+    lines = [f"g,{evil},b,c", *(f"{evil}{i % 2},{a},{b},{c}" for i, (a, b, c) in enumerate(X))]
+    path = tmp_path / "a'b<b>.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    done = run(path, "-o", tmp_path / "p.html", "--color", "g", "-k", "2")
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "alert(1)" in text
+    assert not re.findall(r"<script>alert|<b>", text)
+
+
+def test_missing_cells_weights_and_a_kernel(table, tmp_path):
+    lines = table[0].read_text(encoding="utf-8").splitlines()
+    lines[3] = lines[3].rsplit(",", 1)[0] + ","
+    path = tmp_path / "gaps.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    done = run(path, "-o", tmp_path / "g.html")
+    assert done.exit_code == 0, done.output
+    assert "1 cells were missing" in (tmp_path / "g.html").read_text(encoding="utf-8")
+    done = run(table[0], "--method", "kernel-pca", "-k", "2", "-o", tmp_path / "k.html")
+    assert done.exit_code == 0, done.output
+    assert "kernel PC1" in (tmp_path / "k.html").read_text(encoding="utf-8")
+
+
+def test_the_model_of_the_page_is_that_of_the_library(table, tmp_path):
+    path, X = table
+    run(path, "-o", tmp_path / "p.html", "-k", "2", "--standardize", "no")
+    text = (tmp_path / "p.html").read_text(encoding="utf-8")
+    first = mercer.PCA(2).fit(np.round(X, 6)).explained_variance_[0]
+    found = re.search(r'PC1</th><td class="number" data-value="([^"]+)"', text)[1]
+    assert float(found) == pytest.approx(first, rel=1e-12)

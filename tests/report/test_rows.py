@@ -1,0 +1,118 @@
+"""Rows far from the others: T², Q, limits and causes by their definitions."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import mercer
+from mercer.report._rows import causes, extremes_of, row_table, rows_section
+from mercer.report._seen import seen_from
+
+RNG = np.random.default_rng(13)
+CLEAN = RNG.normal(size=(200, 2)) @ RNG.normal(size=(2, 5)) * 3 + RNG.normal(size=(200, 5))
+X = CLEAN.copy()
+V = np.linalg.svd(CLEAN - CLEAN.mean(axis=0))[2]
+X[17] += 60 * V[0]
+X[23] += 25 * V[4]
+
+
+def by_definition(rows, k):
+    """Return T² and Q of the rows, from a plain SVD."""
+    centred = rows - rows.mean(axis=0)
+    axes = np.linalg.svd(centred, full_matrices=False)[2][:k]
+    scores = centred @ axes.T
+    t2 = np.sum(scores**2 / np.var(scores, axis=0, ddof=1), axis=1)
+    return t2, np.sum((centred - scores @ axes) ** 2, axis=1)
+
+
+def seen(rows, k=2, **options):
+    return seen_from(mercer.PCA(k).fit(rows), rows, **options)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_the_table_has_the_numbers_of_the_definitions(scale):
+    this = seen(X * scale)
+    found = extremes_of(this)
+    t2, q = by_definition(X, 2)
+    n, k = X.shape[0], 2
+    limit = (n - 1) ** 2 / n * stats.beta.ppf(0.99, k / 2, (n - k - 1) / 2)
+    assert found.t2_limit == pytest.approx(limit)
+    beyond = (t2 > limit) | (q * scale**2 > found.q_limit)
+    assert found.total == beyond.sum()
+    assert set(found.rows) <= set(np.flatnonzero(beyond))
+    assert {17, 23} <= set(found.rows[:4])
+    for row in row_table(this, found).rows:
+        number = int(row[0].split()[1])
+        assert row[1] == pytest.approx(t2[number])
+        assert row[2] == pytest.approx(q[number] * scale**2)
+        assert ("T²" in row[3]) == (t2[number] > limit)
+        assert ("Q" in row[3]) == (row[2] > found.q_limit)
+
+
+def test_limits_do_not_know_the_unit():
+    one, large = extremes_of(seen(X)), extremes_of(seen(X * 2.0**400))
+    assert large.q_limit == one.q_limit * 2.0**800
+    assert np.array_equal(one.rows, large.rows)
+
+
+def test_the_cause_is_the_column_that_was_changed():
+    rows = RNG.normal(size=(100, 6)) * [9, 7, 1, 1, 1, 1]
+    rows[5, 3] += 30
+    rows[6, 0] += 90
+    this = seen(rows)
+    assert causes(this, 5).startswith("Q: column 3") or "; Q: column 3" in causes(this, 5)
+    assert causes(this, 6).startswith("T²: column 0")
+
+
+def test_a_row_that_is_not_held_has_no_cause(monkeypatch):
+    from mercer.report import _seen
+
+    monkeypatch.setattr(_seen, "_HELD", 50)
+    this = seen(X)
+    assert len(this.held_at) <= 50
+    away = next(row for row in range(len(X)) if row not in set(this.held_at))
+    assert causes(this, away) == ""
+    assert row_table(this, extremes_of(this)).note.count("of 200 rows") == 1
+
+
+def test_a_robust_fit_is_not_masked_by_what_it_left_out():
+    rows = CLEAN.copy()
+    rows[:30] += 400 * V[4] * RNG.normal(size=(30, 1))
+    rows[150] += 12 * V[4]
+    model = mercer.RobustPCA(2).fit(rows)
+    found = extremes_of(seen_from(model, rows))
+    plain = extremes_of(seen(rows))
+    assert found.q_limit < 20
+    assert plain.q_limit > 100
+    assert found.total >= 30
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_too_few_rows_have_no_limits(count):
+    this = seen(X[:count], 1 if count == 2 else 2)
+    assert extremes_of(this) is None
+    assert rows_section(this, None) is None
+
+
+def test_ordinary_rows_have_a_section_without_a_picture():
+    grid = np.array([[a, b] for a in (-1.0, 1.0) for b in (-1.0, 1.0)] * 20) * [3, 1]
+    this = seen(grid, 1)
+    section = rows_section(this, extremes_of(this))
+    assert section.parts == ()
+    assert "No row" in section.words[0]
+
+
+def test_all_rows_beyond_a_limit_are_drawn_and_named():
+    names = [f"</script>{i}" for i in range(200)]
+    this = seen(X, row_names=names)
+    section = rows_section(this, extremes_of(this))
+    drawn = {t for m in section.parts[0].panel.marks for t in getattr(m, "titles", None) or ()}
+    assert any(names[17] in title for title in drawn)
+    assert section.parts[1].rows[0][0] in (names[17], names[23])
+
+
+@pytest.mark.parametrize("names", [[None] * 200, [""] * 200], ids=["none", "empty"])
+def test_rows_without_a_name_have_their_number(names):
+    this = seen(X, row_names=names)
+    said = [row[0] for row in row_table(this, extremes_of(this)).rows]
+    assert "row 17" in said
