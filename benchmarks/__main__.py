@@ -13,6 +13,7 @@ from benchmarks import (
     kernel,
     missing,
     outofcore,
+    report,
     runner,
     scale,
     table,
@@ -30,6 +31,7 @@ OTHERS = (
     "cluster",
     "missing",
     "command_line",
+    "report",
     "table",
 )
 
@@ -81,6 +83,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given.command == "cluster":
         cluster.run(given.out or runner.FOLDER / "results" / "cluster.json", given.case)
+        return 0
+    if given.command == "report":
+        report.run(given.out or runner.FOLDER / "results" / "report.json", given.case)
         return 0
     if given.command == "command_line":
         out = given.out or runner.FOLDER / "results" / "command_line.json"

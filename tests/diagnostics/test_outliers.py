@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mercer.diagnostics import outliers
+from mercer.diagnostics import fitted_limits, outliers
 from mercer.errors import InputError
 
 
@@ -85,3 +85,8 @@ def test_impossible_tables_are_refused(X, k):
 
 def test_constant_rows_give_no_warning():
     assert outliers(np.ones((5, 2)), 1).flagged.size == 0
+
+
+def test_limits_of_the_fit_alone_are_those_of_outliers():
+    table = np.random.default_rng(4).normal(size=(200, 7)) * 1e6
+    assert fitted_limits(table, 3) == outliers(table, 3).fitted

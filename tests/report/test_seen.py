@@ -53,3 +53,8 @@ def test_a_row_has_a_name():
     model = mercer.PCA(2).fit(X)
     assert seen_from(model, X).row_name(4) == "row 4"
     assert seen_from(model, X, row_names=[f"r{i}" for i in range(700)]).row_name(4) == "r4"
+
+
+def test_rows_that_are_held_keep_no_block_alive():
+    seen = seen_from(mercer.PCA(2).fit(X), X)
+    assert seen.held.base is None or seen.held.base.nbytes == seen.held.nbytes

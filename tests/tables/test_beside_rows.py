@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mercer.tables._beside_rows import kept_frames, texts
+from mercer.tables._beside_rows import coded, kept_frames, texts
 
 NAMES = [f"n{i}" for i in range(23)]
 
@@ -36,3 +36,12 @@ def test_names_come_as_they_are_written(tmp_path):
     path.write_text("code,x\nNA,1\nDE,2\n007,3\n,4\n")
     frames = kept_frames(path, ["code"], 9, {}, out=np.empty(0, np.int64), stop=None)
     assert texts(next(frames), "code") == ["NA", "DE", "007", ""]
+
+
+def test_codes_of_blocks_give_back_the_texts():
+    cells = ["b", None, "a", "b", "é", "", "a"]
+    frames = [pl.DataFrame({"c": cells[:3]}), pl.DataFrame({"c": cells[3:]})]
+    at, levels = coded(frames, "c")
+    assert levels[at].tolist() == [cell or "" for cell in cells]
+    assert len(levels) == 4
+    assert coded([], "c")[0].shape == (0,)

@@ -13,6 +13,7 @@ from mercer.cli._voice import Voice
 from mercer.errors import InputError
 
 _NAMED = 20_000  # rows whose names go into the page
+_WORTH = 2.0  # seconds of a page of which there is a word
 
 
 @click.command()
@@ -92,6 +93,7 @@ def _of_table(
 
     asked = asked_from(options)
     have = _fitted.ready(voice, str(data), asked, options["method"], built(**options))
+    foreseen = _foreseen(voice, have)
     done = _fitted.fitted(voice, have)
     return report(
         done.model,
@@ -106,10 +108,24 @@ def _of_table(
         command=_command(),
         seconds=done.seconds,
         said=done.said,
+        foreseen=foreseen,
         columns=column_table(done.seen),
         sup=_sup(done.made),
         care=_care(done.seen),
     )
+
+
+def _foreseen(voice: Voice, have: Any) -> list[str]:
+    """Say what the page takes beside the fit, and return the line; none for small tables."""
+    from mercer.report import page_cost
+
+    if have.plan is None or hasattr(have.model, "kernel"):
+        return []
+    walk = have.foreseen.get("rows", 0.0)
+    cost = page_cost(have.made.shape, read_seconds=walk, colours=len(have.made.color))
+    if cost.seconds > _WORTH:
+        voice.note(str(cost))
+    return [str(cost)]
 
 
 def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) -> Any:
@@ -138,11 +154,11 @@ def _title(model: Any, file: str) -> str:
 
 
 def _row_names(made: Any) -> Any:
-    """Return the names of the rows, or their numbers in the file, counted from 1."""
+    """Return the names of the rows, or a way to those of few; else their numbers, from 1."""
     from mercer.cli._beside import numbers_of
 
-    if made.shape[0] > _NAMED:
-        return None
+    if made.shape[0] > _NAMED and made.row_names is None:
+        return made.names_at if made.id is not None else None
     labels = made.labels()
     if labels is None:
         return [f"row {row}" for row in numbers_of(made, np.arange(made.shape[0])).tolist()]
@@ -150,19 +166,29 @@ def _row_names(made: Any) -> Any:
 
 
 def _colours(made: Any) -> dict[str, Any]:
-    return {name: _values(made.labels(name)) for name in made.color}
+    return {name: _values(*made.coded(name)) for name in made.color}
 
 
-def _values(labels: Any) -> Any:
-    """Return labels as numbers where all of them are, else as text; None where one lacks."""
+def _values(at: Any, levels: Any) -> Any:
+    """Return a column as numbers where all cells are, and more than twelve; else as text.
+
+    A missing cell is NaN among numbers and has a level of its own among text.
+    """
+    from mercer.report import MISSING, Levels
     from mercer.sources import NA
 
-    cells = [None if cell in NA else cell for cell in labels.tolist()]
+    lacks = np.array([text in NA for text in levels.tolist()], bool)
     try:
-        numbers = np.array([np.nan if cell is None else float(cell) for cell in cells])
+        numbers = np.array([float(text) for text in levels[~lacks].tolist()])
     except ValueError:
-        return cells
-    return numbers if len(np.unique(numbers[np.isfinite(numbers)])) > 12 else cells
+        numbers = np.empty(0)
+    if len(np.unique(numbers[np.isfinite(numbers)])) > 12:
+        whole = np.full(len(levels), np.nan)
+        whole[~lacks] = numbers
+        return whole[at]
+    first = int(np.argmax(lacks)) if lacks.any() else 0
+    place = np.where(lacks, first, np.arange(len(levels)))  # all that lack are one level
+    return Levels(place[at], np.where(lacks, MISSING, levels))
 
 
 def _sup(made: Any) -> dict[str, Any]:
@@ -171,7 +197,8 @@ def _sup(made: Any) -> dict[str, Any]:
 
     found = supplementary(made)
     return dict(zip(found.names, found.numbers.T, strict=True)) | {
-        name: _values(labels) for name, labels in found.labels.items()
+        name: _values(*np.unique(labels, return_inverse=True)[::-1])
+        for name, labels in found.labels.items()
     }
 
 

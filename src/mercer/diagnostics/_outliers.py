@@ -107,6 +107,39 @@ def outliers(table: Array, k: int, *, level: float = 0.99, seed: int = 0) -> Out
     >>> outliers(X, 2).flagged[:2].tolist()
     [7, 8]
     """
+    X, unit, axes, values = _in_unit(table, k)
+    n, p = X.shape
+    rest = values[k : min(n - 1, p)]
+    fitted = _of_fit(n, k, rest, level)
+    far, away = t2(X @ axes.T, values[:k]), _q(X, axes)
+    # Rows that even the largest of n ordinary ones would hardly reach say nothing of those.
+    surely = 1 - _SURELY / n
+    ordinary = (far <= t2_limit(n, k, surely)) & (away <= q_limit(rest, n, surely))
+    new = _new_limits(X[ordinary], k, rest, level, seed)
+    away = np.ldexp(away, 2 * unit)
+    return Outliers(far, away, _in_units(fitted, unit), _in_units(new, unit), level)
+
+
+def fitted_limits(table: Array, k: int, *, level: float = 0.99) -> Limits:
+    """Return the limits of rows of the fit alone, as `outliers` does; no rows are left out.
+
+    Parameters
+    ----------
+    table, k, level
+        See `outliers`.
+    """
+    X, unit, _, values = _in_unit(table, k)
+    n, p = X.shape
+    return _in_units(_of_fit(n, k, values[k : min(n - 1, p)], level), unit)
+
+
+def _of_fit(n: int, k: int, rest: Array, level: float) -> Limits:
+    limits = t2_limit(n, k, level), q_limit(rest, n, level)
+    return Limits(*limits, "Beta law", "spectrum left out")
+
+
+def _in_unit(table: Array, k: int) -> tuple[Array, int, Array, Array]:
+    """Return centred rows divided by 2^unit, unit, k axes (k, p) and all variances."""
     X = np.asarray(table, np.float64)
     n, p = X.shape if X.ndim == 2 else (0, 0)
     if not 1 <= k <= min(n - 2, p) or not np.isfinite(X).all():
@@ -120,18 +153,7 @@ def outliers(table: Array, k: int, *, level: float = 0.99, seed: int = 0) -> Out
     X = np.ldexp(X, -unit)
     X = X - X.mean(axis=0)
     values, axes = eigh(X.T @ X) if p <= n else _wide(X)
-    values = np.maximum(values, 0.0) / (n - 1)
-    axes, rest = axes[:, :k].T, values[k : min(n - 1, p)]
-    fitted = Limits(
-        t2_limit(n, k, level), q_limit(rest, n, level), "Beta law", "spectrum left out"
-    )
-    far, away = t2(X @ axes.T, values[:k]), _q(X, axes)
-    # Rows that even the largest of n ordinary ones would hardly reach say nothing of those.
-    surely = 1 - _SURELY / n
-    ordinary = (far <= t2_limit(n, k, surely)) & (away <= q_limit(rest, n, surely))
-    new = _new_limits(X[ordinary], k, rest, level, seed)
-    away = np.ldexp(away, 2 * unit)
-    return Outliers(far, away, _in_units(fitted, unit), _in_units(new, unit), level)
+    return X, unit, axes[:, :k].T, np.maximum(values, 0.0) / (n - 1)
 
 
 def _in_units(limits: Limits, unit: int) -> Limits:

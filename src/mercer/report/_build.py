@@ -1,5 +1,6 @@
 """report(): a fitted model and its rows in, a Report out."""
 
+import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from mercer.report._cloud import Cloud, Colour, column_colour, one_colour
 from mercer.report._components import components_section
 from mercer.report._condition import condition_section, findings_of
 from mercer.report._kernel import kernel_page
+from mercer.report._levels import SomeNames
 from mercer.report._method import method_section
 from mercer.report._parts import MapView, Page, Part, Section, Table
 from mercer.report._reconstruction import reconstruction_section
@@ -31,7 +33,7 @@ def report(
     X: Any = None,
     *,
     title: str | None = None,
-    row_names: Sequence[str] | None = None,
+    row_names: Any = None,
     colours: Mapping[str, Any] | None = None,
     choice: Any = None,
     sample_weight: Any = None,
@@ -39,6 +41,7 @@ def report(
     command: str = "",
     seconds: Mapping[str, float] | None = None,
     said: Sequence[str] = (),
+    foreseen: Sequence[str] = (),
     columns: Table | None = None,
     tuning: Any = None,
     more: Sequence[Section] = (),
@@ -56,8 +59,9 @@ def report(
         The rows of the fit.
     title : str or None
         Of the page.
-    row_names : sequence of n str or None
-        Names of the rows.
+    row_names : sequence of n str, callable or None
+        Names of the rows. A callable takes numbers of rows and returns a mapping of them to
+        names: it is asked for those that stand out.
     colours : mapping of str to n values, or None
         Columns to colour the map by; text makes groups.
     choice : Choice or None
@@ -70,6 +74,8 @@ def report(
         How long the parts of the fit took.
     said : sequence of str
         What was assumed of the data, a line each.
+    foreseen : sequence of str
+        What was foreseen of the page, a line each.
     columns : Table or None
         Every column of the file with its role.
     tuning : Tuning or None
@@ -99,15 +105,20 @@ def report(
             *more,
             method_section(model, **made),
         ]
-        beside = {"colours": colours, "row_names": row_names, "tuning": tuning}
+        beside = {
+            "colours": colours,
+            "row_names": None if callable(row_names) else row_names,
+            "tuning": tuning,
+        }
         return Report(kernel_page(model, X, title=named, **beside, last=sections))
     given = {"choice": choice, "row_names": row_names, "colours": colours}
     seen = seen_from(model, X, sample_weight=sample_weight, **given)
     extremes = extremes_of(seen)
+    seen = _with_names(seen, extremes, row_names)
     findings = findings_of(seen)
     parts = [*_sections(seen, extremes, sup), condition_section(findings, said, columns)]
     spent["report"] = time.perf_counter() - began
-    parts += [*more, method_section(model, **made)]
+    parts += [*more, method_section(model, **made, foreseen=foreseen)]
     page = Page(
         named,
         _facts(seen),
@@ -117,6 +128,16 @@ def report(
         _arrows(seen),
     )
     return Report(page)
+
+
+def _with_names(seen: Seen, extremes: Extremes | None, given: Any) -> Seen:
+    """Return it with names of the rows that stand out, where all are too many to be named."""
+    if not callable(given):
+        return seen
+    middle = seen.held_at[len(seen.held_at) // 2]
+    rows = [middle] if extremes is None else [middle, *extremes.rows]
+    names = given(np.unique(np.asarray(rows, np.int64)))
+    return dataclasses.replace(seen, row_names=SomeNames(names, seen.n))
 
 
 def _title(model: Any, X: Any) -> str:

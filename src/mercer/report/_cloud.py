@@ -10,6 +10,7 @@ from mercer.arrays import Array
 from mercer.plots import group_style
 from mercer.report._codec import morton, packed, quantised
 from mercer.report._given import MISSING
+from mercer.report._levels import levels_of
 
 MOST_ROWS = 1_200_000  # that are drawn; of more a sample is
 SAMPLE = 1_000_000
@@ -146,10 +147,10 @@ def one_colour(n: int) -> Colour:
     return Colour("none", "one", np.zeros(n, np.uint8), [_rgb(group_style(0)[0])])
 
 
-def column_colour(name: str, values: Array) -> Colour:
+def column_colour(name: str, values: Any) -> Colour:
     """Return the colours of a column: a ramp for more than twelve numbers, else levels."""
     if values.dtype.kind not in "fiu":
-        return category_colour(name, values.tolist())
+        return category_colour(name, values)
     there = np.unique(values[np.isfinite(values)])
     if len(there) > 12:
         return number_colour(name, values)
@@ -158,14 +159,12 @@ def column_colour(name: str, values: Array) -> Colour:
     return category_colour(name, texts, order)
 
 
-def category_colour(
-    name: str, labels: Sequence[str], order: Sequence[str] | None = None
-) -> Colour:
+def category_colour(name: str, labels: Any, order: Sequence[str] | None = None) -> Colour:
     """Return the colours of text: the eleven commonest levels and the others together.
 
     Levels stand in alphabetical order, or in that of `order`.
     """
-    values, at, counts = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+    values, at, counts = levels_of(labels)
     if order is not None:
         place = {level: i for i, level in enumerate(order)}
         rank = np.argsort([place.get(str(v), len(place)) for v in values], kind="stable")

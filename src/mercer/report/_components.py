@@ -9,6 +9,7 @@ from mercer.report._seen import Seen
 from mercer.selection import noise_quantiles
 
 _LISTED = 12
+_LARGE = 256  # columns, beyond which variances of noise hardly differ by draw
 
 
 def components_section(seen: Seen) -> Section:
@@ -41,7 +42,8 @@ def _noise(seen: Seen) -> Array | None:
     rows = seen.n if seen.weights is None else float(np.sum(seen.weights))
     if not largest > 1e-300 or rows <= 2:  # a share of less is not finite
         return None
-    band = largest * noise_quantiles(rows, seen.columns / largest)
+    draws = 60 if min(rows, len(seen.columns)) <= _LARGE else 20
+    band = largest * noise_quantiles(rows, seen.columns / largest, draws=draws)
     return band[:, : len(seen.wide.explained_variance_)]
 
 

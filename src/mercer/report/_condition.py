@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.diagnostics import Finding, health
+from mercer.report._levels import SomeNames, levels_of
 from mercer.report._parts import Findings, Part, Section, Table
 from mercer.report._seen import Seen
 from mercer.report._words import count
@@ -17,7 +18,8 @@ def findings_of(seen: Seen) -> tuple[Finding, ...]:
     """Return the findings about the rows of a page."""
     values = np.asarray(seen.wide.explained_variance_, np.float64)
     shown = seen.Z.shape[1]
-    names = seen.row_names and [seen.row_name(int(row)) for row in seen.at]
+    few = seen.row_names is not None and not isinstance(seen.row_names, SomeNames)
+    names = [seen.row_name(int(row)) for row in seen.at] if few else None
     return health(
         seen.held,
         np.asarray(seen.Z, np.float64),
@@ -33,8 +35,11 @@ def findings_of(seen: Seen) -> tuple[Finding, ...]:
 
 def _groups(seen: Seen) -> Any:
     for values in seen.colours.values():
-        if values.dtype.kind not in "fiu" and 2 <= len(np.unique(values)) <= 12:
-            return values[seen.held_at]
+        if values.dtype.kind in "fiu":
+            continue
+        levels, at, _ = levels_of(values)
+        if 2 <= len(levels) <= 12:
+            return levels[at[seen.held_at]]
     return None
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.report._levels import Levels
 
 MISSING = "(missing)"
 
@@ -21,13 +21,13 @@ def row_names_of(given: Any, rows: int) -> Sequence[Any] | None:
     rows : int
         Rows of the page.
     """
-    if given is None:
+    if given is None or callable(given):  # then the rows that stand out are named later
         return None
     _same_number("row_names has one name for every row", given, rows)
     return [None if _is_missing(name) else str(name) for name in given]
 
 
-def colours_of(given: Mapping[str, Any] | None, rows: int) -> dict[str, Array]:
+def colours_of(given: Mapping[str, Any] | None, rows: int) -> dict[str, Any]:
     """Return the columns to colour by: numbers as they are, all else as text.
 
     A cell without a value is NaN among numbers and "(missing)" among text.
@@ -39,7 +39,7 @@ def colours_of(given: Mapping[str, Any] | None, rows: int) -> dict[str, Array]:
     rows : int
         Rows of the page.
     """
-    made = dict[str, Array]()
+    made = dict[str, Any]()
     for name, values in (given or {}).items():
         title = str(name) or "(unnamed)"
         what = f"the column {title!r} to colour by has one value for every row"
@@ -48,8 +48,10 @@ def colours_of(given: Mapping[str, Any] | None, rows: int) -> dict[str, Array]:
     return made
 
 
-def _column(values: Any) -> Array:
+def _column(values: Any) -> Any:
     """Return numbers (n,) of float, int or unsigned type, or text (n,)."""
+    if isinstance(values, Levels):
+        return values
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufU":
         return values
     if isinstance(values, np.ndarray) and values.dtype.kind in "Mm":

@@ -1,11 +1,13 @@
 """Whether given groups lie apart on the map, whether chance could do that, and what differs."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.report._given import MISSING
+from mercer.report._levels import Levels, levels_of
 from mercer.report._seen import Seen
 from mercer.report._words import listed, percent
 
@@ -35,18 +37,20 @@ def separation(seen: Seen) -> list[str]:
     return said
 
 
-def grouped(values: Array) -> tuple[Array, Array, int]:
+def grouped(values: Any) -> tuple[Array, Array, int]:
     """Return which rows have a group, the group of each of these, and how many there are.
 
     Columns with one group or more than twelve have none.
     """
-    numbers = values.dtype.kind in "fiu"
-    there = np.isfinite(values) if numbers else (values != MISSING) & (values != "")
-    levels, at = np.unique(values[there], return_inverse=True)
+    cells = values.levels if isinstance(values, Levels) else values
+    numbers = cells.dtype.kind in "fiu"
+    there = np.isfinite(cells) if numbers else (cells != MISSING) & (cells != "")
+    there = there[values.at] if isinstance(values, Levels) else there
+    levels, at, _ = levels_of(values[there])
     return there, at, len(levels) if 2 <= len(levels) <= _MOST else 0
 
 
-def told_apart(name: str, values: Array, Z: Array, axes: Sequence[str] = ()) -> str:
+def told_apart(name: str, values: Any, Z: Array, axes: Sequence[str] = ()) -> str:
     """Return how a column lies on the map, or "" where it is neither groups nor numbers.
 
     Parameters

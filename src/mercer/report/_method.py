@@ -1,7 +1,7 @@
 """How it was computed: plan, certificate, times, versions, and the code to do it again."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -17,6 +17,7 @@ def method_section(
     data: str,
     seconds: Mapping[str, float],
     command: str = "",
+    foreseen: Sequence[str] = (),
     opening: str = "",
     weights: str = "",
 ) -> Section:
@@ -32,6 +33,8 @@ def method_section(
         How long each part took.
     command : str
         The command line that does it again; empty for none.
+    foreseen : sequence of str
+        What was foreseen of the page, a line each.
     opening : str
         Lines of Python that make `data`.
     weights : str
@@ -40,7 +43,7 @@ def method_section(
     chosen = model.plan_.chosen
     certificate = model.certificate_
     words = (f"Path taken: {chosen.name} ({chosen.note}). {str(certificate).capitalize()}.",)
-    parts: list[Part] = [_paths(model), _facts(model, seconds)]
+    parts: list[Part] = [_paths(model), _facts(model, seconds, foreseen)]
     if command:
         parts.append(Code("Again, on the command line", command))
     parts.append(Code("Again, in Python", python_of(model, data, opening, weights)))
@@ -60,12 +63,13 @@ def _paths(model: Any) -> Table:
     )
 
 
-def _facts(model: Any, seconds: Mapping[str, float]) -> Table:
+def _facts(model: Any, seconds: Mapping[str, float], foreseen: Sequence[str]) -> Table:
     import sys
 
     rows: list[tuple[str, Any]] = [
         (f"seconds, {name}", round(value, 3)) for name, value in seconds.items()
     ]
+    rows += [("foreseen", line) for line in foreseen]
     rows.append(("mercer", sys.modules["mercer"].__version__))
     rows.append(("Python", platform.python_version()))
     rows += [(name, version(name)) for name in _LIBRARIES]

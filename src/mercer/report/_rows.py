@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.diagnostics import outliers, q_contributions, t2_contributions
+from mercer.diagnostics import fitted_limits, q_contributions, t2_contributions
 from mercer.errors import InputError
 from mercer.plots import outlier_map
 from mercer.report._parts import Picture, Section, Table
@@ -53,10 +53,9 @@ def extremes_of(seen: Seen) -> Extremes | None:
     # Rows that a robust fit left out say nothing of ordinary ones.
     ordinary = slice(None) if seen.weights is None else seen.weights[seen.held_at] > 0
     try:
-        found = outliers(seen.held[ordinary], axes, level=LEVEL)
+        limits = fitted_limits(seen.held[ordinary], axes, level=LEVEL)
     except InputError:
         return None
-    limits = found.fitted
     reach = np.maximum(_times(seen.t2, limits.t2), _times(seen.q, limits.q))
     total = int(np.count_nonzero(reach > 1))
     order = np.argsort(-reach, kind="stable")[: min(total, _LISTED)]

@@ -18,6 +18,7 @@ from mercer.sources import BlockSource, Source
 SHOWN = 6  # components of the map, at most
 _HELD = 5000  # rows that are studied cell by cell
 _CELLS = 4_000_000  # of them, at most
+BLOCK = 32_000_000  # bytes of rows that are walked in one go
 
 
 @final
@@ -53,7 +54,7 @@ class Seen:
         Variances of the columns as they were analysed.
     row_names : sequence of str or None
         Names of all rows.
-    colours : mapping of str to array of shape (n,)
+    colours : mapping of str to array of shape (n,), or Levels
         Columns to colour by, of all rows: numbers, or text.
     density : array or None
         Of all rows on the map, where only some are drawn.
@@ -73,8 +74,8 @@ class Seen:
     held: Array
     weights: Array | None
     columns: Array
-    row_names: Sequence[str | None] | None
-    colours: Mapping[str, Array]
+    row_names: Any
+    colours: Mapping[str, Any]
     density: Array | None = None
 
     @property
@@ -161,21 +162,23 @@ def _walked(wide: Wide, source: Source, axes: int, weights: Any) -> tuple[Any, .
     shown = min(SHOWN, len(wide.components_))
     values = np.asarray(wide.explained_variance_[:axes], np.float64)
     inverse = np.divide(1.0, values, out=np.zeros(axes), where=values > 1e-12 * values.max())
-    every = max(1, -(-n // max(1, min(_HELD, _CELLS // p))))
+    every = max(1, -(-n // _most_held(p)))
+    V = wide.components_[: max(shown, axes)].T.astype(np.float64)
     Z, t2, q, held = list[Array](), list[Array](), list[Array](), list[Array]()
     # Float32 has no numbers beyond 1e38: such coordinates stay as they are.
     small = 1e-30 < math.sqrt(max(float(values[0]), 0.0)) < 1e30
     total, start = np.zeros(p), 0
     for block in _blocks(source):
         rows = _analysed(wide, block)
-        scores = rows @ wide.components_.T.astype(np.float64)
+        scores = rows @ V
         Z.append(scores[:, :shown].astype(np.float32 if small else np.float64))
         squares = scores[:, :axes] ** 2
         t2.append(squares @ inverse)
-        q.append(np.maximum(np.sum(rows**2, axis=1) - np.sum(squares, axis=1), 0.0))
-        held.append(rows[(-start) % every :: every])
+        held.append(rows[(-start) % every :: every].copy())  # a view would keep the block
+        np.square(rows, out=rows)
+        q.append(np.maximum(np.sum(rows, axis=1) - np.sum(squares, axis=1), 0.0))
         own = np.ones(len(rows)) if weights is None else weights[start : start + len(rows)]
-        total += own @ rows**2
+        total += own @ rows
         start += len(rows)
     at, coordinates = np.arange(start), np.concatenate(Z)
     far, away = np.concatenate(t2), np.concatenate(q)
@@ -190,11 +193,20 @@ def _walked(wide: Wide, source: Source, axes: int, weights: Any) -> tuple[Any, .
     return at, coordinates, far, away, held_at, np.concatenate(held), total, density
 
 
+def _most_held(p: int) -> int:
+    return max(1, min(_HELD, _CELLS // p))
+
+
+def held_rows(n: int, p: int) -> int:
+    """Return how many of n rows with p columns are studied cell by cell, at most."""
+    return min(n, _most_held(p))
+
+
 def _blocks(source: Source) -> Iterator[Any]:
     if isinstance(source, BlockSource):
-        yield from source.blocks(max(1, min(65536, 64_000_000 // (8 * source.shape[1]))))
+        yield from source.blocks(max(1, min(65536, BLOCK // (8 * source.shape[1]))))
         return
-    rows, step = source.array, max(1, 64_000_000 // (8 * source.shape[1]))
+    rows, step = source.array, max(1, BLOCK // (8 * source.shape[1]))
     for start in range(0, source.shape[0], step):
         yield rows[start : start + step]
 
@@ -203,7 +215,9 @@ def _analysed(wide: Wide, block: Any) -> Array:
     """Return rows as they were analysed: x̃ = (x - mean)/scale."""
     rows = np.asarray(block.toarray() if hasattr(block, "toarray") else block, np.float64)
     rows = rows - wide.mean_
-    return rows if wide.scale_ is None else rows / np.where(wide.scale_ > 0, wide.scale_, 1.0)
+    if wide.scale_ is not None:
+        rows /= np.where(wide.scale_ > 0, wide.scale_, 1.0)
+    return rows
 
 
 def _drawn(t2: Array, q: Array, seed: int = 0) -> Array:

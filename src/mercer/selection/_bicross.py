@@ -14,6 +14,7 @@ _MOST_SPLITS = 8
 _FIRST = 16  # eigenpairs that are looked at first
 _ENOUGH = 1.25  # rows per column from which the noise of a column can be told
 _PLENTY = 3.0  # rows per squared number of columns from which a model of factors must confirm
+_ONE_BY_ONE = 8  # factors that are tried in turn; of more some
 _SETTLED = 0.3  # of the sampling error: the noise sizes are then known well enough
 _CERTAIN = 1.645  # one-sided 5 % of the normal law
 _LIKELY = 1.3  # for the last one alone: weak ones that mix have less evidence each
@@ -151,11 +152,28 @@ def _consistent(
 
     if 4 * found.k < len(noise) and by(found.k - 1).k >= found.k:
         return found
-    for k in range(1, found.k + 1):
+    below = 0
+    for k in _growing(found.k):
         again = by(k)
-        if again.k <= k:
-            return dataclasses.replace(again, k=k)
+        if again.k > k:
+            below = k
+            continue
+        while k - below > 1:
+            middle = (k + below) // 2
+            fewer = by(middle)
+            k, below, again = (
+                (middle, below, fewer) if fewer.k <= middle else (k, middle, again)
+            )
+        return dataclasses.replace(again, k=k)
     return found
+
+
+def _growing(most: int) -> list[int]:
+    """Return 1 to 8, then numbers that double, and `most` as the last: each costs a model."""
+    few = list(range(1, min(most, _ONE_BY_ONE) + 1))
+    while few[-1] < most:
+        few.append(min(2 * few[-1], most))
+    return few
 
 
 def _errors(

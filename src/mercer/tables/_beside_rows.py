@@ -1,6 +1,6 @@
 """Columns that are not analysed, row by row beside those that are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,36 @@ def kept_frames(
 
 def texts(frame: Any, name: str) -> list[str]:
     """Return the cells of a column as text, "" where one is missing; 7.0 is "7"."""
+    return _as_text(frame, name).to_list()  # type: ignore[no-any-return]
+
+
+def coded(frames: Iterable[Any], name: str) -> tuple[Array, Array]:
+    """Return the place of every row among the texts of a column (n,), and these texts.
+
+    Texts stand in the order in which they come first; a missing cell is "". Only texts that
+    differ are held.
+
+    Parameters
+    ----------
+    frames : iterable of polars.DataFrame
+        The rows, in order.
+    name : str
+        The column.
+    """
+    import polars as pl
+
+    place, parts = dict[str, int](), [np.empty(0, np.int32)]
+    for frame in frames:
+        cells = _as_text(frame, name)
+        there = cells.unique(maintain_order=True).to_list()
+        for text in there:
+            place.setdefault(text, len(place))
+        own = [place[text] for text in there]
+        parts.append(cells.replace_strict(there, own, return_dtype=pl.Int32).to_numpy())
+    return np.concatenate(parts), np.asarray(list(place), np.str_)
+
+
+def _as_text(frame: Any, name: str) -> Any:
     import polars as pl
 
     cells = frame[name]
@@ -69,5 +99,4 @@ def texts(frame: Any, name: str) -> list[str]:
         if (cells == cells.round(0)).all() and cells.abs().max() is not None:
             whole = cells.cast(pl.Int64, strict=False)
             cells = whole if whole.null_count() == cells.null_count() else cells
-    found: list[str] = cells.cast(pl.String).fill_null("").to_list()
-    return found
+    return cells.cast(pl.String).fill_null("")

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError
-from mercer.tables._beside_rows import kept_frames, texts
+from mercer.tables._beside_rows import coded, kept_frames, texts
 from mercer.tables._chosen import NUMBERS, chosen, narrower
 from mercer.tables._gaps import Gaps, gaps_of, known_gaps
 from mercer.tables._look import Look
@@ -95,6 +95,35 @@ class Prepared:
             return None
         frames = self.beside((name,), _ROWS)
         return np.asarray([cell for frame in frames for cell in texts(frame, name)], np.str_)
+
+    def coded(self, name: str) -> tuple[Array, Array]:
+        """Return a column as places (n,) among its texts, and the texts; see `labels`.
+
+        Parameters
+        ----------
+        name : str
+            The column; only texts that differ are held.
+        """
+        return coded(self.beside((name,), _ROWS), name)
+
+    def names_at(self, rows: Array) -> dict[int, str]:
+        """Return the names of some rows by their numbers, read block by block.
+
+        Parameters
+        ----------
+        rows : int array
+            Numbers of the rows, ascending.
+        """
+        if self.id is None:
+            return {}
+        found, start = dict[int, str](), 0
+        for frame in self.beside((self.id,), _ROWS):
+            own = rows[(rows >= start) & (rows < start + frame.height)]
+            if len(own):
+                cells = texts(frame[own - start], self.id)
+                found |= dict(zip(own.tolist(), cells, strict=True))
+            start += frame.height
+        return found
 
     def beside(self, names: Sequence[str], rows: int) -> Iterator[Any]:
         """Yield polars frames of other columns of the file, for the rows here, in order.

@@ -1,0 +1,68 @@
+"""What the page takes beside the fit: seconds and bytes, foreseen from the shape alone."""
+
+import dataclasses
+from typing import final
+
+from mercer.arrays import show_bytes
+from mercer.report._cloud import MOST_ROWS, SAMPLE
+from mercer.report._seen import BLOCK, SHOWN, held_rows
+
+_CELL = 9e-9  # seconds to centre, project and square a number
+_ROW = 5e-6  # seconds to look at, order and pack a row
+_CUBE = 2.5e-9  # seconds of the variances of noise, times p³
+_START = 1.0  # seconds: pictures, tables, text
+_BLOCKS = 4  # copies of a block that are there at one time
+_HELD = 6  # copies of the rows that are held, while they are studied
+_BYTES = 40_000_000  # pictures, tables, text
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class PageCost:
+    """A forecast.
+
+    Attributes
+    ----------
+    seconds : float
+        Of the page, without the fit.
+    bytes : int
+        Memory at its highest, without the rows where they are held.
+    """
+
+    seconds: float
+    bytes: int
+
+    def __str__(self) -> str:
+        """Return a line."""
+        took = f"about {self.seconds:.2g} s"
+        return f"page: one more walk, {took}, up to {show_bytes(self.bytes)}"
+
+
+def page_cost(
+    shape: tuple[int, int], *, read_seconds: float = 0.0, colours: int = 0
+) -> PageCost:
+    """Return what a page about a linear model takes.
+
+    Bytes: four blocks, six times the rows that are studied cell by cell, per row coordinates
+    twice, T² and Q twice and what packs them, three matrices of order p.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (n, p).
+    read_seconds : float
+        Of one walk over the file; 0 for rows in memory.
+    colours : int
+        Columns to colour by; each is one more walk over one column.
+    """
+    n, p = shape
+    rank, drawn = min(n, p), SAMPLE if n > MOST_ROWS else n
+    draws = 60 if rank <= 256 else 20
+    seconds = read_seconds + _CELL * n * p + _ROW * (drawn + 0.2 * colours * n)
+    seconds += draws * _CUBE * rank**3 + _START
+    studied = 8 * held_rows(n, p) * p
+    block = min(BLOCK, 8 * n * p)
+    rows = n * (8 * SHOWN + 32 + 5 * colours) + drawn * (12 * SHOWN + 48 + 8 * colours)
+    return PageCost(
+        seconds, int(_BLOCKS * block + _HELD * studied + rows + 24 * rank**2 + _BYTES)
+    )
