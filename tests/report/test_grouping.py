@@ -16,7 +16,7 @@ LABELS = np.repeat(["a", "b", "c"], 30)
 
 def said(rows, **colours):
     model = mercer.PCA(2).fit(rows)
-    return separation(seen_from(model, rows, colours=colours))
+    return " ".join(separation(seen_from(model, rows, colours=colours)))
 
 
 def eta_squared(Z, labels):
@@ -51,17 +51,19 @@ def test_groups_of_one_row_are_no_groups_apart():
 
 @pytest.mark.parametrize(
     "labels",
-    [np.full(90, "a"), np.arange(90).astype(str), RNG.normal(size=90), np.arange(90) % 3],
-    ids=["one", "ninety", "numbers", "codes"],
+    [np.full(90, "a"), np.arange(90).astype(str), np.full(90, None), np.full(90, np.nan)],
+    ids=["one", "ninety", "none", "nan"],
 )
 def test_what_makes_no_groups_gets_no_sentence(labels):
     assert said(X, g=labels) == ""
 
 
-def test_the_first_column_of_groups_is_taken_and_missing_labels_are_a_group():
-    labels = [None if i % 2 else "a" for i in range(90)]
+def test_every_column_has_its_sentence_and_missing_labels_are_no_group():
+    labels = [None if i % 3 == 0 else "ab"[i % 2] for i in range(90)]
     words = said(X, size=RNG.normal(size=90), g=labels, h=LABELS)
+    assert "size does not follow the map" in words
     assert "The 2 groups of g" in words
+    assert "The 3 groups of h" in words
 
 
 def test_of_very_many_rows_some_tell():
