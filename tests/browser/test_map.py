@@ -163,7 +163,7 @@ def test_selected_rows_are_saved(map_page, cloud):
         "() => mercer.shared.selected.reduce((s, v) => s + v, 0)"
     )
     for row in rows[1:4]:
-        number = int(row[0])
+        number = int(row[0]) - 1  # counted from 1
         assert row[1] == f"name {number}"
         assert np.allclose([float(v) for v in row[2:]], cloud[0].Z[number], atol=1e-3)
 

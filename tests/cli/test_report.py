@@ -196,4 +196,4 @@ def test_rows_left_out_do_not_move_the_numbers_of_the_others(tmp_path):
     path.write_text("\n".join(lines), encoding="utf-8")
     done = run(path, "-o", page, "--missing", "rows", "-k", "1")
     assert done.exit_code == 0, done.output
-    assert "row 40" in done.stdout
+    assert "row 41" in done.stdout

@@ -73,7 +73,7 @@ def test_digits_are_pictures_with_their_pixels():
     at = rebuilt.captions.index("10 components")
     back = model.inverse_transform(model.transform(DIGITS[150:151]))[0]
     assert np.all(np.abs(rebuilt.pixels[at] - grey(back)) < 1.01)
-    assert rebuilt.title == "Row 150, rebuilt"
+    assert rebuilt.title == "Row 151, rebuilt"
     deviation = math.sqrt(model.explained_variance_[0])
     for step, picture in zip(np.linspace(-3, 3, 13), along.pixels, strict=True):
         moved = model.mean_ + step * deviation * model.components_[0]
@@ -82,7 +82,7 @@ def test_digits_are_pictures_with_their_pixels():
 
 def test_a_row_without_a_name_can_be_rebuilt():
     section = section_of(mercer.PCA(2), DIGITS, row_names=[""] * 300)
-    assert section.parts[2].title == "Row 150, rebuilt"
+    assert section.parts[2].title == "Row 151, rebuilt"
 
 
 def test_curves_are_drawn_as_curves():

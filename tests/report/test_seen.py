@@ -51,7 +51,7 @@ def test_of_too_many_rows_a_sample_is_drawn_with_the_farthest(monkeypatch, n):
 
 def test_a_row_has_a_name():
     model = mercer.PCA(2).fit(X)
-    assert seen_from(model, X).row_name(4) == "row 4"
+    assert seen_from(model, X).row_name(4) == "row 5"
     assert seen_from(model, X, row_names=[f"r{i}" for i in range(700)]).row_name(4) == "r4"
 
 

@@ -26,7 +26,7 @@ def test_noise_is_called_noise():
 def test_an_outlying_row_is_named():
     X = RNG.normal(size=(200, 2)) @ RNG.normal(size=(2, 10)) * 3 + RNG.normal(size=(200, 10))
     X[31] += 40 * RNG.normal(size=10)
-    assert "The farthest: row 31" in said(X)
+    assert "The farthest: row 32" in said(X)
 
 
 def test_groups_apart_and_groups_by_chance():

@@ -117,7 +117,7 @@ class Cloud:
 
 def _names(names: Sequence[Any]) -> list[str]:
     """Return names for hovering, cut where they are long; a row without one has its number."""
-    said = [f"row {i}" if name in (None, "") else str(name) for i, name in enumerate(names)]
+    said = [f"row {i}" if name in (None, "") else str(name) for i, name in enumerate(names, 1)]
     return [name if len(name) <= _LONG else f"{name[:_LONG]}…" for name in said]
 
 

@@ -25,7 +25,7 @@ def findings_of(seen: Seen) -> tuple[Finding, ...]:
         np.asarray(seen.Z, np.float64),
         values[:shown],
         names=seen.names,
-        row_names=names or seen.at,
+        row_names=names or seen.at + 1,
         groups=_groups(seen),
         inseparable=seen.wide.groups,
         following=float(values[shown]) if shown < len(values) else 0.0,

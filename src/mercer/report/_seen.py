@@ -89,9 +89,9 @@ class Seen:
         return max(1, min(self.k, len(self.wide.components_)))
 
     def row_name(self, row: int) -> str:
-        """Return what a row is called."""
+        """Return what a row is called; without a name it has its number, from 1."""
         given = None if self.row_names is None else self.row_names[row]
-        return f"row {row}" if given is None or given == "" else str(given)
+        return f"row {row + 1}" if given is None or given == "" else str(given)
 
 
 def seen_from(

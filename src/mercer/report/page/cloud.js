@@ -72,5 +72,5 @@ async function readCloud(about) {
 // What a row is called: its name where there is one, else its number in the file.
 function rowName(cloud, i) {
   const row = cloud.rows ? cloud.rows[i] : i;
-  return cloud.names ? cloud.names[row] : cloud.rows ? `row ${row}` : "a row";
+  return cloud.names ? cloud.names[row] : cloud.rows ? `row ${row + 1}` : "a row";
 }

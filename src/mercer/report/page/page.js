@@ -130,7 +130,7 @@ function buildSelection(cloud, shared) {
       if (!shared.selected[i]) continue;
       const name = cloud.names ? [cloud.names[cloud.rows[i]]] : [];
       const values = cloud.components.map(c => +(c.low + c.q[i] * c.unit).toPrecision(6));
-      rows.push([cloud.rows[i], ...name, ...values]);
+      rows.push([cloud.rows[i] + 1, ...name, ...values]);
     }
     download("selected-rows.csv", csv(rows));
   });
