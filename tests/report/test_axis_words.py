@@ -1,5 +1,3 @@
-"""Axes in words: signs, single columns, runs of neighbours."""
-
 import numpy as np
 import pytest
 
@@ -11,22 +9,31 @@ NAMES = tuple("abcdefgh")
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        ([1.0, 0.1, 0.0, 0, 0, 0, 0, 0], "is mostly a"),
-        ([0.5, 0.24, 0.24, -0.24, 0.24, -0.24, 0.24, -0.24], "weighs a most"),
+        ([1.0, 0.1, 0, 0, 0, 0, 0, 0], "is mostly a"),
+        ([0, 0, -1.0, 0.1, 0, 0, 0, 0], "is mostly c"),
+        ([0.7, 0.7, 0, 0, 0, 0, 0, 0], "grows with a and b"),
+        ([-0.7, -0.6, 0, 0, 0, 0, 0, 0], "falls with a and b"),
         ([0.7, -0.6, 0.1, 0, 0, 0, 0, 0], "sets a against b"),
-        ([0.7, 0.6, 0.1, 0, 0, 0, 0, 0], "grows with a and b"),
-        ([-0.7, -0.6, 0.1, 0, 0, 0, 0, 0], "falls with a and b"),
-        ([1.0] * 8, "grows with most columns: a, b, c, d and 4 more"),
-        ([1.0] * 5 + [0.0] * 3, "grows with most columns: a, b, c, d and e"),
+        ([0.3, -0.7, 0.6, 0, 0, 0, 0, 0], "sets c against b"),
+        ([0.4] * 6 + [0.1, 0.1], "grows with most columns: a, b, c, d and 2 more"),
     ],
 )
-def test_what_an_axis_weighs(weights, words):
+def test_an_axis_in_words(weights, words):
     assert axis_in_words(np.array(weights), NAMES) == words
 
 
-def test_neighbours_are_named_as_runs():
-    weights = np.zeros(100)
-    weights[10:30], weights[50], weights[60:62] = 1.0, 0.9, -1.0
-    names = tuple(f"{400 + j} nm" for j in range(100))
-    words = axis_in_words(weights, names, in_order=True)
-    assert words == "sets 410 nm to 429 nm and 450 nm against 460 nm to 461 nm"
+def test_one_column_that_is_less_than_half_is_only_the_heaviest():
+    weights = np.array([0.6, *([0.29] * 7)])
+    assert axis_in_words(weights, NAMES) == "weighs a most"
+
+
+def test_columns_in_order_are_named_by_runs():
+    weights = np.array([0.5, 0.5, 0.5, 0.0, 0.0, -0.5, -0.5, 0.0])
+    assert axis_in_words(weights, NAMES, in_order=True) == "sets a to c against f to g"
+
+
+def test_the_sign_of_an_axis_exchanges_the_sides():
+    weights = np.random.default_rng(0).normal(size=8)
+    there = axis_in_words(weights, NAMES).removeprefix("sets ").split(" against ")
+    back = axis_in_words(-weights, NAMES).removeprefix("sets ").split(" against ")
+    assert there == back[::-1]
