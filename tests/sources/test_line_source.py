@@ -18,6 +18,9 @@ class Lengths(LineSource):
         self.names = ("length",)
         self.shape = (self._forecast(self.head), 1)
 
+    def _take(self, chosen):
+        self.names = chosen.names
+
     def _starts(self, lines):
         ends = [i for i, letter in enumerate(lines.data) if letter == ord("\n")]
         return np.array([0, *(i + 1 for i in ends[:-1])])

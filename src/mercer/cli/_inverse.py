@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mercer.cli._names import NAME, ROW
-from mercer.cli._options import speaking_options
+from mercer.cli._options import rows_out, speaking_options
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
 
@@ -18,14 +18,7 @@ _BLOCK = 1 << 14  # rows that are made in one go
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("scores", type=click.Path())
-@click.option(
-    "-o",
-    "--output",
-    default="-",
-    metavar="FILE",
-    help=".parquet, .csv, .tsv, .npy, or - for CSV on stdout (the default).",
-)
-@click.option("--force", is_flag=True, help="Replace the output if it is there already.")
+@rows_out
 @speaking_options
 def command(voice: Voice, model: str, scores: str, output: str, force: bool) -> None:
     r"""Write the rows that have the coordinates of SCORES, in the columns of the fit.

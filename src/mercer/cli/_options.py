@@ -113,6 +113,19 @@ method_options = _together(
 )
 
 
+# Where rows go: transform, inverse.
+rows_out = _together(
+    click.option(
+        "-o",
+        "--output",
+        default="-",
+        metavar="FILE",
+        help=".parquet, .csv, .tsv, .npy, or - for CSV on stdout (the default).",
+    ),
+    click.option("--force", is_flag=True, help="Replace the output if it is there already."),
+)
+
+
 def speaking_options(command: Command) -> Command:
     """Add --json, -q, -v and --debug; the command gets a `Voice` as its first argument."""
     import functools

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from mercer.cli._options import data_argument, speaking_options
+from mercer.cli._options import data_argument, rows_out, speaking_options
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
 
@@ -13,14 +13,7 @@ from mercer.cli._voice import Voice
 @click.command()
 @click.argument("model", type=click.Path())
 @data_argument
-@click.option(
-    "-o",
-    "--output",
-    default="-",
-    metavar="FILE",
-    help=".parquet, .csv, .tsv, .npy, or - for CSV on stdout (the default).",
-)
-@click.option("--force", is_flag=True, help="Replace the output if it is there already.")
+@rows_out
 @click.option(
     "--raw-csv", is_flag=True, help="Leave text that a spreadsheet would calculate as it is."
 )

@@ -1,18 +1,21 @@
 """LineSource: rows of a text file with one record per line."""
 
 import abc
+import copy
 import hashlib
 import itertools
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Self
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._bytes import Chunks, TextFile
+from mercer.sources._columns import Columns, choose_columns
 from mercer.sources._files import FileSource
 from mercer.sources._lines import Lines, whole_lines
+from mercer.sources._text_cells import Kind
 
 _HEAD = 1 << 20  # bytes that the columns are learned from
 
@@ -20,10 +23,13 @@ _HEAD = 1 << 20  # bytes that the columns are learned from
 class LineSource(FileSource):
     """Abstract: rows of float64 in a file with one record per line.
 
-    A kind of file says where records begin (`_starts`) and what they hold (`_values`).
+    A kind of file says where records begin (`_starts`), what they hold (`_values`), and which
+    columns are read (`_take`).
 
     Attributes
     ----------
+    kinds : dict of str to Kind
+        What every column of the file holds.
     block_bytes : int
         Bytes that are read and parsed in one go.
     """
@@ -32,8 +38,21 @@ class LineSource(FileSource):
     dtype = np.dtype(np.float64)
     counted = False
     file: TextFile
+    kinds: dict[str, Kind]
     quotes = True
     _warned = False
+
+    @abc.abstractmethod
+    def _take(self, chosen: Columns) -> None:
+        """Take on a choice of columns."""
+
+    def narrowed(self, columns: Iterable[str]) -> Self:
+        """Return the same file, not read again, with these columns, which hold numbers."""
+        other = copy.copy(self)
+        kinds = [kind.other for kind in self.kinds.values()]
+        other._take(choose_columns(list(self.kinds), kinds, columns, None, self.label))
+        other.shape = (self.shape[0], len(other.at))
+        return other
 
     @abc.abstractmethod
     def _starts(self, lines: Lines) -> Array:

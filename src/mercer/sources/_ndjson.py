@@ -1,10 +1,9 @@
 """Tables of JSON, one object per line: .ndjson and .jsonl, also packed as .gz."""
 
-import copy
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 
@@ -97,14 +96,6 @@ class NdjsonSource(LineSource):
         self.at, self._at = np.asarray(chosen.at, np.intp), chosen.at
         kinds = list(self.kinds.values())
         self._flags = [kinds[i].flags for i in chosen.at]
-
-    def narrowed(self, columns: Iterable[str]) -> Self:
-        """Return the same file, not read again, with these keys, which hold numbers."""
-        other = copy.copy(self)
-        kinds = [kind.other for kind in self.kinds.values()]
-        other._take(choose_columns(list(self.kinds), kinds, columns, None, self.label))
-        other.shape = (self.shape[0], len(other.at))
-        return other
 
     def _starts(self, lines: Lines) -> Array:
         ends = np.flatnonzero(np.frombuffer(lines.data, np.uint8) == ord("\n"))

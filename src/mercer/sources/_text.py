@@ -1,10 +1,9 @@
 """Tables of delimited text: .csv, .tsv and .txt, also packed as .gz."""
 
-import copy
 import dataclasses
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 
@@ -191,14 +190,6 @@ class TextSource(LineSource):
         names, kinds = list(self.kinds), list(self.kinds.values())
         self._flags = [kinds[i].flags for i in self._kept]
         self._read_names = [names[i] for i in self._kept]
-
-    def narrowed(self, columns: Iterable[str]) -> Self:
-        """Return the same file, not read again, with these columns of numbers."""
-        other = copy.copy(self)
-        kinds = [kind.other for kind in self.kinds.values()]
-        other._take(choose_columns(list(self.kinds), kinds, columns, None, self.label))
-        other.shape = (self.shape[0], len(other.at))
-        return other
 
     def _rows(self, fields: Fields) -> list[list[str]]:
         """Return the cells of the first records."""
