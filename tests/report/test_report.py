@@ -1,7 +1,7 @@
 """Report: whole files or none, names that can be told, a frame for notebooks."""
 
+import errno
 import html
-import os
 import re
 
 import numpy as np
@@ -46,11 +46,18 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_may_not_be_written_to(tmp_path):
-    tmp_path.chmod(0o500)
-    with pytest.raises(OSError, match=r"a\.html"):
-        Report(PAGE).save(tmp_path / "a.html")
+def test_a_full_disk_leaves_the_old_page(tmp_path, monkeypatch):
+    path = tmp_path / "a.html"
+    path.write_text("old", encoding="utf-8")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr("mercer.store.write_all", full)
+    with pytest.raises(OSError, match="no space left"):
+        Report(PAGE).save(path)
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
 def test_a_notebook_shows_the_page_in_a_frame():
