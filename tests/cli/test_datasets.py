@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.cli._datasets import DATASETS, load
+from mercer.cli._datasets import DATASETS, FILES, GROUPS, load
 from mercer.errors import InputError
 
 
@@ -28,3 +28,7 @@ def test_an_unknown_name_gets_the_nearest_one():
         load("digit")
     with pytest.raises(InputError, match="iris, wine"):
         load("zzz")
+
+
+def test_every_data_set_says_what_its_groups_are():
+    assert set(GROUPS) == {*DATASETS, *FILES}

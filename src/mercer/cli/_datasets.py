@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mercer.errors import InputError
 
-__all__ = ["DATASETS", "FILES", "Dataset", "known", "load"]
+__all__ = ["DATASETS", "FILES", "GROUPS", "Dataset", "known", "load"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,15 @@ DATASETS = {
     "iris": ("150 iris flowers of three species, four lengths in cm", False),
     "wine": ("178 wines of three cultivars, 13 chemical measurements", True),
     "breast_cancer": ("569 tumours, 30 measurements of cell nuclei", True),
+}
+
+# What the groups of each are called.
+GROUPS = {
+    "digits": "digit",
+    "iris": "species",
+    "wine": "cultivar",
+    "breast_cancer": "diagnosis",
+    "penguins": "species",
 }
 
 # A table as people have it, which comes with this package: (one sentence, file).

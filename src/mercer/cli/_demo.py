@@ -7,7 +7,7 @@ from typing import Any
 import click
 import numpy as np
 
-from mercer.cli._datasets import FILES, Dataset, known, load
+from mercer.cli._datasets import FILES, GROUPS, Dataset, known, load
 from mercer.cli._names import ROW, axis_names
 from mercer.cli._options import speaking_options
 from mercer.cli._voice import Voice
@@ -224,7 +224,7 @@ def _page(folder: Path, known_as: Dataset, model: PCA, rows: Any, **given: Any) 
         model,
         rows,
         title=f"{known_as.name}: {known_as.about}",
-        colours={"group": known_as.labels},
+        colours={GROUPS[known_as.name]: known_as.labels},
         **given,
     )
     return made.save(folder / f"{known_as.name}.html")
