@@ -5,7 +5,7 @@ from mercer.diagnostics._health import health
 from mercer.diagnostics._held_out import HeldOut, held_out
 from mercer.diagnostics._kernel import effective_rank, linear_alignment
 from mercer.diagnostics._outlier_laws import q_limit, q_limit_new, t2_limit, t2_limit_new
-from mercer.diagnostics._outliers import Limits, Outliers, fitted_limits, outliers
+from mercer.diagnostics._outliers import Limits, Outliers, fitted_limits, in_limits, outliers
 from mercer.diagnostics._reading import (
     contributions,
     correlations,
@@ -31,6 +31,7 @@ __all__ = [
     "fitted_limits",
     "health",
     "held_out",
+    "in_limits",
     "linear_alignment",
     "loadings",
     "outliers",

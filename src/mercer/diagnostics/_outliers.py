@@ -64,7 +64,7 @@ class Outliers:
 
     def _reach(self) -> Array:
         pairs = ((self.t2, self.fitted.t2), (self.q, self.fitted.q))
-        return np.max([_times(values, limit) for values, limit in pairs], axis=0)
+        return np.max([in_limits(values, limit) for values, limit in pairs], axis=0)
 
     def __str__(self) -> str:
         """Return the limits, and the ten farthest rows above them."""
@@ -194,7 +194,7 @@ def _new_limits(table: Array, k: int, rest: Array, level: float, seed: int) -> L
     )
 
 
-def _times(values: Array, limit: float) -> Array:
+def in_limits(values: Array, limit: float) -> Array:
     """Return values in limits; where nothing was left out, what is there is far above."""
     if limit <= 0:
         return np.where(values > 0, np.inf, 0.0)

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.diagnostics import fitted_limits, q_contributions, t2_contributions
+from mercer.diagnostics import fitted_limits, in_limits, q_contributions, t2_contributions
 from mercer.errors import InputError
 from mercer.plots import outlier_map
 from mercer.report._parts import Picture, Section, Table
@@ -56,7 +56,7 @@ def extremes_of(seen: Seen) -> Extremes | None:
         limits = fitted_limits(seen.held[ordinary], axes, level=LEVEL)
     except InputError:
         return None
-    reach = np.maximum(_times(seen.t2, limits.t2), _times(seen.q, limits.q))
+    reach = np.maximum(in_limits(seen.t2, limits.t2), in_limits(seen.q, limits.q))
     total = int(np.count_nonzero(reach > 1))
     order = np.argsort(-reach, kind="stable")[: min(total, _LISTED)]
     held = len(seen.held[ordinary])
@@ -68,12 +68,6 @@ def extremes_of(seen: Seen) -> Extremes | None:
 def expected_by_chance(rows: int) -> int:
     """Return how many of ordinary rows lie beyond one of two 99 % limits, at most."""
     return max(round(2 * (1 - LEVEL) * rows), 1)
-
-
-def _times(values: Array, limit: float) -> Array:
-    if limit <= 0:
-        return np.where(values > 0, np.inf, 0.0)
-    return np.asarray(values / limit)
 
 
 def causes(seen: Seen, row: int, beyond: Sequence[str] = ("T²", "Q")) -> str:
@@ -127,7 +121,9 @@ def row_table(seen: Seen, extremes: Extremes) -> Table:
 
 def _picture(seen: Seen, extremes: Extremes) -> Picture:
     """Return the map of T² against Q: the rows farthest out, and some of the others."""
-    reach = np.maximum(_times(seen.t2, extremes.t2_limit), _times(seen.q, extremes.q_limit))
+    reach = np.maximum(
+        in_limits(seen.t2, extremes.t2_limit), in_limits(seen.q, extremes.q_limit)
+    )
     far = np.argsort(-reach, kind="stable")[: min(extremes.total, _DRAWN)]
     rest = np.flatnonzero(reach <= 1)
     some = rest[:: max(1, -(-len(rest) // _DRAWN))]

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import MercerError
 from mercer.estimators import PCA
 from mercer.report._parts import Section, Table
 from mercer.report._seen import Seen
@@ -14,6 +13,7 @@ from mercer.studies import bootstrap
 _DRAWS = 100
 _WORK = 2e10  # operations that resampling may take
 _AXES = 8
+_FEWEST = 5  # rows that can be resampled
 
 
 def stability_section(seen: Seen) -> Section:
@@ -21,11 +21,8 @@ def stability_section(seen: Seen) -> Section:
     # Two more than are read: an axis may have its twin among those.
     axes = min(_AXES, len(seen.wide.components_), max(seen.k, 2) + 2)
     n, p = seen.held.shape
-    if n == seen.n and 2.0 * _DRAWS * n * p * min(n, p) < _WORK and n > 3:
-        try:
-            return _resampled(seen, min(axes, n - 2, p))
-        except (MercerError, ValueError):
-            pass
+    if n == seen.n and 2.0 * _DRAWS * n * p * min(n, p) < _WORK and n >= _FEWEST:
+        return _resampled(seen, min(axes, n - 2, p))
     return _by_the_normal_law(seen, axes)
 
 

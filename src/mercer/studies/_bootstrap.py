@@ -25,6 +25,7 @@ from mercer.studies._bootstrap_draws import (
 )
 from mercer.studies._bootstrap_planes import Plane, alike, matched, planes, rotated
 from mercer.studies._drift_rows import dense_blocks, dense_rows
+from mercer.studies._plain import plain
 from mercer.studies._rows import evenly
 
 _CELLS = 2e7  # of a table that is held
@@ -95,8 +96,8 @@ class Bootstrap:
 
     def document(self) -> dict[str, Any]:
         """Return everything as plain data; NaN where there is no interval."""
-        parts = dataclasses.asdict(self)
-        return {name: _plain(value) for name, value in parts.items()}
+        whole: dict[str, Any] = plain(self)
+        return whole
 
     @property
     def verdict(self) -> str:
@@ -348,11 +349,3 @@ def _names(model: PCA) -> tuple[str, ...]:
     names = getattr(model, "feature_names_in_", None)
     count = int(model.n_features_in_)
     return tuple(map(str, range(count) if names is None else names))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value

@@ -25,6 +25,7 @@ from mercer.studies._drift_limits import (
     reference_of,
 )
 from mercer.studies._drift_rows import After, after, dense_rows
+from mercer.studies._plain import plain
 
 _FEWEST = 5  # rows without which nothing can be said of change
 _HEAVY = 4.5  # fourth moment from which tests that expect normal rows are rough
@@ -94,7 +95,7 @@ class Drift:
             "verdict": self.verdict.splitlines(),
         }
         names = ("comparisons", "captured", "turns", "angles", "t2", "q", "limits", "columns")
-        more = {name: _plain(getattr(self, name)) for name in names}
+        more = {name: plain(getattr(self, name)) for name in names}
         return {**parts, **more, "notes": list(self.notes)}
 
     def table(self) -> str:
@@ -348,16 +349,3 @@ def _assumed(new: After, limits: AlarmLimits, deviations: Array | None) -> list[
 
 def _chance(value: float) -> str:
     return "< 0.0001" if value < 1e-4 else f"{value:.4f}"
-
-
-def _plain(value: Any) -> Any:
-    """Return numbers, texts, lists and dicts in place of values of the house."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            part.name: _plain(getattr(value, part.name)) for part in dataclasses.fields(value)
-        }
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    return value
