@@ -27,6 +27,7 @@ from mercer.operators._completing import (
 from mercer.operators._completion import Completion, empty_rows
 from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
+from mercer.operators._framed import Framed, FramedColumns
 from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
@@ -66,6 +67,8 @@ __all__ = [
     "Dense",
     "DenseRows",
     "Factor",
+    "Framed",
+    "FramedColumns",
     "Halves",
     "Journal",
     "KernelMatrix",

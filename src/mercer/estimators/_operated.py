@@ -1,0 +1,131 @@
+"""OperatedEstimator: the walk of a method whose matrix is one operator, whatever the path."""
+
+import abc
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import EPS
+from mercer.estimators._base import SpectralEstimator
+from mercer.estimators._pca_sides import features_from_samples
+from mercer.operators import Dense, Framed
+from mercer.planning import Path, Problem
+from mercer.solvers import Floor, Goal, Spectrum
+
+_C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Operated:
+    """What a method hands over to be solved.
+
+    Attributes
+    ----------
+    op : Framed
+        The matrix A (m, n); pairs are those of AᵀA, right vectors on its columns.
+    trace : float
+        ‖A‖²_F, the sum of all eigenvalues: the total inertia.
+    found : Any
+        Whatever the method's own `_scale` needs: masses, levels, names.
+    size : float
+        ‖diag(left)·T·diag(right)‖²_F before the level was taken out, 0 where none was: what
+        rounding is relative to.
+    """
+
+    op: Framed
+    trace: float
+    found: Any = None
+    size: float = 0.0
+
+
+class OperatedEstimator(SpectralEstimator):
+    """Abstract: a method is its operator, its scaling and its projection.
+
+    A subclass writes `_operator(source, weights)`, `_shape(source)` (rows, columns and stored
+    cells of A, known before it is built), `_wanted(shape)` (how many pairs to find), `_scale`
+    and `_project`. This class plans and solves: LAPACK's SVD, the eigenproblem of AᵀA or AAᵀ,
+    or block Krylov, with the certificate of each.
+    """
+
+    @abc.abstractmethod
+    def _operator(self, source: Any, weights: Any) -> Operated:
+        """Return the operator of the method, and what its scaling needs."""
+
+    @abc.abstractmethod
+    def _shape(self, source: Any) -> tuple[int, int, int | None]:
+        """Return rows, columns and stored cells (None: dense) of A."""
+
+    @abc.abstractmethod
+    def _wanted(self, shape: tuple[int, int]) -> int:
+        """Return the number of pairs to find for A of this shape."""
+
+    def _problem(self, source: Any, weights: Any = None) -> Problem:
+        m, n, stored = self._shape(source)
+        return Problem(
+            rows=m,
+            cols=n,
+            components=self._wanted((m, n)),
+            itemsize=8,
+            nnz=stored,
+            tol=1e-6 if self.tol is None else float(self.tol),
+            **self._resources(),
+        )
+
+    def _solve(self, source: Any, path: Path, weights: Any) -> tuple[Spectrum, Any]:
+        """Return the leading pairs of AᵀA (right vectors on the columns) along one path."""
+        if not hasattr(self, "_operated"):
+            self._operated = self._operator(source, weights)
+        asked = self._operated
+        wanted = self._wanted(asked.op.shape)
+        tol = 1e-6 if self.tol is None else float(self.tol)
+        spectrum = pairs(asked, path, wanted, tol, self._seed())
+        return spectrum.padded(wanted), asked
+
+    def _fitted(self, source: Any, weights: Any) -> dict[str, Any]:
+        state = super()._fitted(source, weights)
+        state.pop("_operated", None)  # a model keeps no data
+        return state
+
+
+def pairs(asked: Operated, path: Path, wanted: int, tol: float, seed: int = 0) -> Spectrum:
+    """Return the `wanted` leading pairs of AᵀA along one path of the plan.
+
+    Parameters
+    ----------
+    asked : Operated
+        The operator.
+    path : Path
+        svd, gram, dual or krylov.
+    wanted : int
+        k; more than min(m, n) is cut.
+    tol, seed
+        Of the certificate and of random starts.
+    """
+    op = asked.op
+    m, n = op.shape
+    unit = _C * max(m, n) * EPS
+    squared = path.name != "svd"
+    size = max(asked.trace, asked.size)
+    goal = Goal(
+        min(wanted, m, n),
+        tol,
+        # What rounding of the level leaves is no axis, however small the table's own inertia.
+        Floor(unit if squared else unit**2, (unit if squared else unit**2) * size),
+        asked.trace * (1 + unit),
+        0.0,
+        seed,
+        psd=True,
+    )
+    if path.name == "svd":
+        return path.solver.solve(op, goal)
+    if path.name == "krylov":
+        if m >= n:
+            return path.solver.solve(op, goal)
+        return features_from_samples(op, path.solver.solve(op.T, goal))
+    error = EPS * (8 + 4 * np.sqrt(max(m, n))) * size
+    goal = dataclasses.replace(goal, error=error)
+    if path.name == "gram":
+        return path.solver.solve(Dense(op.gram(), symmetric=True), goal)
+    spectrum = path.solver.solve(Dense(op.T.gram(), symmetric=True), goal)
+    return features_from_samples(op, spectrum)

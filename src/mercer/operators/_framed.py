@@ -1,0 +1,171 @@
+"""Framed: a table between two diagonal matrices, with a rank-one level taken out of it."""
+
+from collections.abc import Iterator
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array, Lanes, Tiles, add_gram, is_sparse, thread_count, triangle
+from mercer.operators._base import Operator
+from mercer.operators._csr import row_view, sparse_tiles
+
+_WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
+_CELLS = 2_000_000  # of a block that is written down
+
+
+@final
+class Framed(Operator):
+    """A = diag(left)·(T - level·profileᵀ)·diag(right) for a table T (m, n), dense or sparse.
+
+    The one matrix behind the methods of tables. Correspondence analysis: T the counts over
+    their total, level and profile the masses r and c, left and right r^-½ and c^-½. Weighted
+    PCA of any columns: level 1, profile the means, left √w, right the factors of the columns.
+    The level is taken out of every product, so that a sparse T stays sparse.
+
+    Parameters
+    ----------
+    table : ndarray or CSR matrix of shape (m, n)
+        T; it is read, never written to.
+    left, level : ndarray of shape (m,)
+        Of the rows.
+    right, profile : ndarray of shape (n,)
+        Of the columns.
+    """
+
+    def __init__(
+        self, table: Any, *, left: Array, right: Array, level: Array, profile: Array
+    ) -> None:
+        self.table, self.left, self.right = table, left, right
+        self.level, self.profile = level, profile
+        self.shape = (int(table.shape[0]), int(table.shape[1]))
+        self.like = np.empty((0, 0))
+        self.sparse = is_sparse(table)
+        m, n = self.shape
+        whole = Tiles(m, max(1, min(m, max(2 * n, _CELLS // max(n, 1)))))
+        self.tiles = sparse_tiles(table) if self.sparse else whole
+        self.written = whole  # blocks of A that are written down
+        self.cells = float(table.nnz if self.sparse else m * n)
+
+    def _part(self, part: slice) -> Any:
+        rows = row_view(self.table, part) if self.sparse else self.table[part]
+        return rows.astype(np.float64, copy=False)
+
+    def _lanes(self, width: int) -> Lanes:
+        worth = 4.0 * self.cells * width > _WORTH_LANES
+        return Lanes(min(thread_count(), len(self.tiles)) if worth else 1)
+
+    def _thin(self, v: Array) -> tuple[Array, Array]:
+        thin = np.ascontiguousarray(self.right[:, None] * v)
+        return thin, self.profile @ thin
+
+    def matmat(self, v: Array, /) -> Array:
+        """See `Operator.matmat`."""
+        thin, along = self._thin(v)
+        out = np.empty((self.shape[0], v.shape[1]))
+
+        def work(_lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                part = self.tiles[number]
+                y = self._part(part) @ thin - self.level[part, None] * along
+                out[part] = self.left[part, None] * y
+
+        self._lanes(v.shape[1]).run(work, len(self.tiles))
+        return out
+
+    def rmatmat(self, u: Array, /) -> Array:
+        """See `Operator.rmatmat`."""
+        thin = np.ascontiguousarray(self.left[:, None] * u)
+        lanes = self._lanes(u.shape[1])
+        total = np.zeros((lanes.count, self.shape[1], u.shape[1]))
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                part = self.tiles[number]
+                total[lane] += self._part(part).T @ thin[part]
+
+        lanes.run(work, len(self.tiles))
+        return self._unthin(total.sum(axis=0), self.level @ thin)
+
+    def _unthin(self, w: Array, along: Array) -> Array:
+        return np.asarray(self.right[:, None] * (w - self.profile[:, None] * along))
+
+    def gram_matmat(self, q: Array, /) -> Array:
+        """See `Operator.gram_matmat`: one reading of the table, 4·nnz·b flops."""
+        thin, along = self._thin(q)
+        lanes = self._lanes(q.shape[1])
+        total = np.zeros((lanes.count, self.shape[1], q.shape[1]))
+        levels = np.zeros((lanes.count, q.shape[1]))
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                part = self.tiles[number]
+                rows = self._part(part)
+                y = rows @ thin - self.level[part, None] * along
+                y *= self.left[part, None] ** 2
+                total[lane] += rows.T @ y
+                levels[lane] += self.level[part] @ y
+
+        lanes.run(work, len(self.tiles))
+        return self._unthin(total.sum(axis=0), levels.sum(axis=0))
+
+    def block(self, part: slice) -> Array:
+        """Return some rows of A, written down."""
+        rows = self._part(part)
+        rows = rows.toarray() if self.sparse else rows.copy()
+        rows -= self.level[part, None] * self.profile
+        rows *= self.left[part, None]
+        rows *= self.right
+        return np.asarray(rows)
+
+    def gram(self) -> Array:
+        """Return AᵀA (n, n): blocks of rows are written down, nothing is subtracted after."""
+        total = np.zeros((self.shape[1], self.shape[1]))
+        for number in range(len(self.written)):
+            add_gram(total, self.block(self.written[number]), None)
+        return total
+
+    def dense(self) -> Array:
+        """See `Operator.dense`."""
+        return self.block(slice(0, self.shape[0]))
+
+    def triangle(self) -> Array:
+        """See `Operator.triangle`: blocks of rows one after another."""
+        found = np.empty((0, self.shape[1]))
+        for number in range(len(self.written)):
+            found = triangle(np.concatenate([found, self.block(self.written[number])]))
+        return found
+
+    @property
+    def T(self) -> "FramedColumns":  # noqa: N802 - the array API's name
+        """The transpose Aᵀ (n, m)."""
+        return FramedColumns(self)
+
+
+@final
+class FramedColumns(Operator):
+    """The transpose Aᵀ (n, m) of a framed table, for tables with more columns than rows."""
+
+    def __init__(self, base: Framed) -> None:
+        self.base = base
+        self.shape = (base.shape[1], base.shape[0])
+        self.like = base.like
+
+    def matmat(self, v: Array, /) -> Array:
+        """See `Operator.matmat`."""
+        return self.base.rmatmat(v)
+
+    def rmatmat(self, u: Array, /) -> Array:
+        """See `Operator.rmatmat`."""
+        return self.base.matmat(u)
+
+    def gram(self) -> Array:
+        """Return AAᵀ (m, m)."""
+        a = self.base.dense()
+        total = np.zeros((len(a), len(a)))
+        add_gram(total, a.T, None)
+        return total
+
+    @property
+    def T(self) -> Framed:  # noqa: N802 - the array API's name
+        """The matrix A (m, n) itself."""
+        return self.base

@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mercer.operators import Framed, FramedColumns
+from mercer.testing import check_operator
+
+
+def make(rng, table):
+    m, n = table.shape
+    frame = {
+        "left": rng.uniform(0.5, 2, m),
+        "right": rng.uniform(0.5, 2, n),
+        "level": rng.random(m),
+        "profile": rng.random(n),
+    }
+    plain = table.toarray() if scipy.sparse.issparse(table) else table
+    exact = plain - np.outer(frame["level"], frame["profile"])
+    return Framed(table, **frame), frame["left"][:, None] * exact * frame["right"]
+
+
+@pytest.mark.parametrize("shape", [(60, 9), (9, 60), (2, 3), (5000, 40)])
+@pytest.mark.parametrize("kind", ["float64", "int32", "csr", "csr int64"])
+def test_it_is_the_matrix_of_its_formula(rng, shape, kind):
+    table = rng.poisson(1.0, shape)
+    wanted = np.float64 if kind in ("float64", "csr") else np.dtype(kind.removeprefix("csr "))
+    table = table.astype(wanted)
+    table = scipy.sparse.csr_array(table) if kind.startswith("csr") else table
+    op, exact = make(rng, table)
+    assert isinstance(op.T, FramedColumns)
+    assert op.T.T is op
+    check_operator(op, exact)
+    check_operator(op.T, exact.T)
+    np.testing.assert_allclose(op.gram(), exact.T @ exact, rtol=1e-11, atol=1e-9)
+    if shape[0] < 100:
+        np.testing.assert_allclose(op.T.gram(), exact @ exact.T, rtol=1e-11, atol=1e-9)
+
+
+def test_many_blocks_and_lanes(rng):
+    csr = scipy.sparse.random_array((30_000, 100), density=0.1, rng=rng, format="csr")
+    op, exact = make(rng, csr)
+    assert len(op.tiles) > 2
+    check_operator(op, exact)
+
+
+def test_the_gram_matrix_loses_nothing_to_the_level(rng):
+    # T is its level but for 1e-9: AᵀA formed as TᵀT - … would have no digits left.
+    level, profile = np.ones(400), rng.uniform(1, 2, 6)
+    small = rng.standard_normal((400, 6)) * 1e-9
+    op = Framed(
+        profile + small, left=np.ones(400), right=np.ones(6), level=level, profile=profile
+    )
+    exact = (profile + small) - profile
+    np.testing.assert_allclose(op.gram(), exact.T @ exact, rtol=1e-9, atol=0)
