@@ -64,6 +64,13 @@ METHODS = {
             "docs/methods/robust_pca.md",
             "robust-pca reads the rows 25 to 45 times; this prices its last solve only",
         ),
+        Method(
+            "mca",
+            "mercer.estimators",
+            "MultipleCorrespondenceAnalysis",
+            "Axes of a table of categories: which levels go together.",
+            "docs/methods/multiple_correspondence_analysis.md",
+        ),
     )
 }
 

@@ -8,6 +8,7 @@ from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
+from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnalysis
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
@@ -18,6 +19,7 @@ __all__ = [
     "Imputations",
     "KernelPCA",
     "LandmarkFeatures",
+    "MultipleCorrespondenceAnalysis",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",
