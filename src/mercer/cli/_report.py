@@ -123,8 +123,10 @@ def _foreseen(voice: Voice, have: Any) -> list[str]:
         return []
     walk = have.foreseen.get("rows", 0.0)
     cost = page_cost(have.made.shape, read_seconds=walk, colours=len(have.made.color))
+    stages = {name: spent for name, spent in have.foreseen.items() if name != "rows"}
+    whole = f"; {sum(stages.values()) + cost.seconds:.2g} s with the fit and all before it"
     if cost.seconds > _WORTH:
-        voice.note(str(cost))
+        voice.note(str(cost) + whole)
     return [str(cost)]
 
 
