@@ -118,11 +118,16 @@ def _of_table(
 def _foreseen(voice: Voice, have: Any) -> list[str]:
     """Say what the page takes beside the fit, and return the line; none for small tables."""
     from mercer.report import page_cost
+    from mercer.sources import BlockSource
 
     if have.plan is None or hasattr(have.model, "kernel"):
         return []
-    walk = have.foreseen.get("rows", 0.0)
-    cost = page_cost(have.made.shape, read_seconds=walk, colours=len(have.made.color))
+    cost = page_cost(
+        have.made.shape,
+        read_seconds=have.foreseen.get("rows", 0.0),
+        colours=len(have.made.color),
+        held=not isinstance(have.made.rows, BlockSource),
+    )
     stages = {name: spent for name, spent in have.foreseen.items() if name != "rows"}
     whole = f"; {sum(stages.values()) + cost.seconds:.2g} s with the fit and all before it"
     if cost.seconds > _WORTH:
