@@ -112,6 +112,7 @@ def _of_table(
         columns=column_table(done.seen),
         sup=_sup(done.made),
         care=_care(done.seen),
+        grid=done.made.pixels and (done.made.pixels.side, done.made.pixels.places),
     )
 
 

@@ -72,6 +72,9 @@ def page_cost(
     seconds += draws * _CUBE * rank**3 + _START
     studied = 8 * held_rows(n, p) * p
     block = min(BLOCK, 8 * n * p)
-    rows = n * (8 * SHOWN + 32 + 5 * colours) + drawn * (12 * SHOWN + 48 + 8 * colours)
+    sampled = 24 * n if n > MOST_ROWS else 0  # numbers of the rows, while some are drawn
+    rows = (
+        sampled + n * (8 * SHOWN + 32 + 5 * colours) + drawn * (12 * SHOWN + 48 + 8 * colours)
+    )
     space = _BLOCKS * block + _HELD * studied + rows + 24 * rank**2 + _BYTES
     return PageCost(seconds, int(space), held)

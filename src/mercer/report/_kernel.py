@@ -12,11 +12,13 @@ from mercer.errors import MercerError
 from mercer.estimators import PCA
 from mercer.plots import Axes, Line, Panel, Points, group_style
 from mercer.report._cloud import Cloud, Colour, column_colour, one_colour
+from mercer.report._condition import condition_section
 from mercer.report._given import colours_of, row_names_of
 from mercer.report._grouping import told_apart
 from mercer.report._parts import MapView, Page, Part, Picture, Section, Steps, Table
 from mercer.report._seen import column_names
 from mercer.report._shapes import image_shape
+from mercer.report._wanted import Wanted
 from mercer.report._words import count, listed, percent, short
 
 _SHOWN = 4  # kernel axes of the map
@@ -248,27 +250,29 @@ def _tuning(tuning: Any) -> Section:
     return Section("tuning", "Choice of the kernel", (tuning.reason,), tuple(parts))
 
 
-def kernel_page(
-    model: Any,
-    X: Any,
-    *,
-    title: str,
-    colours: Mapping[str, Any] | None,
-    row_names: Any,
-    tuning: Any,
-    last: Sequence[Section],
-) -> Page:
-    """Return the whole page of kernel PCA."""
+def page_of(model: Any, X: Any, wanted: Wanted) -> Page:
+    """Return the whole page of kernel PCA.
+
+    Parameters
+    ----------
+    model : KernelPCA
+        Fitted.
+    X : array, frame, path or source of shape (n, p)
+        The rows of the fit.
+    wanted : Wanted
+        What was given beside them.
+    """
     names = column_names(model)
-    first, cloud = kernel_map(model, X, colours, row_names)
-    sections = [first, *kernel_sections(model, X, names, tuning), *last]
+    first, cloud = kernel_map(model, X, wanted.colours, wanted.listed_names)
+    sections = [first, *kernel_sections(model, X, names, wanted.tuning)]
+    sections += [condition_section(None, wanted.said, wanted.columns), *wanted.more]
     n, before = len(cloud.Z), int(model.n_samples_)
     other = () if n == before else (f"the model was fitted to {before:,} rows, not to these",)
     about = (f"{n:,} rows", f"{len(names):,} columns", f"kernel {short(model.kernel_)}", *other)
     return Page(
-        title,
+        wanted.title,
         about,
-        kernel_verdict(model, kernel_groups(cloud, colours)),
-        tuple(sections),
+        kernel_verdict(model, kernel_groups(cloud, wanted.colours)),
+        (*sections, wanted.last(model)),
         cloud,
     )
