@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mercer.plots import Axes, Line, Panel
 from mercer.report._page import html_of
-from mercer.report._parts import Code, Images, MapView, Page, Section, Steps, Table
+from mercer.report._parts import Code, Frames, Images, MapView, Page, Section, Steps, Table
 
 pytestmark = pytest.mark.browser
 
@@ -106,3 +107,16 @@ def test_long_tables_are_folded_and_opened_for_paper(opened):
     assert not page.get_by_text("row 39").is_visible()
     page.get_by_text("Long: 40 rows").click()
     assert page.get_by_text("row 39").is_visible()
+
+
+def test_a_slider_shows_one_panel_of_several(opened):
+    line = Line((0.0, 1.0), (0.0, 1.0), "red")
+    panels = tuple(Panel(Axes(f"panel {i}"), (line,)) for i in range(3))
+    frames = Frames("Along", panels, ("left", "middle", "right"))
+    page = opened(html_of(page_of(frames)))
+    parts = "[...document.querySelectorAll('figure.frames [data-label]')]"
+    shown = f"() => {parts}.map(part => !part.hidden)"
+    assert page.evaluate(shown) == [False, True, False]
+    page.locator("figure.frames input").fill("2")
+    assert page.evaluate(shown) == [False, False, True]
+    assert page.locator("figure.frames output").inner_text() == "right"

@@ -166,11 +166,21 @@ def _row_names(made: Any) -> Any:
     from mercer.cli._beside import numbers_of
 
     if made.shape[0] > _NAMED and made.row_names is None:
-        return made.names_at if made.id is not None else None
+        if made.id is not None:
+            return made.names_at
+        return None if made.kept is None else lambda rows: _numbered(made, rows)
     labels = made.labels()
     if labels is None:
         return [f"row {row}" for row in numbers_of(made, np.arange(made.shape[0])).tolist()]
     return labels
+
+
+def _numbered(made: Any, rows: Any) -> dict[int, str]:
+    """Return some rows by their numbers in the file, from 1."""
+    from mercer.cli._beside import numbers_of
+
+    found = numbers_of(made, rows).tolist()
+    return {int(row): f"row {number}" for row, number in zip(rows, found, strict=True)}
 
 
 def _colours(made: Any) -> dict[str, Any]:
