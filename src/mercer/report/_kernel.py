@@ -31,7 +31,7 @@ _COLUMNS = 12
 
 def kernel_sections(model: Any, X: Any, names: Sequence[str], tuning: Any) -> list[Section]:
     """Return the sections on the spectrum, the columns and the walk along the first axis."""
-    made = [_spectrum(model), _columns(model, X, names), _walk(model, names)]
+    made = [_spectrum(model), _columns(model, X, names), _walk(model, X, names)]
     if tuning is not None:
         made.append(_tuning(tuning))
     return [section for section in made if section is not None]
@@ -192,7 +192,7 @@ def _some(X: Any) -> Any:
     return X.gather_every(step) if hasattr(X, "gather_every") else X[::step]
 
 
-def _walk(model: Any, names: Sequence[str]) -> Section | None:
+def _walk(model: Any, X: Any, names: Sequence[str]) -> Section | None:
     """Return rows along the first axis, by the way back: pictures, or the columns that move."""
     if not model.n_components_:
         return None
@@ -210,8 +210,8 @@ def _walk(model: Any, names: Sequence[str]) -> Section | None:
         "Rows that would have these coordinates on the first kernel component and zero on the "
         "others, as the way back finds them. They are estimates, best near the middle.",
     )
-    held = getattr(model, "X_fit_", None)
-    held = np.asarray(held, np.float64) if isinstance(held, np.ndarray) else rows
+    held = _numbers(X)
+    held = rows if held is None else held
     shape = image_shape(held - held.mean(axis=0))
     if shape is not None:
         low, high = (float(v) for v in np.percentile(rows, [0.5, 99.5]))
@@ -222,6 +222,16 @@ def _walk(model: Any, names: Sequence[str]) -> Section | None:
     return Section(
         "along", "Along the first component", words, _columns_along(rows, held, names)
     )
+
+
+def _numbers(X: Any) -> Array | None:
+    """Return some rows as numbers, those with missing cells left out; None where it fails."""
+    try:
+        rows = np.asarray(_some(X), np.float64)
+    except (ValueError, TypeError, AttributeError):
+        return None
+    whole = rows[np.isfinite(rows).all(axis=1)] if rows.ndim == 2 else rows[:0]
+    return whole if len(whole) > 1 else None
 
 
 def _columns_along(rows: Array, held: Array, names: Sequence[str]) -> tuple[Part, ...]:
