@@ -84,8 +84,15 @@ def test_dark_and_light_change_with_a_button(map_page):
     assert page.evaluate(back) == "rgb(255, 255, 255)"
 
 
-def test_it_prints(map_page):
-    assert len(map_page().pdf()) > 10_000
+def test_it_prints_with_its_legend_and_without_controls(map_page):
+    page = map_page()
+    assert len(page.pdf()) > 10_000
+    page.emulate_media(media="print")
+    assert not page.locator("fieldset.controls").first.is_visible()
+    entry = page.locator("#legend button").first
+    assert entry.is_visible()
+    adjust = "e => getComputedStyle(e).printColorAdjust"
+    assert entry.locator("*").first.evaluate(adjust) == "exact"
 
 
 def test_every_control_has_a_name(map_page):
