@@ -31,6 +31,7 @@ def active(found):
         [f"x{i}" for i in range(64)],
         [f"pixel{i}" for i in range(1, 65)],
         [f"{i}x{j}" for i in range(1, 9) for j in range(1, 9)],
+        [f"p{i:02d}_{j:02d}" for i in range(8) for j in range(8)],
     ],
 )
 def test_names_that_count_are_pixels_and_blank_ones_keep_their_place(names):
@@ -52,6 +53,7 @@ def test_names_that_count_are_pixels_and_blank_ones_keep_their_place(names):
         columns([f"x{2 * i}" for i in range(64)]),  # numbers left out
         columns([f"x{i}" for i in range(63)]) + columns(["x63"], low=-1.0),  # another least
         columns([f"x{i}" for i in range(64)], blank=range(10, 64)),  # mostly blank
+        columns([f"{j}x{i}" for i in range(1, 9) for j in range(1, 9)]),  # by columns
         columns(["a", *[f"x{i}" for i in range(63)]]),
     ],
 )

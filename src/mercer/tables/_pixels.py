@@ -75,11 +75,15 @@ def _constant(column: Column) -> bool:
 
 
 def _in_turn(points: Sequence[Column], side: int) -> bool:
-    """Tell whether the names count: one stem and running numbers, or line by column."""
-    grid = [f"{i + 1}x{j + 1}" for i in range(side) for j in range(side)]
+    """Tell whether the names count: one stem and running numbers, or line and column."""
     names = [column.name for column in points]
-    if names == grid:
-        return True
+    if re.fullmatch(r"\D*\d+\D+\d+", names[0]):  # 1x1, p00_00, r0c0
+        parts = [re.split(r"(\d+)", name) for name in names]
+        stems = {tuple(part[::2]) for part in parts}
+        places = [(int(part[1]), int(part[3])) for part in parts if len(part) == 5]
+        top, left = places[0]
+        turn = [(top + i, left + j) for i in range(side) for j in range(side)]
+        return len(stems) == 1 and places == turn
     found = [re.fullmatch(r"(.*?)(\d+)", name) for name in names]
     first = found[0]
     if first is None:
