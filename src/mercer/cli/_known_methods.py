@@ -70,6 +70,11 @@ METHODS = {
             "MultipleCorrespondenceAnalysis",
             "Axes of a table of categories: which levels go together.",
             "docs/methods/multiple_correspondence_analysis.md",
+            "ca",
+            "mercer.estimators",
+            "CorrespondenceAnalysis",
+            "Rows and columns of a table of counts on one map.",
+            "docs/methods/correspondence_analysis.md",
         ),
     )
 }
