@@ -8,9 +8,9 @@ import numpy as np
 from mercer import selection
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
-from mercer.estimators._categories import Variable
 from mercer.estimators._ca_facts import TableFacts
 from mercer.estimators._ca_null import Independence
+from mercer.estimators._categories import Variable
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
 from mercer.estimators._kernel_known import Learned
