@@ -26,7 +26,17 @@ if TYPE_CHECKING:
         save,
     )
     from mercer.sources import scan
-    from mercer.studies import bootstrap, drift, health, how_many, tune
+    from mercer.studies import (
+        bootstrap,
+        cluster,
+        describe_axes,
+        describe_groups,
+        drift,
+        health,
+        how_many,
+        rotate,
+        tune,
+    )
 
 __version__ = "0.1.0"
 
@@ -42,6 +52,9 @@ __all__ = [
     "RobustPCA",
     "__version__",
     "bootstrap",
+    "cluster",
+    "describe_axes",
+    "describe_groups",
     "drift",
     "errors",
     "export_onnx",
@@ -51,6 +64,7 @@ __all__ = [
     "multiple_imputation",
     "plan",
     "progress",
+    "rotate",
     "save",
     "scan",
     "tune",
@@ -77,6 +91,10 @@ _HOME = {
     "progress": "mercer.estimators",
     "save": "mercer.estimators",
     "scan": "mercer.sources",
+    "cluster": "mercer.studies",
+    "describe_axes": "mercer.studies",
+    "describe_groups": "mercer.studies",
+    "rotate": "mercer.studies",
     "tune": "mercer.studies",
 }
 
