@@ -20,6 +20,7 @@ PUBLIC = [
     "PCA",
     "RandomFeatures",
     "RobustPCA",
+    "TopicVectors",
     "__version__",
     "bootstrap",
     "cluster",
