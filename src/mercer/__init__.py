@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         MultipleCorrespondenceAnalysis,
         RandomFeatures,
         RobustPCA,
+        TopicVectors,
         export_onnx,
         load,
         multiple_imputation,
@@ -28,7 +29,17 @@ if TYPE_CHECKING:
         save,
     )
     from mercer.sources import scan
-    from mercer.studies import bootstrap, drift, health, how_many, tune
+    from mercer.studies import (
+        bootstrap,
+        cluster,
+        describe_axes,
+        describe_groups,
+        drift,
+        health,
+        how_many,
+        rotate,
+        tune,
+    )
 
 __version__ = "0.1.0"
 
@@ -44,8 +55,12 @@ __all__ = [
     "MultipleCorrespondenceAnalysis",
     "RandomFeatures",
     "RobustPCA",
+    "TopicVectors",
     "__version__",
     "bootstrap",
+    "cluster",
+    "describe_axes",
+    "describe_groups",
     "drift",
     "errors",
     "export_onnx",
@@ -55,6 +70,7 @@ __all__ = [
     "multiple_imputation",
     "plan",
     "progress",
+    "rotate",
     "save",
     "scan",
     "tune",
@@ -72,6 +88,7 @@ _HOME = {
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
+    "TopicVectors": "mercer.estimators",
     "bootstrap": "mercer.studies",
     "drift": "mercer.studies",
     "export_onnx": "mercer.estimators",
@@ -83,6 +100,10 @@ _HOME = {
     "progress": "mercer.estimators",
     "save": "mercer.estimators",
     "scan": "mercer.sources",
+    "cluster": "mercer.studies",
+    "describe_axes": "mercer.studies",
+    "describe_groups": "mercer.studies",
+    "rotate": "mercer.studies",
     "tune": "mercer.studies",
 }
 
