@@ -30,8 +30,8 @@ class TableFacts:
     independent : bool
         Whether rows and columns are independent to rounding: there is no axis.
     arch : float or None
-        Largest share of axis 2 that a parabola in axis 1 explains, over rows and columns
-        where there are six or more; above 0.8 axis 2 is not a second dimension.
+        Share of axis 2 that a parabola in axis 1 explains, of rows and of columns (where
+        there are six or more) the smaller; above 0.8 axis 2 is not a second dimension.
     pieces : tuple of (int, int)
         Rows and columns of each block where the table falls apart into blocks that share
         no counts; empty for a table in one piece.

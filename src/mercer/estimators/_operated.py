@@ -166,7 +166,7 @@ def _goal(asked: Operated, path: Path, wanted: int, tol: float, seed: int) -> Go
         floor = Floor(unit**2, unit**2 * size)
         error = delta
     else:
-        floor = Floor(unit, unit * math.sqrt(size * trace))
+        floor = Floor(unit, unit * math.sqrt(size * trace) + unit**2 * size)
         error += 0.0 if path.name == "krylov" else each * trace
     components = min(wanted, m, n)
     return Goal(components, tol, floor, trace * (1 + unit), error, seed, psd=True)
