@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from mercer import errors
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
     from mercer.estimators import (
+        FAMD,
+        MFA,
         PCA,
         Checkpoint,
         KernelPCA,
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
         RandomFeatures,
         RobustPCA,
         export_onnx,
+        impute,
         load,
         multiple_imputation,
         plan,
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "FAMD",
+    "MFA",
     "PCA",
     "AccuracyWarning",
     "Checkpoint",
@@ -47,6 +52,7 @@ __all__ = [
     "export_onnx",
     "health",
     "how_many",
+    "impute",
     "load",
     "multiple_imputation",
     "plan",
@@ -60,8 +66,10 @@ _HOME = {
     "AccuracyWarning": "mercer.errors",
     "Checkpoint": "mercer.estimators",
     "DataWarning": "mercer.errors",
+    "FAMD": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
+    "MFA": "mercer.estimators",
     "MercerError": "mercer.errors",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
@@ -71,6 +79,7 @@ _HOME = {
     "export_onnx": "mercer.estimators",
     "health": "mercer.studies",
     "how_many": "mercer.studies",
+    "impute": "mercer.estimators",
     "load": "mercer.estimators",
     "multiple_imputation": "mercer.estimators",
     "plan": "mercer.estimators",

@@ -64,6 +64,20 @@ METHODS = {
             "docs/methods/robust_pca.md",
             "robust-pca reads the rows 25 to 45 times; this prices its last solve only",
         ),
+        Method(
+            "famd",
+            "mercer.estimators",
+            "FAMD",
+            "Axes of numbers and categories together.",
+            "docs/methods/famd.md",
+        ),
+        Method(
+            "mfa",
+            "mercer.estimators",
+            "MFA",
+            "Axes that groups of columns share.",
+            "docs/methods/mfa.md",
+        ),
     )
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 from mercer import selection
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
+from mercer.estimators._categories import Variable
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
 from mercer.estimators._kernel_known import Learned
@@ -16,6 +17,8 @@ from mercer.estimators._kernel_primal import Widened, _Engine
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._kernel_stream import Fixed, Stream
+from mercer.estimators._mixed_axes import Filling, MixedAxes
+from mercer.estimators._mixed_frame import MixedFrame
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
 from mercer.kernels import FEATURES, KERNELS, MAPS
@@ -45,6 +48,7 @@ _PLAIN: tuple[type, ...] = (
     Compressed,
     Decoder,
     Exact,
+    Filling,
     Fixed,
     KernelCost,
     KernelRows,
@@ -52,6 +56,8 @@ _PLAIN: tuple[type, ...] = (
     Landmarks,
     Learned,
     Machine,
+    MixedAxes,
+    MixedFrame,
     Moments,
     Path,
     Plan,
@@ -59,6 +65,7 @@ _PLAIN: tuple[type, ...] = (
     Radial,
     Stored,
     Stream,
+    Variable,
     Widened,
     Workers,
 )
