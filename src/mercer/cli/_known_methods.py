@@ -77,6 +77,16 @@ METHODS = {
             "MFA",
             "Axes that groups of columns share.",
             "docs/methods/mfa.md",
+            "mca",
+            "mercer.estimators",
+            "MultipleCorrespondenceAnalysis",
+            "Axes of a table of categories: which levels go together.",
+            "docs/methods/multiple_correspondence_analysis.md",
+            "ca",
+            "mercer.estimators",
+            "CorrespondenceAnalysis",
+            "Rows and columns of a table of counts on one map.",
+            "docs/methods/correspondence_analysis.md",
         ),
     )
 }

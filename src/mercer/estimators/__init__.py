@@ -11,6 +11,10 @@ from mercer.estimators.famd import FAMD
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.mfa import MFA
+from mercer.estimators.correspondence import CorrespondenceAnalysis
+from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.landmark_features import LandmarkFeatures
+from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnalysis
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
@@ -20,9 +24,11 @@ __all__ = [
     "MFA",
     "PCA",
     "Checkpoint",
+    "CorrespondenceAnalysis",
     "Imputations",
     "KernelPCA",
     "LandmarkFeatures",
+    "MultipleCorrespondenceAnalysis",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",

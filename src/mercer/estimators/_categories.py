@@ -141,20 +141,23 @@ class Coded:
         kept : bool array of shape (J,) or None
             The levels whose columns are wanted; None is all of them.
         """
-        n = self.shape[0]
-        columns = self.codes.astype(np.int64) + self.offsets[:-1]
-        there = self.codes >= 0
-        width = int(self.offsets[-1])
+        n, q = self.shape
+        ends = self.offsets
+        width = int(ends[-1])
+        place = np.arange(width, dtype=np.int32)
         if kept is not None:
-            there &= kept[np.where(there, columns, 0)]
-            columns = (np.cumsum(kept) - 1)[np.where(there, columns, 0)]
             width = int(np.count_nonzero(kept))
-        starts = np.concatenate([[0], np.cumsum(np.count_nonzero(there, axis=1))])
-        cells = np.ascontiguousarray(columns)[np.ascontiguousarray(there)]
-        kind = np.int32 if starts[-1] < 2**31 else np.int64
-        return scipy.sparse.csr_array(
-            (np.ones(len(cells)), cells.astype(kind), starts.astype(kind)), shape=(n, width)
-        )
+            place = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+        cells = np.empty((n, q), np.int32)
+        for at, code in enumerate(self.codes.T):
+            cells[:, at] = np.append(place[ends[at] : ends[at + 1]], np.int32(-1))[code]
+        there = cells >= 0
+        kind = np.int32 if n * q < 2**31 else np.int64
+        starts = np.zeros(n + 1, kind)
+        np.cumsum(np.count_nonzero(there, axis=1), out=starts[1:])
+        found = cells.reshape(-1) if there.all() else cells[there]
+        made = (np.ones(len(found)), found.astype(kind, copy=False), starts)
+        return scipy.sparse.csr_array(made, shape=(n, width))
 
 
 def coded(data: Any, *, missing: str = "raise", quiet: bool = False) -> Coded:

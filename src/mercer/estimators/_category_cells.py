@@ -53,7 +53,8 @@ def columns_of(data: Any) -> tuple[list[Column], tuple[str, ...] | None]:
     """
     table = table_of(data)
     if isinstance(table, nw.DataFrame):
-        found = [_of_series(table[name], at) for at, name in enumerate(table.columns)]
+        names = enumerate(table.columns)
+        found = [_of_series(table.get_column(name), at) for at, name in names]
         return found, row_names(data)
     hidden = np.ma.getmaskarray(data) if isinstance(data, np.ma.MaskedArray) else None
     columns = []

@@ -9,6 +9,8 @@ from mercer import selection
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
 from mercer.estimators._categories import Variable
+from mercer.estimators._ca_facts import TableFacts
+from mercer.estimators._ca_null import Independence
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
 from mercer.estimators._kernel_known import Learned
@@ -19,6 +21,7 @@ from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._kernel_stream import Fixed, Stream
 from mercer.estimators._mixed_axes import Filling, MixedAxes
 from mercer.estimators._mixed_frame import MixedFrame
+from mercer.estimators._mca_joint import Joint
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
 from mercer.kernels import FEATURES, KERNELS, MAPS
@@ -50,6 +53,8 @@ _PLAIN: tuple[type, ...] = (
     Exact,
     Filling,
     Fixed,
+    Joint,
+    Independence,
     KernelCost,
     KernelRows,
     LandmarkModel,
@@ -66,6 +71,7 @@ _PLAIN: tuple[type, ...] = (
     Stored,
     Stream,
     Variable,
+    TableFacts,
     Widened,
     Workers,
 )
