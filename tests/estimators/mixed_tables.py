@@ -8,7 +8,7 @@ def mixed_frame(n=120, seed=0, noise=0.5):
     """Return a frame of four numbers far from the origin and three categories."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, 2))
-    numbers = z @ rng.normal(size=(2, 4)) + noise * rng.normal(size=(n, 4))
+    numbers = z @ [[1, 0.2, 0.7, 0.8], [0, 1, 0.7, -0.6]] + noise * rng.normal(size=(n, 4))
     frame = pd.DataFrame(numbers * [1, 1e3, 1e-3, 5] + [0, 1e6, 1, -40], columns=list("abcd"))
     frame.insert(2, "size", _cut(z[:, 0] + noise * rng.normal(size=n), ["s", "m", "l"]))
     frame["mood"] = _cut(z[:, 1] + noise * rng.normal(size=n), ["glad", "sad"])

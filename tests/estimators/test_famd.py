@@ -44,6 +44,17 @@ def test_numbers_alone_are_pca_of_the_correlations():
     np.testing.assert_allclose(model.scale_, X.std(axis=0))
 
 
+def test_categories_alone_are_mca_times_the_number_of_variables():
+    given = mixed_frame()[["size", "mood", "place"]]
+    model = FAMD(4).fit(given)
+    mca = mercer.MultipleCorrespondenceAnalysis(4).fit(given)
+    np.testing.assert_allclose(model.eigenvalues_, 3 * mca.eigenvalues_, rtol=1e-9)
+    same_axes(model.column_coordinates_, mca.column_coordinates_)
+    same_axes(model.row_coordinates_, mca.row_coordinates_ * np.sqrt(3))
+    np.testing.assert_allclose(model.squared_correlations_, mca.eta2_, atol=1e-9)
+    np.testing.assert_allclose(model.column_cos2_, mca.column_cos2_, atol=1e-9)
+
+
 def test_weights_are_repeats():
     given = mixed_frame(60)
     w = np.arange(60) % 3
@@ -102,11 +113,13 @@ def test_unseen_categories_by_policy():
     np.testing.assert_allclose(found[1], without, atol=1e-12)
 
 
-def test_hard_columns(recwarn):
+def test_hard_columns():
     given = mixed_frame()
     with pytest.warns(DataWarning, match="'flat'"):
         FAMD().fit(given.assign(flat=3.0))
-    filtered = given.assign(size=pd.Categorical(given["size"], categories=["l", "m", "s", "xl"]))
+    filtered = given.assign(
+        size=pd.Categorical(given["size"], categories=["l", "m", "s", "xl"])
+    )
     with pytest.warns(DataWarning, match="size=xl"):
         model = FAMD().fit(filtered)
     np.testing.assert_allclose(model.eigenvalues_, FAMD().fit(given).eigenvalues_)

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from mixed_tables import mixed_frame
 
 import mercer
@@ -26,9 +27,7 @@ def test_columns_are_those_of_the_fit(kind):
 
 @pytest.mark.parametrize("kind", [FAMD, MFA])
 def test_files_and_sparse_rows_are_refused(kind, tmp_path):
-    import scipy.sparse
-
-    with pytest.raises(InputError, match="[Ss]parse"):
+    with pytest.raises(InputError, match=r"[Ss]parse"):
         kind().fit(scipy.sparse.eye_array(4).tocsr())
     with pytest.raises(InputError, match="rows in memory"):
         kind().fit(tmp_path / "table.csv")
@@ -51,7 +50,9 @@ def test_supplementary_columns_change_nothing_and_agree_with_active_ones():
     assert list(found.levels) == model.column_names_[4:]
     with pytest.raises(InputError, match="3 rows, 120 at fit"):
         model.supplementary(given.iloc[:3])
-    noise = pd.DataFrame({"flat": np.ones(120), "gap": np.where(np.arange(120) < 3, np.nan, 1.0)})
+    noise = pd.DataFrame(
+        {"flat": np.ones(120), "gap": np.where(np.arange(120) < 3, np.nan, 1.0)}
+    )
     model.supplementary(noise)
 
 

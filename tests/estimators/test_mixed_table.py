@@ -1,4 +1,4 @@
-import datetime
+import datetime as dt
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,12 @@ FRAME = pd.DataFrame(
 
 @pytest.mark.parametrize(
     "given",
-    [FRAME, pl.from_pandas(FRAME), pa.Table.from_pandas(FRAME), FRAME.astype(object).to_numpy()],
+    [
+        FRAME,
+        pl.from_pandas(FRAME),
+        pa.Table.from_pandas(FRAME),
+        FRAME.astype(object).to_numpy(),
+    ],
     ids=["pandas", "polars", "pyarrow", "objects"],
 )
 def test_columns_are_read_as_what_they_are(given):
@@ -88,7 +93,7 @@ def test_what_is_no_table_is_refused(given, said):
 
 
 def test_objects_that_are_no_cells_are_refused_by_place():
-    given = np.array([[1, "a"], [2, datetime.timedelta(1)]], dtype=object)
+    given = np.array([[1, "a"], [2, dt.timedelta(1)]], dtype=object)
     with pytest.raises(InputError, match="row 1, column 1"):
         mixed(given)
 
@@ -96,7 +101,9 @@ def test_objects_that_are_no_cells_are_refused_by_place():
 def test_bad_cells_are_named_by_place():
     with pytest.raises(InputError, match=r"infinity at row 1, column 2 \('n'\)"):
         refuse_cells(mixed(FRAME.assign(n=[1, np.inf, 2])), gaps=True)
-    with pytest.raises(InputError, match=r"2 of 12 cells.*\n.*'x' 1, 'who' 1; .*row 1, column 1"):
+    with pytest.raises(
+        InputError, match=r"2 of 12 cells.*\n.*'x' 1, 'who' 1; .*row 1, column 1"
+    ):
         refuse_cells(mixed(FRAME), gaps=False)
     refuse_cells(mixed(FRAME), gaps=True)
 

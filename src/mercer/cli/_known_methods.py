@@ -77,11 +77,15 @@ METHODS = {
             "MFA",
             "Axes that groups of columns share.",
             "docs/methods/mfa.md",
+        ),
+        Method(
             "mca",
             "mercer.estimators",
             "MultipleCorrespondenceAnalysis",
             "Axes of a table of categories: which levels go together.",
             "docs/methods/multiple_correspondence_analysis.md",
+        ),
+        Method(
             "ca",
             "mercer.estimators",
             "CorrespondenceAnalysis",

@@ -7,13 +7,11 @@ from mercer.estimators._impute import impute
 from mercer.estimators._onnx import export_onnx
 from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
+from mercer.estimators.correspondence import CorrespondenceAnalysis
 from mercer.estimators.famd import FAMD
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.mfa import MFA
-from mercer.estimators.correspondence import CorrespondenceAnalysis
-from mercer.estimators.kernel_pca import KernelPCA
-from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnalysis
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures

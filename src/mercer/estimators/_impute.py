@@ -145,4 +145,8 @@ def _column(series: Any, rows: Array, values: Array) -> Any:
     cells = series.to_list()
     for row, value in zip(rows, values.tolist(), strict=True):
         cells[row] = value
-    return nw.new_series(series.name, cells, kind, backend=series.implementation)
+    made = nw.new_series(series.name, cells, kind, backend=series.implementation)
+    if series.implementation.is_pyarrow():  # text may be long, and codes of any width
+        native = made.to_native().cast(series.to_native().type)
+        made = nw.from_native(native, series_only=True).alias(series.name)
+    return made

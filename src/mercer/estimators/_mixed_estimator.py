@@ -11,9 +11,13 @@ from mercer.errors import InputError, MercerError
 from mercer.estimators._category_cells import table_of
 from mercer.estimators._door import _in_three_lines
 from mercer.estimators._held import held_rows
+from mercer.estimators._mca_supplementary import (
+    Placed,
+    SupplementaryVariables,
+    supplementary_variables,
+)
 from mercer.estimators._mixed_frame import stored_cells
 from mercer.estimators._mixed_reading import MixedReading
-from mercer.estimators._mixed_supplement import Supplement, supplement
 from mercer.estimators._mixed_table import (
     Mixed,
     mixed,
@@ -118,7 +122,7 @@ class MixedEstimator(MixedReading, OperatedEstimator):
     def _project(self, source: Any) -> Any:
         return self._axes.placed(source, self.unseen)[0]
 
-    def supplementary(self, Y: Any) -> Supplement:
+    def supplementary(self, Y: Any) -> SupplementaryVariables:
         """Return where other columns of the training rows stand; they change no axis.
 
         Parameters
@@ -129,14 +133,16 @@ class MixedEstimator(MixedReading, OperatedEstimator):
 
         Returns
         -------
-        Supplement
-            Correlations of the numbers with the axes, mean coordinates and v-tests of the
-            levels, and the squared correlation of every column with every axis.
+        SupplementaryVariables
+            Correlations of the numbers with the axes, η² of the categories, and coordinates,
+            cos² and v-tests of their levels.
         """
         check_is_fitted(self)
-        return supplement(
-            mixed(held_rows(Y)), self.row_coordinates_, self.row_masses_, self._total_weight
+        values = self.eigenvalues_
+        rows = Placed(
+            self.row_coordinates_, self.row_masses_, self._total_weight, values, values
         )
+        return supplementary_variables(held_rows(Y), rows)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: text and categories are taken, sparse rows are not."""

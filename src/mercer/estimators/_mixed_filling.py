@@ -58,7 +58,7 @@ def operated(table: Any, frame: MixedFrame, masses: Array, weights: Array) -> Op
     """
     profile, second = _moments(table, masses)
     p = len(frame.spread)
-    live = np.append(frame.spread > 0, frame.shares > 0)
+    live = frame.live
     variance = np.maximum(second - profile**2, 0.0)
     own = variance[:p] if frame.scaled else np.ones(p)
     mass = np.where(live, np.append(own, profile[p:]), 1.0)
@@ -84,7 +84,13 @@ def _moments(table: Any, masses: Array) -> tuple[Array, Array]:
 
 
 def filled(
-    table: Any, frame: MixedFrame, holes: Array, masses: Array, rank: int, solve: Solve
+    table: Any,
+    frame: MixedFrame,
+    holes: Array,
+    masses: Array,
+    total: float,
+    rank: int,
+    solve: Solve,
 ) -> Filled:
     """Return the table with its gaps filled; `table` is written to.
 
@@ -101,40 +107,48 @@ def filled(
         Which cells are missing.
     masses : array of shape (n,)
         Of the rows.
+    total : float
+        Rows, weights counted.
     rank : int
         Axes that tell what is missing.
     solve : callable
         Leading pairs of an operator.
     """
     gaps = _Gaps(table, frame, holes)
-    rank = filling_rank(rank, table.shape[0], frame.rank)
+    rank = filling_rank(rank, total, frame.rank)
     ones = np.ones(frame.width)
-    moved = np.inf
-    for step in range(1, _STEPS + 1):
+    steps = 0
+    while True:
+        steps += 1
         asked = operated(table, frame, masses, ones)
         spectrum = solve(asked, rank + 1)
         own = _frame_now(frame, asked)
         filling = Filling(
             np.ascontiguousarray(spectrum.right[:, :rank]),
             np.maximum(spectrum.values[:rank], 0.0),
-            noise(spectrum.values, asked.trace, rank, table.shape[0], frame.rank),
+            noise(spectrum.values, asked.trace, rank, total, frame.rank),
             frame.owner,
         )
         moved = gaps.fill(asked.op, filling, own, masses)
         if moved <= _SETTLED * np.sqrt(asked.trace):
             break
-    else:
-        warn(
-            f"missing cells still moved after {_STEPS} steps",
-            got=f"by {moved:.1e} of {np.sqrt(asked.trace):.1e} in the last one",
-            fix="ask for fewer components, or drop columns with most cells missing",
-            category=AccuracyWarning,
-        )
+        if steps == _STEPS:
+            _warn_unsettled(moved, asked)
+            break
     asked = operated(table, frame, masses, ones)
-    return Filled(_frame_now(frame, asked), asked, filling, step)
+    return Filled(_frame_now(frame, asked), asked, filling, steps)
 
 
-def noise(values: Array, trace: float, rank: int, n: int, p: int) -> float:
+def _warn_unsettled(moved: float, asked: Operated) -> None:
+    warn(
+        f"missing cells still moved after {_STEPS} steps",
+        got=f"by {moved:.1e} of {np.sqrt(asked.trace):.1e} in the last one",
+        fix="ask for fewer components, or drop columns with most cells missing",
+        category=AccuracyWarning,
+    )
+
+
+def noise(values: Array, trace: float, rank: int, n: float, p: int) -> float:
     """Return s² of what `rank` axes leave of p columns: Josse and Husson's estimate.
 
     Parameters
@@ -143,8 +157,8 @@ def noise(values: Array, trace: float, rank: int, n: int, p: int) -> float:
         Leading eigenvalues; one more than `rank`, if there is one, is a bound.
     trace : float
         Sum of all eigenvalues.
-    rank, n, p : int
-        Axes, rows and columns that can vary by themselves.
+    rank, n, p : int, float, int
+        Axes, rows (weights counted) and columns that can vary by themselves.
     """
     free = (n - 1 - rank) * (p - rank)
     left = max(trace - float(np.sum(values[:rank])), 0.0)
@@ -154,9 +168,9 @@ def noise(values: Array, trace: float, rank: int, n: int, p: int) -> float:
     return float(min(found, values[rank])) if len(values) > rank else found
 
 
-def filling_rank(wanted: int, n: int, p: int) -> int:
+def filling_rank(wanted: int, n: float, p: int) -> int:
     """Return how many axes may tell what is missing in n rows of p free columns."""
-    return max(0, min(wanted, p - 1, n - 2))
+    return max(0, min(wanted, p - 1, int(n) - 2))
 
 
 def _frame_now(frame: MixedFrame, asked: Operated) -> MixedFrame:

@@ -82,13 +82,19 @@ class MixedFrame:
         return numbers + [label for v in self.variables for label in v.labels]
 
     @property
+    def live(self) -> Array:
+        """Which of the p + J columns vary: a level must be used, and not alone."""
+        used = self.shares > 0
+        for a, b in zip(*self._ends(), strict=True):
+            used[a:b] &= np.count_nonzero(used[a:b]) > 1
+        return np.append(self.spread > 0, used)
+
+    @property
     def rank(self) -> int:
         """Columns that can vary by themselves: p + J - Q, constant ones not counted."""
-        used = [
-            max(0, int(np.count_nonzero(self.shares[a:b] > 0)) - 1)
-            for a, b in zip(*self._ends(), strict=True)
-        ]
-        return int(np.count_nonzero(self.spread)) + sum(used)
+        levels = self.live[len(self.spread) :]
+        varying = sum(bool(levels[a:b].any()) for a, b in zip(*self._ends(), strict=True))
+        return int(np.count_nonzero(self.live)) - varying
 
     def _ends(self) -> tuple[Array, Array]:
         starts = self.starts - len(self.spread)
@@ -275,8 +281,11 @@ def _warn_constant(frame: MixedFrame) -> None:
     """Say which columns tell nothing; refuse a table of such columns alone."""
     numbers = [frame.names[at] for at in np.flatnonzero(~frame.kinds)]
     flat = [name for name, s in zip(numbers, frame.spread, strict=True) if s == 0]
-    for (a, b), variable in zip(zip(*frame._ends(), strict=True), frame.variables, strict=True):
-        if np.count_nonzero(frame.shares[a:b] > 0) < 2:
+    live = frame.live
+    for a, b, variable in zip(
+        frame.starts[:-1], frame.starts[1:], frame.variables, strict=True
+    ):
+        if not live[a:b].any():
             flat.append(variable.name)
     shown = ", ".join(repr(name) for name in flat[:_NAMED])
     more = "" if len(flat) <= _NAMED else f" and {len(flat) - _NAMED} more"

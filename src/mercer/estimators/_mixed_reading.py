@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.estimators._barycentres import v_tests
 from mercer.estimators._mixed_axes import MixedAxes
 
 
@@ -89,21 +90,16 @@ class MixedReading:
     def v_tests_(self) -> Array:
         """How far (levels, k) the mean of each level is from 0, in standard deviations.
 
-        Of a mean of as many rows drawn without replacement; beyond ±2 it is hardly chance.
+        Of a mean of as many rows drawn without replacement; beyond ±2 it is hardly chance. NaN
+        for a level of all rows, or of none.
         """
-        return v_tests(
-            self.level_means_, self._axes.frame.shares, self.eigenvalues_, self._total_weight
-        )
+        total = self._total_weight
+        counts = total * self._axes.frame.shares
+        return v_tests(self.level_means_, counts, total, self.eigenvalues_)
 
     @property
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
-
-
-def v_tests(means: Array, shares: Array, eigenvalues: Array, total: float) -> Array:
-    """Return mean/√(λ/n_j·(n - n_j)/(n - 1)) for means (L, k) of levels with `shares` (L,)."""
-    spread = (1 - shares) * _inverse(shares * (total - 1))
-    return means * _inverse(np.sqrt(spread))[:, None] * _inverse(np.sqrt(eigenvalues))
 
 
 def _inverse(values: Any) -> Array:

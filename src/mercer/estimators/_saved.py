@@ -16,8 +16,6 @@ _HOMES = {
     "LandmarkFeatures": "mercer.estimators",
     "MFA": "mercer.estimators",
     "CorrespondenceAnalysis": "mercer.estimators",
-    "KernelPCA": "mercer.estimators",
-    "LandmarkFeatures": "mercer.estimators",
     "MultipleCorrespondenceAnalysis": "mercer.estimators",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",

@@ -102,7 +102,7 @@ class FAMD(MixedEstimator):
     >>> wine = pd.DataFrame({"price": [9, 12, 30, 35], "colour": colours})
     >>> model = FAMD(2).fit(wine)
     >>> model.eigenvalues_.round(3)
-    array([1.415, 0.585])
+    array([1.49, 0.51])
     >>> model.transform(wine).shape
     (4, 2)
     """
@@ -154,7 +154,7 @@ class FAMD(MixedEstimator):
             left, steps = None, 0
         else:
             rank = int(self.n_components or 0)
-            done = filled(table, frame, holes, masses, rank, self._pairs_of)
+            done = filled(table, frame, holes, masses, total, rank, self._pairs_of)
             asked, frame = done.operated, done.frame
             left, steps = done.filling.noise, done.steps
         ones = np.ones(frame.width)
@@ -192,7 +192,7 @@ class FAMD(MixedEstimator):
         """Return what this model expects of missing cells: its own axes, and their noise."""
         if self.missing != "fill":
             return None
-        n, p = len(built.masses), built.frame.rank
+        n, p = built.total, built.frame.rank
         q = filling_rank(len(values), n, p)
         left = noise(values[:q], trace, q, n, p) if built.noise is None else built.noise
         return Filling(axes[:, :q], values[:q], left, built.frame.owner)
