@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from mercer import errors
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
     from mercer.estimators import (
+        FAMD,
+        MFA,
         PCA,
         Checkpoint,
         CorrespondenceAnalysis,
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
         RobustPCA,
         TopicVectors,
         export_onnx,
+        impute,
         load,
         multiple_imputation,
         plan,
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "FAMD",
+    "MFA",
     "PCA",
     "AccuracyWarning",
     "Checkpoint",
@@ -66,6 +71,7 @@ __all__ = [
     "export_onnx",
     "health",
     "how_many",
+    "impute",
     "load",
     "multiple_imputation",
     "plan",
@@ -81,8 +87,10 @@ _HOME = {
     "Checkpoint": "mercer.estimators",
     "CorrespondenceAnalysis": "mercer.estimators",
     "DataWarning": "mercer.errors",
+    "FAMD": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
+    "MFA": "mercer.estimators",
     "MercerError": "mercer.errors",
     "MultipleCorrespondenceAnalysis": "mercer.estimators",
     "PCA": "mercer.estimators",
@@ -94,6 +102,7 @@ _HOME = {
     "export_onnx": "mercer.estimators",
     "health": "mercer.studies",
     "how_many": "mercer.studies",
+    "impute": "mercer.estimators",
     "load": "mercer.estimators",
     "multiple_imputation": "mercer.estimators",
     "plan": "mercer.estimators",

@@ -20,6 +20,8 @@ from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._kernel_stream import Fixed, Stream
 from mercer.estimators._mca_joint import Joint
+from mercer.estimators._mixed_axes import Filling, MixedAxes
+from mercer.estimators._mixed_frame import MixedFrame
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
 from mercer.kernels import FEATURES, KERNELS, MAPS
@@ -49,6 +51,7 @@ _PLAIN: tuple[type, ...] = (
     Compressed,
     Decoder,
     Exact,
+    Filling,
     Fixed,
     Joint,
     Independence,
@@ -58,6 +61,8 @@ _PLAIN: tuple[type, ...] = (
     Landmarks,
     Learned,
     Machine,
+    MixedAxes,
+    MixedFrame,
     Moments,
     Path,
     Plan,

@@ -11,9 +11,11 @@ from mercer.store import Decoder, Encoder, Form, path_of, read, write
 # Where each class lives that a file may name. The faces stand above this room, so they are
 # looked up when they are needed.
 _HOMES = {
-    "CorrespondenceAnalysis": "mercer.estimators",
+    "FAMD": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
+    "MFA": "mercer.estimators",
+    "CorrespondenceAnalysis": "mercer.estimators",
     "MultipleCorrespondenceAnalysis": "mercer.estimators",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
