@@ -18,6 +18,7 @@ SLOW = [
     MCA(1, unseen="passive", table="burt"),
     MCA(None, unseen="passive", missing="level"),
     MCA(1, unseen="passive", table="joint"),
+    MCA(1, unseen="passive", missing="fill"),
 ]
 ESTIMATORS = [
     MCA(unseen="passive"),
