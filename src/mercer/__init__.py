@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         progress,
         save,
     )
+    from mercer.guests import FactorAnalysis
     from mercer.sources import scan
     from mercer.studies import (
         bootstrap,
@@ -46,6 +47,7 @@ __all__ = [
     "AccuracyWarning",
     "Checkpoint",
     "DataWarning",
+    "FactorAnalysis",
     "KernelPCA",
     "LandmarkFeatures",
     "MercerError",
@@ -76,6 +78,7 @@ _HOME = {
     "AccuracyWarning": "mercer.errors",
     "Checkpoint": "mercer.estimators",
     "DataWarning": "mercer.errors",
+    "FactorAnalysis": "mercer.guests",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
     "MercerError": "mercer.errors",

@@ -14,6 +14,7 @@ PUBLIC = [
     "AccuracyWarning",
     "Checkpoint",
     "DataWarning",
+    "FactorAnalysis",
     "KernelPCA",
     "LandmarkFeatures",
     "MercerError",
