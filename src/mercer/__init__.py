@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         LandmarkFeatures,
         RandomFeatures,
         RobustPCA,
+        TopicVectors,
         export_onnx,
         load,
         multiple_imputation,
@@ -27,7 +28,17 @@ if TYPE_CHECKING:
         save,
     )
     from mercer.sources import scan
-    from mercer.studies import bootstrap, drift, health, how_many, tune
+    from mercer.studies import (
+        bootstrap,
+        cluster,
+        describe_axes,
+        describe_groups,
+        drift,
+        health,
+        how_many,
+        rotate,
+        tune,
+    )
 
 __version__ = "0.1.0"
 
@@ -42,8 +53,12 @@ __all__ = [
     "MercerError",
     "RandomFeatures",
     "RobustPCA",
+    "TopicVectors",
     "__version__",
     "bootstrap",
+    "cluster",
+    "describe_axes",
+    "describe_groups",
     "drift",
     "errors",
     "export_onnx",
@@ -53,6 +68,7 @@ __all__ = [
     "multiple_imputation",
     "plan",
     "progress",
+    "rotate",
     "save",
     "scan",
     "tune",
@@ -69,6 +85,7 @@ _HOME = {
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
+    "TopicVectors": "mercer.estimators",
     "bootstrap": "mercer.studies",
     "drift": "mercer.studies",
     "export_onnx": "mercer.estimators",
@@ -80,6 +97,10 @@ _HOME = {
     "progress": "mercer.estimators",
     "save": "mercer.estimators",
     "scan": "mercer.sources",
+    "cluster": "mercer.studies",
+    "describe_axes": "mercer.studies",
+    "describe_groups": "mercer.studies",
+    "rotate": "mercer.studies",
     "tune": "mercer.studies",
 }
 

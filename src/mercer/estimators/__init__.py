@@ -12,6 +12,7 @@ from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
+from mercer.estimators.topic_vectors import TopicVectors
 
 __all__ = [
     "PCA",
@@ -23,6 +24,7 @@ __all__ = [
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",
+    "TopicVectors",
     "export_onnx",
     "load",
     "multiple_imputation",
