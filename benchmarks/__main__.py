@@ -12,6 +12,7 @@ from benchmarks import (
     command_line,
     kernel,
     missing,
+    multivariate,
     outofcore,
     report,
     runner,
@@ -30,6 +31,7 @@ OTHERS = (
     "outofcore",
     "cluster",
     "missing",
+    "multivariate",
     "command_line",
     "report",
     "table",
@@ -80,6 +82,10 @@ def main(arguments: list[str] | None = None) -> int:
         name = "partial-missing.json" if given.quick else "missing.json"
         out = given.out or runner.FOLDER / "results" / name
         missing.run(out, given.case, names=given.rivals, quick=given.quick, limit=given.limit)
+        return 0
+    if given.command == "multivariate":
+        out = given.out or runner.FOLDER / "results" / "multivariate.json"
+        multivariate.run(out, given.case)
         return 0
     if given.command == "cluster":
         cluster.run(given.out or runner.FOLDER / "results" / "cluster.json", given.case)

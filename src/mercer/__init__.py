@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mercer.estimators import (
         PCA,
         Checkpoint,
+        CorrespondenceAnalysis,
         KernelPCA,
         LandmarkFeatures,
         RandomFeatures,
@@ -46,6 +47,7 @@ __all__ = [
     "PCA",
     "AccuracyWarning",
     "Checkpoint",
+    "CorrespondenceAnalysis",
     "DataWarning",
     "FactorAnalysis",
     "KernelPCA",
@@ -77,6 +79,7 @@ __all__ = [
 _HOME = {
     "AccuracyWarning": "mercer.errors",
     "Checkpoint": "mercer.estimators",
+    "CorrespondenceAnalysis": "mercer.estimators",
     "DataWarning": "mercer.errors",
     "FactorAnalysis": "mercer.guests",
     "KernelPCA": "mercer.estimators",

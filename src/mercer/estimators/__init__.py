@@ -6,6 +6,7 @@ from mercer.estimators._imputations import Imputations, multiple_imputation
 from mercer.estimators._onnx import export_onnx
 from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
+from mercer.estimators.correspondence import CorrespondenceAnalysis
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
@@ -16,6 +17,7 @@ from mercer.estimators.topic_vectors import TopicVectors
 __all__ = [
     "PCA",
     "Checkpoint",
+    "CorrespondenceAnalysis",
     "Imputations",
     "KernelPCA",
     "LandmarkFeatures",
