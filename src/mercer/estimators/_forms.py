@@ -10,6 +10,7 @@ from mercer.errors import InputError
 from mercer.estimators._batches import Batches
 from mercer.estimators._ca_facts import TableFacts
 from mercer.estimators._ca_null import Independence
+from mercer.estimators._categories import Variable
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
 from mercer.estimators._kernel_known import Learned
@@ -18,6 +19,9 @@ from mercer.estimators._kernel_primal import Widened, _Engine
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._kernel_stream import Fixed, Stream
+from mercer.estimators._mca_joint import Joint
+from mercer.estimators._mixed_axes import Filling, MixedAxes
+from mercer.estimators._mixed_frame import MixedFrame
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
 from mercer.kernels import FEATURES, KERNELS, MAPS
@@ -47,7 +51,9 @@ _PLAIN: tuple[type, ...] = (
     Compressed,
     Decoder,
     Exact,
+    Filling,
     Fixed,
+    Joint,
     Independence,
     KernelCost,
     KernelRows,
@@ -55,6 +61,8 @@ _PLAIN: tuple[type, ...] = (
     Landmarks,
     Learned,
     Machine,
+    MixedAxes,
+    MixedFrame,
     Moments,
     Path,
     Plan,
@@ -62,6 +70,7 @@ _PLAIN: tuple[type, ...] = (
     Radial,
     Stored,
     Stream,
+    Variable,
     TableFacts,
     Widened,
     Workers,

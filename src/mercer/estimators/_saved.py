@@ -13,8 +13,12 @@ from mercer.store import Decoder, Encoder, Form, path_of, read, write
 _HOMES = {
     "FactorAnalysis": "mercer.guests",
     "CorrespondenceAnalysis": "mercer.estimators",
+    "FAMD": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
+    "MFA": "mercer.estimators",
+    "CorrespondenceAnalysis": "mercer.estimators",
+    "MultipleCorrespondenceAnalysis": "mercer.estimators",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
