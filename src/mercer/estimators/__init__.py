@@ -16,6 +16,7 @@ from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnal
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
+from mercer.estimators.topic_vectors import TopicVectors
 
 __all__ = [
     "FAMD",
@@ -30,6 +31,7 @@ __all__ = [
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",
+    "TopicVectors",
     "export_onnx",
     "impute",
     "load",
