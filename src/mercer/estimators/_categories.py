@@ -267,7 +267,9 @@ def _refuse_unseen(column: Column, variable: Variable, row: int, at: int) -> Non
     raise InputError(
         "a category was not there at fit",
         got=f"{value!r} at row {row}, column {at} ({variable.name!r}); known are {known}{more}",
-        fix='pass unseen="passive" to leave such cells out, or fit with rows that have it',
+        fix="pass cells of the same type as at fit"
+        if str(value) in variable.levels
+        else 'pass unseen="passive" to leave such cells out, or fit with rows that have it',
     )
 
 

@@ -326,6 +326,14 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
 
 def _warn_fewer(most: int, wanted: int, kind: str) -> None:
     why = " with λ > 1/Q" if kind in ("benzecri", "greenacre") else ""
+    if most == 0:
+        warn(
+            "no axis goes beyond what one variable alone brings: none is kept",
+            got=f"n_components={wanted}, inertias by {kind!r}",
+            fix='the variables say nothing of each other; see table="indicator" all the same',
+            category=DataWarning,
+        )
+        return
     warn(
         f"the table has {most} axes{why}: all of them are kept",
         got=f"n_components={wanted}",
