@@ -92,13 +92,6 @@ METHODS = {
             "Rows and columns of a table of counts on one map.",
             "docs/methods/correspondence_analysis.md",
         ),
-        Method(
-            "mca",
-            "mercer.estimators",
-            "MultipleCorrespondenceAnalysis",
-            "Axes of a table of categories: which levels go together.",
-            "docs/methods/multiple_correspondence_analysis.md",
-        ),
     )
 }
 
