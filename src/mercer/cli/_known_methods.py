@@ -64,6 +64,13 @@ METHODS = {
             "docs/methods/robust_pca.md",
             "robust-pca reads the rows 25 to 45 times; this prices its last solve only",
         ),
+        Method(
+            "lda",
+            "mercer.estimators",
+            "LinearDiscriminantAnalysis",
+            "Axes along which known classes lie apart.",
+            "docs/methods/linear_discriminant_analysis.md",
+        ),
     )
 }
 

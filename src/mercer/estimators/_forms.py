@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer import selection
+from mercer.diagnostics import WilksTests
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
 from mercer.estimators._compressed import Compressed
@@ -60,6 +61,7 @@ _PLAIN: tuple[type, ...] = (
     Stored,
     Stream,
     Widened,
+    WilksTests,
     Workers,
 )
 _BITS: dict[str, Any] = {

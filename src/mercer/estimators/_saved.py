@@ -13,6 +13,7 @@ from mercer.store import Decoder, Encoder, Form, path_of, read, write
 _HOMES = {
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
+    "LinearDiscriminantAnalysis": "mercer.estimators",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
