@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mercer.estimators import (
         PCA,
         Checkpoint,
+        KernelDiscriminantAnalysis,
         KernelPCA,
         LandmarkFeatures,
         LinearDiscriminantAnalysis,
@@ -36,6 +37,7 @@ __all__ = [
     "AccuracyWarning",
     "Checkpoint",
     "DataWarning",
+    "KernelDiscriminantAnalysis",
     "KernelPCA",
     "LandmarkFeatures",
     "LinearDiscriminantAnalysis",
@@ -62,6 +64,7 @@ _HOME = {
     "AccuracyWarning": "mercer.errors",
     "Checkpoint": "mercer.estimators",
     "DataWarning": "mercer.errors",
+    "KernelDiscriminantAnalysis": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
     "LinearDiscriminantAnalysis": "mercer.estimators",

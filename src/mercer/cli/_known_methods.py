@@ -71,6 +71,13 @@ METHODS = {
             "Axes along which known classes lie apart.",
             "docs/methods/linear_discriminant_analysis.md",
         ),
+        Method(
+            "kernel-lda",
+            "mercer.estimators",
+            "KernelDiscriminantAnalysis",
+            "Known classes told apart along curved borders, through a kernel.",
+            "docs/methods/kernel_discriminant_analysis.md",
+        ),
     )
 }
 
