@@ -20,6 +20,7 @@ PUBLIC = [
     "LinearDiscriminantAnalysis",
     "MercerError",
     "PCA",
+    "ProbabilisticPCA",
     "RandomFeatures",
     "RobustPCA",
     "__version__",

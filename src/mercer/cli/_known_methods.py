@@ -65,6 +65,13 @@ METHODS = {
             "robust-pca reads the rows 25 to 45 times; this prices its last solve only",
         ),
         Method(
+            "ppca",
+            "mercer.estimators",
+            "ProbabilisticPCA",
+            "PCA as a model of the rows: densities, samples, axes by likelihood.",
+            "docs/methods/probabilistic_pca.md",
+        ),
+        Method(
             "lda",
             "mercer.estimators",
             "LinearDiscriminantAnalysis",

@@ -11,6 +11,7 @@ from mercer.estimators.kernel_discriminant import KernelDiscriminantAnalysis
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
+from mercer.estimators.probabilistic_pca import ProbabilisticPCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
 
@@ -22,6 +23,7 @@ __all__ = [
     "KernelPCA",
     "LandmarkFeatures",
     "LinearDiscriminantAnalysis",
+    "ProbabilisticPCA",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",

@@ -16,6 +16,7 @@ _HOMES = {
     "LandmarkFeatures": "mercer.estimators",
     "LinearDiscriminantAnalysis": "mercer.estimators",
     "PCA": "mercer.estimators",
+    "ProbabilisticPCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
     "dropin.IncrementalPCA": "mercer.dropin",
