@@ -200,6 +200,25 @@ def test_collinear_but_for_stored_digits_far_off():
         assert LinearDiscriminantAnalysis().fit(more, y).within_rank_ == 3
 
 
+@pytest.mark.parametrize("kind", [Svd, LinearDiscriminantAnalysis])
+def test_a_column_with_few_digits_takes_no_others_with_it(kind):
+    """A clock far from zero rounds itself, and columns that nearly agree stay two columns."""
+    X, y = classes(200, 3, 3, 21)
+    X[:, 1] = X[:, 0] + 0.01 * X[:, 1]
+    clock = 1.7e9 + 1e-5 * np.random.default_rng(0).normal(size=200)
+    model = kind().fit(np.c_[X, clock], y)
+    assert model.within_rank_ == 4
+    values, _ = reference(np.c_[X, clock], y)
+    np.testing.assert_allclose(model.eigenvalues_, values, rtol=1e-6)
+    still = np.c_[X, np.full(200, 0.1) + 2.0**-56 * (np.arange(200) % 2)]  # one unit apart
+    assert kind().fit(still, y).within_rank_ == 3
+
+
+def test_too_little_memory_is_said_before_work_begins():
+    with pytest.raises(mercer.errors.BudgetError, match="memory"):
+        LinearDiscriminantAnalysis(memory="1kB").fit(*DATA["digits"])
+
+
 def test_the_gram_path_hands_over_where_it_sees_too_little(monkeypatch):
     X, y = classes(400, 4, 3, 23)
     X[:, 3] = X[:, 0] + 1e-6 * X[:, 3]

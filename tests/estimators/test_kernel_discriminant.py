@@ -117,6 +117,18 @@ def test_permutation_and_confusion_look_through_the_kernel():
     np.testing.assert_allclose(found.centres, model.centres_, atol=1e-9)
 
 
+def test_a_kernel_that_is_given():
+    X, y = IRIS
+    K = RBF(lengthscale=1.0).block(X, X)
+    given = KernelDiscriminantAnalysis(kernel="precomputed")
+    plain = KernelDiscriminantAnalysis(kernel=RBF(lengthscale=1.0))
+    a, b = given.confusion(K, y, folds=4), plain.confusion(X, y, folds=4)
+    np.testing.assert_array_equal(a.counts, b.counts)
+    np.testing.assert_allclose(
+        given.fit(K, y).predict_proba(K), plain.fit(X, y).predict_proba(X), atol=1e-5
+    )
+
+
 def test_saved_and_loaded(tmp_path):
     X, y = IRIS
     names = np.array(["a", "b", "c"])[y]
