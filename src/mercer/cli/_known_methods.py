@@ -91,6 +91,25 @@ METHODS = {
             "CorrespondenceAnalysis",
             "Rows and columns of a table of counts on one map.",
             "docs/methods/correspondence_analysis.md",
+            "ppca",
+            "mercer.estimators",
+            "ProbabilisticPCA",
+            "PCA as a model of the rows: densities, samples, axes by likelihood.",
+            "docs/methods/probabilistic_pca.md",
+        ),
+        Method(
+            "lda",
+            "mercer.estimators",
+            "LinearDiscriminantAnalysis",
+            "Axes along which known classes lie apart.",
+            "docs/methods/linear_discriminant_analysis.md",
+        ),
+        Method(
+            "kernel-lda",
+            "mercer.estimators",
+            "KernelDiscriminantAnalysis",
+            "Known classes told apart along curved borders, through a kernel.",
+            "docs/methods/kernel_discriminant_analysis.md",
         ),
     )
 }

@@ -9,11 +9,14 @@ from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
 from mercer.estimators.correspondence import CorrespondenceAnalysis
 from mercer.estimators.famd import FAMD
+from mercer.estimators.discriminant import LinearDiscriminantAnalysis
+from mercer.estimators.kernel_discriminant import KernelDiscriminantAnalysis
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.mfa import MFA
 from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnalysis
 from mercer.estimators.pca import PCA
+from mercer.estimators.probabilistic_pca import ProbabilisticPCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
 from mercer.estimators.topic_vectors import TopicVectors
@@ -25,9 +28,12 @@ __all__ = [
     "Checkpoint",
     "CorrespondenceAnalysis",
     "Imputations",
+    "KernelDiscriminantAnalysis",
     "KernelPCA",
     "LandmarkFeatures",
     "MultipleCorrespondenceAnalysis",
+    "LinearDiscriminantAnalysis",
+    "ProbabilisticPCA",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer import selection
+from mercer.diagnostics import WilksTests
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
 from mercer.estimators._ca_facts import TableFacts
@@ -24,6 +25,8 @@ from mercer.estimators._mixed_axes import Filling, MixedAxes
 from mercer.estimators._mixed_frame import MixedFrame
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
+from mercer.estimators.discriminant import LinearDiscriminantAnalysis
+from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import FEATURES, KERNELS, MAPS
 from mercer.operators import (
     Centring,
@@ -73,6 +76,7 @@ _PLAIN: tuple[type, ...] = (
     Variable,
     TableFacts,
     Widened,
+    WilksTests,
     Workers,
 )
 _BITS: dict[str, Any] = {
@@ -175,6 +179,8 @@ FORMS: dict[str, Form] = {
     "ComponentChoice": Form.of(selection.Choice),
     "ComponentRule": Form.of(selection.Rule),
     "Engine": of_estimator(_Engine),
+    "KernelPCA": of_estimator(KernelPCA),
+    "LinearDiscriminantAnalysis": of_estimator(LinearDiscriminantAnalysis),
     "LandmarkSums": _form(LandmarkSums, "landmarks dtype count t raw_trace rows shift p q"),
     "RunningMoments": _form(
         RunningMoments,

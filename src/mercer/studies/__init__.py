@@ -7,6 +7,7 @@ from mercer.studies._drift import Drift, drift
 from mercer.studies._health import health
 from mercer.studies._how_many import how_many
 from mercer.studies._rotate import Rotated, rotate
+from mercer.studies._separation import Separation, separation
 from mercer.studies._tune import tune
 from mercer.studies._tuning import Candidate, Tuning
 
@@ -18,6 +19,7 @@ __all__ = [
     "Drift",
     "Rotated",
     "Trait",
+    "Separation",
     "Tuning",
     "bootstrap",
     "cluster",
@@ -27,5 +29,6 @@ __all__ = [
     "health",
     "how_many",
     "rotate",
+    "separation",
     "tune",
 ]
