@@ -29,6 +29,7 @@ from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
 from mercer.operators._framed import Framed, FramedColumns
 from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
+from mercer.operators._inverse import ShiftInverse
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
@@ -83,6 +84,7 @@ __all__ = [
     "Rule",
     "RunningMoments",
     "RunningSvd",
+    "ShiftInverse",
     "Signs",
     "SparseRows",
     "SpatialMedian",
