@@ -6,8 +6,10 @@ from mercer.estimators._imputations import Imputations, multiple_imputation
 from mercer.estimators._onnx import export_onnx
 from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
+from mercer.estimators.diffusion_maps import DiffusionMaps
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
+from mercer.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
@@ -15,9 +17,11 @@ from mercer.estimators.robust_pca import RobustPCA
 __all__ = [
     "PCA",
     "Checkpoint",
+    "DiffusionMaps",
     "Imputations",
     "KernelPCA",
     "LandmarkFeatures",
+    "LaplacianEigenmaps",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",
