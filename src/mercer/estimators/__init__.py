@@ -15,6 +15,10 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.mfa import MFA
 from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnalysis
+from mercer.estimators.diffusion_maps import DiffusionMaps
+from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.landmark_features import LandmarkFeatures
+from mercer.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from mercer.estimators.pca import PCA
 from mercer.estimators.probabilistic_pca import ProbabilisticPCA
 from mercer.estimators.random_features import RandomFeatures
@@ -27,6 +31,7 @@ __all__ = [
     "PCA",
     "Checkpoint",
     "CorrespondenceAnalysis",
+    "DiffusionMaps",
     "Imputations",
     "KernelDiscriminantAnalysis",
     "KernelPCA",
@@ -34,6 +39,7 @@ __all__ = [
     "MultipleCorrespondenceAnalysis",
     "LinearDiscriminantAnalysis",
     "ProbabilisticPCA",
+    "LaplacianEigenmaps",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",

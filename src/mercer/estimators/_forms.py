@@ -14,6 +14,9 @@ from mercer.estimators._ca_null import Independence
 from mercer.estimators._categories import Variable
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
+from mercer.estimators._graph_estimator import Piece
+from mercer.estimators._graph_facts import GraphFacts
+from mercer.estimators._graph_rows import GraphRows
 from mercer.estimators._kernel_known import Learned
 from mercer.estimators._kernel_landmarks import Choice, LandmarkModel
 from mercer.estimators._kernel_primal import Widened, _Engine
@@ -31,13 +34,17 @@ from mercer.kernels import FEATURES, KERNELS, MAPS
 from mercer.operators import (
     Centring,
     Completion,
+    Graph,
     Landmarks,
     LandmarkSums,
     Moments,
+    Pieces,
     RunningMoments,
     RunningSvd,
+    Searcher,
+    Weighing,
 )
-from mercer.planning import KernelCost, Machine, Path, Plan, Problem, Workers
+from mercer.planning import GraphCost, KernelCost, Machine, Path, Plan, Problem, Workers
 from mercer.solvers import BlockKrylov, Certificate, Exact, Stored
 from mercer.store import Form
 
@@ -58,6 +65,10 @@ _PLAIN: tuple[type, ...] = (
     Fixed,
     Joint,
     Independence,
+    Graph,
+    GraphCost,
+    GraphFacts,
+    GraphRows,
     KernelCost,
     KernelRows,
     LandmarkModel,
@@ -68,6 +79,8 @@ _PLAIN: tuple[type, ...] = (
     MixedFrame,
     Moments,
     Path,
+    Piece,
+    Pieces,
     Plan,
     Problem,
     Radial,
@@ -75,6 +88,7 @@ _PLAIN: tuple[type, ...] = (
     Stream,
     Variable,
     TableFacts,
+    Weighing,
     Widened,
     WilksTests,
     Workers,
@@ -188,6 +202,12 @@ FORMS: dict[str, Form] = {
     ),
     "RunningSvd": _form(RunningSvd, "rank sums factor lost error"),
     "Projection": _form(Projection, "kernel rows dual wide compressed", _projection),
+    "Searcher": _form(
+        Searcher,
+        "metric search threads rows origin exponent",
+        Searcher.of_parts,
+        lambda searcher: searcher.parts(),
+    ),
     "FeaturesOf": _form(types.MethodType, "features", _map_of, _map_parts),
     "Generator": _form(
         np.random.Generator, "state", _generator, lambda g: {"state": g.bit_generator.state}
