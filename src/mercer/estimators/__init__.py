@@ -6,8 +6,12 @@ from mercer.estimators._imputations import Imputations, multiple_imputation
 from mercer.estimators._onnx import export_onnx
 from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
+from mercer.estimators.classical_mds import ClassicalMDS
+from mercer.estimators.isomap import Isomap
+
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
+
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
@@ -15,7 +19,9 @@ from mercer.estimators.robust_pca import RobustPCA
 __all__ = [
     "PCA",
     "Checkpoint",
+    "ClassicalMDS",
     "Imputations",
+    "Isomap",
     "KernelPCA",
     "LandmarkFeatures",
     "RandomFeatures",

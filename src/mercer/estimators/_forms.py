@@ -10,6 +10,8 @@ from mercer.errors import InputError
 from mercer.estimators._batches import Batches
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
+from mercer.estimators._distance_kernel import Placing
+from mercer.estimators._graph_facts import GraphFacts
 from mercer.estimators._kernel_known import Learned
 from mercer.estimators._kernel_landmarks import Choice, LandmarkModel
 from mercer.estimators._kernel_primal import Widened, _Engine
@@ -22,11 +24,15 @@ from mercer.kernels import FEATURES, KERNELS, MAPS
 from mercer.operators import (
     Centring,
     Completion,
+    Graph,
     Landmarks,
     LandmarkSums,
     Moments,
+    Neighbours,
+    Pieces,
     RunningMoments,
     RunningSvd,
+    Weighing,
 )
 from mercer.planning import KernelCost, Machine, Path, Plan, Problem, Workers
 from mercer.solvers import BlockKrylov, Certificate, Exact, Stored
@@ -46,6 +52,8 @@ _PLAIN: tuple[type, ...] = (
     Decoder,
     Exact,
     Fixed,
+    Graph,
+    GraphFacts,
     KernelCost,
     KernelRows,
     LandmarkModel,
@@ -53,12 +61,16 @@ _PLAIN: tuple[type, ...] = (
     Learned,
     Machine,
     Moments,
+    Neighbours,
     Path,
+    Pieces,
+    Placing,
     Plan,
     Problem,
     Radial,
     Stored,
     Stream,
+    Weighing,
     Widened,
     Workers,
 )

@@ -11,8 +11,11 @@ from mercer.store import Decoder, Encoder, Form, path_of, read, write
 # Where each class lives that a file may name. The faces stand above this room, so they are
 # looked up when they are needed.
 _HOMES = {
+    "ClassicalMDS": "mercer.estimators",
+    "Isomap": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
+    "LocallyLinearEmbedding": "mercer.estimators",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
