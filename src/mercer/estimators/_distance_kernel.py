@@ -21,7 +21,7 @@ _ROUNDING = 1e-6  # relative difference of d_ij and d_ji that still counts as ro
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
 class Placing:
-    """Places a point by its distances d to m known ones: z = ½(means - d∘d)·dual.
+    """Places a point by its distances d to m known ones: z = ½(means - d∘d)·dual - level.
 
     That is z_i = (1/(2√λ_i))·Σ_j u_ji·(mean_l D²_lj - d_j²), the projection of kernel PCA
     with -½D∘D; constants vanish, because the entries of u_i sum to zero.
@@ -32,16 +32,19 @@ class Placing:
         B = UΛ^-½, zero for axes without length; |Λ| and the sign where those are turned.
     means : ndarray of shape (m,)
         The mean squared distance of each known point.
+    level : ndarray of shape (k,)
+        What is taken from all coordinates; zero unless all rows are to have the mean zero.
     """
 
     dual: Array
     means: Array
+    level: Array
 
     def of(self, squared: Array) -> Array:
         """Return coordinates (r, k) from squared distances (r, m), which are overwritten."""
         np.subtract(self.means, squared, out=squared)
         squared *= 0.5
-        return np.asarray(squared @ self.dual)
+        return np.asarray(squared @ self.dual - self.level)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,7 +86,8 @@ def placed(
     means = np.asarray(-2.0 * op.sums.along / op.shape[0] ** 0.5)
     task = Task(Precomputed(), kernel, None, expected=True, **dataclasses.asdict(asked))
     spectrum, found = of_matrix(task, path, op)
-    return spectrum, found, Placing(dual_of(spectrum, found), means)
+    dual = dual_of(spectrum, found)
+    return spectrum, found, Placing(dual, means, np.zeros(dual.shape[1]))
 
 
 def dual_of(spectrum: Spectrum, found: KernelFound) -> Array:
@@ -100,7 +104,9 @@ def described(spectrum: Spectrum, found: KernelFound) -> dict[str, Any]:
     certificate = spectrum.certificate
     k = len(certificate.lower)
     values = np.maximum(spectrum.values[:k], 0.0)
+    assert found.coordinates is not None
     return {
+        "embedding_": found.coordinates[:, :k],
         "eigenvalues_": values * found.signs.directions(k),
         "explained_variance_ratio_": values / found.trace,
         "negative_share_": found.signs.negative_share,

@@ -237,7 +237,7 @@ class ClassicalMDS(SpectralEstimator):
         rows = None if self.metric in ("euclidean", "precomputed") else source.array.copy()
         state = described(spectrum, found)
         return state | {
-            "embedding_": np.asarray(found.coordinates[:, : state["n_components_"]], kept),
+            "embedding_": np.asarray(state["embedding_"], kept),
             "n_samples_": source.shape[0],
             "_engine": found.engine,
             "_placing": placing,

@@ -18,6 +18,7 @@ from mercer.estimators._distance_kernel import (
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._graph_facts import COMPONENTS, GraphFacts, Linked, linked
 from mercer.estimators._indefinite import POLICIES
+from mercer.estimators._isomap_landmarks import by_triangulation
 from mercer.estimators._isomap_paths import (
     at_random,
     by_landmarks,
@@ -78,9 +79,9 @@ class Isomap(SpectralEstimator):
     Attributes
     ----------
     embedding_ : ndarray of shape (n, k)
-        The coordinates. With landmarks the mean of these is zero, not of all rows.
+        The coordinates, mean zero.
     eigenvalues_ : ndarray of shape (k,)
-        λ of -½H(D∘D)H; that of the landmarks where there are any.
+        λ of -½H(D∘D)H; with landmarks, of the rows placed by these.
     explained_variance_ratio_ : ndarray of shape (k,)
         λ/Σ|λ| over all axes.
     negative_share_ : float
@@ -246,15 +247,16 @@ class Isomap(SpectralEstimator):
             choose = farthest if self.sampler == "maxmin" else at_random
             count = self._landmark_count(n) or n
             places, paths = choose(link.graph, min(count, n), self._seed())
-            kernel, seen = halved_squares(paths[:, places]), places[:_SEEN]
-            kept = paths[: len(seen)]
+            asked = self._asked(source, len(places))
+            spectrum, found, placing = by_triangulation(paths, places, path, asked)
+            seen = (places[:_SEEN], paths[:_SEEN])
         else:
             kernel = geodesics(link.graph, np.arange(n))
-            seen = spread_evenly(n, None, _SEEN)
-            kept = kernel[seen]
-            kernel = halved_squares(kernel)
-        spectrum, found, placing = placed(kernel, path, self._asked(source, len(kernel)))
-        return spectrum, (found, placing, places, paths, seen, kept)
+            at = spread_evenly(n, None, _SEEN)
+            seen = (at, kernel[at])
+            asked = self._asked(source, n)
+            spectrum, found, placing = placed(halved_squares(kernel), path, asked)
+        return spectrum, (found, placing, places, paths, seen)
 
     def _asked(self, source: Source, n: int) -> Asked:
         wanted = self.n_components
@@ -270,13 +272,11 @@ class Isomap(SpectralEstimator):
     # -- scale and project ------------------------------------------------------------
 
     def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, Any]:
-        kernel, placing, places, paths, seen, kept = found
+        kernel, placing, places, paths, (seen, kept) = found
         link = self._linked
         assert link is not None
         state = described(spectrum, kernel)
-        embedded = kernel.coordinates[:, : state["n_components_"]]
-        if paths is not None:
-            embedded = _triangulated(placing, paths)
+        embedded = state["embedding_"]
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
         fresh = link.kept is None and not is_sparse(link.rows)
         state |= {
@@ -336,17 +336,6 @@ def _placed_rows(
         else:
             far = by_landmarks(paths, near.indices, near.distances)
         found[part] = placing.of(np.square(far, out=far))
-    return found
-
-
-def _triangulated(placing: Placing, paths: Array) -> Array:
-    """Return the coordinates (n, k) of all rows from their distances to the landmarks."""
-    m, n = paths.shape
-    found = np.empty((n, placing.dual.shape[1]))
-    tiles = tiles_of(n, m)
-    for number in range(len(tiles)):
-        part = tiles[number]
-        found[part] = placing.of(np.square(paths[:, part].T))
     return found
 
 
