@@ -43,7 +43,8 @@ def geodesic_paths(problem: Problem, matrix: list[Path]) -> list[Path]:
 def _landmarks(p: Problem, m: int) -> Path:
     """Paths from m landmarks, LAPACK on their matrix, and all points placed by them."""
     n, machine = float(p.rows), p.rates
-    held = 8.0 * m * n + 40.0 * m * m + 2 * p.data_bytes + 32.0 * n * p.components + 32e6
+    held = 8.0 * m * n + 40.0 * m * m + 2 * p.data_bytes + 32.0 * n * p.components
+    held += 16.0 * n * (4 * p.components + 8) + 96e6  # places on more axes, blocks of distances
     seconds = _STEP * m * n + m**3 / (machine.eigen * machine.threads)
     seconds += 2.0 * n * m * p.components / _thin(machine)
     flops = 9.0 * m**3 + 2.0 * n * m * p.components
