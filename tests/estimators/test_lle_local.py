@@ -80,7 +80,7 @@ def by_several_weights(rows, at, d, reg=1e-3):
     return M
 
 
-def by_weights(rows, at, d):
+def by_weights(rows, at, _d):
     n, k = at.shape
     lost = np.eye(n)
     for i, each in enumerate(at):
