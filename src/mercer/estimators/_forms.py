@@ -11,7 +11,7 @@ from mercer.estimators._batches import Batches
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
 from mercer.estimators._distance_kernel import Placing
-from mercer.estimators._graph_facts import GraphFacts
+from mercer.estimators._linked_rows import GraphFacts
 from mercer.estimators._kernel_known import Learned
 from mercer.estimators._kernel_landmarks import Choice, LandmarkModel
 from mercer.estimators._kernel_primal import Widened, _Engine

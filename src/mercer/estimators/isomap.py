@@ -16,7 +16,7 @@ from mercer.estimators._distance_kernel import (
     placed,
 )
 from mercer.estimators._door import refuse_bad_cells
-from mercer.estimators._graph_facts import COMPONENTS, GraphFacts, Linked, linked
+from mercer.estimators._linked_rows import COMPONENTS, GraphFacts, Linked, linked
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._isomap_landmarks import by_triangulation
 from mercer.estimators._isomap_paths import (

@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._door import refuse_bad_cells
-from mercer.estimators._graph_facts import COMPONENTS, GraphFacts, Linked, linked
+from mercer.estimators._linked_rows import COMPONENTS, GraphFacts, Linked, linked
 from mercer.estimators._lle_local import METHODS, local_matrix
 from mercer.estimators._lle_solve import inverse_of, smallest
 from mercer.estimators._lle_weights import combined

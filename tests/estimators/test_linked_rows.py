@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.estimators._graph_facts import graph_facts, linked
+from mercer.estimators._linked_rows import graph_facts, linked
 from mercer.operators import graph
 
 LINE = np.arange(10.0)[:, None]
