@@ -110,7 +110,7 @@ class TestGraphsWithKnownAnswers:
     def test_the_leaves_of_a_star_are_alike(self):
         rows = np.concatenate([np.zeros((1, 9)), 2 * np.eye(9)])
         model = Isomap(2, neighbours=1).fit(rows)
-        assert model.facts_.most_degree == 9
+        assert model.facts_.most == 9
         assert model.certificate_.groups == ((0, 1, 2),)
         # Leaves are 4 apart, over the middle: λ = 4²/2.
         np.testing.assert_allclose(model.eigenvalues_, 8.0, rtol=1e-10)
@@ -131,10 +131,18 @@ class TestPieces:
             Isomap(2).fit(self.rows)
         assert "2 pieces of 150, 100" in caught.value.got
 
+    def test_rows_outside_the_largest_have_no_place(self):
+        with pytest.warns(DataWarning, match="100 rows have NaN"):
+            model = Isomap(2, components="largest").fit(self.rows)
+        alone = Isomap(2).fit(self.rows[:150])
+        np.testing.assert_allclose(model.embedding_[:150], alone.embedding_, atol=1e-9)
+        assert np.isnan(model.embedding_[150:]).all()
+        assert model.facts_.pieces == (150, 100)
+
     @pytest.mark.parametrize("landmarks", [None, 40])
     def test_the_largest_is_embedded_and_places_the_others(self, landmarks):
         with pytest.warns(DataWarning, match="100 rows"):
-            model = Isomap(2, components="largest", landmarks=landmarks).fit(self.rows)
+            model = Isomap(2, components="place", landmarks=landmarks).fit(self.rows)
         alone = Isomap(2, landmarks=landmarks).fit(self.rows[:150])
         np.testing.assert_allclose(model.embedding_[:150], alone.embedding_, atol=1e-9)
         np.testing.assert_allclose(

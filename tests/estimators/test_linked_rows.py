@@ -2,29 +2,21 @@ import numpy as np
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.estimators._linked_rows import graph_facts, linked
-from mercer.operators import graph
+from mercer.estimators._linked_rows import linked
 
 LINE = np.arange(10.0)[:, None]
 PIECES = np.concatenate([LINE, LINE[:6] + 1000, LINE[:5] + 5000])
 
 
-def test_facts_are_counted():
-    facts = linked(np.concatenate([LINE, LINE[:2]]), 3, "raise").facts
-    assert (facts.points, facts.sizes, facts.duplicates) == (12, (12,), 4)
-    assert facts.least_degree >= 3
-    assert facts.isolated == ()
-    assert facts.longest_edge >= facts.median_edge == 1.0
-    assert "12 points" in str(facts)
-    assert "one piece" in str(facts)
-
-
-def test_isolated_points_are_named():
-    found = graph(np.append(LINE, [[99.0]], axis=0), radius=1.5)
-    facts = graph_facts(found)
-    assert facts.isolated == (10,)
-    assert facts.sizes == (10, 1)
-    assert facts.least_degree == 0
+def test_one_piece_is_taken_as_it_is():
+    rows = np.concatenate([LINE, LINE[:2]])
+    found = linked(rows, 3, "raise")
+    assert found.rows is rows
+    assert found.kept is None
+    assert (found.facts.points, found.facts.pieces, found.facts.duplicates) == (12, (12,), 4)
+    assert found.facts.fewest >= 3
+    own = np.zeros((12, 1))
+    assert found.spread(own, rows, None) is own
 
 
 def test_pieces_are_refused_with_their_sizes():
@@ -34,14 +26,20 @@ def test_pieces_are_refused_with_their_sizes():
     assert "largest" in caught.value.fix
 
 
-def test_the_largest_piece_is_kept_and_said():
-    shuffled = np.random.default_rng(0).permutation(len(PIECES))
-    with pytest.warns(DataWarning, match="11 rows are placed by it"):
-        found = linked(PIECES[shuffled], 2, "largest")
+@pytest.mark.parametrize(("policy", "said"), [("largest", "have NaN"), ("place", "are placed")])
+def test_the_largest_piece_is_kept_and_said(policy, said):
+    rows = PIECES[np.random.default_rng(0).permutation(len(PIECES))]
+    with pytest.warns(DataWarning, match=f"11 rows {said}"):
+        found = linked(rows, 2, policy)
     np.testing.assert_array_equal(np.sort(found.rows[:, 0]), LINE[:, 0])
-    np.testing.assert_array_equal(PIECES[shuffled][found.kept], found.rows)
+    np.testing.assert_array_equal(rows[found.kept], found.rows)
     assert found.graph.pieces.count == 1
-    assert (found.facts.sizes, found.facts.left_out) == ((10, 6, 5), 11)
+    assert (found.facts.pieces, found.facts.left_out) == ((10, 6, 5), 11)
+    own = found.rows * 2
+    left = found.spread(own, rows, None)
+    np.testing.assert_array_equal(left[found.kept], own)
+    assert np.isnan(left).sum() == 11
+    np.testing.assert_array_equal(found.spread(own, rows, lambda r: 2 * r), 2 * rows)
 
 
 @pytest.mark.parametrize("k", [10, 11, 500])

@@ -173,7 +173,7 @@ class TestPieces:
 
     def test_the_largest_is_embedded_and_places_the_others(self):
         with pytest.warns(DataWarning, match="100 rows"):
-            model = LocallyLinearEmbedding(2, components="largest").fit(self.rows)
+            model = LocallyLinearEmbedding(2, components="place").fit(self.rows)
         alone = LocallyLinearEmbedding(2).fit(self.rows[:150])
         np.testing.assert_array_equal(model.embedding_[:150], alone.embedding_)
         np.testing.assert_array_equal(model.embedding_[150:], alone.transform(self.rows[150:]))

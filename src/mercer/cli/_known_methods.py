@@ -57,6 +57,20 @@ METHODS = {
             "docs/methods/kernel_pca.md",
         ),
         Method(
+            "laplacian-eigenmaps",
+            "mercer.estimators",
+            "LaplacianEigenmaps",
+            "Coordinates in which neighbouring rows stay close.",
+            "docs/methods/laplacian_eigenmaps.md",
+        ),
+        Method(
+            "diffusion-maps",
+            "mercer.estimators",
+            "DiffusionMaps",
+            "Coordinates whose distances are those of random walks between rows.",
+            "docs/methods/diffusion_maps.md",
+        ),
+        Method(
             "robust-pca",
             "mercer.estimators",
             "RobustPCA",

@@ -7,9 +7,11 @@ from mercer.estimators._onnx import export_onnx
 from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
 from mercer.estimators.classical_mds import ClassicalMDS
+from mercer.estimators.diffusion_maps import DiffusionMaps
 from mercer.estimators.isomap import Isomap
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
+from mercer.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from mercer.estimators.locally_linear import LocallyLinearEmbedding
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
@@ -19,10 +21,12 @@ __all__ = [
     "PCA",
     "Checkpoint",
     "ClassicalMDS",
+    "DiffusionMaps",
     "Imputations",
     "Isomap",
     "KernelPCA",
     "LandmarkFeatures",
+    "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
     "RandomFeatures",
     "RobustPCA",

@@ -12,9 +12,11 @@ from mercer.store import Decoder, Encoder, Form, path_of, read, write
 # looked up when they are needed.
 _HOMES = {
     "ClassicalMDS": "mercer.estimators",
+    "DiffusionMaps": "mercer.estimators",
     "Isomap": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
+    "LaplacianEigenmaps": "mercer.estimators",
     "LocallyLinearEmbedding": "mercer.estimators",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
