@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         LocallyLinearEmbedding,
         RandomFeatures,
         RobustPCA,
+        TopicVectors,
         export_onnx,
         load,
         multiple_imputation,
@@ -31,7 +32,17 @@ if TYPE_CHECKING:
         save,
     )
     from mercer.sources import scan
-    from mercer.studies import bootstrap, drift, health, how_many, tune
+    from mercer.studies import (
+        bootstrap,
+        cluster,
+        describe_axes,
+        describe_groups,
+        drift,
+        health,
+        how_many,
+        rotate,
+        tune,
+    )
 
 __version__ = "0.1.0"
 
@@ -50,8 +61,12 @@ __all__ = [
     "MercerError",
     "RandomFeatures",
     "RobustPCA",
+    "TopicVectors",
     "__version__",
     "bootstrap",
+    "cluster",
+    "describe_axes",
+    "describe_groups",
     "drift",
     "errors",
     "export_onnx",
@@ -61,6 +76,7 @@ __all__ = [
     "multiple_imputation",
     "plan",
     "progress",
+    "rotate",
     "save",
     "scan",
     "tune",
@@ -81,6 +97,7 @@ _HOME = {
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
+    "TopicVectors": "mercer.estimators",
     "bootstrap": "mercer.studies",
     "drift": "mercer.studies",
     "export_onnx": "mercer.estimators",
@@ -92,6 +109,10 @@ _HOME = {
     "progress": "mercer.estimators",
     "save": "mercer.estimators",
     "scan": "mercer.sources",
+    "cluster": "mercer.studies",
+    "describe_axes": "mercer.studies",
+    "describe_groups": "mercer.studies",
+    "rotate": "mercer.studies",
     "tune": "mercer.studies",
 }
 

@@ -16,6 +16,7 @@ from mercer.estimators.locally_linear import LocallyLinearEmbedding
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
+from mercer.estimators.topic_vectors import TopicVectors
 
 __all__ = [
     "PCA",
@@ -31,6 +32,7 @@ __all__ = [
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",
+    "TopicVectors",
     "export_onnx",
     "load",
     "multiple_imputation",

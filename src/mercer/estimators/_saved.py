@@ -21,6 +21,7 @@ _HOMES = {
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
+    "TopicVectors": "mercer.estimators",
     "dropin.IncrementalPCA": "mercer.dropin",
     "dropin.KernelPCA": "mercer.dropin",
     "dropin.Nystroem": "mercer.dropin",

@@ -15,6 +15,7 @@ from mercer.tables._chosen import NUMBERS, chosen, narrower
 from mercer.tables._gaps import Gaps, gaps_of, known_gaps
 from mercer.tables._look import Look
 from mercer.tables._missing_cells import settled
+from mercer.tables._pixels import Pixels, pixels_of
 from mercer.tables._recipe import Recipe
 from mercer.tables._scales import deviations_of, deviations_walked, standardized
 from mercer.tables._weights import weights_of
@@ -60,6 +61,8 @@ class Prepared:
         Only so many rows of the file were read.
     row_names : tuple of str or None
         Names of the rows where rows and columns were exchanged: columns of the file.
+    pixels : Pixels or None
+        Where the columns are the points of pictures.
     """
 
     rows: Any
@@ -77,6 +80,7 @@ class Prepared:
     color: tuple[str, ...] = ()
     stop: int | None = None
     row_names: tuple[str, ...] | None = None
+    pixels: Pixels | None = None
     _out: Any = dataclasses.field(default_factory=lambda: np.empty(0, np.int64), repr=False)
 
     def labels(self, name: str | None = None) -> Array | None:
@@ -183,6 +187,9 @@ def _prepared(seen: Look, fills: bool | Collection[str], memory: float | None) -
     divided, line = standardized(
         asked.standardize, numbers, [spread[name] for name in numbers], made
     )
+    pixels = None if made else pixels_of(seen.columns, numbers)
+    if pixels is not None and asked.standardize == "auto":
+        divided, line = False, pixels.line()
     said = [told[name] for name in table.recipe.columns if name in told]
     said += [*found.said, *([line] if line else []), *light]
     rows = table.without(found.out)
@@ -202,6 +209,7 @@ def _prepared(seen: Look, fills: bool | Collection[str], memory: float | None) -
         sup=seen.named("sup"),
         color=seen.named("color"),
         stop=asked.rows,
+        pixels=pixels,
         _out=found.out,
     )
 
