@@ -71,6 +71,27 @@ METHODS = {
             "docs/methods/diffusion_maps.md",
         ),
         Method(
+            "classical-mds",
+            "mercer.estimators",
+            "ClassicalMDS",
+            "Points whose distances are those given, as nearly as few axes can.",
+            "docs/methods/classical_mds.md",
+        ),
+        Method(
+            "isomap",
+            "mercer.estimators",
+            "Isomap",
+            "A bent sheet laid flat: coordinates from distances along the data.",
+            "docs/methods/isomap.md",
+        ),
+        Method(
+            "lle",
+            "mercer.estimators",
+            "LocallyLinearEmbedding",
+            "A bent sheet laid flat: every row put together from its neighbours as before.",
+            "docs/methods/locally_linear_embedding.md",
+        ),
+        Method(
             "robust-pca",
             "mercer.estimators",
             "RobustPCA",

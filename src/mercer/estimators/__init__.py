@@ -15,10 +15,13 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.mfa import MFA
 from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnalysis
+from mercer.estimators.classical_mds import ClassicalMDS
 from mercer.estimators.diffusion_maps import DiffusionMaps
+from mercer.estimators.isomap import Isomap
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.laplacian_eigenmaps import LaplacianEigenmaps
+from mercer.estimators.locally_linear import LocallyLinearEmbedding
 from mercer.estimators.pca import PCA
 from mercer.estimators.probabilistic_pca import ProbabilisticPCA
 from mercer.estimators.random_features import RandomFeatures
@@ -34,12 +37,17 @@ __all__ = [
     "DiffusionMaps",
     "Imputations",
     "KernelDiscriminantAnalysis",
+    "ClassicalMDS",
+    "DiffusionMaps",
+    "Imputations",
+    "Isomap",
     "KernelPCA",
     "LandmarkFeatures",
     "MultipleCorrespondenceAnalysis",
     "LinearDiscriminantAnalysis",
     "ProbabilisticPCA",
     "LaplacianEigenmaps",
+    "LocallyLinearEmbedding",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",

@@ -14,6 +14,7 @@ from mercer.estimators._ca_null import Independence
 from mercer.estimators._categories import Variable
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
+from mercer.estimators._distance_kernel import Placing
 from mercer.estimators._graph_estimator import Piece
 from mercer.estimators._graph_facts import GraphFacts
 from mercer.estimators._graph_rows import GraphRows
@@ -38,6 +39,7 @@ from mercer.operators import (
     Landmarks,
     LandmarkSums,
     Moments,
+    Neighbours,
     Pieces,
     RunningMoments,
     RunningSvd,
@@ -78,9 +80,11 @@ _PLAIN: tuple[type, ...] = (
     MixedAxes,
     MixedFrame,
     Moments,
+    Neighbours,
     Path,
     Piece,
     Pieces,
+    Placing,
     Plan,
     Problem,
     Radial,
