@@ -8,10 +8,9 @@ from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
 from mercer.estimators.classical_mds import ClassicalMDS
 from mercer.estimators.isomap import Isomap
-
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
-
+from mercer.estimators.locally_linear import LocallyLinearEmbedding
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
@@ -24,6 +23,7 @@ __all__ = [
     "Isomap",
     "KernelPCA",
     "LandmarkFeatures",
+    "LocallyLinearEmbedding",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",
