@@ -11,6 +11,7 @@ from mercer.estimators.isomap import Isomap
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.locally_linear import LocallyLinearEmbedding
+from mercer.estimators.maximum_variance_unfolding import MaximumVarianceUnfolding
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
@@ -24,6 +25,7 @@ __all__ = [
     "KernelPCA",
     "LandmarkFeatures",
     "LocallyLinearEmbedding",
+    "MaximumVarianceUnfolding",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",

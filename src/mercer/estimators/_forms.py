@@ -18,6 +18,7 @@ from mercer.estimators._kernel_primal import Widened, _Engine
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._kernel_stream import Fixed, Stream
+from mercer.estimators._mvu_facts import Flatness, UnfoldingCertificate
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
 from mercer.kernels import FEATURES, KERNELS, MAPS
@@ -52,6 +53,7 @@ _PLAIN: tuple[type, ...] = (
     Decoder,
     Exact,
     Fixed,
+    Flatness,
     Graph,
     GraphFacts,
     KernelCost,
@@ -70,6 +72,7 @@ _PLAIN: tuple[type, ...] = (
     Radial,
     Stored,
     Stream,
+    UnfoldingCertificate,
     Weighing,
     Widened,
     Workers,

@@ -16,6 +16,7 @@ _HOMES = {
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
     "LocallyLinearEmbedding": "mercer.estimators",
+    "MaximumVarianceUnfolding": "mercer.estimators",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",

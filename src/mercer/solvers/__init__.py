@@ -9,9 +9,11 @@ from mercer.solvers._outside import PROBES, Outside
 from mercer.solvers._raised import raised
 from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs
 from mercer.solvers._stored import Stored
+from mercer.solvers._unfolding import Bars, Unfolded, unfold
 
 __all__ = [
     "PROBES",
+    "Bars",
     "BlockKrylov",
     "Certificate",
     "Exact",
@@ -22,10 +24,12 @@ __all__ = [
     "Solver",
     "Spectrum",
     "Stored",
+    "Unfolded",
     "bordered_upper",
     "complement_norm",
     "fix_signs",
     "lanczos_norm",
     "probe_factor",
     "raised",
+    "unfold",
 ]
