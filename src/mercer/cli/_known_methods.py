@@ -57,6 +57,13 @@ METHODS = {
             "docs/methods/kernel_pca.md",
         ),
         Method(
+            "maximum-variance-unfolding",
+            "mercer.estimators",
+            "MaximumVarianceUnfolding",
+            "Rows drawn apart as far as kept distances between neighbours allow.",
+            "docs/methods/maximum_variance_unfolding.md",
+        ),
+        Method(
             "robust-pca",
             "mercer.estimators",
             "RobustPCA",

@@ -61,8 +61,8 @@ class UnfoldingCertificate(Certificate):
         """Return the gap in one sentence before what is said of the axes."""
         return (
             f"unfolding of {self.points:,} points: variance {self.variance:.6g}, at most"
-            f" {self.duality_gap:.2g} ({self.relative_gap:.1e}) from the largest; distances kept to"
-            f" {self.distance_error:.1e}; bound for exact distances {self.bound:.6g}\n"
+            f" {self.duality_gap:.2g} ({self.relative_gap:.1e}) from the largest; distances kept"
+            f" to {self.distance_error:.1e}; bound for exact distances {self.bound:.6g}\n"
             f"{super().__str__()}"
         )
 
@@ -104,8 +104,8 @@ class Flatness:
         """Return what is seen in one sentence."""
         text = (
             f"{self.left:.1%} of the variance beyond the axes kept, {self.axes} axes hold 99 %,"
-            f" {self.shortened:.0%} of the edges drawn short, {self.gain:.3g} times the variance"
-            " of the rows"
+            f" {self.shortened:.0%} of the edges drawn short, {self.gain:.3g} times the"
+            " variance of the rows"
         )
         if self.bridge is not None:
             i, j = self.bridge
@@ -180,7 +180,7 @@ def warn_of(seen: Flatness, kept: int) -> None:
     if seen.flat:
         return
     warn(
-        f"the rows do not lie flat on {kept} axes: {seen.left:.1%} of the variance are beyond",
+        f"the rows do not lie flat on {kept} axes: {seen.left:.1%} of the variance is beyond",
         got=str(seen),
         fix="keep more axes if the sheet has them; else the rows are too thin for so many"
         " neighbours, or edges cut across a fold: take more rows or fewer neighbours",

@@ -81,6 +81,7 @@ class _Held:
     factor: Array
     ends: tuple[Array, Array]
     unit: float
+    error: float
     mean: float
     landmarks: Array | None
 
@@ -138,14 +139,17 @@ def _held(link: Linked, counts: Array, wanted: Wanted) -> _Held:
         lengths = np.sqrt(np.sum(apart**2, axis=1))
     bars, unit = bars_of(ends, lengths, masses, wanted.slack)
     found = unfold(bars, wanted.tol, wanted.seconds)
-    factor = unit * factor_of(found.kernel)
+    factor = factor_of(found.kernel)
+    long = np.sum((factor[ends[0]] - factor[ends[1]]) ** 2, axis=1)
+    error = float(np.max(np.abs(np.sqrt(long / bars.squares) - 1)))
+    factor *= unit
     if marks is not None:
         squares = np.cumsum(np.sum(factor**2, axis=0))
         enough = int(np.searchsorted(squares, (1 - _TAIL) * squares[-1])) + 1
         assert graph.neighbours is not None
         near = graph.neighbours.indices
         factor = extended(x, near, marks, factor[:, :enough], wanted.reg)
-    return _Held(found, factor, ends, unit, float(np.mean(masses)), marks)
+    return _Held(found, factor, ends, unit, error, float(np.mean(masses)), marks)
 
 
 def _axes(factor: Array, counts: Array) -> tuple[Spectrum, Array]:
@@ -220,7 +224,7 @@ def _certificate(
         variance=unit * found.variance,
         bound=unit * found.bound,
         duality_gap=unit * found.gap,
-        distance_error=0.5 * found.error,
+        distance_error=held.error,
         asked=wanted.tol,
         ended=found.outcome,
         points=len(found.kernel),

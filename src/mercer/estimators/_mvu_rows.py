@@ -5,13 +5,14 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, eigh
 from mercer.errors import InputError
 from mercer.operators import Graph, Searcher
 from mercer.solvers import Bars
 
 _NEAR = 1e-6  # of an ordinary distance: rows closer than that are one point
 _ROUNDS = 20
+_ZERO = 1e-12  # of the largest eigenvalue: what is below is no axis
 
 
 @final
@@ -102,12 +103,19 @@ def bars_of(
 
 def factor_of(kernel: Array) -> Array:
     """Return F (n, r) with FFᵀ = K but for eigenvalues below rounding, largest column first."""
-    from mercer.arrays import eigh
-
     values, vectors = eigh(kernel)
     kept = int(np.sum(values > _ZERO * values[0]))
     found: Any = vectors[:, :kept] * np.sqrt(values[:kept])
     return np.ascontiguousarray(found)
 
 
-_ZERO = 1e-10  # of the largest eigenvalue
+def snapped(distances: Array) -> Array:
+    """Return distances (m, k), nearest first, with zero for rows that stand at a known place.
+
+    A row is there where it is a millionth as far from the place as from the next one: rows so
+    near were one point when the places were found.
+    """
+    found = distances.copy()
+    if found.shape[1] > 1:
+        found[found[:, 0] <= _NEAR * found[:, 1], 0] = 0.0
+    return found

@@ -14,6 +14,7 @@ from mercer.estimators._graph_facts import COMPONENTS, GraphFacts
 from mercer.estimators._lle_weights import combined
 from mercer.estimators._mvu_facts import Flatness, UnfoldingCertificate, warn_of
 from mercer.estimators._mvu_fit import Laid, Wanted, laid, units_of
+from mercer.estimators._mvu_rows import snapped
 from mercer.operators import Graph, Searcher
 from mercer.planning import KernelCost, Path, Problem
 from mercer.solvers import Spectrum
@@ -155,7 +156,7 @@ class MaximumVarianceUnfolding(SpectralEstimator):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Fit to the rows of X; a failed call changes nothing.
 
         Parameters
@@ -300,9 +301,8 @@ class MaximumVarianceUnfolding(SpectralEstimator):
         points = np.asarray(source.array)
         near = Searcher(self._rows).query(points, self.neighbours)
         values = self.factor_[self._places, : self.n_components_]
-        found = combined(
-            points, self._rows, near.indices, near.distances, values, float(self.reg)
-        )
+        far = snapped(near.distances)
+        found = combined(points, self._rows, near.indices, far, values, float(self.reg))
         return np.asarray(found, self._dtype)
 
     @property

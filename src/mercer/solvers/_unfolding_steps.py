@@ -8,10 +8,12 @@ import scipy.linalg
 from scipy.linalg import lapack
 
 from mercer.arrays import Array
+from mercer.errors import InputError
 
 _BLOCK = 256  # bars whose rows of the system are made at once: they stay in the cache
 _BACK = 0.95  # how much of the way to the boundary is taken
 _SMALL = 60  # points up to which all eigenvalues are as quick as the largest
+_MOST = 1e13  # tensions with which connected points are held, if they can be
 _RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # relative, tried in this order
 
 
@@ -71,8 +73,12 @@ def first_point(bars: Any) -> Point:
         try:
             root = lower_root(slack)
         except np.linalg.LinAlgError:
-            if size > 1e30:
-                raise
+            if size > _MOST:
+                raise InputError(
+                    "the bars do not join all points",
+                    got=f"{bars.n} points, {len(bars.squares)} bars",
+                    fix="join the pieces, or unfold them one by one",
+                ) from None
     tensions = np.full(len(bars.squares), 2 * size)
     slack = slack_of(bars, tensions)
     root = lower_root(slack)
