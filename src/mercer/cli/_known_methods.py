@@ -90,6 +90,11 @@ METHODS = {
             "LocallyLinearEmbedding",
             "A bent sheet laid flat: every row put together from its neighbours as before.",
             "docs/methods/locally_linear_embedding.md",
+            "maximum-variance-unfolding",
+            "mercer.estimators",
+            "MaximumVarianceUnfolding",
+            "Rows drawn apart as far as kept distances between neighbours allow.",
+            "docs/methods/maximum_variance_unfolding.md",
         ),
         Method(
             "robust-pca",

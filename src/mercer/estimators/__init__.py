@@ -22,6 +22,7 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from mercer.estimators.locally_linear import LocallyLinearEmbedding
+from mercer.estimators.maximum_variance_unfolding import MaximumVarianceUnfolding
 from mercer.estimators.pca import PCA
 from mercer.estimators.probabilistic_pca import ProbabilisticPCA
 from mercer.estimators.random_features import RandomFeatures
@@ -48,6 +49,7 @@ __all__ = [
     "ProbabilisticPCA",
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
+    "MaximumVarianceUnfolding",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",

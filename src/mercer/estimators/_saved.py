@@ -30,6 +30,7 @@ _HOMES = {
     "LandmarkFeatures": "mercer.estimators",
     "LaplacianEigenmaps": "mercer.estimators",
     "LocallyLinearEmbedding": "mercer.estimators",
+    "MaximumVarianceUnfolding": "mercer.estimators",
     "PCA": "mercer.estimators",
     "ProbabilisticPCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
