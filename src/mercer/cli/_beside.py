@@ -45,7 +45,8 @@ class Beside:
         self._frames = iter(made.beside(self.names, _PIECE) if self.names else ())
         self._held: Any = None
         occupied = set(taken)
-        self._row = _free(NAME if turned else ROW, occupied if self._numbered else set())
+        counted = made.recipe.cross[0] if made.recipe.cross else NAME
+        self._row = _free(counted if turned else ROW, occupied if self._numbered else set())
         self._called = {name: _free(name, occupied) for name in self.names}
 
     @property

@@ -38,6 +38,19 @@ class Method:
         found: type[Any] = getattr(import_module(self.home), self.kind)
         return found
 
+    @property
+    def family(self) -> str:
+        """What `mercer methods` lists it under."""
+        return next((family for family, names in FAMILIES.items() if self.name in names), "")
+
+
+# Under which heading a method stands, in this order.
+FAMILIES = {
+    "Components of numbers": ("pca", "kernel-pca", "robust-pca", "ppca", "factor"),
+    "Counts and categories": ("ca", "mca", "famd", "mfa"),
+    "Groups of rows": ("lda", "kda"),
+    "Maps of curved data": ("eigenmaps", "diffusion", "mds", "isomap", "lle", "mvu"),
+}
 
 METHODS = {
     method.name: method
@@ -66,6 +79,29 @@ METHODS = {
         ),
     )
 }
+
+
+def in_families() -> dict[str, list[Method]]:
+    """Return all methods under the headings of their families."""
+    found: dict[str, list[Method]] = {family: [] for family in FAMILIES}
+    for method in METHODS.values():
+        found.setdefault(method.family or "Others", []).append(method)
+    return {family: members for family, members in found.items() if members}
+
+
+def page_of(model: Any) -> str:
+    """Return what kind of page and of result a model has: axes, counts, groups, manifold."""
+    return str(getattr(model, "_page", "axes"))
+
+
+def table_of(model: Any) -> str:
+    """Return what kind of table a model takes: numbers, counts, categories, mixed, groups."""
+    return str(getattr(model, "_table", "numbers"))
+
+
+def is_linear_or_kernel(model: Any) -> bool:
+    """Tell whether a model has variances of rows: PCA and its next of kin."""
+    return page_of(model) in ("axes", "kernel")
 
 
 def method_of(name: str) -> Method:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import mercer
+from mercer.cli._known_methods import is_linear_or_kernel, table_of
 from mercer.cli._names import axis_names
 from mercer.errors import InputError
 from mercer.sources._scan import kind_of
@@ -40,6 +41,7 @@ def loaded(model: str, data: str, command: str) -> Any:
             fix=f"mercer {command} {model} TABLE",
         )
     found = mercer.load(path)
+    _refuse_method(found, model, command)
     if not hasattr(found, "n_components_"):
         raise InputError(
             "the model has no axes",
@@ -47,6 +49,23 @@ def loaded(model: str, data: str, command: str) -> Any:
             fix="fit it first, then save it",
         )
     return found
+
+
+def _refuse_method(found: Any, model: str, command: str) -> None:
+    """Refuse what a method does not have: rows from coordinates, or a look for drift."""
+    name = type(found).__name__
+    if command == "inverse" and not hasattr(found, "inverse_transform"):
+        raise InputError(
+            "rows cannot be made from the coordinates of this method",
+            got=f"{model}: {name}",
+            fix="mercer inverse is for pca, kernel-pca and robust-pca",
+        )
+    if command == "drift" and not is_linear_or_kernel(found):
+        raise InputError(
+            "drift is looked for along the axes of PCA and its kin",
+            got=f"{model}: {name}",
+            fix="fit the rows with --method pca",
+        )
 
 
 def recipe_of(model: Any, path: str | Path | None = None) -> Recipe:
@@ -77,7 +96,8 @@ def recipe_of(model: Any, path: str | Path | None = None) -> Recipe:
 def filling_of(model: Any) -> str:
     """Return how a fitted model fills missing cells of new rows; "raise" where it does not."""
     filled = getattr(model, "completion_", None) is not None
-    return str(model.missing) if filled else "raise"
+    own = table_of(model) in ("categories", "mixed")  # these say it in a parameter
+    return str(getattr(model, "missing", "raise")) if filled or own else "raise"
 
 
 def _read_as(recipe: Recipe, path: str | Path) -> Recipe:

@@ -8,7 +8,13 @@ import click
 import numpy as np
 
 from mercer.cli._built import built
-from mercer.cli._options import asked_from, data_options, method_options, speaking_options
+from mercer.cli._options import (
+    asked_from,
+    data_options,
+    method_options,
+    speaking_options,
+    table_options,
+)
 from mercer.cli._voice import Voice
 from mercer.errors import InputError
 
@@ -24,6 +30,7 @@ _WORTH = 2.0  # seconds of a page of which there is a word
 @click.option("--title", metavar="WORDS", help="Title of the page.")
 @click.option("--force", is_flag=True, help="Replace a page that is there already.")
 @data_options
+@table_options
 @method_options
 @speaking_options
 def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:

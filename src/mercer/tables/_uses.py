@@ -83,8 +83,7 @@ def _of_number(column: Facts, *, identifies: bool) -> Role | None:
         return "out", f"constant {column.low:g}"
     if (column.distinct or 0) <= FEW:
         return "active", f"{_many(column)} categories, whole numbers"
-    many = f"whole numbers of {_many(column)} values"
-    return "out", f"{many}: --as-category {column.name} if they are codes"
+    return "out", f"more than {FEW} whole numbers: --as-category if they are codes"
 
 
 def _many(column: Facts) -> str:
