@@ -234,13 +234,14 @@ def test_help_is_quick():
 def test_an_old_terminal_gets_unknown_letters_spelt_out():
     code = (
         "import sys; sys.argv = ['mercer', 'methods']; import mercer.cli._methods as m;"
-        "m.METHODS = {'pca': m.Method('pca', '', '', 'größe ≤ 量', '')};"
+        "own = m.Method('pca', '', '', 'größe ≤ 量', '');"
+        "m.METHODS, m.in_families = {'pca': own}, lambda: {'A': [own]};"
         "from mercer.cli.app import main; main()"
     )
     env = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode("latin-1") == "pca  größe \\u2264 \\u91cf\n"
+    assert done.stdout.decode("latin-1") == "A:\n  pca  größe \\u2264 \\u91cf\n"
 
 
 def test_stdin_is_read_by_its_first_bytes(npy):

@@ -93,7 +93,7 @@ def test_words_of_a_rule_come_in_the_same_order_every_time():
 
 
 def ready(standardize=False, missing="raise"):
-    return types.SimpleNamespace(standardize=standardize, missing=missing)
+    return types.SimpleNamespace(groups=None, standardize=standardize, missing=missing)
 
 
 def test_a_model_is_told_what_was_found_of_the_table():

@@ -51,7 +51,7 @@ def command(voice: Voice, data: str, **options: Any) -> None:
       mercer fit survey.csv
       mercer fit survey.csv -o survey.mercer --scores map.csv --color region
       mercer fit cells.parquet -k 50 --checkpoint cells.ckpt -o cells.mercer
-      mercer fit counts.csv --method ca --scores rows.csv --columns-out columns.csv
+      mercer fit counts.csv --method ca --scores rows.csv --columns-out cols.csv
       mercer fit rings.csv --method kernel-pca --kernel rbf -k 2 --scores - | head
       zcat big.csv.gz | mercer fit - --json | jq .ratio
     """
