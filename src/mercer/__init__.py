@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mercer.estimators import (
         PCA,
         Checkpoint,
+        CorrespondenceAnalysis,
         KernelPCA,
         LandmarkFeatures,
         RandomFeatures,
@@ -34,6 +35,7 @@ __all__ = [
     "PCA",
     "AccuracyWarning",
     "Checkpoint",
+    "CorrespondenceAnalysis",
     "DataWarning",
     "KernelPCA",
     "LandmarkFeatures",
@@ -59,6 +61,7 @@ __all__ = [
 _HOME = {
     "AccuracyWarning": "mercer.errors",
     "Checkpoint": "mercer.estimators",
+    "CorrespondenceAnalysis": "mercer.estimators",
     "DataWarning": "mercer.errors",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",

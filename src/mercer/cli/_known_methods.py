@@ -77,6 +77,13 @@ METHODS = {
             "docs/methods/robust_pca.md",
             "robust-pca reads the rows 25 to 45 times; this prices its last solve only",
         ),
+        Method(
+            "ca",
+            "mercer.estimators",
+            "CorrespondenceAnalysis",
+            "Rows and columns of a table of counts on one map.",
+            "docs/methods/correspondence_analysis.md",
+        ),
     )
 }
 

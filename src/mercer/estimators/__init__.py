@@ -6,6 +6,7 @@ from mercer.estimators._imputations import Imputations, multiple_imputation
 from mercer.estimators._onnx import export_onnx
 from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
+from mercer.estimators.correspondence import CorrespondenceAnalysis
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
@@ -15,6 +16,7 @@ from mercer.estimators.robust_pca import RobustPCA
 __all__ = [
     "PCA",
     "Checkpoint",
+    "CorrespondenceAnalysis",
     "Imputations",
     "KernelPCA",
     "LandmarkFeatures",

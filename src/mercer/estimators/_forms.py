@@ -8,6 +8,8 @@ import numpy as np
 from mercer import selection
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
+from mercer.estimators._ca_facts import TableFacts
+from mercer.estimators._ca_null import Independence
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
 from mercer.estimators._kernel_known import Learned
@@ -46,6 +48,7 @@ _PLAIN: tuple[type, ...] = (
     Decoder,
     Exact,
     Fixed,
+    Independence,
     KernelCost,
     KernelRows,
     LandmarkModel,
@@ -59,6 +62,7 @@ _PLAIN: tuple[type, ...] = (
     Radial,
     Stored,
     Stream,
+    TableFacts,
     Widened,
     Workers,
 )

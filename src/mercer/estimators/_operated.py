@@ -2,9 +2,8 @@
 
 import abc
 import dataclasses
+import math
 from typing import Any
-
-import numpy as np
 
 from mercer.arrays import EPS
 from mercer.estimators._base import SpectralEstimator
@@ -103,29 +102,37 @@ def pairs(asked: Operated, path: Path, wanted: int, tol: float, seed: int = 0) -
         Of the certificate and of random starts.
     """
     op = asked.op
-    m, n = op.shape
-    unit = _C * max(m, n) * EPS
-    squared = path.name != "svd"
-    size = max(asked.trace, asked.size)
-    goal = Goal(
-        min(wanted, m, n),
-        tol,
-        # What rounding of the level leaves is no axis, however small the table's own inertia.
-        Floor(unit if squared else unit**2, (unit if squared else unit**2) * size),
-        asked.trace * (1 + unit),
-        0.0,
-        seed,
-        psd=True,
-    )
+    goal = _goal(asked, path, wanted, tol, seed)
     if path.name == "svd":
         return path.solver.solve(op, goal)
     if path.name == "krylov":
-        if m >= n:
+        if op.shape[0] >= op.shape[1]:
             return path.solver.solve(op, goal)
         return features_from_samples(op, path.solver.solve(op.T, goal))
-    error = EPS * (8 + 4 * np.sqrt(max(m, n))) * size
-    goal = dataclasses.replace(goal, error=error)
     if path.name == "gram":
         return path.solver.solve(Dense(op.gram(), symmetric=True), goal)
     spectrum = path.solver.solve(Dense(op.T.gram(), symmetric=True), goal)
     return features_from_samples(op, spectrum)
+
+
+def _goal(asked: Operated, path: Path, wanted: int, tol: float, seed: int) -> Goal:
+    """Return what is asked of the solver, with the rounding that A itself carries.
+
+    Cells of A are differences of numbers whose squares sum to about `size`, so that A is
+    known to δ = c·eps·√size only: a singular value to δ, an eigenvalue to 2δ‖A‖ + δ², and a
+    matrix that is squared to c·eps·‖A‖² more. What lies below is no axis, however small the
+    whole inertia is.
+    """
+    m, n = asked.op.shape
+    trace, size = asked.trace, max(asked.trace, asked.size)
+    unit, each = _C * max(m, n) * EPS, EPS * (8 + 4 * math.sqrt(max(m, n)))
+    delta = each * math.sqrt(size)
+    error = 2 * delta * math.sqrt(trace) + delta**2
+    if path.name == "svd":
+        floor = Floor(unit**2, unit**2 * size)
+        error = delta
+    else:
+        floor = Floor(unit, unit * math.sqrt(size * trace))
+        error += 0.0 if path.name == "krylov" else each * trace
+    components = min(wanted, m, n)
+    return Goal(components, tol, floor, trace * (1 + unit), error, seed, psd=True)

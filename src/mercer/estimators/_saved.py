@@ -11,6 +11,7 @@ from mercer.store import Decoder, Encoder, Form, path_of, read, write
 # Where each class lives that a file may name. The faces stand above this room, so they are
 # looked up when they are needed.
 _HOMES = {
+    "CorrespondenceAnalysis": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
     "PCA": "mercer.estimators",

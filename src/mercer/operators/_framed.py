@@ -1,5 +1,6 @@
 """Framed: a table between two diagonal matrices, with a rank-one level taken out of it."""
 
+import math
 from collections.abc import Iterator
 from typing import Any, final
 
@@ -7,10 +8,11 @@ import numpy as np
 
 from mercer.arrays import Array, Lanes, Tiles, add_gram, is_sparse, thread_count, triangle
 from mercer.operators._base import Operator
-from mercer.operators._csr import row_view, sparse_tiles
+from mercer.operators._csr import in_dtype, row_view, sparse_tiles
 
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
 _CELLS = 2_000_000  # of a block that is written down
+_BESIDE = 10  # stored cells of a block for each column of the table
 
 
 @final
@@ -42,13 +44,21 @@ class Framed(Operator):
         self.sparse = is_sparse(table)
         m, n = self.shape
         whole = Tiles(m, max(1, min(m, max(2 * n, _CELLS // max(n, 1)))))
-        self.tiles = sparse_tiles(table) if self.sparse else whole
         self.written = whole  # blocks of A that are written down
         self.cells = float(table.nnz if self.sparse else m * n)
+        self.tiles = self._sparse_tiles() if self.sparse else whole
 
-    def _part(self, part: slice) -> Any:
-        rows = row_view(self.table, part) if self.sparse else self.table[part]
-        return rows.astype(np.float64, copy=False)
+    def _sparse_tiles(self) -> Tiles:
+        """Return row blocks with many cells beside the (n, b) sums that each is added to."""
+        m, n = self.shape
+        enough = math.ceil(_BESIDE * n * m / max(self.cells, 1.0))
+        return Tiles(m, max(sparse_tiles(self.table).rows, min(enough, -(-m // 4))))
+
+    def stored(self, part: slice) -> Any:
+        """Return some rows of T in float64, shared where they are so."""
+        if self.sparse:
+            return in_dtype(row_view(self.table, part), np.float64)
+        return self.table[part].astype(np.float64, copy=False)
 
     def _lanes(self, width: int) -> Lanes:
         worth = 4.0 * self.cells * width > _WORTH_LANES
@@ -66,8 +76,9 @@ class Framed(Operator):
         def work(_lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
                 part = self.tiles[number]
-                y = self._part(part) @ thin - self.level[part, None] * along
-                out[part] = self.left[part, None] * y
+                y = self.stored(part) @ thin
+                y -= self.level[part, None] * along
+                np.multiply(self.left[part, None], y, out=out[part])
 
         self._lanes(v.shape[1]).run(work, len(self.tiles))
         return out
@@ -81,7 +92,7 @@ class Framed(Operator):
         def work(lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
                 part = self.tiles[number]
-                total[lane] += self._part(part).T @ thin[part]
+                total[lane] += self.stored(part).T @ thin[part]
 
         lanes.run(work, len(self.tiles))
         return self._unthin(total.sum(axis=0), self.level @ thin)
@@ -99,8 +110,9 @@ class Framed(Operator):
         def work(lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
                 part = self.tiles[number]
-                rows = self._part(part)
-                y = rows @ thin - self.level[part, None] * along
+                rows = self.stored(part)
+                y = rows @ thin
+                y -= self.level[part, None] * along
                 y *= self.left[part, None] ** 2
                 total[lane] += rows.T @ y
                 levels[lane] += self.level[part] @ y
@@ -110,12 +122,22 @@ class Framed(Operator):
 
     def block(self, part: slice) -> Array:
         """Return some rows of A, written down."""
-        rows = self._part(part)
-        rows = rows.toarray() if self.sparse else rows.copy()
-        rows -= self.level[part, None] * self.profile
-        rows *= self.left[part, None]
-        rows *= self.right
-        return np.asarray(rows)
+        if self.sparse:
+            rows = self.stored(part).toarray()
+            rows -= self.level[part, None] * self.profile
+            return self._between(rows, part, slice(None))
+        return self._cut(part, slice(None))
+
+    def _cut(self, part: slice, columns: slice) -> Array:
+        """Return some rows and columns of A, of a table that is held as an array."""
+        cells = self.level[part, None] * self.profile[columns]
+        np.subtract(self.table[part, columns], cells, out=cells)
+        return self._between(cells, part, columns)
+
+    def _between(self, cells: Array, part: slice, columns: slice) -> Array:
+        cells *= self.left[part, None]
+        cells *= self.right[columns]
+        return np.asarray(cells)
 
     def gram(self) -> Array:
         """Return AᵀA (n, n): blocks of rows are written down, nothing is subtracted after."""
@@ -159,10 +181,17 @@ class FramedColumns(Operator):
         return self.base.matmat(u)
 
     def gram(self) -> Array:
-        """Return AAᵀ (m, m)."""
-        a = self.base.dense()
-        total = np.zeros((len(a), len(a)))
-        add_gram(total, a.T, None)
+        """Return AAᵀ (m, m): blocks of columns, or of A's rows times A where it is sparse."""
+        base, (n, m) = self.base, self.shape
+        total = np.zeros((m, m))
+        if base.sparse:
+            for number in range(len(base.written)):
+                part = base.written[number]
+                total[:, part] = base.matmat(base.block(part).T)
+            return np.asarray((total + total.T) / 2)
+        tiles = Tiles(n, max(1, min(n, max(2 * m, _CELLS // max(m, 1)))))
+        for number in range(len(tiles)):
+            add_gram(total, base._cut(slice(0, m), tiles[number]).T, None)
         return total
 
     @property
