@@ -83,6 +83,11 @@ METHODS = {
             "CorrespondenceAnalysis",
             "Rows and columns of a table of counts on one map.",
             "docs/methods/correspondence_analysis.md",
+            "lda",
+            "mercer.estimators",
+            "LinearDiscriminantAnalysis",
+            "Axes along which known classes lie apart.",
+            "docs/methods/linear_discriminant_analysis.md",
         ),
     )
 }

@@ -17,6 +17,7 @@ from mercer.diagnostics._reading import (
     t2_contributions,
 )
 from mercer.diagnostics._sampling import sampling_error
+from mercer.diagnostics._wilks import WilksTests, wilks_tests
 
 __all__ = [
     "CODES",
@@ -24,6 +25,7 @@ __all__ = [
     "HeldOut",
     "Limits",
     "Outliers",
+    "WilksTests",
     "contributions",
     "correlations",
     "cos2",
@@ -44,4 +46,5 @@ __all__ = [
     "t2_contributions",
     "t2_limit",
     "t2_limit_new",
+    "wilks_tests",
 ]

@@ -7,6 +7,7 @@ from mercer.estimators._onnx import export_onnx
 from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
 from mercer.estimators.correspondence import CorrespondenceAnalysis
+from mercer.estimators.discriminant import LinearDiscriminantAnalysis
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.pca import PCA
@@ -20,6 +21,7 @@ __all__ = [
     "Imputations",
     "KernelPCA",
     "LandmarkFeatures",
+    "LinearDiscriminantAnalysis",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer import selection
+from mercer.diagnostics import WilksTests
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
 from mercer.estimators._ca_facts import TableFacts
@@ -64,6 +65,7 @@ _PLAIN: tuple[type, ...] = (
     Stream,
     TableFacts,
     Widened,
+    WilksTests,
     Workers,
 )
 _BITS: dict[str, Any] = {

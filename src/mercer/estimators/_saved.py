@@ -14,6 +14,7 @@ _HOMES = {
     "CorrespondenceAnalysis": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
+    "LinearDiscriminantAnalysis": "mercer.estimators",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",

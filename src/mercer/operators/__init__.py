@@ -28,6 +28,7 @@ from mercer.operators._completion import Completion, empty_rows
 from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
 from mercer.operators._framed import Framed, FramedColumns
+from mercer.operators._grouped_rows import GroupedRows, GroupMoments
 from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
 from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
@@ -69,6 +70,8 @@ __all__ = [
     "Factor",
     "Framed",
     "FramedColumns",
+    "GroupMoments",
+    "GroupedRows",
     "Halves",
     "Journal",
     "KernelMatrix",

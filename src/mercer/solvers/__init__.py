@@ -7,7 +7,7 @@ from mercer.solvers._certificate import Certificate
 from mercer.solvers._exact import Exact
 from mercer.solvers._outside import PROBES, Outside
 from mercer.solvers._raised import raised
-from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs
+from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs, signs_of
 from mercer.solvers._stored import Stored
 
 __all__ = [
@@ -28,4 +28,5 @@ __all__ = [
     "lanczos_norm",
     "probe_factor",
     "raised",
+    "signs_of",
 ]
