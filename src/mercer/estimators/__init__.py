@@ -8,8 +8,12 @@ from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
 from mercer.estimators.correspondence import CorrespondenceAnalysis
 from mercer.estimators.discriminant import LinearDiscriminantAnalysis
+from mercer.estimators.classical_mds import ClassicalMDS
+from mercer.estimators.isomap import Isomap
+
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
+
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
@@ -18,7 +22,9 @@ __all__ = [
     "PCA",
     "Checkpoint",
     "CorrespondenceAnalysis",
+    "ClassicalMDS",
     "Imputations",
+    "Isomap",
     "KernelPCA",
     "LandmarkFeatures",
     "LinearDiscriminantAnalysis",

@@ -13,6 +13,8 @@ from mercer.estimators._ca_facts import TableFacts
 from mercer.estimators._ca_null import Independence
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
+from mercer.estimators._distance_kernel import Placing
+from mercer.estimators._graph_facts import GraphFacts
 from mercer.estimators._kernel_known import Learned
 from mercer.estimators._kernel_landmarks import Choice, LandmarkModel
 from mercer.estimators._kernel_primal import Widened, _Engine
@@ -25,11 +27,15 @@ from mercer.kernels import FEATURES, KERNELS, MAPS
 from mercer.operators import (
     Centring,
     Completion,
+    Graph,
     Landmarks,
     LandmarkSums,
     Moments,
+    Neighbours,
+    Pieces,
     RunningMoments,
     RunningSvd,
+    Weighing,
 )
 from mercer.planning import KernelCost, Machine, Path, Plan, Problem, Workers
 from mercer.solvers import BlockKrylov, Certificate, Exact, Stored
@@ -50,6 +56,8 @@ _PLAIN: tuple[type, ...] = (
     Exact,
     Fixed,
     Independence,
+    Graph,
+    GraphFacts,
     KernelCost,
     KernelRows,
     LandmarkModel,
@@ -57,13 +65,17 @@ _PLAIN: tuple[type, ...] = (
     Learned,
     Machine,
     Moments,
+    Neighbours,
     Path,
+    Pieces,
+    Placing,
     Plan,
     Problem,
     Radial,
     Stored,
     Stream,
     TableFacts,
+    Weighing,
     Widened,
     WilksTests,
     Workers,

@@ -29,11 +29,17 @@ from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
 from mercer.operators._framed import Framed, FramedColumns
 from mercer.operators._grouped_rows import GroupedRows, GroupMoments
+from mercer.operators._geodesics import geodesics
+from mercer.operators._graph import Graph, graph, graph_from
+from mercer.operators._graph_pieces import Pieces, one_piece, pieces_of
+from mercer.operators._graph_weights import Weighing
 from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
-from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
+from mercer.operators._inverse import ShiftInverse
+from mercer.operators._kernel_matrix import KernelMatrix, given_kernel_matrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
 from mercer.operators._landmarks import Landmarks
+from mercer.operators._neighbours import Neighbours, Searcher, neighbours
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
 from mercer.operators._placed import Placed
 from mercer.operators._rows import DenseRows, Rows
@@ -72,6 +78,7 @@ __all__ = [
     "FramedColumns",
     "GroupMoments",
     "GroupedRows",
+    "Graph",
     "Halves",
     "Journal",
     "KernelMatrix",
@@ -79,13 +86,17 @@ __all__ = [
     "LandmarkSums",
     "Landmarks",
     "Moments",
+    "Neighbours",
     "Operator",
     "PartsSurvey",
+    "Pieces",
     "Placed",
     "Rows",
     "Rule",
     "RunningMoments",
     "RunningSvd",
+    "ShiftInverse",
+    "Searcher",
     "Signs",
     "SparseRows",
     "SpatialMedian",
@@ -94,6 +105,7 @@ __all__ = [
     "SumsOfParts",
     "Survey",
     "SurveyOfParts",
+    "Weighing",
     "block_length",
     "centred",
     "choose",
@@ -105,12 +117,19 @@ __all__ = [
     "first_basis",
     "first_completion",
     "fold",
+    "geodesics",
+    "given_kernel_matrix",
     "gram_bytes",
     "gram_flops",
+    "graph",
+    "graph_from",
     "half_runs",
     "kernel_matrix",
     "kernel_tiles",
+    "neighbours",
+    "one_piece",
     "panel_rows",
+    "pieces_of",
     "projected",
     "rows_of",
     "run_length",

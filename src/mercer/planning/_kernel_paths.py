@@ -3,6 +3,7 @@
 import dataclasses
 
 from mercer.planning._cost import Machine
+from mercer.planning._geodesic_paths import geodesic_paths
 from mercer.planning._paths import Path, block_width, candidates
 from mercer.planning._problem import KernelCost, Problem
 from mercer.planning._spread_cost import spread
@@ -41,6 +42,10 @@ def kernel_candidates(problem: Problem) -> list[Path]:
     kernel = problem.kernel
     assert kernel is not None
     machine = problem.rates
+    if kernel.geodesic:
+        plain = dataclasses.replace(kernel, geodesic=False, landmarks=None)
+        matrix = dataclasses.replace(problem, kernel=plain)
+        return geodesic_paths(problem, kernel_candidates(matrix))
     if kernel.landmarks is not None and problem.parts:
         return [_landmarks_in_parts(problem, kernel, machine, kernel.landmarks)]
     if kernel.landmarks is not None:

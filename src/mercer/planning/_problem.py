@@ -32,6 +32,8 @@ class KernelCost:
         Passes that landmarks of rows in parts take.
     shuffled : int
         Rows of the tables that are shuffled first to choose the number of axes; 0 for none.
+    geodesic : bool
+        Whether the entries are shortest paths in a graph.
     """
 
     flops: float
@@ -44,6 +46,7 @@ class KernelCost:
     sampled: int = 0
     passes: int = 1
     shuffled: int = 0
+    geodesic: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
