@@ -79,18 +79,29 @@ def judged(
     return {"independence_": test, "facts_": facts}
 
 
-def refuse_empty(totals: Array, names: list[str] | None, what: str = "row") -> None:
-    """Refuse rows or columns without counts: they have no profile, and no place."""
+def warn_centred(totals: Array, names: list[str] | None) -> None:
+    """Say which new rows have no counts, and so no profile: they lie at the centre."""
     empty = np.flatnonzero(~(totals > 0))
-    if not len(empty):
-        return
-    at = int(empty[0])
-    name = "" if names is None else f" ({names[at]!r})"
-    raise InputError(
-        f"a {what} without counts has no profile, and no place on the map",
-        got=f"{what} {at}{name}: its total is zero; {len(empty):,} such {what}s",
-        fix=f"drop empty {what}s first",
-    )
+    if len(empty):
+        at = int(empty[0])
+        name = "" if names is None else f" ({names[at]!r})"
+        warn(
+            "rows without counts have no profile; they are placed at the centre of the map",
+            got=f"row {at}{name}: its total is zero; {len(empty):,} of {len(totals):,} rows",
+            fix="drop empty rows first",
+            category=DataWarning,
+        )
+
+
+def refuse_empty_columns(totals: Array) -> None:
+    """Refuse supplementary columns without counts: they have no profile, and no place."""
+    empty = np.flatnonzero(~(totals > 0))
+    if len(empty):
+        raise InputError(
+            "a column without counts has no profile, and no place on the map",
+            got=f"column {empty[0]}: its total is zero; {len(empty):,} such columns",
+            fix="drop empty columns first",
+        )
 
 
 def warn_lost(lost: Array, dropped: Array, names: Any) -> None:

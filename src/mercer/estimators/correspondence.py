@@ -4,7 +4,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
@@ -20,10 +20,11 @@ from mercer.estimators._ca_scaled import (
     judged,
     kept_of,
     picked,
-    refuse_empty,
+    refuse_empty_columns,
     refuse_other_rows,
     spread,
     unscaled,
+    warn_centred,
     warn_lost,
 )
 from mercer.estimators._ca_table import Counts, counts, named_rows
@@ -51,8 +52,8 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
     ----------
     n_components : int, float in (0, 1), "auto" or None
         Number of axes; or the share of inertia they must show; or those beyond what tables
-        with independent rows and columns have (none is an answer); None keeps all. There
-        are min(m, n) - 1 at most.
+        with independent rows and columns have (none is an answer); None keeps all with
+        inertia. There are min(m, n) - 1 at most; fewer rows or columns give fewer axes.
     tol : float or None
         Largest relative half-width of the certified interval of an inertia; None is 1e-6.
     memory : int, str or None
@@ -115,7 +116,7 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
             StrOptions({"auto"}),
             None,
         ],
@@ -212,7 +213,9 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
             choice = chosen(values, band, draws, (len(r), len(c)))
             warn_of_none(choice)
             return choice.k, {"choice_": choice}
-        if self.n_components is None or isinstance(self.n_components, Integral):
+        if self.n_components is None:  # a row that stands twice makes no axis more
+            return max(int(np.sum(values > 0)), 1), {}
+        if isinstance(self.n_components, Integral):
             return len(values), {}
         assert isinstance(self.n_components, float)
         most = len(values)
@@ -232,7 +235,7 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
             standard, masses = spread(standard, kept), spread(masses, kept)
             totals = source.table @ kept.astype(np.float64)
             warn_lost(source.rows - totals, lost, getattr(self, "feature_names_in_", None))
-        refuse_empty(totals, source.names)
+        warn_centred(totals, source.names)
         points = projected(source.table, totals, masses, standard)
         return points.astype(np.float32) if source.narrow else points
 
@@ -245,7 +248,8 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows of counts over the columns of the fit. Each needs a count.
+            Rows of counts over the columns of the fit. A row without any lies at the centre,
+            which a DataWarning says.
         """
         return super().transform(X)
 
@@ -263,7 +267,7 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
         weights = kept.astype(np.float64) if self._weights is None else self._weights * kept
         standard = spread(self.row_standard_, kept) * weights[:, None]
         totals = np.asarray(given.table.T @ weights)
-        refuse_empty(totals, None, "column")
+        refuse_empty_columns(totals)
         return np.asarray(given.table.T @ standard) / totals[:, None]
 
     def residuals(self, X: Any) -> Residuals:
