@@ -123,6 +123,8 @@ class Problem:
         are those of a part and `read_seconds` those of one thread.
     workers : Workers or None
         Who works on the parts; None is one thread of this process.
+    inverse : bool
+        Whether the smallest pairs of a sparse matrix of order `rows` are wanted.
     """
 
     rows: int
@@ -144,6 +146,7 @@ class Problem:
     kept: bool = False
     parts: int = 0
     workers: Workers | None = None
+    inverse: bool = False
 
     @property
     def rates(self) -> Machine:
