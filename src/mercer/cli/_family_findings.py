@@ -1,6 +1,5 @@
 """What fits of counts, categories, groups and maps found, as lines and as plain data."""
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -105,6 +104,8 @@ def _independence(model: Any) -> list[str]:
         f"χ² = {found.chi2:,.5g} with {found.dof:,} degrees of freedom,"
         f" p = {found.p_value:.2g}; Cramér's V {found.cramer_v:.3f}."
     )
+    if not getattr(getattr(model, "facts_", None), "whole", True):
+        return [line, "Not all cells are whole numbers: χ² and p are of counts."]
     few = getattr(found, "expected_below_5", 0.0)
     if few > _LEAST:
         return [line, f"{100 * few:.0f} % of the expected counts are below 5: p is rough."]
@@ -138,16 +139,11 @@ def _tests(model: Any) -> list[str]:
 
 
 def _wilks(tests: Any) -> list[tuple[float, float]]:
-    """Return Λ and p of every test, however they are held: a record each, or arrays."""
-
-    def cell(one: Any, *names: str) -> Any:
-        found = [getattr(one, name) for name in names if hasattr(one, name)]
-        return found[0] if found else np.nan
-
-    if isinstance(tests, (list, tuple)):
-        return [(float(cell(t, "wilks")), float(cell(t, "p_value", "p"))) for t in tests]
-    wilks, p = np.atleast_1d(cell(tests, "wilks")), np.atleast_1d(cell(tests, "p_value", "p"))
-    return [(float(a), float(b)) for a, b in zip(wilks, p, strict=False)]
+    """Return Λ and the p of Rao's F, or else of Bartlett's χ², of every test."""
+    p = getattr(tests, "f_p", getattr(tests, "chi2_p", None))
+    wilks = np.atleast_1d(tests.wilks)
+    chances = np.full(len(wilks), np.nan) if p is None else np.atleast_1d(p)
+    return [(float(a), float(b)) for a, b in zip(wilks, chances, strict=True)]
 
 
 def _group_sizes(y: Array) -> dict[str, int]:
@@ -170,21 +166,12 @@ def _own_lines(done: Fitted) -> list[str]:
 
 
 def _facts(model: Any) -> list[str]:
-    """Return what is known of the graph of a map, in one line."""
+    """Return what is known of the graph of a map, in one line of its own words."""
     facts = getattr(model, "facts_", None)
-    if facts is None:
+    if facts is None or "__str__" not in vars(type(facts)):
         return []
-    if not dataclasses.is_dataclass(facts):
-        return [f"Graph: {facts}."]
-    shown = []
-    for field in dataclasses.fields(facts):
-        value = getattr(facts, field.name)
-        if isinstance(value, (bool, int, float, str, np.number)):
-            number = f"{value:.4g}" if isinstance(value, float) else f"{value}"
-            shown.append(f"{field.name.replace('_', ' ')} {number}")
-        elif isinstance(value, (tuple, list)) and len(value) <= 3:
-            shown.append(f"{field.name.replace('_', ' ')} {', '.join(map(str, value))}")
-    return [f"Graph: {'; '.join(shown)}."] if shown else []
+    said = str(facts).rstrip(".")
+    return [f"{said[:1].upper()}{said[1:]}."]
 
 
 def _axis(done: Fitted, i: int, row_names: Sequence[Any] | None) -> list[str]:

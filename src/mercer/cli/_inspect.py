@@ -171,7 +171,8 @@ def _certified(found: dict[str, Any], what: str) -> str:
 
 def _rows_inside(shapes: dict[str, tuple[int, ...]], model: Any) -> int:
     """Return how many rows of the data are in the file, as they are or transformed."""
-    names = [name for name in shapes if name in ("X_fit_", "landmarks_")]
+    held = ("X_fit", "landmarks", "rows", "points")
+    names = [name for name in shapes if name.rpartition("/")[2].strip("_") in held]
     whole = (getattr(model, "n_samples_", None), getattr(model, "n_features_in_", None))
     if not is_linear_or_kernel(model):  # whatever is as large as the table may be the table
         own = ("row_", "embedding_")
@@ -220,6 +221,8 @@ def _words(value: Any) -> list[str]:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
     if not isinstance(value, (list, tuple)):
         return str(value)
     return "/".join(map(str, value[:3])) + ("/…" if len(value) > 3 else "")

@@ -52,42 +52,47 @@ FAMILIES = {
     "Maps of curved data": ("eigenmaps", "diffusion", "mds", "isomap", "lle", "mvu"),
 }
 
+
+def _method(name: str, kind: str, about: str, page: str, remark: str = "") -> Method:
+    return Method(name, "mercer.estimators", kind, about, f"docs/methods/{page}.md", remark)
+
+
 METHODS = {
     method.name: method
     for method in (
-        Method(
-            "pca",
-            "mercer.estimators",
-            "PCA",
-            "Directions of largest variance.",
-            "docs/methods/pca.md",
-        ),
-        Method(
+        _method("pca", "PCA", "Directions of largest variance.", "pca"),
+        _method(
             "kernel-pca",
-            "mercer.estimators",
             "KernelPCA",
             "Principal components of curved structure, through a kernel.",
-            "docs/methods/kernel_pca.md",
+            "kernel_pca",
         ),
-        Method(
+        _method(
             "robust-pca",
-            "mercer.estimators",
             "RobustPCA",
             "Axes that outlying rows cannot turn, and the numbers of those rows.",
-            "docs/methods/robust_pca.md",
+            "robust_pca",
             "robust-pca reads the rows 25 to 45 times; this prices its last solve only",
         ),
-        Method(
+        _method(
             "ca",
-            "mercer.estimators",
             "CorrespondenceAnalysis",
             "Rows and columns of a table of counts on one map.",
-            "docs/methods/correspondence_analysis.md",
+            "correspondence_analysis",
+        ),
+        _method(
             "lda",
-            "mercer.estimators",
             "LinearDiscriminantAnalysis",
             "Axes along which known classes lie apart.",
-            "docs/methods/linear_discriminant_analysis.md",
+            "linear_discriminant_analysis",
+        ),
+        _method("mds", "ClassicalMDS", "A map from distances.", "classical_mds"),
+        _method("isomap", "Isomap", "A map from distances along the data.", "isomap"),
+        _method(
+            "lle",
+            "LocallyLinearEmbedding",
+            "A map in which every row is the same mixture of its neighbours.",
+            "locally_linear_embedding",
         ),
     )
 }

@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from mercer.cli._built import built
+from mercer.cli._known_methods import is_linear_or_kernel
 from mercer.cli._options import (
     asked_from,
     data_options,
@@ -102,6 +103,11 @@ def _of_table(
     have = _fitted.ready(voice, str(data), asked, options["method"], built(**options))
     foreseen = _foreseen(voice, have)
     done = _fitted.fitted(voice, have)
+    if not is_linear_or_kernel(done.model):
+        from mercer.cli._family_page import family_page
+
+        named = title or _title(done.model, files[-1])
+        return family_page(done, named, _command(), python_rows(files[-1], done.seen.asked))
     return report(
         done.model,
         done.made.rows,
@@ -128,6 +134,8 @@ def _foreseen(voice: Voice, have: Any) -> list[str]:
 
     if have.plan is None or hasattr(have.model, "kernel"):
         return []
+    if not is_linear_or_kernel(have.model):
+        return []
     walk = have.foreseen.get("rows", 0.0)
     cost = page_cost(have.made.shape, read_seconds=walk, colours=len(have.made.color))
     if cost.seconds > _WORTH:
@@ -142,6 +150,10 @@ def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) 
     from mercer.tables import prepared_again
 
     found = loaded(model, str(data), "report")
+    if not is_linear_or_kernel(found):
+        from mercer.cli._family_page import model_page
+
+        return model_page(found, title or _title(found, files[-1]))
     made = prepared_again(data, recipe_of(found, str(data)), missing=filling_of(found))
     return report(
         found,
