@@ -22,6 +22,7 @@ from mercer.cli._words import counted
 _ROWS = 10  # axes that are listed at most
 _NAMED = 4  # rows and columns that are named per axis
 _AXES = 2  # axes that are described
+_TINY = 1e-300
 _LEAST = 0.2  # share of expected counts below 5 from which on χ² is no test
 
 
@@ -102,7 +103,7 @@ def _independence(model: Any) -> list[str]:
         return []
     line = (
         f"χ² = {found.chi2:,.5g} with {found.dof:,} degrees of freedom,"
-        f" p = {found.p_value:.2g}; Cramér's V {found.cramer_v:.3f}."
+        f" {_chance(found.p_value)}; Cramér's V {found.cramer_v:.3f}."
     )
     if not getattr(getattr(model, "facts_", None), "whole", True):
         return [line, "Not all cells are whole numbers: χ² and p are of counts."]
@@ -110,6 +111,10 @@ def _independence(model: Any) -> list[str]:
     if few > _LEAST:
         return [line, f"{100 * few:.0f} % of the expected counts are below 5: p is rough."]
     return [line]
+
+
+def _chance(p: float) -> str:
+    return "p below 1e-300" if p < _TINY else f"p = {p:.2g}"
 
 
 def _variables(model: Any) -> list[str]:
@@ -134,7 +139,7 @@ def _tests(model: Any) -> list[str]:
     lines = []
     for i, (wilks, p) in enumerate(_wilks(tests)[:_ROWS]):
         left = "all axes" if i == 0 else f"axes {i + 1} on"
-        lines.append(f"Wilks' Λ of {left}: {wilks:.4g}, p = {p:.2g}.")
+        lines.append(f"Wilks' Λ of {left}: {wilks:.4g}, {_chance(p)}.")
     return lines
 
 

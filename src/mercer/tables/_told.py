@@ -171,6 +171,10 @@ def _refuse_kind(column: Facts, asked: Asked, label: str) -> None:
         "text": "--categorical encode makes columns of 0 and 1 of it; or leave it out",
         "date": "--dates number counts its days; or leave it out",
     }.get(column.kind, "leave it out")
+    if asked.table == "counts" and column.kind == "text":
+        fix = "a table with a line per case is counted by --rows-by COL --columns-by COL"
+    if asked.table == "groups" and column.kind == "text":
+        fix = "leave it out; the groups themselves are named by --target"
     held = {"empty": "nothing", "other": column.words or "no numbers"}.get(
         column.kind, f"{column.kind} {column.words}".strip()
     )
