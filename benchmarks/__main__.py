@@ -11,6 +11,7 @@ from benchmarks import (
     cluster,
     command_line,
     kernel,
+    manifold_isomap,
     missing,
     outofcore,
     report,
@@ -31,6 +32,7 @@ OTHERS = (
     "cluster",
     "missing",
     "command_line",
+    "manifold-isomap",
     "report",
     "table",
 )
@@ -83,6 +85,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given.command == "cluster":
         cluster.run(given.out or runner.FOLDER / "results" / "cluster.json", given.case)
+        return 0
+    if given.command == "manifold-isomap":
+        out = given.out or runner.FOLDER / "results" / "manifold-isomap.json"
+        manifold_isomap.run(out, given.case)
         return 0
     if given.command == "report":
         report.run(given.out or runner.FOLDER / "results" / "report.json", given.case)

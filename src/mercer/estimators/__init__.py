@@ -10,10 +10,8 @@ from mercer.estimators.correspondence import CorrespondenceAnalysis
 from mercer.estimators.discriminant import LinearDiscriminantAnalysis
 from mercer.estimators.classical_mds import ClassicalMDS
 from mercer.estimators.isomap import Isomap
-
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
-
 from mercer.estimators.locally_linear import LocallyLinearEmbedding
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures

@@ -67,9 +67,7 @@ def halved_squares(distances: Array) -> Array:
     return distances
 
 
-def placed(
-    kernel: Array, path: Path, asked: Asked
-) -> tuple[Spectrum, KernelFound, Placing]:
+def placed(kernel: Array, path: Path, asked: Asked) -> tuple[Spectrum, KernelFound, Placing]:
     """Return the leading pairs of HKH for K = -½D∘D, and what places new points.
 
     Parameters

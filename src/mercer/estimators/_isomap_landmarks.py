@@ -46,9 +46,7 @@ def by_triangulation(
     values = np.maximum(spectrum.values[: placing.dual.shape[1]], 0.0)
     clear = values > _LEAST * values[0]
     placing = dataclasses.replace(placing, dual=placing.dual * clear)
-    spectrum, found = primal(
-        Task(Linear(), triangulated(placing, paths), None, **vars(asked))
-    )
+    spectrum, found = primal(Task(Linear(), triangulated(placing, paths), None, **vars(asked)))
     # What is beyond the axes of the landmarks, and below zero, is theirs to tell.
     total = found.trace * marks.trace / float(np.sum(values[clear]))
     signs = dataclasses.replace(marks.signs, flipped=None, image=None)

@@ -44,8 +44,9 @@ def local_matrix(rows: Array, indices: Array, d: int, method: str, reg: float) -
         return scipy.sparse.csr_array(lost.T @ lost)
     if method == "modified":
         return _modified(rows, indices, d, reg)
-    blocks = np.empty((n, k, k))
-    tiles = tiles_of(n, k, rows.shape[1])
+    indices = _with_strangers(indices)
+    blocks = np.empty((len(indices), k, k))
+    tiles = tiles_of(len(indices), k, rows.shape[1])
     for number in range(len(tiles)):
         part = tiles[number]
         tangent = _tangents(rows, indices[part], d, part.start)
@@ -54,9 +55,27 @@ def local_matrix(rows: Array, indices: Array, d: int, method: str, reg: float) -
     return _summed(indices, blocks, n)
 
 
+def strangers(indices: Array) -> Array:
+    """Return the rows that are no other row's neighbour."""
+    return np.flatnonzero(np.bincount(indices.ravel(), minlength=len(indices)) == 0)
+
+
+def _with_strangers(indices: Array) -> Array:
+    """Return neighbourhoods (n + s, k), one more for each row that is in none.
+
+    Tangents and second derivatives tie a row to the neighbourhoods it is in, and not to its
+    own: a row in none could stand anywhere. It stands in its own in place of the farthest.
+    """
+    alone = strangers(indices)
+    if not len(alone):
+        return indices
+    own = np.concatenate([alone[:, None].astype(indices.dtype), indices[alone, :-1]], axis=1)
+    return np.concatenate([indices, own])
+
+
 def _tangents(rows: Array, indices: Array, d: int, start: int) -> Array:
     """Return the d leading left singular vectors (r, k, d) of centred neighbourhoods."""
-    near = differences(rows[start : start + len(indices)], rows, indices)
+    near = differences(rows[indices[:, 0]], rows, indices)
     near -= near.mean(axis=1, keepdims=True)
     vectors, squares = _left(near)
     _refuse_flat(squares, d, start)
@@ -127,7 +146,7 @@ def _modified(rows: Array, indices: Array, d: int, reg: float) -> Any:
 
 def _weight_counts(squares: Array, d: int) -> Array:
     """Return s_i (n,): as many least directions as hold less than the usual share of extent."""
-    n, k = squares.shape
+    k = squares.shape[1]
     head = np.cumsum(squares, axis=1)
     total = head[:, -1]
     usual = max(float(np.median((total - head[:, d - 1]) / head[:, d - 1])), _FLAT)

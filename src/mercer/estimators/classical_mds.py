@@ -130,11 +130,10 @@ class ClassicalMDS(SpectralEstimator):
         """Return scikit-learn's tags: a matrix of distances is pairwise input."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.positive_only = self.metric == "precomputed"
         tags.input_tags.sparse = self.metric == "euclidean"
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Fit to rows X (n, p), or to their distances (n, n) with ``metric="precomputed"``.
 
         Parameters
@@ -157,6 +156,8 @@ class ClassicalMDS(SpectralEstimator):
     # -- describe ---------------------------------------------------------------------
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
+        if self.metric == "precomputed" and isinstance(X, np.ndarray) and X.ndim == 2:
+            _refuse_gaps(X)  # before columns are counted
         source = super()._admit(X, reset=reset)
         if source.nnz is not None and self.metric != "euclidean":
             raise InputError(
@@ -223,7 +224,7 @@ class ClassicalMDS(SpectralEstimator):
         for number in range(len(tiles)):
             part = tiles[number]
             here = np.asarray(rows[part], np.float64)
-            found[part] = cdist(here, there, self.metric)  # type: ignore[call-overload]
+            found[part] = cdist(here, there, self.metric)
         if whole:
             np.fill_diagonal(found, 0.0)
         _refuse_undefined(found, self.metric)
@@ -263,6 +264,11 @@ class ClassicalMDS(SpectralEstimator):
 
 def _stored(n: int) -> tuple[str, ...]:
     return ("lapack",) if n <= _SMALL else ("lapack", "stored")
+
+
+def _refuse_gaps(X: Array) -> None:
+    if X.dtype.kind in "fiub":
+        refuse_bad_cells(scan(X))
 
 
 def _refuse_undefined(found: Array, metric: str) -> None:

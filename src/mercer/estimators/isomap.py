@@ -171,7 +171,7 @@ class Isomap(SpectralEstimator):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Fit to the rows of X; a failed call changes nothing.
 
         Parameters

@@ -19,6 +19,7 @@ from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
 from mercer.sources import Source
 
+_REACHED = 4  # neighbours of neighbours per neighbour, on a sheet
 _TOL = 1e-4  # of λ, which are small beside ‖M‖: rounding leaves no more digits
 
 
@@ -134,7 +135,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
         tags.input_tags.sparse = False
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Fit to the rows of X; a failed call changes nothing.
 
         Parameters
@@ -199,7 +200,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
             cols=n,
             components=int(self.n_components),
             itemsize=8,
-            nnz=min(n * n, n * (self.neighbours + 1) ** 2),
+            nnz=min(n * n, _REACHED * n * (self.neighbours + 1)),
             tol=self._tolerance(source),
             inverse=True,
             **self._resources(),

@@ -1,14 +1,16 @@
 """The paths to the smallest pairs of a sparse matrix: through its inverse."""
 
+import math
+
 from mercer.planning._paths import Path, block_width
 from mercer.planning._problem import Problem
 from mercer.solvers import BlockKrylov, Exact
 
 _SMALL = 300  # order up to which LAPACK is as fast as an iteration
 _FEW = 8  # an iteration pays for at most one axis in so many
-_FILL = 12.0  # stored cells of the factors per stored cell of the matrix, a sheet of points
-_FACTOR = 1e9  # flops per second of a sparse factorisation
-_SOLVE = 5e8  # flops per second of triangular solves
+_FILL = 0.5  # cells of the factors per cell of the matrix and per doubling of a sheet's points
+_FACTOR = 2e9  # flops per second of a sparse factorisation
+_SOLVE = 2e9  # flops per second of triangular solves
 _PASSES = 8
 
 
@@ -19,7 +21,7 @@ def inverse_paths(p: Problem) -> list[Path]:
     that fill a space of many dimensions have more, up to n²/2, so that this is a forecast.
     """
     n, k = float(p.rows), p.components
-    cells = min(_FILL * float(p.nnz or n), 0.5 * n * n)
+    cells = min(_FILL * math.log2(n + 1) * float(p.nnz or n), 0.5 * n * n)
     factor = cells * cells / n
     held = 24.0 * cells + 40.0 * float(p.nnz or n)
     whole = Path(
