@@ -10,12 +10,13 @@ import numpy as np
 
 from mercer.arrays import parse_bytes
 from mercer.cli._built import adapted
-from mercer.cli._known_methods import method_of
+from mercer.cli._known_methods import is_linear_or_kernel, method_of
 from mercer.cli._tables import asked_for, held_whole, scales_of
 from mercer.cli._voice import Voice
 from mercer.errors import DataWarning, InputError
 from mercer.estimators import plan
 from mercer.estimators._base import SpectralEstimator
+from mercer.selection import choice_seconds
 from mercer.sources import BlockSource
 from mercer.tables import Asked, Look, Prepared, look, prepared
 
@@ -114,8 +115,11 @@ def ready(
         voice.note(line)
     looked = time.perf_counter() - began
     found = _planned(voice, method, model, made)
-    stages = {"look": looked} | stages_of(found, made, writes=writes)
-    if sum(stages.values()) - looked > _WORTH:
+    stages = {"start": began - voice.began, "look": looked}
+    stages |= stages_of(found, made, writes=writes)
+    if is_linear_or_kernel(model) and model.n_components == "auto" and "fit" in stages:
+        stages["fit"] += choice_seconds(*made.shape)
+    if sum(stages.values()) - stages["start"] - looked > _WORTH:
         shown = ", ".join(f"{name} {seconds:.2g} s" for name, seconds in stages.items())
         voice.note(f"about {sum(stages.values()):.2g} s in all: {shown}")
     return Ready(method, seen, made, model, found, stages, said, looked)

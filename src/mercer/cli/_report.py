@@ -125,21 +125,29 @@ def _of_table(
         columns=column_table(done.seen),
         sup=_sup(done.made),
         care=_care(done.seen),
+        grid=done.made.pixels and (done.made.pixels.side, done.made.pixels.places),
     )
 
 
 def _foreseen(voice: Voice, have: Any) -> list[str]:
     """Say what the page takes beside the fit, and return the line; none for small tables."""
     from mercer.report import page_cost
+    from mercer.sources import BlockSource
 
     if have.plan is None or hasattr(have.model, "kernel"):
         return []
     if not is_linear_or_kernel(have.model):
         return []
-    walk = have.foreseen.get("rows", 0.0)
-    cost = page_cost(have.made.shape, read_seconds=walk, colours=len(have.made.color))
+    cost = page_cost(
+        have.made.shape,
+        read_seconds=have.foreseen.get("rows", 0.0),
+        colours=len(have.made.color),
+        held=not isinstance(have.made.rows, BlockSource),
+    )
+    stages = {name: spent for name, spent in have.foreseen.items() if name != "rows"}
+    whole = f"; {sum(stages.values()) + cost.seconds:.2g} s with the fit and all before it"
     if cost.seconds > _WORTH:
-        voice.note(str(cost))
+        voice.note(str(cost) + whole)
     return [str(cost)]
 
 
@@ -177,11 +185,21 @@ def _row_names(made: Any) -> Any:
     from mercer.cli._beside import numbers_of
 
     if made.shape[0] > _NAMED and made.row_names is None:
-        return made.names_at if made.id is not None else None
+        if made.id is not None:
+            return made.names_at
+        return None if made.kept is None else lambda rows: _numbered(made, rows)
     labels = made.labels()
     if labels is None:
         return [f"row {row}" for row in numbers_of(made, np.arange(made.shape[0])).tolist()]
     return labels
+
+
+def _numbered(made: Any, rows: Any) -> dict[int, str]:
+    """Return some rows by their numbers in the file, from 1."""
+    from mercer.cli._beside import numbers_of
+
+    found = numbers_of(made, rows).tolist()
+    return {int(row): f"row {number}" for row, number in zip(rows, found, strict=True)}
 
 
 def _colours(made: Any) -> dict[str, Any]:

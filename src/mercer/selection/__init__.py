@@ -1,6 +1,11 @@
 """How many components: rules that read a spectrum, two Gram matrices, or a small table."""
 
-from mercer.selection._bicross import BiCross, Half, bi_cross_validation
+from mercer.selection._bicross import (
+    BiCross,
+    Half,
+    bi_cross_validation,
+    choice_seconds,
+)
 from mercer.selection._choice import Choice, Rule, choice_of, spectrum_rules
 from mercer.selection._cross_validation import RankChoice, cross_validated_rank, spectral_rank
 from mercer.selection._evidence import minka
@@ -34,6 +39,7 @@ __all__ = [
     "choice_by_matrix",
     "choice_by_shuffling",
     "choice_of",
+    "choice_seconds",
     "cross_validated_rank",
     "gaussian_null",
     "gavish_donoho",

@@ -16,6 +16,7 @@ from mercer.tables._counts import without_margins
 from mercer.tables._gaps import Gaps, gaps_of, known_gaps
 from mercer.tables._look import Look
 from mercer.tables._missing_cells import Settled, settled
+from mercer.tables._pixels import Pixels, pixels_of
 from mercer.tables._recipe import Recipe
 from mercer.tables._scaled import scaled
 from mercer.tables._scales import deviations_of, deviations_walked, standardized
@@ -70,6 +71,8 @@ class Prepared:
         The groups of the rows.
     groups : dict of str to list of str, or None
         Groups of the columns.
+    pixels : Pixels or None
+        Where the columns are the points of pictures.
     """
 
     rows: Any
@@ -90,6 +93,7 @@ class Prepared:
     target: str | None = None
     y: Array | None = None
     groups: dict[str, list[str]] | None = None
+    pixels: Pixels | None = None
     _out: Any = dataclasses.field(default_factory=lambda: np.empty(0, np.int64), repr=False)
 
     def labels(self, name: str | None = None) -> Array | None:
@@ -225,6 +229,9 @@ def _prepared(
         divided, line = standardized(
             asked.standardize, numbers, [spread[name] for name in numbers], made
         )
+    pixels = None if made or scales == "none" else pixels_of(seen.columns, numbers)
+    if pixels is not None and asked.standardize == "auto":
+        divided, line = False, pixels.line()
     said = [told[name] for name in table.recipe.columns if name in told] + said
     said += [*found.said, *([line] if line else []), *light]
     rows, recipe = table.without(found.out), table.recipe
@@ -249,6 +256,7 @@ def _prepared(
         stop=asked.rows,
         target=next(iter(seen.named("target")), None),
         y=None if y is None else np.delete(y, found.out),
+        pixels=pixels,
         _out=found.out,
     )
 
