@@ -193,6 +193,8 @@ def _only_asked(found: Roles, columns: Sequence[Facts], said: Told, asked: Asked
             continue
         if i not in said.columns:
             found[i] = (role, why) if role in ("id", "color") else ("out", "not asked for")
+        elif asked.table in ("categories", "mixed") and columns[i].kind == "text":
+            found[i] = ("active", why if role == "active" else "asked for")
         elif asked.table == "categories":
             pass  # numbers that are no categories were refused by name, or are left out
         elif columns[i].constant:
