@@ -17,6 +17,7 @@ PUBLIC = [
     "KernelPCA",
     "LandmarkFeatures",
     "MercerError",
+    "MultipleCorrespondenceAnalysis",
     "PCA",
     "RandomFeatures",
     "RobustPCA",

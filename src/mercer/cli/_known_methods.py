@@ -75,6 +75,12 @@ METHODS = {
             "robust-pca reads the rows 25 to 45 times; this prices its last solve only",
         ),
         _method(
+        Method(
+            "mca",
+            "mercer.estimators",
+            "MultipleCorrespondenceAnalysis",
+            "Axes of a table of categories: which levels go together.",
+            "docs/methods/multiple_correspondence_analysis.md",
             "ca",
             "CorrespondenceAnalysis",
             "Rows and columns of a table of counts on one map.",

@@ -13,6 +13,7 @@ from mercer.estimators.isomap import Isomap
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.locally_linear import LocallyLinearEmbedding
+from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnalysis
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
@@ -28,6 +29,7 @@ __all__ = [
     "LandmarkFeatures",
     "LinearDiscriminantAnalysis",
     "LocallyLinearEmbedding",
+    "MultipleCorrespondenceAnalysis",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",

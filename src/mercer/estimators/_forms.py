@@ -9,6 +9,7 @@ from mercer import selection
 from mercer.diagnostics import WilksTests
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
+from mercer.estimators._categories import Variable
 from mercer.estimators._ca_facts import TableFacts
 from mercer.estimators._ca_null import Independence
 from mercer.estimators._compressed import Compressed
@@ -21,6 +22,7 @@ from mercer.estimators._kernel_primal import Widened, _Engine
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._kernel_stream import Fixed, Stream
+from mercer.estimators._mca_joint import Joint
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
 from mercer.kernels import FEATURES, KERNELS, MAPS
@@ -55,6 +57,7 @@ _PLAIN: tuple[type, ...] = (
     Decoder,
     Exact,
     Fixed,
+    Joint,
     Independence,
     Graph,
     GraphFacts,
@@ -74,6 +77,7 @@ _PLAIN: tuple[type, ...] = (
     Radial,
     Stored,
     Stream,
+    Variable,
     TableFacts,
     Weighing,
     Widened,

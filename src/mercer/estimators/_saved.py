@@ -20,6 +20,7 @@ _HOMES = {
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
     "LocallyLinearEmbedding": "mercer.estimators",
+    "MultipleCorrespondenceAnalysis": "mercer.estimators",
     "PCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",

@@ -7,7 +7,7 @@ from mercer.solvers._certificate import Certificate
 from mercer.solvers._exact import Exact
 from mercer.solvers._outside import PROBES, Outside
 from mercer.solvers._raised import raised
-from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs, signs_of
+from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs, signs_of, signs_of_sums
 from mercer.solvers._stored import Stored
 
 __all__ = [
@@ -29,4 +29,5 @@ __all__ = [
     "probe_factor",
     "raised",
     "signs_of",
+    "signs_of_sums",
 ]
