@@ -100,6 +100,13 @@ METHODS = {
             "A map in which every row is the same mixture of its neighbours.",
             "locally_linear_embedding",
         ),
+        Method(
+            "kernel-lda",
+            "mercer.estimators",
+            "KernelDiscriminantAnalysis",
+            "Known classes told apart along curved borders, through a kernel.",
+            "docs/methods/kernel_discriminant_analysis.md",
+        ),
     )
 }
 

@@ -10,6 +10,7 @@ from mercer.estimators.correspondence import CorrespondenceAnalysis
 from mercer.estimators.discriminant import LinearDiscriminantAnalysis
 from mercer.estimators.classical_mds import ClassicalMDS
 from mercer.estimators.isomap import Isomap
+from mercer.estimators.kernel_discriminant import KernelDiscriminantAnalysis
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.locally_linear import LocallyLinearEmbedding
@@ -25,6 +26,7 @@ __all__ = [
     "ClassicalMDS",
     "Imputations",
     "Isomap",
+    "KernelDiscriminantAnalysis",
     "KernelPCA",
     "LandmarkFeatures",
     "LinearDiscriminantAnalysis",

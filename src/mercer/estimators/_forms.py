@@ -25,6 +25,8 @@ from mercer.estimators._kernel_stream import Fixed, Stream
 from mercer.estimators._mca_joint import Joint
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
+from mercer.estimators.discriminant import LinearDiscriminantAnalysis
+from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import FEATURES, KERNELS, MAPS
 from mercer.operators import (
     Centring,
@@ -184,6 +186,8 @@ FORMS: dict[str, Form] = {
     "ComponentChoice": Form.of(selection.Choice),
     "ComponentRule": Form.of(selection.Rule),
     "Engine": of_estimator(_Engine),
+    "KernelPCA": of_estimator(KernelPCA),
+    "LinearDiscriminantAnalysis": of_estimator(LinearDiscriminantAnalysis),
     "LandmarkSums": _form(LandmarkSums, "landmarks dtype count t raw_trace rows shift p q"),
     "RunningMoments": _form(
         RunningMoments,

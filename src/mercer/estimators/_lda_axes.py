@@ -82,14 +82,14 @@ def _widened(spectrum: Spectrum, eta: float, tol: float) -> Certificate:
     )
 
 
-def tests_of(found: Between) -> WilksTests | None:
+def wilks_of(found: Between) -> WilksTests | None:
     """Return Wilks' tests from the shares of the rows, whatever the priors; None if singular.
 
     Where a part of the differences lies outside the range of W, Λ is zero and has no law.
     """
     totals, white = found.moments.totals, found.white
     n, groups = float(np.sum(totals)), len(totals)
-    if white.outside > _APART:
+    if white.outside > _APART or bool(np.any(white.splitting)):
         return None
     about = found.moments.means - totals @ found.moments.means / n
     m = np.sqrt(totals / (n - groups))[:, None] * (about @ white.basis)

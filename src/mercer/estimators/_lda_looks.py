@@ -130,12 +130,7 @@ class LooksAtClasses:
         seed : int
             Of the shuffles.
         """
-        if draws < 1:
-            raise InputError(
-                "labels must be shuffled at least once", got=f"draws={draws}", fix="pass 999"
-            )
-        blank = clone(self)
-        source = blank._admit(X, reset=True)
+        source = clone(self)._admit(X, reset=True)
         labels = labels_of(y, source.shape[0], None, type(self).__name__)
         return permuted(X, labels, draws, seed)
 
@@ -156,8 +151,7 @@ class LooksAtClasses:
         seed : int
             Of the parting.
         """
-        blank = clone(self)
-        n = blank._admit(X, reset=True).shape[0]
+        n = clone(self)._admit(X, reset=True).shape[0]
         labels = labels_of(y, n, None, type(self).__name__)
         if not 2 <= folds <= n:
             raise InputError(
@@ -198,7 +192,8 @@ class LooksAtClasses:
                 got=f"level={level}",
                 fix="pass 0.95, say",
             )
-        scores = np.asarray(self._project(self._admit(X, reset=False)), np.float64)  # type: ignore[attr-defined]
+        this: Any = self
+        scores = np.asarray(this._project(this._admit(X, reset=False)), np.float64)
         labels = labels_of(y, len(scores), None, type(self).__name__)
         clouds = [scores[labels.codes == g] for g in range(len(labels.classes))]
         k = scores.shape[1]

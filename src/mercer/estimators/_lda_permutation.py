@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from mercer.arrays import Array
-from mercer.errors import DataWarning
+from mercer.errors import DataWarning, InputError
 from mercer.estimators._lda_target import Labels
 from mercer.estimators.pca import PCA
 
@@ -24,7 +24,7 @@ class PermutationTest:
     statistic : str
         ``"wilks"``: Λ = det W/det T, small where classes lie apart. Where there are as many
         columns as rows Λ is zero for any labels; then ``"share"``: the share of the variance
-        of standardised columns that lies between classes, large where they lie apart.
+        of (standardised) columns that lies between classes, large where they lie apart.
     observed : float
         Of the labels given.
     null : ndarray of shape (draws,)
@@ -39,12 +39,30 @@ class PermutationTest:
     p_value: float
 
 
-def permuted(X: Any, labels: Labels, draws: int, seed: int) -> PermutationTest:
-    """Return the test of labels on rows X (n, p); see `PermutationTest`."""
+def permuted(
+    X: Any, labels: Labels, draws: int, seed: int, *, standardize: bool = True
+) -> PermutationTest:
+    """Return the test of labels on rows X (n, p); see `PermutationTest`.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Rows.
+    labels : Labels
+        Their classes.
+    draws, seed : int
+        Shuffles, and the start of their random numbers.
+    standardize : bool
+        Whether columns are brought to one deviation; Λ does not depend on it.
+    """
+    if draws < 1:
+        raise InputError(
+            "labels must be shuffled at least once", got=f"draws={draws}", fix="pass 999"
+        )
     groups, n = len(labels.classes), len(labels.codes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        model = PCA(standardize=True).fit(X)
+        model = PCA(standardize=standardize).fit(X)
         scores = np.asarray(model.transform(X), np.float64)[:, : model.rank_]
     whole = model.rank_ + groups <= n
     size = np.linalg.norm(scores, axis=0) if whole else np.linalg.norm(scores)

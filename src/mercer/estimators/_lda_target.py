@@ -38,15 +38,7 @@ def labels_of(y: Any, n: int, weights: Array | None, name: str) -> Labels:
         Of the estimator, for messages.
     """
     given = _checked(y, n, name)
-    try:
-        classes, codes = np.unique(given, return_inverse=True)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in given.ravel()})
-        raise InputError(
-            "labels of different kinds cannot be put in order",
-            got=f"labels of types {', '.join(kinds)}",
-            fix="make all of them text, or all of them numbers",
-        ) from None
+    classes, codes = np.unique(given, return_inverse=True)
     codes = codes.reshape(-1)
     if weights is not None:
         classes, codes = _counted(classes, codes, weights)
@@ -75,6 +67,7 @@ def _checked(y: Any, n: int, name: str) -> Array:
             fix="pass one label per row: fit(X, y)",
         )
     _refuse_missing(y)
+    _refuse_mixed(y)
     try:
         given = np.asarray(column_or_1d(y, warn=True))
         _refuse_infinite(given)
@@ -111,6 +104,20 @@ def _refuse_missing(y: Any) -> None:
             "Input y contains NaN: every row needs a label",
             got=f"{bad.size} rows without one, the first is row {int(bad[0])}",
             fix="leave these rows out of X and y",
+        )
+
+
+def _refuse_mixed(y: Any) -> None:
+    """Refuse labels that have no order among them, such as text and numbers."""
+    flat = np.asarray(y).ravel()
+    if flat.dtype.kind != "O":
+        return
+    kinds = sorted({"text" if isinstance(label, str) else "numbers" for label in flat})
+    if len(kinds) > 1:
+        raise InputError(
+            "labels of different kinds cannot be put in order",
+            got=f"{' and '.join(kinds)} among the labels",
+            fix="make all of them text, or all of them numbers",
         )
 
 

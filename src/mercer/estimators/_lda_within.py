@@ -48,6 +48,8 @@ class Whitened:
         The rank that W could have: columns that vary, or n - G where that is less.
     constant : ndarray of bool of shape (p,)
         Columns that do not vary within any class.
+    splitting : ndarray of bool of shape (p,)
+        Those of them that differ between classes, and so tell these apart without error.
     outside : float
         Share of the squared distances between class means, in columns scaled by their
         deviation within classes, that lies outside the range of W.
@@ -61,6 +63,7 @@ class Whitened:
     rank: int
     possible: int
     constant: Array
+    splitting: Array
     outside: float
 
 
@@ -115,6 +118,7 @@ def whitened(
         rank=len(roots),
         possible=possible if target is None else len(roots),
         constant=constant,
+        splitting=constant & (np.ptp(found.means, axis=0) ** 2 > found.rounding * found.raw),
         outside=max(0.0, 1 - float(np.sum(inside**2)) / size) if size > 0 else 0.0,
     )
 

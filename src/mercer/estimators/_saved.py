@@ -12,6 +12,7 @@ from mercer.store import Decoder, Encoder, Form, path_of, read, write
 # looked up when they are needed.
 _HOMES = {
     "CorrespondenceAnalysis": "mercer.estimators",
+    "KernelDiscriminantAnalysis": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "LandmarkFeatures": "mercer.estimators",
     "LinearDiscriminantAnalysis": "mercer.estimators",

@@ -13,7 +13,7 @@ from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators._base import SpectralEstimator, counts_of
 from mercer.estimators._callbacks import followed
 from mercer.estimators._door import refuse_bad_cells
-from mercer.estimators._lda_axes import Between, between, canonical, structure_of, tests_of
+from mercer.estimators._lda_axes import Between, between, canonical, structure_of, wilks_of
 from mercer.estimators._lda_classes import TellsClasses
 from mercer.estimators._lda_looks import LooksAtClasses
 from mercer.estimators._lda_shrinkage import target_of
@@ -258,14 +258,14 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
             "classes_": self._labels.classes,
             "class_counts_": totals,
             "priors_": found.priors,
-            "means_": _placed(grouped, found.moments.means),
+            "means_": grouped.placed(found.moments.offsets),
             "scalings_": np.ldexp(shown, -unit),
             "eigenvalues_": _padded(values[None, :], k)[0],
             "explained_variance_ratio_": _padded(values[None, :] / (total or 1.0), k)[0],
             "centres_": found.apart @ shown,
             "structure_": structure,
             "structure_within_": within,
-            "tests_": tests_of(found) if self.shrinkage is None else None,
+            "tests_": wilks_of(found) if self.shrinkage is None else None,
             "within_rank_": white.rank,
             "certificate_": spectrum.padded(k).certificate.first(k),
             "n_components_": k,
@@ -282,7 +282,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         with np.errstate(divide="ignore"):
             level = np.log(found.priors) - 0.5 * ratio * np.sum(centres**2, axis=1)
         weights = ratio * centres @ np.ldexp(axes, -unit).T
-        mean = _placed(grouped, found.centre)
+        mean = np.asarray(grouped.origin, np.float64) + np.ldexp(found.centre, unit)
         shift = level - weights @ mean
         if groups == 2:
             weights, shift = weights[1:] - weights[:1], shift[1:] - shift[:1]
@@ -299,19 +299,23 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
     def _tell_singular(self, white: Whitened) -> None:
         """Say which differences between classes were not looked at."""
         lost = white.possible - white.rank
-        few = white.possible < int(np.sum(~white.constant))
-        if white.outside <= _APART and not lost:
+        still = np.flatnonzero(white.splitting)
+        if white.outside <= _APART and not lost and not still.size:
             return
         names = getattr(self, "feature_names_in_", None)
-        still = np.flatnonzero(white.constant)
         shown = [f"{j}" if names is None else repr(str(names[j])) for j in still[:5]]
         parts = [f"rank {white.rank} of {len(white.constant)} columns"]
-        parts += ["more columns than rows within classes"] if few else []
-        parts += [f"columns constant within classes: {', '.join(shown)}"] if shown else []
-        parts += [f"{lost} columns are combinations of others"] if lost else []
+        if white.possible < int(np.sum(~white.constant)):
+            parts.append("more columns than rows within classes")
+        if shown:
+            parts.append(f"constant in each class, but not the same: {', '.join(shown)}")
+        if lost:
+            parts.append(f"{lost} columns are combinations of others")
+        if white.outside > _APART:
+            parts.append(f"{100 * white.outside:.2g} % of the differences lie outside")
         warn(
-            "the covariance within classes is singular; axes are looked for in its range,"
-            f" and {100 * white.outside:.2g} % of the differences between means lie outside",
+            "the covariance within classes is singular; axes are looked for in its range, and"
+            " differences between classes outside it are left out",
             got="; ".join(parts),
             fix='pass shrinkage="auto" or a number, or fewer columns',
             category=DataWarning,
@@ -346,8 +350,3 @@ def _padded(block: Array, k: int) -> Array:
     """Return the first k columns of a block; those it does not have are zero."""
     short = max(k - block.shape[1], 0)
     return np.ascontiguousarray(np.pad(block[:, :k], ((0, 0), (0, short))))
-
-
-def _placed(rows: GroupedRows, offset: Array) -> Array:
-    """Return points given about the common origin in the units of the data."""
-    return np.asarray(rows.origin, np.float64) + np.ldexp(offset, rows.exponent)

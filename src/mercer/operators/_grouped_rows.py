@@ -148,9 +148,14 @@ class GroupedRows:
         grow = EPS * (4 + np.sqrt(tiles.rows) + tiles.rows / 16 + len(tiles) / 2)
         means = offsets.copy()
         if self.origins is not None:
-            half = 0.5 * self.origins - 0.5 * np.asarray(self.origin)  # all may overflow
-            means += np.ldexp(half.astype(np.float64), 1 - self.exponent)
+            there, here = (np.asarray(o, np.float64) for o in (self.origins, self.origin))
+            means += np.ldexp(0.5 * there - 0.5 * here, 1 - self.exponent)  # may overflow
         return GroupMoments(self.totals, means, offsets, gram, raw, float(grow))
+
+    def placed(self, offsets: Array) -> Array:
+        """Return group means (G, p) in the units of the data, from their offsets."""
+        there = self.origin if self.origins is None else self.origins
+        return np.asarray(there, np.float64) + np.ldexp(offsets, self.exponent)
 
     def _blocks(self, tiles: Tiles) -> Iterator[tuple[slice, Array]]:
         buffer = np.empty((tiles.rows, self.shape[1]))
