@@ -75,22 +75,28 @@ METHODS = {
             "robust-pca reads the rows 25 to 45 times; this prices its last solve only",
         ),
         _method(
-        Method(
-            "mca",
-            "mercer.estimators",
-            "MultipleCorrespondenceAnalysis",
-            "Axes of a table of categories: which levels go together.",
-            "docs/methods/multiple_correspondence_analysis.md",
             "ca",
             "CorrespondenceAnalysis",
             "Rows and columns of a table of counts on one map.",
             "correspondence_analysis",
         ),
         _method(
+            "mca",
+            "MultipleCorrespondenceAnalysis",
+            "Axes of a table of categories: which levels go together.",
+            "multiple_correspondence_analysis",
+        ),
+        _method(
             "lda",
             "LinearDiscriminantAnalysis",
             "Axes along which known classes lie apart.",
             "linear_discriminant_analysis",
+        ),
+        _method(
+            "kda",
+            "KernelDiscriminantAnalysis",
+            "Known classes told apart along curved borders, through a kernel.",
+            "kernel_discriminant_analysis",
         ),
         _method("mds", "ClassicalMDS", "A map from distances.", "classical_mds"),
         _method("isomap", "Isomap", "A map from distances along the data.", "isomap"),
@@ -99,13 +105,6 @@ METHODS = {
             "LocallyLinearEmbedding",
             "A map in which every row is the same mixture of its neighbours.",
             "locally_linear_embedding",
-        ),
-        Method(
-            "kernel-lda",
-            "mercer.estimators",
-            "KernelDiscriminantAnalysis",
-            "Known classes told apart along curved borders, through a kernel.",
-            "docs/methods/kernel_discriminant_analysis.md",
         ),
     )
 }
