@@ -21,7 +21,14 @@ def made_of(path, **asked):
 def test_margins_and_empty_rows_are_left_out_and_said(tmp_path):
     path = written(
         tmp_path,
-        ["r,a,b,c,Total", "N,3,4,5,12", "S,6,1,0,7", "E,0,0,0,0", "W,2,2,9,13", "Sum,11,7,14,32"],
+        [
+            "r,a,b,c,Total",
+            "N,3,4,5,12",
+            "S,6,1,0,7",
+            "E,0,0,0,0",
+            "W,2,2,9,13",
+            "Sum,11,7,14,32",
+        ],
     )
     made = made_of(path)
     assert np.array_equal(made.rows.to_numpy(), CELLS)

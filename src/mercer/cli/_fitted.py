@@ -175,7 +175,7 @@ def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
     began = time.perf_counter()
     with voice.working(), warnings.catch_warnings():
         # It is an answer, which the result gives.
-        warnings.filterwarnings("ignore", "no component beyond noise", DataWarning)
+        warnings.filterwarnings("ignore", "no (component|axis) beyond", DataWarning)
         have.model.fit(have.made.rows, **given)
     seconds = {"look": have.looked, "fit": time.perf_counter() - began}
     return Fitted(

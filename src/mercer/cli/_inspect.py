@@ -201,7 +201,8 @@ def _kept(found: dict[str, Any]) -> list[str]:
     for level, limits in (notes.get("limits") or {}).items():
         if isinstance(limits, (list, tuple)) and len(limits) == 2:
             lines.append(f"limits at {float(level):.0%}: T² {limits[0]:.4g}, Q {limits[1]:.4g}")
-    return [*lines, f"privacy: {_privacy(found, bool(recipe.get('levels')))}"]
+    words = any(recipe.get(name) for name in ("levels", "categories", "cross"))
+    return [*lines, f"privacy: {_privacy(found, words)}"]
 
 
 def _privacy(found: dict[str, Any], words: bool) -> str:

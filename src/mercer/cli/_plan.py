@@ -58,7 +58,7 @@ def _not_priced(have: "Ready") -> list[str]:
     """Return what the seconds of the plan leave out."""
     remark = method_of(have.method).remark
     lines = [remark] if remark else []
-    if have.made.missing != "raise":
+    if have.made.missing in ("em", "ppca", "fill"):
         lines.append("missing cells are filled first, in passes that are not priced here")
     return lines
 

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from mercer.cli._built import built
-from mercer.cli._known_methods import is_linear_or_kernel
+from mercer.cli._known_methods import is_linear_or_kernel, method_of
 from mercer.cli._options import (
     asked_from,
     data_options,
@@ -100,6 +100,7 @@ def _of_table(
     from mercer.report import column_table, report
 
     asked = asked_from(options)
+    options = _with_axes(options)
     have = _fitted.ready(voice, str(data), asked, options["method"], built(**options))
     foreseen = _foreseen(voice, have)
     done = _fitted.fitted(voice, have)
@@ -127,6 +128,15 @@ def _of_table(
         care=_care(done.seen),
         grid=done.made.pixels and (done.made.pixels.side, done.made.pixels.places),
     )
+
+
+def _with_axes(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with two axes for a map, where nobody said how many."""
+    source = click.get_current_context().get_parameter_source("components")
+    typed = source is not None and source is not click.core.ParameterSource.DEFAULT
+    if typed or is_linear_or_kernel(method_of(options["method"]).load()):
+        return options
+    return options | {"components": None}
 
 
 def _foreseen(voice: Voice, have: Any) -> list[str]:
