@@ -37,6 +37,7 @@ def test_the_table_is_what_the_class_says():
         ("pca", Asked(rows_by="a"), "no use for --rows-by"),
         ("mca", Asked(columns_by="a"), "no use for --columns-by"),
         ("ca", Asked(count="n"), "--count belongs"),
+        ("isomap", Asked(weights="w"), "does not weigh rows"),
     ],
 )
 def test_options_of_other_methods_are_wrong_usage(method, asked, what):

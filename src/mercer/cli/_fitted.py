@@ -155,12 +155,6 @@ def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
     given: dict[str, Any] = {}
     takes = inspect.signature(have.model.fit).parameters
     if have.made.weights is not None:
-        if "sample_weight" not in takes:
-            raise InputError(
-                "this method does not weigh rows",
-                got=f"--weights with {type(have.model).__name__}",
-                fix="leave it out",
-            )
         given["sample_weight"] = have.made.weights
     if have.made.y is not None:
         given["y"] = have.made.y

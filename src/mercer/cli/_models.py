@@ -4,6 +4,8 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import mercer
 from mercer.cli._known_methods import is_linear_or_kernel, table_of
 from mercer.cli._names import axis_names
@@ -90,7 +92,24 @@ def recipe_of(model: Any, path: str | Path | None = None) -> Recipe:
             fix="fit it with mercer fit, or to a frame, or use it in Python",
         )
     known = tuple(map(str, names))
-    return Recipe(columns=known, names=known)
+    return Recipe(columns=known, names=known, **_kinds(model, known))
+
+
+def _kinds(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return what a model of Python takes of a table: numbers, or categories by levels."""
+    table = table_of(model)
+    levels = getattr(model, "categories_", None)
+    if table == "categories" and levels is not None and len(levels) == len(names):
+        whole = [np.asarray(found).dtype.kind in "iuf" for found in levels]
+        how = ["whole" if numbers else "text" for numbers in whole]
+        return {"table": table, "categories": dict(zip(names, how, strict=True))}
+    if table in ("categories", "mixed"):
+        raise InputError(
+            "the model does not say which columns are categories",
+            got=f"{type(model).__name__}, fitted in Python",
+            fix="fit it with mercer fit, or use it in Python",
+        )
+    return {"table": table}
 
 
 def filling_of(model: Any) -> str:

@@ -1,6 +1,7 @@
 """What a method takes of a table, and options that only some methods have."""
 
 import dataclasses
+import inspect
 from typing import Any
 
 from mercer.arrays import is_sparse
@@ -67,6 +68,12 @@ def asked_for(method: str, model: Any, asked: Asked) -> Asked:
             f"{method} has no groups of columns",
             got=f"--group with --method {method}",
             fix=_FIXES["groups"],
+        )
+    if asked.weights and "sample_weight" not in inspect.signature(model.fit).parameters:
+        raise UsageError(
+            f"{method} does not weigh rows",
+            got=f"--weights {asked.weights} with --method {method}",
+            fix="leave --weights out",
         )
     if asked.count and not asked.crossed:
         raise UsageError(

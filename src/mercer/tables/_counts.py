@@ -58,17 +58,24 @@ def without_margins(seen: Look, table: Wide, found: Settled) -> Settled:
     _say_empty(empty, len(sums), said)
     out |= set(empty.tolist())
     if len(sums) - len(out) < 2 or int(stay.sum()) < 2:
-        raise InputError(
-            "a table of counts has two rows and two columns at least",
-            got=f"{seen.label}: {len(sums) - len(out):,} rows and {int(stay.sum()):,} columns"
-            " with counts",
-            fix="check which columns hold the counts: mercer look",
-        )
+        raise _too_small(seen, len(sums) - len(out), int(stay.sum()))
     return dataclasses.replace(
         found,
         out=np.array(sorted(out), np.int64),
         without=np.flatnonzero(~stay),
         said=tuple(said),
+    )
+
+
+def _too_small(seen: Look, rows: int, columns: int) -> InputError:
+    fix = "check which columns hold the counts: mercer look"
+    if sum(column.kind == "text" for column in seen.columns) > 1:
+        fix = "a table with a line per case is counted by --rows-by COL --columns-by COL"
+    return InputError(
+        "a table of counts has two rows and two columns at least",
+        got=f"{seen.label}: {rows:,} row{'s' * (rows != 1)} and {columns:,}"
+        f" column{'s' * (columns != 1)} with counts",
+        fix=fix,
     )
 
 
