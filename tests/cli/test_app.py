@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from mercer import __version__
+from mercer.cli._known_methods import METHODS
 from mercer.cli.app import COMMANDS, commands
 
 
@@ -260,3 +261,20 @@ def test_closed_streams_are_no_failure(closed, code, npy):
     assert done.returncode == code
     assert "error" not in done.stderr
     assert (len(done.stdout.splitlines()) == 2001) == (closed == "2>&-")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_is_a_command_without_a_method(name):
+    done = CliRunner().invoke(commands, [name, "--help"], terminal_width=80)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"Usage: mercer {name} [OPTIONS] [MODEL] DATA")
+    assert METHODS[name].about in done.stdout
+    assert "--method" not in done.stdout.partition("Options:")[2]
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_help_shows_the_methods_in_a_section_of_their_own():
+    text = CliRunner().invoke(commands, ["--help"], terminal_width=80).stdout
+    own = text.partition("Commands:")[2].partition("Reports of a method")[2]
+    assert all(f"\n  {name} " in own for name in METHODS)
+    assert not any(f"\n  {name} " in own for name in COMMANDS)
