@@ -100,9 +100,9 @@ class TestNegativeEigenvalues:
 
     def test_a_shift_is_the_constant_of_lingoes_and_warns(self):
         with pytest.warns(DataWarning, match="shifted"):
-            model = ClassicalMDS(
-                49, metric="precomputed", indefinite="shift", tol=1e-9
-            ).fit(self.D)
+            model = ClassicalMDS(49, metric="precomputed", indefinite="shift", tol=1e-9).fit(
+                self.D
+            )
         H = np.eye(50) - 1 / 50
         low = -np.linalg.eigvalsh(-0.5 * H @ self.D**2 @ H)[0]
         squared = cdist(model.embedding_, model.embedding_) ** 2

@@ -68,6 +68,42 @@ METHODS = {
             "kernel_pca",
         ),
         _method(
+        Method(
+            "laplacian-eigenmaps",
+            "mercer.estimators",
+            "LaplacianEigenmaps",
+            "Coordinates in which neighbouring rows stay close.",
+            "docs/methods/laplacian_eigenmaps.md",
+        ),
+        Method(
+            "diffusion-maps",
+            "mercer.estimators",
+            "DiffusionMaps",
+            "Coordinates whose distances are those of random walks between rows.",
+            "docs/methods/diffusion_maps.md",
+        ),
+        Method(
+            "classical-mds",
+            "mercer.estimators",
+            "ClassicalMDS",
+            "Points whose distances are those given, as nearly as few axes can.",
+            "docs/methods/classical_mds.md",
+        ),
+        Method(
+            "isomap",
+            "mercer.estimators",
+            "Isomap",
+            "A bent sheet laid flat: coordinates from distances along the data.",
+            "docs/methods/isomap.md",
+        ),
+        Method(
+            "lle",
+            "mercer.estimators",
+            "LocallyLinearEmbedding",
+            "A bent sheet laid flat: every row put together from its neighbours as before.",
+            "docs/methods/locally_linear_embedding.md",
+        ),
+        Method(
             "robust-pca",
             "RobustPCA",
             "Axes that outlying rows cannot turn, and the numbers of those rows.",

@@ -9,10 +9,12 @@ from mercer.estimators._saved import load, save
 from mercer.estimators.correspondence import CorrespondenceAnalysis
 from mercer.estimators.discriminant import LinearDiscriminantAnalysis
 from mercer.estimators.classical_mds import ClassicalMDS
+from mercer.estimators.diffusion_maps import DiffusionMaps
 from mercer.estimators.isomap import Isomap
 from mercer.estimators.kernel_discriminant import KernelDiscriminantAnalysis
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
+from mercer.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from mercer.estimators.locally_linear import LocallyLinearEmbedding
 from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnalysis
 from mercer.estimators.pca import PCA
@@ -24,12 +26,14 @@ __all__ = [
     "Checkpoint",
     "CorrespondenceAnalysis",
     "ClassicalMDS",
+    "DiffusionMaps",
     "Imputations",
     "Isomap",
     "KernelDiscriminantAnalysis",
     "KernelPCA",
     "LandmarkFeatures",
     "LinearDiscriminantAnalysis",
+    "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
     "MultipleCorrespondenceAnalysis",
     "RandomFeatures",

@@ -171,5 +171,5 @@ def _refuse_still(op: KernelMatrix) -> None:
         raise InputError(
             "all points lie in one place: no direction has length",
             got=f"{n} points, every squared distance zero",
-            fix="pass points that differ",
+            fix="pass points that differ; multiply distances below 1e-160 by a constant",
         )

@@ -41,6 +41,7 @@ class ShiftInverse(Operator):
     """
 
     symmetric = True
+    sharp = True
 
     def __init__(self, m: Any, shift: float = 0.0, direction: Array | None = None) -> None:
         n = int(m.shape[0])
@@ -58,7 +59,7 @@ class ShiftInverse(Operator):
             )
         except RuntimeError:
             raise _singular(n, self.shift, self.norm) from None
-        self.fill = int(self._factors.L.nnz + self._factors.U.nnz)
+        self.fill = int(self._factors.nnz)
 
     def matmat(self, v: Array, /) -> Array:
         """See `Operator.matmat`: two triangular solves, 4·fill flops a column."""
