@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from mercer import errors
     from mercer.errors import AccuracyWarning, DataWarning, MercerError
     from mercer.estimators import (
+        FAMD,
+        MFA,
         PCA,
         Checkpoint,
         CorrespondenceAnalysis,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         RandomFeatures,
         RobustPCA,
         export_onnx,
+        impute,
         load,
         multiple_imputation,
         plan,
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "FAMD",
+    "MFA",
     "PCA",
     "AccuracyWarning",
     "Checkpoint",
@@ -67,6 +72,7 @@ __all__ = [
     "export_onnx",
     "health",
     "how_many",
+    "impute",
     "load",
     "multiple_imputation",
     "plan",
@@ -90,6 +96,10 @@ _HOME = {
     "LinearDiscriminantAnalysis": "mercer.estimators",
     "LaplacianEigenmaps": "mercer.estimators",
     "LocallyLinearEmbedding": "mercer.estimators",
+    "FAMD": "mercer.estimators",
+    "KernelPCA": "mercer.estimators",
+    "LandmarkFeatures": "mercer.estimators",
+    "MFA": "mercer.estimators",
     "MercerError": "mercer.errors",
     "MultipleCorrespondenceAnalysis": "mercer.estimators",
     "PCA": "mercer.estimators",
@@ -100,6 +110,7 @@ _HOME = {
     "export_onnx": "mercer.estimators",
     "health": "mercer.studies",
     "how_many": "mercer.studies",
+    "impute": "mercer.estimators",
     "load": "mercer.estimators",
     "multiple_imputation": "mercer.estimators",
     "plan": "mercer.estimators",

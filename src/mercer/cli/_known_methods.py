@@ -111,6 +111,28 @@ METHODS = {
             "robust-pca reads the rows 25 to 45 times; this prices its last solve only",
         ),
         _method(
+        Method(
+            "famd",
+            "mercer.estimators",
+            "FAMD",
+            "Axes of numbers and categories together.",
+            "docs/methods/famd.md",
+        ),
+        Method(
+            "mfa",
+            "mercer.estimators",
+            "MFA",
+            "Axes that groups of columns share.",
+            "docs/methods/mfa.md",
+        ),
+        Method(
+            "mca",
+            "mercer.estimators",
+            "MultipleCorrespondenceAnalysis",
+            "Axes of a table of categories: which levels go together.",
+            "docs/methods/multiple_correspondence_analysis.md",
+        ),
+        Method(
             "ca",
             "CorrespondenceAnalysis",
             "Rows and columns of a table of counts on one map.",

@@ -3,6 +3,7 @@
 from mercer.estimators._base import SpectralEstimator, plan
 from mercer.estimators._checkpoint import Checkpoint
 from mercer.estimators._imputations import Imputations, multiple_imputation
+from mercer.estimators._impute import impute
 from mercer.estimators._onnx import export_onnx
 from mercer.estimators._progress import progress
 from mercer.estimators._saved import load, save
@@ -16,12 +17,18 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.laplacian_eigenmaps import LaplacianEigenmaps
 from mercer.estimators.locally_linear import LocallyLinearEmbedding
+from mercer.estimators.famd import FAMD
+from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.landmark_features import LandmarkFeatures
+from mercer.estimators.mfa import MFA
 from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnalysis
 from mercer.estimators.pca import PCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
 
 __all__ = [
+    "FAMD",
+    "MFA",
     "PCA",
     "Checkpoint",
     "CorrespondenceAnalysis",
@@ -40,6 +47,7 @@ __all__ = [
     "RobustPCA",
     "SpectralEstimator",
     "export_onnx",
+    "impute",
     "load",
     "multiple_imputation",
     "plan",

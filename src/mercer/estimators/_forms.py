@@ -9,9 +9,9 @@ from mercer import selection
 from mercer.diagnostics import WilksTests
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
-from mercer.estimators._categories import Variable
 from mercer.estimators._ca_facts import TableFacts
 from mercer.estimators._ca_null import Independence
+from mercer.estimators._categories import Variable
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
 from mercer.estimators._distance_kernel import Placing
@@ -25,6 +25,8 @@ from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._kernel_stream import Fixed, Stream
 from mercer.estimators._mca_joint import Joint
+from mercer.estimators._mixed_axes import Filling, MixedAxes
+from mercer.estimators._mixed_frame import MixedFrame
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
 from mercer.estimators.discriminant import LinearDiscriminantAnalysis
@@ -61,6 +63,7 @@ _PLAIN: tuple[type, ...] = (
     Compressed,
     Decoder,
     Exact,
+    Filling,
     Fixed,
     Joint,
     Independence,
@@ -74,6 +77,8 @@ _PLAIN: tuple[type, ...] = (
     Landmarks,
     Learned,
     Machine,
+    MixedAxes,
+    MixedFrame,
     Moments,
     Neighbours,
     Path,
