@@ -21,6 +21,7 @@ PUBLIC = [
     "MercerError",
     "MultipleCorrespondenceAnalysis",
     "PCA",
+    "ProbabilisticPCA",
     "RandomFeatures",
     "RobustPCA",
     "__version__",

@@ -113,6 +113,14 @@ METHODS = {
         _method(
         Method(
             "famd",
+            "ppca",
+            "mercer.estimators",
+            "ProbabilisticPCA",
+            "PCA as a model of the rows: densities, samples, axes by likelihood.",
+            "docs/methods/probabilistic_pca.md",
+        ),
+        Method(
+            "lda",
             "mercer.estimators",
             "FAMD",
             "Axes of numbers and categories together.",

@@ -23,6 +23,7 @@ from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.mfa import MFA
 from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnalysis
 from mercer.estimators.pca import PCA
+from mercer.estimators.probabilistic_pca import ProbabilisticPCA
 from mercer.estimators.random_features import RandomFeatures
 from mercer.estimators.robust_pca import RobustPCA
 
@@ -43,6 +44,7 @@ __all__ = [
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
     "MultipleCorrespondenceAnalysis",
+    "ProbabilisticPCA",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",

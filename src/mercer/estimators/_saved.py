@@ -30,6 +30,7 @@ _HOMES = {
     "CorrespondenceAnalysis": "mercer.estimators",
     "MultipleCorrespondenceAnalysis": "mercer.estimators",
     "PCA": "mercer.estimators",
+    "ProbabilisticPCA": "mercer.estimators",
     "RandomFeatures": "mercer.estimators",
     "RobustPCA": "mercer.estimators",
     "dropin.IncrementalPCA": "mercer.dropin",
