@@ -16,7 +16,7 @@ MCA = mercer.MultipleCorrespondenceAnalysis
 def test_permuted_tables_keep_shares_and_lose_association(rng):
     X = tables(rng, 400, strength=2.0)
     active = active_of(coded(X), None, None)
-    null = permuted(active, 0)
+    null = permuted(active, 10, None, 0)
     assert null.shape == (39, 10)
     np.testing.assert_allclose(null.sum(axis=1), 10 / 4)  # (J - Q)/Q whatever the order
     assert null.max() < Categories(active).square.trace()
@@ -26,17 +26,16 @@ def test_permuted_tables_keep_shares_and_lose_association(rng):
 def test_whole_weights_are_repeated_rows(rng):
     X = tables(rng, 60)
     counts = rng.integers(0, 4, 60)
-    one = permuted(active_of(coded(X), counts.astype(float), None), 1)
-    two = permuted(active_of(coded(np.repeat(X, counts, axis=0)), None, None), 1)
-    assert one.shape == two.shape
-    np.testing.assert_allclose(one.sum(axis=1), two.sum(axis=1))
-    np.testing.assert_allclose(one.mean(axis=0), two.mean(axis=0), rtol=0.05)
+    one = permuted(active_of(coded(X), counts.astype(float), None), 10, 5, 1)
+    two = permuted(active_of(coded(np.repeat(X, counts, axis=0)), None, None), 10, 5, 1)
+    np.testing.assert_allclose(one, two, atol=1e-14)
 
 
 def test_fractional_weights_and_missing_cells_are_drawn_too(rng):
     X = tables(rng, 60)
     X[rng.random(X.shape) < 0.2] = None
-    null = permuted(active_of(coded(X, missing="passive"), rng.random(60) * 2, None), 1)
+    active = active_of(coded(X, missing="passive"), rng.random(60) * 2, None)
+    null = permuted(active, active.axes, 5, 1)
     assert np.isfinite(null).all()
 
 
@@ -56,3 +55,21 @@ def test_a_null_of_a_huge_table_is_refused(rng, monkeypatch):
     made = Categories(active_of(coded(tables(rng, 60)), None, None))
     with pytest.raises(NotSupportedError, match="60 rows"):
         choice_of_axes(np.ones(2), made, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [({}, lambda v: v), ({"table": "burt"}, np.square)],
+    ids=["indicator", "burt"],
+)
+def test_the_band_holds_independent_columns_and_no_hidden_number(rng, options, rule):
+    inside = MCA(3, **options).fit(tables(rng, 400, strength=0.0))
+    low, high = inside.null_band()
+    values = inside.eigenvalues_
+    assert np.all((low[:3] < values * 1.05) & (values < high[:3] * 1.05))
+    outside = MCA(1, **options).fit(tables(rng, 400, strength=1.5))
+    band = outside.null_band(draws=19)
+    assert outside.eigenvalues_[0] > band[1, 0]
+    assert band.shape == (2, 10)
+    plain = MCA(1).fit(tables(rng, 400, strength=1.5))
+    np.testing.assert_allclose(rule(plain.null_band(draws=19)).mean(), band.mean(), rtol=0.05)

@@ -52,3 +52,18 @@ def test_the_gram_matrix_loses_nothing_to_the_level(rng):
     )
     exact = (profile + small) - profile
     np.testing.assert_allclose(op.gram(), exact.T @ exact, rtol=1e-9, atol=0)
+
+
+def test_a_quicker_square_is_taken(rng):
+    table = rng.random((6, 3))
+    ones, means = np.ones(6), table.mean(axis=0)
+    square = np.eye(3)
+    op = Framed(
+        table,
+        left=ones,
+        right=np.ones(3),
+        level=ones,
+        profile=means,
+        counted=lambda: square,
+    )
+    assert op.gram() is square

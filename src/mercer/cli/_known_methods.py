@@ -172,6 +172,13 @@ METHODS = {
             "A map in which every row is the same mixture of its neighbours.",
             "locally_linear_embedding",
         ),
+        Method(
+            "mca",
+            "mercer.estimators",
+            "MultipleCorrespondenceAnalysis",
+            "Axes of a table of categories: which levels go together.",
+            "docs/methods/multiple_correspondence_analysis.md",
+        ),
     )
 }
 

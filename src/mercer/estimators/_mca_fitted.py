@@ -7,8 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.estimators._barycentres import barycentres, correlation_ratio, v_tests
-from mercer.estimators._categories import Variable
+from mercer.estimators._categories import Coded, Variable
 from mercer.estimators._mca_inertia import inertias, map_of, mapped
+from mercer.estimators._mca_levels import Active
+from mercer.estimators._mca_null import DRAWS, permuted
 from mercer.estimators._mca_supplementary import (
     Placed,
     SupplementaryVariables,
@@ -32,6 +34,10 @@ class RowsOfCategories:
     _distances: Array
     _total: float
     _variables: tuple[Variable, ...]
+    _kept: Array
+    _counts: Array
+    _axes: int
+    _kind: str
 
     @property
     def row_standard_(self) -> Array:
@@ -61,6 +67,30 @@ class RowsOfCategories:
             np.append(v.values.astype(object), [None]) if v.gap else v.values
             for v in self._variables
         ]
+
+    def null_band(self, *, draws: int = DRAWS, tail: float = 0.05) -> Array:
+        """Return the band (2, r) of eigenvalues where no variable says a thing of another.
+
+        Tables with the same counts of levels, every column permuted on its own; by rank, on
+        the scale of `eigenvalues_`. Axes above the band are not chance.
+
+        Parameters
+        ----------
+        draws : int
+            Tables that are drawn.
+        tail : float
+            Share of the draws below the band, and above it.
+        """
+        check_is_fitted(self)
+        sizes = [len(variable) for variable in self._variables]
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        varying = np.bincount(owner, self._kept, minlength=len(sizes)) > 0
+        none = Coded(np.empty((0, len(sizes)), np.int32), self._variables)
+        active = Active(none, None, self._total, self._counts, self._kept, varying)
+        seed = self._seed()  # type: ignore[attr-defined]
+        null = permuted(active, self._axes, draws, seed)
+        band = np.quantile(null, [tail, 1 - tail], axis=0)
+        return map_of(self._kind, active.q)(band)
 
     def supplementary(self, Y: Any) -> SupplementaryVariables:
         """Return where variables that made no axis lie.
@@ -139,6 +169,10 @@ def fitted_state(spectrum: Spectrum, made: Categories, kind: str) -> dict[str, A
         "_indicator_values": values,
         "_distances": distances(active),
         "_total": active.total,
+        "_kept": active.kept,
+        "_counts": active.counts,
+        "_axes": active.axes,
+        "_kind": kind,
     }
 
 

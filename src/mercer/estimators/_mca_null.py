@@ -12,7 +12,7 @@ from mercer.estimators._mca_levels import Active
 from mercer.estimators._mca_table import Categories
 from mercer.selection import Choice, Rule
 
-_DRAWS = 39
+DRAWS = 39
 _FEW_DRAWS = 20
 _LEVEL = 0.95
 _PAIRS = 1e7  # pairs of cells to count beyond which fewer tables are drawn
@@ -36,7 +36,7 @@ def choice_of_axes(values: Array, made: Categories, seed: int) -> Choice:
     seed : int
         Of the draws.
     """
-    null = permuted(made.active, seed)
+    null = permuted(made.active, made.active.axes, None, seed)
     edge = np.quantile(null, _LEVEL, axis=0)
     known = values[: len(edge)]
     below = np.flatnonzero(known <= edge[: len(known)] * (1 + 1e-9))
@@ -50,8 +50,20 @@ def choice_of_axes(values: Array, made: Categories, seed: int) -> Choice:
     return Choice(k, rules, np.ones(1), f"all {n:,} rows, {len(null)} draws")
 
 
-def permuted(active: Active, seed: int) -> Array:
-    """Return the eigenvalues (draws, axes) of tables with permuted columns."""
+def permuted(active: Active, axes: int, draws: int | None, seed: int) -> Array:
+    """Return eigenvalues (draws, axes) of tables with the same counts of levels, permuted.
+
+    Parameters
+    ----------
+    active : Active
+        Counts of the levels, weights counted; codes and weights are not looked at.
+    axes : int
+        Eigenvalues of each table.
+    draws : int or None
+        Tables; None is 39, and 20 where a table is large.
+    seed : int
+        Of the draws.
+    """
     rows = round(active.total)
     if rows > _ROWS or len(active.shares) > _ORDER:
         raise NotSupportedError(
@@ -60,10 +72,9 @@ def permuted(active: Active, seed: int) -> Array:
             fix="pass a number as n_components, or fit a sample of the rows first",
         )
     rng = np.random.default_rng(seed)
-    # Weights are repeat counts: every column is written down with its levels repeated.
-    columns = _expanded(active, rows)
-    draws = _DRAWS if rows * columns.shape[0] ** 2 <= _PAIRS else _FEW_DRAWS
-    axes = max(active.axes, 1)
+    columns = _written(active, rows)
+    if draws is None:
+        draws = DRAWS if rows * len(columns) ** 2 <= _PAIRS else _FEW_DRAWS
     counts = Coded(columns.T, active.coded.variables).shares(np.ones(rows))
     base = dataclasses.replace(
         active,
@@ -77,20 +88,19 @@ def permuted(active: Active, seed: int) -> Array:
         codes = np.stack([rng.permutation(column) for column in columns]).T
         table = dataclasses.replace(base, coded=Coded(codes, active.coded.variables))
         values = eigvalsh(Categories(table).square)[:axes]
-        found[draw, : len(values)] = values
+        found[draw, : len(values)] = np.maximum(values, 0.0)
     return found
 
 
-def _expanded(active: Active, rows: int) -> Array:
-    """Return the codes (Q, N) of every variable, each level as often as it counts."""
-    coded = active.coded
-    if active.weights is None:
-        return np.ascontiguousarray(coded.codes.T)
-    ends = coded.offsets
-    columns = []
-    for at, variable in enumerate(coded.variables):
-        counts = active.counts[ends[at] : ends[at + 1]]
-        marks = np.round(np.cumsum(counts)).astype(int)
-        column = np.repeat(np.arange(len(variable)), np.diff(marks, prepend=0))
-        columns.append(np.concatenate([column, np.full(max(rows - len(column), 0), -1)])[:rows])
-    return np.stack(columns).astype(np.int32)
+def _written(active: Active, rows: int) -> Array:
+    """Return the codes (Q, N) of every variable, each level as often as it counts.
+
+    Weights are repeat counts; cells without a level come last, as -1.
+    """
+    ends = active.coded.offsets
+    columns = np.full((len(ends) - 1, rows), -1, np.int32)
+    for at, column in enumerate(columns):
+        marks = np.round(np.cumsum(active.counts[ends[at] : ends[at + 1]])).astype(int)
+        levels = np.repeat(np.arange(len(marks)), np.diff(marks, prepend=0))[:rows]
+        column[: len(levels)] = levels
+    return columns
