@@ -68,42 +68,6 @@ METHODS = {
             "kernel_pca",
         ),
         _method(
-        Method(
-            "laplacian-eigenmaps",
-            "mercer.estimators",
-            "LaplacianEigenmaps",
-            "Coordinates in which neighbouring rows stay close.",
-            "docs/methods/laplacian_eigenmaps.md",
-        ),
-        Method(
-            "diffusion-maps",
-            "mercer.estimators",
-            "DiffusionMaps",
-            "Coordinates whose distances are those of random walks between rows.",
-            "docs/methods/diffusion_maps.md",
-        ),
-        Method(
-            "classical-mds",
-            "mercer.estimators",
-            "ClassicalMDS",
-            "Points whose distances are those given, as nearly as few axes can.",
-            "docs/methods/classical_mds.md",
-        ),
-        Method(
-            "isomap",
-            "mercer.estimators",
-            "Isomap",
-            "A bent sheet laid flat: coordinates from distances along the data.",
-            "docs/methods/isomap.md",
-        ),
-        Method(
-            "lle",
-            "mercer.estimators",
-            "LocallyLinearEmbedding",
-            "A bent sheet laid flat: every row put together from its neighbours as before.",
-            "docs/methods/locally_linear_embedding.md",
-        ),
-        Method(
             "robust-pca",
             "RobustPCA",
             "Axes that outlying rows cannot turn, and the numbers of those rows.",
@@ -111,36 +75,12 @@ METHODS = {
             "robust-pca reads the rows 25 to 45 times; this prices its last solve only",
         ),
         _method(
-        Method(
-            "famd",
             "ppca",
-            "mercer.estimators",
             "ProbabilisticPCA",
             "PCA as a model of the rows: densities, samples, axes by likelihood.",
-            "docs/methods/probabilistic_pca.md",
+            "probabilistic_pca",
         ),
-        Method(
-            "lda",
-            "mercer.estimators",
-            "FAMD",
-            "Axes of numbers and categories together.",
-            "docs/methods/famd.md",
-        ),
-        Method(
-            "mfa",
-            "mercer.estimators",
-            "MFA",
-            "Axes that groups of columns share.",
-            "docs/methods/mfa.md",
-        ),
-        Method(
-            "mca",
-            "mercer.estimators",
-            "MultipleCorrespondenceAnalysis",
-            "Axes of a table of categories: which levels go together.",
-            "docs/methods/multiple_correspondence_analysis.md",
-        ),
-        Method(
+        _method(
             "ca",
             "CorrespondenceAnalysis",
             "Rows and columns of a table of counts on one map.",
@@ -152,6 +92,8 @@ METHODS = {
             "Axes of a table of categories: which levels go together.",
             "multiple_correspondence_analysis",
         ),
+        _method("famd", "FAMD", "Axes of numbers and categories together.", "famd"),
+        _method("mfa", "MFA", "Axes that groups of columns share.", "mfa"),
         _method(
             "lda",
             "LinearDiscriminantAnalysis",
@@ -164,20 +106,32 @@ METHODS = {
             "Known classes told apart along curved borders, through a kernel.",
             "kernel_discriminant_analysis",
         ),
-        _method("mds", "ClassicalMDS", "A map from distances.", "classical_mds"),
-        _method("isomap", "Isomap", "A map from distances along the data.", "isomap"),
+        _method(
+            "eigenmaps",
+            "LaplacianEigenmaps",
+            "Coordinates in which neighbouring rows stay close.",
+            "laplacian_eigenmaps",
+        ),
+        _method(
+            "diffusion",
+            "DiffusionMaps",
+            "Coordinates whose distances are those of random walks between rows.",
+            "diffusion_maps",
+        ),
+        _method(
+            "mds",
+            "ClassicalMDS",
+            "Points whose distances are those given, as nearly as few axes can.",
+            "classical_mds",
+        ),
+        _method(
+            "isomap", "Isomap", "A bent sheet laid flat, by distances along the data.", "isomap"
+        ),
         _method(
             "lle",
             "LocallyLinearEmbedding",
-            "A map in which every row is the same mixture of its neighbours.",
+            "A bent sheet laid flat, each row made of its neighbours as before.",
             "locally_linear_embedding",
-        ),
-        Method(
-            "mca",
-            "mercer.estimators",
-            "MultipleCorrespondenceAnalysis",
-            "Axes of a table of categories: which levels go together.",
-            "docs/methods/multiple_correspondence_analysis.md",
         ),
     )
 }
