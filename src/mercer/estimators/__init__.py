@@ -13,6 +13,18 @@ from mercer.estimators.discriminant import LinearDiscriminantAnalysis
 from mercer.estimators.kernel_discriminant import KernelDiscriminantAnalysis
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.landmark_features import LandmarkFeatures
+from mercer.estimators.discriminant import LinearDiscriminantAnalysis
+from mercer.estimators.classical_mds import ClassicalMDS
+from mercer.estimators.diffusion_maps import DiffusionMaps
+from mercer.estimators.isomap import Isomap
+from mercer.estimators.kernel_discriminant import KernelDiscriminantAnalysis
+from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.landmark_features import LandmarkFeatures
+from mercer.estimators.laplacian_eigenmaps import LaplacianEigenmaps
+from mercer.estimators.locally_linear import LocallyLinearEmbedding
+from mercer.estimators.famd import FAMD
+from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.landmark_features import LandmarkFeatures
 from mercer.estimators.mfa import MFA
 from mercer.estimators.multiple_correspondence import MultipleCorrespondenceAnalysis
 from mercer.estimators.classical_mds import ClassicalMDS
@@ -50,6 +62,14 @@ __all__ = [
     "LaplacianEigenmaps",
     "LocallyLinearEmbedding",
     "MaximumVarianceUnfolding",
+    "KernelDiscriminantAnalysis",
+    "KernelPCA",
+    "LandmarkFeatures",
+    "LinearDiscriminantAnalysis",
+    "LaplacianEigenmaps",
+    "LocallyLinearEmbedding",
+    "MultipleCorrespondenceAnalysis",
+    "ProbabilisticPCA",
     "RandomFeatures",
     "RobustPCA",
     "SpectralEstimator",
