@@ -6,7 +6,8 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent
-from mercer.estimators._graph_facts import GraphFacts, Linked, linked
+from mercer.estimators._graph_facts import GraphFacts
+from mercer.estimators._linked_rows import Linked, linked
 from mercer.estimators._lle_weights import combined
 from mercer.estimators._mvu_facts import Flatness, UnfoldingCertificate, flatness
 from mercer.estimators._mvu_landmarks import extended, landmark_edges

@@ -10,7 +10,8 @@ from mercer.arrays import Array
 from mercer.errors import AccuracyWarning, InputError, warn
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._door import refuse_bad_cells
-from mercer.estimators._graph_facts import COMPONENTS, GraphFacts
+from mercer.estimators._graph_facts import GraphFacts
+from mercer.estimators._linked_rows import COMPONENTS
 from mercer.estimators._lle_weights import combined
 from mercer.estimators._mvu_facts import Flatness, UnfoldingCertificate, warn_of
 from mercer.estimators._mvu_fit import Laid, Wanted, laid, units_of
