@@ -87,6 +87,7 @@ def test_training_rows_and_new_rows_go_the_same_way():
     np.testing.assert_allclose(model.transform(X[:7]), Z[:7], atol=1e-9)
     assert Z.shape == (150, 1)
     np.testing.assert_allclose(Z[y == 1].mean(axis=0), model.centres_[1], atol=1e-9)
+    assert model.classes_at(model.centres_).tolist() == [0, 1, 2]
     assert model.plan_.chosen.name == "lapack"
     assert model.certificate_.met
     assert mercer.plan(KernelDiscriminantAnalysis(), X).chosen.name == "lapack"

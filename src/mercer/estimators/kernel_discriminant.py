@@ -16,7 +16,7 @@ from mercer.estimators._lda_classes import TellsClasses
 from mercer.estimators._lda_looks import LooksAtClasses
 from mercer.estimators._lda_permutation import PermutationTest, permuted
 from mercer.estimators._lda_target import labels_of
-from mercer.estimators._parameters import learned, publish
+from mercer.estimators._parameters import check_fitted, learned, publish
 from mercer.estimators.discriminant import LinearDiscriminantAnalysis
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import RBF, Kernel
@@ -274,6 +274,17 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
     def _decisions(self, X: Any) -> Array:
         source = self._admit(X, reset=False)
         return self._inner._decisions(self._coordinates(source).array)
+
+    def classes_at(self, Z: Any) -> Array:
+        """Return the most probable class at points given by coordinates of `transform`.
+
+        Parameters
+        ----------
+        Z : array of shape (m, j)
+            Coordinates on the first j ≤ k axes; others are at zero.
+        """
+        check_fitted(self)
+        return self._inner.classes_at(Z)
 
     @property
     def _n_features_out(self) -> int:
