@@ -11,7 +11,9 @@ from benchmarks import (
     cluster,
     command_line,
     kernel,
+    manifold_isomap,
     missing,
+    multivariate,
     outofcore,
     report,
     runner,
@@ -30,7 +32,9 @@ OTHERS = (
     "outofcore",
     "cluster",
     "missing",
+    "multivariate",
     "command_line",
+    "manifold-isomap",
     "report",
     "table",
 )
@@ -81,8 +85,16 @@ def main(arguments: list[str] | None = None) -> int:
         out = given.out or runner.FOLDER / "results" / name
         missing.run(out, given.case, names=given.rivals, quick=given.quick, limit=given.limit)
         return 0
+    if given.command == "multivariate":
+        out = given.out or runner.FOLDER / "results" / "multivariate.json"
+        multivariate.run(out, given.case)
+        return 0
     if given.command == "cluster":
         cluster.run(given.out or runner.FOLDER / "results" / "cluster.json", given.case)
+        return 0
+    if given.command == "manifold-isomap":
+        out = given.out or runner.FOLDER / "results" / "manifold-isomap.json"
+        manifold_isomap.run(out, given.case)
         return 0
     if given.command == "report":
         report.run(given.out or runner.FOLDER / "results" / "report.json", given.case)

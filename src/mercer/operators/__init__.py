@@ -27,13 +27,28 @@ from mercer.operators._completing import (
 from mercer.operators._completion import Completion, empty_rows
 from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
+from mercer.operators._filtered import Filtered
 from mercer.operators._framed import Framed, FramedColumns
+from mercer.operators._geodesics import geodesics
+from mercer.operators._graph import (
+    SYMMETRIES,
+    Graph,
+    band_front,
+    graph,
+    graph_from,
+    whole_graph,
+)
+from mercer.operators._graph_pieces import Pieces, one_piece, pieces_of
+from mercer.operators._graph_weights import WEIGHTS, Weighing
 from mercer.operators._grouped_rows import GroupedRows, GroupMoments
 from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
-from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
+from mercer.operators._inverse import ShiftInverse
+from mercer.operators._kernel_matrix import KernelMatrix, given_kernel_matrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
 from mercer.operators._landmarks import Landmarks
+from mercer.operators._neighbours import SEARCHES, Neighbours, Searcher, neighbours
+from mercer.operators._normalised_graph import NormalisedGraph
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
 from mercer.operators._placed import Placed
 from mercer.operators._rows import DenseRows, Rows
@@ -50,6 +65,9 @@ from mercer.operators._walk import Journal, Sums, fetched, fold
 
 __all__ = [
     "SAMPLERS",
+    "SEARCHES",
+    "SYMMETRIES",
+    "WEIGHTS",
     "AsymmetryError",
     "BlockRows",
     "CentredBlocks",
@@ -68,8 +86,10 @@ __all__ = [
     "Dense",
     "DenseRows",
     "Factor",
+    "Filtered",
     "Framed",
     "FramedColumns",
+    "Graph",
     "GroupMoments",
     "GroupedRows",
     "Halves",
@@ -79,13 +99,18 @@ __all__ = [
     "LandmarkSums",
     "Landmarks",
     "Moments",
+    "Neighbours",
+    "NormalisedGraph",
     "Operator",
     "PartsSurvey",
+    "Pieces",
     "Placed",
     "Rows",
     "Rule",
     "RunningMoments",
     "RunningSvd",
+    "Searcher",
+    "ShiftInverse",
     "Signs",
     "SparseRows",
     "SpatialMedian",
@@ -94,6 +119,8 @@ __all__ = [
     "SumsOfParts",
     "Survey",
     "SurveyOfParts",
+    "Weighing",
+    "band_front",
     "block_length",
     "centred",
     "choose",
@@ -105,12 +132,19 @@ __all__ = [
     "first_basis",
     "first_completion",
     "fold",
+    "geodesics",
+    "given_kernel_matrix",
     "gram_bytes",
     "gram_flops",
+    "graph",
+    "graph_from",
     "half_runs",
     "kernel_matrix",
     "kernel_tiles",
+    "neighbours",
+    "one_piece",
     "panel_rows",
+    "pieces_of",
     "projected",
     "rows_of",
     "run_length",
@@ -121,5 +155,6 @@ __all__ = [
     "sketch_rank",
     "spatial_median",
     "take_out",
+    "whole_graph",
     "wrong_weights",
 ]

@@ -4,6 +4,8 @@ import dataclasses
 
 from mercer.arrays import show_bytes
 from mercer.errors import BudgetError, InputError
+from mercer.planning._graph_paths import graph_candidates, graph_fallbacks
+from mercer.planning._inverse_paths import inverse_paths
 from mercer.planning._kernel_choice import choice_line, with_choice
 from mercer.planning._kernel_paths import kernel_candidates, kernel_fallbacks
 from mercer.planning._paths import Path, candidates
@@ -65,7 +67,7 @@ def plan(problem: Problem) -> Plan:
     BudgetError
         When no path fits the memory; it says what would.
     """
-    paths = (candidates if problem.kernel is None else kernel_candidates)(problem)
+    paths = _candidates(problem)
     if not paths:
         raise InputError(
             "no path can do this",
@@ -92,6 +94,15 @@ def plan(problem: Problem) -> Plan:
     return Plan(problem, chosen, tuple(rejected), remark)
 
 
+def _candidates(problem: Problem) -> list[Path]:
+    """Return the paths of the kind of problem this is."""
+    if problem.inverse:
+        return inverse_paths(problem)
+    if problem.graph is not None:
+        return graph_candidates(problem)
+    return candidates(problem) if problem.kernel is None else kernel_candidates(problem)
+
+
 def _fits(path: Path, problem: Problem) -> bool:
     return path.bytes <= problem.memory and path.worker_bytes <= _each(problem)
 
@@ -116,6 +127,10 @@ def _best(fits: list[Path]) -> Path:
 
 def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     """Chain the paths that give more digits behind the chosen one, where they fit."""
+    if problem.inverse:
+        return best
+    if problem.graph is not None:
+        return graph_fallbacks(best, paths, problem)
     if problem.kernel is not None:
         return kernel_fallbacks(best, paths, problem)
     order = ["sketch", "krylov", "gram", "dual", "svd"]

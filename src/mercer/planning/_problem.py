@@ -32,6 +32,11 @@ class KernelCost:
         Passes that landmarks of rows in parts take.
     shuffled : int
         Rows of the tables that are shuffled first to choose the number of axes; 0 for none.
+    geodesic : bool
+        Whether the entries are shortest paths in a graph.
+    bars : int
+        Neighbours that a row keeps its distances to, where the kernel is found by that; 0
+        for other kernels.
     """
 
     flops: float
@@ -44,6 +49,23 @@ class KernelCost:
     sampled: int = 0
     passes: int = 1
     shuffled: int = 0
+    geodesic: bool = False
+    bars: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphCost:
+    """What the planner may know of a graph beside its points and stored cells.
+
+    Parameters
+    ----------
+    front : float
+        Mean number of points between the first neighbour of a point and itself, in an order
+        that keeps neighbours close: the width of a band matrix. n/front is about the number
+        of steps from one end of the graph to the other.
+    """
+
+    front: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,6 +119,8 @@ class Problem:
         Cost of the Gram matrix of sparse columns, in flops of a dense float64 one; None is np².
     kernel : KernelCost or None
         The kernel; None for a linear method on the columns themselves.
+    graph : GraphCost or None
+        The graph, for methods on the matrix of one; `nnz` are then its stored cells.
     tol : float
         Relative half-width wanted for each eigenvalue.
     time : float or None
@@ -120,6 +144,8 @@ class Problem:
         are those of a part and `read_seconds` those of one thread.
     workers : Workers or None
         Who works on the parts; None is one thread of this process.
+    inverse : bool
+        Whether the smallest pairs of a sparse matrix of order `rows` are wanted.
     """
 
     rows: int
@@ -141,6 +167,8 @@ class Problem:
     kept: bool = False
     parts: int = 0
     workers: Workers | None = None
+    inverse: bool = False
+    graph: GraphCost | None = None
 
     @property
     def rates(self) -> Machine:
