@@ -97,6 +97,9 @@ def test_a_null_that_would_take_too_long_is_refused():
     many.column_masses_ = np.full(10_000, 1e-4)
     with pytest.raises(mercer.errors.NotSupportedError, match="100,000 x 10,000"):
         many.null_band()
+    sparse = scipy.sparse.eye_array(30_000, format="csr")
+    with pytest.raises(mercer.errors.NotSupportedError, match="30,000 x 30,000"):
+        CorrespondenceAnalysis("auto").fit(sparse)
 
 
 def test_no_association_no_axes():
