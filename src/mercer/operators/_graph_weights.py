@@ -10,6 +10,7 @@ from mercer.errors import DataWarning, InputError, warn
 from mercer.operators._neighbours import Neighbours, Searcher
 
 WEIGHTS = ("binary", "heat", "self-tuning")
+_LOST = 0.05  # share of the edges without weight from which the scale is said to be small
 _SAMPLED = 1000  # rows whose distances give the median of all pairs
 LEAST = 1e-16  # beside a loop of 1 a smaller weight is lost in rounding: no edge
 
@@ -135,9 +136,10 @@ def _own_scales(lengths: Any, near: Neighbours | None, middle: float) -> Array:
 
 
 def _say_extremes(positive: Array, sigma: float, *, whole: bool = False) -> None:
-    """Warn where the scale makes all weights equal, or leaves edges without any.
+    """Warn where the scale makes all weights equal, or leaves many edges without any.
 
-    Of all pairs most may be far apart: only a scale that leaves none is said.
+    A few long edges may be lost: what falls off is named as a piece. Of all pairs most may be
+    far apart: only a scale that leaves none is said.
     """
     if not positive.size:
         return
@@ -150,7 +152,7 @@ def _say_extremes(positive: Array, sigma: float, *, whole: bool = False) -> None
             category=DataWarning,
         )
     lost = float(np.mean(0.5 * (positive / sigma) ** 2 > -np.log(LEAST)))
-    if lost > 0 and (not whole or lost == 1):
+    if lost > (_LOST if not whole else 1 - EPS):
         warn(
             f"the heat scale leaves {lost:.2%} of the edges without weight",
             got=f"scale {sigma:.3g}, edges of {shortest:.3g} to {longest:.3g}",
