@@ -45,7 +45,8 @@ class LaplacianEigenmaps(GraphEstimator):
         1; exp(-d²/2σ²); exp(-d²/σ_iσ_j) with σ_i the distance to the last neighbour (the
         seventh, where all pairs are joined).
     scale : float or "auto"
-        σ of "heat"; "auto" is the median length of the edges.
+        σ of "heat"; "auto" is the median length of the edges (the median distance to the
+        tenth nearest row, where all pairs are joined).
     self_loops : bool
         Whether w_ii = 1, as a kernel has it. False is scikit-learn's graph; new rows then
         get nothing from a row at distance zero.

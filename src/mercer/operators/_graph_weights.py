@@ -11,7 +11,7 @@ from mercer.operators._neighbours import Neighbours, Searcher
 
 WEIGHTS = ("binary", "heat", "self-tuning")
 _LOST = 0.05  # share of the edges without weight from which the scale is said to be small
-_SAMPLED = 1000  # rows whose distances give the median of all pairs
+_SAMPLED = 1000  # rows whose distances stand for those of all pairs
 LEAST = 1e-16  # beside a loop of 1 a smaller weight is lost in rounding: no edge
 
 
@@ -104,23 +104,22 @@ def weighing(
 
 
 def whole_weighing(
-    searcher: Searcher, near: Neighbours | None, kind: str, scale: float | str
+    searcher: Searcher, near: Neighbours, kind: str, scale: float | str
 ) -> Weighing:
-    """Return the rule for the graph of all pairs; see `weighing`."""
+    """Return the rule for the graph of all pairs: the scale is that of the last neighbours."""
     if kind == "binary" or kind not in WEIGHTS:
         raise InputError(
             "all pairs need weights that fall with the distance",
             got=f"neighbours=None, weights={kind!r}",
             fix='take weights="heat" or "self-tuning", or a number of neighbours',
         )
-    apart = searcher.sampled_distances(_SAMPLED)
-    positive = apart[apart > 0]
-    middle = float(np.median(positive)) if positive.size else 1.0
+    far = near.distances[:, -1]
+    middle = float(np.median(far[far > 0])) if bool(np.any(far > 0)) else 1.0
     if kind == "self-tuning":
-        assert near is not None
         return Weighing(kind, middle, _own_scales(None, near, middle))
     sigma = middle if isinstance(scale, str) else float(scale)
-    _say_extremes(positive, sigma, whole=True)
+    apart = searcher.sampled_distances(_SAMPLED)
+    _say_extremes(apart[apart > 0], sigma, whole=True)
     return Weighing(kind, sigma)
 
 
