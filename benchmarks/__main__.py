@@ -11,11 +11,8 @@ from benchmarks import (
     cluster,
     command_line,
     kernel,
-<<<<<<< HEAD
-    manifold_isomap,
-=======
     manifold,
->>>>>>> graph
+    manifold_isomap,
     missing,
     multivariate,
     outofcore,
