@@ -40,6 +40,8 @@ def test_training_rows_are_where_the_fit_put_them(name, landmarks):
     scale = np.abs(model.embedding_).max()
     np.testing.assert_allclose(model.transform(rows), model.embedding_, atol=1e-8 * scale)
     np.testing.assert_allclose(model.embedding_.mean(axis=0), 0, atol=1e-9 * scale)
+    np.testing.assert_allclose(model.embedding_.var(axis=0, ddof=1), model.explained_variance_)
+    assert "Isomap, fitted" in model._repr_html_()  # and no kernel is made for it
 
 
 @pytest.mark.parametrize("name", SETS)

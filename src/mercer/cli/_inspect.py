@@ -61,7 +61,7 @@ def document_of(model: Any, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any
         "components": getattr(model, "n_components_", None),
         "variances": getattr(model, "explained_variance_", None),
         "shares": getattr(model, "explained_variance_ratio_", None),
-        "kernel": _shown(getattr(model, "kernel_", None)),
+        "kernel": _shown(model.kernel_ if hasattr(model, "captured_share_") else None),
         "choice": _choice(model),
         "certificate": _certificate(model),
         "notes": getattr(model, "notes_", None),
