@@ -13,9 +13,12 @@ HEAVY = {"click", "jinja2", "narwhals", "numpy", "pandas", "polars", "rich", "sc
 PUBLIC = [
     "AccuracyWarning",
     "Checkpoint",
+    "ClassicalMDS",
     "DataWarning",
+    "Isomap",
     "KernelPCA",
     "LandmarkFeatures",
+    "LocallyLinearEmbedding",
     "MercerError",
     "PCA",
     "RandomFeatures",
