@@ -56,6 +56,10 @@ def test_it_is_kernel_pca_of_a_kernel_that_the_data_make(name):
         model.embedding_, turned(z, model.embedding_), atol=1e-8 * np.abs(z).max()
     )
     assert pca.negative_share_ == pytest.approx(model.negative_share_, rel=1e-8)
+    H = np.eye(len(z)) - 1 / len(z)
+    exact = np.linalg.eigvalsh(H @ model.kernel_ @ H)[::-1][:2]
+    c = model.certificate_
+    assert np.all((c.lower <= exact) & (exact <= c.upper))
 
 
 def test_a_large_matrix_is_iterated_on(monkeypatch):
