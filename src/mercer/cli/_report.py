@@ -8,7 +8,14 @@ import click
 import numpy as np
 
 from mercer.cli._built import built
-from mercer.cli._options import asked_from, data_options, method_options, speaking_options
+from mercer.cli._known_methods import is_linear_or_kernel, method_of
+from mercer.cli._options import (
+    asked_from,
+    data_options,
+    method_options,
+    speaking_options,
+    table_options,
+)
 from mercer.cli._voice import Voice
 from mercer.errors import InputError
 
@@ -24,6 +31,7 @@ _WORTH = 2.0  # seconds of a page of which there is a word
 @click.option("--title", metavar="WORDS", help="Title of the page.")
 @click.option("--force", is_flag=True, help="Replace a page that is there already.")
 @data_options
+@table_options
 @method_options
 @speaking_options
 def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
@@ -92,9 +100,15 @@ def _of_table(
     from mercer.report import column_table, report
 
     asked = asked_from(options)
+    options = _with_axes(options)
     have = _fitted.ready(voice, str(data), asked, options["method"], built(**options))
     foreseen = _foreseen(voice, have)
     done = _fitted.fitted(voice, have)
+    if not is_linear_or_kernel(done.model):
+        from mercer.cli._family_page import family_page
+
+        named = title or _title(done.model, files[-1])
+        return family_page(done, named, _command(), python_rows(files[-1], done.seen.asked))
     return report(
         done.model,
         done.made.rows,
@@ -116,12 +130,23 @@ def _of_table(
     )
 
 
+def _with_axes(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with two axes for a map, where nobody said how many."""
+    source = click.get_current_context().get_parameter_source("components")
+    typed = source is not None and source is not click.core.ParameterSource.DEFAULT
+    if typed or is_linear_or_kernel(method_of(options["method"]).load()):
+        return options
+    return options | {"components": None}
+
+
 def _foreseen(voice: Voice, have: Any) -> list[str]:
     """Say what the page takes beside the fit, and return the line; none for small tables."""
     from mercer.report import page_cost
     from mercer.sources import BlockSource
 
     if have.plan is None or hasattr(have.model, "kernel"):
+        return []
+    if not is_linear_or_kernel(have.model):
         return []
     cost = page_cost(
         have.made.shape,
@@ -143,6 +168,10 @@ def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) 
     from mercer.tables import prepared_again
 
     found = loaded(model, str(data), "report")
+    if not is_linear_or_kernel(found):
+        from mercer.cli._family_page import model_page
+
+        return model_page(found, title or _title(found, files[-1]))
     made = prepared_again(data, recipe_of(found, str(data)), missing=filling_of(found))
     return report(
         found,

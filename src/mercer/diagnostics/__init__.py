@@ -26,6 +26,7 @@ from mercer.diagnostics._reading import (
 )
 from mercer.diagnostics._rotation import Rotation, orthomax, promax
 from mercer.diagnostics._sampling import sampling_error
+from mercer.diagnostics._wilks import WilksTests, wilks_tests
 
 __all__ = [
     "CODES",
@@ -34,6 +35,7 @@ __all__ = [
     "Limits",
     "Outliers",
     "Rotation",
+    "WilksTests",
     "contributions",
     "correlation_ratios",
     "correlations",
@@ -62,4 +64,5 @@ __all__ = [
     "t2_limit",
     "t2_limit_new",
     "v_tests",
+    "wilks_tests",
 ]

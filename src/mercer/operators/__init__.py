@@ -40,6 +40,7 @@ from mercer.operators._graph import (
 )
 from mercer.operators._graph_pieces import Pieces, one_piece, pieces_of
 from mercer.operators._graph_weights import WEIGHTS, Weighing
+from mercer.operators._grouped_rows import GroupedRows, GroupMoments
 from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
 from mercer.operators._inverse import ShiftInverse
 from mercer.operators._kernel_matrix import KernelMatrix, given_kernel_matrix, kernel_matrix
@@ -89,6 +90,8 @@ __all__ = [
     "Framed",
     "FramedColumns",
     "Graph",
+    "GroupMoments",
+    "GroupedRows",
     "Halves",
     "Journal",
     "KernelMatrix",

@@ -7,6 +7,7 @@ from mercer.studies._drift import Drift, drift
 from mercer.studies._health import health
 from mercer.studies._how_many import how_many
 from mercer.studies._rotate import Rotated, rotate
+from mercer.studies._separation import Separation, separation
 from mercer.studies._tune import tune
 from mercer.studies._tuning import Candidate, Tuning
 
@@ -17,6 +18,7 @@ __all__ = [
     "Described",
     "Drift",
     "Rotated",
+    "Separation",
     "Trait",
     "Tuning",
     "bootstrap",
@@ -27,5 +29,6 @@ __all__ = [
     "health",
     "how_many",
     "rotate",
+    "separation",
     "tune",
 ]
