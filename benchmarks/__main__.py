@@ -12,6 +12,7 @@ from benchmarks import (
     command_line,
     kernel,
     manifold_isomap,
+    manifold_unfolding,
     missing,
     outofcore,
     report,
@@ -33,6 +34,7 @@ OTHERS = (
     "missing",
     "command_line",
     "manifold-isomap",
+    "manifold-unfolding",
     "report",
     "table",
 )
@@ -89,6 +91,10 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "manifold-isomap":
         out = given.out or runner.FOLDER / "results" / "manifold-isomap.json"
         manifold_isomap.run(out, given.case)
+        return 0
+    if given.command == "manifold-unfolding":
+        out = given.out or runner.FOLDER / "results" / "manifold-unfolding.json"
+        manifold_unfolding.run(out, given.case)
         return 0
     if given.command == "report":
         report.run(given.out or runner.FOLDER / "results" / "report.json", given.case)

@@ -1,4 +1,4 @@
-"""From rows to an unfolding: units, repeats and landmarks come back in the units of the data."""
+"""From rows to an unfolding: units, repeats and axes come back as those of the data."""
 
 import dataclasses
 

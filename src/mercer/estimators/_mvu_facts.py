@@ -61,8 +61,8 @@ class UnfoldingCertificate(Certificate):
         """Return the gap in one sentence before what is said of the axes."""
         return (
             f"unfolding of {self.points:,} points: variance {self.variance:.6g}, at most"
-            f" {self.duality_gap:.2g} ({self.relative_gap:.1e}) from the largest; distances kept"
-            f" to {self.distance_error:.1e}; bound for exact distances {self.bound:.6g}\n"
+            f" {self.duality_gap:.2g} ({self.relative_gap:.1e}) from the largest; distances"
+            f" kept to {self.distance_error:.1e}; bound for exact distances {self.bound:.6g}\n"
             f"{super().__str__()}"
         )
 
