@@ -15,10 +15,10 @@ ESTIMATORS = [
     mercer.ClassicalMDS(),
     mercer.ClassicalMDS(1, metric="cityblock", indefinite="flip"),
     mercer.ClassicalMDS(1, metric="precomputed"),
-    mercer.Isomap(neighbours=9, components="largest"),
-    mercer.Isomap(1, neighbours=9, components="largest", landmarks=9, sampler="random"),
+    mercer.Isomap(neighbours=9, components="place"),
+    mercer.Isomap(1, neighbours=9, components="place", landmarks=9, sampler="random"),
     *(
-        mercer.LocallyLinearEmbedding(1, neighbours=6, method=method, components="largest")
+        mercer.LocallyLinearEmbedding(1, neighbours=6, method=method, components="place")
         for method in ("standard", "modified", "hessian", "ltsa")
     ),
 ]

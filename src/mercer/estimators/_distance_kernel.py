@@ -123,6 +123,7 @@ def refuse_odd_distances(d: Array) -> None:
             got=f"a matrix of shape {d.shape}",
             fix='pass distances of all pairs, or rows with metric="euclidean"',
         )
+    refuse_negative(d)
     largest = float(np.max(d, initial=0.0))
     own = np.abs(np.diagonal(d))
     if own.max(initial=0.0) > _ROUNDING * largest:
@@ -132,7 +133,6 @@ def refuse_odd_distances(d: Array) -> None:
             got=f"{d[i, i]:.6g} at row {i}, column {i}",
             fix='pass distances; a matrix of similarities goes to KernelPCA("precomputed")',
         )
-    refuse_negative(d)
     tiles = Tiles(n, _ROWS)
     for number in range(len(tiles)):
         part = tiles[number]
@@ -152,7 +152,7 @@ def refuse_negative(d: Array) -> None:
     if float(np.min(d, initial=0.0)) < 0:
         i, j = np.unravel_index(int(np.argmax(d < 0)), d.shape)
         raise InputError(
-            "distances are not negative",
+            "Negative values in data cannot be distances",
             got=f"{d[i, j]:.6g} at row {i}, column {j}",
             fix="pass distances, zero or above",
         )
@@ -171,5 +171,5 @@ def _refuse_still(op: KernelMatrix) -> None:
         raise InputError(
             "all points lie in one place: no direction has length",
             got=f"{n} points, every squared distance zero",
-            fix="pass points that differ",
+            fix="pass points that differ; multiply distances below 1e-160 by a constant",
         )

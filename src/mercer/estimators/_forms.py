@@ -6,21 +6,32 @@ from typing import Any
 import numpy as np
 
 from mercer import selection
+from mercer.diagnostics import WilksTests
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
+from mercer.estimators._ca_facts import TableFacts
+from mercer.estimators._ca_null import Independence
+from mercer.estimators._categories import Variable
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
 from mercer.estimators._distance_kernel import Placing
+from mercer.estimators._graph_estimator import Piece
 from mercer.estimators._graph_facts import GraphFacts
+from mercer.estimators._graph_rows import GraphRows
 from mercer.estimators._kernel_known import Learned
 from mercer.estimators._kernel_landmarks import Choice, LandmarkModel
 from mercer.estimators._kernel_primal import Widened, _Engine
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._kernel_stream import Fixed, Stream
+from mercer.estimators._mca_joint import Joint
+from mercer.estimators._mixed_axes import Filling, MixedAxes
+from mercer.estimators._mixed_frame import MixedFrame
 from mercer.estimators._mvu_facts import Flatness, UnfoldingCertificate
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
+from mercer.estimators.discriminant import LinearDiscriminantAnalysis
+from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import FEATURES, KERNELS, MAPS
 from mercer.operators import (
     Centring,
@@ -33,9 +44,10 @@ from mercer.operators import (
     Pieces,
     RunningMoments,
     RunningSvd,
+    Searcher,
     Weighing,
 )
-from mercer.planning import KernelCost, Machine, Path, Plan, Problem, Workers
+from mercer.planning import GraphCost, KernelCost, Machine, Path, Plan, Problem, Workers
 from mercer.solvers import BlockKrylov, Certificate, Exact, Stored
 from mercer.store import Form
 
@@ -52,19 +64,27 @@ _PLAIN: tuple[type, ...] = (
     Compressed,
     Decoder,
     Exact,
+    Filling,
     Fixed,
+    Joint,
+    Independence,
     Flatness,
     Graph,
+    GraphCost,
     GraphFacts,
+    GraphRows,
     KernelCost,
     KernelRows,
     LandmarkModel,
     Landmarks,
     Learned,
     Machine,
+    MixedAxes,
+    MixedFrame,
     Moments,
     Neighbours,
     Path,
+    Piece,
     Pieces,
     Placing,
     Plan,
@@ -72,9 +92,12 @@ _PLAIN: tuple[type, ...] = (
     Radial,
     Stored,
     Stream,
+    Variable,
+    TableFacts,
     UnfoldingCertificate,
     Weighing,
     Widened,
+    WilksTests,
     Workers,
 )
 _BITS: dict[str, Any] = {
@@ -177,6 +200,8 @@ FORMS: dict[str, Form] = {
     "ComponentChoice": Form.of(selection.Choice),
     "ComponentRule": Form.of(selection.Rule),
     "Engine": of_estimator(_Engine),
+    "KernelPCA": of_estimator(KernelPCA),
+    "LinearDiscriminantAnalysis": of_estimator(LinearDiscriminantAnalysis),
     "LandmarkSums": _form(LandmarkSums, "landmarks dtype count t raw_trace rows shift p q"),
     "RunningMoments": _form(
         RunningMoments,
@@ -184,6 +209,12 @@ FORMS: dict[str, Form] = {
     ),
     "RunningSvd": _form(RunningSvd, "rank sums factor lost error"),
     "Projection": _form(Projection, "kernel rows dual wide compressed", _projection),
+    "Searcher": _form(
+        Searcher,
+        "metric search threads rows origin exponent",
+        Searcher.of_parts,
+        lambda searcher: searcher.parts(),
+    ),
     "FeaturesOf": _form(types.MethodType, "features", _map_of, _map_parts),
     "Generator": _form(
         np.random.Generator, "state", _generator, lambda g: {"state": g.bit_generator.state}

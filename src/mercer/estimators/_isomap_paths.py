@@ -94,13 +94,17 @@ def residual_variances(paths: Array, sources: Array, embedding: Array) -> Array:
     embedding : ndarray of shape (n, k)
         The coordinates.
     """
-    squared, found = np.zeros(paths.shape), np.empty(embedding.shape[1])
-    x = paths - paths.mean()
-    size = float(np.vdot(x, x))
-    for axis in range(embedding.shape[1]):
-        squared += np.subtract.outer(embedding[sources, axis], embedding[:, axis]) ** 2
-        y = np.sqrt(squared)
-        y -= y.mean()
-        both = size * float(np.vdot(y, y))
-        found[axis] = 1.0 - float(np.vdot(x, y)) ** 2 / both if both > 0 else 1.0
-    return np.maximum(found, 0.0)
+    k, middle = embedding.shape[1], float(paths.mean())  # both are taken from about there
+    sums = np.zeros((k, 5))
+    for source, path in zip(sources, paths, strict=True):  # a row at a time: n numbers
+        x, squared = path - middle, np.zeros(len(path))
+        for axis in range(k):
+            squared += (embedding[source, axis] - embedding[:, axis]) ** 2
+            y = np.sqrt(squared) - middle
+            sums[axis] += x.sum(), y.sum(), x @ x, y @ y, x @ y
+    sx, sy, xx, yy, xy = sums.T
+    xx, yy, xy = (
+        s - a * b / paths.size for s, a, b in ((xx, sx, sx), (yy, sy, sy), (xy, sx, sy))
+    )
+    spread = yy > 1e-12 * xx
+    return np.where(spread, np.maximum(1.0 - xy**2 / np.where(spread, xx * yy, 1.0), 0.0), 1.0)

@@ -130,6 +130,7 @@ class ClassicalMDS(SpectralEstimator):
         """Return scikit-learn's tags: a matrix of distances is pairwise input."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.positive_only = self.metric == "precomputed"
         tags.input_tags.sparse = self.metric == "euclidean"
         return tags
 

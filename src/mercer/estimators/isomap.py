@@ -1,5 +1,6 @@
 """Isomap: coordinates from distances along a graph of neighbours."""
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,7 @@ from mercer.estimators._distance_kernel import (
     placed,
 )
 from mercer.estimators._door import refuse_bad_cells
-from mercer.estimators._graph_facts import COMPONENTS, GraphFacts, Linked, linked
+from mercer.estimators._graph_facts import GraphFacts
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._isomap_landmarks import by_triangulation
 from mercer.estimators._isomap_paths import (
@@ -29,6 +30,7 @@ from mercer.estimators._isomap_paths import (
 )
 from mercer.estimators._kernel_rows import most_components, spread_evenly
 from mercer.estimators._kernel_solve import needs_whole
+from mercer.estimators._linked_rows import COMPONENTS, Linked, linked
 from mercer.kernels import Flag
 from mercer.operators import Graph, Searcher, geodesics
 from mercer.planning import KernelCost, Path, Problem, landmark_count
@@ -68,9 +70,10 @@ class Isomap(SpectralEstimator):
         How landmarks are drawn: each the farthest from those before, or alike.
     metric : str
         Of the distances between neighbours: a name that scikit-learn's search knows.
-    components : {"raise", "largest"}
-        What to do when the graph falls into pieces: refuse, naming their sizes, or embed the
-        largest, place the other rows by their nearest ones in it, and warn.
+    components : {"raise", "largest", "place"}
+        What to do when the graph falls into pieces: refuse, naming their sizes; embed the
+        largest, the rows outside it having NaN; or embed it and place these by their nearest
+        rows in it, as new ones. Both warn.
     indefinite : {"clip", "raise", "flip", "shift"}
         What to do about negative eigenvalues; see `ClassicalMDS`. Path lengths have some.
     tol, memory, time, device, random_state
@@ -292,28 +295,17 @@ class Isomap(SpectralEstimator):
             "_dtype": dtype,
             "_linked": None,
         }
-        if link.kept is not None:
-            embedded = self._with_others(embedded, link, source, state)
+        place = None
+        if self.components == "place":
+            parts = (self.neighbours, link.searcher, link.graph, state)
+            place = partial(_placed_rows, *parts)
+        embedded = link.spread(embedded, source.array, place)
         return state | {"embedding_": np.asarray(embedded, dtype)}
-
-    def _with_others(
-        self, embedded: Array, link: Linked, source: Source, state: dict[str, Any]
-    ) -> Array:
-        """Return the coordinates of all rows, those outside the piece placed as new ones."""
-        assert link.kept is not None
-        whole = np.empty((source.shape[0], embedded.shape[1]))
-        others = np.ones(len(whole), bool)
-        others[link.kept] = False
-        whole[link.kept] = embedded
-        whole[others] = _placed_rows(
-            source.array[others], self.neighbours, link.searcher, link.graph, state
-        )
-        return whole
 
     def _project(self, source: Source) -> Array:
         searcher = Searcher(self._rows, metric=self.metric)
         state = {"_placing": self._placing, "_paths": self._paths}
-        found = _placed_rows(source.array, self.neighbours, searcher, self.graph_, state)
+        found = _placed_rows(self.neighbours, searcher, self.graph_, state, source.array)
         return np.asarray(found, self._dtype)
 
     @property
@@ -322,7 +314,7 @@ class Isomap(SpectralEstimator):
 
 
 def _placed_rows(
-    rows: Any, k: int, searcher: Searcher, graph: Graph, state: dict[str, Any]
+    k: int, searcher: Searcher, graph: Graph, state: dict[str, Any], rows: Any
 ) -> Array:
     """Return the coordinates of new rows, linked to their k nearest in the graph."""
     placing, paths = state["_placing"], state["_paths"]

@@ -1,5 +1,6 @@
 """Locally linear embedding: coordinates in which every row is put together as before."""
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -10,7 +11,8 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._door import refuse_bad_cells
-from mercer.estimators._graph_facts import COMPONENTS, GraphFacts, Linked, linked
+from mercer.estimators._graph_facts import GraphFacts
+from mercer.estimators._linked_rows import COMPONENTS, linked
 from mercer.estimators._lle_local import METHODS, local_matrix
 from mercer.estimators._lle_solve import inverse_of, smallest
 from mercer.estimators._lle_weights import combined
@@ -43,7 +45,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
         Which matrix.
     reg : float
         Penalty of the weights, relative to tr G of each neighbourhood; for new rows too.
-    components : {"raise", "largest"}
+    components : {"raise", "largest", "place"}
         What to do when the graph of neighbours falls into pieces; see `Isomap`.
     tol : float or None
         Largest relative half-width of the certified interval of an eigenvalue of M; None is
@@ -100,7 +102,6 @@ class LocallyLinearEmbedding(SpectralEstimator):
     matrix_: Any
     graph_: Graph
     facts_: GraphFacts
-    _linked: Linked | None
     _values: Array
     _rows: Array
 
@@ -227,15 +228,10 @@ class LocallyLinearEmbedding(SpectralEstimator):
         link, m, values = found
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
         own = np.asarray(spectrum.right) * link.graph.n**0.5
-        embedded = own
-        if link.kept is not None:
-            embedded = np.empty((source.shape[0], own.shape[1]))
-            others = np.ones(len(embedded), bool)
-            others[link.kept] = False
-            embedded[link.kept] = own
-            embedded[others] = self._combined(
-                source.array[others], link.rows, link.searcher, own
-            )
+        place = None
+        if self.components == "place":
+            place = partial(self._combined, link.rows, link.searcher, own)
+        embedded = link.spread(own, source.array, place)
         return {
             "embedding_": np.asarray(embedded, dtype),
             "eigenvalues_": np.maximum(values, 0.0),
@@ -253,10 +249,10 @@ class LocallyLinearEmbedding(SpectralEstimator):
 
     def _project(self, source: Source) -> Array:
         searcher = Searcher(self._rows)
-        found = self._combined(source.array, self._rows, searcher, self._values)
+        found = self._combined(self._rows, searcher, self._values, source.array)
         return np.asarray(found, self._dtype)
 
-    def _combined(self, points: Array, rows: Array, searcher: Searcher, own: Array) -> Array:
+    def _combined(self, rows: Array, searcher: Searcher, own: Array, points: Array) -> Array:
         near = searcher.query(points, self.neighbours)
         return combined(points, rows, near.indices, near.distances, own, float(self.reg))
 

@@ -27,18 +27,28 @@ from mercer.operators._completing import (
 from mercer.operators._completion import Completion, empty_rows
 from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
+from mercer.operators._filtered import Filtered
 from mercer.operators._framed import Framed, FramedColumns
+from mercer.operators._grouped_rows import GroupedRows, GroupMoments
 from mercer.operators._geodesics import geodesics
-from mercer.operators._graph import Graph, graph, graph_from
+from mercer.operators._graph import (
+    SYMMETRIES,
+    Graph,
+    band_front,
+    graph,
+    graph_from,
+    whole_graph,
+)
 from mercer.operators._graph_pieces import Pieces, one_piece, pieces_of
-from mercer.operators._graph_weights import Weighing
+from mercer.operators._graph_weights import WEIGHTS, Weighing
 from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
 from mercer.operators._inverse import ShiftInverse
 from mercer.operators._kernel_matrix import KernelMatrix, given_kernel_matrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
 from mercer.operators._landmarks import Landmarks
-from mercer.operators._neighbours import Neighbours, Searcher, neighbours
+from mercer.operators._neighbours import SEARCHES, Neighbours, Searcher, neighbours
+from mercer.operators._normalised_graph import NormalisedGraph
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
 from mercer.operators._placed import Placed
 from mercer.operators._rows import DenseRows, Rows
@@ -55,6 +65,9 @@ from mercer.operators._walk import Journal, Sums, fetched, fold
 
 __all__ = [
     "SAMPLERS",
+    "SEARCHES",
+    "SYMMETRIES",
+    "WEIGHTS",
     "AsymmetryError",
     "BlockRows",
     "CentredBlocks",
@@ -73,8 +86,11 @@ __all__ = [
     "Dense",
     "DenseRows",
     "Factor",
+    "Filtered",
     "Framed",
     "FramedColumns",
+    "GroupMoments",
+    "GroupedRows",
     "Graph",
     "Halves",
     "Journal",
@@ -84,6 +100,7 @@ __all__ = [
     "Landmarks",
     "Moments",
     "Neighbours",
+    "NormalisedGraph",
     "Operator",
     "PartsSurvey",
     "Pieces",
@@ -103,6 +120,7 @@ __all__ = [
     "Survey",
     "SurveyOfParts",
     "Weighing",
+    "band_front",
     "block_length",
     "centred",
     "choose",
@@ -137,5 +155,6 @@ __all__ = [
     "sketch_rank",
     "spatial_median",
     "take_out",
+    "whole_graph",
     "wrong_weights",
 ]

@@ -19,6 +19,9 @@ class Operator(abc.ABC):
     product_error: float = 0.0
     """Measured bound on ‖computed AᵀAq - AᵀAq‖ / (‖A‖_F·‖Aq‖) for any q; 0 if float64."""
 
+    sharp: bool = False
+    """Whether rounding of a product is relative to ‖A‖₂ and not to the trace: sparse rows."""
+
     @abc.abstractmethod
     def matmat(self, v: Array, /) -> Array:
         """Return A V, for V of shape (n, b)."""

@@ -7,10 +7,11 @@ import numpy as np
 
 from mercer.arrays import EPS, Array, is_sparse
 from mercer.errors import InputError
-from mercer.operators._graph_pieces import Pieces, pieces_of
-from mercer.operators._graph_weights import Weighing, weighing
+from mercer.operators._graph_pieces import Pieces, one_whole, pieces_of
+from mercer.operators._graph_weights import LEAST, Weighing, weighing, whole_weighing
 from mercer.operators._neighbours import Neighbours, Searcher
 
+SYMMETRIES = ("union", "mutual", "mean")
 _ZERO = 5e-324  # stands for a length of zero while matrices are merged: zeros would be lost
 
 
@@ -21,8 +22,8 @@ class Graph:
 
     Attributes
     ----------
-    weights : CSR matrix of shape (n, n)
-        W = Wᵀ ≥ 0; the diagonal holds the loops.
+    weights : CSR matrix or array of shape (n, n)
+        W = Wᵀ ≥ 0; the diagonal holds the loops. An array where all pairs are joined.
     lengths : CSR matrix of shape (n, n) or None
         Distances along the edges, zeros stored, no diagonal.
     neighbours : Neighbours or None
@@ -52,8 +53,14 @@ class Graph:
     @property
     def edges(self) -> int:
         """Edges between two points, each counted once."""
-        loops = int(np.count_nonzero(self.weights.diagonal()))
-        return (int(self.weights.nnz) - loops) // 2
+        w = self.weights
+        stored = int(w.nnz) if is_sparse(w) else int(np.count_nonzero(w))
+        return (stored - int(np.count_nonzero(w.diagonal()))) // 2
+
+    @property
+    def front(self) -> float:
+        """Mean width of its band in an order that keeps neighbours close; n for arrays."""
+        return band_front(self.weights) if is_sparse(self.weights) else float(self.n)
 
     @property
     def isolated(self) -> Array:
@@ -91,8 +98,9 @@ def graph(
         σ of "heat"; "auto" is the median length of the edges.
     self_loops : bool
         Whether every point has an edge of weight 1 to itself, as a kernel has.
-    symmetric : {"union", "mutual"}
-        Whether one of two rows must be near the other, or each of them.
+    symmetric : {"union", "mutual", "mean"}
+        Whether one of two rows must be near the other, or each of them; "mean" halves the
+        weight where it is one, as (A + Aᵀ)/2 does.
     metric, search, threads
         See `Searcher`.
     searcher : Searcher or None
@@ -107,6 +115,8 @@ def graph(
         lengths = _without_loops(found.within(None, radius))
     rule = weighing(lengths, near, weights, scale)
     w = rule.applied(lengths)
+    if near is not None and symmetric == "mean":
+        w = w.multiply(_halves(near, found.n)).tocsr()
     return Graph(_looped(w) if self_loops else w, lengths, near, pieces_of(w), rule)
 
 
@@ -138,25 +148,76 @@ def graph_from(matrix: Any, *, self_loops: bool = True, lengths: bool = False) -
     return Graph(given if self_loops else off, None, None, pieces_of(off))
 
 
+def whole_graph(
+    searcher: Searcher, *, weights: str = "heat", scale: float | str = "auto", nearest: int = 7
+) -> Graph:
+    """Return the graph that joins all pairs of rows: n² numbers, a kernel with its diagonal.
+
+    Parameters
+    ----------
+    searcher : Searcher
+        Holds the rows.
+    weights : {"heat", "self-tuning"}
+        See `graph`.
+    scale : float or "auto"
+        σ of "heat"; "auto" is the median distance of pairs, of at most 1000 rows.
+    nearest : int
+        σ_i of "self-tuning" is the distance to this neighbour.
+    """
+    near = searcher.own(nearest) if weights == "self-tuning" else None
+    rule = whole_weighing(searcher, near, weights, scale)
+    w = np.empty((searcher.n, searcher.n))
+    for part, apart in searcher.distances(None):
+        own = None if rule.scales is None else rule.scales[part]
+        w[part] = rule.of_block(apart, own)
+    joined = np.ones((1, 1)) if bool(np.min(w) >= LEAST) else w >= LEAST
+    pieces = pieces_of(joined) if len(joined) == len(w) else one_whole(len(w))
+    return Graph(w, None, near, pieces, rule)
+
+
+def band_front(weights: Any) -> float:
+    """Return the mean of i - (first neighbour of i) in the order of Cuthill and McKee."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    n = weights.shape[0]
+    order = reverse_cuthill_mckee(weights, symmetric_mode=True)
+    place = np.empty(n, np.int32)
+    place[order] = np.arange(n, dtype=np.int32)
+    filled = np.diff(weights.indptr) > 0
+    first = np.arange(n, dtype=np.int32)
+    first[filled] = np.minimum.reduceat(place[weights.indices], weights.indptr[:-1][filled])
+    return max(1.0, float(np.mean(np.maximum(place[filled] - first[filled], 0))))
+
+
 def _joined(near: Neighbours, n: int, symmetric: str) -> Any:
     """Return the lengths of a symmetric graph from lists of neighbours, zeros stored."""
+    if symmetric not in SYMMETRIES:
+        raise InputError(
+            "a graph of neighbours is made symmetric in one of three ways",
+            got=f"symmetric={symmetric!r}",
+            fix=f"take one of {', '.join(SYMMETRIES)}",
+        )
+    one = _listed(near, n, np.maximum(near.distances.ravel(), _ZERO))
+    other = one.T.tocsr()
+    found = one.minimum(other) if symmetric == "mutual" else one.maximum(other)
+    found.data[found.data == _ZERO] = 0.0
+    return found
+
+
+def _halves(near: Neighbours, n: int) -> Any:
+    """Return (A + Aᵀ)/2 of the lists: 1 where both rows name each other, ½ where one does."""
+    one = _listed(near, n, np.full(near.indices.size, 0.5))
+    return one + one.T.tocsr()
+
+
+def _listed(near: Neighbours, n: int, data: Array) -> Any:
+    """Return a CSR matrix (n, n) with the numbers `data` at the places of the lists."""
     import scipy.sparse
 
-    if symmetric not in ("union", "mutual"):
-        raise InputError(
-            "a graph of neighbours is made symmetric in one of two ways",
-            got=f"symmetric={symmetric!r}",
-            fix='take "union" or "mutual"',
-        )
-    k = near.indices.shape[1]
-    data = np.maximum(near.distances.ravel(), _ZERO)
-    ends = np.arange(0, n * k + 1, max(k, 1)) if k else np.zeros(n + 1, np.int64)
-    ends = ends.astype(near.indices.dtype)
-    one = scipy.sparse.csr_matrix((data, near.indices.ravel(), ends), shape=(n, n))
-    one.sort_indices()
-    other = one.T.tocsr()
-    found = one.maximum(other) if symmetric == "union" else one.minimum(other)
-    found.data[found.data == _ZERO] = 0.0
+    ends = (np.arange(n + 1) * near.indices.shape[1]).astype(near.indices.dtype)
+    indices = near.indices.ravel().copy()
+    found = scipy.sparse.csr_matrix((data, indices, ends), shape=(n, n))
+    found.sort_indices()
     return found
 
 

@@ -63,6 +63,12 @@ def pieces_of(weights: Any) -> Pieces:
     return Pieces(labels, sizes, np.flatnonzero(sizes[labels] == 1))
 
 
+def one_whole(n: int) -> Pieces:
+    """Return the pieces of a graph on n points that is known to hang together."""
+    none = np.zeros(0, np.int64) if n > 1 else np.zeros(1, np.int64)
+    return Pieces(np.zeros(n, np.int32), np.array([n]), none)
+
+
 def one_piece(pieces: Pieces, fix: str) -> None:
     """Refuse a graph in several pieces, naming their sizes and the isolated points."""
     if pieces.count > 1:

@@ -7,10 +7,11 @@ import numpy as np
 
 from mercer.arrays import EPS, Array
 from mercer.errors import DataWarning, InputError, warn
-from mercer.operators._neighbours import Neighbours
+from mercer.operators._neighbours import Neighbours, Searcher
 
 WEIGHTS = ("binary", "heat", "self-tuning")
-_LEAST = 1e-16  # beside a loop of 1 a smaller weight is lost in rounding: no edge
+_SAMPLED = 1000  # rows whose distances give the median of all pairs
+LEAST = 1e-16  # beside a loop of 1 a smaller weight is lost in rounding: no edge
 
 
 @final
@@ -51,15 +52,22 @@ class Weighing:
         else:
             assert self.scales is not None
             rows = self.scales if own is None else own
-            each = np.sqrt(rows)[np.repeat(np.arange(len(rows)), np.diff(lengths.indptr))]
-            each *= np.sqrt(self.scales)[lengths.indices]
-            data = np.exp(-((lengths.data / each) ** 2))
+            each = np.repeat(np.sqrt(rows), np.diff(lengths.indptr))
+            data = np.exp(-((lengths.data / each / np.sqrt(self.scales)[lengths.indices]) ** 2))
         parts = (data, lengths.indices.copy(), lengths.indptr.copy())
         found = scipy.sparse.csr_matrix(parts, shape=lengths.shape)
-        if float(np.min(data, initial=1.0)) < _LEAST:
-            found.data[data < _LEAST] = 0.0
+        if float(np.min(data, initial=1.0)) < LEAST:
+            found.data[data < LEAST] = 0.0
             found.eliminate_zeros()
         return found
+
+    def of_block(self, distances: Array, own: Array | None) -> Array:
+        """Return the weights (m, n) of m points to all rows; `own` (m,) are their σ."""
+        if self.scales is None:
+            return np.asarray(np.exp(-0.5 * (distances / self.scale) ** 2))
+        assert own is not None
+        each = distances / np.sqrt(own)[:, None] / np.sqrt(self.scales)[None, :]
+        return np.asarray(np.exp(-(each**2)))
 
 
 def weighing(
@@ -94,6 +102,27 @@ def weighing(
     return Weighing(kind, sigma)
 
 
+def whole_weighing(
+    searcher: Searcher, near: Neighbours | None, kind: str, scale: float | str
+) -> Weighing:
+    """Return the rule for the graph of all pairs; see `weighing`."""
+    if kind == "binary" or kind not in WEIGHTS:
+        raise InputError(
+            "all pairs need weights that fall with the distance",
+            got=f"neighbours=None, weights={kind!r}",
+            fix='take weights="heat" or "self-tuning", or a number of neighbours',
+        )
+    apart = searcher.sampled_distances(_SAMPLED)
+    positive = apart[apart > 0]
+    middle = float(np.median(positive)) if positive.size else 1.0
+    if kind == "self-tuning":
+        assert near is not None
+        return Weighing(kind, middle, _own_scales(None, near, middle))
+    sigma = middle if isinstance(scale, str) else float(scale)
+    _say_extremes(positive, sigma, whole=True)
+    return Weighing(kind, sigma)
+
+
 def _own_scales(lengths: Any, near: Neighbours | None, middle: float) -> Array:
     """Return σ_i (n,): the distance to the last neighbour, the median where that is zero."""
     if near is not None and near.distances.shape[1]:
@@ -105,8 +134,11 @@ def _own_scales(lengths: Any, near: Neighbours | None, middle: float) -> Array:
     return np.where(far > 0, far, middle)
 
 
-def _say_extremes(positive: Array, sigma: float) -> None:
-    """Warn where the scale makes all weights equal, or nearly all of them zero."""
+def _say_extremes(positive: Array, sigma: float, *, whole: bool = False) -> None:
+    """Warn where the scale makes all weights equal, or leaves edges without any.
+
+    Of all pairs most may be far apart: only a scale that leaves none is said.
+    """
     if not positive.size:
         return
     shortest, longest = float(np.min(positive)), float(np.max(positive))
@@ -117,8 +149,8 @@ def _say_extremes(positive: Array, sigma: float) -> None:
             fix='take scale="auto", or weights="binary" if that is what you want',
             category=DataWarning,
         )
-    lost = float(np.mean(0.5 * (positive / sigma) ** 2 > -np.log(_LEAST)))
-    if lost > 0:
+    lost = float(np.mean(0.5 * (positive / sigma) ** 2 > -np.log(LEAST)))
+    if lost > 0 and (not whole or lost == 1):
         warn(
             f"the heat scale leaves {lost:.2%} of the edges without weight",
             got=f"scale {sigma:.3g}, edges of {shortest:.3g} to {longest:.3g}",

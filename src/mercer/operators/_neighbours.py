@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, final
 
@@ -12,6 +13,7 @@ from mercer.errors import InputError, MissingExtraError
 
 _TREE = 15  # columns up to which a tree beats products of all pairs
 _CELLS = 4_000_000  # numbers of a block of differences
+_EUCLIDEAN = ("euclidean", "l2", "minkowski")
 SEARCHES = ("exact", "faiss")
 
 
@@ -64,9 +66,10 @@ class Searcher:
         threads: int | None = None,
         search: str = "exact",
     ) -> None:
-        self.metric, self.threads = metric, threads or thread_count()
+        self.metric, self.search = metric, search
+        self.threads = threads or thread_count()
         self.n = int(rows.shape[0])
-        self.euclidean = metric in ("euclidean", "l2", "minkowski")
+        self.euclidean = metric in _EUCLIDEAN
         self.origin: Array | None = None
         self.exponent = 0
         if not is_sparse(rows):
@@ -78,6 +81,21 @@ class Searcher:
                 rows = np.ldexp(rows, -self.exponent, out=rows)
         self.rows = rows
         self.kind, self.index = self._built(search)
+
+    def parts(self) -> dict[str, Any]:
+        """Return what it is made of, as plain data."""
+        names = ("metric", "search", "threads", "rows", "origin", "exponent")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def of_parts(cls, parts: dict[str, Any]) -> "Searcher":
+        """Return a searcher from its parts; the index is built again."""
+        made = object.__new__(cls)
+        made.__dict__.update(parts)
+        made.n = int(made.rows.shape[0])
+        made.euclidean = made.metric in _EUCLIDEAN
+        made.kind, made.index = made._built(made.search)
+        return made
 
     def _built(self, search: str) -> tuple[str, Any]:
         if search == "faiss":
@@ -152,6 +170,34 @@ class Searcher:
         at = np.repeat(np.arange(len(indices)), [len(each) for each in indices])
         apart = self._apart(placed, at, np.concatenate(indices))
         return list(indices), np.split(apart, np.cumsum([len(each) for each in indices])[:-1])
+
+    def distances(self, points: Any) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of rows of the distances (m, n) of points to all rows; None: own."""
+        placed = self.rows if points is None else self._placed(points)
+        tiles = Tiles(int(placed.shape[0]), max(1, _CELLS // max(1, self.n)))
+        for number in range(len(tiles)):
+            part = tiles[number]
+            yield part, self._all_apart(placed[part], self.rows)
+
+    def sampled_distances(self, most: int) -> Array:
+        """Return the distances of all pairs of at most `most` rows, spread evenly."""
+        at = np.unique(np.linspace(0, self.n - 1, min(most, self.n)).astype(np.int64))
+        few = self.rows[at]
+        return self._all_apart(few, few)[np.triu_indices(len(at), 1)]
+
+    def _all_apart(self, one: Any, other: Any) -> Array:
+        """Return distances (m, n) of two blocks of placed rows."""
+        if self.euclidean and not is_sparse(other):
+            from scipy.spatial.distance import cdist
+
+            return np.ldexp(cdist(one, other), self.exponent)
+        from sklearn.neighbors import NearestNeighbors
+
+        search = NearestNeighbors(metric=self.metric, algorithm="brute").fit(other)
+        apart, at = search.kneighbors(one, other.shape[0])
+        found = np.empty_like(apart)
+        np.put_along_axis(found, at, apart, 1)
+        return found
 
     def _placed(self, points: Any) -> Any:
         """Return points in the units of the rows."""

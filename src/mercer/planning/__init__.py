@@ -2,6 +2,7 @@
 
 from mercer.planning._cost import Machine
 from mercer.planning._geodesic_paths import landmark_count
+from mercer.planning._graph_paths import foreseen_gap
 from mercer.planning._kernel_choice import shuffled_rows
 from mercer.planning._kernel_paths import (
     columns_beyond,
@@ -11,9 +12,10 @@ from mercer.planning._kernel_paths import (
 )
 from mercer.planning._paths import Path, PathEndedError, leading_solver, sketch_path
 from mercer.planning._plan import Plan, plan
-from mercer.planning._problem import KernelCost, Problem, Workers
+from mercer.planning._problem import GraphCost, KernelCost, Problem, Workers
 
 __all__ = [
+    "GraphCost",
     "KernelCost",
     "Machine",
     "Path",
@@ -23,6 +25,7 @@ __all__ = [
     "Workers",
     "columns_beyond",
     "few_walks",
+    "foreseen_gap",
     "landmark_count",
     "leading_solver",
     "plan",

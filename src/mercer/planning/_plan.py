@@ -4,6 +4,7 @@ import dataclasses
 
 from mercer.arrays import show_bytes
 from mercer.errors import BudgetError, InputError
+from mercer.planning._graph_paths import graph_candidates, graph_fallbacks
 from mercer.planning._inverse_paths import inverse_paths
 from mercer.planning._kernel_choice import choice_line, with_choice
 from mercer.planning._kernel_paths import kernel_candidates, kernel_fallbacks
@@ -66,7 +67,7 @@ def plan(problem: Problem) -> Plan:
     BudgetError
         When no path fits the memory; it says what would.
     """
-    paths = _paths(problem)
+    paths = _candidates(problem)
     if not paths:
         raise InputError(
             "no path can do this",
@@ -93,11 +94,13 @@ def plan(problem: Problem) -> Plan:
     return Plan(problem, chosen, tuple(rejected), remark)
 
 
-def _paths(problem: Problem) -> list[Path]:
-    """Return the paths of a method on columns, on a kernel, or on an inverse."""
+def _candidates(problem: Problem) -> list[Path]:
+    """Return the paths of the kind of problem this is."""
     if problem.inverse:
         return inverse_paths(problem)
-    return (candidates if problem.kernel is None else kernel_candidates)(problem)
+    if problem.graph is not None:
+        return graph_candidates(problem)
+    return candidates(problem) if problem.kernel is None else kernel_candidates(problem)
 
 
 def _fits(path: Path, problem: Problem) -> bool:
@@ -126,6 +129,8 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     """Chain the paths that give more digits behind the chosen one, where they fit."""
     if problem.inverse:
         return best
+    if problem.graph is not None:
+        return graph_fallbacks(best, paths, problem)
     if problem.kernel is not None:
         return kernel_fallbacks(best, paths, problem)
     order = ["sketch", "krylov", "gram", "dual", "svd"]

@@ -54,6 +54,21 @@ class KernelCost:
 
 
 @dataclasses.dataclass(frozen=True)
+class GraphCost:
+    """What the planner may know of a graph beside its points and stored cells.
+
+    Parameters
+    ----------
+    front : float
+        Mean number of points between the first neighbour of a point and itself, in an order
+        that keeps neighbours close: the width of a band matrix. n/front is about the number
+        of steps from one end of the graph to the other.
+    """
+
+    front: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Workers:
     """Who works on rows in parts.
 
@@ -104,6 +119,8 @@ class Problem:
         Cost of the Gram matrix of sparse columns, in flops of a dense float64 one; None is np².
     kernel : KernelCost or None
         The kernel; None for a linear method on the columns themselves.
+    graph : GraphCost or None
+        The graph, for methods on the matrix of one; `nnz` are then its stored cells.
     tol : float
         Relative half-width wanted for each eigenvalue.
     time : float or None
@@ -151,6 +168,7 @@ class Problem:
     parts: int = 0
     workers: Workers | None = None
     inverse: bool = False
+    graph: GraphCost | None = None
 
     @property
     def rates(self) -> Machine:

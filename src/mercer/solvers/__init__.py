@@ -7,7 +7,7 @@ from mercer.solvers._certificate import Certificate
 from mercer.solvers._exact import Exact
 from mercer.solvers._outside import PROBES, Outside
 from mercer.solvers._raised import raised
-from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs
+from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs, signs_of, signs_of_sums
 from mercer.solvers._stored import Stored
 from mercer.solvers._unfolding import Bars, Unfolded, unfold
 
@@ -31,5 +31,7 @@ __all__ = [
     "lanczos_norm",
     "probe_factor",
     "raised",
+    "signs_of",
+    "signs_of_sums",
     "unfold",
 ]

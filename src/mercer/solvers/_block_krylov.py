@@ -241,7 +241,9 @@ class _Run:
         return max(_ROUNDING * size, 0.25 * self.op.product_error * math.sqrt(size * top))
 
     def _size(self, otherwise: float) -> float:
-        """Return what rounding is relative to: the trace, ‖C‖_F, or else a guess."""
+        """Return what rounding is relative to: ‖C‖, the trace, ‖C‖_F, or else a guess."""
+        if self.op.sharp and len(self.theta):
+            return float(np.max(np.abs(self.theta)))
         if self.psd and self.goal.trace is not None:
             return self.goal.trace
         return self.frobenius if self.frobenius is not None else otherwise

@@ -18,6 +18,7 @@ from mercer.tables._missing_cells import listed, refuse_missing, said_left, sett
 from mercer.tables._prepared import Prepared
 from mercer.tables._reading import allowed_bytes, as_frame, held_rows, opened
 from mercer.tables._recipe import Recipe
+from mercer.tables._scaled import divided
 from mercer.tables._scales import deviations_of, standardized
 
 _COPIES = 3  # of the table at once: the whole, turned round, and as a frame
@@ -124,7 +125,7 @@ def transposed_again(
     kept = np.delete(np.arange(gaps.rows), gaps.empty)
     texts_left = [name for name, kind in kinds.items() if kind == "text" and name != recipe.id]
     return Prepared(
-        rows=as_frame(turned[kept], recipe.names),
+        rows=divided(as_frame(turned[kept], recipe.names), recipe, memory),
         shape=(len(kept), len(recipe.names)),
         weights=None,
         standardize=False,
@@ -260,6 +261,13 @@ def _left_out(names: Sequence[str]) -> list[str]:
 
 
 def _refuse_beside(seen: Look) -> None:
+    if seen.asked.table != "numbers":
+        alike = "rows and columns are alike to it" if seen.asked.table == "counts" else ""
+        raise InputError(
+            "this method does not take a table with variables in rows (--transpose)",
+            got=f"{seen.label}: a table of {seen.asked.table}",
+            fix=f"leave --transpose out{': ' + alike if alike else ''}",
+        )
     for role in ("weights", "sup", "color"):
         named = seen.named(role)
         if named:

@@ -1,0 +1,123 @@
+"""The paths to the leading pairs of a graph's matrix, and what each costs."""
+
+import dataclasses
+import math
+
+from mercer.planning._cost import Machine
+from mercer.planning._paths import Path
+from mercer.planning._problem import GraphCost, Problem
+from mercer.solvers import BlockKrylov, Exact
+
+_SMALL = 600  # points up to which LAPACK is as fast as anything
+_FEW = 4  # an iteration pays for at most one axis in so many
+_COLUMNS = 130  # right sides that a certified iteration on the inverse solves
+_LOG_FILL = 0.4  # cells of the factors per stored cell and binary digit of n, measured
+_FRONT_FILL = 10.0  # and per square of the mean front
+_FACTOR = 7e6  # cells of the factors that are made in a second, one thread
+_FRONT = 2.2  # largest dense block, in mean fronts
+_SWEEP = 2e9  # flops per second of triangular solves
+_STEPS = 8.0  # products with S per 1/√gap, a block wide
+_PROBED = 16  # columns that probe what is left out
+_BASIS = 400  # columns kept before a restart
+
+
+def graph_candidates(problem: Problem) -> list[Path]:
+    """Return the paths that can do the leading pairs of a graph, most digits first."""
+    graph = problem.graph
+    assert graph is not None
+    machine = problem.rates
+    paths = [_lapack(problem, machine)]
+    if problem.rows > _SMALL and _FEW * problem.components <= problem.rows:
+        # Sparse graphs leave the bulk of S close below 1: a bound on it takes long.
+        iterated = _krylov if problem.nnz is None else _inverse
+        paths.append(_filter(problem, machine, graph))
+        paths.append(iterated(problem, machine, graph))
+    if problem.allowed is None:
+        return paths
+    return [path for path in paths if path.name in problem.allowed]
+
+
+def graph_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
+    """Return the chosen path with those behind it that promise more and fit."""
+    order = ["krylov", "filter", "inverse", "lapack"]
+    later = [p for p in paths if order.index(p.name) > order.index(best.name)]
+    later = [p for p in later if p.bytes <= problem.memory]
+    if problem.time is not None:
+        later = [p for p in later if best.seconds + p.seconds <= problem.time]
+    chain: Path | None = None
+    for path in sorted(later, key=lambda path: -path.seconds):
+        chain = dataclasses.replace(path, then=chain)
+    return dataclasses.replace(best, then=chain)
+
+
+def foreseen_gap(rows: int, front: float) -> float:
+    """Return a guess of 1 - λ₂: a chain of n/front steps has (π·front/n)²/4."""
+    return min(1.0, (math.pi * front / rows) ** 2 / 4)
+
+
+def _stored(p: Problem) -> float:
+    """Return the stored cells of the matrix."""
+    return float(p.rows) ** 2 if p.nnz is None else float(p.nnz)
+
+
+def _block(p: Problem) -> int:
+    return min(p.rows, p.components + max(2, p.components // 2))
+
+
+def _lapack(p: Problem, machine: Machine) -> Path:
+    n = float(p.rows)
+    seconds = n**3 / (machine.eigen * machine.threads) + 1e-3
+    held = 24.0 * n * n + 32e6 * (n > _SMALL / 4)
+    note = "all pairs by LAPACK"
+    return Path("lapack", Exact(), 1, int(held), 9 * n**3, seconds, "all", 8, note)
+
+
+def _inverse(p: Problem, machine: Machine, graph: GraphCost) -> Path:
+    """Pairs of (I - S + σI)^-1 by a sparse factorisation: few products, however small the gap.
+
+    Fill and time are foreseen from the front of a band ordering: graphs of curves and
+    surfaces have a narrow one, those of rows in many dimensions do not.
+    """
+    n, front = float(p.rows), graph.front
+    fill = _LOG_FILL * _stored(p) * math.log2(max(n, 2)) + _FRONT_FILL * front**2
+    flops = (_FRONT * front) ** 3 * 2 / 3 + 4.0 * fill * _COLUMNS
+    swept = 4.0 * fill * _COLUMNS / (_SWEEP * machine.threads)  # the factors have one thread
+    seconds = fill / _FACTOR + (_FRONT * front) ** 3 * 2 / 3 / _SWEEP + swept
+    seconds *= Machine.stream / machine.stream
+    block = min(p.rows, max(4, p.components // 2))
+    basis = max(60, 4 * p.components + 4 * block)
+    held = 24.0 * fill + 48.0 * _stored(p) + 8.0 * n * (2.2 * basis + 3 * _PROBED)
+    solver = BlockKrylov(block=block, max_passes=60, max_basis=basis)
+    note = f"factors of the Laplacian, about {fill:,.0f} cells, block Krylov on the inverse"
+    return Path("inverse", solver, 15, int(held), flops, seconds, "tol", 8, note)
+
+
+def _krylov(p: Problem, machine: Machine, graph: GraphCost) -> Path:
+    """Pairs of S itself: for kernels of all pairs, whose spectrum falls fast."""
+    n, b = float(p.rows), _block(p)
+    steps = max(8, int(_STEPS / math.sqrt(foreseen_gap(p.rows, graph.front))))
+    basis = min(p.rows, max(_BASIS, 12 * b))
+    flops = steps * (2.0 * _stored(p) * b + 4.0 * n * b * min(basis, steps * b / 2))
+    seconds = _seconds(p, machine, steps * b) + flops / machine.rate(machine.thin, 8)
+    held = 24.0 * _stored(p) + 8.0 * n * (2.2 * min(basis, steps * b) + 4 * b + 3 * _PROBED)
+    solver = BlockKrylov(block=b, max_passes=max(40, 2 * steps), max_basis=basis)
+    note = f"block Krylov with {b} columns a product"
+    return Path("krylov", solver, steps, int(held), flops, seconds, "tol", 8, note)
+
+
+def _filter(p: Problem, machine: Machine, graph: GraphCost) -> Path:
+    """Pairs of a Chebyshev polynomial of S: bounded memory, however small the gap."""
+    n, b = float(p.rows), _block(p)
+    steps = max(60, int(2 * _STEPS / math.sqrt(foreseen_gap(p.rows, graph.front))))
+    flops = 2.0 * steps * (_stored(p) + 4 * n) * b
+    seconds = _seconds(p, machine, steps * b) + 4.0 * n * b * steps / 1e9
+    held = 24.0 * _stored(p) + 8.0 * n * (2.2 * 8 * b + 6 * b + 3 * _PROBED)
+    solver = BlockKrylov(block=b, max_passes=12, max_basis=8 * b)
+    note = f"Chebyshev filter, about {steps:,} products of {b} columns"
+    return Path("filter", solver, steps, int(held), flops, seconds, "tol", 8, note)
+
+
+def _seconds(p: Problem, machine: Machine, columns: float) -> float:
+    """Return the seconds of products of S with so many columns."""
+    pair = machine.thin if p.nnz is None else machine.sparse
+    return 2.0 * _stored(p) * columns / machine.rate(pair, 8)
