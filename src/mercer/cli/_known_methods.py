@@ -47,14 +47,14 @@ class Method:
 # Under which heading a method stands, in this order.
 FAMILIES = {
     "Components of numbers": ("pca", "kernel-pca", "robust-pca", "ppca", "factor"),
-    "Counts and categories": ("ca", "mca", "famd", "mfa"),
+    "Counts and categories": ("ca", "mca", "famd", "mfa", "topics"),
     "Groups of rows": ("lda", "kda"),
     "Maps of curved data": ("eigenmaps", "diffusion", "mds", "isomap", "lle", "mvu"),
 }
 
 
 def _method(name: str, kind: str, about: str, page: str, remark: str = "") -> Method:
-    return Method(name, "mercer.estimators", kind, about, f"docs/methods/{page}.md", remark)
+    return Method(name, "mercer", kind, about, f"docs/methods/{page}.md", remark)
 
 
 METHODS = {
@@ -67,47 +67,6 @@ METHODS = {
             "Principal components of curved structure, through a kernel.",
             "kernel_pca",
         ),
-        Method(
-            "laplacian-eigenmaps",
-            "mercer.estimators",
-            "LaplacianEigenmaps",
-            "Coordinates in which neighbouring rows stay close.",
-            "docs/methods/laplacian_eigenmaps.md",
-        ),
-        Method(
-            "diffusion-maps",
-            "mercer.estimators",
-            "DiffusionMaps",
-            "Coordinates whose distances are those of random walks between rows.",
-            "docs/methods/diffusion_maps.md",
-        ),
-        Method(
-            "classical-mds",
-            "mercer.estimators",
-            "ClassicalMDS",
-            "Points whose distances are those given, as nearly as few axes can.",
-            "docs/methods/classical_mds.md",
-        ),
-        Method(
-            "isomap",
-            "mercer.estimators",
-            "Isomap",
-            "A bent sheet laid flat: coordinates from distances along the data.",
-            "docs/methods/isomap.md",
-        ),
-        Method(
-            "lle",
-            "mercer.estimators",
-            "LocallyLinearEmbedding",
-            "A bent sheet laid flat: every row put together from its neighbours as before.",
-            "docs/methods/locally_linear_embedding.md",
-            "maximum-variance-unfolding",
-            "mercer.estimators",
-            "MaximumVarianceUnfolding",
-            "Rows drawn apart as far as kept distances between neighbours allow.",
-            "docs/methods/maximum_variance_unfolding.md",
-        ),
-        Method(
         _method(
             "robust-pca",
             "RobustPCA",
@@ -115,28 +74,6 @@ METHODS = {
             "robust_pca",
             "robust-pca reads the rows 25 to 45 times; this prices its last solve only",
         ),
-        Method(
-            "famd",
-            "mercer.estimators",
-            "FAMD",
-            "Axes of numbers and categories together.",
-            "docs/methods/famd.md",
-        ),
-        Method(
-            "mfa",
-            "mercer.estimators",
-            "MFA",
-            "Axes that groups of columns share.",
-            "docs/methods/mfa.md",
-        ),
-        Method(
-            "mca",
-            "mercer.estimators",
-            "MultipleCorrespondenceAnalysis",
-            "Axes of a table of categories: which levels go together.",
-            "docs/methods/multiple_correspondence_analysis.md",
-        ),
-        Method(
         _method(
             "ppca",
             "ProbabilisticPCA",
@@ -144,29 +81,15 @@ METHODS = {
             "probabilistic_pca",
         ),
         _method(
+            "factor",
+            "FactorAnalysis",
+            "Hidden factors behind the columns, and the noise of each.",
+            "factor_analysis",
+        ),
+        _method(
             "ca",
             "CorrespondenceAnalysis",
             "Rows and columns of a table of counts on one map.",
-            "docs/methods/correspondence_analysis.md",
-            "ppca",
-            "mercer.estimators",
-            "ProbabilisticPCA",
-            "PCA as a model of the rows: densities, samples, axes by likelihood.",
-            "docs/methods/probabilistic_pca.md",
-        ),
-        Method(
-            "lda",
-            "mercer.estimators",
-            "LinearDiscriminantAnalysis",
-            "Axes along which known classes lie apart.",
-            "docs/methods/linear_discriminant_analysis.md",
-        ),
-        Method(
-            "kernel-lda",
-            "mercer.estimators",
-            "KernelDiscriminantAnalysis",
-            "Known classes told apart along curved borders, through a kernel.",
-            "docs/methods/kernel_discriminant_analysis.md",
             "correspondence_analysis",
         ),
         _method(
@@ -177,6 +100,12 @@ METHODS = {
         ),
         _method("famd", "FAMD", "Axes of numbers and categories together.", "famd"),
         _method("mfa", "MFA", "Axes that groups of columns share.", "mfa"),
+        _method(
+            "topics",
+            "TopicVectors",
+            "Documents as points, from counts of their terms.",
+            "topic_vectors",
+        ),
         _method(
             "lda",
             "LinearDiscriminantAnalysis",
@@ -215,6 +144,12 @@ METHODS = {
             "LocallyLinearEmbedding",
             "A bent sheet laid flat, each row made of its neighbours as before.",
             "locally_linear_embedding",
+        ),
+        _method(
+            "mvu",
+            "MaximumVarianceUnfolding",
+            "A bent sheet pulled apart, the distances of neighbours kept.",
+            "maximum_variance_unfolding",
         ),
     )
 }

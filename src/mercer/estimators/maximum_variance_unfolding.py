@@ -10,7 +10,8 @@ from mercer.arrays import Array
 from mercer.errors import AccuracyWarning, InputError, warn
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._door import refuse_bad_cells
-from mercer.estimators._graph_facts import COMPONENTS, GraphFacts
+from mercer.estimators._graph_facts import GraphFacts
+from mercer.estimators._linked_rows import COMPONENTS
 from mercer.estimators._lle_weights import combined
 from mercer.estimators._mvu_facts import Flatness, UnfoldingCertificate, warn_of
 from mercer.estimators._mvu_fit import Laid, Wanted, laid, units_of
@@ -55,9 +56,9 @@ class MaximumVarianceUnfolding(SpectralEstimator):
         then.
     reg : float
         Penalty of the weights by which new rows are put together from their neighbours.
-    components : {"raise", "largest"}
-        What to do when the graph falls into pieces: refuse, naming their sizes, or unfold the
-        largest, place the other rows by their nearest ones in it, and warn.
+    components : {"raise", "largest", "place"}
+        What to do when the graph falls into pieces: refuse, naming their sizes; unfold the
+        largest and warn, the other rows having NaN; or place these by their nearest in it.
     tol : float or None
         Relative gap to the largest variance; None is 1e-3.
     memory, time, device, random_state
