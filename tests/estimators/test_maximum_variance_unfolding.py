@@ -51,6 +51,12 @@ def test_certificate_states_the_gap(model):
     assert made.points == 160
 
 
+def test_a_notebook_shows_the_gap(model):
+    shown = model._repr_html_()
+    assert "from the largest" in shown
+    assert "Path interior" in shown
+
+
 def test_neighbours_keep_their_distances_in_the_kernel(curve, model):
     rows, _ = curve
     i, j = model.edges_.T
