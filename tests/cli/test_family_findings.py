@@ -90,6 +90,7 @@ def test_a_map_says_what_its_graph_is_like():
     assert done.exit_code == 0, done.stderr
     assert "41 rows, 10 columns, standardised" in done.stdout
     assert "Graph: 41 points, " in done.stdout
+    assert "edges, in one piece; 8 to " in done.stdout
     said = said_by("fit", DATA / "decathlon.csv", *words)
     assert said["facts"]["points"] == 41
     assert said["components"] == 2
@@ -115,4 +116,16 @@ def test_small_expected_counts_and_cells_that_are_no_counts_are_said():
     assert "whole numbers" in lines[1]
     assert _independence(types.SimpleNamespace()) == []
     assert _chance(0.04) == "p = 0.04"
+
+
+def test_graphs_in_pieces_are_told():
+    counts = {"points": 9, "edges": 12, "piece_count": 2, "isolated_count": 1, "left_out": 3}
+    counts |= {"fewest": 0, "most": 4, "typical": 2.5, "duplicates": 2}
+    (line,) = _facts(types.SimpleNamespace(facts_=types.SimpleNamespace(**counts)))
+    assert line == (
+        "Graph: 9 points, 12 edges, in 2 pieces; 0 to 4 neighbours, 2.5 as a rule;"
+        " 1 point without an edge; 2 rows there more than once;"
+        " 3 rows outside the piece that is mapped."
+    )
     assert _facts(types.SimpleNamespace(facts_=None)) == []
+    assert _facts(types.SimpleNamespace(facts_=object())) == []

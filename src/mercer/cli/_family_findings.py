@@ -171,12 +171,22 @@ def _own_lines(done: Fitted) -> list[str]:
 
 
 def _facts(model: Any) -> list[str]:
-    """Return what is known of the graph of a map, in one line of its own words."""
-    facts = getattr(model, "facts_", None)
-    if facts is None or "__str__" not in vars(type(facts)):
+    """Return what is known of the graph of a map, in one line."""
+    facts: Any = getattr(model, "facts_", None)
+    if not hasattr(facts, "piece_count"):
         return []
-    said = str(facts).rstrip(".")
-    return [f"{said[:1].upper()}{said[1:]}."]
+    pieces = "in one piece" if facts.piece_count == 1 else f"in {facts.piece_count:,} pieces"
+    parts = [
+        f"{counted(facts.points, 'point')}, {counted(facts.edges, 'edge')}, {pieces}",
+        f"{facts.fewest:g} to {facts.most:g} neighbours, {facts.typical:g} as a rule",
+    ]
+    if facts.isolated_count:
+        parts.append(f"{counted(facts.isolated_count, 'point')} without an edge")
+    if facts.duplicates:
+        parts.append(f"{counted(facts.duplicates, 'row')} there more than once")
+    if facts.left_out:
+        parts.append(f"{counted(facts.left_out, 'row')} outside the piece that is mapped")
+    return [f"Graph: {'; '.join(parts)}."]
 
 
 def _axis(done: Fitted, i: int, row_names: Sequence[Any] | None) -> list[str]:
