@@ -13,6 +13,7 @@ from benchmarks import (
     kernel,
     manifold_isomap,
     missing,
+    multivariate,
     outofcore,
     report,
     runner,
@@ -31,6 +32,7 @@ OTHERS = (
     "outofcore",
     "cluster",
     "missing",
+    "multivariate",
     "command_line",
     "manifold-isomap",
     "report",
@@ -82,6 +84,10 @@ def main(arguments: list[str] | None = None) -> int:
         name = "partial-missing.json" if given.quick else "missing.json"
         out = given.out or runner.FOLDER / "results" / name
         missing.run(out, given.case, names=given.rivals, quick=given.quick, limit=given.limit)
+        return 0
+    if given.command == "multivariate":
+        out = given.out or runner.FOLDER / "results" / "multivariate.json"
+        multivariate.run(out, given.case)
         return 0
     if given.command == "cluster":
         cluster.run(given.out or runner.FOLDER / "results" / "cluster.json", given.case)

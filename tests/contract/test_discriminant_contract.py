@@ -20,9 +20,11 @@ class GramLDA(mercer.LinearDiscriminantAnalysis):
 
 ESTIMATORS = [
     mercer.LinearDiscriminantAnalysis(),
-    mercer.LinearDiscriminantAnalysis(1, shrinkage="auto"),
-    GramLDA(shrinkage=0.2),
     mercer.KernelDiscriminantAnalysis(),
+    pytest.param(
+        mercer.LinearDiscriminantAnalysis(1, shrinkage="auto"), marks=pytest.mark.slow
+    ),
+    pytest.param(GramLDA(shrinkage=0.2), marks=pytest.mark.slow),
 ]
 LEFT_OUT = [
     "check_set_output_transform",

@@ -8,6 +8,7 @@ the same eigenvalue: unseen categories are passive here, and ties are settled by
 import re
 
 import pytest
+import sklearn
 from sklearn.utils import estimator_checks
 
 import mercer
@@ -17,6 +18,7 @@ SLOW = [
     MCA(1, unseen="passive", table="burt"),
     MCA(None, unseen="passive", missing="level"),
     MCA(1, unseen="passive", table="joint"),
+    MCA(1, unseen="passive", missing="fill"),
 ]
 ESTIMATORS = [
     MCA(unseen="passive"),
@@ -44,6 +46,10 @@ each_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_check_estimator(estimator):
     done = estimator_checks.check_estimator(estimator, on_skip=None, on_fail=None)
     bad = {r["check_name"]: repr(r["exception"]) for r in done if r["status"] == "failed"}
+    # The check itself of scikit-learn 1.6 subtracts floats from whole numbers in place.
+    if "UFuncTypeError" in bad.get("check_positive_only_tag_during_fit", ""):
+        assert sklearn.__version__.startswith("1.6")
+        del bad["check_positive_only_tag_during_fit"]
     assert not bad, "\n".join(map(str, bad.items()))
     skipped = {r["check_name"] for r in done if r["status"] == "skipped"}
     assert {name for name in skipped if not re.search("array_api", name)} == set()

@@ -73,7 +73,7 @@ def test_unseen_values_are_named_or_passive():
         coded_again([["a", None]], found.variables)
     with pytest.raises(InputError, match="'missing' at row 0, column 1"):
         coded_again([["a", None]], found.variables, missing="level")
-    with pytest.raises(InputError, match="'1' at row 0, column 1"):
+    with pytest.raises(InputError, match=r"'1' at row 0, column 1[\s\S]*of the same type"):
         coded_again([["a", "1"]], found.variables)
 
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import mercer
 from mercer import FAMD, PCA
-from mercer.errors import DataWarning, InputError, NotSupportedError
+from mercer.errors import BudgetError, DataWarning, InputError, NotSupportedError
 
 
 def same_axes(found, expected, atol=1e-9):
@@ -131,6 +131,22 @@ def test_hard_columns():
     np.testing.assert_allclose(
         model.eigenvalues_, FAMD().fit(odd.drop(index=5)).eigenvalues_, rtol=1e-10
     )
+
+
+def test_ids_are_named_as_such():
+    with pytest.warns(DataWarning, match=r"120 rows; 'id' \(120 levels\)"):
+        FAMD().fit(mixed_frame().assign(id=[f"row {i}" for i in range(120)]))
+
+
+def test_huge_numbers_are_no_infinity():
+    given = mixed_frame().assign(a=mixed_frame()["a"] * 5e306)
+    expected = FAMD().fit(mixed_frame()).eigenvalues_
+    np.testing.assert_allclose(FAMD().fit(given).eigenvalues_, expected, rtol=1e-9)
+
+
+def test_a_table_that_does_not_fit_is_refused_before_it_is_made():
+    with pytest.raises(BudgetError, match="120 rows, 14 columns"):
+        FAMD(memory="4kB").fit(mixed_frame())
 
 
 def test_more_axes_than_there_are():

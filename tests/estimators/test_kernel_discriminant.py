@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_moons
 
 import mercer
 from mercer import KernelDiscriminantAnalysis, LinearDiscriminantAnalysis
-from mercer.errors import InputError
+from mercer.errors import AccuracyWarning, InputError
 from mercer.kernels import RBF, FeatureMap, Linear, ngrams
 
 IRIS = load_iris(return_X_y=True)
@@ -63,9 +63,21 @@ def test_moons_that_no_line_parts():
     assert LinearDiscriminantAnalysis().fit(X, y).score(new, truth) < 0.9
     found = KernelDiscriminantAnalysis().fit(X, y)
     assert found.score(new, truth) > 0.97
-    marks = KernelDiscriminantAnalysis(landmarks=60, tol=1e9).fit(X, y)
+    marks = KernelDiscriminantAnalysis(landmarks=60).fit(X, y)
     assert marks.n_axes_ <= 60
     assert marks.score(new, truth) > 0.96
+    with pytest.warns(AccuracyWarning, match="hold little"):
+        few = KernelDiscriminantAnalysis(landmarks=2, kernel=RBF(lengthscale=0.2)).fit(X, y)
+    assert few.captured_share_[0] < 0.5
+    assert "fitted" in found._repr_html_()
+
+
+def test_many_rows_are_seen_from_landmarks():
+    X, y = make_moons(2500, noise=0.1, random_state=0)
+    model = KernelDiscriminantAnalysis().fit(X, y)
+    assert model.plan_.chosen.name == "landmarks"
+    assert model.captured_share_[0] > 0.999
+    assert model.score(X, y) > 0.99
 
 
 def test_training_rows_and_new_rows_go_the_same_way():
@@ -115,6 +127,18 @@ def test_permutation_and_confusion_look_through_the_kernel():
     assert model.confusion(X, y, folds=4).accuracy > 0.95
     found = model.fit(X, y).ellipses(X, y)
     np.testing.assert_allclose(found.centres, model.centres_, atol=1e-9)
+
+
+def test_a_kernel_that_is_given():
+    X, y = IRIS
+    K = RBF(lengthscale=1.0).block(X, X)
+    given = KernelDiscriminantAnalysis(kernel="precomputed")
+    plain = KernelDiscriminantAnalysis(kernel=RBF(lengthscale=1.0))
+    a, b = given.confusion(K, y, folds=4), plain.confusion(X, y, folds=4)
+    np.testing.assert_array_equal(a.counts, b.counts)
+    np.testing.assert_allclose(
+        given.fit(K, y).predict_proba(K), plain.fit(X, y).predict_proba(X), atol=1e-5
+    )
 
 
 def test_saved_and_loaded(tmp_path):

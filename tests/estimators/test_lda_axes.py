@@ -11,7 +11,7 @@ def found_of(X, y, priors=None):
     groups = int(y.max()) + 1
     rows = GroupedRows(scan(X), y, groups)
     moments = rows.moments()
-    white = whitened(rows, moments, "svd", None, constant_within(moments))
+    white = whitened(rows, moments, "svd", None, constant_within(rows, moments))
     shares = np.bincount(y) / len(y) if priors is None else priors
     return between(moments, white, shares)
 

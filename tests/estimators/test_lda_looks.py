@@ -69,5 +69,8 @@ def test_a_class_of_one_row_has_no_ellipse():
     b[0] = 9
     model = LinearDiscriminantAnalysis().fit(A, b)
     assert model.ellipses(A, b).outline(3) is None
+    two = LinearDiscriminantAnalysis().fit(A, b > 0)
+    with pytest.raises(InputError, match="no plane"):
+        two.ellipses(A, b > 0).outline(0)
     with pytest.raises(InputError, match="level"):
         model.ellipses(A, b, level=1.0)

@@ -18,7 +18,7 @@ def pooled(X, y, shares=(1, 1, 1)):
 def white_of(X, y, path, target=None):
     rows = GroupedRows(scan(X), y, 3)
     moments = rows.moments(whole=path == "gram")
-    return whitened(rows, moments, path, target, constant_within(moments))
+    return whitened(rows, moments, path, target, constant_within(rows, moments))
 
 
 @pytest.mark.parametrize("path", ["gram", "svd"])

@@ -103,3 +103,54 @@ def test_names_of_rows_and_measured_numbers_are_pointed_at(rng, X):
     numbers = pd.DataFrame(X, columns=list("abcd")).assign(e=rng.normal(size=len(X)))
     with pytest.warns(DataWarning, match=r"e \(120 levels\)[\s\S]*FAMD"):
         MCA().fit(numbers)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"correction": "benzecri"}, "none is kept"),
+        ({"correction": "greenacre"}, "none is kept"),
+        ({"table": "joint"}, "no inertia"),
+    ],
+    ids=["benzecri", "greenacre", "joint"],
+)
+def test_independent_variables_have_no_adjusted_axes(options, said):
+    grid = np.array([[a, b] for a in "xyz" for b in "pqr"], dtype=object)
+    with pytest.warns(DataWarning, match=said):
+        found = MCA(2, **options).fit(grid)
+    assert not found.eigenvalues_.any()
+    assert not found.explained_variance_ratio_.any()
+    assert not found.transform(grid).any()
+
+
+def test_a_column_that_is_missing_altogether_is_left_out(X):
+    holed = X.copy()
+    holed[:, 2] = None
+    for missing in ("passive", "level"):
+        with pytest.warns(DataWarning, match="x2"):
+            found = MCA(2, missing=missing).fit(holed)
+        like(found.row_coordinates_, MCA(2).fit(X[:, [0, 1, 3]]).row_coordinates_)
+
+
+def test_copies_of_one_variable_are_one_variable(X):
+    found = MCA(None).fit(X[:, [0, 0, 0]])
+    np.testing.assert_allclose(found.eigenvalues_, [1, 1])
+    adjusted = MCA(None, correction="greenacre").fit(X[:, [0, 0, 0]])
+    np.testing.assert_allclose(adjusted.eigenvalues_, [1, 1])
+    np.testing.assert_allclose(adjusted.explained_variance_ratio_, [0.5, 0.5])
+    joint = MCA(2, table="joint").fit(X[:, [0, 0, 0]])
+    np.testing.assert_allclose(joint.explained_variance_ratio_.sum(), 1)
+
+
+@pytest.mark.parametrize("factor", [2.0**-3, 2.0**44])
+def test_weights_of_any_size_are_the_same_table(X, factor):
+    weighted = MCA(2).fit(X, sample_weight=np.full(len(X), factor))
+    np.testing.assert_allclose(
+        weighted.row_coordinates_, MCA(2).fit(X).row_coordinates_, atol=1e-9
+    )
+
+
+def test_a_budget_that_is_too_small_is_refused_before(X):
+    with pytest.raises(MemoryError, match="no path fits"):
+        MCA(memory="1kB").fit(X)
+    assert mercer.plan(MCA(2), X).chosen.name == MCA(2).fit(X).plan_.chosen.name

@@ -19,7 +19,7 @@ def make(rng, table):
     return Framed(table, **frame), frame["left"][:, None] * exact * frame["right"]
 
 
-@pytest.mark.parametrize("shape", [(60, 9), (9, 60), (2, 3), (5000, 40)])
+@pytest.mark.parametrize("shape", [(60, 9), (9, 60), (2, 3), (900, 40)])
 @pytest.mark.parametrize("kind", ["float64", "int32", "csr", "csr int64"])
 def test_it_is_the_matrix_of_its_formula(rng, shape, kind):
     table = rng.poisson(1.0, shape)
@@ -67,3 +67,36 @@ def test_a_quicker_square_is_taken(rng):
         counted=lambda: square,
     )
     assert op.gram() is square
+
+
+def test_the_start_is_tasted_from_some_of_the_rows(rng):
+    csr = scipy.sparse.random_array((70_000, 30), density=0.1, rng=rng, format="csr")
+    op, exact = make(rng, csr)
+    assert len(op.tiles) >= 16
+    q = rng.standard_normal((30, 3))
+    chosen = np.concatenate(
+        [np.arange(70_000)[op.tiles[i]] for i in range(0, len(op.tiles), 8)]
+    )
+    part = exact[chosen]
+    np.testing.assert_allclose(op.taste(q), part.T @ (part @ q), rtol=1e-9, atol=1e-9)
+    small, _ = make(rng, csr[:50])
+    assert small.taste(q) is q
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0)])
+def test_nothing_at_all(shape, rng):
+    op, _ = make(rng, np.zeros(shape))
+    assert op.dense().shape == shape
+    assert not op.gram_matmat(np.ones((shape[1], 2))).any()
+    assert op.matmat(np.ones((shape[1], 2))).shape == (shape[0], 2)
+    assert op.gram().shape == (shape[1], shape[1])
+    assert op.T.gram().shape == (shape[0], shape[0])
+
+
+def test_rows_that_are_tables_of_their_own_are_not_copied(rng):
+    table = rng.random((300, 5))
+    op, _ = make(rng, table)
+    assert np.shares_memory(op.stored(slice(10, 20)), table)
+    csr = scipy.sparse.csr_array(table)
+    op, _ = make(rng, csr)
+    assert np.shares_memory(op.stored(slice(10, 20)).data, csr.data)

@@ -47,14 +47,14 @@ class Method:
 # Under which heading a method stands, in this order.
 FAMILIES = {
     "Components of numbers": ("pca", "kernel-pca", "robust-pca", "ppca", "factor"),
-    "Counts and categories": ("ca", "mca", "famd", "mfa"),
+    "Counts and categories": ("ca", "mca", "famd", "mfa", "topics"),
     "Groups of rows": ("lda", "kda"),
     "Maps of curved data": ("eigenmaps", "diffusion", "mds", "isomap", "lle", "mvu"),
 }
 
 
 def _method(name: str, kind: str, about: str, page: str, remark: str = "") -> Method:
-    return Method(name, "mercer.estimators", kind, about, f"docs/methods/{page}.md", remark)
+    return Method(name, "mercer", kind, about, f"docs/methods/{page}.md", remark)
 
 
 METHODS = {
@@ -81,6 +81,12 @@ METHODS = {
             "probabilistic_pca",
         ),
         _method(
+            "factor",
+            "FactorAnalysis",
+            "Hidden factors behind the columns, and the noise of each.",
+            "factor_analysis",
+        ),
+        _method(
             "ca",
             "CorrespondenceAnalysis",
             "Rows and columns of a table of counts on one map.",
@@ -94,6 +100,12 @@ METHODS = {
         ),
         _method("famd", "FAMD", "Axes of numbers and categories together.", "famd"),
         _method("mfa", "MFA", "Axes that groups of columns share.", "mfa"),
+        _method(
+            "topics",
+            "TopicVectors",
+            "Documents as points, from counts of their terms.",
+            "topic_vectors",
+        ),
         _method(
             "lda",
             "LinearDiscriminantAnalysis",
@@ -132,6 +144,12 @@ METHODS = {
             "LocallyLinearEmbedding",
             "A bent sheet laid flat, each row made of its neighbours as before.",
             "locally_linear_embedding",
+        ),
+        _method(
+            "mvu",
+            "MaximumVarianceUnfolding",
+            "A bent sheet pulled apart, the distances of neighbours kept.",
+            "maximum_variance_unfolding",
         ),
     )
 }

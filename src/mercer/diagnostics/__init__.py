@@ -1,6 +1,14 @@
 """Frozen numbers about a fit."""
 
 from mercer.diagnostics._findings import CODES, Finding
+from mercer.diagnostics._group_laws import (
+    correlation_ratios,
+    correlations_tested,
+    false_shares,
+    p_of,
+    shares_tests,
+    v_tests,
+)
 from mercer.diagnostics._health import health
 from mercer.diagnostics._held_out import HeldOut, held_out
 from mercer.diagnostics._kernel import effective_rank, linear_alignment
@@ -16,6 +24,7 @@ from mercer.diagnostics._reading import (
     t2,
     t2_contributions,
 )
+from mercer.diagnostics._rotation import Rotation, orthomax, promax
 from mercer.diagnostics._sampling import sampling_error
 from mercer.diagnostics._wilks import WilksTests, wilks_tests
 
@@ -25,26 +34,35 @@ __all__ = [
     "HeldOut",
     "Limits",
     "Outliers",
+    "Rotation",
     "WilksTests",
     "contributions",
+    "correlation_ratios",
     "correlations",
+    "correlations_tested",
     "cos2",
     "effective_rank",
+    "false_shares",
     "fitted_limits",
     "health",
     "held_out",
     "in_limits",
     "linear_alignment",
     "loadings",
+    "orthomax",
     "outliers",
+    "p_of",
+    "promax",
     "q",
     "q_contributions",
     "q_limit",
     "q_limit_new",
     "sampling_error",
+    "shares_tests",
     "t2",
     "t2_contributions",
     "t2_limit",
     "t2_limit_new",
+    "v_tests",
     "wilks_tests",
 ]

@@ -30,8 +30,8 @@ class TableFacts:
     independent : bool
         Whether rows and columns are independent to rounding: there is no axis.
     arch : float or None
-        Largest share of axis 2 that a parabola in axis 1 explains, over rows and columns
-        where there are six or more; above 0.8 axis 2 is not a second dimension.
+        Share of axis 2 that a parabola in axis 1 explains, of rows and of columns (where
+        there are six or more) the smaller; above 0.8 axis 2 is not a second dimension.
     pieces : tuple of (int, int)
         Rows and columns of each block where the table falls apart into blocks that share
         no counts; empty for a table in one piece.
@@ -50,17 +50,19 @@ def arch_of(points: Array, masses: Array) -> float | None:
     heavy = masses > 0
     if points.shape[1] < 2 or int(heavy.sum()) < _FEW:
         return None
-    first, second = points[heavy, 0], points[heavy, 1]
-    root = np.sqrt(masses[heavy])
-    scale = float(np.max(np.abs(first), initial=0.0))
-    if scale == 0 or not np.any(second):
+    weight, (x, y) = masses[heavy] / masses.sum(), points[heavy, :2].T
+    scale = float(np.max(np.abs(x), initial=0.0))
+    if scale == 0 or not np.any(y):
         return None
-    x = first / scale
-    design = np.stack([np.ones_like(x), x, x**2], axis=1) * root[:, None]
-    wanted = (second - np.average(second, weights=root**2)) * root
-    fitted = design @ np.linalg.lstsq(design, wanted, rcond=None)[0]
-    whole = float(wanted @ wanted)
-    return None if whole == 0 else max(0.0, 1 - float(np.sum((wanted - fitted) ** 2)) / whole)
+    design = np.empty((3, len(x)))
+    design[0], design[1] = 1.0, x / scale
+    np.multiply(design[1], design[1], out=design[2])
+    heavy_design = design * weight
+    y = y - weight @ y
+    slopes = np.linalg.lstsq(heavy_design @ design.T, heavy_design @ y, rcond=None)[0]
+    left = y - slopes @ design
+    whole = float(weight @ y**2)
+    return None if whole == 0 else max(0.0, 1 - float(weight @ left**2) / whole)
 
 
 def pieces_of(table: Any, inertia: float) -> tuple[tuple[int, int], ...]:

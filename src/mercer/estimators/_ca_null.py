@@ -12,7 +12,7 @@ from mercer.selection import Choice, Rule, noise_quantiles
 
 DRAWS = 199
 _LEAST = 19  # draws without which there is no 95 % quantile
-_SECONDS = 60.0  # that draws may take
+_SECONDS = 30.0  # that draws may take
 _CELL, _FLOP = 4e-8, 4e-10  # seconds of a cell that is drawn, and of a multiplication
 _COUNTABLE = 2.0**53
 _LEVEL = 0.95
@@ -67,11 +67,14 @@ def independence(
 def null_band(
     r: Array, c: Array, total: float, *, draws: int, seed: int, tail: float = 0.05
 ) -> Array:
-    """Return the band (2, k) of inertias under independence, by rank; k = min(m, n) - 1.
+    """Return the band (2, k) of the largest inertia that chance leaves, axis by axis.
 
     Tables are drawn from the multinomial law with chances r_ic_j and `total` counts, and
-    each is analysed with its own margins. Beyond 2^53 counts their limit is used: a table
-    of (m - 1)(n - 1) standard normal numbers, over g.
+    each is analysed with its own margins: their first inertias are the band of axis 1.
+    Behind i axes that are none of chance, chance has (m - 1 - i)(n - 1 - i) dimensions left,
+    and its largest inertia is smaller as (√(m-1-i) + √(n-1-i))². Inertias compared by rank
+    instead would call the first of chance behind a real one real. Beyond 2^53 counts the
+    limit of the law is used: (m - 1)(n - 1) standard normal numbers, over g.
 
     Parameters
     ----------
@@ -85,19 +88,27 @@ def null_band(
         Share of the draws below the band, and above it.
     """
     m, n = len(r), len(c)
+    left = np.arange(min(m, n) - 1)
+    size = (np.sqrt(m - 1 - left) + np.sqrt(n - 1 - left)) ** 2
+    first = _first(r, c, total, draws, seed, tail)
+    return np.asarray(first[:, None] * (size / size[0]))
+
+
+def _first(r: Array, c: Array, total: float, draws: int, seed: int, tail: float) -> Array:
+    """Return quantiles (2,) of the first inertia under independence."""
+    m, n = len(r), len(c)
     if total > _COUNTABLE:
         band = noise_quantiles(m, np.ones(n - 1), draws=draws, seed=seed, tail=tail)
-        return np.asarray(band * (m - 1) / total)
+        return np.asarray(band[:, 0] * (m - 1) / total)
     if round(total) < 2:
         raise InputError(
             "the null of independence needs counts",
             got=f"a table with a total of {total:g}",
             fix="multiply shares by the number of cases, or ask for a number of components",
         )
-    rng, rank = np.random.default_rng(seed), min(m, n) - 1
-    drawn = [_inertias(_table(rng, round(total), r, c))[:rank] for _ in range(draws)]
-    values = np.array([np.pad(v, (0, rank - len(v))) for v in drawn])
-    return np.asarray(np.quantile(values, [tail, 1 - tail], axis=0))
+    rng = np.random.default_rng(seed)
+    drawn = [_largest(_table(rng, round(total), r, c)) for _ in range(draws)]
+    return np.asarray(np.quantile(drawn, [tail, 1 - tail]))
 
 
 def _table(rng: np.random.Generator, total: int, r: Array, c: Array) -> Array:
@@ -106,13 +117,13 @@ def _table(rng: np.random.Generator, total: int, r: Array, c: Array) -> Array:
     return np.asarray(rng.multinomial(rows, c / c.sum()))
 
 
-def _inertias(table: Array) -> Array:
-    """Return the inertias of a dense table, descending."""
+def _largest(table: Array) -> float:
+    """Return the first inertia of a dense table."""
     R, C = table.sum(axis=1), table.sum(axis=0)
     table, R, C = table[R > 0][:, C > 0], R[R > 0], C[C > 0]
     expected = np.outer(R, C / C.sum())
     a = (table - expected) / np.sqrt(expected * C.sum())
-    return np.maximum(eigvalsh(a @ a.T if len(a) < a.shape[1] else a.T @ a), 0.0)
+    return max(float(eigvalsh(a @ a.T if len(a) < a.shape[1] else a.T @ a)[0]), 0.0)
 
 
 def affordable(m: int, n: int, draws: int = DRAWS) -> int:

@@ -71,7 +71,8 @@ def judged(
         dropped_columns=np.flatnonzero(~columns),
         whole=source.whole,
         independent=total == 0,
-        arch=max((found for found in arches if found is not None), default=None),
+        # One row far out bends a parabola as well; an arch is on both sides.
+        arch=min((found for found in arches if found is not None), default=None),
         pieces=pieces_of(source.table, float(values[0]) if len(values) else 0.0),
     )
     warn_facts(facts)

@@ -148,7 +148,14 @@ def _looked(table: Any) -> tuple[Array, Array, float, float, bool]:
 
 
 def _whole(cells: Array) -> bool:
-    return cells.dtype.kind in "iub" or bool(np.array_equal(cells, np.rint(cells)))
+    """Tell whether all cells (…, ) are whole numbers, a block at a time."""
+    if cells.dtype.kind in "iub":
+        return True
+    flat = cells.reshape(-1)
+    return all(
+        np.array_equal(flat[at : at + _CELLS], np.rint(flat[at : at + _CELLS]))
+        for at in range(0, len(flat), _CELLS)
+    )
 
 
 def _in_units(table: Any, exponent: int) -> Any:

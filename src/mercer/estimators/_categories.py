@@ -50,6 +50,25 @@ class Variable:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class Soft:
+    """Missing cells of one variable that hold shares of its levels.
+
+    Attributes
+    ----------
+    at : int
+        The variable.
+    rows : int array of shape (c,)
+        The rows of the cells, rising; their codes are -1.
+    shares : array of shape (c, L)
+        They sum to one; a little below zero is possible.
+    """
+
+    at: int
+    rows: Array
+    shares: Array
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Coded:
     """A table of n rows and Q categorical variables, J levels in all.
 
@@ -62,11 +81,14 @@ class Coded:
         The variables in the order of the columns.
     rows : tuple of str or None
         The names of the rows.
+    soft : tuple of Soft
+        Cells without a code that hold shares of levels.
     """
 
     codes: Array
     variables: tuple[Variable, ...]
     rows: tuple[str, ...] | None = None
+    soft: tuple[Soft, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -94,18 +116,24 @@ class Coded:
         return np.repeat(np.arange(len(self.variables)), [len(v) for v in self.variables])
 
     def take(self, rows: Any) -> "Coded":
-        """Return some rows."""
+        """Return some rows of a table without soft cells."""
+        assert not self.soft
         names = None if self.rows is None else tuple(np.array(self.rows, object)[rows])
         return Coded(self.codes[rows], self.variables, names)
 
     def shares(self, weights: Array) -> Array:
         """Return Σᵢ wᵢ zᵢⱼ for every level (J,): its share where the weights sum to one."""
-        return np.concatenate(
+        found = np.concatenate(
             [
                 np.bincount(code + 1, weights, len(variable) + 1)[1:]
                 for code, variable in zip(self.codes.T, self.variables, strict=True)
             ]
         )
+        for cells in self.soft:
+            place = self.offsets[cells.at]
+            part = slice(place, place + cells.shares.shape[1])
+            found[part] += weights[cells.rows] @ cells.shares
+        return found
 
     def burt(self, weights: Array | None = None) -> Array:
         """Return ZᵀD_wZ (J, J), the Burt table: Q²/2 countings of n pairs of codes.
@@ -117,6 +145,8 @@ class Coded:
         weights : array of shape (n,) or None
             Of the rows; None counts every row once.
         """
+        if self.soft:
+            return self._soft_burt(weights)
         ends = self.offsets
         found = np.zeros((ends[-1], ends[-1]))
         sizes = [len(variable) for variable in self.variables]
@@ -132,6 +162,16 @@ class Coded:
             own = np.bincount(first, weights, size + 1)[1:]
             found[range(ends[a], ends[a + 1]), range(ends[a], ends[a + 1])] = own
         return found
+
+    def _soft_burt(self, weights: Array | None) -> Array:
+        """Return the Burt table where some rows have soft cells: products for these alone."""
+        w = np.ones(self.shape[0]) if weights is None else np.array(weights, np.float64)
+        rows = np.unique(np.concatenate([cells.rows for cells in self.soft]))
+        some = self.indicator()[rows]
+        product = some.T @ (scipy.sparse.diags_array(w[rows]) @ some)
+        w[rows] = 0.0
+        crisp = Coded(self.codes, self.variables).burt(w)
+        return np.asarray(crisp + product.toarray())
 
     def indicator(self, kept: Array | None = None) -> Any:
         """Return Z (n, J) of zeros and ones as a CSR array; rows without a level are empty.
@@ -157,7 +197,24 @@ class Coded:
         np.cumsum(np.count_nonzero(there, axis=1), out=starts[1:])
         found = cells.reshape(-1) if there.all() else cells[there]
         made = (np.ones(len(found)), found.astype(kind, copy=False), starts)
-        return scipy.sparse.csr_array(made, shape=(n, width))
+        crisp = scipy.sparse.csr_array(made, shape=(n, width))
+        return crisp + self._soft_cells(place, width) if self.soft else crisp
+
+    def _soft_cells(self, place: Array, width: int) -> Any:
+        """Return the shares of soft cells (n, width) as a CSR array; place -1 is left out."""
+        rows, columns, shares = [], [], []
+        for cells in self.soft:
+            start = self.offsets[cells.at]
+            where = place[start : start + cells.shares.shape[1]]
+            there = where >= 0
+            rows.append(np.repeat(cells.rows, np.count_nonzero(there)))
+            columns.append(np.tile(where[there], len(cells.rows)))
+            shares.append(cells.shares[:, there].ravel())
+        at = (np.concatenate(rows), np.concatenate(columns))
+        found = scipy.sparse.coo_array(
+            (np.concatenate(shares), at), shape=(self.shape[0], width)
+        )
+        return found.tocsr()
 
 
 def coded(data: Any, *, missing: str = "raise", quiet: bool = False) -> Coded:
@@ -267,7 +324,9 @@ def _refuse_unseen(column: Column, variable: Variable, row: int, at: int) -> Non
     raise InputError(
         "a category was not there at fit",
         got=f"{value!r} at row {row}, column {at} ({variable.name!r}); known are {known}{more}",
-        fix='pass unseen="passive" to leave such cells out, or fit with rows that have it',
+        fix="pass cells of the same type as at fit"
+        if str(value) in variable.levels
+        else 'pass unseen="passive" to leave such cells out, or fit with rows that have it',
     )
 
 

@@ -27,6 +27,7 @@ from mercer.estimators._kernel_stream import Fixed, Stream
 from mercer.estimators._mca_joint import Joint
 from mercer.estimators._mixed_axes import Filling, MixedAxes
 from mercer.estimators._mixed_frame import MixedFrame
+from mercer.estimators._mvu_facts import Flatness, UnfoldingCertificate
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
 from mercer.estimators.discriminant import LinearDiscriminantAnalysis
@@ -67,6 +68,7 @@ _PLAIN: tuple[type, ...] = (
     Fixed,
     Joint,
     Independence,
+    Flatness,
     Graph,
     GraphCost,
     GraphFacts,
@@ -92,6 +94,7 @@ _PLAIN: tuple[type, ...] = (
     Stream,
     Variable,
     TableFacts,
+    UnfoldingCertificate,
     Weighing,
     Widened,
     WilksTests,

@@ -168,13 +168,14 @@ class GraphEstimator(SpectralEstimator):
         each = found.count if self.components == "each" else 1
         pieces = tuple(found.rows(i) for i in range(each) if found.sizes[i] > 1)
         left = graph.n - sum(len(rows) for rows in pieces)
-        warn(
-            f"{len(pieces):,} of {found.count:,} pieces of the graph are embedded,"
-            f" {left:,} points are not",
-            got=str(found),
-            fix="points left out have NaN; pieces embedded each have axes of their own",
-            category=DataWarning,
-        )
+        if left:
+            warn(
+                f"{len(pieces):,} of {found.count:,} pieces of the graph are embedded,"
+                f" {left:,} points are not and have NaN",
+                got=str(found),
+                fix="take more neighbours or a larger radius or scale to join them",
+                category=DataWarning,
+            )
         return pieces
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
@@ -262,9 +263,11 @@ class GraphEstimator(SpectralEstimator):
         """Return the coordinates of X by Nyström's formula, of shape (n_samples, k).
 
         f(x) = (1/λ)·Σ_j p(x, x_j)·f(x_j), p(x, x_j) = w(x, x_j)/Σ_l w(x, x_l) [Bengio2004]_.
-        Rows of the fit get their embedding back where all pairs are joined
-        (``neighbours=None``), to rounding. Lists of neighbours are not symmetric: there the
-        formula differs, by `extension_error_`.
+        Two points are joined where they would be in the graph: within the reach of one of
+        them, the distance to its k-th neighbour. So rows of the fit get their embedding back:
+        to rounding where all pairs are joined (``neighbours=None``), and to the accuracy of
+        the pairs for lists of neighbours, but where distances are tied or rows stand alone;
+        `extension_error_` is measured. Rows of a given graph differ where their loops do.
 
         Parameters
         ----------

@@ -114,7 +114,7 @@ def _settled(
     block = vectors if found is None else found.image
     assert block is not None
     q, _ = orthonormal(op.project(block), None, 0.0)
-    m = q - np.asarray(op.s @ q)
+    m = q - op.walked(q)
     h = q.T @ m
     small, turn = np.linalg.eigh((h + h.T) / 2)
     u = q @ turn

@@ -9,15 +9,21 @@ import scipy.sparse
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.operators import Searcher, Weighing
+from mercer.operators import Neighbours, Searcher, Weighing
 
 _BLOCK = 20_000  # points whose neighbours are looked up at a time
+_WIDER = (4, 16)  # times k: how far rows are looked for that have the point in their own reach
 
 
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
 class GraphRows:
     """The kernel of a graph between new points and the rows it was made of.
+
+    Two points are joined where their distance is within the reach of one of them, or of both;
+    the reach of a point is the distance to its k-th neighbour among the rows. So the kernel is
+    a function of any two points, and on the rows of the fit it is the graph itself, but for
+    ties of distances. Rows of very long reach are looked for among 16k neighbours only.
 
     Attributes
     ----------
@@ -32,7 +38,12 @@ class GraphRows:
     loops : bool
         Whether a point is a neighbour of itself; otherwise a row at distance zero is left out.
     nearest : int
-        σ of a new point, where weights are self-tuning, is its distance to this row.
+        σ of a new point, where weights are self-tuning and all pairs joined, is its distance
+        to this row.
+    reach : ndarray of shape (n,) or None
+        Distance of each row to its k-th neighbour.
+    symmetric : {"union", "mutual", "mean"}
+        Whether one reach counts, or both.
     """
 
     searcher: Searcher
@@ -41,51 +52,87 @@ class GraphRows:
     radius: float | None
     loops: bool
     nearest: int
+    reach: Array | None = None
+    symmetric: str = "union"
 
     def blocks(self, points: Any) -> Iterator[tuple[slice, Any]]:
         """Yield weights (m, n) of blocks of new points to all rows, an array or CSR."""
         if self.neighbours is None and self.radius is None:
-            for part, apart in self.searcher.distances(points):
-                weights = self.weighing.of_block(apart, self._own(points[part]))
-                if not self.loops:
-                    weights[np.arange(len(apart)), np.argmin(apart, axis=1)] *= (
-                        np.min(apart, axis=1) > 0
-                    )
-                yield part, weights
+            yield from self._whole(points)
             return
         for start in range(0, int(points.shape[0]), _BLOCK):
             part = slice(start, min(start + _BLOCK, int(points.shape[0])))
-            lengths = self._lengths(points[part])
-            if not self.loops:
-                lengths = _without_self(lengths)
-            yield part, self.weighing.applied(lengths, self._own(points[part]))
+            if self.radius is not None:
+                yield part, self._within(points[part])
+            else:
+                yield part, self._nearest(points[part])
 
     def at(self, data: Any, rows: Array) -> "GraphRows":
         """Return the same kernel to some of the rows only; `data` holds all of them."""
         old, rule = self.searcher, self.weighing
         some = Searcher(data[rows], metric=old.metric, threads=old.threads, search=old.search)
         scales = None if rule.scales is None else rule.scales[rows]
+        reach = None if self.reach is None else self.reach[rows]
         weighing = dataclasses.replace(rule, scales=scales)
-        return dataclasses.replace(self, searcher=some, weighing=weighing)
+        return dataclasses.replace(self, searcher=some, weighing=weighing, reach=reach)
 
-    def _lengths(self, points: Any) -> Any:
-        """Return distances of new points to their neighbours (m, n), zeros stored."""
-        if self.radius is not None:
-            return self.searcher.within(points, self.radius)
+    def _whole(self, points: Any) -> Iterator[tuple[slice, Array]]:
+        for part, apart in self.searcher.distances(points):
+            own = None
+            if self.weighing.scales is not None:
+                far = self.searcher.query(points[part], self.nearest + 1).distances[:, -1]
+                own = np.where(far > 0, far, self.weighing.scale)
+            weights = self.weighing.of_block(apart, own)
+            if not self.loops:
+                at = np.argmin(apart, axis=1)
+                weights[np.arange(len(apart)), at] *= np.min(apart, axis=1) > 0
+            yield part, weights
+
+    def _within(self, points: Any) -> Any:
+        lengths = self.searcher.within(points, float(self.radius or 0.0))
+        own = None
+        if self.weighing.scales is not None:
+            far = np.asarray(lengths.max(axis=1).todense()).ravel()
+            own = np.where(far > 0, far, self.weighing.scale)
+        return self.weighing.applied(lengths if self.loops else _without_self(lengths), own)
+
+    def _nearest(self, points: Any) -> Any:
+        k, n = self.neighbours, self.searcher.n
+        assert k is not None
+        assert self.reach is not None
+        longest = float(np.max(self.reach))
+        near = self.searcher.query(points, min(n, _WIDER[0] * k + 1))
+        weights = self._joined(near)
+        if near.indices.shape[1] == n or self.symmetric == "mutual":
+            return weights
+        # Beyond the rows looked at there may be some that reach as far as the point.
+        short = np.flatnonzero(near.distances[:, -1] < longest)
+        if short.size:
+            wider = self._joined(self.searcher.query(points[short], min(n, _WIDER[1] * k + 1)))
+            weights = _replaced(weights, short, wider)
+        return weights
+
+    def _joined(self, near: Neighbours) -> Any:
+        """Return the weights (m, n) of points to those of the rows that are joined to them."""
         assert self.neighbours is not None
+        assert self.reach is not None
+        distances, indices = near.distances, near.indices
         # A row of the fit is its own first neighbour: one more than k for every point.
-        near = self.searcher.query(points, self.neighbours + 1)
-        m, k = near.indices.shape
-        ends = np.arange(m + 1) * k
-        parts = (near.distances.ravel(), near.indices.ravel(), ends)
-        return scipy.sparse.csr_matrix(parts, shape=(m, self.searcher.n))
+        own = distances[:, min(self.neighbours, distances.shape[1] - 1)]
+        mine, theirs = distances <= own[:, None], distances <= self.reach[indices]
+        keep = (mine & theirs) if self.symmetric == "mutual" else (mine | theirs)
+        ends = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
+        shape = (len(distances), self.searcher.n)
+        lengths = scipy.sparse.csr_matrix((distances[keep], indices[keep], ends), shape=shape)
+        scale = np.where(own > 0, own, self.weighing.scale)
+        if self.symmetric == "mean":
+            half = 0.5 * (mine.astype(np.float64) + theirs)[keep]
+            part = scipy.sparse.csr_matrix((half, indices[keep], ends), shape=shape)
+            return self._weighed(lengths, scale).multiply(part).tocsr()
+        return self._weighed(lengths, scale)
 
-    def _own(self, points: Any) -> Array | None:
-        """Return σ (m,) of new points, where weights are self-tuning."""
-        if self.weighing.scales is None:
-            return None
-        far = self.searcher.query(points, self.nearest + 1).distances[:, -1]
-        return np.where(far > 0, far, self.weighing.scale)
+    def _weighed(self, lengths: Any, own: Array) -> Any:
+        return self.weighing.applied(lengths if self.loops else _without_self(lengths), own)
 
 
 def averaged(weights: Any, column: Array | None, functions: Array, first: int) -> Array:
@@ -136,6 +183,13 @@ def in_one_piece(weights: Any, labels: Array, count: int) -> Any:
     keep = labels[csr.indices] == best[rows]
     ends = np.concatenate([[0], np.cumsum(np.bincount(rows[keep], minlength=csr.shape[0]))])
     return scipy.sparse.csr_matrix((csr.data[keep], csr.indices[keep], ends), shape=csr.shape)
+
+
+def _replaced(weights: Any, rows: Array, others: Any) -> Any:
+    """Return the CSR matrix with some rows in place of its own."""
+    order = np.arange(weights.shape[0])
+    order[rows] = weights.shape[0] + np.arange(len(rows))
+    return scipy.sparse.vstack([weights, others], format="csr")[order]
 
 
 def _without_self(lengths: Any) -> Any:

@@ -9,7 +9,7 @@ from mercer.arrays import EPS, Array, svd
 from mercer.diagnostics import WilksTests, wilks_tests
 from mercer.estimators._lda_within import Whitened
 from mercer.operators import Dense, GroupMoments
-from mercer.solvers import Certificate, Exact, Floor, Goal, Spectrum
+from mercer.solvers import Certificate, Exact, Floor, Goal, Outcome, Spectrum
 
 _C = 4.0  # how many units of rounding per class or axis an eigenvalue must exceed
 _APART = 1e-12  # share of the differences between means that may be lost outside the range
@@ -61,7 +61,8 @@ def canonical(found: Between, tol: float) -> Spectrum:
     goal = Goal(most, tol, Floor(unit**2), size**2 * (1 + unit), error, psd=True)
     spectrum = Exact().solve(Dense(m), goal)
     certificate = _widened(spectrum, found.white.error, tol)
-    return dataclasses.replace(spectrum, certificate=certificate)
+    outcome = Outcome.CONVERGED if certificate.met else Outcome.FLOOR
+    return dataclasses.replace(spectrum, certificate=certificate, outcome=outcome)
 
 
 def _widened(spectrum: Spectrum, eta: float, tol: float) -> Certificate:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri
 from sklearn.base import clone
+from sklearn.utils.metaestimators import _safe_split
 
 from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError
@@ -96,6 +97,12 @@ class ClassEllipses:
             The ellipse of the mean, smaller by √n_g, in place of that of the rows.
         """
         at = list(plane)
+        if max(at) >= self.centres.shape[1]:
+            raise InputError(
+                "an ellipse needs two axes that exist",
+                got=f"plane={plane} of {self.centres.shape[1]} axes (counted from 0)",
+                fix="two classes have one axis, and no plane",
+            )
         covariance = self.covariances[group][np.ix_(at, at)]
         values, axes = np.linalg.eigh(covariance)
         if not values[0] > 1e-12 * values[1]:
@@ -160,14 +167,17 @@ class LooksAtClasses:
                 fix="pass 10, say",
             )
         part = _parted(labels.codes, folds, seed)
+        given = labels.classes[labels.codes]
         predicted = np.empty(n, labels.classes.dtype)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # each fold would say the same
             for fold in range(folds):
                 out = part == fold
                 if out.any():
-                    model = clone(self).fit(_rows(X, ~out), labels.classes[labels.codes[~out]])
-                    predicted[out] = model.predict(_rows(X, out))
+                    kept, held = np.flatnonzero(~out), np.flatnonzero(out)
+                    rows, known = _safe_split(self, X, given, kept)
+                    there = _safe_split(self, X, given, held, kept)[0]
+                    predicted[out] = clone(self).fit(rows, known).predict(there)
         groups = len(labels.classes)
         guess = np.searchsorted(labels.classes, predicted)
         counts = np.bincount(labels.codes * groups + guess, minlength=groups**2)
@@ -214,10 +224,3 @@ def _parted(codes: Array, folds: int, seed: int) -> Array:
     part = np.empty(len(codes), np.int64)
     part[order] = np.arange(len(codes)) % folds
     return part
-
-
-def _rows(X: Any, chosen: Array) -> Any:
-    """Return some rows of an array, a sparse matrix or a frame."""
-    from sklearn.utils import _safe_indexing
-
-    return _safe_indexing(X if hasattr(X, "shape") else np.asarray(X), np.flatnonzero(chosen))

@@ -101,7 +101,10 @@ def whitened(
         roots, axes, delta = _from_triangle(r, n, target)
     else:
         roots, axes, delta = _from_span(rows, found, factor, freedom, between, target)
-    alive = roots > _floor(rows, found, factor, roots, delta, path, target)
+    floor = _floor(rows, roots, delta, path)
+    if target is None:
+        floor = np.maximum(floor, np.sqrt(_rounding_of(rows, found, factor) ** 2 @ axes**2))
+    alive = roots > floor
     roots, axes = roots[alive], axes[:, alive]
     least = float(np.min(roots, initial=np.inf))
     spread = np.sqrt(float(np.sum(found.raw * factor**2)) / found.totals.sum())
@@ -118,7 +121,7 @@ def whitened(
         rank=len(roots),
         possible=possible if target is None else len(roots),
         constant=constant,
-        splitting=constant & (np.ptp(found.means, axis=0) ** 2 > found.rounding * found.raw),
+        splitting=constant & _differing(rows, found),
         outside=max(0.0, 1 - float(np.sum(inside**2)) / size) if size > 0 else 0.0,
     )
 
@@ -133,21 +136,13 @@ def _factor(
     return np.asarray(np.where(constant, 0.0, 1 / np.sqrt(variances)))
 
 
-def _floor(
-    rows: GroupedRows,
-    found: GroupMoments,
-    factor: Array,
-    roots: Array,
-    delta: float,
-    path: str,
-    target: Target | None,
-) -> float:
-    """Return the deviation at and below which a direction of the scaled W counts as zero."""
+def _floor(rows: GroupedRows, roots: Array, delta: float, path: str) -> float:
+    """Return the deviation at and below which arithmetic cannot tell a direction from none."""
     top = float(np.max(roots, initial=0.0))
     unit = _C * max(rows.shape) * EPS
     if path == "gram":
         return float(np.sqrt(max(unit * top**2, 2 * delta)))
-    return max(unit * top, _stored(rows, found, factor) if target is None else 0.0)
+    return unit * top
 
 
 def diagonal_of(found: GroupMoments) -> Array:
@@ -155,9 +150,17 @@ def diagonal_of(found: GroupMoments) -> Array:
     return found.scatter if found.scatter.ndim == 1 else np.diagonal(found.scatter)
 
 
-def constant_within(found: GroupMoments) -> Array:
+def constant_within(rows: GroupedRows, found: GroupMoments) -> Array:
     """Tell which columns (p,) vary by no more than rounding within every class."""
-    return np.asarray(diagonal_of(found) <= _C * found.rounding * found.raw)
+    freedom = max(float(np.sum(found.totals)) - rows.groups, EPS)
+    stored = freedom * (2 * _stored(rows, found)) ** 2  # neighbours are half an ulp off
+    return np.asarray(diagonal_of(found) <= np.maximum(_C * found.rounding * found.raw, stored))
+
+
+def _differing(rows: GroupedRows, found: GroupMoments) -> Array:
+    """Tell which columns (p,) have class means that differ by more than rounding."""
+    noise = np.maximum(found.rounding * found.raw, (4 * _stored(rows, found)) ** 2)
+    return np.asarray(np.ptp(found.means, axis=0) ** 2 > noise)
 
 
 def _from_scatter(
@@ -208,22 +211,24 @@ def _from_span(
     return roots, q @ axes, delta
 
 
-def _stored(rows: GroupedRows, found: GroupMoments, factor: Array) -> float:
-    """Return the deviation that the rounding of the stored numbers alone would give.
+def _stored(rows: GroupedRows, found: GroupMoments) -> Array:
+    """Return the deviation (p,) that the rounding of stored numbers gives: ulp(x)/√12."""
+    source = rows.rows.source
+    if source.dtype.kind != "f":
+        return np.zeros(rows.shape[1])
+    level = np.abs(np.ldexp(np.asarray(rows.origin, np.float64), -rows.exponent))
+    level = level + np.max(np.abs(found.means), axis=0)
+    return np.asarray(float(np.finfo(source.dtype).eps) * level / np.sqrt(12))
+
+
+def _rounding_of(rows: GroupedRows, found: GroupMoments, factor: Array) -> Array:
+    """Return that deviation in scaled columns, as the largest of random ones would show it.
 
     A column far from zero is known to eps·|x| only; what is collinear but for that is
     collinear.
     """
     n, p = rows.shape
-    source = rows.rows.source
-    if source.dtype.kind != "f":
-        return 0.0
-    level = np.abs(np.ldexp(np.asarray(rows.origin, np.float64), -rows.exponent))
-    level = np.max(level + np.abs(found.means), axis=0, initial=0.0)
-    unit = float(np.finfo(source.dtype).eps)
-    return float(
-        np.max(unit * level * factor, initial=0.0) / np.sqrt(12) * (1 + (p / n) ** 0.5)
-    )
+    return np.asarray(_stored(rows, found) * factor * (1 + (p / n) ** 0.5))
 
 
 def _variances(

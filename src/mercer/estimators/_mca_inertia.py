@@ -91,7 +91,7 @@ def inertias(kind: str, values: Array, made: Categories) -> Inertias:
     """
     active, q = made.active, made.active.q
     if kind == "indicator":
-        levels = (1 - active.shares) / q
+        levels = made.inertias
         return Inertias(values, made.total, levels, levels)
     found = map_of(kind, q)(values)
     square: Array = made.settled.get("joint_square", made.square)

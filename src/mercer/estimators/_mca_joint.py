@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from mercer.arrays import EPS, Array
-from mercer.errors import AccuracyWarning, warn
+from mercer.errors import AccuracyWarning, DataWarning, warn
 from mercer.operators import Dense
 from mercer.solvers import Exact, Floor, Goal, Spectrum
 
@@ -56,6 +56,9 @@ def joint(square: Array, owner: Array, k: int) -> tuple[Array, Joint]:
     own = owner[:, None] == owner
     now, size = square.copy(), float(np.linalg.norm(square))
     order = len(square)
+    whole = float(np.sum(square[~own] ** 2))
+    if whole <= (4 * order * EPS * size) ** 2:
+        return _nothing(now)
     change, steps = np.inf, 0
     while change > _CHANGE and steps < _STEPS:
         values, vectors = scipy.linalg.eigh(now, subset_by_index=(order - k, order - 1))
@@ -64,9 +67,7 @@ def joint(square: Array, owner: Array, k: int) -> tuple[Array, Joint]:
         now[own] = fitted[own]
         steps += 1
     rest = float(np.sum((square - fitted)[~own] ** 2))
-    whole = float(np.sum(square[~own] ** 2))
-    share = 1 - rest / whole if whole > 0 else 0.0
-    found = Joint(steps, change <= _CHANGE, change, share)
+    found = Joint(steps, change <= _CHANGE, change, 1 - rest / whole)
     if not found.converged:
         warn(
             "joint correspondence analysis has not come to rest",
@@ -75,6 +76,17 @@ def joint(square: Array, owner: Array, k: int) -> tuple[Array, Joint]:
             category=AccuracyWarning,
         )
     return now, found
+
+
+def _nothing(square: Array) -> tuple[Array, Joint]:
+    """Return a matrix of zeros: no table that crosses two variables holds inertia."""
+    warn(
+        "no variable says anything of another: joint axes have no inertia",
+        got=f"tables that cross two of {len(square)} levels are exactly independent",
+        fix='see table="indicator" for what each variable brings by itself',
+        category=DataWarning,
+    )
+    return np.zeros_like(square), Joint(0, True, 0.0, 0.0)
 
 
 def joint_pairs(square: Array, k: int, tol: float, seed: int) -> Spectrum:

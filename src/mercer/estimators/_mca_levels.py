@@ -146,7 +146,7 @@ def warn_of_levels(active: Active) -> None:
     constant = [coded.names[at] for at in np.flatnonzero(~active.varying)]
     if constant:
         warn(
-            "columns with one level only are left out",
+            "columns without two levels that count are left out",
             got=_listed(constant),
             fix="drop them to say the same yourself",
             category=DataWarning,

@@ -42,7 +42,7 @@ class Categories:
         return burt / np.outer(root, root)
 
     def operated(self) -> Operated:
-        """Return what is solved: the total inertia is Σ(1 - p)/Q."""
+        """Return what is solved, with its total inertia."""
         active = self.active
         shares, q = active.shares, active.q
         n = active.coded.shape[0]
@@ -59,7 +59,14 @@ class Categories:
     @property
     def total(self) -> float:
         """The total inertia ‖A‖²_F."""
-        return float(np.sum(1 - self.active.shares)) / self.active.q
+        return float(np.sum(self.inertias))
+
+    @property
+    def inertias(self) -> Array:
+        """The inertia of each level (J,): (1 - p)/Q where every cell is whole."""
+        if self.active.coded.soft:
+            return np.diagonal(self.square).copy()
+        return (1 - self.active.shares) / self.active.q
 
 
 def along(coded: Coded, standard: Array, q: int, origin: Array) -> Array:
@@ -88,6 +95,11 @@ def distances(active: Active) -> Array:
     parts = np.zeros((len(active.kept), 1))
     parts[active.kept, 0] = 1 / (q * q * masses) - 2 / q
     found = _gathered(active.coded, parts)[:, 0] + float(np.sum(masses))
+    ends = active.coded.offsets
+    parts[active.kept, 0] += 2 / q
+    for cells in active.coded.soft:  # z² is z for whole cells only
+        part = parts[ends[cells.at] : ends[cells.at + 1], 0]
+        found[cells.rows] += (cells.shares**2 - cells.shares) @ part
     return np.maximum(found, 0.0)
 
 
@@ -99,4 +111,6 @@ def _gathered(coded: Coded, values: Array) -> Array:
         part = values[ends[at] : ends[at + 1]]
         if part.any():
             out += np.concatenate([part, np.zeros((1, values.shape[1]))])[code]
+    for cells in coded.soft:
+        out[cells.rows] += cells.shares @ values[ends[cells.at] : ends[cells.at + 1]]
     return out

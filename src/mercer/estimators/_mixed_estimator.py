@@ -1,5 +1,6 @@
 """What FAMD and MFA share: reading tables, placing rows, supplementary columns."""
 
+import dataclasses
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -7,7 +8,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer.errors import InputError, MercerError
+from mercer.arrays import show_bytes
+from mercer.errors import BudgetError, InputError, MercerError
 from mercer.estimators._category_cells import table_of
 from mercer.estimators._door import _in_three_lines
 from mercer.estimators._held import held_rows
@@ -92,6 +94,19 @@ class MixedEstimator(MixedReading, OperatedEstimator):
         p, sizes = self._sizes(source)
         cells = stored_cells(p, sizes)
         return n, p + sum(sizes), None if cells is None else n * cells
+
+    def _problem(self, source: Any, weights: Any = None) -> Problem:
+        """Return what the planner may know; the table that is made leaves less memory."""
+        problem = super()._problem(source, weights)
+        left = problem.memory - int(problem.data_bytes)
+        if left <= 0:
+            raise BudgetError(
+                "the table of numbers and indicators does not fit into memory",
+                got=f"{problem.rows:,} rows, {problem.cols:,} columns:"
+                f" {show_bytes(problem.data_bytes)}; allowed {show_bytes(problem.memory)}",
+                fix="allow more `memory`, or drop categories with many levels",
+            )
+        return dataclasses.replace(problem, memory=left)
 
     def _wanted(self, shape: tuple[int, int]) -> int:
         if isinstance(self.n_components, bool):

@@ -81,7 +81,7 @@ def fitted_state(
         "total_inertia_": float(trace),
         "row_coordinates_": coordinates,
         "row_masses_": built.masses,
-        "row_names_": source.rows,
+        "row_names_": None if source.rows is None else list(source.rows),
         "column_names_": frame.labels,
         "column_masses_": masses,
         "column_standard_": phi,

@@ -14,9 +14,9 @@ from mercer.estimators._mixed_table import Mixed
 
 _HUGE = 2.0**1000  # numbers whose differences may leave float64
 _SHRINK = 2.0**-40
-_BLOCK = 4096  # rows that are worked on together
 _DENSE, _STORED = 8, 12  # bytes of a cell of a dense and of a sparse table
-_NAMED = 5
+_NAMED = 5  # columns that a message names
+_FEW = 10  # rows below which nothing is said of the number of levels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -167,6 +167,7 @@ def framed(table: Mixed, masses: Array, groups: Array | None = None) -> MixedFra
         groups is None,
     )
     _warn_constant(frame)
+    _warn_labels(frame, table.shape[0])
     return frame
 
 
@@ -275,6 +276,20 @@ def _sparse(frame: MixedFrame, table: Mixed, codes: Array) -> Any:
     made = scipy.sparse.csr_array((data, indices, ends), shape=(n, frame.width))
     made.has_sorted_indices = True
     return made
+
+
+def _warn_labels(frame: MixedFrame, n: int) -> None:
+    """Say which categories name the rows, as ids and free text do."""
+    many = [v for v in frame.variables if n >= _FEW and 2 * len(v) > n]
+    if many:
+        shown = ", ".join(f"{v.name!r} ({len(v)} levels)" for v in many[:_NAMED])
+        more = "" if len(many) <= _NAMED else f" and {len(many) - _NAMED} more"
+        warn(
+            "categories with more than half as many levels as rows name the rows",
+            got=f"{n} rows; {shown}{more}",
+            fix="drop such columns, or pass them to supplementary(Y)",
+            category=DataWarning,
+        )
 
 
 def _warn_constant(frame: MixedFrame) -> None:

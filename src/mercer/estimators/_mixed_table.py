@@ -174,13 +174,16 @@ def positions(wanted: Any, names: Sequence[str], what: str) -> set[int]:
 def refuse_cells(table: Mixed, *, gaps: bool) -> None:
     """Name the first infinite cell, and the missing ones unless `gaps` are allowed."""
     numbers = table.numbers
-    if numbers.dtype.kind == "f" and not np.isfinite(np.sum(numbers, dtype=np.float64)):
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(numbers, dtype=np.float64) if numbers.dtype.kind == "f" else 0.0
+    if not np.isfinite(total):
         infinite = np.argwhere(np.isinf(numbers))
         if len(infinite):
             row, at = (int(i) for i in infinite[0])
             place = table.place(row, int(table.number_places[at]))
             raise bad_cell_error(place, float(numbers[row, at]))
-    if gaps:
+    whole = np.isfinite(total) and all(column.codes.min() >= 0 for column in table.columns)
+    if gaps or whole:
         return
     holes = table.gaps()
     counts = np.count_nonzero(holes, axis=0)

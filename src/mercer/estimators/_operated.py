@@ -5,13 +5,16 @@ import dataclasses
 import math
 from typing import Any
 
+import numpy as np
+
 from mercer.arrays import EPS
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._pca_sides import features_from_samples
 from mercer.operators import Dense, Framed
 from mercer.planning import Path, Problem
-from mercer.solvers import Floor, Goal, Spectrum
+from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum
 
+_FINE = 1e-10  # relative half-width that a stored matrix is solved to
 _C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
 
 
@@ -103,16 +106,47 @@ def pairs(asked: Operated, path: Path, wanted: int, tol: float, seed: int = 0) -
     """
     op = asked.op
     goal = _goal(asked, path, wanted, tol, seed)
+    if asked.trace == 0 or goal.components == 0:
+        return _nothing(goal, op.shape[1])
     if path.name == "svd":
         return path.solver.solve(op, goal)
     if path.name == "krylov":
         if op.shape[0] >= op.shape[1]:
             return path.solver.solve(op, goal)
         return features_from_samples(op, path.solver.solve(op.T, goal))
+    # Steps on a stored matrix cost little beside making it: a few more give more digits.
+    finer = dataclasses.replace(goal, tol=min(tol, _FINE))
     if path.name == "gram":
-        return path.solver.solve(Dense(op.gram(), symmetric=True), goal)
-    spectrum = path.solver.solve(Dense(op.T.gram(), symmetric=True), goal)
-    return features_from_samples(op, spectrum)
+        found = path.solver.solve(Dense(op.gram(), symmetric=True), finer)
+        return _judged(found, tol)
+    found = path.solver.solve(Dense(op.T.gram(), symmetric=True), finer)
+    return features_from_samples(op, _judged(found, tol))
+
+
+def _judged(found: Spectrum, tol: float) -> Spectrum:
+    """Return the pairs judged by the tolerance that was asked for."""
+    old = found.certificate
+    size = np.maximum(np.maximum(old.lower, old.zero_level), np.finfo(np.float64).tiny)
+    converged = old.converged | ((old.upper - old.lower) / (2 * size) <= tol)
+    new = dataclasses.replace(old, tol=tol, converged=converged)
+    outcome = Outcome.CONVERGED if new.met else found.outcome
+    return dataclasses.replace(found, certificate=new, outcome=outcome)
+
+
+def _nothing(goal: Goal, order: int) -> Spectrum:
+    """Return pairs of a matrix that is zero: no axis is determined."""
+    k = goal.components
+    certificate = Certificate.of(
+        np.zeros(k),
+        np.zeros(k + 1),
+        np.zeros(k),
+        error=0.0,
+        tol=goal.tol,
+        zero_level=goal.floor.absolute,
+        psd=True,
+    )
+    right = np.zeros((order, k))
+    return Spectrum.of(np.zeros(k), right, certificate, total=0.0, passes=0)
 
 
 def _goal(asked: Operated, path: Path, wanted: int, tol: float, seed: int) -> Goal:
@@ -132,7 +166,7 @@ def _goal(asked: Operated, path: Path, wanted: int, tol: float, seed: int) -> Go
         floor = Floor(unit**2, unit**2 * size)
         error = delta
     else:
-        floor = Floor(unit, unit * math.sqrt(size * trace))
+        floor = Floor(unit, unit * math.sqrt(size * trace) + unit**2 * size)
         error += 0.0 if path.name == "krylov" else each * trace
     components = min(wanted, m, n)
     return Goal(components, tol, floor, trace * (1 + unit), error, seed, psd=True)

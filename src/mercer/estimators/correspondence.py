@@ -310,10 +310,11 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
         return ellipses(self, table, self.total_, draws=draws, level=level, seed=self._seed())
 
     def null_band(self, *, draws: int = DRAWS, tail: float = 0.05) -> Array:
-        """Return the band (2, r) of inertias where rows and columns are independent, by rank.
+        """Return the band (2, r) of the largest inertia that chance leaves, axis by axis.
 
-        Multinomial tables at the margins of the fit; r = min(m, n) - 1. An axis above the
-        upper end shows more than chance.
+        Multinomial tables with independent rows and columns at the margins of the fit;
+        r = min(m, n) - 1. An axis above the upper end, and all before it, show more than
+        chance: these are kept by n_components="auto".
 
         Parameters
         ----------

@@ -134,7 +134,9 @@ class DiffusionMaps(GraphEstimator):
         else:
             made = graph(None, k, weights="heat", scale=self.scale, searcher=searcher)
         assert made.weighing is not None
-        return made, GraphRows(searcher, made.weighing, k, None, True, 1)
+        near = made.neighbours
+        reach = None if k is None or near is None else near.distances[:, -1].copy()
+        return made, GraphRows(searcher, made.weighing, k, None, True, 1, reach)
 
     def _weights(self, weights: Any) -> tuple[Any, Array | None]:
         """Return k_α (n, n) and q^-α (n,): of a new row q(x)^α cancels in p."""

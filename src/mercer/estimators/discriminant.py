@@ -219,7 +219,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
             moments = rows.moments(whole=gram and not auto)
         if not np.isfinite(moments.raw).all() or not np.isfinite(moments.means).all():
             refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        constant = constant_within(moments)
+        constant = constant_within(rows, moments)
         if np.all(constant):
             raise InputError(
                 "no column varies within the classes: there is no spread to compare with",

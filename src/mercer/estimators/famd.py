@@ -180,7 +180,9 @@ class FAMD(MixedEstimator):
 
     def _scale(self, spectrum: Spectrum, found: Any, source: Any) -> dict[str, Any]:
         built: Built = found.found
-        counts = np.count_nonzero(source.gaps(), axis=0)
+        counts = np.zeros(source.shape[1], np.int64)
+        if self.missing == "fill":
+            counts = np.count_nonzero(source.gaps(), axis=0)
         return {
             **fitted_state(spectrum, found.trace, built, source, self._filling),
             "missing_counts_": counts,

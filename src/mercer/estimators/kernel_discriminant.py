@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.errors import AccuracyWarning, InputError, warn
 from mercer.estimators._base import SpectralEstimator, repeat_counts
 from mercer.estimators._callbacks import followed
 from mercer.estimators._lda_classes import TellsClasses
@@ -24,9 +24,9 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source, scan
 
 _ALL = 2000  # rows up to which all axes of the kernel are kept
-_MANY = 500  # and how many beyond
-_LOOSE = 0.05  # half-width of eigenvalues of the kernel that is good enough for coordinates
-_ANY = 1e9  # the same where all axes are kept: their span is known, whichever is which
+_MARKS = 500  # landmarks beyond
+_ANY = 1e9  # half-width of the kernel's eigenvalues: the span counts, not which axis is which
+_LITTLE = 0.9  # share of the kernel's variance below which landmarks are too few
 _SHARED = ("tol", "memory", "time", "device", "random_state")
 _HANDED_ON = (
     "classes_",
@@ -60,14 +60,15 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
     shrinkage : float in [0, 1], "auto" or None
         s; None takes W through its range, which follows the training rows exactly.
     axes : int or None
-        Axes of kernel PCA to look in; None keeps all for up to 2,000 rows and 500 beyond.
+        Axes of kernel PCA to look in; None keeps all, beyond 2,000 rows those of 500
+        landmarks.
     priors : array of shape (G,) or None
         Probabilities of the classes; None takes their shares of the rows.
     standardize, landmarks
         As for `KernelPCA`.
     tol : float or None
-        Of the certificates of the kernel's axes and of the discriminant ones; None is 0.05
-        for the former, of which only the span counts, and 1e-6 for the latter.
+        Of the certificates of the kernel's axes and of the discriminant ones; None is 1e-6
+        for the latter, and asks nothing of the former: their span counts, not each axis.
     memory, time, device, random_state
         See `PCA`.
 
@@ -81,6 +82,8 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         With its parameters as numbers.
     n_axes_ : int
         Axes of it that were looked in: those with variance above rounding.
+    captured_share_ : tuple of float
+        Interval of the share of the kernel's variance that Z holds.
     certificate_ : Certificate
         Of the eigenvalues, given Z.
     plan_ : Plan
@@ -148,25 +151,22 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: what the kernel takes is taken."""
         tags = super().__sklearn_tags__()
-        tags.input_tags = self._kernel_pca(None).__sklearn_tags__().input_tags
+        tags.input_tags = self._kernel_pca(1).__sklearn_tags__().input_tags
         return tags
 
-    def _kernel_pca(self, axes: int | None) -> KernelPCA:
-        """Return the unfitted kernel PCA that gives the coordinates."""
-        names = ("kernel", "standardize", "landmarks", *_SHARED)
-        model = KernelPCA(axes, **{name: getattr(self, name) for name in names})
-        if self.tol is None:
-            model.tol = _ANY if axes is None and self.landmarks is None else _LOOSE
+    def _kernel_pca(self, n: int) -> KernelPCA:
+        """Return the unfitted kernel PCA that gives the coordinates of n rows."""
+        names = ("kernel", "standardize", *_SHARED)
+        model = KernelPCA(**{name: getattr(self, name) for name in names})
+        model.landmarks = marks = self.landmarks
+        if marks is None and self.axes is None and n > _ALL:
+            model.landmarks = marks = _MARKS
+        most = min(n, int(marks)) if isinstance(marks, Integral) else n
+        model.n_components = None if self.axes is None else min(self.axes, most)
+        if self.axes is None and marks is not None:
+            model.n_components = most if isinstance(marks, Integral) else None
+        model.tol = _ANY if self.tol is None else self.tol
         return model
-
-    def _axes_of(self, n: int) -> int | None:
-        """Return how many axes are asked of it."""
-        marks = self.landmarks
-        if isinstance(marks, Integral):
-            return min(self.axes or int(marks), int(marks), n)
-        if self.axes is not None:
-            return min(self.axes, n)
-        return None if n <= _ALL else _MANY
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Fit the model to rows X with classes y.
@@ -204,8 +204,9 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
 
     def _fitted_to(self, X: Any, y: Array, weights: Any) -> dict[str, Any]:
         """Return the fitted attributes: kernel PCA first, and the axes in its coordinates."""
-        space = self._kernel_pca(self._axes_of(len(y))).fit(X, sample_weight=weights)
+        space = self._kernel_pca(len(y)).fit(X, sample_weight=weights)
         scores = _scores(space, X)
+        _warn_of(space)
         inner = LinearDiscriminantAnalysis(
             shrinkage=self.shrinkage,
             priors=self.priors,
@@ -220,6 +221,8 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
             "kernel_pca_": space,
             "kernel_": space.kernel_,
             "n_axes_": scores.shape[1],
+            "captured_share_": space.captured_share_,
+            "effective_rank_": space.effective_rank_,
             "n_samples_": space.n_samples_,
             "plan_": space.plan_,
             "_inner": inner,
@@ -231,10 +234,12 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         if not reset:
             known: Source = self.kernel_pca_._admit(X, reset=False)
             return known
-        self._kernel_model = model = self._kernel_pca(None)
+        model = self._kernel_pca(1)
         model._check_parameters()
         source: Source = model._admit(X, reset=True)
-        model.n_components = self._axes_of(source.shape[0])
+        settled = self._kernel_pca(source.shape[0])
+        model.n_components, model.landmarks = settled.n_components, settled.landmarks
+        self._kernel_model = model
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
@@ -284,8 +289,20 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         """
         n = clone(self)._admit(X, reset=True).shape[0]
         labels = labels_of(y, n, None, type(self).__name__)
-        space = self._kernel_pca(self._axes_of(n)).fit(X)
+        space = self._kernel_pca(n).fit(X)
         return permuted(_scores(space, X), labels, draws, seed, standardize=False)
+
+
+def _warn_of(space: KernelPCA) -> None:
+    """Say that landmarks leave much of the rows unseen."""
+    low = space.captured_share_[0]
+    if space.plan_.chosen.name == "landmarks" and low < _LITTLE:
+        warn(
+            "the landmarks hold little of the kernel; classes may lie apart in the rest",
+            got=f"at least {100 * low:.0f} % of its variance",
+            fix="take more `landmarks`, a longer lengthscale, or `axes` for an exact solve",
+            category=AccuracyWarning,
+        )
 
 
 def _scores(space: KernelPCA, X: Any) -> Array:

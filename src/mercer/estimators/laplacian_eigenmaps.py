@@ -1,5 +1,6 @@
 """Laplacian eigenmaps: coordinates in which neighbouring rows stay close."""
 
+import dataclasses
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -79,7 +80,7 @@ class LaplacianEigenmaps(GraphEstimator):
         W_ij·vol/(d_id_j), vol = Σd: kernel PCA on it with row weights d has these axes.
     extension_error_ : float
         ‖transform(X) - embedding_‖/‖embedding_‖ over at most 1000 rows of the fit: rounding
-        where all pairs are joined, some per cent for lists of neighbours.
+        where all pairs are joined; per mille for neighbours whose distances are tied.
     pieces_ : tuple of Piece
         Rows, eigenvalues and certificate of each piece that was embedded.
     n_components_, n_samples_, n_features_in_ : int
@@ -162,8 +163,12 @@ class LaplacianEigenmaps(GraphEstimator):
             nearest = k or 1
         assert made.weighing is not None
         kept = None if self.radius is not None else k
-        rule = made.weighing
-        return made, GraphRows(searcher, rule, kept, self.radius, self.self_loops, nearest)
+        rule, near = made.weighing, made.neighbours
+        rows = GraphRows(searcher, rule, kept, self.radius, self.self_loops, nearest)
+        if kept is None or near is None:
+            return made, rows
+        reach = near.distances[:, -1].copy()
+        return made, dataclasses.replace(rows, reach=reach, symmetric=self.symmetric)
 
     def _weights(self, weights: Any) -> tuple[Any, Array | None]:
         return weights, None

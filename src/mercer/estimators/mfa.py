@@ -33,8 +33,10 @@ class MFA(MixedEstimator):
         Axes to keep; a table that has fewer keeps all. None keeps all there are.
     standardize : bool
         Divide numbers by their 1/n standard deviation; else centre them only.
-    categorical, unseen
-        As for `FAMD`.
+    categorical : sequence of names or positions, or None
+        Columns of numbers that are codes of categories, as for `FAMD`.
+    unseen : "raise" or "passive"
+        Name a category that was not there at fit; or place it at the centre of its variable.
     tol, memory, time, device, random_state
         As for `PCA`.
 

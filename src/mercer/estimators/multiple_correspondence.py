@@ -15,6 +15,7 @@ from mercer.estimators._category_cells import columns_of
 from mercer.estimators._choosing import warn_of
 from mercer.estimators._door import _in_three_lines
 from mercer.estimators._held import held_rows
+from mercer.estimators._mca_filling import filler_of, softened
 from mercer.estimators._mca_fitted import RowsOfCategories, fitted_state
 from mercer.estimators._mca_inertia import beyond_one, inertias, kind_of, map_of
 from mercer.estimators._mca_joint import joint, joint_pairs
@@ -55,9 +56,10 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
         tables that cross two variables (Greenacre, the smaller and the honest one).
     exclude : list of str or None
         Levels "variable=level" that make no axis (specific MCA). Their rows and masses stay.
-    missing : {"raise", "level", "passive"}
+    missing : {"raise", "level", "passive", "fill"}
         What to do about missing cells: refuse them and say where they are; give them a level
-        of their own, "variable=missing"; or let them make no axis, as excluded levels.
+        of their own, "variable=missing"; let them make no axis, as excluded levels; or fill
+        them with shares of levels by regularised iterative MCA.
     unseen : {"raise", "passive"}
         What `transform` does about a category that was not there at fit: name its row,
         column and value; or let it add nothing to the coordinates.
@@ -145,7 +147,7 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
         "table": [StrOptions({"indicator", "burt", "adjusted", "joint"})],
         "correction": [StrOptions({"benzecri", "greenacre"}), None],
         "exclude": ["array-like", None],
-        "missing": [StrOptions({"raise", "level", "passive"})],
+        "missing": [StrOptions({"raise", "level", "passive", "fill"})],
         "unseen": [StrOptions({"raise", "passive"})],
         "tol": [Interval(Real, 0, None, closed="neither"), None],
         "memory": [Interval(Real, 0, None, closed="neither"), str, None],
@@ -189,13 +191,17 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
         self._check_columns(X, reset=reset)
         if not reset:
             policies = {"missing": self._missing, "unseen": self._unseen}
-            return coded_again(columns, self._variables, **policies)
+            found = coded_again(columns, self._variables, **policies)
+            if self._filler is None:
+                return found
+            return softened(found, X, self._filler, self._unseen)
         if len(columns[0].codes) < 2:
             raise InputError(
                 "one row has no variance",
                 got=f"n_samples = 1, X with {len(columns)} columns",
                 fix="pass at least two rows",
             )
+        self._given = X if self.missing == "fill" else None
         return dataclasses.replace(coded(columns, missing=self.missing), rows=rows)
 
     def _check_columns(self, X: Any, *, reset: bool) -> None:
@@ -241,8 +247,17 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
     # -- operator and pairs -----------------------------------------------------------
 
     def _operator(self, source: Any, weights: Any) -> Operated:
+        filler = None
+        if self.missing == "fill":
+            wanted = self.n_components
+            rank = int(wanted) if isinstance(wanted, Integral) else 2
+            filler = filler_of(self._given, rank, weights)
+            source = softened(source, self._given, filler, self.unseen)
+            self._active = active_of(source, weights, self.exclude)
         warn_of_levels(self._active)
-        return Categories(self._active).operated()
+        made = Categories(self._active)
+        made.settled["_filler"] = filler
+        return made.operated()
 
     def _solve(self, source: Any, path: Path, weights: Any) -> tuple[Spectrum, Any]:
         spectrum, asked = super()._solve(source, path, weights)
@@ -293,11 +308,13 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
             "n_samples_": source.shape[0],
             "_missing": self.missing,
             "_unseen": self.unseen,
+            "_filler": found.settled["_filler"],
         }
 
     def _fitted(self, source: Any, weights: Any) -> dict[str, Any]:
         state = super()._fitted(source, weights)
         state.pop("_active", None)
+        state.pop("_given", None)
         return state
 
     def _project(self, source: Any) -> Array:
@@ -326,6 +343,14 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
 
 def _warn_fewer(most: int, wanted: int, kind: str) -> None:
     why = " with λ > 1/Q" if kind in ("benzecri", "greenacre") else ""
+    if most == 0:
+        warn(
+            "no axis goes beyond what one variable alone brings: none is kept",
+            got=f"n_components={wanted}, inertias by {kind!r}",
+            fix='the variables say nothing of each other; see table="indicator" all the same',
+            category=DataWarning,
+        )
+        return
     warn(
         f"the table has {most} axes{why}: all of them are kept",
         got=f"n_components={wanted}",

@@ -29,7 +29,6 @@ from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
 from mercer.operators._filtered import Filtered
 from mercer.operators._framed import Framed, FramedColumns
-from mercer.operators._grouped_rows import GroupedRows, GroupMoments
 from mercer.operators._geodesics import geodesics
 from mercer.operators._graph import (
     SYMMETRIES,
@@ -41,6 +40,7 @@ from mercer.operators._graph import (
 )
 from mercer.operators._graph_pieces import Pieces, one_piece, pieces_of
 from mercer.operators._graph_weights import WEIGHTS, Weighing
+from mercer.operators._grouped_rows import GroupedRows, GroupMoments
 from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
 from mercer.operators._inverse import ShiftInverse
 from mercer.operators._kernel_matrix import KernelMatrix, given_kernel_matrix, kernel_matrix
@@ -89,9 +89,9 @@ __all__ = [
     "Filtered",
     "Framed",
     "FramedColumns",
+    "Graph",
     "GroupMoments",
     "GroupedRows",
-    "Graph",
     "Halves",
     "Journal",
     "KernelMatrix",

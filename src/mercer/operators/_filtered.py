@@ -54,7 +54,7 @@ class Filtered(Operator):
 
     def _moved(self, v: Array) -> Array:
         """Return XV; P is applied again, since what rounding leaves along r would grow most."""
-        w = np.asarray(self.graph.s @ v)
+        w = self.graph.walked(v)
         w *= 2.0 / (1.0 + self.cut)
         w += ((1.0 - self.cut) / (1.0 + self.cut)) * v
         return take_out(w, self.graph.direction)

@@ -1,6 +1,5 @@
 """Framed: a table between two diagonal matrices, with a rank-one level taken out of it."""
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
@@ -8,11 +7,13 @@ import numpy as np
 
 from mercer.arrays import Array, Lanes, Tiles, add_gram, is_sparse, thread_count, triangle
 from mercer.operators._base import Operator
-from mercer.operators._csr import in_dtype, row_view, sparse_tiles
+from mercer.operators._csr import add_product, add_transposed, in_dtype, row_view, sparse_tiles
 
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
+_TASTED = 8  # one block in so many gives a start
+_WORTH_CELLS = 1e6  # cells to write down, likewise
 _CELLS = 2_000_000  # of a block that is written down
-_BESIDE = 10  # stored cells of a block for each column of the table
+_IN_CACHE = 1 << 16  # of a part of it that stays in the cache
 
 
 @final
@@ -57,13 +58,7 @@ class Framed(Operator):
         whole = Tiles(m, max(1, min(m, max(2 * n, _CELLS // max(n, 1)))))
         self.written = whole  # blocks of A that are written down
         self.cells = float(table.nnz if self.sparse else m * n)
-        self.tiles = self._sparse_tiles() if self.sparse else whole
-
-    def _sparse_tiles(self) -> Tiles:
-        """Return row blocks with many cells beside the (n, b) sums that each is added to."""
-        m, n = self.shape
-        enough = math.ceil(_BESIDE * n * m / max(self.cells, 1.0))
-        return Tiles(m, max(sparse_tiles(self.table).rows, min(enough, -(-m // 4))))
+        self.tiles = sparse_tiles(table) if self.sparse else whole
 
     def stored(self, part: slice) -> Any:
         """Return some rows of T in float64, shared where they are so."""
@@ -79,6 +74,17 @@ class Framed(Operator):
         thin = np.ascontiguousarray(self.right[:, None] * v)
         return thin, self.profile @ thin
 
+    def _image(self, part: slice, rows: Any, thin: Array, along: Array, out: Array) -> Array:
+        """Return (T - level·profileᵀ)·thin for some rows, written into `out`."""
+        y = out[: part.stop - part.start]
+        if self.sparse:
+            np.multiply(self.level[part, None], -along, out=y)
+            add_product(rows, thin, y)
+            return y
+        np.matmul(rows, thin, out=y)
+        y -= self.level[part, None] * along
+        return y
+
     def matmat(self, v: Array, /) -> Array:
         """See `Operator.matmat`."""
         thin, along = self._thin(v)
@@ -87,9 +93,8 @@ class Framed(Operator):
         def work(_lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
                 part = self.tiles[number]
-                y = self.stored(part) @ thin
-                y -= self.level[part, None] * along
-                np.multiply(self.left[part, None], y, out=out[part])
+                y = self._image(part, self.stored(part), thin, along, out[part])
+                y *= self.left[part, None]
 
         self._lanes(v.shape[1]).run(work, len(self.tiles))
         return out
@@ -103,52 +108,81 @@ class Framed(Operator):
         def work(lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
                 part = self.tiles[number]
-                total[lane] += self.stored(part).T @ thin[part]
+                self._add(self.stored(part), thin[part], total[lane])
 
         lanes.run(work, len(self.tiles))
         return self._unthin(total.sum(axis=0), self.level @ thin)
+
+    def _add(self, rows: Any, y: Array, total: Array) -> None:
+        """Add Tᵀy of some rows to `total`."""
+        if self.sparse:
+            add_transposed(rows, y, total)
+        else:
+            total += rows.T @ y
 
     def _unthin(self, w: Array, along: Array) -> Array:
         return np.asarray(self.right[:, None] * (w - self.profile[:, None] * along))
 
     def gram_matmat(self, q: Array, /) -> Array:
         """See `Operator.gram_matmat`: one reading of the table, 4·nnz·b flops."""
+        return self._gram_matmat(q, 1)
+
+    def taste(self, q: Array, /) -> Array:
+        """See `Operator.taste`: every eighth block of rows, where there are many."""
+        return self._gram_matmat(q, _TASTED) if len(self.tiles) >= 2 * _TASTED else q
+
+    def _gram_matmat(self, q: Array, step: int) -> Array:
+        """Return AᵀAQ from every `step`-th block of rows."""
         thin, along = self._thin(q)
         lanes = self._lanes(q.shape[1])
         total = np.zeros((lanes.count, self.shape[1], q.shape[1]))
         levels = np.zeros((lanes.count, q.shape[1]))
+        space = np.empty((lanes.count, self.tiles.rows, q.shape[1]))
 
         def work(lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
-                part = self.tiles[number]
+                part = self.tiles[step * number]
                 rows = self.stored(part)
-                y = rows @ thin
-                y -= self.level[part, None] * along
+                y = self._image(part, rows, thin, along, space[lane])
                 y *= self.left[part, None] ** 2
-                total[lane] += rows.T @ y
+                self._add(rows, y, total[lane])
                 levels[lane] += self.level[part] @ y
 
-        lanes.run(work, len(self.tiles))
+        lanes.run(work, -(-len(self.tiles) // step))
         return self._unthin(total.sum(axis=0), levels.sum(axis=0))
 
     def block(self, part: slice) -> Array:
         """Return some rows of A, written down."""
-        if self.sparse:
-            rows = self.stored(part).toarray()
-            rows -= self.level[part, None] * self.profile
-            return self._between(rows, part, slice(None))
-        return self._cut(part, slice(None))
+        if not self.sparse:
+            return self._cut(part, slice(0, self.shape[1]))
+        rows = self.stored(part).toarray()
+        rows -= self.level[part, None] * self.profile
+        rows *= self.left[part, None]
+        rows *= self.right
+        return np.asarray(rows)
 
     def _cut(self, part: slice, columns: slice) -> Array:
-        """Return some rows and columns of A, of a table that is held as an array."""
-        cells = self.level[part, None] * self.profile[columns]
-        np.subtract(self.table[part, columns], cells, out=cells)
-        return self._between(cells, part, columns)
+        """Return some rows and columns of A, of a table that is held as an array.
 
-    def _between(self, cells: Array, part: slice, columns: slice) -> Array:
-        cells *= self.left[part, None]
-        cells *= self.right[columns]
-        return np.asarray(cells)
+        A few rows at a time go through all steps while they are in the cache.
+        """
+        height, width = part.stop - part.start, columns.stop - columns.start
+        cells = np.empty((height, width))
+        few = Tiles(height, max(1, _IN_CACHE // max(width, 1)))
+        profile, right = self.profile[columns], self.right[columns]
+
+        def work(_lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                out = cells[few[number]]
+                at = slice(part.start + few[number].start, part.start + few[number].stop)
+                np.multiply(self.level[at, None], profile, out=out)
+                np.subtract(self.table[at, columns], out, out=out)
+                out *= self.left[at, None]
+                out *= right
+
+        large = height * width > _WORTH_CELLS
+        Lanes(min(thread_count(), len(few)) if large else 1).run(work, len(few))
+        return cells
 
     def gram(self) -> Array:
         """Return AᵀA (n, n): blocks of rows are written down, nothing is subtracted after."""

@@ -8,6 +8,7 @@ from mercer.planning._problem import Problem
 from mercer.solvers import Exact
 
 _BLOCK = 4e6  # distances that are worked on at once
+_EACH = 3000.0  # bytes a point of the graph, and of the paths that are looked at again
 _STEP = 5e-7  # seconds in which a search from one point settles another: Dijkstra, one thread
 
 
@@ -33,6 +34,7 @@ def geodesic_paths(problem: Problem, matrix: list[Path]) -> list[Path]:
     return [
         dataclasses.replace(
             path,
+            bytes=path.bytes + int(_EACH * n),
             seconds=path.seconds + _STEP * n * n,
             note=f"shortest paths of all pairs; {path.note}",
         )
@@ -45,7 +47,7 @@ def _landmarks(p: Problem, m: int) -> Path:
     """Paths from m landmarks, LAPACK on their matrix, and all points placed by them."""
     n, machine = float(p.rows), p.rates
     held = 8.0 * m * n + 40.0 * m * m + 2 * p.data_bytes + 32.0 * n * p.components
-    held += 16.0 * n * (4 * p.components + 8) + 500.0 * n  # places on more axes, the graph
+    held += 16.0 * n * (4 * p.components + 8) + 500.0 * n  # places on more axes
     held += 24.0 * min(m * n, _BLOCK)
     seconds = _STEP * m * n + m**3 / (machine.eigen * machine.threads)
     seconds += 2.0 * n * m * p.components / _thin(machine)

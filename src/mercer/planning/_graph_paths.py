@@ -81,7 +81,9 @@ def _inverse(p: Problem, machine: Machine, graph: GraphCost) -> Path:
     n, front = float(p.rows), graph.front
     fill = _LOG_FILL * _stored(p) * math.log2(max(n, 2)) + _FRONT_FILL * front**2
     flops = (_FRONT * front) ** 3 * 2 / 3 + 4.0 * fill * _COLUMNS
-    seconds = (fill / _FACTOR + flops / _SWEEP) * Machine.stream / machine.stream
+    swept = 4.0 * fill * _COLUMNS / (_SWEEP * machine.threads)  # the factors have one thread
+    seconds = fill / _FACTOR + (_FRONT * front) ** 3 * 2 / 3 / _SWEEP + swept
+    seconds *= Machine.stream / machine.stream
     block = min(p.rows, max(4, p.components // 2))
     basis = max(60, 4 * p.components + 4 * block)
     held = 24.0 * fill + 48.0 * _stored(p) + 8.0 * n * (2.2 * basis + 3 * _PROBED)
@@ -118,5 +120,4 @@ def _filter(p: Problem, machine: Machine, graph: GraphCost) -> Path:
 def _seconds(p: Problem, machine: Machine, columns: float) -> float:
     """Return the seconds of products of S with so many columns."""
     pair = machine.thin if p.nnz is None else machine.sparse
-    threads = machine.threads if p.nnz is None else 1  # sparse products have one thread
-    return 2.0 * _stored(p) * columns / (pair[1] * threads)
+    return 2.0 * _stored(p) * columns / machine.rate(pair, 8)

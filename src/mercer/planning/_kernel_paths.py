@@ -7,6 +7,7 @@ from mercer.planning._geodesic_paths import geodesic_paths
 from mercer.planning._paths import Path, block_width, candidates
 from mercer.planning._problem import KernelCost, Problem
 from mercer.planning._spread_cost import spread
+from mercer.planning._unfolding_paths import unfolding_paths
 from mercer.solvers import BlockKrylov, Exact, Stored
 
 _SMALL = 1000  # rows up to which LAPACK's full eigenproblem is as fast as an iteration
@@ -42,6 +43,8 @@ def kernel_candidates(problem: Problem) -> list[Path]:
     kernel = problem.kernel
     assert kernel is not None
     machine = problem.rates
+    if kernel.bars:
+        return unfolding_paths(problem)
     if kernel.geodesic:
         plain = dataclasses.replace(kernel, geodesic=False, landmarks=None)
         matrix = dataclasses.replace(problem, kernel=plain)

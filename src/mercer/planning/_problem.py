@@ -34,6 +34,9 @@ class KernelCost:
         Rows of the tables that are shuffled first to choose the number of axes; 0 for none.
     geodesic : bool
         Whether the entries are shortest paths in a graph.
+    bars : int
+        Neighbours that a row keeps its distances to, where the kernel is found by that; 0
+        for other kernels.
     """
 
     flops: float
@@ -47,6 +50,7 @@ class KernelCost:
     passes: int = 1
     shuffled: int = 0
     geodesic: bool = False
+    bars: int = 0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,9 +9,11 @@ from mercer.solvers._outside import PROBES, Outside
 from mercer.solvers._raised import raised
 from mercer.solvers._spectrum import Outcome, Spectrum, fix_signs, signs_of, signs_of_sums
 from mercer.solvers._stored import Stored
+from mercer.solvers._unfolding import Bars, Unfolded, unfold
 
 __all__ = [
     "PROBES",
+    "Bars",
     "BlockKrylov",
     "Certificate",
     "Exact",
@@ -22,6 +24,7 @@ __all__ = [
     "Solver",
     "Spectrum",
     "Stored",
+    "Unfolded",
     "bordered_upper",
     "complement_norm",
     "fix_signs",
@@ -30,4 +33,5 @@ __all__ = [
     "raised",
     "signs_of",
     "signs_of_sums",
+    "unfold",
 ]

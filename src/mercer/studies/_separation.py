@@ -103,7 +103,7 @@ def separation(
     """
     lda = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X, y)
     labels = np.asarray(y).reshape(-1)
-    most = min(n_components, *np.shape(X))
+    most = min(n_components, lda.n_samples_, lda.n_features_in_)
     pca = PCA(most, standardize=standardize).fit(X)
     scores = np.asarray(pca.transform(X), np.float64)
     here = np.asarray(lda.transform(X), np.float64)[:, :n_components]
