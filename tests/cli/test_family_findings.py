@@ -118,6 +118,38 @@ def test_small_expected_counts_and_cells_that_are_no_counts_are_said():
     assert _chance(0.04) == "p = 0.04"
 
 
+def test_factors_say_what_loads_and_how_likely_the_rows_are():
+    done = run("fit", DATA / "decathlon.csv", "--method", "factor", "--drop", "Rank,Points")
+    assert done.exit_code == 0, done.stderr
+    assert "Log-likelihood -" in done.stdout
+    assert "Axis 1 loads most on: " in done.stdout
+    assert "not priced" in done.stderr
+
+
+def test_topics_say_which_terms_weigh():
+    done = run("fit", DATA / "varespec.csv", "--method", "topics", "--sup", "Cladstel")
+    assert done.exit_code == 0, done.stderr
+    assert "Axis 1 weighs most: " in done.stdout
+    assert "Supplementary columns, correlations" in done.stdout
+
+
+def test_unfolding_says_how_near_it_is_to_the_largest_spread():
+    done = run("fit", DATA / "decathlon.csv", "--method", "mvu", "--drop", "Rank,Points")
+    assert done.exit_code == 0, done.stderr
+    assert "No map that keeps these distances has a variance above " in done.stdout
+
+
+def test_numbers_and_categories_and_groups_of_columns():
+    words = ("--missing", "rows", "-q")
+    done = run("fit", DATA / "penguins.csv", "--method", "famd", *words)
+    assert done.exit_code == 0, done.stderr
+    assert "species=Gentoo (" in done.stdout
+    groups = ("--group", "bill=bill*", "--group", "rest=flipper_length_mm,body_mass_g,sex")
+    done = run("fit", DATA / "penguins.csv", "--method", "mfa", *groups, *words)
+    assert done.exit_code == 0, done.stderr
+    assert "5 columns in 2 groups" in done.stdout
+
+
 def test_graphs_in_pieces_are_told():
     counts = {"points": 9, "edges": 12, "piece_count": 2, "isolated_count": 1, "left_out": 3}
     counts |= {"fewest": 0, "most": 4, "typical": 2.5, "duplicates": 2}

@@ -161,6 +161,13 @@ FAMILIES = {
     "isomap": ("decathlon.csv", ("--drop", "Points", "--set", "neighbours=8")),
     "lle": ("decathlon.csv", ("--drop", "Points")),
     "mds": ("decathlon.csv", ("--drop", "Points")),
+    "famd": ("poison.csv", ()),
+    "kda": ("iris.csv", ("--target", "Species")),
+    "eigenmaps": ("decathlon.csv", ("--drop", "Points")),
+    "diffusion": ("decathlon.csv", ("--drop", "Points")),
+    "mvu": ("decathlon.csv", ("--drop", "Points")),
+    "factor": ("decathlon.csv", ("--drop", "Points")),
+    "topics": ("varespec.csv", ()),
 }
 
 

@@ -93,7 +93,16 @@ def _of_page(done: Fitted, page: str) -> list[str]:
         return _variables(done.model)
     if page == "groups":
         return [*_tests(done.model), *_own_lines(done)]
-    return _facts(done.model)
+    return [*_likelihood(done.model), *_facts(done.model)]
+
+
+def _likelihood(model: Any) -> list[str]:
+    """Say how likely the rows are under a model of their density, where it is one."""
+    found = {name: getattr(model, name, None) for name in ("log_likelihood_", "aic_", "bic_")}
+    if any(not isinstance(value, float | np.floating) for value in found.values()):
+        return []
+    value, aic, bic = found.values()
+    return [f"Log-likelihood {value:.6g}, AIC {aic:.6g}, BIC {bic:.6g}."]
 
 
 def _independence(model: Any) -> list[str]:
@@ -208,13 +217,23 @@ def _axis(done: Fitted, i: int, row_names: Sequence[Any] | None) -> list[str]:
         parts.append(f"{side}s {shown}")
     if parts:
         return [f"Axis {i + 1} is made of {'; '.join(parts)}."]
-    found = getattr(model, "structure_", None)
+    found, what = _weights(model)
     if found is None:
         return []
-    weights = np.asarray(found)[:, i]
+    weights = found[:, i]
     order = np.argsort(-np.abs(np.nan_to_num(weights)), kind="stable")[:_NAMED]
     shown = ", ".join(f"{done.names[j]} ({weights[j]:+.2f})" for j in order)
-    return [f"Axis {i + 1} goes most with (r): {shown}."]
+    return [f"Axis {i + 1} {what}: {shown}."]
+
+
+def _weights(model: Any) -> tuple[Array | None, str]:
+    """Return what ties columns to axes (p, k), and what it is called: r, loadings, weights."""
+    for name, what in (("structure_", "goes most with (r)"), ("loadings_", "loads most on")):
+        if getattr(model, name, None) is not None:
+            return np.asarray(getattr(model, name)), what
+    if getattr(model, "components_", None) is not None:
+        return np.asarray(model.components_).T, "weighs most"
+    return None, ""
 
 
 def _name(names: Sequence[Any] | None, j: int, side: str) -> str:
@@ -236,7 +255,7 @@ def _heaviest_columns(model: Any, names: Sequence[str]) -> dict[str, dict[str, f
     places = getattr(model, "column_coordinates_", None)
     shares = getattr(model, "column_contributions_", None)
     if places is None or shares is None:
-        places = shares = getattr(model, "structure_", None)
+        places = shares = _weights(model)[0]
     if places is None or shares is None:
         return None
     called, places = column_names(model, names), np.asarray(places)
