@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 from click.testing import CliRunner
 
+import mercer
 from mercer.cli._family_findings import _chance, _facts, _independence
 from mercer.cli.app import commands
 
@@ -148,6 +150,20 @@ def test_numbers_and_categories_and_groups_of_columns():
     done = run("fit", DATA / "penguins.csv", "--method", "mfa", *groups, *words)
     assert done.exit_code == 0, done.stderr
     assert "5 columns in 2 groups" in done.stdout
+
+
+def test_sparse_counts_are_named_as_their_file_names_them(tmp_path):
+    table = scipy.sparse.random(60, 8, 0.4, format="csr", random_state=0)
+    table.data = np.ceil(9 * table.data)
+    scipy.sparse.save_npz(tmp_path / "t.npz", table)
+    words = ("--method", "ca", "-k", 2, "-o", tmp_path / "m.mercer")
+    said = said_by("fit", tmp_path / "t.npz", *words)
+    assert set(said["columns"]["PC1"]) <= set(map(str, range(8)))
+    done = run("transform", tmp_path / "m.mercer", tmp_path / "t.npz", "-o", tmp_path / "z.npy")
+    assert done.exit_code == 0, done.stderr
+    rows = table.toarray()
+    model = mercer.CorrespondenceAnalysis(2).fit(rows[rows.sum(axis=1) > 0])
+    assert np.allclose(np.abs(np.load(tmp_path / "z.npy")), np.abs(model.row_coordinates_))
 
 
 def test_graphs_in_pieces_are_told():

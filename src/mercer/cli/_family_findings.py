@@ -247,7 +247,10 @@ def _sign(value: float) -> str:
 def column_names(model: Any, names: Sequence[str]) -> list[str]:
     """Return what the columns of a model are called: levels as variable=level."""
     found = getattr(model, "column_names_", None)
-    return [str(name) for name in (names if found is None else found)]
+    bare = not hasattr(model, "feature_names_in_")  # sparse rows have no names, their file has
+    if found is None or (bare and len(found) == len(names)):
+        found = names
+    return [str(name) for name in found]
 
 
 def _heaviest_columns(model: Any, names: Sequence[str]) -> dict[str, dict[str, float]] | None:
