@@ -11,7 +11,11 @@ from benchmarks import (
     cluster,
     command_line,
     kernel,
+<<<<<<< HEAD
     manifold_isomap,
+=======
+    manifold,
+>>>>>>> graph
     missing,
     multivariate,
     outofcore,
@@ -28,6 +32,7 @@ OTHERS = (
     "all",
     "auto_cost",
     "kernel",
+    "manifold",
     "scale",
     "outofcore",
     "cluster",
@@ -70,6 +75,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given.command == "kernel":
         kernel.run(given.out or runner.FOLDER / "results" / "kernel.json", given.case)
+        return 0
+    if given.command == "manifold":
+        manifold.run(given.out or runner.FOLDER / "results" / "manifold.json", given.case)
         return 0
     if given.command == "auto_cost":
         auto_cost.run(given.out or runner.FOLDER / "results" / "auto_cost.json", given.case)

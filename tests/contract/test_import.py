@@ -13,6 +13,7 @@ HEAVY = {"click", "jinja2", "narwhals", "numpy", "pandas", "polars", "rich", "sc
 PUBLIC = [
     "AccuracyWarning",
     "Checkpoint",
+    "CorrespondenceAnalysis",
     "DataWarning",
     "FAMD",
     "FactorAnalysis",
