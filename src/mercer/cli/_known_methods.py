@@ -67,7 +67,7 @@ METHODS = {
             "diffusion-maps",
             "mercer.estimators",
             "DiffusionMaps",
-            "Coordinates whose distances are those of random walks between rows.",
+            "Coordinates whose distances are those of random walks.",
             "docs/methods/diffusion_maps.md",
         ),
         Method(
