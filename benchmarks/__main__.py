@@ -12,7 +12,10 @@ from benchmarks import (
     command_line,
     kernel,
     manifold,
+    manifold_isomap,
+    manifold_unfolding,
     missing,
+    multivariate,
     outofcore,
     report,
     runner,
@@ -32,7 +35,10 @@ OTHERS = (
     "outofcore",
     "cluster",
     "missing",
+    "multivariate",
     "command_line",
+    "manifold-isomap",
+    "manifold-unfolding",
     "report",
     "table",
 )
@@ -86,8 +92,20 @@ def main(arguments: list[str] | None = None) -> int:
         out = given.out or runner.FOLDER / "results" / name
         missing.run(out, given.case, names=given.rivals, quick=given.quick, limit=given.limit)
         return 0
+    if given.command == "multivariate":
+        out = given.out or runner.FOLDER / "results" / "multivariate.json"
+        multivariate.run(out, given.case)
+        return 0
     if given.command == "cluster":
         cluster.run(given.out or runner.FOLDER / "results" / "cluster.json", given.case)
+        return 0
+    if given.command == "manifold-isomap":
+        out = given.out or runner.FOLDER / "results" / "manifold-isomap.json"
+        manifold_isomap.run(out, given.case)
+        return 0
+    if given.command == "manifold-unfolding":
+        out = given.out or runner.FOLDER / "results" / "manifold-unfolding.json"
+        manifold_unfolding.run(out, given.case)
         return 0
     if given.command == "report":
         report.run(given.out or runner.FOLDER / "results" / "report.json", given.case)

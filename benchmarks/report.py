@@ -46,11 +46,11 @@ def _page(name: str) -> Cell:
     base = _run(few)[1]
     seconds, peak, said = _run(path)
     page = path.with_suffix(".html")
-    fit, fit_bytes, own, own_bytes = _foreseen(said)
+    planned, fit_bytes, own, own_bytes = _foreseen(said)
     bytes_ = max(fit_bytes, own_bytes)
     ready, frame = _frames(page)
     met = {
-        "time within 2x of what was said": seconds <= 2 * (fit + own),
+        "time within what was said": seconds <= planned,
         "memory below what was said": peak - base < bytes_,
         "page below 5 MB": page.stat().st_size < 5_000_000,
         "ready within 2 s": ready is None or ready < 2,
@@ -59,7 +59,7 @@ def _page(name: str) -> Cell:
     missed = [target for target, held in met.items() if not held]
     return {
         "seconds": seconds,
-        "planned_seconds": fit + own,
+        "planned_seconds": planned,
         "planned_page_seconds": own,
         "peak_bytes": peak - base,
         "libraries_bytes": base,
@@ -76,14 +76,15 @@ def _page(name: str) -> Cell:
 
 
 def _foreseen(said: str) -> tuple[float, float, float, float]:
-    """Return seconds and bytes of the fit and of the page, as they were said."""
+    """Return all seconds, bytes of the fit, seconds and bytes of the page, as said."""
     chosen = re.search(r"-> .*?passe?s?\s+([\d.]+) (\w+)", said)
-    whole = re.search(r"about ([\d.e+]+) s in all", said)
+    whole = re.search(r"; ([\d.e+]+) s with the fit", said)
     page = re.search(r"page: one more walk, about ([\d.e+]+) s, up to ([\d.]+) (\w+)", said)
     assert chosen is not None
     assert page is not None
+    assert whole is not None
     return (
-        float(whole[1]) if whole else 0.0,
+        float(whole[1]),
         float(chosen[1]) * _UNITS[chosen[2]],
         float(page[1]),
         float(page[2]) * _UNITS[page[3]],

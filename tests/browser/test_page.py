@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mercer.plots import Axes, Line, Panel
 from mercer.report._page import html_of
-from mercer.report._parts import Code, Images, MapView, Page, Section, Steps, Table
+from mercer.report._parts import Code, Frames, Images, MapView, Page, Section, Steps, Table
 
 pytestmark = pytest.mark.browser
 
@@ -83,8 +84,15 @@ def test_dark_and_light_change_with_a_button(map_page):
     assert page.evaluate(back) == "rgb(255, 255, 255)"
 
 
-def test_it_prints(map_page):
-    assert len(map_page().pdf()) > 10_000
+def test_it_prints_with_its_legend_and_without_controls(map_page):
+    page = map_page()
+    assert len(page.pdf()) > 10_000
+    page.emulate_media(media="print")
+    assert not page.locator("fieldset.controls").first.is_visible()
+    entry = page.locator("#legend button").first
+    assert entry.is_visible()
+    adjust = "e => getComputedStyle(e).printColorAdjust"
+    assert entry.locator("*").first.evaluate(adjust) == "exact"
 
 
 def test_every_control_has_a_name(map_page):
@@ -106,3 +114,16 @@ def test_long_tables_are_folded_and_opened_for_paper(opened):
     assert not page.get_by_text("row 39").is_visible()
     page.get_by_text("Long: 40 rows").click()
     assert page.get_by_text("row 39").is_visible()
+
+
+def test_a_slider_shows_one_panel_of_several(opened):
+    line = Line((0.0, 1.0), (0.0, 1.0), "red")
+    panels = tuple(Panel(Axes(f"panel {i}"), (line,)) for i in range(3))
+    frames = Frames("Along", panels, ("left", "middle", "right"))
+    page = opened(html_of(page_of(frames)))
+    parts = "[...document.querySelectorAll('figure.frames [data-label]')]"
+    shown = f"() => {parts}.map(part => !part.hidden)"
+    assert page.evaluate(shown) == [False, True, False]
+    page.locator("figure.frames input").fill("2")
+    assert page.evaluate(shown) == [False, False, True]
+    assert page.locator("figure.frames output").inner_text() == "right"

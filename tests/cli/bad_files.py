@@ -88,6 +88,11 @@ TEXTS = {
     "table.json": '[{"a": 1}]',
     "notes.docx": "x",
     "not_a_model.mercer": "a,b\n1,2\n",
+    "counts.csv": "town,a,b,c\nN,3,4,5\nS,6,1,2\nW,2,2,9\n",
+    "empty_counts.csv": "town,a,b\nN,3,4\nS,0,0\n",
+    "long.csv": "who,what,n\nx,u,3\ny,v,-2\nx,v,1\nx,u,x\n" + "y,u,1\n" * 4,
+    "words.csv": "sex,eye,age\n" + "m,blue,31.5\nf,grey,20.5\nf,blue,45\n" * 3,
+    "new_words.csv": "sex,eye\n" + "m,blue\nf,pink\nf,grey\n" * 3,
 }
 BYTES = {
     "empty.csv": lambda: b"",
@@ -137,6 +142,8 @@ def _write_models(folder):
     mercer.save(mercer.PCA(2).fit(frame), good)
     mercer.save(mercer.PCA(2).fit(frame.to_numpy()), folder / "nameless.mercer")
     mercer.save(mercer.PCA(2), folder / "unfitted.mercer")
+    words = pl.read_csv(folder / "words.csv").select("sex", "eye")
+    mercer.save(mercer.MultipleCorrespondenceAnalysis(1).fit(words), folder / "mca.mercer")
     data = good.read_bytes()
     (folder / "damaged.mercer").write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     (folder / "cut.mercer").write_bytes(data[:-50])

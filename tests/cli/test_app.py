@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from mercer import __version__
+from mercer.cli._known_methods import METHODS
 from mercer.cli.app import COMMANDS, commands
 
 
@@ -234,13 +235,14 @@ def test_help_is_quick():
 def test_an_old_terminal_gets_unknown_letters_spelt_out():
     code = (
         "import sys; sys.argv = ['mercer', 'methods']; import mercer.cli._methods as m;"
-        "m.METHODS = {'pca': m.Method('pca', '', '', 'größe ≤ 量', '')};"
+        "own = m.Method('pca', '', '', 'größe ≤ 量', '');"
+        "m.METHODS, m.in_families = {'pca': own}, lambda: {'A': [own]};"
         "from mercer.cli.app import main; main()"
     )
     env = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode("latin-1") == "pca  größe \\u2264 \\u91cf\n"
+    assert done.stdout.decode("latin-1") == "A:\n  pca  größe \\u2264 \\u91cf\n"
 
 
 def test_stdin_is_read_by_its_first_bytes(npy):
@@ -259,3 +261,20 @@ def test_closed_streams_are_no_failure(closed, code, npy):
     assert done.returncode == code
     assert "error" not in done.stderr
     assert (len(done.stdout.splitlines()) == 2001) == (closed == "2>&-")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_is_a_command_without_a_method(name):
+    done = CliRunner().invoke(commands, [name, "--help"], terminal_width=80)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"Usage: mercer {name} [OPTIONS] [MODEL] DATA")
+    assert METHODS[name].about in done.stdout
+    assert "--method" not in done.stdout.partition("Options:")[2]
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_help_shows_the_methods_in_a_section_of_their_own():
+    text = CliRunner().invoke(commands, ["--help"], terminal_width=80).stdout
+    own = text.partition("Commands:")[2].partition("Reports of a method")[2]
+    assert all(f"\n  {name} " in own for name in METHODS)
+    assert not any(f"\n  {name} " in own for name in COMMANDS)

@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mercer.cli._beside import Beside, numbers_of
+from mercer.cli._beside import Beside, WithGroups, numbers_of
 from mercer.tables import Asked, look, prepared
 
 
@@ -61,3 +61,21 @@ def test_columns_of_an_exchanged_table_name_the_rows(tmp_path):
     beside = Beside(made(tmp_path / "t.csv", transpose=True, id="gene"))
     assert beside.take(3).to_dict(as_series=False) == {"name": ["s1", "s2", "s3"]}
     assert beside.id == "name"
+
+
+def test_groups_stand_behind_the_names(tmp_path):
+    import types
+
+    class Model:
+        def predict(self, rows):
+            return np.asarray(["lo" if a < 2 else "hi" for a in rows["a"]])
+
+    (tmp_path / "g.csv").write_text("group,a\nx,1\ny,2\nx,3\n", encoding="utf-8")
+    rows = pl.DataFrame({"a": [1, 2, 3]})
+    made = types.SimpleNamespace(
+        row_names=("p", "q", "r"), id=None, recipe=types.SimpleNamespace(cross=("group", "b"))
+    )
+    beside = WithGroups(Beside(made), Model(), rows)
+    first = beside.take(2)
+    assert first.to_dict(as_series=False) == {"group": ["p", "q"], "group_": ["lo", "hi"]}
+    assert beside.take(1)["group_"].to_list() == ["hi"]

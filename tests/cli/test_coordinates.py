@@ -6,7 +6,7 @@ import pytest
 
 import mercer
 from mercer.cli._beside import Beside
-from mercer.cli._coordinates import coordinates, write_coordinates
+from mercer.cli._coordinates import coordinates, fit_coordinates, write_coordinates
 from mercer.tables import Asked, look, prepared
 
 HARD = [0.1, -0.0, 5e-324, 1.7976931348623157e308, 1 / 3, -2.5e-17, np.nextafter(1, 2)]
@@ -85,3 +85,15 @@ def test_blocks_are_what_transform_gives(tmp_path, model):
     for rows in (frame, mercer.scan(tmp_path / "x.parquet")):
         found = np.concatenate(list(coordinates(model, rows)))
         assert np.abs(found - expected).max() < 1e-12
+
+
+def test_rows_of_the_fit_are_where_the_map_put_them():
+    import types
+
+    rows = pl.DataFrame({"a": [1.0, 2.0, 3.0]})
+    places = np.arange(6.0).reshape(3, 2)
+    kept = types.SimpleNamespace(embedding_=places)
+    assert np.concatenate(list(fit_coordinates(kept, rows))) is not places
+    assert np.array_equal(np.concatenate(list(fit_coordinates(kept, rows))), places)
+    moved = types.SimpleNamespace(row_coordinates_=places[:2], transform=lambda _: places + 1)
+    assert np.array_equal(np.concatenate(list(fit_coordinates(moved, rows))), places + 1)

@@ -80,7 +80,7 @@ def test_the_numbers_are_those_of_the_library(table):
         "by": said["outliers"]["rows"][0]["by"],
     }
     assert said["plan"]["bytes"] > 0
-    assert said["outputs"] == {"model": None, "scores": None}
+    assert said["outputs"] == {"model": None, "scores": None, "columns": None}
 
 
 def test_coordinates_have_names_and_colours_first(table, tmp_path):

@@ -121,3 +121,30 @@ def test_what_is_no_model_is_refused(tmp_path):
     done = run(tmp_path / "m.mercer")
     assert (done.exit_code, done.stdout) == (3, "")
     assert len(done.stderr.splitlines()) == 3
+
+
+def test_families_say_what_they_have_and_keep(tmp_path):
+    table = np.random.default_rng(0).poisson(9.0, (12, 5)) + 9 * np.eye(12, 5)
+    path = saved(mercer.CorrespondenceAnalysis(2).fit(table), tmp_path)
+    text = run(path).stdout
+    assert "axis   inertia  share %  sum %" in text
+    assert "certified: every eigenvalue to " in text
+    assert "no row of the data is inside" in text
+    document = json.loads(run(path, "--json").stdout)["model"]
+    assert document["variances"] is None
+    assert len(document["eigenvalues"]) == 2
+    path = saved(mercer.LocallyLinearEmbedding().fit(X), tmp_path)
+    text = run(path).stdout
+    assert "share" not in text
+    assert "privacy: 80 rows of the data are inside this file" in text
+
+
+def test_words_of_categories_and_divisors_are_told(tmp_path):
+    frame = pl.DataFrame({"a": ["x", "y"] * 4, "b": ["u", "u", "v", "v"] * 2})
+    recipe = {"columns": ["a", "b"], "categories": {"a": "text", "b": "text"}}
+    recipe |= {"table": "categories", "scales": {"a": 1 / 3}}
+    model = mercer.MultipleCorrespondenceAnalysis(1).fit(frame)
+    text = run(saved(model, tmp_path, {"recipe": recipe})).stdout
+    assert "the words of its categories are" in text
+    assert "recipe: table categories" in text
+    assert "recipe: scales a=0.3333" in text

@@ -7,7 +7,13 @@ from mercer.cli._voice import Voice
 from mercer.errors import InputError
 from mercer.tables import Asked
 
-WANTED = {"output": None, "scores": None, "checkpoint": None, "force": False, "raw_csv": False}
+WANTED = {
+    "output": None,
+    "scores": None,
+    "checkpoint": None,
+    "force": False,
+    "raw_csv": False,
+} | {"columns_out": None}
 
 
 @pytest.fixture

@@ -85,3 +85,21 @@ def test_options_reach_the_look(table):
 def test_stdin_is_looked_at_like_a_file(table):
     done = CliRunner().invoke(commands, ["look", "-"], input=table.read_bytes())
     assert done.stdout.startswith("stdin.csv: 30 rows, 3 columns (2 analysed")
+
+
+def test_a_table_is_looked_at_as_a_method_would(tmp_path):
+    lines = ["town,a,g", "N,1,x", "S,2,y", "W,2,x", "E,1,y"]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def look_as(*words):
+        done = CliRunner().invoke(commands, ["look", str(tmp_path / "t.csv"), *words])
+        assert done.exit_code == 0, done.stderr
+        return done.stdout.splitlines()[0]
+
+    assert "(1 analysed, 1 for names, 1 for colour)" in look_as()
+    assert "(2 analysed, 1 for names)" in look_as("--method", "mca")
+    assert "(1 analysed, 1 for names, 1 for groups)" in look_as(
+        "--method", "lda", "--target", "g"
+    )
+    crossed = look_as("--method", "ca", "--rows-by", "town", "--columns-by", "g")
+    assert "(1 for rows, 1 for columns, 1 left out)" in crossed

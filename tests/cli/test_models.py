@@ -53,3 +53,35 @@ def test_a_model_that_filled_cells_fills_those_of_new_rows():
     gappy[3, 1] = np.nan
     assert filling_of(mercer.PCA(1, missing="em").fit(gappy)) == "em"
     assert filling_of(mercer.PCA(1).fit(X)) == "raise"
+
+
+def test_models_of_python_say_what_their_columns_are():
+    frame = pl.DataFrame({"a": ["x", "y", "x"], "b": [1, 2, 2]})
+    recipe = recipe_of(mercer.MultipleCorrespondenceAnalysis(1).fit(frame))
+    assert recipe.table == "categories"
+    assert recipe.categories == {"a": "text", "b": "whole"}
+    counts = pl.DataFrame({"a": [3, 1], "b": [1, 4]})
+    assert recipe_of(mercer.CorrespondenceAnalysis(1).fit(counts)).table == "counts"
+
+
+def test_a_model_that_does_not_say_is_refused():
+    class Mixed:
+        _table = "mixed"
+        feature_names_in_ = ("a", "b")
+
+    with pytest.raises(InputError, match="which columns are categories"):
+        recipe_of(Mixed())
+
+
+@pytest.mark.parametrize("command", ["inverse", "drift"])
+def test_what_a_method_does_not_have_is_refused(command, tmp_path, files):
+    model = mercer.CorrespondenceAnalysis(1).fit(np.array([[3, 1], [1, 4]]))
+    mercer.save(model, tmp_path / "ca.mercer")
+    with pytest.raises(InputError, match=r"coordinates of this method|drift is looked"):
+        loaded(str(tmp_path / "ca.mercer"), files[1], command)
+
+
+def test_a_model_of_categories_says_what_becomes_of_missing_cells():
+    kind = mercer.MultipleCorrespondenceAnalysis
+    assert filling_of(kind(missing="passive")) == "passive"
+    assert filling_of(kind()) == "raise"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from mercer.cli._known_methods import METHODS
 from mercer.cli.app import COMMANDS, commands
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,8 @@ LINES = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
-    shutil.copy(ROOT / "tests" / "data" / "penguins.csv", folder)
+    for path in (ROOT / "tests" / "data").glob("*.csv"):
+        shutil.copy(path, folder)
     return folder
 
 
@@ -41,5 +43,7 @@ def test_a_line_of_the_page(line, folder, monkeypatch):
         assert set(json.loads(done.stdout)) >= named & {"variance", "plan", "outputs", "health"}
 
 
-def test_every_command_is_on_the_page():
+def test_every_command_and_method_is_on_the_page():
     assert all(f"`mercer {name}" in PAGE for name in COMMANDS)
+    lacking = [n for n in METHODS if f"`{n}`" not in PAGE and f"--method {n} " not in PAGE]
+    assert lacking == []

@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,8 @@ from click.testing import CliRunner
 
 import mercer
 from mercer.cli.app import commands
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 def run(*words, **given):
@@ -129,3 +132,72 @@ def test_a_closed_pipe_ends_quietly(folder):
     )
     done = subprocess.run(words, shell=True, capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == ("name,PC1,PC2\n", "")
+
+
+def test_groups_of_new_rows_stand_beside_their_places(tmp_path):
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b", "c"], 20)
+    X = rng.normal(size=(60, 3)) + 8 * np.eye(3)[np.repeat(np.arange(3), 20)]
+    frame = pl.DataFrame({"id": range(60), "g": group}).with_columns(
+        **{f"v{i}": X[:, i] for i in range(3)}
+    )
+    frame.write_csv(tmp_path / "t.csv")
+    model = tmp_path / "m.mercer"
+    run("fit", tmp_path / "t.csv", "--method", "lda", "--target", "g", "-o", model, "-q")
+    frame.drop("g").write_csv(tmp_path / "new.csv")
+    done = run("transform", model, tmp_path / "new.csv", "--predict", "-o", tmp_path / "z.csv")
+    assert done.exit_code == 0, done.stderr
+    found = pl.read_csv(tmp_path / "z.csv")
+    assert found.columns == ["id", "group", "PC1", "PC2"]
+    assert found["group"].to_list() == group.tolist()
+
+
+FAMILIES = {
+    "ca": ("hair_eye_592.csv", ()),
+    "crossed": ("HairEyeColor_long.csv", ("--rows-by", "Hair", "--columns-by", "Eye")),
+    "mca": ("poison.csv", ()),
+    "passive": ("penguins.csv", ("--missing", "passive")),
+    "lda": ("iris.csv", ("--target", "Species")),
+    "isomap": ("decathlon.csv", ("--drop", "Points", "--set", "neighbours=8")),
+    "lle": ("decathlon.csv", ("--drop", "Points")),
+    "mds": ("decathlon.csv", ("--drop", "Points")),
+    "famd": ("poison.csv", ()),
+    "kda": ("iris.csv", ("--target", "Species")),
+    "eigenmaps": ("decathlon.csv", ("--drop", "Points")),
+    "diffusion": ("decathlon.csv", ("--drop", "Points")),
+    "mvu": ("decathlon.csv", ("--drop", "Points")),
+    "factor": ("decathlon.csv", ("--drop", "Points")),
+    "topics": ("varespec.csv", ()),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_rows_of_the_fit_land_where_they_were(name, tmp_path):
+    table, words = FAMILIES[name]
+    method = {"crossed": "ca", "passive": "mca"}.get(name, name)
+    path, model = DATA / table, tmp_path / "m.mercer"
+    fit = ("fit", path, "--method", method, "-k", 2, *words, "-o", model, "-q")
+    done = run(*fit, "--scores", tmp_path / "z.parquet")
+    assert done.exit_code == 0, done.stderr
+    done = run("transform", model, path, "-o", tmp_path / "again.parquet")
+    assert done.exit_code == 0, done.stderr
+    before, after = (pl.read_parquet(tmp_path / f"{n}.parquet") for n in ("z", "again"))
+    axes = ["PC1", "PC2"]
+    assert before[before.columns[0]].equals(after[after.columns[0]])
+    tol = 1e-6 if name == "lle" else 1e-8
+    assert np.allclose(before.select(axes), after.select(axes), atol=tol)
+
+
+def test_rows_that_lack_a_cell_can_be_left_out(folder):
+    frame = pl.read_csv(folder / "t.csv")
+    lacking = frame.with_columns(v1=pl.when(pl.col("name") == "a3").then(None).otherwise("v1"))
+    lacking.write_csv(folder / "gaps.csv")
+    words = ("transform", folder / "m.mercer", folder / "gaps.csv", "-o", folder / "z.csv")
+    refused = run(*words)
+    assert refused.exit_code == 3
+    assert "mercer transform --missing rows" in refused.stderr
+    done = run(*words, "--missing", "rows")
+    assert done.exit_code == 0, done.stderr
+    assert "row 4 (counted from 1)" in done.stderr
+    found = pl.read_csv(folder / "z.csv")
+    assert found["name"].to_list() == [f"a{i}" for i in range(70) if i != 3]

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from mercer.diagnostics import health
+
 from .fits import factors, found
 
 
@@ -110,3 +112,22 @@ def test_a_tail_that_moves_no_axis_is_silent():
     X[:, 1] = 0.001 * np.exp(2 * np.random.default_rng(0).standard_normal(2000))
     assert X[:, 1].std() < 0.1
     assert "M111" not in found(X)
+
+
+def test_of_some_rows_a_column_is_only_said_to_vary_hardly_there():
+    X = clean()
+    X[:, 2] = 0.0
+    finding = {f.code: f for f in health(X, X[:, :2], [2.0, 1.0], rows=10 * len(X))}["M110"]
+    assert finding.what == "a column hardly varies"
+    assert f"constant in the {len(X):,} rows looked at" in finding.got
+
+
+def test_of_some_rows_copies_must_rest_on_many_cells():
+    X = clean()
+    rare = np.zeros(len(X))
+    rare[3] = 1.0
+    X[:, 0] = X[:, 1] = rare
+    scores = X[:, 2:4]
+    codes = [f.code for f in health(X, scores, [2.0, 1.0], rows=10 * len(X))]
+    assert "M109" not in codes
+    assert "M109" in [f.code for f in health(X, scores, [2.0, 1.0])]

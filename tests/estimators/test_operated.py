@@ -48,3 +48,43 @@ def test_a_sparse_table_is_the_same(rng):
     wish = Problem(80, 60, 3, 8, 10**9, nnz=op.table.size, allowed=("krylov",))
     found = pairs(Operated(sparse, problem.trace, None, 1.0), candidates(wish)[0], 3, 1e-8)
     np.testing.assert_allclose(found.values, np.linalg.svd(exact)[1][:3] ** 2, rtol=1e-7)
+
+
+def paths_of(shape, k, *names):
+    wish = Problem(*shape, k, 8, 10**9, allowed=names)
+    return {path.name: path for path in candidates(wish)}
+
+
+@pytest.mark.parametrize(
+    ("shape", "name"), [((90, 70), n) for n in ("svd", "gram", "krylov")] + [((70, 90), "dual")]
+)
+def test_a_matrix_of_nothing_has_no_axes(shape, name):
+    m, n = shape
+    op = Framed(
+        np.ones(shape), left=np.ones(m), right=np.ones(n), level=np.ones(m), profile=np.ones(n)
+    )
+    found = pairs(Operated(op, 0.0, None, 1.0), paths_of(shape, 3, name)[name], 3, 1e-6)
+    assert not found.values.any()
+    assert not found.right.any()
+    assert found.certificate.met
+
+
+@pytest.mark.parametrize("name", ["svd", "gram", "krylov"])
+def test_rounding_of_the_level_is_no_axis(rng, name):
+    """A table of rank one but for rounding: whatever is left lies below the zero level."""
+    r, c = rng.dirichlet(np.ones(90)), rng.dirichlet(np.ones(70))
+    op = Framed(np.outer(r, c), left=r**-0.5, right=c**-0.5, level=r, profile=c)
+    trace = float(np.sum(op.dense() ** 2)) + 1e-40
+    found = pairs(Operated(op, trace, None, 1.0), paths_of((90, 70), 2, name)[name], 2, 1e-6)
+    assert np.all(found.values <= found.certificate.zero_level)
+
+
+def test_a_stored_matrix_gives_digits_for_nothing(rng):
+    """A tolerance of a tenth is met by far; the certificate still speaks of a tenth."""
+    problem, exact = asked(rng, (900, 700))
+    path = paths_of((900, 700), 4, "gram")["gram"]
+    assert type(path.solver).__name__ == "Stored"
+    found = pairs(problem, path, 4, 0.1)
+    assert (found.certificate.tol, found.certificate.met) == (0.1, True)
+    s = np.linalg.svd(exact, compute_uv=False)
+    np.testing.assert_allclose(found.values, s[:4] ** 2, rtol=1e-9)

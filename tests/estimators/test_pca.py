@@ -321,3 +321,24 @@ def test_coordinates_of_the_wrong_width(table):
         model.inverse_transform(np.ones((2, 4)))
     with pytest.raises(InputError, match="features"):
         model.transform(table[:, :5])
+
+
+@pytest.mark.parametrize("options", [{}, {"standardize": True}, {"whiten": True}])
+def test_axes_point_as_factominer_has_them(rng, options):
+    X = rng.normal(size=(60, 5)) * [5, 4, 3, 2, 1]
+    plain, turned = PCA(4, **options).fit(X), PCA(4, sign="factominer", **options).fit(X)
+    assert np.all(turned.components_.sum(axis=1) > 0)
+    signs = np.sign(np.sum(plain.components_ * turned.components_, axis=1))
+    np.testing.assert_allclose(turned.components_, plain.components_ * signs[:, None])
+    np.testing.assert_allclose(turned.transform(X), plain.transform(X) * signs, atol=1e-12)
+    np.testing.assert_allclose(
+        turned.inverse_transform(turned.transform(X))[0],
+        plain.inverse_transform(plain.transform(X))[0],
+    )
+
+
+def test_inertia_divides_by_the_number_of_rows(rng):
+    X = rng.normal(size=(40, 3))
+    np.testing.assert_allclose(
+        PCA().fit(X).inertia_, np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1]
+    )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from mercer.operators import _csr
 from mercer.operators._csr import columns_from, parted, row_view, sparse_tiles, stacked
 
 
@@ -58,3 +59,21 @@ def test_blocks_are_stacked_in_float64():
     np.testing.assert_array_equal(whole.toarray(), csr.toarray())
     assert whole.dtype == np.float64
     assert not blocks
+
+
+@pytest.mark.parametrize("public", [False, True])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_products_are_added_to_what_is_there(rng, monkeypatch, public, index):
+    if public:  # as on a SciPy without the functions that add in place
+        monkeypatch.setattr(_csr, "csr_matvecs", None)
+        monkeypatch.setattr(_csr, "csc_matvecs", None)
+    csr = scipy.sparse.random_array((50, 20), density=0.2, random_state=rng, format="csr")
+    csr.indices, csr.indptr = csr.indices.astype(index), csr.indptr.astype(index)
+    part = _csr.row_view(csr, slice(7, 31))
+    v, u = rng.standard_normal((20, 3)), rng.standard_normal((24, 3))
+    out, back = np.ones((24, 3)), np.ones((20, 3))
+    _csr.add_product(part, v, out)
+    _csr.add_transposed(part, u, back)
+    exact = csr.toarray()[7:31]
+    np.testing.assert_allclose(out, 1 + exact @ v)
+    np.testing.assert_allclose(back, 1 + exact.T @ u)

@@ -3,7 +3,7 @@ import pytest
 
 from mercer.arrays import prepare
 from mercer.kernels import RBF, Laplacian, Linear
-from mercer.operators import kernel_matrix
+from mercer.operators import given_kernel_matrix, kernel_matrix
 from mercer.testing import check_operator
 
 SIZES = [2, 3, 511, 512, 513, 1100]
@@ -76,3 +76,15 @@ def test_the_rows_are_not_touched():
     before = X.copy()
     made(RBF(1.0), X).dense()
     np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_a_matrix_that_is_there_is_taken_without_a_copy(n):
+    X = rows(n)
+    kept = made(RBF(1.5), X)
+    given = given_kernel_matrix(kept.k)
+    assert given.k is kept.k
+    np.testing.assert_allclose(given.sums.along, kept.sums.along, rtol=1e-12)
+    for name in ("squares", "trace", "largest"):
+        assert getattr(given.sums, name) == pytest.approx(getattr(kept.sums, name), rel=1e-12)
+    check_operator(given, plain(RBF(1.5), X), rtol=1e-10)

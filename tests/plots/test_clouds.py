@@ -26,7 +26,8 @@ def test_ellipses_are_of_all_rows_though_few_are_drawn():
 def test_a_group_of_two_rows_has_points_and_no_ellipse():
     found = clouds(Z, ["a"] * 58 + ["b"] * 2, None, (0, 1), 0.95)
     assert len([m for m in found.marks if isinstance(m, Points)]) == 2
-    assert len([m for m in found.marks if isinstance(m, Line)]) == 1
+    lines = [m for m in found.marks if isinstance(m, Line)]
+    assert [line.dashed for line in lines] == [False, True]  # of the rows, and of their mean
 
 
 def test_names_may_come_as_any_sequence():

@@ -33,3 +33,20 @@ def test_points_on_a_line_have_none(points):
 def test_a_level_is_a_share(level):
     with pytest.raises(InputError, match="between 0 and 1"):
         ellipse([0.0, 1.0, 0.0], [0.0, 0.0, 1.0], level)
+
+
+def test_of_the_mean_it_holds_the_mean_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    inside = 0
+    for _ in range(600):
+        x, y = rng.multivariate_normal([0, 0], [[4, 1], [1, 1]], 8).T
+        found = np.array(ellipse(x, y, 0.9, of_mean=True))
+        inside += _holds(found, 0.0, 0.0)
+    assert abs(inside / 600 - 0.9) < 0.04
+
+
+def _holds(outline, x, y):
+    """Tell whether a point lies in a closed convex line, by the signs of its turns."""
+    dx, dy = np.diff(outline[0]), np.diff(outline[1])
+    turns = dx * (y - outline[1][:-1]) - dy * (x - outline[0][:-1])
+    return bool(np.all(turns > 0) or np.all(turns < 0))

@@ -75,7 +75,11 @@ def test_what_cannot_be_drawn_is_refused(arguments, words):
 def test_ellipses_are_drawn_on_request_and_explained():
     rng = np.random.default_rng(0)
     panel = scores(rng.normal(size=(40, 2)), ["one", "two"] * 20, ellipse=0.9)
-    outlines = [m for m in panel.marks if isinstance(m, Line)]
+    lines = [m for m in panel.marks if isinstance(m, Line)]
+    outlines, means = [m for m in lines if not m.dashed], [m for m in lines if m.dashed]
+    assert [m.title for m in means] == [
+        f"{name}: its mean, with 90 % confidence" for name in ("one", "two")
+    ]
     assert [m.colour for m in outlines] == [m.colour for m in clouds(panel)]
-    assert "ellipses hold 90 % of a normal cloud" in panel.axes.note
+    assert "ellipses hold 90 % of a normal cloud, dashed their mean" in panel.axes.note
     assert outlines[0].title.startswith("one: 90 %")

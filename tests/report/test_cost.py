@@ -26,3 +26,5 @@ def test_more_rows_and_colours_cost_more():
     assert small.seconds + 2 < large.seconds
     assert small.bytes < large.bytes
     assert str(large).startswith("page: one more walk, about ")
+    assert "rows in memory" not in str(large)
+    assert str(page_cost((1000, 10), held=True)).endswith(" beside the rows in memory")

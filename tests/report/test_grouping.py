@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.report._grouping import separation
+from mercer.report._grouping import _differences, separation
 from mercer.report._seen import seen_from
 
 RNG = np.random.default_rng(14)
@@ -99,3 +99,16 @@ def test_of_very_many_rows_some_tell():
     few = re.search(r"explain ([\d.]+) %", said(X, g=LABELS))[1]
     many = re.search(r"explain ([\d.]+) %", said(rows, g=labels))[1]
     assert float(many) == pytest.approx(float(few), abs=0.5)
+
+
+def test_columns_that_hardly_vary_are_not_what_groups_differ_in():
+    rng = np.random.default_rng(0)
+    at = np.repeat([0, 1], 50)
+    rows = rng.normal(size=(100, 3)) + np.c_[3.0 * at, np.zeros(100), np.zeros(100)]
+    rows[:, 1] = 0.1  # constant: what centring leaves of it is rounding
+    rows[:, 2] = 0.0
+    rows[0, 2] = 1e6  # one cell
+    words = _differences(rows, at, 2, ["a", "b", "c"])
+    assert words.startswith("They differ most in a (")
+    assert "b (" not in words
+    assert "c (" not in words

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits, make_circles
 
 import mercer
 from mercer.report import report
-from mercer.report._parts import MapView, Steps, Table
+from mercer.report._parts import Frames, MapView, Steps, Table
 
 RNG = np.random.default_rng(20)
 X, RINGS = make_circles(120, factor=0.3, noise=0.05, random_state=0)
@@ -98,3 +98,14 @@ def test_the_choice_of_the_kernel_is_shown():
         table.chosen
         == tuple(i for i, c in enumerate(tuning.curve) if c.kernel == tuning.best)[:1]
     )
+
+
+def test_profiles_along_an_axis_are_in_deviations_of_the_columns_as_they_are():
+    X = np.random.default_rng(2).normal(size=(80, 3)) * [100.0, 1.0, 0.01] + [5000.0, 0.0, 7.0]
+    page = report(mercer.KernelPCA(2, standardize=True).fit(X), X).page
+    frames = part(page, "along", Frames)
+    middle = np.array(frames.panels[len(frames.panels) // 2].marks[0].length)
+    assert np.all(np.abs(middle) < 1.5)
+    ends = np.array([frames.panels[i].marks[0].length for i in (0, -1)])
+    assert np.all(np.abs(ends) < 6)
+    assert np.ptp(ends, axis=0).max() > 0.5

@@ -17,6 +17,7 @@ from mercer.report._page import exact, html_of, inert_json, png, shown
 from mercer.report._parts import (
     Code,
     Findings,
+    Frames,
     Images,
     MapView,
     Page,
@@ -83,6 +84,7 @@ def page_full_of(text):
         Table(text, (text, "n"), ((text, 1.0), ("b", None)), note=text),
         Picture(panel, text),
         Images(text, 2, 2, pixels, (text, text), note=text),
+        Frames(text, (panel, panel), (text, text), note=text),
         Steps(text, 2, 2, pixels, (text, text), note=text),
         Findings((Odd(text),)),
         Code(text, text),

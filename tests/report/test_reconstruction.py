@@ -103,3 +103,17 @@ def test_standardised_columns_are_no_picture():
     assert len(section_of(mercer.PCA(2), varied).parts) == 4
     section = section_of(mercer.PCA(2, standardize=True), varied)
     assert not [part for part in section.parts if isinstance(part, Images | Steps)]
+
+
+def test_pixels_that_were_left_out_keep_their_place():
+    varies = np.flatnonzero(DIGITS.std(axis=0) > 0.5)
+    rows = DIGITS[:, varies]
+    seen = seen_from(mercer.PCA(6).fit(rows), rows)
+    assert len(varies) < 64
+    assert not any(isinstance(part, Images) for part in reconstruction_section(seen).parts)
+    parts = reconstruction_section(seen, (8, varies.tolist())).parts
+    images = next(part for part in parts if isinstance(part, Images))
+    assert (images.width, images.height) == (8, 8)
+    blank = np.setdiff1d(np.arange(64), varies)
+    assert np.all(images.pixels[:, blank] == 127)
+    assert np.ptp(images.pixels[:, varies]) > 100

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import mercer
+from mercer.plots import Points
 from mercer.report._rows import causes, extremes_of, row_table, rows_section
 from mercer.report._seen import seen_from
 
@@ -116,3 +117,19 @@ def test_rows_without_a_name_have_their_number(names):
     this = seen(X, row_names=names)
     said = [row[0] for row in row_table(this, extremes_of(this)).rows]
     assert "row 18" in said
+
+
+def test_of_many_rows_beyond_a_limit_those_between_are_drawn_too():
+    rng = np.random.default_rng(5)
+    X = rng.standard_t(2, size=(100_000, 4)) * [4, 2, 1, 1]
+    seen = seen_from(mercer.PCA(2).fit(X), X)
+    extremes = extremes_of(seen)
+    assert extremes.total > 3000
+    section = rows_section(seen, extremes)
+    assert all(row[-1] for row in section.parts[1].rows)  # causes of every row that is listed
+    clouds = [m for m in section.parts[0].panel.marks if isinstance(m, Points)]
+    x = np.concatenate([cloud.x for cloud in clouds])
+    drawn, all_rows = (np.asarray(v) / np.sqrt(extremes.t2_limit) for v in (x, seen.t2**0.5))
+    between = [np.count_nonzero((v > 1) & (v < 1.5)) / len(v) for v in (drawn, all_rows)]
+    assert len(x) < 3000
+    assert 0.5 * between[1] < between[0] < 2 * between[1]

@@ -40,3 +40,15 @@ def test_walks_are_curves_in_any_unit(scale):
 @pytest.mark.parametrize("X", [factors(), load_digits().data, walks()[:, ::-1][:, :10]])
 def test_others_are_no_curves(X):
     assert not is_curve(centred(X))
+
+
+@pytest.mark.parametrize(("height", "width"), [(12, 10), (10, 12), (14, 8), (16, 16)])
+def test_pictures_need_not_be_square(height, width):
+    rng = np.random.default_rng(height)
+    yy, xx = np.mgrid[:height, :width]
+    rows = []
+    for _ in range(60):
+        y, x, r = rng.uniform(0, height), rng.uniform(0, width), rng.uniform(1.5, 3)
+        rows.append(np.exp(-((yy - y) ** 2 + (xx - x) ** 2) / r**2).ravel())
+    rows = np.array(rows) + 0.02 * rng.standard_normal((60, height * width))
+    assert image_shape(rows - rows.mean(axis=0)) == (height, width)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mercer.selection import Half, bi_cross_validation
+from mercer.selection import Half, bi_cross_validation, choice_seconds
 from mercer.selection import _bicross as room
 
 from .noise_families import FAMILIES, SHAPES, TRUE, family
@@ -146,3 +146,10 @@ def test_columns_that_are_nearly_copies_do_not_rule_the_others():
     assert abs(found(np.c_[X, row]) - 3) <= 1
     near = X[:, :1] + 1e-4 * rng.standard_normal((400, 1))
     assert found(np.c_[X, near]) in (3, 4)
+
+
+def test_what_choosing_takes_grows_with_the_columns_and_with_rows_in_plenty():
+    few, many = choice_seconds(1000, 50), choice_seconds(1000, 400)
+    assert 0 < few < many
+    assert choice_seconds(10**6, 50) > 10 * few
+    assert choice_seconds(50, 10**6) == choice_seconds(10**6, 50)

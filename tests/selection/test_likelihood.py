@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from sklearn.decomposition import PCA
 
 from mercer.selection import Variances, aic, bic
-from mercer.selection._likelihood import log_likelihoods, parameters
+from mercer.selection._likelihood import log_likelihoods, ppca_parameters
 
 
 def table(n=200, p=12, true=3, seed=0):
@@ -40,7 +40,7 @@ def test_white_noise_model_is_k_zero():
 
 def test_parameters_of_a_full_model_are_those_of_a_covariance_matrix_and_a_mean():
     p = 6
-    assert parameters(p, np.array([p - 1]))[0] == p * (p + 1) / 2 + p
+    assert ppca_parameters(p, np.array([p - 1]))[0] == p * (p + 1) / 2 + p
 
 
 @pytest.mark.parametrize("true", [0, 1, 3])

@@ -26,3 +26,10 @@ def test_words_that_an_option_does_not_have(name):
 def test_one_row_is_not_enough():
     with pytest.raises(InputError, match="two rows"):
         Asked(rows=1)
+
+
+def test_tables_are_of_known_kinds_and_may_be_crossed():
+    with pytest.raises(InputError, match="--table"):
+        Asked(table="heaps")
+    assert not Asked(count="n").crossed
+    assert Asked(rows_by="a").crossed

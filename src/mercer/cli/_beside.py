@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.cli._names import NAME, ROW
+from mercer.cli._names import GROUP, NAME, ROW
 from mercer.tables import Prepared
 
 _PIECE = 1 << 16  # rows that are read in one go
@@ -45,7 +45,8 @@ class Beside:
         self._frames = iter(made.beside(self.names, _PIECE) if self.names else ())
         self._held: Any = None
         occupied = set(taken)
-        self._row = _free(NAME if turned else ROW, occupied if self._numbered else set())
+        counted = made.recipe.cross[0] if made.recipe.cross else NAME
+        self._row = _free(counted if turned else ROW, occupied if self._numbered else set())
         self._called = {name: _free(name, occupied) for name in self.names}
 
     @property
@@ -111,6 +112,34 @@ class Beside:
         ]
         cells = (pl.col(name).str.strip_chars() for name in text)
         return frame.with_columns(*(cell.cast(pl.Float64, strict=False) for cell in cells))
+
+
+class WithGroups:
+    """Columns beside the coordinates, and the group that a model gives to each row.
+
+    Parameters
+    ----------
+    beside : Beside
+        The other columns.
+    model : estimator
+        With `predict`.
+    rows : polars.DataFrame or BlockSource
+        The rows, in order.
+    """
+
+    def __init__(self, beside: Beside, model: Any, rows: Any) -> None:
+        self._beside, self._at = beside, 0
+        blocks = rows.blocks(_PIECE) if hasattr(rows, "blocks") else [rows]
+        self._groups = np.concatenate([np.asarray(model.predict(block)) for block in blocks])
+
+    def take(self, count: int) -> Any:
+        """Return the columns of the next `count` rows as a polars frame."""
+        import polars as pl
+
+        start, self._at = self._at, self._at + count
+        frame = self._beside.take(count)
+        name = _free(GROUP, set(frame.columns))
+        return frame.with_columns(pl.Series(name, self._groups[start : self._at]))
 
 
 def numbers_of(made: Prepared, at: Array) -> Array:

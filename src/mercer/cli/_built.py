@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mercer.cli._known_methods import method_of
+from mercer.cli._known_methods import is_linear_or_kernel, method_of
 from mercer.cli._usage import UsageError, nearest
 from mercer.errors import InputError, MercerError
 
@@ -65,7 +65,11 @@ def built(
     given = {name: value for name, value in parameters.items() if value is not None}
     if "seed" in given:
         given["random_state"] = given.pop("seed")
-    if components == "auto" and not _chooses(kind):
+    if not known.keys() & {"random_state"} and given.get("random_state") == 0:
+        del given["random_state"]  # the default of --seed, to a method that draws nothing
+    if components == "auto" and not _chooses(kind) and not _warned(kind):
+        pass  # maps have two axes; others have a rule of their own
+    elif components == "auto" and not _chooses(kind):
         warnings.warn(
             f"{method} does not choose the number of components: its default is taken (-k)",
             UserWarning,
@@ -97,9 +101,11 @@ def adapted(method: str, model: Any, ready: Any) -> Any:
     known = model.get_params(deep=False)
     if "standardize" in known and ready.standardize:
         model.set_params(standardize=True)
+    if ready.groups is not None:
+        model.set_params(groups=ready.groups)
     if ready.missing == "raise":
         return model
-    rules = model._parameter_constraints.get("missing", [])
+    rules = getattr(model, "_parameter_constraints", {}).get("missing", [])
     if not any(ready.missing in getattr(rule, "options", ()) for rule in rules):
         raise InputError(
             f"{method} cannot fill missing cells in this way",
@@ -136,8 +142,14 @@ def components_from(text: str) -> int | float | str | None:
 
 def _chooses(kind: type[Any]) -> bool:
     """Tell whether a method takes n_components="auto"."""
-    rules = kind._parameter_constraints.get("n_components", [])
+    rules = getattr(kind, "_parameter_constraints", {}).get("n_components", [])
     return any("auto" in getattr(rule, "options", ()) for rule in rules)
+
+
+def _warned(kind: type[Any]) -> bool:
+    """Tell whether the number of axes that a method takes by itself is worth a word."""
+    default = inspect.signature(kind).parameters["n_components"].default
+    return is_linear_or_kernel(kind) and not isinstance(default, str)
 
 
 def _unknown(method: str, name: str, value: Any, known: Mapping[str, Any]) -> UsageError:
@@ -154,8 +166,11 @@ def _hold(method: str, model: Any, given: Mapping[str, Any]) -> None:
     from mercer.arrays import parse_bytes
     from mercer.kernels import as_kernel
 
-    checks: dict[str, Callable[[], Any]] = {"": model._check_parameters}
-    if model.memory is not None:
+    checks: dict[str, Callable[[], Any]] = {}
+    needs_groups = model.get_params(deep=False).get("groups", "") is None  # from --group
+    if hasattr(model, "_check_parameters") and not needs_groups:
+        checks[""] = model._check_parameters
+    if getattr(model, "memory", None) is not None:
         checks["memory"] = lambda: parse_bytes(model.memory)
     if given.get("kernel") not in (None, "precomputed"):
         checks["kernel"] = lambda: as_kernel(model.kernel)

@@ -27,7 +27,7 @@ def coordinates(model: Any, rows: Any) -> Iterator[Array]:
         yield from model._streamed(rows)
         return
     if not isinstance(rows, BlockSource):
-        for at in range(0, len(rows), _ROWS):
+        for at in range(0, rows.shape[0], _ROWS):
             yield model.transform(rows[at : at + _ROWS])
         return
     import polars as pl
@@ -36,6 +36,26 @@ def coordinates(model: Any, rows: Any) -> Iterator[Array]:
     for block in rows.blocks(_ROWS):
         named = None if names is None else pl.from_numpy(block, schema=list(names))
         yield model.transform(block if named is None else named)
+
+
+def fit_coordinates(model: Any, rows: Any) -> Iterator[Array]:
+    """Yield the coordinates of the rows of the fit.
+
+    A map keeps them; what it says of the same rows as new ones may differ a little.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted to `rows`.
+    rows : polars.DataFrame, CSR array or BlockSource
+        As `mercer.tables` makes them.
+    """
+    for name in ("embedding_", "row_coordinates_"):
+        found = getattr(model, name, None)
+        if found is not None and len(found) == rows.shape[0]:
+            yield found
+            return
+    yield from coordinates(model, rows)
 
 
 def write_coordinates(

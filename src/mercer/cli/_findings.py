@@ -6,14 +6,17 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.cli._beside import numbers_of
+from mercer.cli._family_findings import family_facts, family_lines
 from mercer.cli._fitted import Fitted
 from mercer.cli._judged import LEVEL, Judged
+from mercer.cli._known_methods import is_linear_or_kernel
 from mercer.cli._names import axis_names
 from mercer.cli._words import counted, spectrum_table, what_was_found
 from mercer.diagnostics import loadings
 from mercer.plots import heaviest
 from mercer.studies._tuning import brief
 
+_ROLES = ("active", "id", "color", "weights", "sup", "out")
 _ROWS = 10  # components, rows and columns that are listed at most
 
 
@@ -36,6 +39,8 @@ def lines(
         What in the data changes how the axes are read.
     """
     model = done.model
+    if not is_linear_or_kernel(model):
+        return [*family_lines(done, ids), *_sup(sup)]
     values, lower, upper = _variances(model)
     out = [_headline(done), ""]
     if len(values):
@@ -51,8 +56,8 @@ def document(
 ) -> dict[str, Any]:
     """Return the result as plain data; parameters as of `lines`."""
     model = done.model
-    values, lower, upper = _variances(model)
     choice = getattr(model, "choice_", None)
+    own = family_facts(done) if not is_linear_or_kernel(model) else _linear(done, judged, ids)
     return {
         "data": {
             "path": done.seen.path,
@@ -62,28 +67,42 @@ def document(
         "method": done.method,
         "parameters": {k: _shown(v) for k, v in model.get_params(deep=False).items()},
         "components": model.n_components_,
-        "variance": values,
-        "ratio": model.explained_variance_ratio_,
-        "lower": lower,
-        "upper": upper,
+        **own,
         "choice": choice and {"k": choice.k, "reason": choice.reason, "rules": choice.rules},
-        "inseparable": [list(group) for group in model.certificate_.groups],
-        "certified": {
-            "met": model.certificate_.met,
-            "tol": model.certificate_.tol,
-            "reached": model.certificate_.reached,
-        },
-        "loadings": _loadings(done),
-        "outliers": _outliers(done, judged, ids),
+        **_certified(model),
         "supplementary": sup,
         "health": [finding.plain() for finding in health],
         "roles": {
             role: done.seen.named(role)
-            for role in ("active", "id", "color", "weights", "sup", "out")
+            for role in dict.fromkeys((*_ROLES, *(c.role for c in done.seen.columns)))
         },
         "said": done.said,
         "plan": _plan(done.plan),
         "foreseen": done.foreseen,
+    }
+
+
+def _linear(done: Fitted, judged: Judged, ids: Any) -> dict[str, Any]:
+    """Return what methods have whose axes are variances of rows."""
+    values, lower, upper = _variances(done.model)
+    return {
+        "variance": values,
+        "ratio": done.model.explained_variance_ratio_,
+        "lower": lower,
+        "upper": upper,
+        "loadings": _loadings(done),
+        "outliers": _outliers(done, judged, ids),
+    }
+
+
+def _certified(model: Any) -> dict[str, Any]:
+    """Return how accurate the eigenvalues are, and which axes cannot be told apart."""
+    found = getattr(model, "certificate_", None)
+    if found is None:
+        return {"inseparable": [], "certified": None}
+    return {
+        "inseparable": [list(group) for group in found.groups],
+        "certified": {name: getattr(found, name) for name in ("met", "tol", "reached")},
     }
 
 
@@ -138,6 +157,8 @@ def _how_many(done: Fitted) -> str:
         return f"{k}: all that there are."
     if asked == "mle":
         return f"{k}, by the evidence of probabilistic PCA (Minka)."
+    if isinstance(asked, str):
+        return f"{k}, by {asked}."
     if isinstance(asked, float):
         return f"{k}, enough for the {100 * asked:g} % of the variance that were asked for."
     return f"{k}, as asked."
@@ -268,7 +289,9 @@ def _sup(sup: Any) -> list[str]:
         name: name + (" (η²)" if found["kind"] == "eta2" else "") for name, found in sup.items()
     }
     wide = max(map(len, names.values()))
-    out = ["Supplementary columns, correlations with the axes:"]
+    placed = all(found["kind"] == "place" for found in sup.values())
+    what = "coordinates on" if placed else "correlations with"
+    out = [f"Supplementary columns, {what} the axes:"]
     for name, found in sup.items():
         cells = "  ".join(
             "     -" if r is None else f"{r:+6.3f}" for r in found["axes"][:_ROWS]

@@ -10,10 +10,13 @@ import numpy as np
 
 from mercer.arrays import parse_bytes
 from mercer.cli._built import adapted
-from mercer.cli._known_methods import method_of
+from mercer.cli._known_methods import is_linear_or_kernel, method_of
+from mercer.cli._tables import asked_for, held_whole, scales_of
 from mercer.cli._voice import Voice
 from mercer.errors import DataWarning, InputError
 from mercer.estimators import plan
+from mercer.estimators._base import SpectralEstimator
+from mercer.selection import choice_seconds
 from mercer.sources import BlockSource
 from mercer.tables import Asked, Look, Prepared, look, prepared
 
@@ -100,8 +103,11 @@ def ready(
     """
     began = time.perf_counter()
     with voice.working():
-        seen = look(path, asked)
-        made = prepared(seen, fills=fills_of(model), memory=model._budget())
+        seen = look(path, asked_for(method, model, asked))
+        memory = model._budget() if hasattr(model, "_budget") else None
+        fills, scales = fills_of(model), scales_of(model)
+        made = prepared(seen, fills=fills, memory=memory, scales=scales)
+        made = held_whole(made, model)
         adapted(method, model, made)
         made = _held(made, model)
     said = assumptions(seen, made)
@@ -109,8 +115,11 @@ def ready(
         voice.note(line)
     looked = time.perf_counter() - began
     found = _planned(voice, method, model, made)
-    stages = {"look": looked} | stages_of(found, made, writes=writes)
-    if sum(stages.values()) - looked > _WORTH:
+    stages = {"start": began - voice.began, "look": looked}
+    stages |= stages_of(found, made, writes=writes)
+    if is_linear_or_kernel(model) and model.n_components == "auto" and "fit" in stages:
+        stages["fit"] += choice_seconds(*made.shape)
+    if sum(stages.values()) - stages["start"] - looked > _WORTH:
         shown = ", ".join(f"{name} {seconds:.2g} s" for name, seconds in stages.items())
         voice.note(f"about {sum(stages.values()):.2g} s in all: {shown}")
     return Ready(method, seen, made, model, found, stages, said, looked)
@@ -144,11 +153,14 @@ def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
         File in which the sums are kept.
     """
     given: dict[str, Any] = {}
+    takes = inspect.signature(have.model.fit).parameters
     if have.made.weights is not None:
         given["sample_weight"] = have.made.weights
+    if have.made.y is not None:
+        given["y"] = have.made.y
     if checkpoint is not None:
         given["checkpoint"] = checkpoint
-        if "checkpoint" not in inspect.signature(have.model.fit).parameters:
+        if "checkpoint" not in takes:
             raise InputError(
                 "this method keeps no checkpoint",
                 got=f"--checkpoint {checkpoint} with {type(have.model).__name__}",
@@ -157,7 +169,7 @@ def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
     began = time.perf_counter()
     with voice.working(), warnings.catch_warnings():
         # It is an answer, which the result gives.
-        warnings.filterwarnings("ignore", "no component beyond noise", DataWarning)
+        warnings.filterwarnings("ignore", "no (component|axis) beyond", DataWarning)
         have.model.fit(have.made.rows, **given)
     seconds = {"look": have.looked, "fit": time.perf_counter() - began}
     return Fitted(
@@ -180,9 +192,10 @@ def assumptions(seen: Look, made: Prepared) -> tuple[str, ...]:
 
 def fills_of(model: Any) -> tuple[str, ...]:
     """Return in which ways a method can fill missing cells."""
-    rules = type(model)._parameter_constraints.get("missing", ())
+    rules = getattr(type(model), "_parameter_constraints", {}).get("missing", ())
     able = {word for rule in rules for word in getattr(rule, "options", ())}
-    return tuple(word for word in ("em", "ppca") if word in able)
+    # The first is what happens unasked: a level of few missing cells would turn the axes.
+    return tuple(w for w in ("em", "ppca", "passive", "fill", "level") if w in able)
 
 
 def _held(made: Prepared, model: Any) -> Prepared:
@@ -201,12 +214,20 @@ def _held(made: Prepared, model: Any) -> Prepared:
     return dataclasses.replace(made, rows=pl.from_numpy(table, schema=names), shape=table.shape)
 
 
+def unplanned(model: Any, made: Prepared) -> str:
+    """Return a line where there is no plan: rows read once, or a library's own method."""
+    n, p = made.shape
+    if not isinstance(model, SpectralEstimator):
+        return f"plan: {n:,} x {p:,}, as {type(model).__name__} does it; not priced"
+    if isinstance(made.rows, BlockSource) and not hasattr(model, "_streamed"):
+        return f"plan: {n:,} x {p:,}, read once, fitted on landmarks"
+    return ""
+
+
 def _planned(voice: Voice, method: str, model: Any, made: Prepared) -> Any:
     """Say the plan, and return it."""
-    if isinstance(made.rows, BlockSource) and not hasattr(model, "_streamed"):
-        voice.note(
-            f"plan: {made.shape[0]:,} x {made.shape[1]:,}, read once, fitted on landmarks"
-        )
+    if unplanned(model, made):
+        voice.note(unplanned(model, made))
         return None
     foreseen = plan(model, made.rows, sample_weight=made.weights)
     voice.note(str(foreseen))

@@ -4,6 +4,8 @@ from typing import Any
 
 import click
 
+from mercer.cli._axis_lines import axis_lines
+from mercer.cli._known_methods import is_linear_or_kernel
 from mercer.cli._layout import aligned
 from mercer.cli._options import speaking_options
 from mercer.cli._stdin import opened
@@ -60,12 +62,13 @@ def document_of(model: Any, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any
         "names": None if names is None else [str(name) for name in names],
         "components": getattr(model, "n_components_", None),
         "variances": getattr(model, "explained_variance_", None),
+        "eigenvalues": getattr(model, "eigenvalues_", None),
         "shares": getattr(model, "explained_variance_ratio_", None),
-        "kernel": _shown(getattr(model, "kernel_", None)),
+        "kernel": _kernel(model),
         "choice": _choice(model),
         "certificate": _certificate(model),
         "notes": getattr(model, "notes_", None),
-        "rows_inside": _rows_inside(shapes),
+        "rows_inside": _rows_inside(shapes, model),
     }
     found["numbers_per_row"] = _per_row(shapes, found["rows"])
     return found
@@ -81,10 +84,12 @@ def text_of(path: str, model: Any, found: dict[str, Any]) -> str:
     if found["names"]:
         lines.append(f"columns: {_some(found['names'])}")
     lines += [f"parameters: {_differing(model)}"]
-    lines += [f"kernel: {found['kernel']}"] if found["kernel"] else []
+    if found["kernel"] and is_linear_or_kernel(model):
+        lines.append(f"kernel: {found['kernel']}")
     lines += _variances(model) if found["components"] is not None else []
     lines += [found["choice"]["reason"]] if found["choice"] else []
-    lines += [_certified(found["certificate"])] if found["certificate"] else []
+    what = "variance" if is_linear_or_kernel(model) else "eigenvalue"
+    lines += [_certified(found["certificate"], what)] if found["certificate"] else []
     return "\n".join([*lines, *_kept(found)])
 
 
@@ -93,6 +98,11 @@ def _method_of(model: Any) -> str | None:
     from mercer.cli._known_methods import METHODS
 
     return next((m.name for m in METHODS.values() if type(model) is m.load()), None)
+
+
+def _kernel(model: Any) -> Any:
+    """Return the kernel in words; that of a map is a matrix, and no word."""
+    return _shown(getattr(model, "kernel_", None)) if is_linear_or_kernel(model) else None
 
 
 def _shown(value: Any) -> Any:
@@ -116,6 +126,8 @@ def _variances(model: Any) -> list[str]:
     k = int(model.n_components_)
     if not k:
         return ["no component"]
+    if not is_linear_or_kernel(model):
+        return ["", *axis_lines(model, _MOST), ""]
     shares, total = model.explained_variance_ratio_, 0.0
     rows = [_HEAD]
     for i in range(min(k, _MOST)):
@@ -147,9 +159,9 @@ def _certificate(model: Any) -> dict[str, Any] | None:
     }
 
 
-def _certified(found: dict[str, Any]) -> str:
+def _certified(found: dict[str, Any], what: str) -> str:
     met = "as asked" if found["met"] else f"{found['tol']:.0e} was asked"
-    line = f"certified: every variance to {found['reached']:.1e} of itself, {met}"
+    line = f"certified: every {what} to {found['reached']:.1e} of itself, {met}"
     groups = [group for group in found["inseparable"] if len(group) > 1]
     for group in groups:
         axes = ", ".join(f"PC{i}" for i in group)
@@ -157,11 +169,22 @@ def _certified(found: dict[str, Any]) -> str:
     return line
 
 
-def _rows_inside(shapes: dict[str, tuple[int, ...]]) -> int:
+def _rows_inside(shapes: dict[str, tuple[int, ...]], model: Any) -> int:
     """Return how many rows of the data are in the file, as they are or transformed."""
-    names = [name for name in shapes if name in ("X_fit_", "landmarks_")]
+    held = ("X_fit", "landmarks", "rows", "points")
+    names = [name for name in shapes if name.rpartition("/")[2].strip("_") in held]
+    whole = (getattr(model, "n_samples_", None), getattr(model, "n_features_in_", None))
+    if not is_linear_or_kernel(model):  # whatever is as large as the table may be the table
+        own = ("row_", "embedding_")
+        names += [n for n, shape in shapes.items() if shape == whole and not n.startswith(own)]
     names += [name for name in shapes if name.startswith("_sample/")]
-    return max((shapes[name][0] for name in names if len(shapes[name]) == 2), default=0)
+    # A search may hold them on their side, (p, n).
+    counts = [
+        shapes[name][1] if shapes[name][0] == whole[1] != shapes[name][1] else shapes[name][0]
+        for name in names
+        if len(shapes[name]) == 2
+    ]
+    return max(counts, default=0)
 
 
 def _per_row(shapes: dict[str, tuple[int, ...]], rows: int | None) -> list[str]:
@@ -178,11 +201,14 @@ def _kept(found: dict[str, Any]) -> list[str]:
     recipe = notes.get("recipe") or {}
     plain = ("names", "columns") if recipe.get("columns") == found["names"] else ("names",)
     told = {name: value for name, value in recipe.items() if value and name not in plain}
+    if told.get("table") == "numbers":
+        del told["table"]
     lines += [f"recipe: {name} {_some(_words(value))}" for name, value in told.items()]
     for level, limits in (notes.get("limits") or {}).items():
         if isinstance(limits, (list, tuple)) and len(limits) == 2:
             lines.append(f"limits at {float(level):.0%}: T² {limits[0]:.4g}, Q {limits[1]:.4g}")
-    return [*lines, f"privacy: {_privacy(found, bool(recipe.get('levels')))}"]
+    words = any(recipe.get(name) for name in ("levels", "categories", "cross"))
+    return [*lines, f"privacy: {_privacy(found, words)}"]
 
 
 def _privacy(found: dict[str, Any], words: bool) -> str:
@@ -191,7 +217,8 @@ def _privacy(found: dict[str, Any], words: bool) -> str:
     if found["rows_inside"]:
         return f"{found['rows_inside']:,} rows of the data are inside this file"
     if found["numbers_per_row"]:
-        return f"no row of the data is inside{beside}, but some numbers about each"
+        more = "and" if words else "but"
+        return f"no row of the data is inside{beside}, {more} some numbers about each"
     return f"no row of the data is inside this file{beside}"
 
 
@@ -202,6 +229,8 @@ def _words(value: Any) -> list[str]:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
     if not isinstance(value, (list, tuple)):
         return str(value)
     return "/".join(map(str, value[:3])) + ("/…" if len(value) > 3 else "")

@@ -9,7 +9,13 @@ import mercer
 from mercer.cli import _findings, _fitted
 from mercer.cli._beside import Beside, numbers_of
 from mercer.cli._built import built
-from mercer.cli._coordinates import coordinates, write_coordinates
+from mercer.cli._columns_out import (
+    beside_columns,
+    refuse_placeless,
+    refuse_stdout,
+    write_columns,
+)
+from mercer.cli._coordinates import fit_coordinates, write_coordinates
 from mercer.cli._judged import Judged, findings, judged, related
 from mercer.cli._models import axes_of
 from mercer.cli._outputs import refuse_model, refuse_scores, refuse_twins
@@ -38,10 +44,12 @@ def run(
     options : mapping
         The method options.
     wanted : mapping
-        output, scores, checkpoint, force and raw_csv.
+        output, scores, columns_out, checkpoint, force and raw_csv.
     """
     outputs = _outputs(data, wanted)
     model = built(**options)
+    if outputs["columns"] is not None:
+        refuse_placeless(options["method"], model)
     with opened(data) as path:
         writes = wanted["scores"] is not None
         have = _fitted.ready(voice, path, asked, options["method"], model, writes=writes)
@@ -82,6 +90,8 @@ def _write(
         mercer.save(done.model, outputs["model"])
     if wanted["scores"] is not None:
         _write_scores(done, outputs["scores"], wanted["raw_csv"])
+    if outputs["columns"] is not None:
+        write_columns(done, outputs["columns"], wanted["raw_csv"])
     done.seconds["write"] = time.perf_counter() - began
 
 
@@ -91,11 +101,19 @@ def _outputs(data: str, wanted: Mapping[str, Any]) -> dict[str, Path | None]:
     scores = None
     if wanted["scores"] is not None:
         scores = refuse_scores(wanted["scores"], option="--scores", **rules)
-    kept = wanted["checkpoint"]
+    kept, columns = wanted["checkpoint"], None
+    if wanted["columns_out"] is not None:
+        refuse_stdout(wanted["columns_out"])
+        columns = refuse_scores(wanted["columns_out"], option="--columns-out", **rules)
     refuse_twins(
-        {"-o": model, "--scores": scores, "--checkpoint": None if kept is None else Path(kept)}
+        {
+            "-o": model,
+            "--scores": scores,
+            "--columns-out": columns,
+            "--checkpoint": None if kept is None else Path(kept),
+        }
     )
-    return {"model": model, "scores": scores}
+    return {"model": model, "scores": scores, "columns": columns}
 
 
 def _notes(done: _fitted.Fitted, looked: Judged, data: str) -> dict[str, Any]:
@@ -117,7 +135,7 @@ def _notes(done: _fitted.Fitted, looked: Judged, data: str) -> dict[str, Any]:
 
 def _write_scores(done: _fitted.Fitted, path: Path | None, raw: bool) -> None:
     names = axes_of(done.model)
-    parts = coordinates(done.model, done.made.rows)
+    parts = fit_coordinates(done.model, done.made.rows)
     beside = _beside(done, done.made.color, taken=names)
     write_coordinates(path, parts, names, beside, raw=raw)
 
@@ -142,6 +160,7 @@ def _looked(done: _fitted.Fitted) -> tuple[Judged, dict[str, Any]]:
         ids = None if beside.id is None else frame[beside.id].to_list()
         named = dict(beside.called([*made.sup, *made.color[:1]]))
         sup = {name: related(frame[named[name]], looked.scores) for name in made.sup}
+        sup |= beside_columns(done)
         if made.color:
             groups = frame[named[made.color[0]]].fill_null("").to_list()
     names = ids or numbers_of(made, looked.at).tolist()

@@ -6,7 +6,8 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.cli._coordinates import coordinates
+from mercer.cli._coordinates import coordinates, fit_coordinates
+from mercer.cli._known_methods import is_linear_or_kernel
 from mercer.diagnostics import Outliers, health, outliers, sampling_error
 from mercer.sources import BlockSource
 
@@ -59,6 +60,8 @@ def judged(model: Any, made: Any) -> Judged:
     made : Prepared
         The rows of the fit.
     """
+    if not is_linear_or_kernel(model):
+        return _placed(model, made)
     n, p = model.n_samples_, made.shape[1]
     step = _step(n, p)
     table = some_rows(made.rows, step)
@@ -80,6 +83,14 @@ def judged(model: Any, made: Any) -> Judged:
     return Judged(at, scaled, scores, step == 1, found, limits, sampling)
 
 
+def _placed(model: Any, made: Any) -> Judged:
+    """Return the coordinates of all rows of a method without T², Q and sampling errors."""
+    parts = list(fit_coordinates(model, made.rows))
+    scores = np.concatenate(parts) if parts else np.empty((0, model.n_components_))
+    at = np.arange(len(scores))
+    return Judged(at, np.empty((len(at), 0)), scores, True, None, None, None)
+
+
 def findings(model: Any, looked: Judged, names: Any, ids: Any, groups: Any) -> Any:
     """Return what in the data changes how the axes are read; see `mercer.diagnostics.health`.
 
@@ -94,6 +105,8 @@ def findings(model: Any, looked: Judged, names: Any, ids: Any, groups: Any) -> A
     ids, groups : sequence or None
         Of the rows that were looked at.
     """
+    if not is_linear_or_kernel(model):
+        return ()
     if not model.n_components_ or not np.isfinite(looked.table).all():
         return ()
     return health(

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mercer.cli._options import asked_from, data_argument, data_options, speaking_options
+from mercer.cli._known_methods import METHODS, method_of
+from mercer.cli._options import (
+    asked_from,
+    data_argument,
+    data_options,
+    speaking_options,
+    table_options,
+)
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
 
@@ -19,6 +26,10 @@ _ROLES = {
     "color": "for colour",
     "weights": "for weights",
     "sup": "supplementary",
+    "target": "for groups",
+    "rows": "for rows",
+    "columns": "for columns",
+    "count": "for counts",
     "out": "left out",
 }
 
@@ -26,8 +37,17 @@ _ROLES = {
 @click.command()
 @data_argument
 @data_options
+@table_options
+@click.option(
+    "--method",
+    type=click.Choice(list(METHODS)),
+    default="pca",
+    show_default=True,
+    metavar="NAME",
+    help="Look as this method would; see `mercer methods`.",
+)
 @speaking_options
-def command(voice: Voice, data: str, **options: Any) -> None:
+def command(voice: Voice, data: str, method: str, **options: Any) -> None:
     r"""Show kind, role and missing cells of each column of DATA.
 
     Nothing is changed. DATA is a file (CSV, TSV, Parquet, Arrow, JSON lines, .npy,
@@ -39,11 +59,13 @@ def command(voice: Voice, data: str, **options: Any) -> None:
       mercer look survey.csv
       mercer look survey.csv --id name --drop 'q1*,7-9'
       mercer look genes.tsv --transpose
+      mercer look survey.csv --method mca
       gzip -dc log.csv.gz | mercer look - --json
     """
+    from mercer.cli._tables import asked_for
     from mercer.tables import look
 
-    asked = asked_from(options)
+    asked = asked_for(method, method_of(method).load(), asked_from(options))
     with opened(data) as path, voice.working():
         seen = dataclasses.replace(look(path, asked), path=data)
     voice.result(text_of(seen, every=voice.verbose), {"data": seen})

@@ -6,7 +6,7 @@ import textwrap
 import click
 
 from mercer.cli._docstrings import Parameter, parameters_of
-from mercer.cli._known_methods import METHODS, Method, method_of
+from mercer.cli._known_methods import METHODS, Method, in_families, method_of
 from mercer.cli._options import speaking_options
 from mercer.cli._voice import Voice
 
@@ -39,8 +39,14 @@ def command(voice: Voice, name: str | None) -> None:
     """
     if name is None:
         wide = max(map(len, METHODS))
-        lines = [f"{method.name.ljust(wide)}  {method.about}" for method in METHODS.values()]
-        known = [{"name": m.name, "about": m.about, "docs": m.docs} for m in METHODS.values()]
+        lines = list[str]()
+        for family, members in in_families().items():
+            lines += [*([""] if lines else []), f"{family}:"]
+            lines += [f"  {method.name.ljust(wide)}  {method.about}" for method in members]
+        known = [
+            {"name": m.name, "about": m.about, "docs": m.docs, "family": m.family}
+            for m in METHODS.values()
+        ]
         voice.result("\n".join(lines), {"methods": known})
         return
     method = method_of(name)

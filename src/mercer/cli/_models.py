@@ -4,7 +4,10 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import mercer
+from mercer.cli._known_methods import is_linear_or_kernel, table_of
 from mercer.cli._names import axis_names
 from mercer.errors import InputError
 from mercer.sources._scan import kind_of
@@ -40,6 +43,7 @@ def loaded(model: str, data: str, command: str) -> Any:
             fix=f"mercer {command} {model} TABLE",
         )
     found = mercer.load(path)
+    _refuse_method(found, model, command)
     if not hasattr(found, "n_components_"):
         raise InputError(
             "the model has no axes",
@@ -47,6 +51,23 @@ def loaded(model: str, data: str, command: str) -> Any:
             fix="fit it first, then save it",
         )
     return found
+
+
+def _refuse_method(found: Any, model: str, command: str) -> None:
+    """Refuse what a method does not have: rows from coordinates, or a look for drift."""
+    name = type(found).__name__
+    if command == "inverse" and not hasattr(found, "inverse_transform"):
+        raise InputError(
+            "rows cannot be made from the coordinates of this method",
+            got=f"{model}: {name}",
+            fix="mercer inverse is for pca, kernel-pca and robust-pca",
+        )
+    if command == "drift" and not is_linear_or_kernel(found):
+        raise InputError(
+            "drift is looked for along the axes of PCA and its kin",
+            got=f"{model}: {name}",
+            fix="fit the rows with --method pca",
+        )
 
 
 def recipe_of(model: Any, path: str | Path | None = None) -> Recipe:
@@ -71,13 +92,31 @@ def recipe_of(model: Any, path: str | Path | None = None) -> Recipe:
             fix="fit it with mercer fit, or to a frame, or use it in Python",
         )
     known = tuple(map(str, names))
-    return Recipe(columns=known, names=known)
+    return Recipe(columns=known, names=known, **_kinds(model, known))
+
+
+def _kinds(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return what a model of Python takes of a table: numbers, or categories by levels."""
+    table = table_of(model)
+    levels = getattr(model, "categories_", None)
+    if table == "categories" and levels is not None and len(levels) == len(names):
+        whole = [np.asarray(found).dtype.kind in "iuf" for found in levels]
+        how = ["whole" if numbers else "text" for numbers in whole]
+        return {"table": table, "categories": dict(zip(names, how, strict=True))}
+    if table in ("categories", "mixed"):
+        raise InputError(
+            "the model does not say which columns are categories",
+            got=f"{type(model).__name__}, fitted in Python",
+            fix="fit it with mercer fit, or use it in Python",
+        )
+    return {"table": table}
 
 
 def filling_of(model: Any) -> str:
     """Return how a fitted model fills missing cells of new rows; "raise" where it does not."""
     filled = getattr(model, "completion_", None) is not None
-    return str(model.missing) if filled else "raise"
+    own = table_of(model) in ("categories", "mixed")  # these say it in a parameter
+    return str(getattr(model, "missing", "raise")) if filled or own else "raise"
 
 
 def _read_as(recipe: Recipe, path: str | Path) -> Recipe:

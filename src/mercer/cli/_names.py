@@ -1,6 +1,7 @@
 """What the columns of a table of coordinates are called."""
 
 ROW = "row"  # numbers of the rows, counted from 1, where no column names them
+GROUP = "group"  # that a model gives to a row
 NAME = "name"  # names of the rows of a table that was stored the other way round
 
 

@@ -6,10 +6,13 @@ from typing import Any, TypeVar
 import click
 
 from mercer.cli._known_methods import METHODS
+from mercer.cli._usage import UsageError
 from mercer.cli._voice import Voice
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _READING = ("delimiter", "header", "na", "encoding", "key")
+_MISSING = ["auto", "em", "ppca", "passive", "level", "fill", "rows", "columns", "error"]
+_FAMILIES = ("target", "rows_by", "columns_by", "count")
 
 
 def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -39,10 +42,11 @@ data_options = _together(
     _many("--sup", help="Supplementary: correlated with the axes, not analysed."),
     click.option(
         "--missing",
-        type=click.Choice(["auto", "em", "ppca", "rows", "columns", "error"]),
+        type=click.Choice(_MISSING),
         default="auto",
         show_default=True,
-        help="Missing cells: fill up to 5 %, fill, leave out rows or columns, refuse.",
+        help="Missing cells: fill up to 5 %, fill (of categories: passive, level or fill),"
+        " leave out rows or columns, refuse.",
     ),
     click.option(
         "--standardize",
@@ -72,6 +76,22 @@ data_options = _together(
     click.option("--na", multiple=True, metavar="WORD", help="Stands for a missing cell too."),
     click.option("--encoding", metavar="NAME", help="Of text; UTF-8 by default."),
     click.option("--key", metavar="NAME", help="Data set of an HDF5, AnnData or Zarr file."),
+)
+
+# What tables of counts, categories and groups are made of: look, plan, fit, report.
+table_options = _together(
+    click.option("--target", metavar="COL", help="Groups of the rows, for lda and kda."),
+    _many("--as-category", "category", help="Whole numbers that are codes: mca, famd, mfa."),
+    click.option(
+        "--group",
+        "groups",
+        multiple=True,
+        metavar="NAME=COLS",
+        help="A group of columns, for mfa; once for each group.",
+    ),
+    click.option("--rows-by", metavar="COL", help="Count a long table: its rows, for ca."),
+    click.option("--columns-by", metavar="COL", help="Count a long table: its columns."),
+    click.option("--count", metavar="COL", help="How often each line of it counts."),
 )
 
 # How it is computed: plan, fit.
@@ -156,6 +176,24 @@ def listed(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part.strip() for word in words for part in word.split(",") if part.strip())
 
 
+def _group(word: str) -> tuple[str, tuple[str, ...]]:
+    """Return the name and the columns of ``NAME=COL,COL``.
+
+    Examples
+    --------
+    >>> _group("taste=q1,q2")
+    ('taste', ('q1', 'q2'))
+    """
+    name, _, columns = word.partition("=")
+    if not name.strip() or not listed((columns,)):
+        raise UsageError(
+            "a group of columns is a name, an equals sign and columns",
+            got=f"--group {word}",
+            fix="write it as --group taste=q1,q2",
+        )
+    return name.strip(), listed((columns,))
+
+
 def asked_from(options: dict[str, Any]) -> Any:
     """Take the data options out of `options` and return them as `mercer.tables.Asked`."""
     from mercer.sources import NA
@@ -166,7 +204,11 @@ def asked_from(options: dict[str, Any]) -> Any:
     if "na" in reading:  # more words, not other ones: an empty cell stays missing
         reading["na"] = tuple(dict.fromkeys((*NA, *reading["na"])))
     columns = listed(options.pop("columns"))
+    families = {name: options.pop(name, None) for name in _FAMILIES}
     return Asked(
+        **families,
+        category=listed(options.pop("category", ())),
+        groups=tuple(map(_group, options.pop("groups", ()))),
         columns=columns or None,
         drop=listed(options.pop("drop")),
         id=options.pop("id_"),

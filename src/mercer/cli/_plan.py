@@ -11,6 +11,7 @@ from mercer.cli._options import (
     data_options,
     method_options,
     speaking_options,
+    table_options,
 )
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 @data_argument
 @method_options
 @data_options
+@table_options
 @speaking_options
 def command(voice: Voice, data: str, **options: Any) -> None:
     r"""Show how a fit to DATA would be computed, and what it would cost.
@@ -37,7 +39,7 @@ def command(voice: Voice, data: str, **options: Any) -> None:
       mercer plan rings.csv --method kernel-pca --kernel rbf -k 5
     """
     from mercer.cli._built import built
-    from mercer.cli._fitted import ready
+    from mercer.cli._fitted import ready, unplanned
 
     asked = asked_from(options)
     model = built(**options)
@@ -47,8 +49,7 @@ def command(voice: Voice, data: str, **options: Any) -> None:
     for line in have.said:
         voice.note(line)
     voice.note(f"looked at {have.seen.rows:,} rows in {have.looked:.2g} s")
-    n, p = have.made.shape
-    text = str(have.plan or f"plan: {n:,} x {p:,}, read once, fitted on landmarks")
+    text = str(have.plan or unplanned(have.model, have.made))
     text = "\n  ".join([text, *_not_priced(have)])
     voice.result(text, _document(data, have))
 
@@ -57,7 +58,7 @@ def _not_priced(have: "Ready") -> list[str]:
     """Return what the seconds of the plan leave out."""
     remark = method_of(have.method).remark
     lines = [remark] if remark else []
-    if have.made.missing != "raise":
+    if have.made.missing in ("em", "ppca", "fill"):
         lines.append("missing cells are filled first, in passes that are not priced here")
     return lines
 

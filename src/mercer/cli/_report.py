@@ -8,7 +8,14 @@ import click
 import numpy as np
 
 from mercer.cli._built import built
-from mercer.cli._options import asked_from, data_options, method_options, speaking_options
+from mercer.cli._known_methods import is_linear_or_kernel, method_of
+from mercer.cli._options import (
+    asked_from,
+    data_options,
+    method_options,
+    speaking_options,
+    table_options,
+)
 from mercer.cli._voice import Voice
 from mercer.errors import InputError
 
@@ -24,6 +31,7 @@ _WORTH = 2.0  # seconds of a page of which there is a word
 @click.option("--title", metavar="WORDS", help="Title of the page.")
 @click.option("--force", is_flag=True, help="Replace a page that is there already.")
 @data_options
+@table_options
 @method_options
 @speaking_options
 def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
@@ -92,9 +100,15 @@ def _of_table(
     from mercer.report import column_table, report
 
     asked = asked_from(options)
+    options = _with_axes(options)
     have = _fitted.ready(voice, str(data), asked, options["method"], built(**options))
     foreseen = _foreseen(voice, have)
     done = _fitted.fitted(voice, have)
+    if not is_linear_or_kernel(done.model):
+        from mercer.cli._family_page import family_page
+
+        named = title or _title(done.model, files[-1])
+        return family_page(done, named, _command(), python_rows(files[-1], done.seen.asked))
     return report(
         done.model,
         done.made.rows,
@@ -112,19 +126,38 @@ def _of_table(
         columns=column_table(done.seen),
         sup=_sup(done.made),
         care=_care(done.seen),
+        grid=done.made.pixels and (done.made.pixels.side, done.made.pixels.places),
     )
+
+
+def _with_axes(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with two axes for a map, where nobody said how many."""
+    source = click.get_current_context().get_parameter_source("components")
+    typed = source is not None and source is not click.core.ParameterSource.DEFAULT
+    if typed or is_linear_or_kernel(method_of(options["method"]).load()):
+        return options
+    return options | {"components": None}
 
 
 def _foreseen(voice: Voice, have: Any) -> list[str]:
     """Say what the page takes beside the fit, and return the line; none for small tables."""
     from mercer.report import page_cost
+    from mercer.sources import BlockSource
 
     if have.plan is None or hasattr(have.model, "kernel"):
         return []
-    walk = have.foreseen.get("rows", 0.0)
-    cost = page_cost(have.made.shape, read_seconds=walk, colours=len(have.made.color))
+    if not is_linear_or_kernel(have.model):
+        return []
+    cost = page_cost(
+        have.made.shape,
+        read_seconds=have.foreseen.get("rows", 0.0),
+        colours=len(have.made.color),
+        held=not isinstance(have.made.rows, BlockSource),
+    )
+    stages = {name: spent for name, spent in have.foreseen.items() if name != "rows"}
+    whole = f"; {sum(stages.values()) + cost.seconds:.2g} s with the fit and all before it"
     if cost.seconds > _WORTH:
-        voice.note(str(cost))
+        voice.note(str(cost) + whole)
     return [str(cost)]
 
 
@@ -135,6 +168,10 @@ def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) 
     from mercer.tables import prepared_again
 
     found = loaded(model, str(data), "report")
+    if not is_linear_or_kernel(found):
+        from mercer.cli._family_page import model_page
+
+        return model_page(found, title or _title(found, files[-1]))
     made = prepared_again(data, recipe_of(found, str(data)), missing=filling_of(found))
     return report(
         found,
@@ -158,11 +195,21 @@ def _row_names(made: Any) -> Any:
     from mercer.cli._beside import numbers_of
 
     if made.shape[0] > _NAMED and made.row_names is None:
-        return made.names_at if made.id is not None else None
+        if made.id is not None:
+            return made.names_at
+        return None if made.kept is None else lambda rows: _numbered(made, rows)
     labels = made.labels()
     if labels is None:
         return [f"row {row}" for row in numbers_of(made, np.arange(made.shape[0])).tolist()]
     return labels
+
+
+def _numbered(made: Any, rows: Any) -> dict[int, str]:
+    """Return some rows by their numbers in the file, from 1."""
+    from mercer.cli._beside import numbers_of
+
+    found = numbers_of(made, rows).tolist()
+    return {int(row): f"row {number}" for row, number in zip(rows, found, strict=True)}
 
 
 def _colours(made: Any) -> dict[str, Any]:

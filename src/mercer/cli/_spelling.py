@@ -25,6 +25,11 @@ _FLAGS = {
     "standardize=True": "--standardize yes",
     "standardize=False": "--standardize no",
 }
+# Words of parameters that are typed after --set.
+_SET = re.compile(
+    r"(?<!--set )\b(components|indefinite|landmarks|neighbours|sampler|shrinkage|unseen)="
+    r"[\"']?([\w.+-]*\w)[\"']?"
+)
 _GIVEN = re.compile(
     rf"(?<!--set )\b({'|'.join([*_OPTIONS, 'header', 'standardize'])})="
     r"(\"[^\"]*\"|'[^']*'|[\w.+-]*\w)"
@@ -40,8 +45,11 @@ def as_typed(text: str) -> str:
     --------
     >>> as_typed('allow memory="4.2 MB", or pass header=False')
     'allow --memory 4.2MB, or pass --no-header'
+    >>> as_typed('take components="largest"')
+    'take --set components=largest'
     """
-    return _BARE.sub(lambda found: _OPTIONS[found[1] or found[2]], _GIVEN.sub(_option, text))
+    text = _SET.sub(r"--set \1=\2", _GIVEN.sub(_option, text))
+    return _BARE.sub(lambda found: _OPTIONS[found[1] or found[2]], text)
 
 
 def given_as_typed(text: str) -> str:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -43,6 +44,8 @@ class Voice:
         Other warnings.
     answered : bool
         Whether the result has been said.
+    began : float
+        When the command began, on the clock of `time.perf_counter`.
     """
 
     as_json: bool = False
@@ -52,6 +55,7 @@ class Voice:
     missed: list[str] = dataclasses.field(default_factory=list)
     warned: list[str] = dataclasses.field(default_factory=list)
     answered: bool = False
+    began: float = dataclasses.field(default_factory=time.perf_counter)
 
     def note(self, line: str) -> None:
         """Say something that is no result: an assumption, a plan, a duration."""

@@ -13,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from mercer import __version__
+from mercer.cli._known_methods import METHODS
 from mercer.cli._usage import no_command
 from mercer.cli._voice import INTERRUPTED, Voice
 
@@ -53,9 +54,11 @@ class _Commands(click.Group):
     """Commands that are imported when they run: help stays quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS, *METHODS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in METHODS:
+            return _report_of(cmd_name)
         if cmd_name not in COMMANDS:
             return None
         found: click.Command = import_module(f"mercer.cli._{cmd_name}").command
@@ -67,18 +70,22 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise no_command(args[0], COMMANDS)
+        known = [*COMMANDS, *METHODS]
+        if args[0] not in known and not args[0].startswith("-"):
+            raise no_command(args[0], known)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+        with formatter.section("Reports of a method, as `mercer report --method NAME`"):
+            formatter.write_dl([(method.name, method.about) for method in METHODS.values()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        begun = [name for name in COMMANDS if name.startswith(incomplete)]
+        about = COMMANDS | {method.name: method.about for method in METHODS.values()}
+        begun = [name for name in about if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
-        return [CompletionItem(name, help=COMMANDS[name]) for name in begun] + options
+        return [CompletionItem(name, help=about[name]) for name in begun] + options
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **settings: Any) -> NoReturn:
         """Run a command line and exit with its code; every error is three lines."""
@@ -89,6 +96,27 @@ class _Commands(click.Group):
         with voice.speaking(words):
             code = super().main(words, **settings)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _report_of(method: str) -> click.Command:
+    """Return the command ``mercer METHOD``: the report, with its method settled."""
+    from mercer.cli._report import command as report
+
+    def run(**options: Any) -> Any:
+        assert report.callback is not None
+        return report.callback(method=method, **options)
+
+    known = METHODS[method]
+    return click.Command(
+        method,
+        callback=run,
+        params=[option for option in report.params if option.name != "method"],
+        short_help=known.about,
+        help=f"""{known.about}
+
+        Write one HTML page about a table, the same as mercer report --method {method}. See
+        {known.docs}, and mercer methods {method} for its parameters.""",
+    )
 
 
 @click.group(

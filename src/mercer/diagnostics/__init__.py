@@ -1,9 +1,18 @@
 """Frozen numbers about a fit."""
 
 from mercer.diagnostics._findings import CODES, Finding
+from mercer.diagnostics._group_laws import (
+    correlation_ratios,
+    correlations_tested,
+    false_shares,
+    p_of,
+    shares_tests,
+    v_tests,
+)
 from mercer.diagnostics._health import health
 from mercer.diagnostics._held_out import HeldOut, held_out
 from mercer.diagnostics._kernel import effective_rank, linear_alignment
+from mercer.diagnostics._neighbour_ranks import neighbour_ranks
 from mercer.diagnostics._outlier_laws import q_limit, q_limit_new, t2_limit, t2_limit_new
 from mercer.diagnostics._outliers import Limits, Outliers, fitted_limits, in_limits, outliers
 from mercer.diagnostics._reading import (
@@ -16,7 +25,9 @@ from mercer.diagnostics._reading import (
     t2,
     t2_contributions,
 )
+from mercer.diagnostics._rotation import Rotation, orthomax, promax
 from mercer.diagnostics._sampling import sampling_error
+from mercer.diagnostics._wilks import WilksTests, wilks_tests
 
 __all__ = [
     "CODES",
@@ -24,24 +35,36 @@ __all__ = [
     "HeldOut",
     "Limits",
     "Outliers",
+    "Rotation",
+    "WilksTests",
     "contributions",
+    "correlation_ratios",
     "correlations",
+    "correlations_tested",
     "cos2",
     "effective_rank",
+    "false_shares",
     "fitted_limits",
     "health",
     "held_out",
     "in_limits",
     "linear_alignment",
     "loadings",
+    "neighbour_ranks",
+    "orthomax",
     "outliers",
+    "p_of",
+    "promax",
     "q",
     "q_contributions",
     "q_limit",
     "q_limit_new",
     "sampling_error",
+    "shares_tests",
     "t2",
     "t2_contributions",
     "t2_limit",
     "t2_limit_new",
+    "v_tests",
+    "wilks_tests",
 ]

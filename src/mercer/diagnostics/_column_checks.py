@@ -17,6 +17,7 @@ _SUMMED = 300  # columns of which sums are looked for
 _NAMED = 6  # columns that one sum may have to be named
 _WEIGHT = 1e-4  # of a column in a sum, in standard deviations
 _COUNTS = 0.5  # of an even share of the variance: below it a column moves no axis
+_OFTEN = 20.0  # cells, at least, that a copy must rest on where only some rows are looked at
 _TAIL = 0.5  # of the variance of a column, in a hundredth of its cells
 
 
@@ -55,6 +56,8 @@ def copies(seen: Seen) -> Finding | None:
     """M109: columns of correlation one, and columns that others make up exactly."""
     alive = np.flatnonzero(seen.sizes > 0)
     m = seen.table.shape[0]
+    if seen.rows > m:  # two columns may differ in rows that nobody looked at
+        alive = alive[m * m / np.sum(seen.table[:, alive] ** 4, axis=0) >= _OFTEN]
     if len(alive) < 2 or m < 4:
         return None
     groups, lone = _copied(seen.table[:, alive])
@@ -137,13 +140,17 @@ def _summed(seen: Seen, among: Array) -> str | None:
 def constants(seen: Seen) -> Finding | None:
     """M110: columns without variance."""
     still = np.flatnonzero(seen.sizes == 0)
-    p = len(seen.sizes)
-    if not still.size or seen.table.shape[0] < 2:
+    (m, p), some = seen.table.shape, seen.rows > seen.table.shape[0]
+    if not still.size or m < 2:
         return None
+    rarely = "hardly varies" if len(still) == 1 else "hardly vary"
+    never = "does not vary" if len(still) == 1 else "do not vary"
+    who = "a column" if len(still) == 1 else f"{len(still):,} columns"
+    where = f", constant in the {m:,} rows looked at" if some else ""
     return Finding(
         "M110",
-        "a column does not vary" if len(still) == 1 else f"{len(still):,} columns do not vary",
-        f"{listed([seen.columns[int(j)] for j in still])}, of {p:,} columns",
+        f"{who} {rarely if some else never}",
+        f"{listed([seen.columns[int(j)] for j in still])}, of {p:,} columns{where}",
         "leave them out; they say nothing about these rows",
     )
 

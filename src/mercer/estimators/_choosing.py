@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, as_numpy
-from mercer.errors import DataWarning, warn
+from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators._pca_recipe import Found
 from mercer.operators import (
     BlockRows,
@@ -201,4 +201,14 @@ def warn_of(choice: Choice, kept: int) -> None:
             got=choice.reason,
             fix=f"ask for n_components={choice.k}",
             category=DataWarning,
+        )
+
+
+def check_mle(n: int, p: int) -> None:
+    """Refuse Minka's estimate for tables with fewer rows than columns."""
+    if n < p:
+        raise InputError(
+            "n_components='mle' is only supported if n_samples >= n_features",
+            got=f"n_samples = {n}, n_features = {p}",
+            fix="pass a number or a share such as 0.95",
         )

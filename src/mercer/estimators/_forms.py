@@ -6,10 +6,15 @@ from typing import Any
 import numpy as np
 
 from mercer import selection
+from mercer.diagnostics import WilksTests
 from mercer.errors import InputError
 from mercer.estimators._batches import Batches
+from mercer.estimators._ca_facts import TableFacts
+from mercer.estimators._ca_null import Independence
+from mercer.estimators._categories import Variable
 from mercer.estimators._compressed import Compressed
 from mercer.estimators._decoder import Decoder
+from mercer.estimators._distance_kernel import Placing
 from mercer.estimators._graph_estimator import Piece
 from mercer.estimators._graph_facts import GraphFacts
 from mercer.estimators._graph_rows import GraphRows
@@ -19,8 +24,14 @@ from mercer.estimators._kernel_primal import Widened, _Engine
 from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import KernelRows
 from mercer.estimators._kernel_stream import Fixed, Stream
+from mercer.estimators._mca_joint import Joint
+from mercer.estimators._mixed_axes import Filling, MixedAxes
+from mercer.estimators._mixed_frame import MixedFrame
+from mercer.estimators._mvu_facts import Flatness, UnfoldingCertificate
 from mercer.estimators._parameters import learned
 from mercer.estimators._preimage import Radial
+from mercer.estimators.discriminant import LinearDiscriminantAnalysis
+from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import FEATURES, KERNELS, MAPS
 from mercer.operators import (
     Centring,
@@ -29,6 +40,7 @@ from mercer.operators import (
     Landmarks,
     LandmarkSums,
     Moments,
+    Neighbours,
     Pieces,
     RunningMoments,
     RunningSvd,
@@ -52,7 +64,11 @@ _PLAIN: tuple[type, ...] = (
     Compressed,
     Decoder,
     Exact,
+    Filling,
     Fixed,
+    Joint,
+    Independence,
+    Flatness,
     Graph,
     GraphCost,
     GraphFacts,
@@ -63,17 +79,25 @@ _PLAIN: tuple[type, ...] = (
     Landmarks,
     Learned,
     Machine,
+    MixedAxes,
+    MixedFrame,
     Moments,
+    Neighbours,
     Path,
     Piece,
     Pieces,
+    Placing,
     Plan,
     Problem,
     Radial,
     Stored,
     Stream,
+    Variable,
+    TableFacts,
+    UnfoldingCertificate,
     Weighing,
     Widened,
+    WilksTests,
     Workers,
 )
 _BITS: dict[str, Any] = {
@@ -176,6 +200,8 @@ FORMS: dict[str, Form] = {
     "ComponentChoice": Form.of(selection.Choice),
     "ComponentRule": Form.of(selection.Rule),
     "Engine": of_estimator(_Engine),
+    "KernelPCA": of_estimator(KernelPCA),
+    "LinearDiscriminantAnalysis": of_estimator(LinearDiscriminantAnalysis),
     "LandmarkSums": _form(LandmarkSums, "landmarks dtype count t raw_trace rows shift p q"),
     "RunningMoments": _form(
         RunningMoments,

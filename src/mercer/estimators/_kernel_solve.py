@@ -76,6 +76,11 @@ def _matrix(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
         if path.then is None or path.products == 8:
             raise odd
         return _matrix(task, path.then)  # more digits may see what varies
+    return of_matrix(task, path, op)
+
+
+def of_matrix(task: Task, path: Path, op: Matrix) -> tuple[Spectrum, KernelFound]:
+    """Return the leading pairs of a matrix that is there already; LAPACK destroys it."""
     spectrum, signs = _pairs(task, path, op)
     if task.weights is not None:
         turns = flips(as_numpy(spectrum.right), task.weights)

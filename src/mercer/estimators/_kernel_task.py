@@ -19,6 +19,7 @@ class Task:
     `landmarks` says which are wanted, where any are; `start` (n, b) are axes found before,
     from which an iteration goes on, and `values` (m,), descending, are lower bounds on the
     eigenvalues that are known already. `auto` leaves the number to PCA of the features.
+    `expected` says that negative eigenvalues are no surprise: they are counted, not warned of.
     """
 
     kernel: Kernel
@@ -34,6 +35,7 @@ class Task:
     start: Array | None = None
     values: Array | None = None
     auto: bool = False
+    expected: bool = False
 
     @property
     def n(self) -> int:

@@ -2,6 +2,7 @@
 
 import abc
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._pca_sides import features_from_samples
 from mercer.operators import Dense, Framed
 from mercer.planning import Path, Problem
-from mercer.solvers import Floor, Goal, Spectrum
+from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum
 
+_FINE = 1e-10  # relative half-width that a stored matrix is solved to
 _C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
 
 
@@ -103,29 +105,68 @@ def pairs(asked: Operated, path: Path, wanted: int, tol: float, seed: int = 0) -
         Of the certificate and of random starts.
     """
     op = asked.op
-    m, n = op.shape
-    unit = _C * max(m, n) * EPS
-    squared = path.name != "svd"
-    size = max(asked.trace, asked.size)
-    goal = Goal(
-        min(wanted, m, n),
-        tol,
-        # What rounding of the level leaves is no axis, however small the table's own inertia.
-        Floor(unit if squared else unit**2, (unit if squared else unit**2) * size),
-        asked.trace * (1 + unit),
-        0.0,
-        seed,
-        psd=True,
-    )
+    goal = _goal(asked, path, wanted, tol, seed)
+    if asked.trace == 0 or goal.components == 0:
+        return _nothing(goal, op.shape[1])
     if path.name == "svd":
         return path.solver.solve(op, goal)
     if path.name == "krylov":
-        if m >= n:
+        if op.shape[0] >= op.shape[1]:
             return path.solver.solve(op, goal)
         return features_from_samples(op, path.solver.solve(op.T, goal))
-    error = EPS * (8 + 4 * np.sqrt(max(m, n))) * size
-    goal = dataclasses.replace(goal, error=error)
+    # Steps on a stored matrix cost little beside making it: a few more give more digits.
+    finer = dataclasses.replace(goal, tol=min(tol, _FINE))
     if path.name == "gram":
-        return path.solver.solve(Dense(op.gram(), symmetric=True), goal)
-    spectrum = path.solver.solve(Dense(op.T.gram(), symmetric=True), goal)
-    return features_from_samples(op, spectrum)
+        found = path.solver.solve(Dense(op.gram(), symmetric=True), finer)
+        return _judged(found, tol)
+    found = path.solver.solve(Dense(op.T.gram(), symmetric=True), finer)
+    return features_from_samples(op, _judged(found, tol))
+
+
+def _judged(found: Spectrum, tol: float) -> Spectrum:
+    """Return the pairs judged by the tolerance that was asked for."""
+    old = found.certificate
+    size = np.maximum(np.maximum(old.lower, old.zero_level), np.finfo(np.float64).tiny)
+    converged = old.converged | ((old.upper - old.lower) / (2 * size) <= tol)
+    new = dataclasses.replace(old, tol=tol, converged=converged)
+    outcome = Outcome.CONVERGED if new.met else found.outcome
+    return dataclasses.replace(found, certificate=new, outcome=outcome)
+
+
+def _nothing(goal: Goal, order: int) -> Spectrum:
+    """Return pairs of a matrix that is zero: no axis is determined."""
+    k = goal.components
+    certificate = Certificate.of(
+        np.zeros(k),
+        np.zeros(k + 1),
+        np.zeros(k),
+        error=0.0,
+        tol=goal.tol,
+        zero_level=goal.floor.absolute,
+        psd=True,
+    )
+    right = np.zeros((order, k))
+    return Spectrum.of(np.zeros(k), right, certificate, total=0.0, passes=0)
+
+
+def _goal(asked: Operated, path: Path, wanted: int, tol: float, seed: int) -> Goal:
+    """Return what is asked of the solver, with the rounding that A itself carries.
+
+    Cells of A are differences of numbers whose squares sum to about `size`, so that A is
+    known to δ = c·eps·√size only: a singular value to δ, an eigenvalue to 2δ‖A‖ + δ², and a
+    matrix that is squared to c·eps·‖A‖² more. What lies below is no axis, however small the
+    whole inertia is.
+    """
+    m, n = asked.op.shape
+    trace, size = asked.trace, max(asked.trace, asked.size)
+    unit, each = _C * max(m, n) * EPS, EPS * (8 + 4 * math.sqrt(max(m, n)))
+    delta = each * math.sqrt(size)
+    error = 2 * delta * math.sqrt(trace) + delta**2
+    if path.name == "svd":
+        floor = Floor(unit**2, unit**2 * size)
+        error = delta
+    else:
+        floor = Floor(unit, unit * math.sqrt(size * trace) + unit**2 * size)
+        error += 0.0 if path.name == "krylov" else each * trace
+    components = min(wanted, m, n)
+    return Goal(components, tol, floor, trace * (1 + unit), error, seed, psd=True)

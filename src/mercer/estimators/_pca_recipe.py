@@ -95,3 +95,8 @@ class Found:
     columns: Array | None = None
     cross: Any = None
     settled: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def decade(value: float, unit: int) -> int:
+    """Return the power of ten of value·4^unit."""
+    return int(np.log10(value) + 2 * unit * np.log10(2)) if value > 0 else 0

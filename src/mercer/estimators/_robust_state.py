@@ -115,7 +115,8 @@ def judged_state(
 ) -> dict[str, Any]:
     """Return the attributes with distances in the units of the data, and the rows named."""
     unit = state["_centring"].unit
-    return state | {
+    plain = {name: value for name, value in state.items() if name != "inertia_"}
+    return plain | {  # a robust variance is no mean of squares: it has no 1/n
         "weights_": clean.astype(np.float64),
         "outliers_": np.flatnonzero(~clean),
         "score_distance_": judged.score,

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, eps_of
 from mercer.errors import DataWarning, InputError, warn
-from mercer.estimators._choosing import choice_from, looked_at, warn_of
+from mercer.estimators._choosing import check_mle, choice_from, looked_at, warn_of
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._from_sources import counted_shape
@@ -19,13 +19,13 @@ from mercer.estimators._imputed import ImputedRows
 from mercer.estimators._missing import MissingCells
 from mercer.estimators._parameters import check_fitted
 from mercer.estimators._pca_paths import refuse_constant, solve
-from mercer.estimators._pca_recipe import Found, Recipe, root_feature_weight
+from mercer.estimators._pca_recipe import Found, Recipe, decade, root_feature_weight
 from mercer.estimators._pca_stream import PCAStream
 from mercer.estimators._spread import in_parts, rows_from_parts
 from mercer.operators import centred, gram_flops, rows_of
 from mercer.planning import Path, Problem
 from mercer.selection import minka, share
-from mercer.solvers import Spectrum
+from mercer.solvers import Spectrum, signs_of_sums
 from mercer.sources import Source
 
 
@@ -66,15 +66,19 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
     missing : {"raise", "em", "ppca"}
         What to do about missing cells (NaN): refuse them and say where they are; fill them by
         regularised iterative PCA; or take the likeliest Gaussian of the observed cells.
+    sign : {"largest", "factominer"}
+        Which way an axis points: its largest entry, or the sum of its entries, is positive.
 
     Attributes
     ----------
     components_ : ndarray of shape (k, p)
-        Axes, rows of norm one, the entry of largest modulus positive.
+        Axes, rows of norm one, their signs by `sign`.
     explained_variance_ : ndarray of shape (k,)
         Eigenvalues λ, dividing by n - 1.
     explained_variance_ratio_ : ndarray of shape (k,)
         λ divided by the total variance of all features.
+    inertia_ : ndarray of shape (k,)
+        λ(n - 1)/n, dividing by n: the eigenvalues of FactoMineR, ade4 and prince.
     singular_values_ : ndarray of shape (k,)
         √((n - 1)λ).
     mean_ : ndarray of shape (p,)
@@ -129,7 +133,9 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         "random_state": ["random_state", np.random.Generator],
         "forget": [Interval(Real, 0, 1, closed="neither"), None],
         "missing": [StrOptions({"raise", "em", "ppca"})],
+        "sign": [StrOptions({"largest", "factominer"})],
     }
+    sign: str = "largest"  # of faces that do not have it
 
     def __init__(
         self,
@@ -145,6 +151,7 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         random_state: Any = 0,
         forget: float | None = None,
         missing: str = "raise",
+        sign: str = "largest",
     ) -> None:
         self.n_components = n_components
         self.standardize = standardize
@@ -157,6 +164,7 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         self.random_state = random_state
         self.forget = forget
         self.missing = missing
+        self.sign = sign
 
     # -- describe ---------------------------------------------------------------------
 
@@ -181,7 +189,7 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         if wanted == "auto":
             return looked_at(min(n, p))
         if isinstance(wanted, str):
-            _check_mle(n, p)
+            check_mle(n, p)
         if isinstance(wanted, bool):
             raise InputError(
                 "n_components must be a number, not a truth value",
@@ -229,7 +237,7 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
             found.settled["choice_"] = choice
             return min(choice.k, len(spectrum.values))
         if wanted == "mle":
-            _check_mle(*shape)  # the rows of a file are counted only now
+            check_mle(*shape)  # the rows of a file are counted only now
             return minka(spectrum.values / (found.total - 1), found.total)
         if isinstance(wanted, Real) and not isinstance(wanted, Integral):
             return share(spectrum.values, float(wanted))
@@ -261,20 +269,22 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         if np.any(np.isinf(variances)) or np.any((variances == 0) & (values > level)):
             warn(
                 "variances leave the range of float64",
-                got=f"explained_variance_ of order 10^{_decade(values[0] / freedom, unit)}",
+                got=f"explained_variance_ of order 10^{decade(values[0] / freedom, unit)}",
                 fix="divide the data by a constant; axes and ratios are right as they are",
                 category=DataWarning,
             )
         choice = found.settled.get("choice_")
         if choice is not None:
             warn_of(choice, k)
+        axes = spectrum.right[:, :k]
+        if self.sign == "factominer":
+            axes = axes * signs_of_sums(axes)
         return {
             "choice_": choice,
             # An axis without variance has no direction: its row is zero, not an invention.
-            "components_": np.ascontiguousarray(
-                spectrum.right[:, :k].T * alive[:, None], dtype
-            ),
+            "components_": np.ascontiguousarray(axes.T * alive[:, None], dtype),
             "explained_variance_": variances,
+            "inertia_": variances * (freedom / found.total),
             "explained_variance_ratio_": values / found.trace,
             "singular_values_": singular,
             "mean_": found.centring.mean,
@@ -382,16 +392,3 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         from mercer.estimators._from_covariance import fitted_from
 
         return fitted_from(cls(**parameters), C, mean, n)
-
-
-def _check_mle(n: int, p: int) -> None:
-    if n < p:
-        raise InputError(
-            "n_components='mle' is only supported if n_samples >= n_features",
-            got=f"n_samples = {n}, n_features = {p}",
-            fix="pass a number or a share such as 0.95",
-        )
-
-
-def _decade(value: float, unit: int) -> int:
-    return int(np.log10(value) + 2 * unit * np.log10(2)) if value > 0 else 0

@@ -113,7 +113,7 @@ class RobustPCA(PCA):
         **{
             name: rule
             for name, rule in PCA._parameter_constraints.items()
-            if name not in ("forget", "missing")
+            if name not in ("forget", "missing", "sign")
         },
         "n_components": [
             Interval(Integral, 1, None, closed="left"),

@@ -40,9 +40,10 @@ from mercer.operators._graph import (
 )
 from mercer.operators._graph_pieces import Pieces, one_piece, pieces_of
 from mercer.operators._graph_weights import WEIGHTS, Weighing
+from mercer.operators._grouped_rows import GroupedRows, GroupMoments
 from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
 from mercer.operators._inverse import ShiftInverse
-from mercer.operators._kernel_matrix import KernelMatrix, kernel_matrix
+from mercer.operators._kernel_matrix import KernelMatrix, given_kernel_matrix, kernel_matrix
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
 from mercer.operators._landmarks import Landmarks
@@ -89,6 +90,8 @@ __all__ = [
     "Framed",
     "FramedColumns",
     "Graph",
+    "GroupMoments",
+    "GroupedRows",
     "Halves",
     "Journal",
     "KernelMatrix",
@@ -130,6 +133,7 @@ __all__ = [
     "first_completion",
     "fold",
     "geodesics",
+    "given_kernel_matrix",
     "gram_bytes",
     "gram_flops",
     "graph",

@@ -6,6 +6,11 @@ import numpy as np
 
 from mercer.arrays import Array, Tiles
 
+try:  # not public, and so not certain to stay: they add to what is there, `@` makes it anew
+    from scipy.sparse._sparsetools import csc_matvecs, csr_matvecs
+except ImportError:  # pragma: no cover
+    csc_matvecs = csr_matvecs = None
+
 LONGEST = 4000  # rows of a block
 
 
@@ -84,3 +89,28 @@ def sparse_tiles(csr: Any) -> Tiles:
     n = csr.shape[0]
     blocks = max(1, min(csr.nnz // 100_000, 64))
     return Tiles(n, max(1, min(LONGEST, max(16, -(-n // blocks)), n)))
+
+
+def add_product(csr: Any, v: Array, out: Array) -> None:
+    """Add the product of a CSR matrix (m, n) with V (n, b) to `out` (m, b), in place.
+
+    All are float64, V and `out` in C order.
+    """
+    if csr_matvecs is None:
+        out += csr @ v
+        return
+    assert out.flags.c_contiguous  # else the sums would go to a copy
+    m, n = csr.shape
+    flat = (v.reshape(-1), out.reshape(-1))
+    csr_matvecs(m, n, v.shape[1], csr.indptr, csr.indices, csr.data, *flat)
+
+
+def add_transposed(csr: Any, u: Array, out: Array) -> None:
+    """Add the product of the transpose of a CSR matrix (m, n) with U (m, b) to `out` (n, b)."""
+    if csc_matvecs is None:
+        out += csr.T @ u
+        return
+    assert out.flags.c_contiguous  # else the sums would go to a copy
+    m, n = csr.shape
+    flat = (u.reshape(-1), out.reshape(-1))
+    csc_matvecs(n, m, u.shape[1], csr.indptr, csr.indices, csr.data, *flat)

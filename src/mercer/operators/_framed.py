@@ -1,16 +1,19 @@
 """Framed: a table between two diagonal matrices, with a rank-one level taken out of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
 import numpy as np
 
 from mercer.arrays import Array, Lanes, Tiles, add_gram, is_sparse, thread_count, triangle
 from mercer.operators._base import Operator
-from mercer.operators._csr import row_view, sparse_tiles
+from mercer.operators._csr import add_product, add_transposed, in_dtype, row_view, sparse_tiles
 
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
+_TASTED = 8  # one block in so many gives a start
+_WORTH_CELLS = 1e6  # cells to write down, likewise
 _CELLS = 2_000_000  # of a block that is written down
+_IN_CACHE = 1 << 16  # of a part of it that stays in the cache
 
 
 @final
@@ -30,11 +33,22 @@ class Framed(Operator):
         Of the rows.
     right, profile : ndarray of shape (n,)
         Of the columns.
+    counted : function or None
+        Returns AᵀA (n, n) anew where there is a quicker way than products of rows, such as
+        counting pairs of categories.
     """
 
     def __init__(
-        self, table: Any, *, left: Array, right: Array, level: Array, profile: Array
+        self,
+        table: Any,
+        *,
+        left: Array,
+        right: Array,
+        level: Array,
+        profile: Array,
+        counted: Callable[[], Array] | None = None,
     ) -> None:
+        self.counted = counted
         self.table, self.left, self.right = table, left, right
         self.level, self.profile = level, profile
         self.shape = (int(table.shape[0]), int(table.shape[1]))
@@ -42,13 +56,15 @@ class Framed(Operator):
         self.sparse = is_sparse(table)
         m, n = self.shape
         whole = Tiles(m, max(1, min(m, max(2 * n, _CELLS // max(n, 1)))))
-        self.tiles = sparse_tiles(table) if self.sparse else whole
         self.written = whole  # blocks of A that are written down
         self.cells = float(table.nnz if self.sparse else m * n)
+        self.tiles = sparse_tiles(table) if self.sparse else whole
 
-    def _part(self, part: slice) -> Any:
-        rows = row_view(self.table, part) if self.sparse else self.table[part]
-        return rows.astype(np.float64, copy=False)
+    def stored(self, part: slice) -> Any:
+        """Return some rows of T in float64, shared where they are so."""
+        if self.sparse:
+            return in_dtype(row_view(self.table, part), np.float64)
+        return self.table[part].astype(np.float64, copy=False)
 
     def _lanes(self, width: int) -> Lanes:
         worth = 4.0 * self.cells * width > _WORTH_LANES
@@ -58,6 +74,17 @@ class Framed(Operator):
         thin = np.ascontiguousarray(self.right[:, None] * v)
         return thin, self.profile @ thin
 
+    def _image(self, part: slice, rows: Any, thin: Array, along: Array, out: Array) -> Array:
+        """Return (T - level·profileᵀ)·thin for some rows, written into `out`."""
+        y = out[: part.stop - part.start]
+        if self.sparse:
+            np.multiply(self.level[part, None], -along, out=y)
+            add_product(rows, thin, y)
+            return y
+        np.matmul(rows, thin, out=y)
+        y -= self.level[part, None] * along
+        return y
+
     def matmat(self, v: Array, /) -> Array:
         """See `Operator.matmat`."""
         thin, along = self._thin(v)
@@ -66,8 +93,8 @@ class Framed(Operator):
         def work(_lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
                 part = self.tiles[number]
-                y = self._part(part) @ thin - self.level[part, None] * along
-                out[part] = self.left[part, None] * y
+                y = self._image(part, self.stored(part), thin, along, out[part])
+                y *= self.left[part, None]
 
         self._lanes(v.shape[1]).run(work, len(self.tiles))
         return out
@@ -81,47 +108,92 @@ class Framed(Operator):
         def work(lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
                 part = self.tiles[number]
-                total[lane] += self._part(part).T @ thin[part]
+                self._add(self.stored(part), thin[part], total[lane])
 
         lanes.run(work, len(self.tiles))
         return self._unthin(total.sum(axis=0), self.level @ thin)
+
+    def _add(self, rows: Any, y: Array, total: Array) -> None:
+        """Add Tᵀy of some rows to `total`."""
+        if self.sparse:
+            add_transposed(rows, y, total)
+        else:
+            total += rows.T @ y
 
     def _unthin(self, w: Array, along: Array) -> Array:
         return np.asarray(self.right[:, None] * (w - self.profile[:, None] * along))
 
     def gram_matmat(self, q: Array, /) -> Array:
         """See `Operator.gram_matmat`: one reading of the table, 4·nnz·b flops."""
+        return self._gram_matmat(q, 1)
+
+    def taste(self, q: Array, /) -> Array:
+        """See `Operator.taste`: every eighth block of rows, where there are many."""
+        return self._gram_matmat(q, _TASTED) if len(self.tiles) >= 2 * _TASTED else q
+
+    def _gram_matmat(self, q: Array, step: int) -> Array:
+        """Return AᵀAQ from every `step`-th block of rows."""
         thin, along = self._thin(q)
         lanes = self._lanes(q.shape[1])
         total = np.zeros((lanes.count, self.shape[1], q.shape[1]))
         levels = np.zeros((lanes.count, q.shape[1]))
+        space = np.empty((lanes.count, self.tiles.rows, q.shape[1]))
 
         def work(lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
-                part = self.tiles[number]
-                rows = self._part(part)
-                y = rows @ thin - self.level[part, None] * along
+                part = self.tiles[step * number]
+                rows = self.stored(part)
+                y = self._image(part, rows, thin, along, space[lane])
                 y *= self.left[part, None] ** 2
-                total[lane] += rows.T @ y
+                self._add(rows, y, total[lane])
                 levels[lane] += self.level[part] @ y
 
-        lanes.run(work, len(self.tiles))
+        lanes.run(work, -(-len(self.tiles) // step))
         return self._unthin(total.sum(axis=0), levels.sum(axis=0))
 
     def block(self, part: slice) -> Array:
         """Return some rows of A, written down."""
-        rows = self._part(part)
-        rows = rows.toarray() if self.sparse else rows.copy()
-        rows -= self.level[part, None] * self.profile
-        rows *= self.left[part, None]
-        rows *= self.right
-        return np.asarray(rows)
+        return self._cut(part, slice(0, self.shape[1]), right=True)
+
+    def half(self, part: slice) -> Array:
+        """Return some rows of diag(left)·(T - level·profileᵀ), written down.
+
+        Sums of their squares and products are scaled by `right` afterwards, which is less
+        work than to scale every cell.
+        """
+        return self._cut(part, slice(0, self.shape[1]), right=False)
+
+    def _cut(self, part: slice, columns: slice, *, right: bool) -> Array:
+        """Return some rows and columns of A; a few rows at a time, while they are cached."""
+        height, width = part.stop - part.start, columns.stop - columns.start
+        cells = np.empty((height, width))
+        few = Tiles(height, max(1, _IN_CACHE // max(width, 1)))
+        profile = self.profile[columns]
+
+        def work(_lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                out = cells[few[number]]
+                at = slice(part.start + few[number].start, part.start + few[number].stop)
+                np.multiply(self.level[at, None], profile, out=out)
+                rows = self.stored(at).toarray() if self.sparse else self.table[at, columns]
+                np.subtract(rows, out, out=out)
+                out *= self.left[at, None]
+                if right:
+                    out *= self.right[columns]
+
+        large = height * width > _WORTH_CELLS
+        Lanes(min(thread_count(), len(few)) if large else 1).run(work, len(few))
+        return cells
 
     def gram(self) -> Array:
         """Return AᵀA (n, n): blocks of rows are written down, nothing is subtracted after."""
+        if self.counted is not None:
+            return self.counted()
         total = np.zeros((self.shape[1], self.shape[1]))
         for number in range(len(self.written)):
-            add_gram(total, self.block(self.written[number]), None)
+            add_gram(total, self.half(self.written[number]), None)
+        total *= self.right[:, None]
+        total *= self.right
         return total
 
     def dense(self) -> Array:
@@ -159,10 +231,18 @@ class FramedColumns(Operator):
         return self.base.matmat(u)
 
     def gram(self) -> Array:
-        """Return AAᵀ (m, m)."""
-        a = self.base.dense()
-        total = np.zeros((len(a), len(a)))
-        add_gram(total, a.T, None)
+        """Return AAᵀ (m, m): blocks of columns, or of A's rows times A where it is sparse."""
+        base, (n, m) = self.base, self.shape
+        total = np.zeros((m, m))
+        if base.sparse:
+            for number in range(len(base.written)):
+                part = base.written[number]
+                total[:, part] = base.matmat(base.block(part).T)
+            return np.asarray((total + total.T) / 2)
+        tiles = Tiles(n, max(1, min(n, max(2 * m, _CELLS // max(m, 1)))))
+        for number in range(len(tiles)):
+            cells = base._cut(slice(0, m), tiles[number], right=True)
+            add_gram(total, cells.T, None)
         return total
 
     @property

@@ -1,6 +1,7 @@
 """Which path is taken, what it will cost, and why the others were not. Touches no array."""
 
 from mercer.planning._cost import Machine
+from mercer.planning._geodesic_paths import landmark_count
 from mercer.planning._graph_paths import foreseen_gap
 from mercer.planning._kernel_choice import shuffled_rows
 from mercer.planning._kernel_paths import (
@@ -25,6 +26,7 @@ __all__ = [
     "columns_beyond",
     "few_walks",
     "foreseen_gap",
+    "landmark_count",
     "leading_solver",
     "plan",
     "sampled_rows",

@@ -3,9 +3,11 @@
 import dataclasses
 
 from mercer.planning._cost import Machine
+from mercer.planning._geodesic_paths import geodesic_paths
 from mercer.planning._paths import Path, block_width, candidates
 from mercer.planning._problem import KernelCost, Problem
 from mercer.planning._spread_cost import spread
+from mercer.planning._unfolding_paths import unfolding_paths
 from mercer.solvers import BlockKrylov, Exact, Stored
 
 _SMALL = 1000  # rows up to which LAPACK's full eigenproblem is as fast as an iteration
@@ -41,6 +43,12 @@ def kernel_candidates(problem: Problem) -> list[Path]:
     kernel = problem.kernel
     assert kernel is not None
     machine = problem.rates
+    if kernel.bars:
+        return unfolding_paths(problem)
+    if kernel.geodesic:
+        plain = dataclasses.replace(kernel, geodesic=False, landmarks=None)
+        matrix = dataclasses.replace(problem, kernel=plain)
+        return geodesic_paths(problem, kernel_candidates(matrix))
     if kernel.landmarks is not None and problem.parts:
         return [_landmarks_in_parts(problem, kernel, machine, kernel.landmarks)]
     if kernel.landmarks is not None:

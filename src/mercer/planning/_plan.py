@@ -5,6 +5,7 @@ import dataclasses
 from mercer.arrays import show_bytes
 from mercer.errors import BudgetError, InputError
 from mercer.planning._graph_paths import graph_candidates, graph_fallbacks
+from mercer.planning._inverse_paths import inverse_paths
 from mercer.planning._kernel_choice import choice_line, with_choice
 from mercer.planning._kernel_paths import kernel_candidates, kernel_fallbacks
 from mercer.planning._paths import Path, candidates
@@ -95,6 +96,8 @@ def plan(problem: Problem) -> Plan:
 
 def _candidates(problem: Problem) -> list[Path]:
     """Return the paths of the kind of problem this is."""
+    if problem.inverse:
+        return inverse_paths(problem)
     if problem.graph is not None:
         return graph_candidates(problem)
     return candidates(problem) if problem.kernel is None else kernel_candidates(problem)
@@ -124,6 +127,8 @@ def _best(fits: list[Path]) -> Path:
 
 def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     """Chain the paths that give more digits behind the chosen one, where they fit."""
+    if problem.inverse:
+        return best
     if problem.graph is not None:
         return graph_fallbacks(best, paths, problem)
     if problem.kernel is not None:

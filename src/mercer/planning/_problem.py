@@ -32,6 +32,11 @@ class KernelCost:
         Passes that landmarks of rows in parts take.
     shuffled : int
         Rows of the tables that are shuffled first to choose the number of axes; 0 for none.
+    geodesic : bool
+        Whether the entries are shortest paths in a graph.
+    bars : int
+        Neighbours that a row keeps its distances to, where the kernel is found by that; 0
+        for other kernels.
     """
 
     flops: float
@@ -44,6 +49,8 @@ class KernelCost:
     sampled: int = 0
     passes: int = 1
     shuffled: int = 0
+    geodesic: bool = False
+    bars: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,6 +144,8 @@ class Problem:
         are those of a part and `read_seconds` those of one thread.
     workers : Workers or None
         Who works on the parts; None is one thread of this process.
+    inverse : bool
+        Whether the smallest pairs of a sparse matrix of order `rows` are wanted.
     """
 
     rows: int
@@ -158,6 +167,7 @@ class Problem:
     kept: bool = False
     parts: int = 0
     workers: Workers | None = None
+    inverse: bool = False
     graph: GraphCost | None = None
 
     @property

@@ -80,6 +80,10 @@ def clouds(
             outline = ellipse(whole[:, axes[0]], whole[:, axes[1]], level)
             words = f"{group or 'all rows'}: {100 * level:g} % of a normal cloud"
             above += [Line(*outline, colour, title=words)] if outline is not None else []
+            centre_of = ellipse(whole[:, axes[0]], whole[:, axes[1]], level, of_mean=True)
+            if group and centre_of is not None:
+                words = f"{group}: its mean, with {100 * level:g} % confidence"
+                above.append(Line(*centre_of, colour, dashed=True, title=words))
         if group and brief:
             centre = float(np.median(x)), float(np.median(y))
             above.append(Text(*centre, group, INK, size=15.0, bold=True))

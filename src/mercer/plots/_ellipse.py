@@ -1,4 +1,4 @@
-"""Ellipses of concentration: where a normal cloud has a given share of its points."""
+"""Ellipses: where a normal cloud has a given share of its points, and where its mean lies."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,19 +11,23 @@ _CORNERS = 65
 
 
 def ellipse(
-    x: ArrayLike, y: ArrayLike, level: float = 0.95
+    x: ArrayLike, y: ArrayLike, level: float = 0.95, *, of_mean: bool = False
 ) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
     """Return the outline of {u : (u - m)ᵀS⁻¹(u - m) = -2·ln(1 - level)}.
 
     m and S are mean and covariance of the points; the right side is the quantile of χ² with
     two degrees of freedom, in closed form. Two points, or points on a line, have no ellipse.
+    With `of_mean` it is the region that holds the mean of the law with that confidence, by
+    Hotelling's T²: the right side is (n - 1)/n·((1 - level)^(-2/(n - 2)) - 1).
 
     Parameters
     ----------
     x, y : array of shape (n,)
         The points.
     level : float in (0, 1)
-        Share of a normal cloud inside.
+        Share of a normal cloud inside, or confidence.
+    of_mean : bool
+        Whether it is drawn for the mean of the points instead of the points.
 
     Returns
     -------
@@ -45,5 +49,8 @@ def ellipse(
     turns = np.linspace(0.0, 2 * np.pi, _CORNERS)
     circle = np.stack([np.cos(turns), np.sin(turns)])
     radius = np.sqrt(-2 * np.log1p(-level))
+    if of_mean:
+        n = points.shape[1]
+        radius = np.sqrt((n - 1) / n * np.expm1(-2 / (n - 2) * np.log1p(-level)))
     outline = points.mean(axis=1)[:, None] + radius * axes @ (np.sqrt(values)[:, None] * circle)
     return tuple(map(float, outline[0])), tuple(map(float, outline[1]))

@@ -51,6 +51,7 @@ def scores(
     units = "one unit is equally long in both directions"
     if ellipse is not None:
         units = f"equal units; ellipses hold {100 * ellipse:g} % of a normal cloud"
+        units += "" if labels is None else ", dashed their mean"
     notes = [drawn.thinned, units]
     frame = Axes(
         "Map of the rows",

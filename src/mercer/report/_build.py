@@ -1,31 +1,21 @@
 """report(): a fitted model and its rows in, a Report out."""
 
-import dataclasses
-import time
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
-import numpy as np
-
 from mercer.report._alone import page_of_model
-from mercer.report._cloud import Cloud, Colour, column_colour, one_colour
-from mercer.report._components import components_section
-from mercer.report._condition import condition_section, findings_of
-from mercer.report._kernel import kernel_page
-from mercer.report._levels import SomeNames
-from mercer.report._method import method_section
-from mercer.report._parts import MapView, Page, Part, Section, Table
-from mercer.report._reconstruction import reconstruction_section
+from mercer.report._parts import Section, Table
 from mercer.report._report import Report
-from mercer.report._rows import Extremes, extremes_of, rows_section
-from mercer.report._seen import Seen, seen_from
-from mercer.report._stability import stability_section
-from mercer.report._variables import variables_section
-from mercer.report._verdict import verdict
-from mercer.report._words import percent
+from mercer.report._wanted import Wanted
 
-_ARROWS = 12
-_ROW_NUMBERS = 400_000  # rows whose numbers go into the page
+# The page of every kind of method: a module with page_of(model, X, wanted).
+PAGES = {
+    "axes": "mercer.report._axes",
+    "kernel": "mercer.report._kernel",
+    "counts": "mercer.report._counts",
+    "manifold": "mercer.report._manifold",
+}
 
 
 def report(
@@ -48,14 +38,16 @@ def report(
     sup: Mapping[str, Any] | None = None,
     care: Sequence[str] = (),
     opening: str = "",
+    grid: tuple[int, Sequence[int]] | None = None,
+    y: Any = None,
 ) -> Report:
     """Return the page of a fitted model and its rows.
 
     Parameters
     ----------
-    model : PCA, RobustPCA or KernelPCA
+    model : estimator
         Fitted.
-    X : array, frame, path or source of shape (n, p)
+    X : array, frame, path or source of shape (n, p), or None
         The rows of the fit.
     title : str or None
         Of the page.
@@ -88,133 +80,38 @@ def report(
         What asks for care in reading, for the verdict.
     opening : str
         Lines of Python that make `data`, for the code to reproduce.
+    grid : (int, sequence of int) or None
+        Where the columns are some pixels of square pictures: the pixels on a side, and the
+        place of every column. Pictures of which no pixel is left out are told by the numbers.
+    y : sequence of n labels, or None
+        Groups of the rows, for discriminant analysis.
     """
-    began = time.perf_counter()
-    spent = dict(seconds or {})
-    made: dict[str, Any] = {"data": data, "seconds": spent, "command": command}
-    made["opening"] = opening
-    if sample_weight is not None:
-        made["weights"] = "made.weights" if opening else "sample_weight"
-    named = title or _title(model, X)
-    if X is None:
-        last = method_section(model, **made)
-        return Report(page_of_model(model, named, last))
-    if hasattr(model, "eigenvalues_"):
-        sections = [
-            condition_section(None, said, columns),
-            *more,
-            method_section(model, **made),
-        ]
-        beside = {
-            "colours": colours,
-            "row_names": None if callable(row_names) else row_names,
-            "tuning": tuning,
-        }
-        return Report(kernel_page(model, X, title=named, **beside, last=sections))
-    given = {"choice": choice, "row_names": row_names, "colours": colours}
-    seen = seen_from(model, X, sample_weight=sample_weight, **given)
-    extremes = extremes_of(seen)
-    seen = _with_names(seen, extremes, row_names)
-    findings = findings_of(seen)
-    parts = [*_sections(seen, extremes, sup), condition_section(findings, said, columns)]
-    spent["report"] = time.perf_counter() - began
-    parts += [*more, method_section(model, **made, foreseen=foreseen)]
-    page = Page(
-        named,
-        _facts(seen),
-        verdict(seen, extremes, findings, care),
-        tuple(parts),
-        _cloud(seen),
-        _arrows(seen),
+    wanted = Wanted(
+        title=title or _title(model, X),
+        row_names=row_names,
+        colours=colours,
+        choice=choice,
+        sample_weight=sample_weight,
+        said=tuple(said),
+        columns=columns,
+        tuning=tuning,
+        more=tuple(more),
+        sup=sup,
+        care=tuple(care),
+        grid=grid,
+        y=y,
+        seconds=dict(seconds or {}),
+        foreseen=tuple(foreseen),
+        data=data,
+        command=command,
+        opening=opening,
     )
-    return Report(page)
-
-
-def _with_names(seen: Seen, extremes: Extremes | None, given: Any) -> Seen:
-    """Return it with names of the rows that stand out, where all are too many to be named."""
-    if not callable(given):
-        return seen
-    middle = seen.held_at[len(seen.held_at) // 2]
-    rows = [middle] if extremes is None else [middle, *extremes.rows]
-    names = given(np.unique(np.asarray(rows, np.int64)))
-    return dataclasses.replace(seen, row_names=SomeNames(names, seen.n))
+    if X is None:
+        return Report(page_of_model(model, wanted.title, wanted.last(model)))
+    kind = getattr(model, "_page", "axes")
+    return Report(import_module(PAGES[kind]).page_of(model, X, wanted))
 
 
 def _title(model: Any, X: Any) -> str:
     kind = type(model).__name__
     return kind if X is None else f"{kind} of {int(model.n_samples_):,} rows"
-
-
-def _sections(seen: Seen, extremes: Extremes | None, sup: Any) -> list[Section]:
-    """Return what is seen on the rows, in reading order."""
-    found = (
-        _map_section(seen),
-        variables_section(seen, sup),
-        components_section(seen),
-        rows_section(seen, extremes),
-        reconstruction_section(seen),
-        stability_section(seen),
-    )
-    return [section for section in found if section is not None]
-
-
-def _facts(seen: Seen) -> tuple[str, ...]:
-    scaled = "standardised" if seen.standardised else "centred"
-    filled = int(getattr(seen.model, "n_missing_", 0) or 0)
-    facts = [f"{seen.n:,} rows", f"{len(seen.names):,} columns, {scaled}"]
-    facts += [f"{filled:,} cells were missing and filled"] if filled else []
-    before = int(seen.model.n_samples_)
-    if before != seen.n:
-        facts.append(f"the model was fitted to {before:,} rows, not to these")
-    return (*facts, f"method {type(seen.model).__name__}")
-
-
-def _map_section(seen: Seen) -> Section:
-    drawn = len(seen.at)
-    ratio = seen.wide.explained_variance_ratio_
-    plane = percent(float(ratio[:2].sum()))
-    words = (
-        f"The first two components show {plane} of the variance. Points that lie near each "
-        "other are rows that are alike in it; what the other components hold is not seen here."
-    )
-    if seen.choice is not None and seen.k < 2:
-        which = "Only PC1 is" if seen.k else "Neither is"
-        words += f" {which} beyond noise: do not read a shape into the rest."
-    note = (
-        "One unit is equally long in both directions. The wheel zooms, dragging moves, Shift "
-        "and dragging selects."
-    )
-    if drawn < seen.n:
-        some = f"{drawn:,} of {seen.n:,} rows drawn (seed 0), the farthest all; shaded by all."
-        note = f"{some} {note}"
-    axes = (0, min(1, seen.Z.shape[1] - 1))
-    grouped = any(c.kind == "category" for c in _colours(seen))
-    view: Part = MapView("rows", axes, groups=grouped, arrows=True, words=note)
-    return Section("map", "Map of the rows", (words,), (view,))
-
-
-def _cloud(seen: Seen) -> Cloud:
-    names = tuple(f"PC{i + 1}" for i in range(seen.Z.shape[1]))
-    ratio = seen.wide.explained_variance_ratio_
-    titles = tuple(f"{name} ({percent(float(ratio[i]))})" for i, name in enumerate(names))
-    shown = 6 if seen.n <= 100_000 else 3 if seen.n <= _ROW_NUMBERS else 2
-    rows = seen.at if len(seen.at) <= _ROW_NUMBERS else None
-    colours, Z = tuple(_colours(seen)), seen.Z[:, :shown]
-    given = names[:shown], titles[:shown], Z, colours, rows, seen.row_names
-    return Cloud(*given, density=seen.density)
-
-
-def _colours(seen: Seen) -> list[Colour]:
-    made = [column_colour(name, values[seen.at]) for name, values in seen.colours.items()]
-    return [*made, one_colour(len(seen.at))]
-
-
-def _arrows(seen: Seen) -> dict[str, Any]:
-    """Return the variables of the biplot: those that weigh most on the components shown."""
-    axes = np.asarray(seen.wide.components_[: seen.Z.shape[1]], np.float64)
-    loads = axes.T * np.sqrt(np.asarray(seen.wide.explained_variance_[: len(axes)]))
-    chosen = np.sort(np.argsort(-np.sum(loads[:, :2] ** 2, axis=1), kind="stable")[:_ARROWS])
-    return {
-        "names": [seen.names[j] for j in chosen],
-        "ends": [loads[chosen, a].tolist() for a in range(len(axes))],
-    }

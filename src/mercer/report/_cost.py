@@ -10,7 +10,7 @@ from mercer.report._seen import BLOCK, SHOWN, held_rows
 _CELL = 9e-9  # seconds to centre, project and square a number
 _ROW = 5e-6  # seconds to look at, order and pack a row
 _CUBE = 2.5e-9  # seconds of the variances of noise, times p³
-_START = 1.0  # seconds: pictures, tables, text
+_START = 2.0  # seconds: libraries, pictures, tables, text
 _BLOCKS = 4  # copies of a block that are there at one time
 _HELD = 6  # copies of the rows that are held, while they are studied
 _BYTES = 40_000_000  # pictures, tables, text
@@ -27,19 +27,27 @@ class PageCost:
         Of the page, without the fit.
     bytes : int
         Memory at its highest, without the rows where they are held.
+    held : bool
+        Whether the rows are in memory.
     """
 
     seconds: float
     bytes: int
+    held: bool = False
 
     def __str__(self) -> str:
         """Return a line."""
         took = f"about {self.seconds:.2g} s"
-        return f"page: one more walk, {took}, up to {show_bytes(self.bytes)}"
+        beside = " beside the rows in memory" if self.held else ""
+        return f"page: one more walk, {took}, up to {show_bytes(self.bytes)}{beside}"
 
 
 def page_cost(
-    shape: tuple[int, int], *, read_seconds: float = 0.0, colours: int = 0
+    shape: tuple[int, int],
+    *,
+    read_seconds: float = 0.0,
+    colours: int = 0,
+    held: bool = False,
 ) -> PageCost:
     """Return what a page about a linear model takes.
 
@@ -54,6 +62,8 @@ def page_cost(
         Of one walk over the file; 0 for rows in memory.
     colours : int
         Columns to colour by; each is one more walk over one column.
+    held : bool
+        Whether the rows are in memory.
     """
     n, p = shape
     rank, drawn = min(n, p), SAMPLE if n > MOST_ROWS else n
@@ -62,7 +72,9 @@ def page_cost(
     seconds += draws * _CUBE * rank**3 + _START
     studied = 8 * held_rows(n, p) * p
     block = min(BLOCK, 8 * n * p)
-    rows = n * (8 * SHOWN + 32 + 5 * colours) + drawn * (12 * SHOWN + 48 + 8 * colours)
-    return PageCost(
-        seconds, int(_BLOCKS * block + _HELD * studied + rows + 24 * rank**2 + _BYTES)
+    sampled = 24 * n if n > MOST_ROWS else 0  # numbers of the rows, while some are drawn
+    rows = (
+        sampled + n * (8 * SHOWN + 32 + 5 * colours) + drawn * (12 * SHOWN + 48 + 8 * colours)
     )
+    space = _BLOCKS * block + _HELD * studied + rows + 24 * rank**2 + _BYTES
+    return PageCost(seconds, int(space), held)

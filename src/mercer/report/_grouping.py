@@ -16,6 +16,7 @@ _MOST = 12  # groups
 _SOME = 20_000  # rows that chance is well known from
 _COLUMNS = 3  # to colour by, that the verdict speaks of
 _DIFFERS = 0.1  # of a column between the groups: what is worth naming
+_FEW = 10  # cells, at least, that a difference rests on
 _FREE = 0.2  # of the variance between groups on another axis, beyond that on the plane
 
 
@@ -147,13 +148,19 @@ def _differences(rows: Array, at: Array, groups: int, names: Sequence[str]) -> s
     """Say in which columns the groups differ most: η² of each."""
     if len(rows) <= groups:
         return ""
-    rows = rows - rows.mean(axis=0)
+    largest = np.max(np.abs(rows), axis=0)
+    rows = rows / np.where(largest > 0, largest, 1.0)  # fourth powers stay in range
+    size = np.sum(rows**2, axis=0)
+    rows -= rows.mean(axis=0)
     counts = np.bincount(at, minlength=groups)
     sums = np.zeros((groups, rows.shape[1]))
     np.add.at(sums, at, rows)
     apart = np.sum(sums**2 / np.maximum(counts, 1)[:, None], axis=0)
     whole = np.sum(rows**2, axis=0)
-    share = np.divide(apart, whole, out=np.zeros(len(whole)), where=whole > 0)
+    # A column that hardly ever varies lies between groups by the chance of a few cells.
+    often = whole**2 >= min(_FEW, len(rows) / 3) * np.sum(rows**4, axis=0)
+    share = np.divide(apart, whole, out=np.zeros(len(whole)), where=whole > 1e-24 * size)
+    share *= often
     top = [int(j) for j in np.argsort(-share, kind="stable")[:3] if share[j] > _DIFFERS]
     if not top:
         return ""

@@ -10,14 +10,18 @@ from mercer import plots
 from mercer.arrays import Array
 from mercer.errors import MercerError
 from mercer.estimators import PCA
-from mercer.plots import Axes, Line, Panel, Points, group_style
+from mercer.plots import Axes, Bars, Line, Panel, Points, group_style
 from mercer.report._cloud import Cloud, Colour, column_colour, one_colour
+from mercer.report._condition import condition_section
 from mercer.report._given import colours_of, row_names_of
 from mercer.report._grouping import told_apart
-from mercer.report._parts import MapView, Page, Part, Picture, Section, Steps, Table
+from mercer.report._kernel_stability import kernel_stability
+from mercer.report._parts import Frames, MapView, Page, Part, Picture, Section, Steps, Table
 from mercer.report._seen import column_names
 from mercer.report._shapes import image_shape
+from mercer.report._wanted import Wanted
 from mercer.report._words import count, listed, percent, short
+from mercer.studies import health
 
 _SHOWN = 4  # kernel axes of the map
 _ROWS = 300  # that attributions are averaged over
@@ -27,7 +31,7 @@ _COLUMNS = 12
 
 def kernel_sections(model: Any, X: Any, names: Sequence[str], tuning: Any) -> list[Section]:
     """Return the sections on the spectrum, the columns and the walk along the first axis."""
-    made = [_spectrum(model), _columns(model, X, names), _walk(model, names)]
+    made = [_spectrum(model), _columns(model, X, names), _walk(model, X, names)]
     if tuning is not None:
         made.append(_tuning(tuning))
     return [section for section in made if section is not None]
@@ -107,7 +111,8 @@ def kernel_verdict(model: Any, groups: Sequence[str] = ()) -> tuple[str, ...]:
     out += groups
     if choice is not None:
         out.append(choice.reason)
-    out.append("How much another sample would change these axes was not asked here.")
+    if k:
+        out.append("How much another sample would change these axes: see Stability.")
     return tuple(out)
 
 
@@ -187,7 +192,7 @@ def _some(X: Any) -> Any:
     return X.gather_every(step) if hasattr(X, "gather_every") else X[::step]
 
 
-def _walk(model: Any, names: Sequence[str]) -> Section | None:
+def _walk(model: Any, X: Any, names: Sequence[str]) -> Section | None:
     """Return rows along the first axis, by the way back: pictures, or the columns that move."""
     if not model.n_components_:
         return None
@@ -205,8 +210,8 @@ def _walk(model: Any, names: Sequence[str]) -> Section | None:
         "Rows that would have these coordinates on the first kernel component and zero on the "
         "others, as the way back finds them. They are estimates, best near the middle.",
     )
-    held = getattr(model, "X_fit_", None)
-    held = np.asarray(held, np.float64) if isinstance(held, np.ndarray) else rows
+    held = _numbers(X)
+    held = rows if held is None else held
     shape = image_shape(held - held.mean(axis=0))
     if shape is not None:
         low, high = (float(v) for v in np.percentile(rows, [0.5, 99.5]))
@@ -214,14 +219,48 @@ def _walk(model: Any, names: Sequence[str]) -> Section | None:
         labels = tuple(f"{t:+.1f} standard deviations" for t in reach)
         part: Part = Steps("Along kernel PC1", shape[1], shape[0], grey, labels)
         return Section("along", "Along the first component", words, (part,))
-    moved = np.ptp(rows, axis=0) / np.maximum(np.std(held, axis=0), 1e-300)
-    top = np.argsort(-moved, kind="stable")[:_COLUMNS]
+    return Section(
+        "along", "Along the first component", words, _columns_along(rows, held, names)
+    )
+
+
+def _numbers(X: Any) -> Array | None:
+    """Return some rows as numbers, those with missing cells left out; None where it fails."""
+    try:
+        rows = np.asarray(_some(X), np.float64)
+    except (ValueError, TypeError, AttributeError):
+        return None
+    whole = rows[np.isfinite(rows).all(axis=1)] if rows.ndim == 2 else rows[:0]
+    return whole if len(whole) > 1 else None
+
+
+def _columns_along(rows: Array, held: Array, names: Sequence[str]) -> tuple[Part, ...]:
+    """Return the columns that move most along an axis: a slider of profiles, and a table."""
+    reach = np.linspace(-2, 2, len(rows))
+    deviations = np.std(held, axis=0)
+    units = (rows - np.mean(held, axis=0)) / np.where(deviations > 0, deviations, 1.0)
+    top = np.argsort(-np.ptp(units, axis=0), kind="stable")[:_COLUMNS]
+    most = 1.05 * max(float(np.max(np.abs(units[:, top]), initial=0.0)), 0.1)
+    places = tuple(float(-i) for i in range(len(top)))
+    labels = tuple(f"{t:+.1f} standard deviations" for t in reach)
+    axes = Axes(
+        "Columns along kernel PC1",
+        x_label="from the mean, in standard deviations of the column",
+        x_range=(-most, most),
+        y_ticks=tuple((at, names[j]) for at, j in zip(places, top, strict=True)),
+        y_range=(-len(top) + 0.4, 0.6),
+    )
+    colour = group_style(0)[0]
+    panels = tuple(
+        Panel(axes, (Bars(places, tuple(map(float, row[top])), colour, horizontal=True),))
+        for row in units
+    )
     table = Table(
         "Columns along kernel PC1",
         ("column", *(f"{t:+.1f} sd" for t in reach[::2])),
         tuple((names[j], *(float(v) for v in rows[::2, j])) for j in top),
     )
-    return Section("along", "Along the first component", words, (table,))
+    return Frames("Along kernel PC1", panels, labels), table
 
 
 def _tuning(tuning: Any) -> Section:
@@ -248,27 +287,40 @@ def _tuning(tuning: Any) -> Section:
     return Section("tuning", "Choice of the kernel", (tuning.reason,), tuple(parts))
 
 
-def kernel_page(
-    model: Any,
-    X: Any,
-    *,
-    title: str,
-    colours: Mapping[str, Any] | None,
-    row_names: Any,
-    tuning: Any,
-    last: Sequence[Section],
-) -> Page:
-    """Return the whole page of kernel PCA."""
+def _findings(model: Any, X: Any) -> Any:
+    """Return what is odd about the rows, or None where they cannot be looked at."""
+    try:
+        return health(model, X)
+    except (MercerError, ValueError, TypeError):
+        return None
+
+
+def page_of(model: Any, X: Any, wanted: Wanted) -> Page:
+    """Return the whole page of kernel PCA.
+
+    Parameters
+    ----------
+    model : KernelPCA
+        Fitted.
+    X : array, frame, path or source of shape (n, p)
+        The rows of the fit.
+    wanted : Wanted
+        What was given beside them.
+    """
     names = column_names(model)
-    first, cloud = kernel_map(model, X, colours, row_names)
-    sections = [first, *kernel_sections(model, X, names, tuning), *last]
+    first, cloud = kernel_map(model, X, wanted.colours, wanted.listed_names)
+    sections = [first, *kernel_sections(model, X, names, wanted.tuning)]
+    stability = kernel_stability(model, X)
+    sections += [] if stability is None else [stability]
+    sections += [condition_section(_findings(model, X), wanted.said, wanted.columns)]
+    sections += wanted.more
     n, before = len(cloud.Z), int(model.n_samples_)
     other = () if n == before else (f"the model was fitted to {before:,} rows, not to these",)
     about = (f"{n:,} rows", f"{len(names):,} columns", f"kernel {short(model.kernel_)}", *other)
     return Page(
-        title,
+        wanted.title,
         about,
-        kernel_verdict(model, kernel_groups(cloud, colours)),
-        tuple(sections),
+        kernel_verdict(model, kernel_groups(cloud, wanted.colours)),
+        (*sections, wanted.last(model)),
         cloud,
     )

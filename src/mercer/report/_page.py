@@ -12,7 +12,17 @@ from typing import Any
 
 from mercer.plots import figure
 from mercer.report._codec import packed
-from mercer.report._parts import Code, Findings, Images, MapView, Page, Picture, Steps, Table
+from mercer.report._parts import (
+    Code,
+    Findings,
+    Frames,
+    Images,
+    MapView,
+    Page,
+    Picture,
+    Steps,
+    Table,
+)
 
 _SCRIPTS = ("cloud.js", "raster.js", "drawing.js", "map.js", "page.js")
 
@@ -84,6 +94,8 @@ class _Writer:
             )
             self.data[f"steps-{number}"] = packed(part.pixels.reshape(-1))
             return self.parts.steps(part, number)
+        if isinstance(part, Frames):
+            return self.parts.frames(part, [Markup(figure([panel])) for panel in part.panels])
         if isinstance(part, Findings):
             return self.parts.findings(part)
         assert isinstance(part, Code)

@@ -113,6 +113,17 @@ class Steps:
 
 @final
 @dataclasses.dataclass(frozen=True)
+class Frames:
+    """Panels of one frame behind a slider, a label each; without scripts the middle one."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    labels: tuple[str, ...]
+    note: str = ""
+
+
+@final
+@dataclasses.dataclass(frozen=True)
 class Findings:
     """What is odd about the data: each with a code, what it is, the numbers, what to do."""
 
@@ -128,7 +139,7 @@ class Code:
     text: str
 
 
-Part = Table | Picture | MapView | Images | Steps | Findings | Code
+Part = Table | Picture | MapView | Images | Steps | Frames | Findings | Code
 
 
 @final

@@ -1,6 +1,8 @@
 """What is lost when only k components are kept; pictures of rows where rows are pictures."""
 
+import dataclasses
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,8 +17,19 @@ _PICTURES = 6
 _STEPS = 13
 
 
-def reconstruction_section(seen: Seen) -> Section:
-    """Return the section on what the components rebuild."""
+def reconstruction_section(
+    seen: Seen, grid: tuple[int, Sequence[int]] | None = None
+) -> Section:
+    """Return the section on what the components rebuild.
+
+    Parameters
+    ----------
+    seen : Seen
+        The rows.
+    grid : (int, sequence of int) or None
+        Where the columns are some pixels of pictures: the pixels on a side, and the place of
+        every column. None where they are all of them, or none.
+    """
     ratio = np.asarray(seen.wide.explained_variance_ratio_)
     left = 1 - np.cumsum(ratio)
     k = seen.axes_of_verdict
@@ -27,22 +40,37 @@ def reconstruction_section(seen: Seen) -> Section:
     )
     parts: list[Part] = [Picture(_curve(left))]
     if not seen.standardised:
-        shape = image_shape(seen.held)
+        seen_whole = seen if grid is None else _spread(seen, *grid)
+        shape = image_shape(seen_whole.held)
         if shape is not None:
-            parts += _pictures(seen, *shape)
+            parts += _pictures(seen_whole, *shape)
         elif is_curve(seen.held):
             parts += _curves(seen)
     return Section("rebuilt", "Reconstruction", words, tuple(parts))
 
 
+def _spread(seen: Seen, side: int, places: Sequence[int]) -> Seen:
+    """Return what is seen with every column at its place in a picture, zeros elsewhere."""
+
+    def whole(table: Array) -> Array:
+        wider = np.zeros((*table.shape[:-1], side * side))
+        wider[..., list(places)] = table
+        return wider
+
+    wide = dataclasses.replace(
+        seen.wide, components_=whole(seen.wide.components_), mean_=whole(seen.wide.mean_)
+    )
+    return dataclasses.replace(seen, wide=wide, held=whole(seen.held))
+
+
 def _worst(seen: Seen, k: int) -> list[str]:
-    """Return the columns of which least is rebuilt, with their share."""
-    V = seen.wide.components_[:k].astype(np.float64)
-    rest = seen.held - seen.held @ V.T @ V
-    whole, left = np.sum(seen.held**2, axis=0), np.sum(rest**2, axis=0)
-    share = np.divide(left, whole, out=np.zeros(len(whole)), where=whole > 0)
-    order = np.argsort(-share, kind="stable")[:3]
-    return [f"{seen.names[j]} ({percent(1 - float(share[j]))} kept)" for j in order]
+    """Return the columns of which least is rebuilt, with their share Σ_a λ_a v_aj²/var_j."""
+    V = np.asarray(seen.wide.components_[:k], np.float64)
+    rebuilt = np.asarray(seen.wide.explained_variance_[:k], np.float64) @ V**2
+    alive = seen.columns > 0
+    share = np.divide(rebuilt, seen.columns, out=np.ones(len(alive)), where=alive)
+    order = np.argsort(share, kind="stable")[:3]
+    return [f"{seen.names[j]} ({percent(min(float(share[j]), 1.0))} kept)" for j in order]
 
 
 def _curve(left: Array) -> Panel:

@@ -18,6 +18,7 @@ LEVEL = 0.99
 _LISTED = 20
 _CAUSES = 3
 _DRAWN = 2000  # rows of the picture
+_FARTHEST = 200  # of them that are there for certain, where very many lie beyond a limit
 
 
 @final
@@ -71,13 +72,13 @@ def expected_by_chance(rows: int) -> int:
 
 
 def causes(seen: Seen, row: int, beyond: Sequence[str] = ("T²", "Q")) -> str:
-    """Return the columns that make a held row extreme, by each distance it is beyond in."""
-    place = np.searchsorted(seen.held_at, row)
-    if place >= len(seen.held_at) or seen.held_at[place] != row:
+    """Return the columns that make a row extreme, by each distance it is beyond in."""
+    cells = seen.cells(row)
+    if cells is None:
         return ""
     axes = seen.axes_of_verdict
     V = seen.wide.components_[:axes].astype(np.float64)
-    x = seen.held[place : place + 1]
+    x = cells[None, :]
     parts = {
         "T²": t2_contributions(x, V, seen.wide.explained_variance_[:axes])[0],
         "Q": q_contributions(x, V)[0],
@@ -105,9 +106,7 @@ def row_table(seen: Seen, extremes: Extremes) -> Table:
         beyond = [*["T²"] * (t2 > extremes.t2_limit), *["Q"] * (q > extremes.q_limit)]
         why = causes(seen, row, beyond) or None
         rows.append((seen.row_name(row), t2, q, " and ".join(beyond), why))
-    counted = " Rows without a name are counted from 0." if _numbered(seen) else ""
-    if any(row[-1] is None for row in rows):
-        counted += f" Columns are known for the {len(seen.held):,} rows that were held."
+    counted = " Rows without a name are counted from 1." if _numbered(seen) else ""
     return Table(
         "Rows beyond a limit, the farthest first",
         ("row", "T²", "Q", "beyond", "mostly through"),
@@ -120,14 +119,17 @@ def row_table(seen: Seen, extremes: Extremes) -> Table:
 
 
 def _picture(seen: Seen, extremes: Extremes) -> Picture:
-    """Return the map of T² against Q: the rows farthest out, and some of the others."""
+    """Return the map of T² against Q: the rows farthest out, and some of all others.
+
+    Rows between are thinned like those inside: else they would leave a gap that is not there.
+    """
     reach = np.maximum(
         in_limits(seen.t2, extremes.t2_limit), in_limits(seen.q, extremes.q_limit)
     )
-    far = np.argsort(-reach, kind="stable")[: min(extremes.total, _DRAWN)]
-    rest = np.flatnonzero(reach <= 1)
-    some = rest[:: max(1, -(-len(rest) // _DRAWN))]
-    at = np.sort(np.concatenate([far, some]))
+    order = np.argsort(-reach, kind="stable")
+    few = extremes.total if extremes.total <= _DRAWN else _FARTHEST
+    rest = np.sort(order[few:])
+    at = np.sort(np.concatenate([order[:few], rest[:: max(1, -(-len(rest) // _DRAWN))]]))
     panel = outlier_map(
         seen.t2[at],
         seen.q[at],

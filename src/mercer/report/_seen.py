@@ -10,6 +10,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.report._cloud import MOST_ROWS, SAMPLE, density_of
+from mercer.report._farthest import Farthest
 from mercer.report._given import colours_of, row_names_of
 from mercer.report._widened import Wide, row_weights, widened
 from mercer.selection import Choice
@@ -58,6 +59,8 @@ class Seen:
         Columns to colour by, of all rows: numbers, or text.
     density : array or None
         Of all rows on the map, where only some are drawn.
+    far_at, far : arrays of shape (f,) and (f, p)
+        Numbers of the rows farthest out by T² and by Q, and these rows, as they were analysed.
     """
 
     model: Any
@@ -77,6 +80,8 @@ class Seen:
     row_names: Any
     colours: Mapping[str, Any]
     density: Array | None = None
+    far_at: Array = dataclasses.field(default_factory=lambda: np.empty(0, np.int64))
+    far: Array = dataclasses.field(default_factory=lambda: np.empty((0, 0)))
 
     @property
     def standardised(self) -> bool:
@@ -87,6 +92,14 @@ class Seen:
     def axes_of_verdict(self) -> int:
         """Components that T² and Q are taken on: those of the verdict, one at least."""
         return max(1, min(self.k, len(self.wide.components_)))
+
+    def cells(self, row: int) -> Array | None:
+        """Return a row as it was analysed (p,), or None where it was not kept."""
+        for at, rows in ((self.far_at, self.far), (self.held_at, self.held)):
+            place = int(np.searchsorted(at, row))
+            if place < len(at) and at[place] == row:
+                return np.asarray(rows[place])
+        return None
 
     def row_name(self, row: int) -> str:
         """Return what a row is called; without a name it has its number, from 1."""
@@ -128,11 +141,12 @@ def seen_from(
     total = _total(wide)
     k = int(model.n_components_) if choice is None else choice.k
     axes = max(1, min(k, len(wide.components_)))
-    at, Z, t2, q, held_at, held_rows, squares, density = _walked(wide, source, axes, weights)
+    walked = _walked(wide, source, axes, weights)
+    at, Z, t2, q, held_at, held_rows, squares, density, far = walked
     columns = squares * (total / (np.sum(squares) or 1.0))
     return Seen(
         model, wide, column_names(model), len(t2), k, choice, at, Z, t2, q, held_at, held_rows,
-        weights, columns, names, tints, density,
+        weights, columns, names, tints, density, far.at, far.rows,
     )  # fmt: skip
 
 
@@ -167,7 +181,7 @@ def _walked(wide: Wide, source: Source, axes: int, weights: Any) -> tuple[Any, .
     Z, t2, q, held = list[Array](), list[Array](), list[Array](), list[Array]()
     # Float32 has no numbers beyond 1e38: such coordinates stay as they are.
     small = 1e-30 < math.sqrt(max(float(values[0]), 0.0)) < 1e30
-    total, start = np.zeros(p), 0
+    total, start, farthest = np.zeros(p), 0, Farthest.none(p)
     for block in _blocks(source):
         rows = _analysed(wide, block)
         scores = rows @ V
@@ -175,8 +189,10 @@ def _walked(wide: Wide, source: Source, axes: int, weights: Any) -> tuple[Any, .
         squares = scores[:, :axes] ** 2
         t2.append(squares @ inverse)
         held.append(rows[(-start) % every :: every].copy())  # a view would keep the block
+        rest = np.einsum("ij,ij->i", rows, rows) - np.sum(squares, axis=1)
+        q.append(np.maximum(rest, 0.0))
+        farthest = farthest.with_rows(start, rows, t2[-1], q[-1])
         np.square(rows, out=rows)
-        q.append(np.maximum(np.sum(rows, axis=1) - np.sum(squares, axis=1), 0.0))
         own = np.ones(len(rows)) if weights is None else weights[start : start + len(rows)]
         total += own @ rows
         start += len(rows)
@@ -190,7 +206,8 @@ def _walked(wide: Wide, source: Source, axes: int, weights: Any) -> tuple[Any, .
             ends = coordinates[:, :2].min(axis=0), coordinates[:, :2].max(axis=0)
             density = density_of(plane, *ends)
     held_at = np.arange(0, start, every)
-    return at, coordinates, far, away, held_at, np.concatenate(held), total, density
+    kept = np.concatenate(held)
+    return at, coordinates, far, away, held_at, kept, total, density, farthest
 
 
 def _most_held(p: int) -> int:

@@ -1,21 +1,23 @@
 """What kind of thing a row is: a picture, a curve, or a list of numbers."""
 
-import math
-
 import numpy as np
 
 from mercer.arrays import Array
 
 _CLEARLY = 0.15  # by so much neighbours in a picture correlate more than pixels by chance
 _SMOOTH = 0.1  # of 1 - correlation by chance: what neighbours on a curve may lack
+_LEAST = 6  # pixels on a side
+_LONG = 2.0  # of a picture: its longer side over the shorter, at most
+_LOOKED_AT = 500  # rows that shapes are told by
 _CURVE = 20  # columns from which numbers in a row may be a curve
 
 
 def image_shape(rows: Array) -> tuple[int, int] | None:
-    """Return (height, width) where the columns are the pixels of a square picture, else None.
+    """Return (height, width) where the columns are the pixels of a picture, else None.
 
     Told by the numbers: columns across and down correlate more than columns by chance, and
-    the end of a line does not correlate so with the beginning of the next.
+    the end of a line does not correlate so with the beginning of the next. Of all shapes with
+    that many pixels, none much longer than wide, the one whose lines fit best.
 
     Parameters
     ----------
@@ -23,16 +25,23 @@ def image_shape(rows: Array) -> tuple[int, int] | None:
         Centred rows.
     """
     n, p = rows.shape
-    side = math.isqrt(p)
-    if side * side != p or side < 6 or n < 10:
+    sides = [h for h in range(_LEAST, p // _LEAST + 1) if p % h == 0]
+    shapes = [(h, p // h) for h in sides if 1 / _LONG <= h * h / p <= _LONG]
+    if not shapes or n < 10:
         return None
-    table = _scaled(rows)
-    cells = table.reshape(-1, side, side)
+    table = _scaled(rows[:: -(-n // _LOOKED_AT)])
+    chance = _by_chance(table)
+    fits = {shape: _fit(table.reshape(-1, *shape), chance) for shape in shapes}
+    best = max(shapes, key=lambda shape: fits[shape])
+    return best if fits[best] > _CLEARLY else None
+
+
+def _fit(cells: Array, chance: float) -> float:
+    """Return by how much neighbours correlate more than by chance, and than across a seam."""
     across = float(np.mean(cells[:, :, 1:] * cells[:, :, :-1]))
     down = float(np.mean(cells[:, 1:] * cells[:, :-1]))
     seam = float(np.mean(cells[:, 1:, 0] * cells[:, :-1, -1]))
-    least = max(seam, _by_chance(table)) + _CLEARLY
-    return (side, side) if min(across, down) > least else None
+    return min(across, down) - max(seam, chance)
 
 
 def is_curve(rows: Array) -> bool:

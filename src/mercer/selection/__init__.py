@@ -1,6 +1,11 @@
 """How many components: rules that read a spectrum, two Gram matrices, or a small table."""
 
-from mercer.selection._bicross import BiCross, Half, bi_cross_validation
+from mercer.selection._bicross import (
+    BiCross,
+    Half,
+    bi_cross_validation,
+    choice_seconds,
+)
 from mercer.selection._choice import Choice, Rule, choice_of, spectrum_rules
 from mercer.selection._cross_validation import RankChoice, cross_validated_rank, spectral_rank
 from mercer.selection._evidence import minka
@@ -12,7 +17,7 @@ from mercer.selection._kernel_axes import (
     kernel_shares,
     white_edge,
 )
-from mercer.selection._likelihood import aic, bic
+from mercer.selection._likelihood import aic, bic, ppca_parameters
 from mercer.selection._nulls import gaussian_null, noise_quantiles, permutation_null, sign_flip
 from mercer.selection._share import share
 from mercer.selection._thresholds import broken_stick, gavish_donoho, kaiser, noise_edge
@@ -34,6 +39,7 @@ __all__ = [
     "choice_by_matrix",
     "choice_by_shuffling",
     "choice_of",
+    "choice_seconds",
     "cross_validated_rank",
     "gaussian_null",
     "gavish_donoho",
@@ -43,6 +49,7 @@ __all__ = [
     "noise_edge",
     "noise_quantiles",
     "permutation_null",
+    "ppca_parameters",
     "share",
     "sign_flip",
     "spectral_rank",

@@ -23,6 +23,8 @@ _CORNERS = ((0, 1, 0, 1), (1, 0, 1, 0), (0, 1, 1, 0), (1, 0, 0, 1))
 _ALL_CORNERS = 128  # columns up to which all four are held out
 _SMALL = 128  # order up to which all eigenpairs cost no more than few
 _NOTHING = 1e-12  # of the largest eigenvalue: a direction that is not there
+_PAIRS = 2e-9  # seconds of an eigenproblem of order p, over p³
+_MODELS, _TURNS = 10, 40  # models of factors that are tried, and eigenproblems of each
 
 
 @final
@@ -129,6 +131,21 @@ def bi_cross_validation(
         if rows < _PLENTY * p * p or found.k < 2:
             return found
         return _consistent(first, second, orders, wide, whole, noise, found)
+
+
+def choice_seconds(rows: int, p: int) -> float:
+    """Return what choosing the number of components takes, foreseen from the shape alone.
+
+    Parameters
+    ----------
+    rows, p : int
+        Of the table.
+    """
+    order = min(rows, p)
+    corners = len(_CORNERS) if order <= _ALL_CORNERS else 2
+    splits = corners * max(1, min(_MOST_SPLITS, _CELLS // max(order, 1)))
+    confirmed = _MODELS * _TURNS if max(rows, p) >= _PLENTY * order * order else 0
+    return _PAIRS * order**3 * (splits / 8 + confirmed)
 
 
 def _consistent(

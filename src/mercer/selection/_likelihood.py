@@ -27,7 +27,7 @@ def log_likelihoods(known: Variances) -> Array:
     return np.asarray(-n / 2 * (logs + noise + p * np.log(2 * np.pi) + p))
 
 
-def parameters(columns: int, k: Array) -> Array:
+def ppca_parameters(columns: int, k: Array) -> Array:
     """Return how many numbers the model fits: p + 1 + pk - k(k - 1)/2."""
     return np.asarray(columns * k - k * (k - 1) / 2 + 1 + columns)
 
@@ -46,7 +46,9 @@ def _least(known: Variances, price: float) -> int | None:
     likelihoods = log_likelihoods(known)
     if not len(likelihoods):
         return 0
-    costs = price * parameters(known.columns, np.arange(len(likelihoods))) - 2 * likelihoods
+    costs = (
+        price * ppca_parameters(known.columns, np.arange(len(likelihoods))) - 2 * likelihoods
+    )
     best = int(np.argmin(costs))
     ended = best == len(costs) - 1 and not known.complete
     return None if ended and best > 0 else best

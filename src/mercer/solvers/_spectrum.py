@@ -113,3 +113,14 @@ def signs_of(right: Array) -> Array:
 def fix_signs(right: Array) -> Array:
     """Return the columns (n, k) turned by `signs_of`."""
     return right * signs_of(right)
+
+
+def signs_of_sums(right: Array) -> Array:
+    """Return ±1 (1, k) that makes the sum of each column positive, as FactoMineR has it.
+
+    Sums that are rounding, below 1e-12 of the sum of moduli, leave the column as it is.
+    """
+    xp = namespace(right)
+    sums = as_numpy(right).sum(axis=0)
+    level = 1e-12 * np.abs(as_numpy(right)).sum(axis=0)
+    return asarray_like(np.where(sums < -level, -1.0, 1.0)[None, :], right, xp.float64)

@@ -5,6 +5,7 @@ from mercer.sources._base import Source
 from mercer.sources._beside import FileColumns, Held, open_columns, other_columns, schema_of
 from mercer.sources._blocks import BlockSource, MissingCellError, bad_cell, bad_cell_error
 from mercer.sources._files import fingerprint_of
+from mercer.sources._frames import as_frame
 from mercer.sources._in_memory import DenseSource, SparseSource, in_memory
 from mercer.sources._kept_columns import KeptColumns
 from mercer.sources._kept_rows import KeptRows
@@ -33,6 +34,7 @@ __all__ = [
     "SpreadSource",
     "Widened",
     "Work",
+    "as_frame",
     "bad_cell",
     "bad_cell_error",
     "counted_error",

@@ -16,6 +16,8 @@ _DELIMITERS = ",;\t| "
 _LOOK = 100  # lines that the delimiter is sought in
 _RISING = 10  # numbers in a row that do not rise by chance
 _RISING_ROWS = 50  # rows that they are compared with
+_WORD_ROWS = 4  # rows of words below which nothing is known of their first line
+_AGAIN = 2  # times that a category comes on average, at least
 
 
 def find_delimiter(head: Lines, kind: str) -> str:
@@ -34,7 +36,8 @@ def find_delimiter(head: Lines, kind: str) -> str:
 def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) -> bool:
     """Tell whether the first record holds names: no value, where others have values.
 
-    Values are numbers, with a decimal comma too, dates, true and false.
+    Values are numbers, with a decimal comma too, dates, true and false. Where all cells are
+    words, those of the first record are names if the others repeat theirs and never hold them.
 
     Ten numbers or more that rise all along, such as wavelengths, are names too where the rows
     below are of another kind; that is said in a warning. A first record that may be either is
@@ -58,7 +61,7 @@ def has_header(rows: Sequence[Sequence[str]], na: frozenset[str], label: str) ->
         if not words or any(map(is_value, first)):
             return False
         seen = any(is_value(cell) for row in others for cell in row)
-        return seen or _above_numbers(first, others, na)
+        return seen or _above_numbers(first, others, na) or _above_words(first, others, na)
     if _rises(first, others, numbers):
         shown = ", ".join(first[i] for i in numbers[:3])
         warn(
@@ -118,6 +121,22 @@ def _above_numbers(
     if any(map(has_decimal_comma, first)):
         return any(map(is_number, below))
     return not below or any(is_number(cell) or has_decimal_comma(cell) for cell in below)
+
+
+def _above_words(
+    first: Sequence[str], others: Sequence[Sequence[str]], na: frozenset[str]
+) -> bool:
+    """Tell whether words stand above categories: below they come again, these never do."""
+    if len(set(first)) < len(first) or len(others) < _WORD_ROWS or set(first) & na:
+        return False
+    repeating = 0
+    for i, name in enumerate(first):
+        below = [row[i] for row in others if i < len(row) and row[i] not in na]
+        different = set(below)
+        if name in different:
+            return False
+        repeating += _AGAIN * len(different) <= len(below)
+    return repeating * 2 >= len(first)
 
 
 def _numbered(

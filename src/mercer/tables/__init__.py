@@ -5,6 +5,7 @@ from mercer.tables._asked import Asked
 from mercer.tables._look import Column, Look, look
 from mercer.tables._prepared import Prepared, prepared
 from mercer.tables._recipe import Recipe
+from mercer.tables._scaled import in_memory
 from mercer.tables._supplementary import Supplementary, supplementary
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Prepared",
     "Recipe",
     "Supplementary",
+    "in_memory",
     "look",
     "prepared",
     "prepared_again",

@@ -10,12 +10,14 @@ import numpy as np
 
 from mercer.errors import InputError
 from mercer.sources import schema_of
+from mercer.tables._counts import without_counts
 from mercer.tables._gaps import Gaps, gaps_of
 from mercer.tables._made import TOLD, MadeColumns
-from mercer.tables._missing_cells import listed, refuse_missing, said_left
+from mercer.tables._missing_cells import left_out, listed, refuse_missing
 from mercer.tables._prepared import Prepared
 from mercer.tables._reading import known_options
 from mercer.tables._recipe import Recipe
+from mercer.tables._scaled import divided
 from mercer.tables._wide import Wide, wide
 
 _NAMED = 5
@@ -41,8 +43,9 @@ def prepared_again(
         The file; it must have the columns of the recipe.
     recipe : Recipe
         How the rows of the fit were made.
-    missing : {"raise", "em", "ppca"}
-        Whether the model fills missing cells; where it does not, they are refused.
+    missing : {"raise", "em", "ppca", "passive", "level", "fill", "rows"}
+        Whether the model fills missing cells; where it does not, they are refused, or rows
+        that have some are left out.
     rows : int or None
         Read only so many rows.
     memory : float or None
@@ -62,6 +65,14 @@ def prepared_again(
         from mercer.tables._transposed import transposed_again
 
         return transposed_again(path, recipe, kinds, missing, memory)
+    if recipe.cross:
+        from mercer.tables._crossed import crossed_again
+
+        return crossed_again(path, recipe, rows, memory)
+    if recipe.categories or recipe.table in ("categories", "mixed"):
+        from mercer.tables._framed import framed_again
+
+        return framed_again(path, recipe, missing, rows, memory)
     table = wide(path, recipe, stop=rows, rows=None, memory=memory)
     gaps = gaps_of(
         table.source if table.held is None else table.held,
@@ -69,25 +80,29 @@ def prepared_again(
     )
     if gaps.total and missing == "raise":
         raise refuse_missing(gaps, recipe.columns, label, _first(table, gaps))
-    said = [*_said_made(table.made), *said_left(gaps, label)]
+    out, lines = left_out(gaps, label, missing)
+    said = [*_said_made(table.made), *lines]
+    if recipe.table == "counts":
+        out, empty = without_counts(table, out)
+        said += empty
     named = recipe.id if recipe.id in kinds else None
     if recipe.id is not None and named is None:
         said.append(f"no column {recipe.id!r} names the rows: they are numbered")
-    kept = np.delete(np.arange(gaps.rows), gaps.empty) if len(gaps.empty) else None
+    kept = np.delete(np.arange(gaps.rows), out) if len(out) else None
     return Prepared(
-        rows=table.without(gaps.empty),
-        shape=(gaps.rows - len(gaps.empty), len(recipe.names)),
+        rows=divided(table.without(out), recipe, memory),
+        shape=(gaps.rows - len(out), len(recipe.names)),
         weights=None,
         standardize=False,
-        missing=missing,
+        missing="raise" if missing == "rows" else missing,
         said=tuple(said),
         recipe=recipe,
         kept=kept,
-        n_missing=gaps.total,
+        n_missing=0 if missing == "rows" else gaps.total,
         path=str(path),
         id=named,
         stop=rows,
-        _out=gaps.empty,
+        _out=out,
     )
 
 

@@ -8,10 +8,21 @@ from mercer.errors import InputError
 
 # What the options that choose among words may say.
 _WORDS = {
-    "missing": ("auto", "em", "ppca", "rows", "columns", "error"),
+    "missing": (
+        "auto",
+        "em",
+        "ppca",
+        "passive",
+        "level",
+        "fill",
+        "rows",
+        "columns",
+        "error",
+    ),
     "standardize": ("auto", "yes", "no"),
     "dates": ("ignore", "number", "error"),
     "categorical": ("ignore", "encode", "error"),
+    "table": ("numbers", "counts", "categories", "mixed", "groups"),
 }
 
 
@@ -37,9 +48,9 @@ class Asked:
         Column of repeat counts; not analysed.
     sup : tuple of str
         Supplementary columns: not analysed, but their correlations with the axes are given.
-    missing : {"auto", "em", "ppca", "rows", "columns", "error"}
+    missing : {"auto", "em", "ppca", "passive", "level", "fill", "rows", "columns", "error"}
         Missing cells: fill up to 5 % (auto), fill, leave out rows or columns that have some,
-        or refuse.
+        or refuse. Of categories: count nowhere (passive), be a category (level), be filled.
     standardize : {"auto", "yes", "no"}
         Divide columns by their standard deviation; auto does where the largest is more than ten
         times the smallest.
@@ -53,6 +64,19 @@ class Asked:
         Read only so many rows; None reads all.
     reading : mapping
         Further options of `mercer.scan`: delimiter, header, na, encoding, key.
+    table : {"numbers", "counts", "categories", "mixed", "groups"}
+        What the method takes: numbers, counts that are not negative, categories, numbers and
+        categories, or numbers with a column of groups.
+    target : str or None
+        Column of the groups.
+    category : tuple of str
+        Columns of whole numbers that are codes: taken as categories.
+    rows_by, columns_by : str or None
+        Two columns of a long table that are counted against each other.
+    count : str or None
+        How often each line of the long table counts; None for once.
+    groups : tuple of (str, tuple of str)
+        Names of groups of columns, and their columns.
     """
 
     columns: tuple[str, ...] | None = None
@@ -68,6 +92,18 @@ class Asked:
     transpose: bool = False
     rows: int | None = None
     reading: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    table: str = "numbers"
+    target: str | None = None
+    category: tuple[str, ...] = ()
+    rows_by: str | None = None
+    columns_by: str | None = None
+    count: str | None = None
+    groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def crossed(self) -> bool:
+        """Whether two columns of a long table are counted against each other."""
+        return self.rows_by is not None or self.columns_by is not None
 
     def __post_init__(self) -> None:
         """Refuse words that an option does not have."""

@@ -46,6 +46,7 @@ def chosen(seen: Look) -> tuple[Recipe, dict[str, str]]:
         orders={column.name: column.words for column in dates if column.words},
         levels=levels,
         reading=dict(asked.reading),
+        table=asked.table,
     )
     _refuse_none(recipe, seen)
     _refuse_twins(recipe, seen)

@@ -15,8 +15,9 @@ class Column:
         Its name.
     kind : {"number", "integer", "flag", "text", "date", "empty", "other"}
         What it holds.
-    role : {"active", "id", "color", "weights", "sup", "out"}
-        What it is used for.
+    role : str
+        What it is used for: "active", "id", "color", "weights", "sup", "target", "rows",
+        "columns", "count" or "out".
     why : str
         Why it has that role, in words; "" where there is nothing to say.
     missing : int

@@ -15,6 +15,7 @@ from mercer.operators import fetched
 from mercer.sources import open_columns
 from mercer.tables._asked import Asked
 from mercer.tables._columns import Column
+from mercer.tables._grouped import by_name
 from mercer.tables._kinds import Facts, number_facts, other_facts
 from mercer.tables._names import meant
 from mercer.tables._notes import Walk, notes
@@ -96,7 +97,7 @@ def look(path: Any, asked: Asked | None = None) -> Look:
             facts, rows, walked = file.facts()
         except InputError as error:
             raise _with_advice(error) from None
-    label = file.label
+    label, asked = file.label, file.asked
     if rows == 1 and not asked.transpose:
         raise InputError(
             "one row alone has no variance",
@@ -153,10 +154,11 @@ class _File:
     """A file that is being looked at."""
 
     def __init__(self, path: Path, asked: Asked) -> None:
-        self.asked, self.label = asked, path.name
+        self.label = path.name
         self.columns = open_columns(path, **asked.reading)
         self.schema = self.columns.schema
         self.names = list(self.schema)
+        self.asked = by_name(asked, self.names, self.label)
         self.walked = self._walked()
 
     def _walked(self) -> list[str]:
@@ -167,6 +169,7 @@ class _File:
             wanted = self._places(asked.columns, "--columns")
             wanted |= self._places([asked.id] if asked.id else [], "--id")
             wanted |= self._places([asked.weights] if asked.weights else [], "--weights")
+            wanted |= self._places([asked.target] if asked.target else [], "--target")
             wanted |= self._places(asked.color, "--color") | self._places(asked.sup, "--sup")
             wanted |= {i for i, name in enumerate(self.names) if self._may_name(i, name)}
         else:

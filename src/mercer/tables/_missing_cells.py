@@ -12,8 +12,15 @@ from mercer.tables._gaps import Gaps
 
 _SHARE = 0.05  # of the cells that are filled without being asked
 _NAMED = 5  # columns or rows that are named
-WAYS = ("em", "ppca")
-_FILLING = {"em": "iterative PCA", "ppca": "the likeliest Gaussian"}
+WAYS = ("em", "ppca", "passive", "level", "fill")
+_FILLING = {
+    "em": "filled by iterative PCA",
+    "ppca": "filled by the likeliest Gaussian",
+    "passive": "they count nowhere",
+    "level": "a category of their own",
+    "fill": "filled by the axes themselves",
+}
+_AGAIN = {way: _FILLING[way] for way in ("passive", "level")}  # of new rows too
 
 
 @final
@@ -23,7 +30,7 @@ class Settled:
 
     Attributes
     ----------
-    missing : {"raise", "em", "ppca"}
+    missing : {"raise", "em", "ppca", "passive", "level", "fill"}
         What the method does.
     out : array of int
         Rows to leave out, ascending.
@@ -46,7 +53,7 @@ def settled(
 
     Parameters
     ----------
-    asked : {"auto", "em", "ppca", "rows", "columns", "error"}
+    asked : {"auto", "em", "ppca", "passive", "level", "fill", "rows", "columns", "error"}
         The user's word.
     gaps : Gaps
         What is missing.
@@ -54,25 +61,28 @@ def settled(
         The columns of the file.
     label : str
         What messages call the table.
-    fills : bool or collection of {"em", "ppca"}
-        How the method can fill missing cells: in all ways, in none, or in these.
+    fills : bool or collection of str
+        How the method can do without missing cells: by filling them, in no way, or in these,
+        of which the first is taken for "auto".
     """
     said = said_empty(gaps)
     none, missing = np.empty(0, np.int64), "raise"
     out, without = gaps.empty, none
-    ways = (WAYS if fills else ()) if isinstance(fills, bool) else tuple(fills)
+    ways = (WAYS[:2] if fills else ()) if isinstance(fills, bool) else tuple(fills)
+    first = ways[0] if ways else "em"
     if asked in WAYS and (gaps.total or asked in ways):
         missing = asked
     if gaps.total and asked == "auto":
-        missing = "em"
-        if gaps.total > _SHARE * gaps.cells and "em" in ways:
-            raise _refused("more than 5 % of the cells are missing", gaps, names, label)
+        missing = first
+        if gaps.total > _SHARE * gaps.cells and ways:
+            what = "more than 5 % of the cells are missing"
+            raise _refused(what, gaps, names, label, first)
     if gaps.total and missing in WAYS:
         if missing not in ways:
             raise _unfilled(missing, ways, gaps, names, label)
-        said.append(f"{share_of(gaps)}: filled by {_FILLING[missing]} (--missing {missing})")
+        said.append(f"{share_of(gaps)}: {_FILLING[missing]} (--missing {missing})")
     elif gaps.counts.any() and asked == "error":
-        raise _refused("cells are missing", gaps, names, label)
+        raise _refused("cells are missing", gaps, names, label, first)
     elif asked == "rows" and len(gaps.partial):
         out = np.union1d(gaps.empty, gaps.partial)
         have, are = ("has", "is") if len(gaps.partial) == 1 else ("have", "are")
@@ -137,11 +147,13 @@ def numbered(rows: Any) -> str:
     return f"row{'s' * (len(rows) > 1)} {listed(words, len(rows))} (counted from 1)"
 
 
-def _refused(what: str, gaps: Gaps, names: Sequence[str], label: str) -> InputError:
+def _refused(what: str, gaps: Gaps, names: Sequence[str], label: str, way: str) -> InputError:
+    anyway = {"passive": "to count them nowhere", "level": "to make them a category"}
     return InputError(
         what,
         got=f"{label}: {share_of(gaps)}, most in {worst(gaps, names)}",
-        fix="--missing em to fill them anyway, rows or columns to leave them out",
+        fix=f"--missing {way} {anyway.get(way, 'to fill them anyway')}, rows or columns to"
+        " leave them out",
     )
 
 
@@ -167,18 +179,38 @@ def _nothing_left(what: str, gaps: Gaps, label: str) -> InputError:
     )
 
 
-def said_left(gaps: Gaps, label: str) -> list[str]:
-    """Return what is said of missing cells; refuse a file of which no row is left."""
-    if len(gaps.empty) == gaps.rows:
+def left_out(gaps: Gaps, label: str, missing: str) -> tuple[Array, list[str]]:
+    """Return the rows of another file that are left out, and what is said of missing cells.
+
+    Parameters
+    ----------
+    gaps : Gaps
+        What is missing.
+    label : str
+        What messages call the file.
+    missing : str
+        What the model does about missing cells; "rows" to leave out rows that have some.
+    """
+    said, out = said_empty(gaps), gaps.empty
+    if missing == "rows" and len(gaps.partial):
+        out = np.union1d(gaps.empty, gaps.partial)
+        have, are = ("has", "is") if len(gaps.partial) == 1 else ("have", "are")
+        said.append(
+            f"{len(gaps.partial):,} of {gaps.rows:,} rows {have} missing cells and {are} left"
+            f" out (--missing rows): {numbered(gaps.partial)}"
+        )
+    elif gaps.total:
+        said.append(f"{share_of(gaps)}: {_AGAIN.get(missing, 'filled by the model')}")
+    if len(out) == gaps.rows:
         raise InputError(
-            "no row has a cell in the columns of the model",
-            got=f"{label}: {gaps.rows:,} rows, all empty in {len(gaps.counts):,} columns",
+            "no row has a cell in the columns of the model"
+            if len(gaps.empty) == gaps.rows
+            else "no row has all cells of the columns of the model",
+            got=f"{label}: {gaps.rows:,} rows, {len(gaps.empty):,} of them empty in"
+            f" {len(gaps.counts):,} columns",
             fix="check that this is the right file",
         )
-    said = said_empty(gaps)
-    if gaps.total:
-        said.append(f"{share_of(gaps)}: filled by the model")
-    return said
+    return out, said
 
 
 def refuse_missing(gaps: Gaps, names: Sequence[str], label: str, first: str) -> InputError:
@@ -186,5 +218,6 @@ def refuse_missing(gaps: Gaps, names: Sequence[str], label: str, first: str) -> 
     return InputError(
         "cells are missing, and the model fills none",
         got=f"{label}: {share_of(gaps)}, most in {worst(gaps, names)}{first}",
-        fix="fit the model with --missing em, or leave such rows out of the file",
+        fix="leave such rows out, as mercer transform --missing rows does; a model of"
+        " mercer fit --missing em fills them",
     )

@@ -12,11 +12,15 @@ from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError
 from mercer.tables._beside_rows import coded, kept_frames, texts
 from mercer.tables._chosen import NUMBERS, chosen, narrower
+from mercer.tables._counts import without_margins
 from mercer.tables._gaps import Gaps, gaps_of, known_gaps
 from mercer.tables._look import Look
-from mercer.tables._missing_cells import settled
+from mercer.tables._missing_cells import Settled, settled
+from mercer.tables._pixels import Pixels, pixels_of
 from mercer.tables._recipe import Recipe
+from mercer.tables._scaled import scaled
 from mercer.tables._scales import deviations_of, deviations_walked, standardized
+from mercer.tables._targets import with_groups
 from mercer.tables._weights import weights_of
 from mercer.tables._wide import Wide, wide
 
@@ -40,7 +44,7 @@ class Prepared:
         Repeat counts.
     standardize : bool
         Whether columns are divided by their standard deviation.
-    missing : {"raise", "em", "ppca"}
+    missing : {"raise", "em", "ppca", "passive", "level", "fill"}
         What the method does about missing cells.
     said : tuple of str
         Every assumption that was made, a line each.
@@ -59,7 +63,16 @@ class Prepared:
     stop : int or None
         Only so many rows of the file were read.
     row_names : tuple of str or None
-        Names of the rows where rows and columns were exchanged: columns of the file.
+        Names of the rows where they are no rows of the file: columns of it, that were
+        exchanged with its rows, or what was counted.
+    target : str or None
+        The column of the groups.
+    y : array of str (n,) or None
+        The groups of the rows.
+    groups : dict of str to list of str, or None
+        Groups of the columns.
+    pixels : Pixels or None
+        Where the columns are the points of pictures.
     """
 
     rows: Any
@@ -77,6 +90,10 @@ class Prepared:
     color: tuple[str, ...] = ()
     stop: int | None = None
     row_names: tuple[str, ...] | None = None
+    target: str | None = None
+    y: Array | None = None
+    groups: dict[str, list[str]] | None = None
+    pixels: Pixels | None = None
     _out: Any = dataclasses.field(default_factory=lambda: np.empty(0, np.int64), repr=False)
 
     def labels(self, name: str | None = None) -> Array | None:
@@ -135,10 +152,12 @@ class Prepared:
         rows : int
             Rows of a frame; the last may be shorter.
         """
-        if self.recipe.transpose:
+        if self.row_names is not None:
+            what = "counted" if self.recipe.cross else "exchanged"
             raise InputError(
-                "where rows and columns are exchanged no column stands beside the rows",
-                got=f"{', '.join(map(repr, names))} with --transpose",
+                f"where rows and columns are {what} no column stands beside the rows",
+                got=", ".join(map(repr, names))
+                + (" with --rows-by" if self.recipe.cross else " with --transpose"),
                 fix="leave the option out, or store the table the other way round",
             )
         reading = self.recipe.reading
@@ -146,7 +165,11 @@ class Prepared:
 
 
 def prepared(
-    seen: Look, *, fills: bool | Collection[str] = True, memory: float | None = None
+    seen: Look,
+    *,
+    fills: bool | Collection[str] = True,
+    memory: float | None = None,
+    scales: str = "method",
 ) -> Prepared:
     """Return the rows to fit, by the roles and the user's word in `seen`.
 
@@ -154,56 +177,97 @@ def prepared(
     ----------
     seen : Look
         What `look` found.
-    fills : bool or collection of {"em", "ppca"}
-        Whether, or in which ways, the method can fill missing cells.
+    fills : bool or collection of {"em", "ppca", "passive", "level", "fill"}
+        Whether, or in which ways, the method can do without missing cells; the first is
+        taken where the user does not say.
     memory : float or None
         Bytes that may be taken; None for 80 % of what is free. Rows are held where they take
         less than 256 MB and a quarter of it; a transposed table must be held whole.
+    scales : {"method", "table", "none"}
+        Who divides columns by their standard deviation where that is right: the method, the
+        rows that are returned, or nobody, since it makes no difference.
     """
+    from mercer.tables._crossed import prepared_crossed
+    from mercer.tables._framed import prepared_framed
     from mercer.tables._transposed import prepared_transposed
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # `look` has noted them
+        if seen.asked.crossed:
+            return prepared_crossed(seen, memory)
         if seen.asked.transpose:
-            return prepared_transposed(seen, fills, memory)
-        return _prepared(seen, fills, memory)
+            return _turned(prepared_transposed(seen, fills, memory), memory, scales)
+        if seen.asked.table in ("categories", "mixed"):
+            return prepared_framed(seen, fills, memory)
+        return _prepared(seen, fills, memory, scales)
 
 
-def _prepared(seen: Look, fills: bool | Collection[str], memory: float | None) -> Prepared:
+def _turned(made: Prepared, memory: float | None, scales: str) -> Prepared:
+    """Return rows that were columns, divided where the method does not divide them."""
+    if not made.standardize or scales != "table":
+        return made
+    rows, recipe = scaled(made.rows, made.recipe, memory)
+    return dataclasses.replace(made, rows=rows, recipe=recipe, standardize=False)
+
+
+def _prepared(
+    seen: Look, fills: bool | Collection[str], memory: float | None, scales: str
+) -> Prepared:
     asked = seen.asked
     recipe, told = chosen(seen)
     table = wide(seen.path, recipe, stop=asked.rows, rows=seen.rows, memory=memory)
     gaps = _gaps(table, seen)
     found = settled(asked.missing, gaps, recipe.columns, seen.label, fills)
+    found, y, said = _beyond(seen, table, found)
     if len(found.without):
         table = _narrowed(table, found.without, seen, memory)
-    weights, light = _weights(seen, found.out)
+    weights, light = weighed(seen, found.out)
     numbers, spread = table.recipe.numbers, _spread(table, seen, found.out, weights)
     made = bool(table.recipe.dates or table.recipe.levels)
-    divided, line = standardized(
-        asked.standardize, numbers, [spread[name] for name in numbers], made
-    )
-    said = [told[name] for name in table.recipe.columns if name in told]
+    divided, line = False, ""
+    if scales != "none":
+        divided, line = standardized(
+            asked.standardize, numbers, [spread[name] for name in numbers], made
+        )
+    pixels = None if made or scales == "none" else pixels_of(seen.columns, numbers)
+    if pixels is not None and asked.standardize == "auto":
+        divided, line = False, pixels.line()
+    said = [told[name] for name in table.recipe.columns if name in told] + said
     said += [*found.said, *([line] if line else []), *light]
-    rows = table.without(found.out)
+    rows, recipe = table.without(found.out), table.recipe
+    if divided and scales == "table":
+        rows, recipe = scaled(rows, recipe, memory)
+        divided = False
     filled = found.missing != "raise"
     return Prepared(
         rows=rows,
-        shape=(gaps.rows - len(found.out), len(table.recipe.names)),
+        shape=(gaps.rows - len(found.out), len(recipe.names)),
         weights=weights,
         standardize=divided,
         missing=found.missing,
         said=tuple(said),
-        recipe=table.recipe,
+        recipe=recipe,
         kept=np.delete(np.arange(gaps.rows), found.out) if len(found.out) else None,
         n_missing=gaps.total if filled else 0,
         path=seen.path,
         id=recipe.id,
         sup=seen.named("sup"),
-        color=seen.named("color"),
+        color=(*seen.named("target"), *seen.named("color")),
         stop=asked.rows,
+        target=next(iter(seen.named("target")), None),
+        y=None if y is None else np.delete(y, found.out),
+        pixels=pixels,
         _out=found.out,
     )
+
+
+def _beyond(seen: Look, table: Wide, found: Settled) -> tuple[Settled, Array | None, list[str]]:
+    """Return what is left out beside missing cells, and the groups of all rows of the file."""
+    if seen.asked.table == "counts":
+        return without_margins(seen, table, found), None, []
+    if seen.asked.table == "groups":
+        return with_groups(seen, found)
+    return found, None, []
 
 
 def _spread(
@@ -260,7 +324,8 @@ def _narrowed(table: Wide, without: Array, seen: Look, memory: float | None) -> 
     return dataclasses.replace(table, recipe=recipe, held=table.held[:, at])
 
 
-def _weights(seen: Look, out: Array) -> tuple[Array | None, list[str]]:
+def weighed(seen: Look, out: Array) -> tuple[Array | None, list[str]]:
+    """Return the repeat counts of the rows that stay, None without, and what is said."""
     name = next(iter(seen.named("weights")), None)
     if name is None:
         return None, []

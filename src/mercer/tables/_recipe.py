@@ -28,6 +28,15 @@ class Recipe:
         Whether rows and columns were exchanged.
     reading : dict
         Options of `mercer.scan`.
+    table : str
+        What the method takes, see `Asked.table`.
+    categories : dict of str to {"text", "whole"}
+        Columns that are categories as they are: text, or whole numbers.
+    cross : tuple of str
+        Columns that were counted against each other: that of the rows, that of the columns,
+        and that of the counts where there is one.
+    scales : dict of str to float
+        What columns are divided by, where the method itself does not.
     """
 
     columns: tuple[str, ...]
@@ -38,11 +47,15 @@ class Recipe:
     levels: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     transpose: bool = False
     reading: dict[str, Any] = dataclasses.field(default_factory=dict)
+    table: str = "numbers"
+    categories: dict[str, str] = dataclasses.field(default_factory=dict)
+    cross: tuple[str, ...] = ()
+    scales: dict[str, float] = dataclasses.field(default_factory=dict)
 
     @property
     def numbers(self) -> tuple[str, ...]:
         """The columns of the file that are numbers already."""
-        made = {*self.dates, *self.levels}
+        made = {*self.dates, *self.levels, *self.categories}
         return tuple(name for name in self.columns if name not in made)
 
     def plain(self) -> dict[str, Any]:
@@ -53,7 +66,7 @@ class Recipe:
     def of(cls, plain: dict[str, Any]) -> "Recipe":
         """Return the recipe that `plain` was made of."""
         parts = dict(plain)
-        for name in ("columns", "names", "dates"):
+        for name in ("columns", "names", "dates", "cross"):
             parts[name] = tuple(parts.get(name, ()))
         levels = parts.get("levels", {})
         parts["levels"] = {name: tuple(found) for name, found in levels.items()}

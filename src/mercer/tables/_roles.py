@@ -7,6 +7,7 @@ from mercer.errors import InputError
 from mercer.tables._asked import Asked
 from mercer.tables._kinds import DISGUISES, Facts
 from mercer.tables._told import Told, told
+from mercer.tables._uses import refuse_table, use_of
 
 _ROW_NAMES = re.compile(
     r"index|idx|rows?|row[ _.]?(id|ids|nr|num|number|names?)|level_0|unnamed.*", re.IGNORECASE
@@ -75,10 +76,11 @@ def roles(columns: Sequence[Facts], asked: Asked, label: str) -> Roles:
     for i, (role, why) in said.roles.items():
         found[i] = (role, why)
     if said.columns is not None:
-        _only_asked(found, columns, said)
+        _only_asked(found, columns, said, asked)
     _refuse_kinds(found, columns, asked, label)
     _refuse_infinite(found, columns, label)
-    if not any(role == "active" for role, _ in found):
+    refuse_table([(c, role) for c, (role, _) in zip(columns, found, strict=True)], asked, label)
+    if not asked.crossed and not any(role == "active" for role, _ in found):
         raise _nothing_left(found, columns, asked, label)
     return found
 
@@ -89,11 +91,15 @@ def _by_itself(
     """Return what a column would be without the others; "id" for all that name the rows."""
     if column.kind in ("empty", "other"):
         return "out", column.words or "empty"
+    identifies = column.kind == "integer" and _identifies(place, column, names)
+    own = use_of(column, asked, first=place == 0, identifies=identifies)
+    if own is not None:
+        return own
     if column.kind == "date":
         return _of_date(asked)
     if column.kind == "text":
         return _of_text(column, asked)
-    if column.kind == "integer" and _identifies(place, column, names):
+    if identifies:
         return "id", "counts the rows" if column.counts else "all different"
     if asked.transpose:
         return "active", ""
@@ -170,6 +176,8 @@ def _colour(found: Roles, columns: Sequence[Facts], asked: Asked, said: Told) ->
     """Let the first text of few categories colour pictures."""
     if said.has("color") or asked.categorical != "ignore" or asked.transpose:
         return
+    if asked.table != "numbers":  # texts have another use, or the groups colour them
+        return
     for i, column in enumerate(columns):
         few = column.kind == "text" and column.distinct in _CATEGORIES
         if few and found[i][0] == "out" and i not in said.roles and "categories" in found[i][1]:
@@ -177,7 +185,7 @@ def _colour(found: Roles, columns: Sequence[Facts], asked: Asked, said: Told) ->
             return
 
 
-def _only_asked(found: Roles, columns: Sequence[Facts], said: Told) -> None:
+def _only_asked(found: Roles, columns: Sequence[Facts], said: Told, asked: Asked) -> None:
     """Analyse what --columns names, and nothing else."""
     assert said.columns is not None
     for i, (role, why) in enumerate(found):
@@ -185,6 +193,10 @@ def _only_asked(found: Roles, columns: Sequence[Facts], said: Told) -> None:
             continue
         if i not in said.columns:
             found[i] = (role, why) if role in ("id", "color") else ("out", "not asked for")
+        elif asked.table in ("categories", "mixed") and columns[i].kind == "text":
+            found[i] = ("active", why if role == "active" else "asked for")
+        elif asked.table == "categories":
+            pass  # numbers that are no categories were refused by name, or are left out
         elif columns[i].constant:
             found[i] = ("active", f"constant {columns[i].low:g}, but asked for")
         elif columns[i].is_number:
@@ -230,7 +242,11 @@ def _nothing_left(
         for column, (role, why) in list(zip(columns, found, strict=True))[:4]
     )
     more = f"; and {len(columns) - 4} more" if len(columns) > 4 else ""
-    if asked.columns is not None or asked.drop:
+    if asked.table == "categories":
+        fix = "--as-category COL takes whole numbers as categories; numbers take --method pca"
+    elif asked.table == "counts" and sum(column.kind == "text" for column in columns) > 1:
+        fix = "a table with a line per case is counted by --rows-by COL --columns-by COL"
+    elif asked.columns is not None or asked.drop:
         option = "--columns" if asked.columns is not None else "--drop"
         fix = f"choose columns of numbers: {option}"
     elif any(column.disguised for column in columns):
@@ -242,6 +258,7 @@ def _nothing_left(
         fix = "--categorical encode makes columns of 0 and 1 of text"
     else:
         fix = "check how the file was written; --delimiter and --header say how it is read"
+    what = {"counts": "counts", "categories": "categories"}.get(asked.table, "numbers")
     return InputError(
-        "no column of numbers is left to analyse", got=f"{label}: {shown}{more}", fix=fix
+        f"no column of {what} is left to analyse", got=f"{label}: {shown}{more}", fix=fix
     )

@@ -20,6 +20,10 @@ _ROLES = {
     "color": "colours pictures",
     "weights": "weights",
     "sup": "supplementary",
+    "target": "names the groups",
+    "rows": "makes the rows",
+    "columns": "makes the columns",
+    "count": "counts the lines",
     "out": "left out",
 }
 

@@ -8,6 +8,7 @@ from mercer.errors import InputError
 from mercer.tables._asked import Asked
 from mercer.tables._kinds import Facts
 from mercer.tables._names import meant
+from mercer.tables._uses import refuse_no_category
 
 _WHY = {"out": "dropped by name"}
 
@@ -52,6 +53,7 @@ def told(columns: Sequence[Facts], asked: Asked, label: str) -> Told:
         "weights": ("--weights", () if asked.weights is None else (asked.weights,)),
         "color": ("--color", asked.color),
         "sup": ("--sup", asked.sup),
+        **{role: (option, _alone(word)) for role, option, word in _named_alone(asked)},
     }
     settled: dict[int, _Word] = {}
     for role, (option, words) in given.items():
@@ -69,6 +71,20 @@ def told(columns: Sequence[Facts], asked: Asked, label: str) -> Told:
     if asked.columns is None:
         return Told(roles, None)
     return Told(roles, frozenset(i for places in wanted for i in places))
+
+
+def _named_alone(asked: Asked) -> tuple[tuple[str, str, str | None], ...]:
+    """Return the roles that one column has: role, option, and the word of the user."""
+    return (
+        ("target", "--target", asked.target),
+        ("rows", "--rows-by", asked.rows_by),
+        ("columns", "--columns-by", asked.columns_by),
+        ("count", "--count", asked.count),
+    )
+
+
+def _alone(word: str | None) -> tuple[str, ...]:
+    return () if word is None else (word,)
 
 
 @final
@@ -108,11 +124,12 @@ def _settle_wanted(
 
 
 def _refuse_many(roles: dict[int, tuple[str, str]], names: Sequence[str], label: str) -> None:
-    for role in ("id", "weights"):
+    options = {"rows": "rows-by", "columns": "columns-by"}
+    for role in ("id", "weights", "target", "rows", "columns", "count"):
         several = [names[i] for i, (given, _) in roles.items() if given == role]
         if len(several) > 1:
             raise InputError(
-                f"one column is needed, not {len(several)} (--{role})",
+                f"one column is needed, not {len(several)} (--{options.get(role, role)})",
                 got=f"{label}: {', '.join(map(repr, several[:5]))}",
                 fix="name one of them",
             )
@@ -143,6 +160,9 @@ def _refuse_weights(
 
 def _refuse_kind(column: Facts, asked: Asked, label: str) -> None:
     """Refuse a column that was named by itself and cannot be analysed."""
+    if asked.table in ("categories", "mixed"):
+        refuse_no_category(column, asked, label)
+        return
     if column.is_number or (column.kind == "text" and asked.categorical == "encode"):
         return
     if column.kind == "date" and asked.dates == "number":
@@ -151,6 +171,10 @@ def _refuse_kind(column: Facts, asked: Asked, label: str) -> None:
         "text": "--categorical encode makes columns of 0 and 1 of it; or leave it out",
         "date": "--dates number counts its days; or leave it out",
     }.get(column.kind, "leave it out")
+    if asked.table == "counts" and column.kind == "text":
+        fix = "a table with a line per case is counted by --rows-by COL --columns-by COL"
+    if asked.table == "groups" and column.kind == "text":
+        fix = "leave it out; the groups themselves are named by --target"
     held = {"empty": "nothing", "other": column.words or "no numbers"}.get(
         column.kind, f"{column.kind} {column.words}".strip()
     )

@@ -14,10 +14,11 @@ from mercer.tables._beside_rows import kept_frames, texts
 from mercer.tables._chosen import NUMBERS
 from mercer.tables._gaps import gaps_of
 from mercer.tables._look import Look
-from mercer.tables._missing_cells import listed, refuse_missing, said_left, settled
+from mercer.tables._missing_cells import left_out, listed, refuse_missing, settled
 from mercer.tables._prepared import Prepared
 from mercer.tables._reading import allowed_bytes, as_frame, held_rows, opened
 from mercer.tables._recipe import Recipe
+from mercer.tables._scaled import divided
 from mercer.tables._scales import deviations_of, standardized
 
 _COPIES = 3  # of the table at once: the whole, turned round, and as a frame
@@ -121,18 +122,19 @@ def transposed_again(
     gaps = gaps_of(turned)
     if missing == "raise" and gaps.total:
         raise refuse_missing(gaps, recipe.names, label, "")
-    kept = np.delete(np.arange(gaps.rows), gaps.empty)
+    out, lines = left_out(gaps, label, missing)
+    kept = np.delete(np.arange(gaps.rows), out)
     texts_left = [name for name, kind in kinds.items() if kind == "text" and name != recipe.id]
     return Prepared(
-        rows=as_frame(turned[kept], recipe.names),
+        rows=divided(as_frame(turned[kept], recipe.names), recipe, memory),
         shape=(len(kept), len(recipe.names)),
         weights=None,
         standardize=False,
-        missing=missing,
-        said=(*_left_out(texts_left), *said_left(gaps, label)),
+        missing="raise" if missing == "rows" else missing,
+        said=(*_left_out(texts_left), *lines),
         recipe=recipe,
-        kept=kept if len(gaps.empty) else None,
-        n_missing=gaps.total,
+        kept=kept if len(out) else None,
+        n_missing=0 if missing == "rows" else gaps.total,
         path=str(path),
         id=recipe.id,
         row_names=tuple(samples[i] for i in kept),
@@ -260,6 +262,13 @@ def _left_out(names: Sequence[str]) -> list[str]:
 
 
 def _refuse_beside(seen: Look) -> None:
+    if seen.asked.table != "numbers":
+        alike = "rows and columns are alike to it" if seen.asked.table == "counts" else ""
+        raise InputError(
+            "this method does not take a table with variables in rows (--transpose)",
+            got=f"{seen.label}: a table of {seen.asked.table}",
+            fix=f"leave --transpose out{': ' + alike if alike else ''}",
+        )
     for role in ("weights", "sup", "color"):
         named = seen.named(role)
         if named:

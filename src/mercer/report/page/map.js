@@ -189,7 +189,8 @@ class RowMap {
     context.restore();
   }
 
-  // Ellipses that hold 95 % of a normal group: (z - m)' S^-1 (z - m) = 5.99.
+  // Ellipses that hold 95 % of a normal group: (z - m)' S^-1 (z - m) = 5.99. Dashed: those that
+  // hold its mean with 95 % confidence, by Hotelling's T².
   drawEllipses(context, ink) {
     const paint = this.shared.paint();
     this.groups = this.groups && this.groups.colour === this.shared.colour
@@ -199,13 +200,19 @@ class RowMap {
         if (!g || g.count < 3 || !paint.shown[g.level]) continue;
         const half = (g.xx + g.yy) / 2, root = Math.hypot((g.xx - g.yy) / 2, g.xy);
         const [px, py] = this.placeOf(g.x, g.y);
-        const wide = Math.sqrt(5.991 * (half + root)) * this.scale;
-        const high = Math.sqrt(5.991 * Math.max(half - root, 0)) * this.scale;
+        const wide = Math.sqrt(half + root) * this.scale;
+        const high = Math.sqrt(Math.max(half - root, 0)) * this.scale;
+        const turn = -0.5 * Math.atan2(2 * g.xy, g.xx - g.yy);
+        const mean = (g.count - 1) / g.count * (Math.pow(0.05, -2 / (g.count - 2)) - 1);
         context.strokeStyle = `rgb(${paint.palette[g.level].join(",")})`;
         context.lineWidth = 2 * this.ratio;
-        context.beginPath();
-        context.ellipse(px, py, wide, high, -0.5 * Math.atan2(2 * g.xy, g.xx - g.yy), 0, 7);
-        context.stroke();
+        for (const [reach, dashes] of [[Math.sqrt(5.991), []], [Math.sqrt(mean), [4, 3]]]) {
+          context.setLineDash(dashes.map(d => d * this.ratio));
+          context.beginPath();
+          context.ellipse(px, py, reach * wide, reach * high, turn, 0, 7);
+          context.stroke();
+        }
+        context.setLineDash([]);
       }
     });
   }

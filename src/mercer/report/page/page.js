@@ -160,6 +160,16 @@ async function buildSteps(figure) {
   show();
 }
 
+// A slider through panels that are all on the page: one is shown.
+function buildFrames(figure) {
+  const slider = figure.querySelector("input"), words = figure.querySelector("output");
+  const frames = [...figure.querySelectorAll("[data-label]")];
+  slider.addEventListener("input", () => {
+    frames.forEach((frame, i) => { frame.hidden = i !== +slider.value; });
+    words.textContent = frames[+slider.value].dataset.label;
+  });
+}
+
 function buildTables() {
   for (const button of document.querySelectorAll("button[data-table]")) {
     button.hidden = false;
@@ -208,6 +218,7 @@ async function build() {
     window.mercer = { cloud, shared };
   }
   for (const figure of document.querySelectorAll("figure.steps")) await buildSteps(figure);
+  for (const figure of document.querySelectorAll("figure.frames")) buildFrames(figure);
   buildTheme(shared);
   document.body.dataset.ready = "1";
 }

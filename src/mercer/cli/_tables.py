@@ -1,0 +1,129 @@
+"""What a method takes of a table, and options that only some methods have."""
+
+import dataclasses
+import inspect
+from typing import Any
+
+from mercer.arrays import is_sparse
+from mercer.cli._known_methods import is_linear_or_kernel, table_of
+from mercer.cli._usage import UsageError
+from mercer.errors import BudgetError
+from mercer.sources import BlockSource
+from mercer.tables import Asked, Prepared, in_memory
+
+_TAKES = {
+    "numbers": "columns of numbers",
+    "counts": "a table of counts",
+    "categories": "columns of categories",
+    "mixed": "numbers and categories",
+    "groups": "numbers and a column of groups",
+}
+# Options, and the kinds of tables they belong to.
+_OWN = {
+    "target": ("--target", ("groups",)),
+    "category": ("--as-category", ("categories", "mixed")),
+    "groups": ("--group", ("mixed",)),
+    "rows_by": ("--rows-by", ("counts",)),
+    "columns_by": ("--columns-by", ("counts",)),
+    "count": ("--count", ("counts",)),
+}
+_FIXES = {
+    "target": "for colours take --color; groups are for --method lda and kda",
+    "category": "categories are for --method mca, famd and mfa",
+    "groups": "groups of columns are for --method mfa",
+}
+
+
+def asked_for(method: str, model: Any, asked: Asked) -> Asked:
+    """Return the user's word with the kind of table that a method takes.
+
+    Options that the method has no use for are refused as wrong usage.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+    model : estimator or class
+        Of that method.
+    asked : Asked
+        The user's word.
+    """
+    table = table_of(model)
+    for name, (option, tables) in _OWN.items():
+        if getattr(asked, name) and table not in tables:
+            raise UsageError(
+                f"{method} takes {_TAKES[table]}, and has no use for {option}",
+                got=f"{option} with --method {method}",
+                fix=_FIXES.get(name, "tables are counted for --method ca"),
+            )
+    grouped = _parameters(model).get("groups", "none") is None
+    if grouped and not asked.groups:
+        raise UsageError(
+            f"{method} needs groups of columns",
+            got=f"--method {method} without --group",
+            fix="name each: --group taste=q1,q2,q3 --group smell=q4,q5",
+        )
+    if asked.groups and not grouped:
+        raise UsageError(
+            f"{method} has no groups of columns",
+            got=f"--group with --method {method}",
+            fix=_FIXES["groups"],
+        )
+    if asked.weights and "sample_weight" not in inspect.signature(model.fit).parameters:
+        raise UsageError(
+            f"{method} does not weigh rows",
+            got=f"--weights {asked.weights} with --method {method}",
+            fix="leave --weights out",
+        )
+    if asked.count and not asked.crossed:
+        raise UsageError(
+            "--count belongs to a table that is counted",
+            got="--count without --rows-by and --columns-by",
+            fix="name the two columns, or repeat counts of rows by --weights",
+        )
+    return dataclasses.replace(asked, table=table)
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    made = model() if isinstance(model, type) else model
+    return dict(made.get_params(deep=False))
+
+
+def scales_of(model: Any) -> str:
+    """Return who divides columns by their standard deviations; see `mercer.tables.prepared`."""
+    known = model.get_params(deep=False)
+    if "standardize" in known:
+        return "method"
+    if table_of(model) in ("counts", "categories", "mixed"):
+        return "none"
+    # Discriminant axes are the same in all units, unless a kernel measures distances.
+    return "none" if table_of(model) == "groups" and "kernel" not in known else "table"
+
+
+def held_whole(made: Prepared, model: Any) -> Prepared:
+    """Return rows in memory for the methods that need them there; sparse ones stay sparse.
+
+    Parameters
+    ----------
+    made : Prepared
+        The rows.
+    model : estimator
+        The method.
+    """
+    rows = made.rows
+    if is_linear_or_kernel(model) or not isinstance(rows, BlockSource):
+        return made
+    memory = model._budget() if hasattr(model, "_budget") else None
+    if rows.nnz is None:
+        return dataclasses.replace(made, rows=in_memory(rows, made.recipe, memory))
+    import scipy.sparse
+
+    if memory is not None and 4 * 12.0 * rows.nnz > memory:
+        raise BudgetError(
+            "the method needs all rows in memory; nothing was fitted",
+            got=f"{rows.label}: {rows.nnz:,} stored cells",
+            fix="allow more with --memory, or read fewer rows: --rows",
+        )
+    parts = [block for block in rows.blocks(max(1, rows.shape[0])) if is_sparse(block)]
+    whole = scipy.sparse.vstack(parts, format="csr")
+    return dataclasses.replace(made, rows=whole, shape=whole.shape)

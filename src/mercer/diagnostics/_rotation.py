@@ -1,0 +1,120 @@
+"""Rotations of loadings to simple structure: varimax, quartimax and promax."""
+
+import dataclasses
+from typing import final
+
+import numpy as np
+
+from mercer.arrays import Array
+
+_STEPS = 500
+_STARTS = 3  # besides the axes as they are
+_DONE = 1e-12  # relative gain of the criterion at which turning ends
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Rotation:
+    """Rotated loadings L = A·T and the matrix T that makes them.
+
+    Attributes
+    ----------
+    loadings : ndarray of shape (p, k)
+        L, columns by falling sum of squares, the entry of largest modulus positive.
+    matrix : ndarray of shape (k, k)
+        T; orthogonal for varimax and quartimax.
+    correlations : ndarray of shape (k, k)
+        (TᵀT)⁻¹, of the rotated factors; the identity where T is orthogonal.
+    steps : int
+        Steps that were made.
+    converged : bool
+        Whether the criterion had stopped growing.
+    """
+
+    loadings: Array
+    matrix: Array
+    correlations: Array
+    steps: int
+    converged: bool
+
+
+def orthomax(loadings: Array, *, gamma: float = 1.0, normalise: bool = True) -> Rotation:
+    """Return the orthogonal rotation that maximises Σ_j [Σ_i l_ij⁴ - γ/p (Σ_i l_ij²)²].
+
+    γ = 1 is varimax [Kaiser1958]_: few large entries in every column. γ = 0 is quartimax: few
+    in every row. Each step takes the polar factor of the gradient, which never lowers the
+    criterion by more than rounding.
+
+    Parameters
+    ----------
+    loadings : ndarray of shape (p, k)
+        A.
+    gamma : float
+        γ, from 0 to 1.
+    normalise : bool
+        Whether rows are given length one first (Kaiser), so that columns that are well seen
+        do not rule.
+    """
+    A = np.asarray(loadings, np.float64)
+    p, k = A.shape
+    lengths = np.sqrt(np.sum(A**2, axis=1)) if normalise else np.ones(p)
+    unit = A / np.where(lengths > 0, lengths, 1.0)[:, None]
+    rng = np.random.default_rng(0)
+    # Unrotated axes are often where the criterion is least, and flat: others begin elsewhere.
+    starts = [
+        np.eye(k),
+        *(np.linalg.qr(rng.standard_normal((k, k)))[0] for _ in range(_STARTS)),
+    ]
+    found = [_climbed(unit, start, gamma) for start in starts]
+    _, T, steps = max(found, key=lambda run: run[0])
+    return _settled(A, T, steps, steps < _STEPS)
+
+
+def _climbed(unit: Array, T: Array, gamma: float) -> tuple[float, Array, int]:
+    """Return the criterion where it stops growing, the rotation there, and the steps."""
+    p, before, step = len(unit), -np.inf, 0
+    while True:
+        L = unit @ T
+        squares = L**2
+        value = float(np.sum(squares**2) - gamma / p * np.sum(np.sum(squares, axis=0) ** 2))
+        if step == _STEPS or value - before <= _DONE * max(abs(value), 1e-300):
+            return value, T, step
+        before, step = value, step + 1
+        u, _, vt = np.linalg.svd(unit.T @ (L**3 - gamma / p * L * np.sum(squares, axis=0)))
+        T = u @ vt
+
+
+def promax(loadings: Array, *, power: float = 4.0, normalise: bool = True) -> Rotation:
+    """Return the oblique rotation of varimax loadings towards their powers [Hendrickson1964]_.
+
+    With V the varimax loadings, the target is V∘|V|^(power - 1); T is its least-squares fit,
+    scaled so that the factors have variance one. They may then be correlated.
+
+    Parameters
+    ----------
+    loadings : ndarray of shape (p, k)
+        A.
+    power : float
+        The larger, the simpler the structure and the higher the correlations.
+    normalise : bool
+        As for `orthomax`.
+    """
+    first = orthomax(loadings, normalise=normalise)
+    V = first.loadings
+    target = V * np.abs(V) ** (power - 1)
+    U = np.linalg.lstsq(V, target, rcond=None)[0]
+    if np.linalg.matrix_rank(U) < U.shape[1]:
+        return first
+    U = U * np.sqrt(np.diagonal(np.linalg.inv(U.T @ U)))
+    A = np.asarray(loadings, np.float64)
+    return _settled(A, first.matrix @ U, first.steps, first.converged)
+
+
+def _settled(A: Array, T: Array, steps: int, converged: bool) -> Rotation:
+    """Return the rotation with its columns in order and signs fixed."""
+    L = A @ T
+    order = np.argsort(-np.sum(L**2, axis=0), kind="stable")
+    L, T = L[:, order], T[:, order]
+    signs = np.where(L[np.argmax(np.abs(L), axis=0), np.arange(L.shape[1])] < 0, -1.0, 1.0)
+    L, T = L * signs, T * signs
+    return Rotation(L, T, np.linalg.inv(T.T @ T), steps, converged)

@@ -1,0 +1,185 @@
+"""Counts: a table without negative cells, looked at once, and the names of its rows."""
+
+import dataclasses
+from typing import Any, final
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from mercer.arrays import Array, Tiles, binary_exponent, is_sparse
+from mercer.errors import InputError
+from mercer.estimators._door import refuse_bad_cells
+from mercer.sources import Source
+
+_CELLS = 1 << 17  # of a block that is looked at: it stays in the cache
+_IN_RANGE = 300  # powers of two within which sums, roots and squares of counts are safe
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class Counts:
+    """A table N (m, n), dense or CSR, with what one walk over it has found.
+
+    Attributes
+    ----------
+    table : ndarray or CSR matrix of shape (m, n)
+        N, or N·2^-exponent where its own numbers would leave the range of float64.
+    rows : ndarray of shape (m,)
+        Totals of the rows.
+    columns : ndarray of shape (n,)
+        Totals of the columns.
+    exponent : int
+        0 but for huge or tiny numbers.
+    whole : bool
+        Whether every cell is a whole number.
+    names : list of str or None
+        Of the rows.
+    narrow : bool
+        Whether the table was given in float32.
+    """
+
+    table: Any
+    rows: Array
+    columns: Array
+    exponent: int
+    whole: bool
+    names: list[str] | None
+    narrow: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, n)."""
+        return int(self.table.shape[0]), int(self.table.shape[1])
+
+    @property
+    def nnz(self) -> int | None:
+        """Stored cells of a sparse table."""
+        return int(self.table.nnz) if is_sparse(self.table) else None
+
+
+def named_rows(data: Any) -> tuple[Any, list[str] | None]:
+    """Return a table and the names of its rows, or None where they have none.
+
+    Names are the index of pandas unless that only counts, or else the first column of a frame
+    where it is text and others follow; it is then no part of the table.
+    """
+    frame = _frame_of(data)
+    if frame is None:
+        return data, None
+    index = getattr(data, "index", None)
+    if index is not None and not _only_counts(index):
+        return data, [_name(label) for label in index]
+    first = frame.columns[0] if frame.shape[1] > 1 else None
+    if first is None or frame.schema[first] not in (nw.String, nw.Categorical, nw.Enum):
+        return data, None
+    return frame.drop(first).to_native(), [_name(label) for label in frame[first].to_list()]
+
+
+def _frame_of(data: Any) -> "nw.DataFrame[Any] | None":
+    try:
+        frame = nw.from_native(data, eager_only=True, pass_through=True)
+    except ValueError:  # columns of one name: the door says which
+        return None
+    try:
+        return frame if isinstance(frame, nw.DataFrame) and len(frame.schema) else None
+    except ValueError:
+        return None
+
+
+def _only_counts(index: Any) -> bool:
+    """Tell whether an index is 0, 1, 2, …, as pandas makes it by itself."""
+    plain = type(index).__name__ == "RangeIndex"
+    return plain and getattr(index, "start", 0) == 0 and getattr(index, "step", 1) == 1
+
+
+def _name(label: Any) -> str:
+    return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
+def counts(source: Source, names: list[str] | None, columns: Any = None) -> Counts:
+    """Return the counts of a source; negative, missing and infinite cells are refused by place.
+
+    Parameters
+    ----------
+    source : DenseSource or SparseSource
+        The table as the door let it in.
+    names : list of str or None
+        Of the rows.
+    columns : sequence of str or None
+        Names of the columns, for refusals.
+    """
+    table = source.array
+    if is_sparse(table) and not table.has_canonical_format:
+        table = table.copy()  # cells that stand twice are one count
+        table.sum_duplicates()
+    narrow, exponent = source.dtype == np.float32, 0
+    rows, totals, least, most, whole = _looked(table)
+    if not (least >= 0 and np.isfinite(most)):
+        refuse_bad_cells(source, columns)
+        _refuse_negative(table, names, columns)
+    size = binary_exponent(most) if most > 0 else 0
+    if abs(size) > _IN_RANGE or not np.isfinite(rows.sum()):
+        exponent, table = size, _in_units(table, size)
+        rows, totals, *_ = _looked(table)
+    return Counts(table, rows, totals, exponent, whole, names, narrow)
+
+
+def _looked(table: Any) -> tuple[Array, Array, float, float, bool]:
+    """Return totals of rows and columns, least and largest cell, and whether all are whole."""
+    m, n = table.shape
+    with np.errstate(over="ignore", invalid="ignore"):
+        if is_sparse(table):
+            data = table.data
+            least, most = float(np.min(data, initial=0)), float(np.max(data, initial=0))
+            rows, columns = table @ np.ones(n), table.T @ np.ones(m)
+            return rows, columns, least, most, _whole(data)
+        rows, columns = np.empty(m), np.zeros(n)
+        least, most, whole = np.inf, 0.0, True
+        tiles = Tiles(m, max(1, _CELLS // max(n, 1)))
+        for number in range(len(tiles)):
+            block = table[tiles[number]]
+            rows[tiles[number]] = block.sum(axis=1, dtype=np.float64)
+            columns += block.sum(axis=0, dtype=np.float64)
+            # A missing cell makes both NaN, and minimum and maximum carry it on.
+            least = float(np.minimum(least, block.min()))
+            most = float(np.maximum(most, block.max()))
+            whole = whole and _whole(block)
+        return rows, columns, least, most, whole
+
+
+def _whole(cells: Array) -> bool:
+    """Tell whether all cells (…, ) are whole numbers, a block at a time."""
+    if cells.dtype.kind in "iub":
+        return True
+    flat = cells.reshape(-1)
+    return all(
+        np.array_equal(flat[at : at + _CELLS], np.rint(flat[at : at + _CELLS]))
+        for at in range(0, len(flat), _CELLS)
+    )
+
+
+def _in_units(table: Any, exponent: int) -> Any:
+    """Return the table times 2^-exponent as float64: the one case in which it is copied."""
+    if not is_sparse(table):
+        return np.ldexp(np.asarray(table, np.float64), -exponent)
+    made = table.astype(np.float64)
+    made.data = np.ldexp(made.data, -exponent)
+    return made
+
+
+def _refuse_negative(table: Any, names: list[str] | None, columns: Any) -> None:
+    """Name the first negative cell."""
+    if is_sparse(table):
+        at = int(np.flatnonzero(table.data < 0)[0])
+        row = int(np.searchsorted(table.indptr, at, side="right")) - 1
+        column, value = int(table.indices[at]), table.data[at]
+    else:
+        row, column = (int(i) for i in np.argwhere(table < 0)[0])
+        value = table[row, column]
+    shown = "" if names is None else f" ({names[row]!r})"
+    title = "" if columns is None else f" ({str(columns[column])!r})"
+    raise InputError(
+        "Negative values in data: correspondence analysis is of counts or other amounts",
+        got=f"{value} at row {row}{shown}, column {column}{title}",
+        fix="pass counts, frequencies or amounts, none below zero; for signed numbers use PCA",
+    )

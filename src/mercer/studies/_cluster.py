@@ -1,0 +1,215 @@
+"""cluster(): groups of rows on the leading axes, made step by step, then described."""
+
+import dataclasses
+import warnings
+from typing import Any, final
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from sklearn.cluster import KMeans
+
+from mercer.arrays import Array
+from mercer.errors import InputError
+from mercer.studies._describe import Described, describe_groups
+from mercer.studies._given_columns import columns_of
+
+_TREE = 3000  # rows that a tree is made of; more are gathered into so many seeds first
+_SEEDS = 500
+_MOST = 10  # clusters that are looked at
+_SHOWN = 5  # typical and distinct rows of each
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Clusters:
+    """Rows in groups.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,)
+        Cluster of every row, from 1, ordered along the first axis.
+    centres : ndarray of shape (g, k)
+        Mean coordinates.
+    sizes : ndarray of shape (g,)
+        Rows of each.
+    within : ndarray of shape (m,)
+        Inertia within clusters for 1, 2, … clusters of the tree, as a share of the total.
+    typical, distinct : tuple of ndarray of int
+        Rows nearest to their own centre, and rows farthest from all other centres.
+    described : Described
+        What characterises each cluster.
+    """
+
+    labels: Array
+    centres: Array
+    sizes: Array
+    within: Array
+    typical: tuple[Array, ...]
+    distinct: tuple[Array, ...]
+    described: Described
+
+    def __str__(self) -> str:
+        """Return a line for each cluster."""
+        pairs = zip(self.sizes, self.described.words, strict=True)
+        return "\n".join(f"{size:,} rows, cluster {words}" for size, words in pairs)
+
+
+def cluster(
+    model: Any,
+    X: Any,
+    *,
+    clusters: int | str = "auto",
+    axes: int | None = None,
+    sup: Any = None,
+    consolidate: bool = True,
+    seed: int = 0,
+) -> Clusters:
+    """Return clusters of rows on the leading axes: Ward's tree, cut, then moved to the nearest.
+
+    "auto" cuts where the inertia within falls much more by that cut than by the next: the
+    smallest ratio of falls, from 3 to 10 clusters. A tree always has branches: that there are
+    clusters is an assumption here, no finding.
+
+    Parameters
+    ----------
+    model : PCA or any mercer method with ``transform``
+        Fitted.
+    X : array or frame of shape (n, p)
+        The rows.
+    clusters : int or "auto"
+        How many.
+    axes : int or None
+        Axes that distances are taken on; None for all of the model.
+    sup : frame, mapping of str to column, or None
+        Further columns to describe the clusters by.
+    consolidate : bool
+        Whether rows are moved to the nearest centre afterwards (k-means).
+    seed : int
+        Of what is gathered first where rows are many.
+    """
+    Z = np.asarray(model.transform(X), np.float64)[:, :axes]
+    n = len(Z)
+    _check(clusters, n)
+    points, weights, home = _seeds(Z, seed)
+    tree = _ward(points, weights)
+    most = min(_MOST, len(points) - 1) if clusters == "auto" else int(clusters)
+    cuts = [fcluster(tree, g, "maxclust") - 1 for g in range(1, max(most, 2) + 2)]
+    within = np.array([_within(Z, cut[home]) for cut in cuts])
+    count = _best(within) if clusters == "auto" else int(clusters)
+    labels = cuts[count - 1][home]
+    if consolidate:
+        labels = _consolidated(Z, labels)
+    labels = _ordered(Z, labels)
+    return _made(model, X, Z, labels, within / max(within[0], 1e-300), sup)
+
+
+def _check(clusters: int | str, n: int) -> None:
+    if clusters == "auto" and n >= 4:
+        return
+    if not isinstance(clusters, int) or not 2 <= clusters < n:
+        raise InputError(
+            "rows are put into two clusters or more, and fewer than there are rows",
+            got=f"clusters={clusters!r}, {n} rows",
+            fix='pass a whole number, or "auto" for four rows or more',
+        )
+
+
+def _seeds(Z: Array, seed: int) -> tuple[Array, Array, Array]:
+    """Return points to make a tree of, their weights, and the point of every row."""
+    if len(Z) <= _TREE:
+        return Z, np.ones(len(Z)), np.arange(len(Z))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        means = KMeans(_SEEDS, n_init=1, random_state=seed).fit(Z)
+    home = np.unique(means.labels_, return_inverse=True)[1]
+    weights = np.bincount(home).astype(np.float64)
+    sums = np.zeros((len(weights), Z.shape[1]))
+    np.add.at(sums, home, Z)
+    return sums / weights[:, None], weights, home
+
+
+def _ward(points: Array, weights: Array) -> Array:
+    """Return Ward's tree; of weighted points as if each stood there so often."""
+    if np.all(weights == 1):
+        return np.asarray(linkage(points, "ward"))
+    return _weighted_ward(points, weights)
+
+
+def _weighted_ward(points: Array, weights: Array) -> Array:
+    """Return Ward's tree of weighted points: merge the pair of least w_a w_b/(w_a + w_b)·d²."""
+    m = len(points)
+    centres, mass = [*points], [*weights]
+    names, sizes, tree = list(range(m)), [1] * m, []
+    for step in range(m - 1):
+        C, w = np.array(centres), np.array(mass)
+        squares = np.sum(C**2, axis=1)
+        cost = np.maximum(squares[:, None] + squares - 2 * C @ C.T, 0.0)
+        cost *= w[:, None] * w / (w[:, None] + w)
+        np.fill_diagonal(cost, np.inf)
+        a, b = sorted(divmod(int(np.argmin(cost)), len(w)))
+        size = sizes[a] + sizes[b]
+        tree.append([names[a], names[b], np.sqrt(2 * cost[a, b]), size])
+        whole = mass[a] + mass[b]
+        centres[a] = (mass[a] * centres[a] + mass[b] * centres[b]) / whole
+        mass[a], names[a], sizes[a] = whole, m + step, size
+        for part in (centres, mass, names, sizes):
+            del part[b]
+    found = np.array(tree)
+    found[:, 2] = np.maximum.accumulate(found[:, 2])  # rounding must not turn the tree
+    return found
+
+
+def _within(Z: Array, labels: Array) -> float:
+    """Return Σ‖z - centre‖² over all rows."""
+    counts = np.bincount(labels)
+    sums = np.zeros((len(counts), Z.shape[1]))
+    np.add.at(sums, labels, Z)
+    return max(float(np.sum(Z**2) - np.sum(sums**2 / np.maximum(counts, 1)[:, None])), 0.0)
+
+
+def _best(within: Array) -> int:
+    """Return the number of clusters after which the inertia falls least, for what it fell."""
+    falls = -np.diff(within)
+    first, last = (2, len(falls)) if len(falls) > 2 else (1, len(falls))
+    ratios = [falls[g] / falls[g - 1] if falls[g - 1] > 0 else 1.0 for g in range(first, last)]
+    return first + 1 + int(np.argmin(ratios)) if ratios else 2
+
+
+def _consolidated(Z: Array, labels: Array) -> Array:
+    """Return the clusters after rows have gone to the nearest centre, until none moves."""
+    centres = np.array([Z[labels == g].mean(axis=0) for g in np.unique(labels)])
+    found = KMeans(len(centres), init=centres, n_init=1, max_iter=100).fit(Z)
+    return np.asarray(found.labels_, np.int64)
+
+
+def _ordered(Z: Array, labels: Array) -> Array:
+    """Return labels from 1, in the order of the centres along the first axis."""
+    kinds, home = np.unique(labels, return_inverse=True)
+    means = np.bincount(home, weights=Z[:, 0]) / np.bincount(home)
+    place = np.empty(len(kinds), np.int64)
+    place[np.argsort(means, kind="stable")] = np.arange(1, len(kinds) + 1)
+    return place[home]
+
+
+def _made(model: Any, X: Any, Z: Array, labels: Array, within: Array, sup: Any) -> Clusters:
+    groups = int(labels.max())
+    centres = np.array([Z[labels == g].mean(axis=0) for g in range(1, groups + 1)])
+    typical, distinct = [], []
+    for g in range(groups):
+        own = np.flatnonzero(labels == g + 1)
+        far = np.stack([np.sum((Z[own] - centre) ** 2, axis=1) for centre in centres], axis=1)
+        typical.append(own[np.argsort(far[:, g], kind="stable")[:_SHOWN]])
+        others = np.min(np.delete(far, g, axis=1), axis=1)
+        distinct.append(own[np.argsort(-others, kind="stable")[:_SHOWN]])
+    names = getattr(model, "feature_names_in_", None)
+    own_columns = columns_of(X, len(Z), names)
+    beside = columns_of(sup, len(Z))
+    given = {**own_columns.numbers, **beside.numbers}
+    texts = {
+        name: np.array([*kinds, None], object)[at]
+        for name, (at, kinds) in {**own_columns.levels, **beside.levels}.items()
+    }
+    width = len(str(groups))
+    described = describe_groups([f"{label:0{width}d}" for label in labels], {**given, **texts})
+    sizes = np.bincount(labels, minlength=groups + 1)[1:]
+    return Clusters(labels, centres, sizes, within, tuple(typical), tuple(distinct), described)

@@ -1,0 +1,306 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+from count_tables import with_factors
+
+import mercer
+from mercer import CorrespondenceAnalysis
+from mercer.errors import BudgetError, DataWarning, InputError
+
+NAMES = ["Black", "Brown", "Red", "Blond"]
+HAIR = pd.DataFrame(
+    [[68, 119, 26, 7], [15, 54, 14, 10], [5, 29, 14, 16], [20, 84, 17, 94]],
+    index=["Brown", "Hazel", "Green", "Blue"],
+    columns=NAMES,
+)
+CELLS = HAIR.to_numpy()
+
+
+def with_last(cell, kind=float):
+    """Return the table with another last cell."""
+    frame = HAIR.astype(kind)
+    frame.iloc[3, 3] = cell
+    return frame
+
+
+def forms():
+    beside = HAIR.reset_index(names="eye")
+    yield "pandas", HAIR
+    yield "text column", beside
+    yield "polars", pl.from_pandas(beside)
+    yield "pyarrow", pa.Table.from_pandas(beside, preserve_index=False)
+    yield "list", CELLS.tolist()
+    yield "csr", scipy.sparse.csr_array(CELLS)
+    yield "coo", scipy.sparse.coo_matrix(CELLS.astype(np.float32))
+    yield "uint8", CELLS.astype(np.uint8)
+
+
+FORMS = dict(forms())
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_table_is_the_same_table(name):
+    given = FORMS[name]
+    model = CorrespondenceAnalysis(2).fit(given)
+    exact = CorrespondenceAnalysis(2).fit(CELLS)
+    np.testing.assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-12)
+    np.testing.assert_allclose(model.row_coordinates_, exact.row_coordinates_, atol=1e-12)
+    found = model.transform(given)
+    np.testing.assert_allclose(found, model.row_coordinates_, atol=1e-6)
+    framed = name in ("pandas", "text column", "polars", "pyarrow")
+    assert model.row_names_ == (list(HAIR.index) if framed else None)
+    assert model.column_names_ == (NAMES if framed else ["x0", "x1", "x2", "x3"])
+    assert (model.n_samples_, model.n_features_in_, model.total_) == (4, 4, 592)
+
+
+def test_the_users_table_is_left_alone():
+    for given in (CELLS.astype(float), scipy.sparse.csr_array(CELLS.astype(float))):
+        kept = given.copy()
+        CorrespondenceAnalysis(2).fit(given).ellipses(given, draws=3)
+        assert abs(kept - given).max() == 0
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 3, 99, None, 0.5, 0.95, 0.9999999])
+def test_how_many_axes(wanted):
+    model = CorrespondenceAnalysis(wanted).fit(CELLS)
+    k = {99: 3, None: 3, 0.5: 1, 0.95: 2, 0.9999999: 3}.get(wanted, wanted)
+    assert model.n_components_ == k == len(model.eigenvalues_) == model.rank_
+    assert model.transform(CELLS).shape == (4, k)
+    names = model.get_feature_names_out()
+    assert list(names) == [f"correspondenceanalysis{i}" for i in range(k)]
+    assert len(model.certificate_.lower) == k
+
+
+def test_axes_beyond_independence():
+    model = CorrespondenceAnalysis("auto").fit(CELLS)
+    assert model.n_components_ == model.choice_.k == 2  # χ² of the third alone: p = 0.2
+    band = model.null_band()
+    assert band.shape == (2, 3)
+    assert np.all(model.eigenvalues_ > band[1, :2])
+    rng = np.random.default_rng(8)
+    noise = rng.poisson(20.0, (30, 12))
+    with pytest.warns(DataWarning, match="no axis beyond independence"):
+        nothing = CorrespondenceAnalysis("auto").fit(noise)
+    assert nothing.transform(noise).shape == (30, 0)
+    planted = CorrespondenceAnalysis("auto").fit(with_factors(60, 20, 2, 4, strength=0.15))
+    assert planted.n_components_ == 2
+
+
+def test_a_null_that_would_take_too_long_is_refused():
+    many = CorrespondenceAnalysis(1).fit(CELLS)
+    many.row_masses_ = np.full(100_000, 1e-5)
+    many.column_masses_ = np.full(10_000, 1e-4)
+    with pytest.raises(mercer.errors.NotSupportedError, match="100,000 x 10,000"):
+        many.null_band()
+    sparse = scipy.sparse.eye_array(30_000, format="csr")
+    with pytest.raises(mercer.errors.NotSupportedError, match="30,000 x 30,000"):
+        CorrespondenceAnalysis("auto").fit(sparse)
+
+
+def test_no_association_no_axes():
+    for table in ([[1, 1], [1, 1]], np.outer(np.arange(1, 8), np.arange(1, 6))):
+        with pytest.warns(DataWarning, match="there are no axes"):
+            model = CorrespondenceAnalysis(2).fit(table)
+        assert model.facts_.independent
+        assert (model.rank_, model.total_inertia_) == (0, 0.0)
+        for name in ("eigenvalues_", "explained_variance_ratio_", "row_coordinates_"):
+            assert not getattr(model, name).any()
+        everything = [
+            getattr(model, n) for n in dir(type(model)) if n.endswith("_") and n[0] != "_"
+        ]
+        assert all(np.isfinite(found).all() for found in everything)
+        assert not model.transform(table).any()
+        for scaling in ("symmetric", "symbiplot", "rowgreen", "colgab"):
+            assert all(np.isfinite(points).all() for points in model.map(scaling))
+        assert model.table("rows")["qlt"] == [0] * len(table)
+
+
+def test_a_table_in_blocks():
+    table = scipy.linalg.block_diag(with_factors(8, 5, 1, 0), with_factors(6, 4, 1, 1))
+    for given in (table, scipy.sparse.csr_array(table)):
+        with pytest.warns(DataWarning, match="2 blocks that share no counts"):
+            model = CorrespondenceAnalysis(3).fit(given)
+        assert model.eigenvalues_[0] == pytest.approx(1, abs=1e-12)
+        assert model.facts_.pieces == ((8, 5), (6, 4))
+
+
+def test_an_arch():
+    """Species along one gradient: the second axis is the first one bent."""
+    sites, species = np.linspace(0, 1, 40), np.linspace(0, 1, 25)
+    table = 1000 * np.exp(-((sites[:, None] - species) ** 2) / 0.05)
+    with pytest.warns(DataWarning, match="axis 2 is an arch"):
+        model = CorrespondenceAnalysis(2).fit(table)
+    assert model.facts_.arch > 0.8
+    assert not model.facts_.whole
+    order = np.argsort(model.row_coordinates_[:, 0])
+    assert abs(np.corrcoef(order, np.arange(40))[0, 1]) > 0.999
+
+
+def test_empty_rows_and_columns_are_left_out_by_name():
+    table = np.insert(np.insert(CELLS, 2, 0, axis=0), [1, 4], 0, axis=1)
+    frame = pd.DataFrame(table, index=list("abcde"), columns=list("uvwxyz"))
+    with pytest.warns(DataWarning) as said:
+        model = CorrespondenceAnalysis(2).fit(frame)
+    words = "\n".join(str(warning.message) for warning in said)
+    assert "row 'c'" in words
+    assert "column 'v', 'z'" in words
+    plain = CorrespondenceAnalysis(2).fit(CELLS)
+    np.testing.assert_allclose(model.row_coordinates_, plain.row_coordinates_, atol=1e-13)
+    np.testing.assert_allclose(model.column_standard_, plain.column_standard_, atol=1e-12)
+    assert model.row_names_ == list("abde")
+    assert model.column_names_ == list("uwxy")
+    assert model.facts_.dropped_rows.tolist() == [2]
+    assert model.facts_.dropped_columns.tolist() == [1, 5]
+    assert model.independence_ == plain.independence_
+    with pytest.warns(DataWarning, match="row 2 .'c'.: its total is zero"):
+        found = model.transform(frame)
+    assert not found[2].any()
+    np.testing.assert_allclose(found[[0, 1, 3, 4]], plain.row_coordinates_, atol=1e-13)
+    frame.loc["a", "v"] = 5
+    with pytest.warns(DataWarning, match="counts in columns that were empty at fit") as said:
+        np.testing.assert_allclose(model.transform(frame[:2])[0], found[0], atol=1e-13)
+    columns = model.supplementary_columns(frame[["w", "x"]])
+    np.testing.assert_allclose(columns, model.column_coordinates_[1:3], atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300, 2.0**900, 10**16])
+def test_the_size_of_counts_does_not_matter(size):
+    plain = CorrespondenceAnalysis(2).fit(CELLS)
+    table = CELLS * size
+    model = CorrespondenceAnalysis(2).fit(table)
+    np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(model.transform(table), plain.row_coordinates_, atol=1e-12)
+    assert model.independence_.chi2 == pytest.approx(plain.independence_.chi2 * size)
+    sparse = CorrespondenceAnalysis(2).fit(scipy.sparse.csr_array(table))
+    np.testing.assert_allclose(sparse.eigenvalues_, plain.eigenvalues_, rtol=1e-10)
+
+
+def test_one_table_of_very_different_counts():
+    table = np.array([[1e300, 2e300, 1.0], [3.0, 1.0, 2.0], [1e-5, 2e-5, 1e300]])
+    model = CorrespondenceAnalysis(None).fit(table)
+    assert np.isfinite(model.row_coordinates_).all()
+    assert np.all(model.eigenvalues_ <= 1)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (with_last(-94), "-94.0 at row 3 .'Blue'., column 3 .'Blond'."),
+        (with_last(np.nan), "row 3, column 3"),
+        (with_last(np.inf), "row 3, column 3"),
+        (with_last("many", object), "Blond"),
+        (HAIR[["Red"]], "n_features = 1"),
+        (HAIR[:1], "n_samples = 1"),
+        (0 * HAIR, "total is zero"),
+        (HAIR.set_axis(["a", "b", "a", "c"], axis=1), "more than one column is called 'a'"),
+        (np.ones((2, 2, 2)), "dim"),
+        (pl.LazyFrame({"a": [1]}), "collect"),
+    ],
+    ids=range(10),
+)
+def test_what_cannot_be_analysed_is_refused_by_place(table, words):
+    model = CorrespondenceAnalysis(2)
+    with pytest.raises(InputError, match=words):
+        model.fit(table)
+    assert not hasattr(model, "eigenvalues_")
+
+
+def test_rows_of_one_name_and_other_columns():
+    frame = HAIR.set_axis(["a", "a", "b", "b"])
+    model = CorrespondenceAnalysis(2).fit(frame)
+    assert model.row_names_ == ["a", "a", "b", "b"]
+    with pytest.raises(InputError, match="feature names should match"):
+        model.transform(HAIR[NAMES[::-1]])
+
+
+def test_supplementary_columns_are_columns():
+    """A column of the table comes out where it lies; merged columns between their parts."""
+    model = CorrespondenceAnalysis(3).fit(HAIR)
+    found = model.supplementary_columns(HAIR)
+    np.testing.assert_allclose(found, model.column_coordinates_, atol=1e-12)
+    merged = model.supplementary_columns(scipy.sparse.csr_array(CELLS[:, :1] + CELLS[:, 3:]))
+    c = model.column_masses_
+    between = (c[0] * found[0] + c[3] * found[3]) / (c[0] + c[3])
+    np.testing.assert_allclose(merged[0], between, atol=1e-12)
+    weighted = CorrespondenceAnalysis(2).fit(HAIR, sample_weight=[1, 2, 0, 3])
+    back = weighted.supplementary_columns(HAIR)
+    np.testing.assert_allclose(back, weighted.column_coordinates_, atol=1e-12)
+    with pytest.raises(InputError, match="a fit of 4 rows"):
+        model.supplementary_columns(CELLS[:3])
+
+
+def test_float32_stays_float32():
+    model = CorrespondenceAnalysis(2).fit(CELLS.astype(np.float32))
+    assert model.transform(CELLS.astype(np.float32)).dtype == np.float32
+    assert model.row_coordinates_.dtype == np.float64
+    assert model.transform(CELLS).dtype == np.float64
+
+
+def test_saved_and_loaded(tmp_path):
+    weights = [1, 2, 3, 1.5]
+    for model, given in (
+        (CorrespondenceAnalysis(2).fit(HAIR), HAIR),
+        (CorrespondenceAnalysis("auto").fit(CELLS, sample_weight=weights), CELLS),
+    ):
+        mercer.save(model, tmp_path / "map.mercer")
+        back = mercer.load(tmp_path / "map.mercer")
+        np.testing.assert_array_equal(back.transform(given), model.transform(given))
+        assert back.table("rows") == model.table("rows")
+        assert back.independence_ == model.independence_
+        assert back.facts_.whole is True
+        assert str(back.plan_) == str(model.plan_)
+        columns = back.supplementary_columns(given)
+        np.testing.assert_array_equal(columns, model.supplementary_columns(given))
+
+
+def test_a_fit_holds_nothing_of_the_table():
+    table = with_factors(3000, 40, 3, 2)
+    model = CorrespondenceAnalysis(2).fit(table)
+    held = sum(v.nbytes for v in vars(model).values() if isinstance(v, np.ndarray))
+    assert held < 3000 * 8 * 5  # two coordinates, a mass, an inertia
+
+
+def test_a_large_sparse_table_is_never_written_down(rng):
+    """60,000 x 20,000 would be 9.6 GB: fitted, projected and looked at within 400 MB."""
+    m, n, each = 60_000, 20_000, 6
+    topic = rng.integers(0, 4, m)
+    columns = (rng.integers(0, n // 4, (m, each)) * 4 + topic[:, None]) % n
+    away = rng.random((m, each)) < 0.3
+    columns[away] = rng.integers(0, n, away.sum())
+    rows = np.repeat(np.arange(m), each)
+    table = scipy.sparse.csr_array((np.ones(m * each), (rows, columns.ravel())), shape=(m, n))
+    model = CorrespondenceAnalysis(3, memory="400MB", tol=1e-3).fit(table)
+    assert model.plan_.chosen.name == "krylov"
+    assert model.certificate_.met
+    means = np.array([model.row_coordinates_[topic == t].mean(axis=0) for t in range(4)])
+    apart = np.linalg.norm(means[:, None] - means[None], axis=2)[np.triu_indices(4, 1)]
+    assert apart.min() > 0.5  # four topics, four corners
+    with pytest.raises(BudgetError, match="residuals"):
+        model.residuals(table)
+    few = model.transform(table[:5])
+    np.testing.assert_allclose(few, model.row_coordinates_[:5], atol=1e-9)
+
+
+def test_the_plan_knows_the_price():
+    plan = mercer.plan(CorrespondenceAnalysis(2), CELLS)
+    assert plan.chosen.name == "svd"
+    sparse = scipy.sparse.random_array(
+        (5000, 3000), density=0.001, random_state=1, format="csr"
+    )
+    assert mercer.plan(CorrespondenceAnalysis(2), sparse).chosen.name == "krylov"
+
+
+def test_a_notebook_shows_it():
+    text = CorrespondenceAnalysis(2).fit(HAIR)._repr_html_()
+    assert "CorrespondenceAnalysis, fitted" in text
+
+
+def test_nothing_is_said_of_an_ordinary_table():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CorrespondenceAnalysis(2).fit(HAIR).transform(HAIR)

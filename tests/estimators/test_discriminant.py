@@ -1,0 +1,259 @@
+"""What a linear discriminant analysis must be, path by path and on rows that hurt."""
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse
+import sklearn.discriminant_analysis
+from discriminant_data import Gram, Svd, classes, sine
+from sklearn.datasets import load_digits, load_iris, load_wine
+
+import mercer
+from mercer import LinearDiscriminantAnalysis
+from mercer.errors import DataWarning, InputError
+
+PATHS = [Svd, Gram]
+each_path = pytest.mark.parametrize("kind", PATHS, ids=["svd", "gram"])
+DATA = {
+    "iris": load_iris(return_X_y=True),
+    "wine": load_wine(return_X_y=True),
+    "digits": load_digits(return_X_y=True),
+    "two": classes(60, 4, 2, 1),
+    "many": classes(200, 3, 8, 2),
+    "uneven": (classes(90, 5, 3, 3)[0], np.repeat([0, 1, 2], [70, 15, 5])),
+}
+Peer = sklearn.discriminant_analysis.LinearDiscriminantAnalysis
+
+
+def peer(X, y, **parameters):
+    return Peer(**parameters).fit(X, y)
+
+
+@each_path
+@pytest.mark.parametrize("name", DATA)
+def test_axes_and_probabilities_of_scikit_learn(kind, name):
+    X, y = DATA[name]
+    found, theirs = kind().fit(X, y), peer(X, y)
+    assert sine(found.scalings_, theirs.scalings_[:, : found.n_components_]) < 1e-7
+    np.testing.assert_allclose(
+        found.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-8, atol=1e-12
+    )
+    np.testing.assert_array_equal(found.predict(X), peer(X, y, solver="lsqr").predict(X))
+    for solver in ("lsqr", "eigen") if name != "digits" else ("lsqr",):
+        wanted = peer(X, y, solver=solver).predict_proba(X)
+        np.testing.assert_allclose(found.predict_proba(X), wanted, atol=1e-7)
+
+
+@each_path
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("shrinkage", [0.25, 1.0, "auto"])
+def test_shrinkage_of_scikit_learn(kind, name, shrinkage):
+    X, y = DATA[name]
+    found = kind(shrinkage=shrinkage).fit(X, y)
+    wanted = peer(X, y, solver="lsqr", shrinkage=shrinkage)
+    np.testing.assert_allclose(found.predict_proba(X), wanted.predict_proba(X), atol=1e-8)
+
+
+def test_no_shrinkage_is_none():
+    X, y = DATA["wine"]
+    one, other = (LinearDiscriminantAnalysis(shrinkage=s).fit(X, y) for s in (0.0, None))
+    np.testing.assert_array_equal(one.scalings_, other.scalings_)
+
+
+def test_axes_are_those_of_the_eigen_solver_with_shrinkage():
+    """Its total covariance is shrunk as well, but for the axes that changes no more than B."""
+    X, y = DATA["wine"]
+    found = LinearDiscriminantAnalysis(shrinkage=0.3).fit(X, y)
+    w = np.zeros((13, 13))
+    for g in range(3):
+        w += np.cov(X[y == g].T, bias=True) * np.mean(y == g)
+    w = 0.7 * w + 0.3 * np.trace(w) / 13 * np.eye(13)
+    w *= len(y) / (len(y) - 3)
+    np.testing.assert_allclose(found.scalings_.T @ w @ found.scalings_, np.eye(2), atol=1e-9)
+    b = np.cov(found.centres_[y].T, bias=True) * len(y) / 2
+    np.testing.assert_allclose(b, np.diag(found.eigenvalues_), atol=1e-9 * b.max())
+
+
+def test_scalings_are_shorter_than_those_of_scikit_learn():
+    X, y = DATA["iris"]
+    found, theirs = LinearDiscriminantAnalysis().fit(X, y), peer(X, y, solver="eigen")
+    ratio = np.linalg.norm(theirs.scalings_[:, :2], axis=0) / np.linalg.norm(
+        found.scalings_, axis=0
+    )
+    np.testing.assert_allclose(ratio, np.sqrt(150 / 147), rtol=1e-10)
+
+
+@each_path
+def test_identities(kind):
+    X, y = classes(120, 6, 4, 5)
+    model = kind().fit(X, y)
+    Z = model.transform(X)
+    within = sum(np.cov(Z[y == g].T, bias=True) * np.sum(y == g) for g in range(4)) / (120 - 4)
+    np.testing.assert_allclose(within, np.eye(3), atol=1e-9)
+    means = np.stack([Z[y == g].mean(axis=0) for g in range(4)])
+    np.testing.assert_allclose(model.centres_, means, atol=1e-9)
+    b = sum(np.sum(y == g) * np.outer(means[g], means[g]) for g in range(4)) / 3
+    np.testing.assert_allclose(b, np.diag(model.eigenvalues_), atol=1e-8 * b.max())
+    np.testing.assert_allclose(model.means_[2], X[y == 2].mean(axis=0), rtol=1e-12)
+    corr = np.corrcoef(X.T, Z.T)[:6, 6:]
+    np.testing.assert_allclose(model.structure_, corr, atol=1e-9)
+    gone = X - model.means_[y]
+    inside = np.corrcoef(gone.T, (Z - means[y]).T)[:6, 6:]
+    np.testing.assert_allclose(model.structure_within_, inside, atol=1e-9)
+    np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1.0, rtol=1e-12)
+    linear = X @ model.coef_.T + model.intercept_
+    np.testing.assert_allclose(model.decision_function(X), linear, atol=1e-9)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
+
+
+@each_path
+@pytest.mark.parametrize("shrinkage", [None, 0.3, "auto"])
+def test_weights_are_repeat_counts(kind, shrinkage):
+    X, y = classes(80, 4, 3, 11)
+    weights = np.random.default_rng(0).integers(0, 4, 80)
+    one = kind(shrinkage=shrinkage).fit(X, y, sample_weight=weights)
+    other = kind(shrinkage=shrinkage).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(one.priors_, other.priors_)
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-10)
+    if shrinkage is None:
+        np.testing.assert_allclose(one.tests_.chi2, other.tests_.chi2, rtol=1e-9)
+
+
+@pytest.mark.parametrize("shrinkage", [None, 0.3, "auto"])
+def test_more_columns_than_rows(shrinkage):
+    """Through the range of W in scaled columns, as the SVD solver does; or shrunk."""
+    X, y = classes(30, 100, 3, 13)
+    solver = {"solver": "svd"} if shrinkage is None else {"solver": "lsqr"}
+    theirs = peer(X, y, shrinkage=shrinkage, **solver)
+    model = LinearDiscriminantAnalysis(shrinkage=shrinkage)
+    if shrinkage is None:
+        with pytest.warns(DataWarning, match="lie outside"):
+            model.fit(X, y)
+        assert model.within_rank_ == 27
+        assert model.tests_ is None
+        assert sine(model.scalings_, theirs.scalings_[:, :2]) < 1e-7
+    else:
+        model.fit(X, y)
+        np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-8)
+    assert model.certificate_.met
+    assert model.transform(X).shape == (30, 2)
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csr_array", "csc_array"])
+@pytest.mark.parametrize("shrinkage", [None, "auto"])
+def test_sparse_rows(form, shrinkage):
+    X, y = classes(120, 6, 3, 31)
+    X = np.where(np.abs(X) > 1, X, 0.0)
+    X[:, 0] += 1e4  # a full column far off
+    dense = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X, y)
+    sparse = LinearDiscriminantAnalysis(shrinkage=shrinkage)
+    sparse.fit(getattr(scipy.sparse, form)(X), y)
+    np.testing.assert_allclose(sparse.eigenvalues_, dense.eigenvalues_, rtol=1e-8)
+    np.testing.assert_allclose(
+        sparse.predict_proba(scipy.sparse.csr_array(X)), dense.predict_proba(X), atol=1e-8
+    )
+
+
+def test_whole_numbers_frames_and_text():
+    X, y = DATA["iris"]
+    whole = np.round(10 * X).astype(np.int16)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    plain = LinearDiscriminantAnalysis().fit(whole.astype(float), y)
+    frame = pl.DataFrame(whole, schema=list("abcd"))
+    model = LinearDiscriminantAnalysis().fit(frame, pl.Series(names))
+    np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-12)
+    assert list(model.classes_) == ["setosa", "versicolor", "virginica"]
+    assert list(model.predict(frame)[:2]) == ["setosa", "setosa"]
+    assert list(model.feature_names_in_) == list("abcd")
+    made = model.set_output(transform="pandas").transform(frame)
+    assert list(made.columns) == ["lineardiscriminantanalysis0", "lineardiscriminantanalysis1"]
+
+
+def test_priors():
+    X, y = DATA["uneven"]
+    priors = [0.2, 0.3, 0.5]
+    model = LinearDiscriminantAnalysis(priors=priors).fit(X, y)
+    theirs = peer(X, y, priors=priors)
+    scale = np.sqrt(len(y) / (len(y) - 3))  # older versions divide by n - G here
+    wide = np.allclose(np.abs(theirs.scalings_), scale * np.abs(model.scalings_))
+    assert sine(model.scalings_, theirs.scalings_) < 1e-7
+    if wide:
+        np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
+    plain = LinearDiscriminantAnalysis().fit(X, y)
+    np.testing.assert_allclose(model.tests_.chi2, plain.tests_.chi2)
+    never = LinearDiscriminantAnalysis(priors=[0.5, 0.5, 0]).fit(X, y)
+    assert not np.any(never.predict(X) == 2)
+    with pytest.warns(DataWarning, match="sum to one"):
+        LinearDiscriminantAnalysis(priors=[1, 1, 2]).fit(X, y)
+    with pytest.raises(InputError, match="one probability per class"):
+        LinearDiscriminantAnalysis(priors=[1, -1, 1]).fit(X, y)
+
+
+def test_regions_of_the_map():
+    X, y = DATA["iris"]
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    np.testing.assert_array_equal(model.classes_at(model.transform(X)), model.predict(X))
+    assert model.classes_at(model.centres_).tolist() == [0, 1, 2]
+    one = LinearDiscriminantAnalysis(1).fit(X, y)
+    assert one.classes_at(one.centres_).tolist() == [0, 1, 2]
+    with pytest.raises(InputError, match="at most 1 axes"):
+        one.classes_at(model.centres_)
+
+
+def test_a_class_of_one_row_and_equal_means():
+    X, y = classes(40, 3, 2, 37)
+    y[0] = 9
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    np.testing.assert_allclose(model.means_[-1], X[0])
+    both = np.r_[X, X]
+    same = LinearDiscriminantAnalysis().fit(both, np.repeat([0, 1], 40))
+    assert same.eigenvalues_[0] < 1e-20
+    np.testing.assert_allclose(same.predict_proba(X), 0.5)
+    np.testing.assert_allclose(same.explained_variance_ratio_, 0, atol=1)
+
+
+def test_what_cannot_be_fitted():
+    X, y = classes(20, 3, 2, 43)
+    model = LinearDiscriminantAnalysis()
+    with pytest.raises(InputError, match="min\\(n_features, n_classes - 1\\)"):
+        LinearDiscriminantAnalysis(2).fit(X, y)
+    with pytest.raises(InputError, match="no column varies"):
+        model.fit(np.c_[y, y].astype(float), y)
+    with pytest.raises(InputError, match="more rows than classes"):
+        model.fit(X, np.arange(20))
+    X[4, 1] = np.nan
+    with pytest.raises(InputError, match="row 4, column 1"):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+def test_a_failed_fit_leaves_the_old_one():
+    X, y = DATA["iris"]
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    before = model.predict_proba(X)
+    with pytest.raises(InputError):
+        model.fit(X, np.zeros(150))
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+    assert not {"_labels", "_grouped", "_journal"} & set(vars(model))
+
+
+@pytest.mark.parametrize("labels", [["a", "b", "c"], [1, 2, 3], [0.0, 1.0, 2.0]])
+def test_saved_and_loaded(tmp_path, labels):
+    X, y = DATA["iris"]
+    model = LinearDiscriminantAnalysis(shrinkage=None).fit(X, np.array(labels)[y])
+    mercer.save(model, tmp_path / "axes.mercer")
+    again = mercer.load(tmp_path / "axes.mercer")
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.tests_.f_p, model.tests_.f_p)
+    assert again.classes_.dtype == model.classes_.dtype
+
+
+def test_the_plan_needs_no_labels():
+    assert mercer.plan(LinearDiscriminantAnalysis(), DATA["iris"][0]).chosen.name == "svd"
+
+
+def test_the_notebook_shows_it():
+    shown = LinearDiscriminantAnalysis().fit(*DATA["iris"])._repr_html_()
+    assert "LinearDiscriminantAnalysis, fitted" in shown

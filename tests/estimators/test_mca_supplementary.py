@@ -1,0 +1,79 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from written_mca import tables
+
+import mercer
+from mercer.errors import InputError
+
+MCA = mercer.MultipleCorrespondenceAnalysis
+
+
+@pytest.fixture(name="X")
+def _table(rng):
+    return tables(rng)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"table": "burt"}, {"correction": "benzecri"}, {"correction": "greenacre"}]
+)
+def test_an_active_variable_lies_where_its_levels_lie(X, options):
+    found = MCA(2, **options).fit(X)
+    beside = found.supplementary(pd.DataFrame({"x1": X[:, 1], "x2": X[:, 2]}))
+    mine = [found.column_names_.index(name) for name in beside.levels]
+    np.testing.assert_allclose(beside.coordinates, found.column_coordinates_[mine], atol=1e-9)
+    np.testing.assert_allclose(beside.v_tests, found.v_tests_[mine], atol=1e-8)
+    np.testing.assert_allclose(beside.eta2, found.eta2_[[1, 2]], atol=1e-10)
+    if not options:
+        np.testing.assert_allclose(beside.cos2, found.column_cos2_[mine], atol=1e-9)
+    assert beside.counts.sum() == pytest.approx(2 * len(X))
+
+
+def test_numbers_get_weighted_correlations(rng, X):
+    w = rng.integers(1, 4, len(X))
+    found = MCA(2).fit(X, sample_weight=w)
+    numbers = rng.normal(size=(len(X), 2)) + found.row_coordinates_[:, :1]
+    beside = found.supplementary(numbers)
+    assert beside.numbers == ["x0", "x1"]
+    assert beside.levels == []
+    many = np.repeat(numbers, w, axis=0)
+    rows = np.repeat(found.row_coordinates_, w, axis=0)
+    wanted = np.corrcoef(many.T, rows.T)[:2, 2:]
+    np.testing.assert_allclose(beside.correlations, wanted, atol=1e-12)
+
+
+def test_missing_cells_are_left_out_column_by_column(rng, X):
+    found = MCA(2).fit(X)
+    numbers = rng.normal(size=len(X))
+    numbers[::3] = np.nan
+    text = X[:, 0].copy()
+    text[::4] = None
+    beside = found.supplementary(pl.DataFrame({"a": numbers, "b": list(text)}))
+    there = ~np.isnan(numbers)
+    wanted = np.corrcoef(numbers[there], found.row_coordinates_[there].T)[0, 1:]
+    np.testing.assert_allclose(beside.correlations[0], wanted, atol=1e-12)
+    assert beside.counts.sum() == pytest.approx(np.sum(np.arange(len(X)) % 4 != 0))
+
+
+def test_kinds_of_columns(X):
+    found = MCA(2).fit(X)
+    n = len(X)
+    frame = pd.DataFrame(
+        {
+            "whole": np.arange(n),
+            "flag": np.arange(n) % 2 == 0,
+            "declared": pd.Categorical(np.arange(n) % 3),
+            "flat": np.ones(n),
+        }
+    )
+    beside = found.supplementary(frame)
+    assert beside.numbers == ["whole", "flat"]
+    assert beside.variables == ["flag", "declared"]
+    assert beside.levels == ["flag=False", "flag=True"] + [f"declared={i}" for i in range(3)]
+    assert np.isnan(beside.correlations[1]).all()
+
+
+def test_other_rows_are_refused(X):
+    with pytest.raises(InputError, match="5 rows, 120 at fit"):
+        MCA(2).fit(X).supplementary(X[:5])

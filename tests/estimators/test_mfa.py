@@ -1,0 +1,143 @@
+import numpy as np
+import pandas as pd
+import pytest
+from mixed_tables import mixed_frame
+
+import mercer
+from mercer import FAMD, MFA, PCA
+from mercer.errors import InputError
+
+GROUPS = {"one": ["a", "b"], "two": ["c", "d", "size"], "three": ["mood", "place"]}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return MFA(GROUPS, 3).fit(mixed_frame())
+
+
+def same_axes(found, expected, atol=1e-8):
+    signs = np.sign(np.sum(found * expected, axis=0))
+    np.testing.assert_allclose(found * signs, expected, atol=atol)
+
+
+def test_groups_are_divided_by_their_first_singular_value(fitted):
+    given = mixed_frame()
+    parts = []
+    for name, columns in GROUPS.items():
+        alone = FAMD(None).fit(given[columns])
+        at = fitted.groups_.index(name)
+        own = fitted.group_eigenvalues_[at]
+        np.testing.assert_allclose(own, alone.eigenvalues_[: len(own)])
+        parts.append(alone.row_coordinates_ / np.sqrt(alone.eigenvalues_[0]))
+    u, s, _ = np.linalg.svd(np.column_stack(parts) / np.sqrt(120), full_matrices=False)
+    np.testing.assert_allclose(fitted.eigenvalues_, s[:3] ** 2, rtol=1e-10)
+    same_axes(fitted.row_coordinates_, u[:, :3] * s[:3] * np.sqrt(120))
+    np.testing.assert_allclose(fitted.total_inertia_, np.sum(s**2), rtol=1e-10)
+
+
+def test_one_group_is_famd_and_pca_up_to_scale():
+    given = mixed_frame()
+    one, famd = MFA(n_components=3).fit(given), FAMD(3).fit(given)
+    first = famd.eigenvalues_[0]
+    np.testing.assert_allclose(one.eigenvalues_ * first, famd.eigenvalues_, rtol=1e-10)
+    same_axes(one.row_coordinates_ * np.sqrt(first), famd.row_coordinates_)
+    X = given[list("abcd")].to_numpy()
+    centred, pca = MFA(n_components=2, standardize=False).fit(X), PCA(2).fit(X)
+    variances = pca.explained_variance_
+    np.testing.assert_allclose(centred.eigenvalues_, variances / variances[0], rtol=1e-9)
+
+
+def test_partial_points_average_to_the_point(fitted):
+    given = mixed_frame()
+    partial = fitted.partial_coordinates(given)
+    assert partial.shape == (3, 120, 3)
+    np.testing.assert_allclose(partial.mean(axis=0), fitted.transform(given), atol=1e-12)
+    np.testing.assert_array_equal(fitted.transform(given), fitted.row_coordinates_)
+    # A group's own cells alone move its partial points.
+    other = given.assign(a=given["a"] * 2)
+    moved = np.abs(fitted.partial_coordinates(other) - partial).max(axis=(1, 2))
+    assert moved[0] > 0.1
+    assert (moved[1:] == 0).all()
+
+
+def test_the_first_axis_counts_groups(fitted):
+    assert 1 <= fitted.eigenvalues_[0] <= 3
+    same = mixed_frame()[["a", "b"]]
+    twice = pd.concat([same, same.set_axis(["c", "d"], axis=1) * [2, -3]], axis=1)
+    model = MFA({"one": ["a", "b"], "two": ["c", "d"]}, 2).fit(twice)
+    np.testing.assert_allclose(model.eigenvalues_[0], 2, rtol=1e-10)
+    np.testing.assert_allclose(model.rv_, 1, rtol=1e-9)
+    rng = np.random.default_rng(0)
+    q, _ = np.linalg.qr(rng.normal(size=(50, 4)) - 0.0)
+    q -= q.mean(axis=0)
+    apart, _ = np.linalg.qr(q)
+    model = MFA([[0, 1], [2, 3]], 2).fit(apart - apart.mean(axis=0))
+    np.testing.assert_allclose(model.eigenvalues_[0], 1, rtol=1e-9)
+    np.testing.assert_allclose(model.rv_, np.eye(2), atol=1e-9)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_a_group_times_a_thousand_changes_nothing(standardize):
+    given = mixed_frame()
+    groups = {"one": ["a", "b"], "two": ["c", "d"], "three": ["size", "mood", "place"]}
+    large = given.assign(c=given["c"] * 1e3, d=given["d"] * 1e3)
+    one = MFA(groups, 3, standardize=standardize).fit(given)
+    other = MFA(groups, 3, standardize=standardize).fit(large)
+    np.testing.assert_allclose(one.row_coordinates_, other.row_coordinates_, atol=1e-8)
+    np.testing.assert_allclose(one.rv_, other.rv_, atol=1e-9)
+
+
+def test_numbers_of_any_size_are_only_centred():
+    given = mixed_frame()[["a", "b"]].to_numpy()
+    one = MFA([[0, 1]], 2, standardize=False).fit(given)
+    for scale in (1e200, 1e-200):
+        other = MFA([[0, 1]], 2, standardize=False).fit(given * scale)
+        np.testing.assert_allclose(other.eigenvalues_, one.eigenvalues_, rtol=1e-9)
+
+
+def test_links_of_groups_with_axes(fitted):
+    assert fitted.group_coordinates_.min() >= 0
+    assert fitted.group_coordinates_.max() <= 1 + 1e-12
+    np.testing.assert_allclose(fitted.group_coordinates_.sum(axis=0), fitted.eigenvalues_)
+    np.testing.assert_allclose(fitted.group_contributions_.sum(axis=0), 1)
+    given = mixed_frame()
+    # Two categories alone have an eigenvalue that repeats: its axes are not determined.
+    for at, columns in enumerate(list(GROUPS.values())[:2]):
+        alone = FAMD(3).fit(given[columns]).row_coordinates_
+        k = alone.shape[1]
+        expected = np.corrcoef(np.hstack([alone, fitted.row_coordinates_]).T)[:k, k:]
+        signs = np.sign(np.sum(fitted.axis_correlations_[at, :k] * expected, axis=1))
+        found = fitted.axis_correlations_[at, :k] * signs[:, None]
+        np.testing.assert_allclose(found, expected, atol=1e-8)
+        assert (fitted.axis_correlations_[at, k:] == 0).all()
+
+
+def test_weights_are_repeats():
+    given = mixed_frame(60)
+    w = np.arange(60) % 3
+    model = MFA(GROUPS, 2).fit(given, sample_weight=w)
+    again = MFA(GROUPS, 2).fit(given.iloc[np.repeat(np.arange(60), w)])
+    np.testing.assert_allclose(model.eigenvalues_, again.eigenvalues_, rtol=1e-10)
+    same_axes(model.transform(given), again.transform(given))
+    np.testing.assert_allclose(model.rv_, again.rv_, atol=1e-10)
+
+
+def test_a_model_travels_by_file(fitted, tmp_path):
+    mercer.save(fitted, tmp_path / "m.mercer")
+    again = mercer.load(tmp_path / "m.mercer")
+    given = mixed_frame()
+    np.testing.assert_array_equal(
+        again.partial_coordinates(given), fitted.partial_coordinates(given)
+    )
+    np.testing.assert_array_equal(again.group_contributions_, fitted.group_contributions_)
+    assert again.groups == GROUPS
+
+
+def test_unseen_and_missing_cells_by_policy():
+    given = mixed_frame()
+    new = given.iloc[:2].assign(mood=["glad", "never"])
+    with pytest.raises(InputError, match="'never' at row 1"):
+        MFA(GROUPS).fit(given).transform(new)
+    assert np.isfinite(MFA(GROUPS, unseen="passive").fit(given).transform(new)).all()
+    with pytest.raises(InputError, match="impute"):
+        MFA(GROUPS).fit(given.assign(a=[np.nan] + [1.0, 2.0] * 59 + [1.0]))

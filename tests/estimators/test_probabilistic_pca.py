@@ -1,0 +1,176 @@
+"""Probabilistic PCA: its likelihood, what is drawn from it, and cells that are missing."""
+
+import numpy as np
+import pytest
+import sklearn.decomposition
+from scipy.stats import multivariate_normal
+from sklearn.datasets import load_iris, load_wine
+
+import mercer
+from mercer import PCA, ProbabilisticPCA
+from mercer.errors import InputError, NotSupportedError
+
+IRIS = load_iris().data
+WINE = load_wine().data
+
+
+def table(n=200, p=6, k=2, noise=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, k)) @ rng.normal(size=(k, p)) + noise * rng.normal(size=(n, p))
+
+
+@pytest.mark.parametrize("X", [IRIS, WINE, table(), table() + 1e6], ids=str)
+@pytest.mark.parametrize("k", [1, 3])
+def test_the_likelihood_of_scikit_learn(X, k):
+    found = ProbabilisticPCA(k).fit(X)
+    theirs = sklearn.decomposition.PCA(k, svd_solver="full").fit(X - X.mean(axis=0))
+    assert found.noise_variance_ == pytest.approx(theirs.noise_variance_, rel=1e-6)
+    there = X - X.mean(axis=0)
+    assert found.score(X) == pytest.approx(theirs.score(there), rel=1e-6)
+    np.testing.assert_allclose(found.score_samples(X), theirs.score_samples(there), rtol=1e-5)
+    assert found.log_likelihood_ == pytest.approx(len(X) * found.score(X), rel=1e-8)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_the_density_is_that_of_the_normal_law(standardize):
+    X = WINE[:, :5]
+    model = ProbabilisticPCA(2, standardize=standardize).fit(X)
+    law = multivariate_normal(model.mean_, model.get_covariance())
+    np.testing.assert_allclose(model.score_samples(X), law.logpdf(X), rtol=1e-9)
+    assert model.log_likelihood_ == pytest.approx(law.logpdf(X).sum(), rel=1e-10)
+    assert model.n_parameters_ == 5 + 1 + 5 * 2 - 1
+    assert model.aic_ == pytest.approx(2 * 15 - 2 * model.log_likelihood_)
+    assert model.bic_ == pytest.approx(15 * np.log(178) - 2 * model.log_likelihood_)
+
+
+def test_no_other_model_is_likelier():
+    """Up to n/(n - 1) in all variances it is the maximum: shaken, it falls."""
+    X = table(60, 4, 2, 0.5)
+    model, rng = ProbabilisticPCA(2).fit(X), np.random.default_rng(1)
+    gone = X - X.mean(axis=0)
+
+    def likelihood(w, noise):
+        s = w @ w.T + noise * np.eye(4)
+        s = s * 59 / 60
+        return -30 * (
+            np.linalg.slogdet(s)[1] + np.trace(np.linalg.solve(s, gone.T @ gone)) / 60
+        )
+
+    best = likelihood(model.loadings_, model.noise_variance_)
+    for _ in range(200):
+        w = model.loadings_ + 0.05 * rng.normal(size=(4, 2))
+        noise = model.noise_variance_ * np.exp(0.1 * rng.normal())
+        assert likelihood(w, noise) <= best + 1e-9
+
+
+def test_more_columns_than_rows_count_their_zeros():
+    X = table(20, 50, 3, 1.0)
+    model, plain = ProbabilisticPCA(3).fit(X), PCA(3).fit(X)
+    values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / 19
+    assert model.noise_variance_ == pytest.approx(values[3:].sum() / 47, rel=1e-10)
+    assert plain.noise_variance_ == pytest.approx(values[3:].sum() / 17, rel=1e-10)
+    law = multivariate_normal(model.mean_, model.get_covariance())
+    np.testing.assert_allclose(model.score_samples(X), law.logpdf(X), rtol=1e-8)
+    with pytest.raises(InputError, match="more rows than columns"):
+        ProbabilisticPCA("evidence").fit(X)
+
+
+@pytest.mark.parametrize("rule", ["evidence", "bic", "aic"])
+def test_the_number_is_chosen(rule):
+    model = ProbabilisticPCA(rule).fit(table(500, 8, 3, 0.2))
+    assert model.n_components_ == 3 if rule != "aic" else model.n_components_ >= 3
+    if rule == "evidence":
+        same = sklearn.decomposition.PCA("mle", svd_solver="full").fit(table(500, 8, 3, 0.2))
+        assert model.n_components_ == same.n_components_
+        return
+    costs = [
+        getattr(ProbabilisticPCA(k).fit(table(500, 8, 3, 0.2)), f"{rule}_") for k in range(1, 8)
+    ]
+    assert model.n_components_ == 1 + int(np.argmin(costs))
+    assert getattr(model, f"{rule}_") == pytest.approx(min(costs), rel=1e-10)
+
+
+def test_noise_alone_has_no_axis():
+    X = np.random.default_rng(3).normal(size=(400, 5))
+    model = ProbabilisticPCA("bic").fit(X)
+    assert model.n_components_ == 0
+    assert model.noise_variance_ == pytest.approx(1.0, abs=0.1)
+    assert model.score(X) == pytest.approx(model.log_likelihood_ / 400, rel=1e-9)
+    assert model.sample(4).shape == (4, 5)
+
+
+def test_what_is_drawn_has_the_moments_of_the_model():
+    model = ProbabilisticPCA(2, standardize=True).fit(WINE[:, :4] + 1e4)
+    rows = model.sample(200_000, seed=1)
+    covariance = model.get_covariance()
+    size = np.sqrt(np.outer(np.diagonal(covariance), np.diagonal(covariance)))
+    assert np.abs((np.cov(rows.T) - covariance) / size).max() < 0.02
+    np.testing.assert_allclose(rows.mean(axis=0), model.mean_, atol=0.02 * size.max() ** 0.5)
+    np.testing.assert_array_equal(model.sample(3, seed=5), model.sample(3, seed=5))
+    with pytest.raises(InputError, match="at least one row"):
+        model.sample(0)
+
+
+def test_latent_coordinates_are_the_posterior():
+    X = table(100, 5, 2, 0.4)
+    model = ProbabilisticPCA(2).fit(X)
+    mean, variances = model.latent(X)
+    w, noise = model.loadings_, model.noise_variance_
+    m = w.T @ w + noise * np.eye(2)
+    wanted = np.linalg.solve(m, w.T @ (X - X.mean(axis=0)).T).T
+    np.testing.assert_allclose(mean, wanted, atol=1e-10)
+    np.testing.assert_allclose(np.diag(variances), noise * np.linalg.inv(m), atol=1e-10)
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_missing_cells(standardize):
+    X = table(300, 6, 2, 0.1, 4)
+    rng = np.random.default_rng(5)
+    gaps = X.copy()
+    gaps[rng.random(X.shape) < 0.15] = np.nan
+    gaps[7] = np.nan
+    model = ProbabilisticPCA(2, missing="ppca", standardize=standardize)
+    with pytest.warns(mercer.DataWarning):
+        model.fit(gaps)
+    whole = ProbabilisticPCA(2, standardize=standardize).fit(X)
+    assert model.noise_variance_ == pytest.approx(whole.noise_variance_, rel=0.15)
+    assert model.log_likelihood_ is None
+    covariance = model.get_covariance()
+    found = model.score_samples(gaps)
+    for row in (0, 3, 11):
+        seen = ~np.isnan(gaps[row])
+        law = multivariate_normal(model.mean_[seen], covariance[np.ix_(seen, seen)])
+        assert found[row] == pytest.approx(law.logpdf(gaps[row, seen]), rel=1e-8)
+    assert found[7] == 0
+    worse = ProbabilisticPCA(1, missing="ppca", standardize=standardize)
+    with pytest.warns(mercer.DataWarning):
+        worse.fit(gaps)
+    assert model.score(gaps) > worse.score(gaps)
+
+
+def test_weights_are_repeat_counts():
+    X = table(60, 4, 1, 0.3)
+    weights = np.random.default_rng(2).integers(0, 4, 60)
+    one = ProbabilisticPCA("bic").fit(X, sample_weight=weights)
+    other = ProbabilisticPCA("bic").fit(np.repeat(X, weights, axis=0))
+    assert one.n_components_ == other.n_components_
+    assert one.log_likelihood_ == pytest.approx(other.log_likelihood_, rel=1e-10)
+    assert one.bic_ == pytest.approx(other.bic_, rel=1e-10)
+
+
+def test_saved_and_loaded(tmp_path):
+    model = ProbabilisticPCA("bic").fit(IRIS)
+    mercer.save(model, tmp_path / "model.mercer")
+    again = mercer.load(tmp_path / "model.mercer")
+    np.testing.assert_array_equal(again.sample(5), model.sample(5))
+    assert again.bic_ == model.bic_
+
+
+def test_what_it_does_not_do():
+    assert not hasattr(ProbabilisticPCA(), "partial_fit")
+    with pytest.raises(NotSupportedError, match="fitted to rows"):
+        ProbabilisticPCA.from_covariance(np.eye(2), np.zeros(2), 5)
+    flat = ProbabilisticPCA(2).fit(table(50, 4, 2, 0.0))
+    assert flat.log_likelihood_ is None
+    with pytest.raises(InputError, match="singular"):
+        flat.score(table(50, 4, 2, 0.0))
