@@ -14,6 +14,7 @@ PAGES = {
     "axes": "mercer.report._axes",
     "kernel": "mercer.report._kernel",
     "counts": "mercer.report._counts",
+    "manifold": "mercer.report._manifold",
 }
 
 
