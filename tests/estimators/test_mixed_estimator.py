@@ -60,3 +60,14 @@ def test_a_plan_says_what_a_fit_will_do():
     given = mixed_frame()
     assert mercer.plan(FAMD(2), given).problem.cols == 4 + 10
     assert FAMD(2).fit(given).plan_.problem.rows == 120
+
+
+@pytest.mark.parametrize("path", ["svd", "gram", "krylov"])
+def test_every_path_finds_the_same_axes(path):
+    given = mixed_frame(300).assign(id=np.repeat([f"g{i}" for i in range(60)], 5))
+    expected = FAMD(2).fit(given)
+    model = type("Forced", (FAMD,), {"_allowed": lambda _: (path,)})(2, tol=1e-9).fit(given)
+    assert model.plan_.chosen.name == path
+    np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-7)
+    np.testing.assert_allclose(model.row_coordinates_, expected.row_coordinates_, atol=1e-3)
+    assert np.all(model.certificate_.lower <= expected.eigenvalues_ * (1 + 1e-9))

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from mixed_tables import mixed_frame, with_gaps
 
@@ -8,20 +9,24 @@ from mercer.estimators import _mixed_filling, _mixed_frame
 from mercer.estimators._mixed_filling import filling_rank, noise
 
 
-def long_way(X, rank, steps=3000):
-    """Regularised iterative PCA of numbers by plain substitution, as it is published."""
-    gaps = np.isnan(X)
-    filled = np.where(gaps, np.nanmean(X, axis=0), X)
-    n, p = X.shape
+def long_way(T, numbers, rank, free, steps=1000):
+    """Regularised iterative FAMD of a table with NaN by plain substitution, as published.
+
+    The first `numbers` columns are numbers, the others indicators; `free` columns can vary.
+    """
+    gaps, levels = np.isnan(T), np.arange(T.shape[1]) >= numbers
+    filled = np.where(gaps, np.nanmean(T, axis=0), T)
+    n = len(T)
     for _ in range(steps):
-        mean, scale = filled.mean(axis=0), filled.std(axis=0)
+        mean = filled.mean(axis=0)
+        scale = np.where(levels, np.sqrt(np.abs(mean)), filled.std(axis=0))
         u, s, vt = np.linalg.svd((filled - mean) / scale / np.sqrt(n), full_matrices=False)
         left = np.sum(s[rank:] ** 2)
-        free = (n - 1) * p - (n - 1) * rank - p * rank + rank**2
-        s2 = min(n * p / min(p, n - 1) * left / free, s[rank] ** 2)
+        cells = (n - 1) * free - (n - 1) * rank - free * rank + rank**2
+        s2 = min(n * free / min(free, n - 1) * left / cells, s[rank] ** 2)
         shrunk = (s[:rank] ** 2 - s2) / s[:rank]
         fit = np.sqrt(n) * (u[:, :rank] * shrunk) @ vt[:rank]
-        filled = np.where(gaps, fit * scale + mean, X)
+        filled = np.where(gaps, fit * scale + mean, T)
     return filled
 
 
@@ -29,7 +34,21 @@ def test_numbers_are_filled_as_the_published_iteration_does(rng):
     X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 6)) + 0.2 * rng.normal(size=(60, 6))
     X[rng.random(X.shape) < 0.1] = np.nan
     found = FAMD(2, missing="fill").fit(X).impute(X)
-    np.testing.assert_allclose(found, long_way(X, 2), atol=1e-5)
+    np.testing.assert_allclose(found, long_way(X, 6, 2, 6), atol=1e-5)
+
+
+def test_categories_are_filled_as_the_published_iteration_does():
+    holed = with_gaps(mixed_frame(80))[0][["a", "d", "size", "mood"]].dropna(how="all")
+    indicator = pd.get_dummies(holed[["size", "mood"]]).to_numpy(float)
+    indicator[holed["size"].isna(), :3] = np.nan
+    indicator[holed["mood"].isna(), 3:] = np.nan
+    expected = long_way(np.column_stack([holed[["a", "d"]], indicator]), 2, 2, 2 + 2 + 1)
+    found = FAMD(2, missing="fill").fit(holed).impute(holed)
+    np.testing.assert_allclose(found[["a", "d"]], expected[:, :2], atol=1e-5)
+    sizes = np.array(["l", "m", "s"])[np.argmax(expected[:, 2:5], axis=1)]
+    assert found["size"].tolist() == sizes.tolist()
+    moods = np.array(["glad", "sad"])[np.argmax(expected[:, 5:], axis=1)]
+    assert found["mood"].tolist() == moods.tolist()
 
 
 @pytest.mark.parametrize("missing", [0.05, 0.3])

@@ -78,6 +78,9 @@ def test_missing_cells_are_settled_as_asked(tmp_path):
     with pytest.raises(InputError, match="fills none") as refused:
         prepared_again(path, rows.recipe)
     assert "row 3" in refused.value.got
+    again = prepared_again(path, rows.recipe, missing="rows")
+    assert again.rows.equals(rows.rows)
+    assert again.labels().tolist() == ["p1", "p2", "p5"]
 
 
 def test_few_missing_cells_take_the_first_way_unasked(tmp_path):

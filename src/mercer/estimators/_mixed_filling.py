@@ -77,8 +77,8 @@ def operated(table: Any, frame: MixedFrame, masses: Array, weights: Array) -> Op
 def _moments(table: Any, masses: Array) -> tuple[Array, Array]:
     """Return means and means of squares (p + J,) of the columns."""
     if is_sparse(table):
-        squared = table.copy()
-        squared.data = squared.data**2
+        parts = (table.data**2, table.indices, table.indptr)
+        squared = type(table)(parts, shape=table.shape)  # shares what tells where cells stand
         return np.asarray(table.T @ masses), np.asarray(squared.T @ masses)
     return masses @ table, np.einsum("i,ij,ij->j", masses, table, table, optimize=True)
 

@@ -256,6 +256,8 @@ def _sparse(frame: MixedFrame, table: Mixed, codes: Array) -> Any:
     starts = frame.starts
     sizes = np.diff(starts)
     gaps = codes < 0
+    if not gaps.any() and not np.isnan(np.min(table.numbers, initial=0.0)):
+        return _regular(frame, table, codes, kind)
     lengths = p + np.where(gaps, sizes, 1).sum(axis=1)
     ends = np.concatenate([[0], np.cumsum(lengths)]).astype(kind)
     data, indices = np.ones(int(ends[-1])), np.empty(int(ends[-1]), kind)
@@ -274,6 +276,22 @@ def _sparse(frame: MixedFrame, table: Mixed, codes: Array) -> Any:
             indices[at[hole] + level] = starts[q] + level
         at = at + np.where(hole, size, 1)
     made = scipy.sparse.csr_array((data, indices, ends), shape=(n, frame.width))
+    made.has_sorted_indices = True
+    return made
+
+
+def _regular(frame: MixedFrame, table: Mixed, codes: Array, kind: Any) -> Any:
+    """Return T as a CSR array where every row holds p + Q cells."""
+    n, p = table.numbers.shape
+    width = p + codes.shape[1]
+    data, indices = np.ones((n, width)), np.empty((n, width), kind)
+    frame.standard(table.numbers, data[:, :p])
+    indices[:, :p] = np.arange(p)
+    np.add(codes, frame.starts[:-1], out=indices[:, p:], casting="unsafe")
+    ends = np.arange(n + 1, dtype=kind) * width
+    made = scipy.sparse.csr_array(
+        (data.reshape(-1), indices.reshape(-1), ends), shape=(n, frame.width)
+    )
     made.has_sorted_indices = True
     return made
 

@@ -23,6 +23,7 @@ from mercer.plots._of_model import (
 )
 from mercer.plots._outlier_map import outlier_map
 from mercer.plots._palette import group_style
+from mercer.plots._points_map import PointKind, points_map
 from mercer.plots._scores import scores
 from mercer.plots._scree import scree
 from mercer.plots._shares import shares
@@ -35,6 +36,7 @@ __all__ = [
     "Bars",
     "Line",
     "Panel",
+    "PointKind",
     "Points",
     "Text",
     "Whiskers",
@@ -53,6 +55,7 @@ __all__ = [
     "loadings_of",
     "outlier_map",
     "outlier_map_of",
+    "points_map",
     "scores",
     "scores_of",
     "scree",

@@ -13,6 +13,8 @@ from mercer.report._wanted import Wanted
 PAGES = {
     "axes": "mercer.report._axes",
     "kernel": "mercer.report._kernel",
+    "counts": "mercer.report._counts",
+    "manifold": "mercer.report._manifold",
 }
 
 

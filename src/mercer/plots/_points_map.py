@@ -1,0 +1,96 @@
+"""A map of named points of several kinds: rows and columns, levels, groups."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mercer.errors import InputError
+from mercer.plots._marks import Axes, Line, Mark, Panel, Points
+from mercer.plots._palette import INK, group_style
+from mercer.plots._placing import placed
+
+__all__ = ["PointKind", "points_map"]
+
+_LABELLED = 24
+_DRAWN = 5000
+
+
+class PointKind(NamedTuple):
+    """Points of one kind.
+
+    Attributes
+    ----------
+    title : str
+        What they are: "rows", "columns".
+    points : array of shape (n, 2)
+        Where they are.
+    names : sequence of n str
+        What they are called.
+    weight : array of shape (n,) or None
+        Which are labelled first: the heaviest; None labels in order.
+    """
+
+    title: str
+    points: ArrayLike
+    names: Sequence[str]
+    weight: ArrayLike | None = None
+
+
+def points_map(
+    kinds: Sequence[PointKind],
+    title: str,
+    x_label: str,
+    y_label: str,
+    *,
+    note: str = "",
+    outlines: Sequence[tuple[ArrayLike, ArrayLike, int]] = (),
+    labelled: int = _LABELLED,
+    size: tuple[float, float] = (620.0, 520.0),
+) -> Panel:
+    """Describe points of several kinds in equal units, the heaviest labelled.
+
+    Parameters
+    ----------
+    kinds : sequence of PointKind
+        What is drawn; each kind has its colour and shape.
+    title, x_label, y_label, note : str
+        Words of the frame.
+    outlines : sequence of (x, y, kind)
+        Closed lines, in the colour of the kind with that number: ellipses of points.
+    labelled : int
+        Labels of all kinds together, at most.
+    size : (float, float)
+        Width and height in pixels.
+    """
+    marks: list[Mark] = []
+    places: list[tuple[float, tuple[float, float], str]] = []
+    for number, kind in enumerate(kinds):
+        points = np.asarray(kind.points, np.float64)
+        if points.ndim != 2 or points.shape[1] != 2 or len(points) != len(kind.names):
+            raise InputError(
+                "a map needs two coordinates and a name for every point",
+                got=f"{len(kind.names)} names, points of shape {points.shape}",
+                fix="pass points of shape (n, 2) and n names",
+            )
+        weight = np.arange(len(points), 0, -1.0) if kind.weight is None else kind.weight
+        weight = np.asarray(weight, np.float64)
+        order = np.argsort(-weight, kind="stable")[:_DRAWN]
+        colour, shape = group_style(number)
+        x, y = (tuple(map(float, points[order, a])) for a in range(2))
+        titles = tuple(str(kind.names[i]) for i in order)
+        marks.append(Points(x, y, colour, shape, titles, 3.5 if len(points) < 300 else 2.2))
+        rank = np.arange(len(order)) / max(len(order), 1)  # kinds take turns
+        places += list(zip(rank, zip(x, y, strict=True), titles, strict=True))
+    for x_line, y_line, number in outlines:
+        lines = tuple(map(float, np.asarray(x_line))), tuple(map(float, np.asarray(y_line)))
+        marks.append(Line(*lines, group_style(number)[0]))
+    legend = tuple((kind.title, *group_style(i)) for i, kind in enumerate(kinds))
+    axes = Axes(title, x_label=x_label, y_label=y_label, note=note, legend=legend, equal=True)
+    panel = Panel(axes, tuple(marks), *size)
+    places.sort(key=lambda place: place[0])
+    chosen = places[:labelled]
+    spots, words = [spot for _, spot, _ in chosen], [word for _, _, word in chosen]
+    labels = placed(panel, spots, words, INK, avoid=[spot for _, spot, _ in places[:200]])
+    return Panel(axes, (*marks, *labels), *size)
