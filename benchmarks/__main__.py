@@ -11,11 +11,9 @@ from benchmarks import (
     cluster,
     command_line,
     kernel,
-<<<<<<< HEAD
-    manifold_isomap,
-=======
     manifold,
->>>>>>> graph
+    manifold_isomap,
+    manifold_unfolding,
     missing,
     multivariate,
     outofcore,
@@ -40,6 +38,7 @@ OTHERS = (
     "multivariate",
     "command_line",
     "manifold-isomap",
+    "manifold-unfolding",
     "report",
     "table",
 )
@@ -103,6 +102,10 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "manifold-isomap":
         out = given.out or runner.FOLDER / "results" / "manifold-isomap.json"
         manifold_isomap.run(out, given.case)
+        return 0
+    if given.command == "manifold-unfolding":
+        out = given.out or runner.FOLDER / "results" / "manifold-unfolding.json"
+        manifold_unfolding.run(out, given.case)
         return 0
     if given.command == "report":
         report.run(given.out or runner.FOLDER / "results" / "report.json", given.case)
