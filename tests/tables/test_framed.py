@@ -88,7 +88,8 @@ def test_few_missing_cells_take_the_first_way_unasked(tmp_path):
     made = made_of(written(tmp_path, lines), "categories")
     assert made.missing == "passive"
     assert "1 of 82 cells is missing (1.2 %): they count nowhere" in made.said[0]
-    filled = made_of(written(tmp_path, lines), "mixed", fills=("fill",))
+    assert made_of(written(tmp_path, lines), "categories", fills=True).missing == "passive"
+    filled = made_of(written(tmp_path, lines), "mixed", fills=True)
     assert filled.missing == "fill"
 
 

@@ -21,6 +21,7 @@ from mercer.tables._recipe import Recipe
 from mercer.tables._uses import is_category
 
 _ROWS = 1 << 14  # read in one go
+_WAYS = {"categories": ("passive", "fill", "level"), "mixed": ("fill",)}
 _CELL = 48.0  # bytes of a category while it is read and coded
 
 
@@ -37,6 +38,8 @@ def prepared_framed(
         See `prepared`.
     """
     asked, recipe = seen.asked, _recipe(seen)
+    if fills is True:
+        fills = _WAYS[asked.table]
     _refuse_large(seen.rows, recipe, memory, seen.label)
     frame = framed(seen.path, recipe, asked.rows, seen.label)
     gaps = _gaps(frame)
