@@ -67,21 +67,6 @@ METHODS = {
             "Principal components of curved structure, through a kernel.",
             "kernel_pca",
         ),
-        Method(
-            "laplacian-eigenmaps",
-            "mercer.estimators",
-            "LaplacianEigenmaps",
-            "Coordinates in which neighbouring rows stay close.",
-            "docs/methods/laplacian_eigenmaps.md",
-        ),
-        Method(
-            "diffusion-maps",
-            "mercer.estimators",
-            "DiffusionMaps",
-            "Coordinates whose distances are those of random walks.",
-            "docs/methods/diffusion_maps.md",
-        ),
-        Method(
         _method(
             "robust-pca",
             "RobustPCA",
