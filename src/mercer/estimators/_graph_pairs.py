@@ -63,7 +63,8 @@ def _wrong(op: NormalisedGraph, turned: ShiftInverse, found: Spectrum) -> float:
     x = found.image
     left = (1.0 + turned.shift) * x - op.walked(x) - found.right
     size = np.linalg.norm(x, axis=0)
-    return float(np.max(np.linalg.norm(op.project(left), axis=0) / size)) + op.error
+    measured = float(np.max(np.linalg.norm(op.project(left), axis=0) / size))
+    return measured + float(op.error)
 
 
 def _goal(k: int, tol: float, seed: int) -> Goal:
