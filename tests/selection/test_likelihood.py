@@ -76,7 +76,9 @@ def test_wide_noise_has_no_axis(shape, rule):
     for seed in range(3):
         X = np.random.default_rng(seed).standard_normal(shape)
         values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / (n - 1)
-        all_of_them = Variances.of(values[: min(n - 1, p)], rows=n, columns=p, total=values.sum())
+        all_of_them = Variances.of(
+            values[: min(n - 1, p)], rows=n, columns=p, total=values.sum()
+        )
         assert rule(all_of_them) == 0
 
 

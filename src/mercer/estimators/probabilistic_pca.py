@@ -79,6 +79,7 @@ class ProbabilisticPCA(PCA):
     whiten = False
     feature_weight = None
     forget = None
+    _fills_by = "ppca"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{
             name: PCA._parameter_constraints[name]

@@ -105,7 +105,7 @@ def cluster(
 
 def _check(clusters: int | str, Z: Array) -> None:
     n = len(Z)
-    if not np.any(Z != Z[:1]):
+    if not np.any(Z[:1] != Z):
         raise InputError(
             "all rows lie at one point: there is nothing to part",
             got=f"{n} rows, {Z.shape[1]} axes",
