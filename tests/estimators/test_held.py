@@ -110,3 +110,23 @@ def test_columns_called_by_numbers_are_not_taken_by_their_places(name):
     np.testing.assert_allclose(model.transform(given), model.row_coordinates_, atol=1e-12)
     with pytest.raises(InputError, match="same order"):
         model.transform(given[[10, 30, 20]])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        mercer.LinearDiscriminantAnalysis(),
+        mercer.KernelDiscriminantAnalysis(),
+        mercer.FactorAnalysis(1),
+        mercer.TopicVectors(1),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_numbers_as_names_are_names_for_methods_of_numbers(model):
+    rng = np.random.default_rng(0)
+    given = pd.DataFrame(rng.poisson(5.0, (40, 3)) + 1, columns=[30, 10, 20])
+    fitted = model.fit(given, ["a", "b"] * 20)
+    assert fitted.transform(given).shape == (40, 1)
+    ask = getattr(fitted, "predict", fitted.transform)
+    with pytest.raises(InputError, match="same order"):
+        ask(given[[10, 30, 20]])

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from mercer.errors import DataWarning, InputError
@@ -49,3 +50,9 @@ def test_empty_rows_are_named():
     table = coded([["a", "b"], [None, None], ["c", "b"]], missing="passive")
     with pytest.warns(DataWarning, match="row 1"):
         warn_of_empty_rows(table, "is odd")
+
+
+def test_a_level_with_the_name_of_another_is_not_excluded_by_guess():
+    frame = pd.DataFrame({"a": ["b=c", "d", "d"], "a=b": ["c", "e", "c"]})
+    with pytest.raises(InputError, match="2 levels are called so"):
+        active_of(coded(frame), None, ["a=b=c"])

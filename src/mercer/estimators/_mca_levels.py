@@ -136,6 +136,12 @@ def _places(coded: Coded, exclude: Sequence[str] | None) -> list[int]:
                 got=f"exclude names {name!r}",
                 fix=f"did you mean {near[0]!r}?" if near else 'levels are "variable=level"',
             )
+        if coded.labels.count(name) > 1:
+            raise InputError(
+                "a level to exclude has the name of another",
+                got=f"exclude names {name!r}; {coded.labels.count(name)} levels are called so",
+                fix="rename the columns or their levels, so that names differ",
+            )
     return [labels[name] for name in asked]
 
 

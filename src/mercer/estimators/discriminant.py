@@ -13,6 +13,7 @@ from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators._base import SpectralEstimator, counts_of
 from mercer.estimators._callbacks import followed
 from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._held import text_names
 from mercer.estimators._lda_axes import Between, between, canonical, structure_of, wilks_of
 from mercer.estimators._lda_classes import TellsClasses
 from mercer.estimators._lda_looks import LooksAtClasses
@@ -168,6 +169,9 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         fitted = followed(self, X, y, lambda: blank._fitted(source, weights))
         publish(self, {k: v for k, v in fitted.items() if k not in _PASSING})
         return self
+
+    def _admit(self, X: Any, *, reset: bool) -> Source:
+        return super()._admit(text_names(X), reset=reset)
 
     def _refuse_more(self, p: int) -> None:
         most = min(len(self._labels.classes) - 1, p)

@@ -11,6 +11,7 @@ from mercer.arrays import Array
 from mercer.errors import AccuracyWarning, InputError, warn
 from mercer.estimators._base import SpectralEstimator, repeat_counts
 from mercer.estimators._callbacks import followed
+from mercer.estimators._held import text_names
 from mercer.estimators._kernel_back import as_known
 from mercer.estimators._lda_classes import TellsClasses
 from mercer.estimators._lda_looks import LooksAtClasses
@@ -194,6 +195,7 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         """
         blank = clone(self)
         blank._check_parameters()
+        X = text_names(X)
         source = blank._admit(X, reset=True)
         n = source.shape[0]
         weights = repeat_counts(sample_weight, n)
@@ -239,6 +241,7 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
     # -- the walk is that of kernel PCA -----------------------------------------------
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
+        X = text_names(X)
         if not reset:
             known: Source = self.kernel_pca_._admit(X, reset=False)
             return known
@@ -306,6 +309,7 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         seed : int
             Of the shuffles.
         """
+        X = text_names(X)
         n = clone(self)._admit(X, reset=True).shape[0]
         labels = labels_of(y, n, None, type(self).__name__)
         space = self._kernel_pca(n).fit(X)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators._door import admit, refuse_bad_cells
-from mercer.estimators._held import held_rows
+from mercer.estimators._held import held_rows, text_names
 from mercer.estimators._operated import Operated, OperatedEstimator
 from mercer.operators import Framed
 from mercer.solvers import Spectrum
@@ -113,7 +113,7 @@ class TopicVectors(OperatedEstimator):
         self.random_state = random_state
 
     def _admit(self, X: Any, *, reset: bool) -> Any:
-        source = admit(self, held_rows(X), reset=reset)
+        source = admit(self, text_names(held_rows(X)), reset=reset)
         names = getattr(self, "feature_names_in_", None)
         refuse_bad_cells(source, names)
         counts = scipy.sparse.csr_array(source.array).astype(np.float64)

@@ -15,7 +15,7 @@ from mercer.arrays import Array
 from mercer.diagnostics import orthomax, promax
 from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
 from mercer.estimators._door import admit, refuse_bad_cells
-from mercer.estimators._held import held_rows
+from mercer.estimators._held import held_rows, text_names
 from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
 from mercer.estimators._reporting import Reporting
 from mercer.estimators._shown import ShownInNotebooks
@@ -142,7 +142,7 @@ class FactorAnalysis(
 
     def _rows(self, X: Any, *, reset: bool) -> Array:
         """Return the table as float64."""
-        source = admit(self, held_rows(X), reset=reset)
+        source = admit(self, text_names(held_rows(X)), reset=reset)
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         if source.nnz is not None:
             raise InputError(
