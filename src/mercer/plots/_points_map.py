@@ -47,6 +47,7 @@ def points_map(
     note: str = "",
     outlines: Sequence[tuple[ArrayLike, ArrayLike, int]] = (),
     labelled: int = _LABELLED,
+    span: tuple[float, float] | None = None,
     size: tuple[float, float] = (620.0, 520.0),
 ) -> Panel:
     """Describe points of several kinds in equal units, the heaviest labelled.
@@ -61,6 +62,8 @@ def points_map(
         Closed lines, in the colour of the kind with that number: ellipses of points.
     labelled : int
         Labels of all kinds together, at most.
+    span : (float, float) or None
+        Ends of both axes; None follows the points.
     size : (float, float)
         Width and height in pixels.
     """
@@ -87,7 +90,16 @@ def points_map(
         lines = tuple(map(float, np.asarray(x_line))), tuple(map(float, np.asarray(y_line)))
         marks.append(Line(*lines, group_style(number)[0]))
     legend = tuple((kind.title, *group_style(i)) for i, kind in enumerate(kinds))
-    axes = Axes(title, x_label=x_label, y_label=y_label, note=note, legend=legend, equal=True)
+    axes = Axes(
+        title,
+        x_label=x_label,
+        y_label=y_label,
+        note=note,
+        legend=legend,
+        equal=True,
+        x_range=span,
+        y_range=span,
+    )
     panel = Panel(axes, tuple(marks), *size)
     places.sort(key=lambda place: place[0])
     chosen = places[:labelled]
