@@ -30,12 +30,15 @@ class PointKind(NamedTuple):
         What they are called.
     weight : array of shape (n,) or None
         Which are labelled first: the heaviest; None labels in order.
+    labelled : bool
+        Whether names are written; else they are seen under the pointer only.
     """
 
     title: str
     points: ArrayLike
     names: Sequence[str]
     weight: ArrayLike | None = None
+    labelled: bool = True
 
 
 def points_map(
@@ -69,6 +72,7 @@ def points_map(
     """
     marks: list[Mark] = []
     places: list[tuple[float, tuple[float, float], str]] = []
+    others: list[tuple[float, float]] = []
     for number, kind in enumerate(kinds):
         points = np.asarray(kind.points, np.float64)
         if points.ndim != 2 or points.shape[1] != 2 or len(points) != len(kind.names):
@@ -85,7 +89,10 @@ def points_map(
         titles = tuple(str(kind.names[i]) for i in order)
         marks.append(Points(x, y, colour, shape, titles, 3.5 if len(points) < 300 else 2.2))
         rank = np.arange(len(order)) / max(len(order), 1)  # kinds take turns
-        places += list(zip(rank, zip(x, y, strict=True), titles, strict=True))
+        spots = list(zip(x, y, strict=True))
+        others += [] if kind.labelled else spots
+        if kind.labelled:
+            places += list(zip(rank, spots, titles, strict=True))
     for x_line, y_line, number in outlines:
         lines = tuple(map(float, np.asarray(x_line))), tuple(map(float, np.asarray(y_line)))
         marks.append(Line(*lines, group_style(number)[0]))
@@ -104,5 +111,6 @@ def points_map(
     places.sort(key=lambda place: place[0])
     chosen = places[:labelled]
     spots, words = [spot for _, spot, _ in chosen], [word for _, _, word in chosen]
-    labels = placed(panel, spots, words, INK, avoid=[spot for _, spot, _ in places[:200]])
+    near = [*(spot for _, spot, _ in places[:200]), *others[:200]]
+    labels = placed(panel, spots, words, INK, avoid=near)
     return Panel(axes, (*marks, *labels), *size)

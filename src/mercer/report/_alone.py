@@ -112,8 +112,8 @@ def _spectrum(model: Any) -> Section | None:
     note = "The exact value lies between the two bounds." if bounded else "Not certified."
     parts: list[Part] = [Table("Spectrum", tuple(head), rows, note=note)]
     if ratio is not None and np.all(values >= 0) and values[0] > 0:
-        ends = columns[1:3] if bounded else (values, values)
-        parts.insert(0, Picture(plots.scree(values, *ends, ratio)))
+        low, high = columns[1:3] if bounded else (values, values)
+        parts.insert(0, Picture(plots.scree(values, low, high, ratio)))
     return Section("components", "Components", (), tuple(parts))
 
 

@@ -135,17 +135,17 @@ def _beside(model: Any, sup: Mapping[str, Any] | None, n: int) -> Any:
     """Return where supplementary columns lie, or None."""
     if not sup or n != int(model.n_samples_) or not model.n_components_:
         return None
-    import polars
+    import polars as pl
 
     columns = {}
     for name, values in colours_of(sup, n).items():
         cells = values.levels[values.at] if isinstance(values, Levels) else values
         if cells.dtype.kind in "fiu":
-            columns[name] = polars.Series(name, np.asarray(cells, np.float64))
+            columns[name] = pl.Series(name, np.asarray(cells, np.float64))
         else:
-            columns[name] = polars.Series(name, [None if c == MISSING else c for c in cells])
+            columns[name] = pl.Series(name, [None if c == MISSING else c for c in cells])
     try:
-        return model.supplementary(polars.DataFrame(list(columns.values())))
+        return model.supplementary(pl.DataFrame(list(columns.values())))
     except (MercerError, ValueError, TypeError):
         return None
 

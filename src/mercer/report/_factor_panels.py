@@ -19,6 +19,7 @@ _BARS = 20
 _CIRCLE = 60
 _TRIED = 6  # numbers of factors
 _COLUMNS = 60  # columns up to which other numbers of factors are tried
+_STEPS = 1000  # of a number of factors that is only tried
 _POOR = 0.2  # communality below which a column is hardly explained
 
 
@@ -63,10 +64,10 @@ def care(model: Any, names: Sequence[str]) -> list[str]:
         Of the columns.
     """
     out = []
-    poor = [names[j] for j in np.flatnonzero(model.communalities_ < _POOR)]
+    poor = [names[int(j)] for j in np.flatnonzero(model.communalities_ < _POOR)]
     if poor:
         out.append(f"Hardly explained (less than {100 * _POOR:g} %): {listed(poor)}.")
-    zero = [names[j] for j in model.heywood_]
+    zero = [names[int(j)] for j in model.heywood_]
     if zero:
         out.append(
             f"No noise is left in {listed(zero)} (a Heywood case): a sign of too many factors."
@@ -171,7 +172,13 @@ def how_many_section(model: Any, X: Any) -> Section | None:
         return None
     rows = []
     for k in range(1, most + 1):
-        other = clone(model).set_params(n_components=k, rotation=None)
+        if k == int(model.n_components_):
+            rows.append(
+                (k, *(float(v) for v in (model.log_likelihood_, model.aic_, model.bic_)))
+            )
+            continue
+        steps = min(int(model.max_iter), _STEPS)
+        other = clone(model).set_params(n_components=k, rotation=None, max_iter=steps)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of numbers that are only tried

@@ -9,6 +9,7 @@ import numpy as np
 from mercer.errors import MercerError
 from mercer.estimators import PCA
 from mercer.plots import Axes, Line, Panel, Points, group_style
+from mercer.plots._marks import Mark
 from mercer.report import _factor_panels, _topics_page
 from mercer.report._axes import page_of as page_of_axes
 from mercer.report._cloud import Cloud, column_colour, one_colour
@@ -47,7 +48,9 @@ def page_of(model: Any, X: Any, wanted: Wanted) -> Page:
     if found is None:
         return page
     section, sentence = found
-    sections = (*page.sections[:-1], section, page.sections[-1])
+    keys = [part.key for part in page.sections]
+    at = keys.index("components") + 1 if "components" in keys else len(keys) - 1
+    sections = (*page.sections[:at], section, *page.sections[at:])
     verdict = (*page.verdict[:1], sentence, *page.verdict[1:])
     return dataclasses.replace(page, sections=sections, verdict=verdict)
 
@@ -121,7 +124,7 @@ def _constant(model: Any) -> float:
 
 
 def _curve(numbers: Any, costs: Any) -> Picture:
-    marks = []
+    marks = list[Mark]()
     for i, (name, cost) in enumerate(zip(("AIC", "BIC"), costs, strict=True)):
         colour, shape = group_style(i)
         xs, ys = tuple(map(float, numbers)), tuple(map(float, cost))

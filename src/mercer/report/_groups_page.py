@@ -99,7 +99,7 @@ def _verdict(seen: GroupsSeen) -> tuple[str, ...]:
 
 
 def _apart(seen: GroupsSeen) -> str:
-    """Return the first sentence: do classes lie apart beyond chance?"""
+    """Return the first sentence: whether classes lie apart beyond chance."""
     groups, test = len(seen.classes), seen.permutation
     tests = getattr(seen.model, "tests_", None)
     if test is not None:

@@ -135,8 +135,8 @@ def _how_many(tests: Any) -> str:
     number = int(over[0]) if over.size else len(tests.f_p)
     many = "1 axis tells" if number == 1 else f"{number or 'No'} axes tell"
     return (
-        f"{many} the classes apart at 5 %, one after another by Rao's F; the test takes classes "
-        "to be normal with one spread."
+        f"{many} the classes apart at 5 %, one after another by Rao's F; the test takes "
+        "classes to be normal with one spread."
     )
 
 

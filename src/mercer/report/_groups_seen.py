@@ -9,6 +9,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError, MercerError
 from mercer.estimators import PCA
+from mercer.kernels import Precomputed
 from mercer.report._given import colours_of
 from mercer.report._seen import column_names
 
@@ -102,7 +103,9 @@ def groups_seen(model: Any, X: Any, y: Any) -> GroupsSeen:
         if n <= _KERNEL if kernel else n * int(model.n_features_in_) <= _CELLS:
             found[1] = _tried(model.permutation, X, given, draws=_DRAWS)
         found[2] = _tried(model.ellipses, X, given)
-    flat = _tried(_flat, X)
+    # The columns of a kernel matrix are rows: PCA of them would say nothing.
+    given_kernel = isinstance(getattr(model, "kernel_", None), Precomputed)
+    flat = None if given_kernel else _tried(_flat, X)
     return GroupsSeen(model, column_names(model), Z, labels, flat, *found)
 
 

@@ -166,7 +166,9 @@ def axes_of(number: int) -> str:
     return "1 axis" if number == 1 else f"{number or 'no'} axes"
 
 
-def plane(Z: Array, names: Sequence[str], titles: Sequence[str]) -> tuple[Any, ...]:
+def plane(
+    Z: Array, names: Sequence[str], titles: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...], Array]:
     """Return names, titles and coordinates of a cloud of at least two axes.
 
     A single axis is drawn on a line: the other coordinate is zero, and called nothing.

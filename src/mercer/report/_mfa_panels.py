@@ -93,9 +93,9 @@ _LINK = (
 
 def _likeness(model: Any, names: list[str]) -> Table:
     rows = tuple(
-        (name, *(float(v) for v in model.rv_[i])) for i, name in enumerate(names[:_GROUPS])
+        (name, *(round(float(v), 3) for v in model.rv_[i])) for i, name in enumerate(names)
     )
-    head = ("group", *(f"correlation RV {name}" for name in names))
+    head = ("group", *(f"with {name}" for name in names))
     return Table("RV of the groups", head, rows, note="0: nothing in common; 1: the same map.")
 
 
@@ -131,7 +131,7 @@ def _partial(
     lines: list[tuple[Array, Array, int]] = []
     for g, name in enumerate(names[: _GROUPS - 1]):
         said = [f"{row}, {name}" for row in called]
-        kinds.append(PointKind(name, found[g, top], said))
+        kinds.append(PointKind(name, found[g, top], said, labelled=False))
         for i in top:
             pair = np.stack([seen.Z[i, :2], found[g, i]])
             lines.append((pair[:, 0], pair[:, 1], g + 1))
@@ -141,12 +141,12 @@ def _partial(
         "Rows that the groups see differently",
         *titles,
         outlines=lines,
-        labelled=len(top),
+        size=(540.0, 480.0),
     )
     share = float(np.sum(seen.Z[:, :2] ** 2)) * len(found)
     within = float(np.sum(apart)) / max(share + float(np.sum(apart)), 1e-300)
     words = (
-        f"Groups differ most about {listed(called, 3)}. Of all that the groups draw on this "
+        f"Groups differ most about {listed(called[:3])}. Of all that the groups draw on this "
         f"plane, {percent(within)} is where they differ about a row.",
     )
     note = "A row stands at the mean of its partial points, one for each group."

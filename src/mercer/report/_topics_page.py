@@ -38,8 +38,8 @@ def page_of(model: Any, X: Any, wanted: Wanted) -> Page:
     grouped = any(colour.kind == "category" for colour in cloud.colours)
     shown = percent(float(np.sum(model.explained_variance_ratio_[:2])))
     said = (
-        f"The first two axes show {shown} of the variance. Documents that lie together use like "
-        "terms; far out along an axis are those that use its terms most.",
+        f"The first two axes show {shown} of the variance. Documents that lie together use "
+        "like terms; far out along an axis are those that use its terms most.",
     )
     view = MapView("rows", (0, 1), groups=grouped, words="A point is a document.")
     facts = [count(len(Z), "document"), count(int(model.n_features_in_), "term")]
