@@ -161,3 +161,10 @@ def test_names_of_rows_are_those_of_an_index_that_says_something():
 def test_the_table_is_not_copied():
     X = np.arange(6).reshape(3, 2)
     assert table_of(X) is X
+
+
+@pytest.mark.parametrize("odd", [float("inf"), 7, {}])
+def test_a_frame_names_the_row_of_an_odd_cell(odd):
+    frame = pd.DataFrame({"a": pd.Series(["x", None, "y", odd], dtype=object)})
+    with pytest.raises(InputError, match="row 3"):
+        columns_of(frame)

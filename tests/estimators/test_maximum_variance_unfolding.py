@@ -51,6 +51,12 @@ def test_certificate_states_the_gap(model):
     assert made.points == 160
 
 
+def test_a_notebook_shows_the_gap(model):
+    shown = model._repr_html_()
+    assert "from the largest" in shown
+    assert "Path interior" in shown
+
+
 def test_neighbours_keep_their_distances_in_the_kernel(curve, model):
     rows, _ = curve
     i, j = model.edges_.T
@@ -132,6 +138,20 @@ def test_all_pairs_kept_is_classical_scaling():
     assert found.flatness_.gain == pytest.approx(1, abs=1e-4)
 
 
+@pytest.mark.parametrize("far", [10.0, 1e3])
+def test_one_row_far_away_does_no_harm(curve, far):
+    rows, _ = curve
+    found = MaximumVarianceUnfolding(4).fit(np.vstack([rows, [[far, 0.0, 0.0]]]))
+    assert found.gap_ < 1e-3
+    assert found.certificate_.distance_error < 2e-3
+
+
+def test_distances_too_unequal_for_the_arithmetic_are_refused():
+    rows = np.random.default_rng(0).standard_cauchy((100, 2)) ** 3
+    with pytest.raises(InputError, match="too unequal"):
+        MaximumVarianceUnfolding(neighbours=8).fit(rows)
+
+
 def test_two_rows():
     found = MaximumVarianceUnfolding(1, neighbours=1, slack=0).fit([[0.0, 0.0], [3.0, 4.0]])
     np.testing.assert_allclose(np.abs(found.embedding_), 2.5, rtol=1e-3)
@@ -169,9 +189,14 @@ def test_pieces_are_named(curve):
     with pytest.raises(InputError, match=r"(?s)falls into pieces.*160, 40 points"):
         MaximumVarianceUnfolding().fit(apart)
     with pytest.warns(DataWarning, match="40 rows are placed by it"):
-        found = MaximumVarianceUnfolding(components="largest").fit(apart)
-    assert found.embedding_.shape == (200, 2)
+        found = MaximumVarianceUnfolding(components="place").fit(apart)
+    assert np.isfinite(found.embedding_).all()
+    np.testing.assert_allclose(found.transform(apart), found.embedding_, atol=1e-9)
     alone = MaximumVarianceUnfolding().fit(rows)
+    np.testing.assert_allclose(found.embedding_[:160], alone.embedding_, atol=1e-6)
+    with pytest.warns(DataWarning, match="40 rows have NaN"):
+        found = MaximumVarianceUnfolding(components="largest").fit(apart)
+    np.testing.assert_array_equal(np.isnan(found.embedding_).all(axis=1), np.arange(200) >= 160)
     np.testing.assert_allclose(found.embedding_[:160], alone.embedding_, atol=1e-6)
 
 

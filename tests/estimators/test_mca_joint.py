@@ -64,3 +64,16 @@ def test_an_iteration_cut_short_says_so(burt, monkeypatch):
         _, said = joint(*burt, 2)
     assert not said.converged
     assert said.steps == 2
+
+
+def test_a_variable_says_no_more_of_itself_than_there_is():
+    # Noise in which the best fit would grow one variable for ever (a Heywood case).
+    X = np.round(3 * np.random.RandomState(0).uniform(size=(20, 3))).astype(int)
+    made = Categories(active_of(coded(X), None, None))
+    found, said = joint(made.square, made.active.owner, 1)
+    assert said.converged
+    assert said.bounded == 1
+    for variable in range(3):
+        at = made.active.owner == variable
+        assert np.linalg.norm(found[np.ix_(at, at)], 2) <= 1 / 3 + 1e-9
+    assert np.linalg.eigvalsh(found)[-1] <= 1 + 1e-9

@@ -51,7 +51,7 @@ def test_the_first_words_are_the_permutation_null():
     beyond = int(np.argmin(model.eigenvalues_ > edge))
     assert PAGE.verdict[0].startswith("The variables go together: 1 axis of 3")
     assert beyond == 1
-    assert "Axis 2 is not beyond chance" in said(PAGE)
+    assert "Axis 2 is not above what chance gives" in said(PAGE)
 
 
 def test_columns_without_a_tie_are_called_so():

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from mercer.cli._built import built
-from mercer.cli._known_methods import is_linear_or_kernel, method_of
+from mercer.cli._known_methods import is_linear_or_kernel, method_of, page_of
 from mercer.cli._options import (
     asked_from,
     data_options,
@@ -97,14 +97,14 @@ def _of_table(
 ) -> Any:
     """Fit a table as `mercer fit` does, and return its page."""
     from mercer.cli import _fitted
-    from mercer.report import column_table, report
+    from mercer.report import PAGES, column_table, report
 
     asked = asked_from(options)
     options = _with_axes(options)
     have = _fitted.ready(voice, str(data), asked, options["method"], built(**options))
     foreseen = _foreseen(voice, have)
     done = _fitted.fitted(voice, have)
-    if not is_linear_or_kernel(done.model):
+    if page_of(done.model) not in PAGES:
         from mercer.cli._family_page import family_page
 
         named = title or _title(done.model, files[-1])
@@ -118,7 +118,7 @@ def _of_table(
         choice=_choice(done.model, done.made),
         sample_weight=done.made.weights,
         data="made.rows",
-        opening=python_rows(files[-1], asked),
+        opening=python_rows(files[-1], done.seen.asked),
         command=_command(),
         seconds=done.seconds,
         said=done.said,
@@ -127,6 +127,7 @@ def _of_table(
         sup=_sup(done.made),
         care=_care(done.seen),
         grid=done.made.pixels and (done.made.pixels.side, done.made.pixels.places),
+        y=done.made.y,
     )
 
 
@@ -164,11 +165,11 @@ def _foreseen(voice: Voice, have: Any) -> list[str]:
 def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) -> Any:
     """Return the page of a model that was fitted before, and its rows."""
     from mercer.cli._models import filling_of, loaded, recipe_of
-    from mercer.report import report
+    from mercer.report import PAGES, report
     from mercer.tables import prepared_again
 
     found = loaded(model, str(data), "report")
-    if not is_linear_or_kernel(found):
+    if page_of(found) not in PAGES:
         from mercer.cli._family_page import model_page
 
         return model_page(found, title or _title(found, files[-1]))

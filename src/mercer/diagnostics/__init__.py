@@ -12,6 +12,7 @@ from mercer.diagnostics._group_laws import (
 from mercer.diagnostics._health import health
 from mercer.diagnostics._held_out import HeldOut, held_out
 from mercer.diagnostics._kernel import effective_rank, linear_alignment
+from mercer.diagnostics._neighbour_ranks import neighbour_ranks
 from mercer.diagnostics._outlier_laws import q_limit, q_limit_new, t2_limit, t2_limit_new
 from mercer.diagnostics._outliers import Limits, Outliers, fitted_limits, in_limits, outliers
 from mercer.diagnostics._reading import (
@@ -49,6 +50,7 @@ __all__ = [
     "in_limits",
     "linear_alignment",
     "loadings",
+    "neighbour_ranks",
     "orthomax",
     "outliers",
     "p_of",

@@ -146,7 +146,21 @@ def _of_series(series: Any, at: int) -> Column:
         declared = series.cat.get_categories().to_list()
     if declared is not None and series.implementation.is_pandas():
         return _of_numbered(series.to_native().cat.codes.to_numpy(), declared, name, at)
+    if series.implementation.is_pandas():
+        quick = _factorised(series.to_native(), name, at)
+        if quick is not None:
+            return quick
     return column_of(_objects(series.to_list()), name, at, declared)
+
+
+def _factorised(native: Any, name: str, at: int) -> Column | None:
+    """Return a column that pandas numbers, or None where its cells must be looked at singly."""
+    try:
+        codes, distinct = native.factorize()
+        levels = column_of(_objects(list(distinct)), name, at)
+    except (TypeError, ValueError):  # said again with the row of the cell
+        return None
+    return Column(name, np.append(levels.codes, np.int32(-1))[codes], levels.values)
 
 
 def _of_numbered(codes: Array, declared: list[Any], name: str, at: int) -> Column:

@@ -29,12 +29,16 @@ class Joint:
     share : float
         Of the inertia of all tables that cross two variables, what the k axes rebuild
         together.
+    bounded : int
+        Variables that k axes would say more of than there is: their blocks stand at the
+        largest that a variable can have with itself.
     """
 
     steps: int
     converged: bool
     change: float
     share: float
+    bounded: int = 0
 
 
 def joint(square: Array, owner: Array, k: int) -> tuple[Array, Joint]:
@@ -42,7 +46,8 @@ def joint(square: Array, owner: Array, k: int) -> tuple[Array, Joint]:
 
     S (J, J) is the Burt matrix of the analysis. Blocks that cross a variable with itself are
     replaced by those of Ŝ = Σ_{i ≤ k} σ_i v_iv_iᵀ until they stand still: then the axes fit
-    the other blocks by least squares.
+    the other blocks by least squares. No eigenvalue of a block may exceed 1/Q, which is the
+    block of a variable with itself: without that bound there need be no best fit.
 
     Parameters
     ----------
@@ -63,11 +68,12 @@ def joint(square: Array, owner: Array, k: int) -> tuple[Array, Joint]:
     while change > _CHANGE and steps < _STEPS:
         values, vectors = scipy.linalg.eigh(now, subset_by_index=(order - k, order - 1))
         fitted = (vectors * np.maximum(values, 0.0)) @ vectors.T
-        change = float(np.linalg.norm((fitted - now)[own])) / size
-        now[own] = fitted[own]
+        blocks, bounded = _bounded(fitted, owner)
+        change = float(np.linalg.norm((blocks - now)[own])) / size
+        now[own] = blocks[own]
         steps += 1
     rest = float(np.sum((square - fitted)[~own] ** 2))
-    found = Joint(steps, change <= _CHANGE, change, 1 - rest / whole)
+    found = Joint(steps, change <= _CHANGE, change, 1 - rest / whole, bounded)
     if not found.converged:
         warn(
             "joint correspondence analysis has not come to rest",
@@ -76,6 +82,22 @@ def joint(square: Array, owner: Array, k: int) -> tuple[Array, Joint]:
             category=AccuracyWarning,
         )
     return now, found
+
+
+def _bounded(fitted: Array, owner: Array) -> tuple[Array, int]:
+    """Return the matrix with blocks of at most 1/Q, and how many had more."""
+    q = int(owner.max()) + 1
+    found, count = fitted.copy(), 0
+    for variable in range(q):
+        at = np.flatnonzero(owner == variable)
+        block = fitted[np.ix_(at, at)]
+        if np.trace(block) <= 1 / q:
+            continue
+        values, vectors = np.linalg.eigh(block)
+        if values[-1] > (1 + 1e-9) / q:
+            found[np.ix_(at, at)] = (vectors * np.clip(values, 0.0, 1 / q)) @ vectors.T
+            count += 1
+    return found, count
 
 
 def _nothing(square: Array) -> tuple[Array, Joint]:

@@ -61,8 +61,9 @@ def _sentences(model: Any) -> Iterator[str]:
     rows = "" if n is None else f"{n:,} rows × "
     how = _how(model)
     yield f"{rows}{p:,} columns{how}." if p is not None else f"{rows.rstrip(' ×')}{how}."
-    kernel = getattr(model, "kernel_", None)
-    if kernel is not None and hasattr(model, "captured_share_"):
+    # Other methods make `kernel_` when it is asked for, at n² numbers.
+    kernel = model.kernel_ if hasattr(model, "captured_share_") else None
+    if kernel is not None:
         low, high = (100 * share for share in model.captured_share_)
         held = f"{low:.1f} %" if high - low < 0.05 else f"{low:.1f} to {high:.1f} %"
         yield (

@@ -150,6 +150,8 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
         return counts(source, names, getattr(self, "feature_names_in_", None))
 
     def _shape(self, source: Counts) -> tuple[int, int, int | None]:
+        if self.n_components == "auto":  # refused before anything is solved
+            affordable(*(int(np.sum(side > 0)) for side in (source.rows, source.columns)))
         return (*source.shape, source.nnz)
 
     def _wanted(self, shape: tuple[int, int]) -> int:

@@ -14,7 +14,7 @@ from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._graph_facts import GraphFacts
 from mercer.estimators._linked_rows import COMPONENTS, linked
 from mercer.estimators._lle_local import METHODS, local_matrix
-from mercer.estimators._lle_solve import inverse_of, smallest
+from mercer.estimators._lle_solve import inverse_of, refuse_full, smallest
 from mercer.estimators._lle_weights import combined
 from mercer.operators import Graph, Searcher, ShiftInverse
 from mercer.planning import Path, Problem
@@ -219,6 +219,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
         d = int(self.n_components)
         near = link.graph.neighbours.indices
         m = local_matrix(rows, near, d, self.method, float(self.reg))
+        refuse_full(m, self._budget())
         spectrum, values = smallest(m, path, d, self._tolerance(source), self._seed())
         return spectrum, (link, m, values)
 

@@ -96,7 +96,9 @@ def _spectrum(model: Any) -> Section | None:
     values = np.asarray(values, np.float64)
     certificate = getattr(model, "certificate_", None)
     ratio = getattr(model, "explained_variance_ratio_", None)
-    called = "PC" if hasattr(model, "components_") or hasattr(model, "kernel_") else "axis "
+    called = (
+        "PC" if getattr(model, "_page", "axes") in ("axes", "kernel", "factors") else "axis "
+    )
     head, columns = ["component", "value"], [values]
     if certificate is not None and len(certificate.lower) == len(values):
         head += ["at least", "at most"]

@@ -17,6 +17,7 @@ PAGES = {
     "categories": "mercer.report._categories_page",
     "groups": "mercer.report._groups_page",
     "factors": "mercer.report._factors_page",
+    "manifold": "mercer.report._manifold",
 }
 
 

@@ -100,6 +100,9 @@ def _row_names(model: Any, wanted: Wanted | None) -> list[str]:
 
 def _verdict(model: Any, rows: list[str]) -> tuple[str, ...]:
     test = model.independence_
+    if not model.n_components_ and not model.facts_.independent:
+        reason = getattr(getattr(model, "choice_", None), "reason", "")
+        return tuple(filter(None, ("No axis is beyond what independence gives.", reason)))
     if not model.n_components_ or model.facts_.independent:
         return (
             "Rows and columns are independent: there is nothing to map.",

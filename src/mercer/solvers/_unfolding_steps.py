@@ -20,9 +20,10 @@ _RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # relative, tried in this orde
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
 class Point:
-    """An interior point: K ≻ 0, y, S = L(y) - C ≻ 0 with its Cholesky factor and inverse."""
+    """An interior point: K ≻ 0, y, S = L(y) - C ≻ 0, their Cholesky factors, and S⁻¹."""
 
     kernel: Array
+    kernel_root: Array
     tensions: Array
     slack: Array
     root: Array
@@ -65,11 +66,15 @@ def lower_root(matrix: Array) -> Array:
 
 
 def first_point(bars: Any) -> Point:
-    """Return a start: equal tensions, large enough, and K the multiple of S⁻¹ nearest to b."""
+    """Return a start: tensions as 1/b, large enough, and K the multiple of S⁻¹ nearest to b.
+
+    Springs as stiff as 1/b let K have short bars short and long ones long from the first.
+    """
     size, slack, root = 1.0, np.empty(0), None
+    each = 1 / bars.squares
     while root is None:
         size *= 4
-        slack = slack_of(bars, np.full(len(bars.squares), size))
+        slack = slack_of(bars, size * each)
         try:
             root = lower_root(slack)
         except np.linalg.LinAlgError:
@@ -79,13 +84,14 @@ def first_point(bars: Any) -> Point:
                     got=f"{bars.n} points, {len(bars.squares)} bars",
                     fix="join the pieces, or unfold them one by one",
                 ) from None
-    tensions = np.full(len(bars.squares), 2 * size)
+    tensions = 2 * size * each
     slack = slack_of(bars, tensions)
     root = lower_root(slack)
     inverse = _inverse(root)
-    lengths = bars.of(inverse)
-    scale = float(lengths @ bars.squares) / float(lengths @ lengths)
-    return Point(scale * inverse, tensions, slack, root, inverse)
+    lengths = bars.of(inverse) / bars.squares
+    scale = float(lengths.sum()) / float(lengths @ lengths)
+    kernel = scale * inverse
+    return Point(kernel, lower_root(kernel), tensions, slack, root, inverse)
 
 
 def _inverse(root: Array) -> Array:
@@ -168,7 +174,7 @@ def _symmetric(matrix: Array) -> Array:
 def moved(bars: Any, point: Point, step: Direction) -> Point:
     """Return the point after as long a step as stays inside; the proof is a Cholesky."""
     p, d = _lengths_of(point, step)
-    kernel = _inside(point.kernel, step.kernel, p)
+    kernel, kernel_root = _inside(point.kernel, step.kernel, p)
     for _ in range(30):
         tensions = point.tensions + d * step.tensions
         slack = slack_of(bars, tensions)
@@ -177,25 +183,24 @@ def moved(bars: Any, point: Point, step: Direction) -> Point:
         except np.linalg.LinAlgError:
             d *= 0.7
             continue
-        return Point(kernel, tensions, slack, root, _inverse(root))
+        return Point(kernel, kernel_root, tensions, slack, root, _inverse(root))
     raise np.linalg.LinAlgError("no step of the tensions stays inside")
 
 
-def _inside(kernel: Array, step: Array, length: float) -> Array:
+def _inside(kernel: Array, step: Array, length: float) -> tuple[Array, Array]:
+    """Return the kernel after a step that is cut until it stays inside, and its factor."""
     for _ in range(30):
         found = kernel + length * step
         try:
-            lower_root(found)
+            return found, lower_root(found)
         except np.linalg.LinAlgError:
             length *= 0.7
-            continue
-        return np.asarray(found)
     raise np.linalg.LinAlgError("no step of the kernel stays inside")
 
 
 def _lengths_of(point: Point, step: Direction) -> tuple[float, float]:
     """Return how far the kernel and the slack may go, at most one each."""
-    return _room(lower_root(point.kernel), step.kernel), _room(point.root, step.slack)
+    return _room(point.kernel_root, step.kernel), _room(point.root, step.slack)
 
 
 def _room(root: Array, step: Any) -> float:
