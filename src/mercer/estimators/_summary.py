@@ -213,8 +213,8 @@ def _scree(model: Any, spectrum: Sequence[Any]) -> str:
         return ""
     values, lower, upper, ratio = spectrum
     plain = _whole(model) == "variance"
-    words = {} if plain else {"what": _whole(model).partition(" ")[0], "axis": "axis"}
-    panel = plots.scree(values, lower, upper, ratio, **words)
+    what, axis = _whole(model).partition(" ")[0], "component" if plain else "axis"
+    panel = plots.scree(values, lower, upper, ratio, what=what, axis=axis)
     return plots.figure([dataclasses.replace(panel, width=330.0, height=230.0)])
 
 

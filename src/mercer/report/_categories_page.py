@@ -105,8 +105,8 @@ def _verdict(seen: CategoriesSeen) -> tuple[str, ...]:
     out += [axis_sentence(model, a) for a in range(min(2, seen.k))]
     if seen.beyond is not None and 0 < seen.beyond < min(2, seen.k):
         out.append(
-            "Axis 2 is not above what chance gives, though behind a strong first axis that is a "
-            "strict judge: read it with care."
+            "Axis 2 is not above what chance gives, though behind a strong first axis that is "
+            "a strict judge: read it with care."
         )
     return (*out, *_rare(seen))
 

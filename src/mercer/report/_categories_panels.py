@@ -198,8 +198,8 @@ def axes_section(seen: CategoriesSeen) -> Section:
         words.append(
             "The band: eigenvalues of tables with the same levels as often, every column "
             "shuffled on its own, so that no variable says anything of another. All axes share "
-            "an inertia that the number of levels fixes: behind a strong first axis the band is "
-            "strict."
+            "an inertia that the number of levels fixes: behind a strong first axis the band "
+            "is strict."
         )
     else:
         words.append("Whether these axes are beyond chance was not tested here.")
