@@ -77,6 +77,13 @@ def test_the_map_is_the_rows_and_colours_are_the_best_variables():
     assert view.groups
 
 
+def test_what_was_not_tested_is_said_once(monkeypatch):
+    monkeypatch.setattr("mercer.report._categories_seen._CHANCE", 10)
+    page = report(mercer.MultipleCorrespondenceAnalysis(2).fit(X), X).page
+    assert page.verdict[0] == "2 axes of 13 categories; whether beyond chance was not tested."
+    assert page.verdict[1].startswith("2 axes hold")
+
+
 def test_rare_levels_are_named_with_their_rows():
     counts = X.apply(lambda column: column.value_counts()).stack()
     rare = counts[counts < 2]

@@ -81,11 +81,24 @@ def test_classes_that_are_chance_are_called_so():
     )
 
 
+def test_an_axis_that_is_chance_is_called_so():
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(90, 3)), np.repeat(["a", "b", "c"], 30)
+    rows[:, 0] += np.repeat([0, 5, 10], 30)
+    model = mercer.LinearDiscriminantAnalysis().fit(rows, y)
+    line = next(w for w in report(model, rows, y=y).page.verdict if w.startswith("Axis 2"))
+    assert model.tests_.f_p[1] > 0.05
+    assert f"it is not beyond chance (p = {model.tests_.f_p[1]:.2g})" in line
+
+
 def test_without_classes_nothing_is_held_out():
     page = report(MODEL, X).page
     assert "No classes were given" in said(page)
     assert "Rao's F" in page.verdict[0]
     assert "heldout" not in [s.key for s in page.sections]
+    shown = page.cloud.colours[0]
+    assert shown.name == "predicted class"
+    assert np.array_equal(np.array(shown.levels)[shown.at], MODEL.predict(X))
 
 
 def test_more_columns_than_rows_ask_for_care():

@@ -11,7 +11,15 @@ from mercer.report._categories_panels import (
     variables_section,
 )
 from mercer.report._categories_seen import CategoriesSeen, categories_seen
-from mercer.report._cloud import MOST_ROWS, SAMPLE, Cloud, Colour, column_colour, one_colour
+from mercer.report._cloud import (
+    Cloud,
+    Colour,
+    axes_shown,
+    column_colour,
+    drawn_rows,
+    numbers_shown,
+    one_colour,
+)
 from mercer.report._condition import data_section
 from mercer.report._given import colours_of, row_names_of
 from mercer.report._inertia import (
@@ -28,8 +36,8 @@ from mercer.report._parts import MapView, Page, Section
 from mercer.report._wanted import Wanted
 from mercer.report._words import count, listed, percent
 
-_SHOWN = 6  # axes of the map
-_COLOURS = 6  # variables to colour by
+_COLOURS, _FEW = 6, 2  # variables to colour by, and of many rows
+_MANY = 100_000
 _RARE = 0.02  # share of the rows below which a level is rare
 _TITLES = {
     "MultipleCorrespondenceAnalysis": "multiple correspondence analysis",
@@ -125,9 +133,11 @@ def _first(seen: CategoriesSeen) -> str:
     if seen.categories:
         q = len(seen.categories)
         things.append("1 category" if q == 1 else f"{q:,} categories")
+    many = axes_of(seen.k).capitalize()
+    if seen.adjusted:
+        return f"{many} of {' and '.join(things)}; whether beyond chance was not tested."
     verb = "holds" if seen.k == 1 else "hold"
     held = percent(float(np.sum(seen.model.explained_variance_ratio_)))
-    many = axes_of(seen.k).capitalize()
     return f"{many} {verb} {held} of the inertia of {' and '.join(things)}."
 
 
@@ -208,15 +218,15 @@ def _grouped(colours: Any) -> bool:
 
 def _cloud(seen: CategoriesSeen, wanted: Wanted) -> Cloud:
     n = len(seen.Z)
-    at = np.arange(n) if n <= MOST_ROWS else np.linspace(0, n - 1, SAMPLE).astype(np.int64)
-    k = min(seen.k, _SHOWN)
+    at, k = drawn_rows(n), min(seen.k, axes_shown(n))
     called = [f"axis {a + 1}" for a in range(k)]
     titles = [axis_title(seen.model, a) for a in range(k)]
     names = row_names_of(wanted.listed_names, n)
     if names is None and seen.model.row_names_ is not None and n == int(seen.model.n_samples_):
         names = [str(name) for name in seen.model.row_names_]
     colours = _colours(seen, wanted, at)
-    return Cloud(*plane(seen.Z[at, :k], called, titles), colours, at, names)
+    places = plane(seen.Z[at, :k], called, titles)
+    return Cloud(*places, colours, numbers_shown(at), names)
 
 
 def _colours(seen: CategoriesSeen, wanted: Wanted, at: Array) -> tuple[Colour, ...]:
@@ -226,6 +236,6 @@ def _colours(seen: CategoriesSeen, wanted: Wanted, at: Array) -> tuple[Colour, .
     order = np.argsort(-np.sum(seen.links[:, :2], axis=1), kind="stable")
     best = [str(seen.model.variables_[j]) for j in order]
     more = {name: own[name] for name in best if name in own and name not in given}
-    chosen = {**given, **dict(list(more.items())[:_COLOURS])}
+    chosen = {**given, **dict(list(more.items())[: _COLOURS if len(at) <= _MANY else _FEW])}
     made = [column_colour(name, values[at]) for name, values in chosen.items()]
     return (*made, one_colour(len(at)))

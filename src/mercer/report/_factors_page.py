@@ -12,7 +12,14 @@ from mercer.plots import Axes, Line, Panel, Points, group_style
 from mercer.plots._marks import Mark
 from mercer.report import _factor_panels, _topics_page
 from mercer.report._axes import page_of as page_of_axes
-from mercer.report._cloud import Cloud, column_colour, one_colour
+from mercer.report._cloud import (
+    Cloud,
+    axes_shown,
+    column_colour,
+    drawn_rows,
+    numbers_shown,
+    one_colour,
+)
 from mercer.report._condition import data_section
 from mercer.report._given import colours_of, row_names_of
 from mercer.report._inertia import plane
@@ -22,7 +29,6 @@ from mercer.report._wanted import Wanted
 from mercer.report._words import count, percent
 from mercer.selection import Variances, log_likelihoods, ppca_parameters
 
-_SHOWN = 6  # factors of the map
 _TRIED = 12  # numbers of components in a table
 _WHOLE = 2000  # smaller side of a table whose whole spectrum is found again
 
@@ -157,16 +163,18 @@ def _table(numbers: Any, logs: Any, fitted: Any, costs: Any, k: int) -> Table:
 def _of_factors(model: Any, X: Any, wanted: Wanted) -> Page:
     names = column_names(model)
     Z = np.asarray(model.set_output(transform="default").transform(X), np.float64)
-    n, k = len(Z), int(model.n_components_)
-    called = [f"factor {a + 1}" for a in range(min(k, _SHOWN))]
+    n = len(Z)
+    at, k = drawn_rows(n), min(int(model.n_components_), axes_shown(n))
+    called = [f"factor {a + 1}" for a in range(k)]
     ratio = model.explained_variance_ratio_
     titles = [f"{name} ({percent(float(ratio[a]))})" for a, name in enumerate(called)]
     tints = colours_of(wanted.colours, n)
-    colours = (*(column_colour(*pair) for pair in tints.items()), one_colour(n))
+    made = (column_colour(name, values[at]) for name, values in tints.items())
+    colours = (*made, one_colour(len(at)))
     cloud = Cloud(
-        *plane(Z[:, :_SHOWN], called, titles),
+        *plane(Z[at, :k], called, titles),
         colours,
-        np.arange(n),
+        numbers_shown(at),
         row_names_of(wanted.listed_names, n),
     )
     grouped = any(colour.kind == "category" for colour in colours)

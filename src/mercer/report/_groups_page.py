@@ -4,7 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from mercer.report._cloud import Cloud, Colour, category_colour, column_colour, one_colour
+from mercer.arrays import Array
+from mercer.report._cloud import (
+    Cloud,
+    Colour,
+    category_colour,
+    column_colour,
+    drawn_rows,
+    numbers_shown,
+    one_colour,
+)
 from mercer.report._condition import data_section
 from mercer.report._given import colours_of, row_names_of
 from mercer.report._groups_panels import (
@@ -142,6 +151,9 @@ def _axes_words(model: Any, names: Any) -> list[str]:
             order = np.argsort(-np.abs(found[:, a]), kind="stable")[:_NAMED]
             said = listed([f"{names[j]} ({found[j, a]:+.2f})" for j in order])
             line += f"; it goes most with {said}, in brackets the correlations"
+        tests = getattr(model, "tests_", None)
+        if tests is not None and a < len(tests.f_p) and a and tests.f_p[a] > 0.05:
+            line += f"; it is not beyond chance (p = {float(tests.f_p[a]):.2g})"
         out.append(f"{line}.")
     return out
 
@@ -211,21 +223,26 @@ def _cloud(seen: GroupsSeen, wanted: Wanted) -> Cloud:
         Z = np.hstack([Z, scores])
     if Z.shape[1] == 1:
         Z, names, titles = np.c_[Z, np.zeros(n)], [*names, "nothing"], [*titles, "nothing"]
-    called = row_names_of(wanted.listed_names, n)
-    colours = tuple(_colours(seen, wanted))
-    return Cloud(tuple(names), tuple(titles), Z, colours, np.arange(n), called)
+    called, at = row_names_of(wanted.listed_names, n), drawn_rows(n)
+    colours = tuple(_colours(seen, wanted, at))
+    return Cloud(tuple(names), tuple(titles), Z[at], colours, numbers_shown(at), called)
 
 
-def _colours(seen: GroupsSeen, wanted: Wanted) -> list[Colour]:
-    """Return the classes first, then held-out mistakes, what was asked for, and one colour."""
+def _colours(seen: GroupsSeen, wanted: Wanted, at: Array) -> list[Colour]:
+    """Return the classes first, then held-out mistakes, what was asked for, and one colour.
+
+    Rows whose classes are not known are coloured by what the model takes them for.
+    """
     n, made = len(seen.Z), []
     given = colours_of(wanted.colours, n)
     if seen.y is not None:
         name = "class" if "class" not in given else "class of the fit"
-        made.append(category_colour(name, seen.y))
+        made.append(category_colour(name, seen.y[at]))
+    else:
+        made.append(category_colour("predicted class", seen.predicted[at]))
     if seen.confusion is not None:
         right = seen.confusion.predicted.astype(str) == seen.y
         texts = np.where(right, "held out: right", "held out: wrong")
-        made.append(category_colour("held out", texts))
-    made += [column_colour(name, values) for name, values in given.items()]
-    return [*made, one_colour(n)]
+        made.append(category_colour("held out", texts[at]))
+    made += [column_colour(name, values[at]) for name, values in given.items()]
+    return [*made, one_colour(len(at))]

@@ -37,6 +37,8 @@ class GroupsSeen:
         Classes of the rows as they were given.
     flat : (array of shape (n, 2), array) or None
         Coordinates by PCA, and their shares.
+    predicted : array of n str
+        What the model takes the rows for.
     confusion : Confusion or None
         Held-out rows by class and prediction.
     permutation : PermutationTest or None
@@ -50,6 +52,7 @@ class GroupsSeen:
     Z: Array
     y: Array | None
     flat: tuple[Array, Array] | None
+    predicted: Array
     confusion: Any
     permutation: Any
     ellipses: Any
@@ -106,7 +109,8 @@ def groups_seen(model: Any, X: Any, y: Any) -> GroupsSeen:
     # The columns of a kernel matrix are rows: PCA of them would say nothing.
     given_kernel = isinstance(getattr(model, "kernel_", None), Precomputed)
     flat = None if given_kernel else _tried(_flat, X)
-    return GroupsSeen(model, column_names(model), Z, labels, flat, *found)
+    taken = np.asarray(model.predict(X)).astype(str)
+    return GroupsSeen(model, column_names(model), Z, labels, flat, taken, *found)
 
 
 def _tried(look: Any, *given: Any, **more: Any) -> Any:

@@ -5,7 +5,14 @@ from typing import Any
 import numpy as np
 
 from mercer import plots
-from mercer.report._cloud import MOST_ROWS, SAMPLE, Cloud, column_colour, one_colour
+from mercer.report._cloud import (
+    Cloud,
+    axes_shown,
+    column_colour,
+    drawn_rows,
+    numbers_shown,
+    one_colour,
+)
 from mercer.report._condition import data_section
 from mercer.report._given import colours_of, row_names_of
 from mercer.report._inertia import axes_of, axis_title, plane
@@ -14,7 +21,6 @@ from mercer.report._seen import column_names
 from mercer.report._wanted import Wanted
 from mercer.report._words import count, listed, percent
 
-_SHOWN = 6
 _TERMS = 10  # of an end of an axis in a table
 _NAMED = 4  # in words
 _READ = 5  # axes in words
@@ -113,11 +119,12 @@ def _table(model: Any, axis: int, names: list[str]) -> Table:
 
 
 def _cloud(model: Any, Z: Any, wanted: Wanted) -> Cloud:
-    n, k = len(Z), min(int(model.n_components_), _SHOWN)
-    at = np.arange(n) if n <= MOST_ROWS else np.linspace(0, n - 1, SAMPLE).astype(np.int64)
+    n = len(Z)
+    at, k = drawn_rows(n), min(int(model.n_components_), axes_shown(n))
     names = [f"axis {a + 1}" for a in range(k)]
     titles = [axis_title(model, a) for a in range(k)]
     tints = colours_of(wanted.colours, n)
     colours = [column_colour(name, values[at]) for name, values in tints.items()]
     called = row_names_of(wanted.listed_names, n)
-    return Cloud(*plane(Z[at, :k], names, titles), (*colours, one_colour(len(at))), at, called)
+    places = plane(Z[at, :k], names, titles)
+    return Cloud(*places, (*colours, one_colour(len(at))), numbers_shown(at), called)
