@@ -9,6 +9,7 @@ import numpy as np
 from mercer.arrays import Array, Tiles, binary_exponent, is_sparse
 from mercer.errors import InputError
 from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._held import only_counts, text_names, text_of
 from mercer.sources import Source
 
 _CELLS = 1 << 17  # of a block that is looked at: it stays in the cache
@@ -63,18 +64,19 @@ def named_rows(data: Any) -> tuple[Any, list[str] | None]:
     Names are the index of pandas unless that only counts, or else the first column of a frame
     where it is text and others follow; it is then no part of the table.
     """
+    data = text_names(data)
     frame = _frame_of(data)
     if frame is None:
         return data, None
     index = getattr(data, "index", None)
-    if index is not None and not _only_counts(index):
-        return data, [_name(label) for label in index]
+    if index is not None and not only_counts(index):
+        return data, [text_of(label) for label in index]
     if frame.shape[1] < 2:
         return data, None
     first = frame[:, 0]  # by place: names of pandas columns may be numbers
     if first.dtype not in (nw.String, nw.Categorical, nw.Enum):
         return data, None
-    return frame[:, 1:].to_native(), [_name(label) for label in first.to_list()]
+    return frame[:, 1:].to_native(), [text_of(label) for label in first.to_list()]
 
 
 def _frame_of(data: Any) -> "nw.DataFrame[Any] | None":
@@ -86,16 +88,6 @@ def _frame_of(data: Any) -> "nw.DataFrame[Any] | None":
         return frame if isinstance(frame, nw.DataFrame) and frame.shape[1] else None
     except ValueError:
         return None
-
-
-def _only_counts(index: Any) -> bool:
-    """Tell whether an index is 0, 1, 2, …, as pandas makes it by itself."""
-    plain = type(index).__name__ == "RangeIndex"
-    return plain and getattr(index, "start", 0) == 0 and getattr(index, "step", 1) == 1
-
-
-def _name(label: Any) -> str:
-    return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
 def counts(source: Source, names: list[str] | None, columns: Any = None) -> Counts:

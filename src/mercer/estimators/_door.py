@@ -293,7 +293,9 @@ def _refuse_odd_columns(data: Any) -> None:
         raise InputError(
             "every column must hold numbers",
             got=f"{len(odd)} of {len(schema)} columns do not: {kinds}{more}",
-            fix="drop these columns or encode them as numbers",
+            fix="drop these columns or encode them as numbers"
+            if getattr(data, "sparse", None) is None
+            else "pass X.sparse.to_coo(), a sparse matrix of SciPy",
         )
 
 
