@@ -11,6 +11,7 @@ from benchmarks import (
     cluster,
     command_line,
     kernel,
+    manifold,
     manifold_isomap,
     missing,
     multivariate,
@@ -28,6 +29,7 @@ OTHERS = (
     "all",
     "auto_cost",
     "kernel",
+    "manifold",
     "scale",
     "outofcore",
     "cluster",
@@ -70,6 +72,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if given.command == "kernel":
         kernel.run(given.out or runner.FOLDER / "results" / "kernel.json", given.case)
+        return 0
+    if given.command == "manifold":
+        manifold.run(given.out or runner.FOLDER / "results" / "manifold.json", given.case)
         return 0
     if given.command == "auto_cost":
         auto_cost.run(given.out or runner.FOLDER / "results" / "auto_cost.json", given.case)

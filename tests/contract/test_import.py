@@ -13,7 +13,12 @@ HEAVY = {"click", "jinja2", "narwhals", "numpy", "pandas", "polars", "rich", "sc
 PUBLIC = [
     "AccuracyWarning",
     "Checkpoint",
+    "ClassicalMDS",
     "DataWarning",
+    "Isomap",
+    "KernelPCA",
+    "LandmarkFeatures",
+    "LocallyLinearEmbedding",
     "FAMD",
     "FactorAnalysis",
     "KernelDiscriminantAnalysis",

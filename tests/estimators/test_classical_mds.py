@@ -30,7 +30,9 @@ def test_it_is_the_formula_and_scikit_learns(name, metric):
     values, z = by_lapack(D, 3)
     np.testing.assert_allclose(model.eigenvalues_, values, rtol=1e-9)
     assert apart(model.embedding_, z) < 1e-6
-    assert model.certificate_.met
+    c = model.certificate_
+    assert c.met
+    assert np.all((c.lower <= values) & (values <= c.upper))
     new = cdist(rows[::3] + 0.1, rows) if metric == "precomputed" else rows[::3] + 0.1
     assert model.transform(new).shape == (67, 3)
     scale = np.abs(model.embedding_).max()

@@ -40,6 +40,8 @@ def test_training_rows_are_where_the_fit_put_them(name, landmarks):
     scale = np.abs(model.embedding_).max()
     np.testing.assert_allclose(model.transform(rows), model.embedding_, atol=1e-8 * scale)
     np.testing.assert_allclose(model.embedding_.mean(axis=0), 0, atol=1e-9 * scale)
+    np.testing.assert_allclose(model.embedding_.var(axis=0, ddof=1), model.explained_variance_)
+    assert "Isomap, fitted" in model._repr_html_()  # and no kernel is made for it
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -54,6 +56,10 @@ def test_it_is_kernel_pca_of_a_kernel_that_the_data_make(name):
         model.embedding_, turned(z, model.embedding_), atol=1e-8 * np.abs(z).max()
     )
     assert pca.negative_share_ == pytest.approx(model.negative_share_, rel=1e-8)
+    H = np.eye(len(z)) - 1 / len(z)
+    exact = np.linalg.eigvalsh(H @ model.kernel_ @ H)[::-1][:2]
+    c = model.certificate_
+    assert np.all((c.lower <= exact) & (exact <= c.upper))
 
 
 def test_a_large_matrix_is_iterated_on(monkeypatch):

@@ -106,6 +106,7 @@ def described(spectrum: Spectrum, found: KernelFound) -> dict[str, Any]:
     return {
         "embedding_": found.coordinates[:, :k],
         "eigenvalues_": values * found.signs.directions(k),
+        "explained_variance_": values / (found.total - 1),
         "explained_variance_ratio_": values / found.trace,
         "negative_share_": found.signs.negative_share,
         "certificate_": certificate,

@@ -286,11 +286,12 @@ class GraphEstimator(SpectralEstimator):
         parts, rows = state["pieces_"], state["_rows"]
         n, k = state["embedding_"].shape
         functions, labels = np.full((n, k), np.nan), np.full(n, -1, np.int32)
+        _refuse_zero(parts[0].eigenvalues)
         for number, part in enumerate(parts):
-            _refuse_zero(part.eigenvalues)
             width = len(part.eigenvalues)
+            lost = np.abs(part.eigenvalues) < _LEAST  # of small pieces: no extension there
             known = state["embedding_"][part.rows, :width]
-            functions[part.rows, :width] = known / part.eigenvalues
+            functions[part.rows, :width] = known / np.where(lost, np.nan, part.eigenvalues)
             labels[part.rows] = number
         inside, column = labels >= 0, state["_column"]
         if self.components == "largest" and rows is not None and not inside.all():

@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, eigh, gaussian, orthonormal, task
+from mercer.arrays import EPS, Array, eigh, orthonormal, task
 from mercer.operators import Filtered, NormalisedGraph, ShiftInverse
 from mercer.planning import Path
 from mercer.solvers import BlockKrylov, Certificate, Floor, Goal, Outcome, Spectrum
 
 _INNER = 1e-6  # share of tol asked of a map of S: vectors need half of the digits of values
 _SHIFT = (1e-10, 1e-5)  # least and most that is added to the Laplacian before it is inverted
-_ROUNDS = 12  # times that a filter is set again by what the last one found
+_ROUNDS = 15  # times that a filter is set again by what the last one found
 _FIRST = 10  # products with S that set the first one
-_WIDER = 1.3  # of 1 - λ_k is where a filter begins to rise
+_BETWEEN, _LAST = 3, 30  # products with a filter while it moves, and with the last one
+_APART = 0.05  # least distance from λ_k to where it begins to rise, in units of 1 - λ_k
+_STILL = 0.02  # change of 1 - λ_k at which it has come to rest
 _RISE = 3.0  # logarithm of what it makes of λ_k
 
 
@@ -29,7 +31,7 @@ def graph_pairs(
     op : NormalisedGraph
         S and r.
     path : Path
-        lapack, krylov, filter or inverse.
+        lapack, filter or inverse.
     k : int
         At most n - 1.
     tol : float
@@ -44,16 +46,13 @@ def graph_pairs(
     assert isinstance(path.solver, BlockKrylov)
     if path.name == "filter":
         return _by_filter(op, path.solver, k, tol, seed)
-    if path.name == "inverse":
-        shift = min(max(_SHIFT[0], 1e-2 * gap), _SHIFT[1])
-        with task("factors"):
-            turned = ShiftInverse(op.laplacian(), shift, op.direction)
-        found = path.solver.solve(turned, _goal(k, _INNER * tol, seed))
-        error, upper = turned.backward_error(seed), _upper(found)
-        bounds = 1.0 - turned.values(np.maximum(upper, EPS)) + error
-        return _settled(op, found, bounds, tol)
-    found = path.solver.solve(op, _goal(k, _INNER * tol * min(1.0, gap), seed))
-    return _settled(op, found, op.values(_upper(found)), tol)
+    shift = min(max(_SHIFT[0], 1e-2 * gap), _SHIFT[1])
+    with task("factors"):
+        turned = ShiftInverse(op.laplacian(), shift, op.direction)
+    found = path.solver.solve(turned, _goal(k, _INNER * tol, seed))
+    error, upper = turned.backward_error(seed), _upper(found)
+    bounds = 1.0 - turned.values(np.maximum(upper, EPS)) + error
+    return _settled(op, found, bounds, tol)
 
 
 def _goal(k: int, tol: float, seed: int) -> Goal:
@@ -79,24 +78,49 @@ def _by_lapack(op: NormalisedGraph, k: int, tol: float) -> Spectrum:
 def _by_filter(
     op: NormalisedGraph, solver: BlockKrylov, k: int, tol: float, seed: int
 ) -> Spectrum:
-    """Raise the filter by what the last one found, until the pairs are certified."""
-    b, products = solver.block, _FIRST
+    """Raise the filter by what the last one found, until the pairs are certified.
+
+    It begins to rise at the last of some Ritz values more than are wanted. While these still
+    move, a few products are enough; then one run settles the pairs and proves them.
+    """
+    wide = min(max(solver.block, k + 1), op.shape[0] - 1)
     first = dataclasses.replace(solver, max_passes=_FIRST)
-    found = first.solve(op, _goal(k, 1e-3, seed))
+    found = first.solve(op, _goal(wide, 1e-3, seed))
     best = _settled(op, found, op.values(_upper(found)), tol)
+    products, before = _FIRST, math.inf
     for turn in range(_ROUNDS):
-        left = max(1.0 - float(best.values[-1]), 16 * EPS)
-        if best.certificate.met or left >= 2.0 / _WIDER:
+        left = max(1.0 - float(best.values[k - 1]), 16 * EPS)
+        cut = min(float(best.values[-1]), 1.0 - (1.0 + _APART) * left)
+        if cut <= -1.0 + left:
             break
-        degree = max(2, math.ceil(_RISE / math.sqrt(2 * (_WIDER - 1) * left)))
-        filtered = Filtered(op, degree, 1.0 - _WIDER * left)
-        more = gaussian((op.shape[0], max(0, b - k)), op.like, seed, 500 + turn)
-        start = np.concatenate([best.right, more], axis=1)
-        turned = dataclasses.replace(solver, start=start)
-        found = turned.solve(filtered, _goal(k, _INNER * tol, seed + turn + 1))
-        products += degree * found.passes
-        best = _settled(op, found, filtered.values(_upper(found)), tol)
-    return dataclasses.replace(best, passes=products)
+        rise = math.acosh(1.0 + 2.0 * (1.0 - left - cut) / (1.0 + cut))
+        filtered = Filtered(op, max(2, math.ceil(_RISE / rise)), cut)
+        settled = before - left <= _STILL * left
+        before = left
+        turned = dataclasses.replace(
+            solver, start=best.right, max_passes=_LAST if settled else _BETWEEN
+        )
+        goal = _goal(k, _INNER * tol, seed + turn) if settled else _goal(wide, 1e-2, seed)
+        found = turned.solve(filtered, goal)
+        products += filtered.degree * found.passes
+        bounds = filtered.values(_upper(found))
+        now = _settled(op, found, bounds, tol)
+        if settled and (now.certificate.met or turn == _ROUNDS - 1):
+            return dataclasses.replace(now, passes=products)
+        if not settled:
+            best = now
+    return dataclasses.replace(_first_of(best, k), passes=products)
+
+
+def _first_of(found: Spectrum, k: int) -> Spectrum:
+    """Return the first k pairs of a spectrum."""
+    return dataclasses.replace(
+        found,
+        values=found.values[:k],
+        right=found.right[:, :k],
+        certificate=found.certificate.first(k),
+        outcome=Outcome.BUDGET,
+    )
 
 
 def _settled(

@@ -58,7 +58,8 @@ def _sentences(model: Any) -> Iterator[str]:
     scaled = "standardised" if getattr(model, "standardize", False) else "centred"
     rows = "" if n is None else f"{n:,} rows × "
     yield f"{rows}{p:,} columns, {scaled}." if p is not None else f"{rows.rstrip(' ×')}."
-    kernel = getattr(model, "kernel_", None)
+    # Other methods make `kernel_` when it is asked for, at n² numbers.
+    kernel = model.kernel_ if hasattr(model, "captured_share_") else None
     if kernel is not None:
         low, high = (100 * share for share in model.captured_share_)
         held = f"{low:.1f} %" if high - low < 0.05 else f"{low:.1f} to {high:.1f} %"

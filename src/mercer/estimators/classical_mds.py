@@ -64,6 +64,8 @@ class ClassicalMDS(SpectralEstimator):
         The coordinates, mean zero.
     eigenvalues_ : ndarray of shape (k,)
         λ of -½H(D∘D)H.
+    explained_variance_ : ndarray of shape (k,)
+        |λ|/(n - 1), the variance of each coordinate.
     explained_variance_ratio_ : ndarray of shape (k,)
         λ/Σ|λ| over all axes.
     negative_share_ : float

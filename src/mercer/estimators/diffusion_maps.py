@@ -33,8 +33,8 @@ class DiffusionMaps(GraphEstimator):
     t : float
         Steps of the walk; not a whole number only where no λ is negative.
     scale : float or "auto"
-        σ, 2σ² being the ε of the literature. "auto" is the median distance: of all pairs, or
-        of neighbours.
+        σ, 2σ² being the ε of the literature. "auto" is the median distance to the tenth
+        nearest row, or the median length of the edges to `neighbours`.
     neighbours : int or None
         None joins all pairs, n² numbers; k joins each row to its k nearest, the others
         counting as zero.

@@ -85,6 +85,8 @@ class Isomap(SpectralEstimator):
         The coordinates, mean zero.
     eigenvalues_ : ndarray of shape (k,)
         λ of -½H(D∘D)H; with landmarks, of the rows placed by these.
+    explained_variance_ : ndarray of shape (k,)
+        |λ|/(n - 1), the variance of each coordinate.
     explained_variance_ratio_ : ndarray of shape (k,)
         λ/Σ|λ| over all axes.
     negative_share_ : float

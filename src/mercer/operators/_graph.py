@@ -12,6 +12,7 @@ from mercer.operators._graph_weights import LEAST, Weighing, weighing, whole_wei
 from mercer.operators._neighbours import Neighbours, Searcher
 
 SYMMETRIES = ("union", "mutual", "mean")
+_TENTH = 10  # neighbour whose median distance is the scale where all pairs are joined
 _ZERO = 5e-324  # stands for a length of zero while matrices are merged: zeros would be lost
 
 
@@ -160,11 +161,11 @@ def whole_graph(
     weights : {"heat", "self-tuning"}
         See `graph`.
     scale : float or "auto"
-        σ of "heat"; "auto" is the median distance of pairs, of at most 1000 rows.
+        σ of "heat"; "auto" is the median distance to the tenth nearest row.
     nearest : int
         σ_i of "self-tuning" is the distance to this neighbour.
     """
-    near = searcher.own(nearest) if weights == "self-tuning" else None
+    near = searcher.own(nearest if weights == "self-tuning" else _TENTH)
     rule = whole_weighing(searcher, near, weights, scale)
     w = np.empty((searcher.n, searcher.n))
     for part, apart in searcher.distances(None):

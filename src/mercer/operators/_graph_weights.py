@@ -10,7 +10,8 @@ from mercer.errors import DataWarning, InputError, warn
 from mercer.operators._neighbours import Neighbours, Searcher
 
 WEIGHTS = ("binary", "heat", "self-tuning")
-_SAMPLED = 1000  # rows whose distances give the median of all pairs
+_LOST = 0.05  # share of the edges without weight from which the scale is said to be small
+_SAMPLED = 1000  # rows whose distances stand for those of all pairs
 LEAST = 1e-16  # beside a loop of 1 a smaller weight is lost in rounding: no edge
 
 
@@ -103,23 +104,22 @@ def weighing(
 
 
 def whole_weighing(
-    searcher: Searcher, near: Neighbours | None, kind: str, scale: float | str
+    searcher: Searcher, near: Neighbours, kind: str, scale: float | str
 ) -> Weighing:
-    """Return the rule for the graph of all pairs; see `weighing`."""
+    """Return the rule for the graph of all pairs: the scale is that of the last neighbours."""
     if kind == "binary" or kind not in WEIGHTS:
         raise InputError(
             "all pairs need weights that fall with the distance",
             got=f"neighbours=None, weights={kind!r}",
             fix='take weights="heat" or "self-tuning", or a number of neighbours',
         )
-    apart = searcher.sampled_distances(_SAMPLED)
-    positive = apart[apart > 0]
-    middle = float(np.median(positive)) if positive.size else 1.0
+    far = near.distances[:, -1]
+    middle = float(np.median(far[far > 0])) if bool(np.any(far > 0)) else 1.0
     if kind == "self-tuning":
-        assert near is not None
         return Weighing(kind, middle, _own_scales(None, near, middle))
     sigma = middle if isinstance(scale, str) else float(scale)
-    _say_extremes(positive, sigma, whole=True)
+    apart = searcher.sampled_distances(_SAMPLED)
+    _say_extremes(apart[apart > 0], sigma, whole=True)
     return Weighing(kind, sigma)
 
 
@@ -135,9 +135,10 @@ def _own_scales(lengths: Any, near: Neighbours | None, middle: float) -> Array:
 
 
 def _say_extremes(positive: Array, sigma: float, *, whole: bool = False) -> None:
-    """Warn where the scale makes all weights equal, or leaves edges without any.
+    """Warn where the scale makes all weights equal, or leaves many edges without any.
 
-    Of all pairs most may be far apart: only a scale that leaves none is said.
+    A few long edges may be lost: what falls off is named as a piece. Of all pairs most may be
+    far apart: only a scale that leaves none is said.
     """
     if not positive.size:
         return
@@ -150,7 +151,7 @@ def _say_extremes(positive: Array, sigma: float, *, whole: bool = False) -> None
             category=DataWarning,
         )
     lost = float(np.mean(0.5 * (positive / sigma) ** 2 > -np.log(LEAST)))
-    if lost > 0 and (not whole or lost == 1):
+    if lost > (_LOST if not whole else 1 - EPS):
         warn(
             f"the heat scale leaves {lost:.2%} of the edges without weight",
             got=f"scale {sigma:.3g}, edges of {shortest:.3g} to {longest:.3g}",

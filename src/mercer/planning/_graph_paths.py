@@ -18,7 +18,6 @@ _FRONT = 2.2  # largest dense block, in mean fronts
 _SWEEP = 2e9  # flops per second of triangular solves
 _STEPS = 8.0  # products with S per 1/√gap, a block wide
 _PROBED = 16  # columns that probe what is left out
-_BASIS = 400  # columns kept before a restart
 
 
 def graph_candidates(problem: Problem) -> list[Path]:
@@ -28,10 +27,9 @@ def graph_candidates(problem: Problem) -> list[Path]:
     machine = problem.rates
     paths = [_lapack(problem, machine)]
     if problem.rows > _SMALL and _FEW * problem.components <= problem.rows:
-        # Sparse graphs leave the bulk of S close below 1: a bound on it takes long.
-        iterated = _krylov if problem.nnz is None else _inverse
         paths.append(_filter(problem, machine, graph))
-        paths.append(iterated(problem, machine, graph))
+        if problem.nnz is not None:
+            paths.append(_inverse(problem, machine, graph))
     if problem.allowed is None:
         return paths
     return [path for path in paths if path.name in problem.allowed]
@@ -39,9 +37,8 @@ def graph_candidates(problem: Problem) -> list[Path]:
 
 def graph_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     """Return the chosen path with those behind it that promise more and fit."""
-    order = ["krylov", "filter", "inverse", "lapack"]
-    later = [p for p in paths if order.index(p.name) > order.index(best.name)]
-    later = [p for p in later if p.bytes <= problem.memory]
+    later = [p for p in paths if p.name not in (best.name, "filter")]
+    later = [p for p in later if best.name != "lapack" and p.bytes <= problem.memory]
     if problem.time is not None:
         later = [p for p in later if best.seconds + p.seconds <= problem.time]
     chain: Path | None = None
@@ -92,21 +89,8 @@ def _inverse(p: Problem, machine: Machine, graph: GraphCost) -> Path:
     return Path("inverse", solver, 15, int(held), flops, seconds, "tol", 8, note)
 
 
-def _krylov(p: Problem, machine: Machine, graph: GraphCost) -> Path:
-    """Pairs of S itself: for kernels of all pairs, whose spectrum falls fast."""
-    n, b = float(p.rows), _block(p)
-    steps = max(8, int(_STEPS / math.sqrt(foreseen_gap(p.rows, graph.front))))
-    basis = min(p.rows, max(_BASIS, 12 * b))
-    flops = steps * (2.0 * _stored(p) * b + 4.0 * n * b * min(basis, steps * b / 2))
-    seconds = _seconds(p, machine, steps * b) + flops / machine.rate(machine.thin, 8)
-    held = 24.0 * _stored(p) + 8.0 * n * (2.2 * min(basis, steps * b) + 4 * b + 3 * _PROBED)
-    solver = BlockKrylov(block=b, max_passes=max(40, 2 * steps), max_basis=basis)
-    note = f"block Krylov with {b} columns a product"
-    return Path("krylov", solver, steps, int(held), flops, seconds, "tol", 8, note)
-
-
 def _filter(p: Problem, machine: Machine, graph: GraphCost) -> Path:
-    """Pairs of a Chebyshev polynomial of S: bounded memory, however small the gap."""
+    """Pairs of a Chebyshev polynomial of S: bounded memory, whatever the graph."""
     n, b = float(p.rows), _block(p)
     steps = max(60, int(2 * _STEPS / math.sqrt(foreseen_gap(p.rows, graph.front))))
     flops = 2.0 * steps * (_stored(p) + 4 * n) * b

@@ -1,0 +1,188 @@
+"""What methods on graphs share: pieces, given graphs, few points, files."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+
+import mercer
+from mercer.errors import AccuracyWarning, BudgetError, DataWarning, InputError
+from mercer.estimators._graph_estimator import GraphEstimator
+
+
+def rows(n=90, seed=0):
+    return np.random.default_rng(seed).random((n, 2))
+
+
+def apart():
+    """Two squares far apart, a pair, and a point."""
+    return np.concatenate([rows(60), rows(40) + 100, [[500.0, 0], [500.1, 0], [900.0, 0]]])
+
+
+def eigenmaps(**options):
+    return mercer.LaplacianEigenmaps(**{"radius": 0.4, "neighbours": None, **options})
+
+
+SIZES = "4 pieces of 60, 40, 2, 1 points; 1 isolated: rows 102"
+
+
+def test_pieces_are_refused_by_name():
+    with pytest.raises(InputError, match=SIZES) as error:
+        eigenmaps().fit(apart())
+    assert 'components="largest" or "each"' in str(error.value)
+
+
+def test_the_largest_piece_is_that_of_its_rows_alone():
+    x = apart()
+    with pytest.warns(DataWarning, match="43 points are not and have NaN") as said:
+        model = eigenmaps(components="largest").fit(x)
+    assert SIZES in str(said[0].message)
+    alone = eigenmaps().fit(x[:60])
+    np.testing.assert_allclose(model.embedding_[:60], alone.embedding_, atol=1e-12)
+    assert np.all(np.isnan(model.embedding_[60:]))
+    new = rows(20, seed=1)
+    np.testing.assert_allclose(model.transform(new), alone.transform(new), atol=1e-12)
+    facts = model.facts_
+    assert (facts.left_out, facts.pieces, facts.isolated) == (43, (60, 40, 2, 1), (102,))
+
+
+def test_each_piece_has_its_own_axes():
+    x = apart()
+    with pytest.warns(DataWarning, match="3 of 4 pieces"):
+        model = eigenmaps(components="each").fit(x)
+    assert [len(piece.rows) for piece in model.pieces_] == [60, 40, 2]
+    second = eigenmaps().fit(x[60:100])
+    np.testing.assert_allclose(np.abs(model.embedding_[60:100]), np.abs(second.embedding_))
+    assert np.isnan(model.embedding_[100, 1])  # two points have one axis
+    assert np.isfinite(model.embedding_[100, 0])
+    assert np.all(np.isnan(model.embedding_[102]))
+    np.testing.assert_allclose(model.transform(x[:100]), model.embedding_[:100], atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_few_rows(n):
+    model = mercer.LaplacianEigenmaps(1, weights="heat").fit(rows(n))
+    assert model.embedding_.shape == (n, 1)
+    assert model.plan_.chosen.name == "lapack"
+    with pytest.warns(DataWarning, match=f"{n} points have {n - 1} axes"):
+        assert mercer.LaplacianEigenmaps(n).fit(rows(n)).embedding_.shape == (n, n - 1)
+
+
+def test_given_graphs_are_taken_as_they_are():
+    x = rows(200)
+    made = mercer.LaplacianEigenmaps(3, neighbours=8).fit(x)
+    w = made.graph_.weights
+    for form in (w, w.toarray(), scipy.sparse.coo_array(w), w.astype(np.uint8), w.astype(bool)):
+        given = mercer.LaplacianEigenmaps(3, metric="precomputed").fit(form)
+        np.testing.assert_allclose(given.embedding_, made.embedding_, atol=1e-12)
+    np.testing.assert_allclose(given.transform(w[:9]), made.embedding_[:9], atol=1e-9)
+    assert given.__sklearn_tags__().input_tags.pairwise
+    with pytest.raises(InputError, match="negative"):
+        given.transform(-w[:2].toarray())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [((3, 5, np.nan), "row 3, column 5"), ((3, 5, 2.0), "symmetric"), ((3, 5, -1), "negative")],
+)
+def test_bad_graphs_are_refused(change, said):
+    w = np.ones((8, 8))
+    w[change[0], change[1]] = change[2]
+    with pytest.raises(InputError, match=said):
+        mercer.LaplacianEigenmaps(metric="precomputed").fit(w)
+    with pytest.raises(InputError, match="no edge"):
+        mercer.LaplacianEigenmaps(metric="precomputed").fit(np.zeros((8, 8)))
+
+
+def test_bad_cells_are_named():
+    x = rows()
+    x[7, 1] = np.nan
+    with pytest.raises(InputError, match="row 7, column 1"):
+        mercer.LaplacianEigenmaps().fit(x)
+
+
+def test_complete_graphs_have_no_axes_of_their_own():
+    x = rows(12)
+    model = mercer.LaplacianEigenmaps(2, neighbours=11).fit(x)
+    assert "cannot be told apart" in str(model.certificate_)
+    assert np.isnan(model.extension_error_)
+    with pytest.raises(InputError, match="eigenvalue 0 cannot be extended"):
+        model.transform(x)
+
+
+def test_extreme_scales_are_said():
+    x = rows()
+    with pytest.warns(DataWarning, match="all edges weigh the same"):
+        mercer.LaplacianEigenmaps(neighbours=None, weights="heat", scale=1e10).fit(x)
+    with (
+        pytest.warns(DataWarning, match="without weight"),
+        pytest.raises(InputError, match="90 pieces"),
+    ):
+        mercer.LaplacianEigenmaps(weights="heat", scale=1e-4).fit(x)
+
+
+def test_far_points_without_weight_are_refused_by_number():
+    model = mercer.LaplacianEigenmaps(weights="heat").fit(rows())
+    with pytest.raises(InputError, match="row 1 weighs nothing"):
+        model.transform([[0.5, 0.5], [1e3, 0.0]])
+
+
+def test_a_tolerance_out_of_reach_is_said():
+    with pytest.warns(AccuracyWarning, match="not certified"):
+        mercer.LaplacianEigenmaps(tol=1e-18).fit(rows())
+
+
+def test_memory_that_does_not_suffice_is_refused():
+    with pytest.raises(BudgetError, match="nothing was allocated"):
+        mercer.LaplacianEigenmaps(memory="1 kB").fit(rows())
+
+
+def test_the_paths_agree(monkeypatch):
+    x = np.random.default_rng(0).random((900, 2)) * [4, 1]
+    found = {}
+    for path in ("lapack", "filter", "inverse"):
+        monkeypatch.setattr(GraphEstimator, "_allowed", lambda _, path=path: (path,))
+        model = mercer.LaplacianEigenmaps(3).fit(x)
+        assert model.plan_.chosen.name == path
+        found[path] = model.embedding_
+    np.testing.assert_allclose(found["filter"], found["lapack"], atol=1e-6)
+    np.testing.assert_allclose(found["inverse"], found["lapack"], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        mercer.LaplacianEigenmaps(),
+        mercer.LaplacianEigenmaps(neighbours=None, weights="self-tuning"),
+        mercer.LaplacianEigenmaps(symmetric="mean", weights="heat"),
+        mercer.DiffusionMaps(scale=0.2),
+        mercer.DiffusionMaps(neighbours=9),
+    ],
+    ids=repr,
+)
+def test_files_keep_models(model, tmp_path):
+    x, new = rows(), rows(15, seed=1)
+    model = clone(model).fit(x)
+    mercer.save(model, tmp_path / "m.mercer")
+    again = mercer.load(tmp_path / "m.mercer")
+    np.testing.assert_array_equal(again.transform(new), model.transform(new))
+    assert again.facts_ == model.facts_
+    assert str(again.plan_) == str(model.plan_)
+
+
+def test_a_plan_is_shown_before_a_fit():
+    made = mercer.plan(mercer.LaplacianEigenmaps(), rows())
+    assert made.chosen.name == "lapack"
+
+
+def test_two_fits_are_the_same_and_float32_stays():
+    x = rows()
+    one, other = (mercer.LaplacianEigenmaps().fit(x).embedding_ for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    small = mercer.LaplacianEigenmaps().fit_transform(x.astype(np.float32))
+    assert small.dtype == np.float32
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(np.abs(small), np.abs(one), atol=1e-4)

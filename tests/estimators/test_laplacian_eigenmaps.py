@@ -1,0 +1,137 @@
+"""Laplacian eigenmaps by their identities, and against scikit-learn."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_swiss_roll
+from sklearn.manifold import SpectralEmbedding, trustworthiness
+
+import mercer
+from mercer.errors import DataWarning
+
+
+def roll(n, seed=0):
+    return make_swiss_roll(n, random_state=seed)[0]
+
+
+def angle(a, b):
+    qa, qb = np.linalg.qr(a)[0], np.linalg.qr(b)[0]
+    return float(np.linalg.norm(qa - qb @ (qb.T @ qa), 2))
+
+
+@pytest.mark.parametrize("n", [300, 1500])
+def test_it_spans_what_scikit_learn_finds(n):
+    x = roll(n)
+    ours = mercer.LaplacianEigenmaps(
+        4, neighbours=9, symmetric="mean", self_loops=False, tol=1e-9
+    ).fit(x)
+    theirs = SpectralEmbedding(
+        4, affinity="nearest_neighbors", n_neighbors=10, eigen_solver="arpack", random_state=0
+    ).fit(x)
+    assert angle(ours.embedding_, theirs.embedding_) < 1e-6
+    scale = np.abs(theirs.embedding_).max()
+    np.testing.assert_allclose(
+        np.abs(ours.embedding_) / scale, np.abs(theirs.embedding_) / scale, atol=1e-6
+    )
+
+
+def test_all_pairs_are_scikit_learns_rbf():
+    x = roll(200) / 10
+    ours = mercer.LaplacianEigenmaps(
+        3, neighbours=None, weights="heat", scale=0.5, self_loops=False
+    ).fit(x)
+    theirs = SpectralEmbedding(3, affinity="rbf", gamma=2.0, random_state=0).fit(x)
+    assert angle(ours.embedding_, theirs.embedding_) < 1e-6
+
+
+@pytest.mark.parametrize("options", [{}, {"weights": "heat"}, {"symmetric": "mutual"}])
+def test_the_equations_that_define_it(options):
+    x = np.random.default_rng(0).random((400, 2))
+    model = mercer.LaplacianEigenmaps(3, neighbours=12, **options).fit(x)
+    w, d, f = model.graph_.weights, model.graph_.degrees, model.embedding_
+    laplacian = d[:, None] * f - w @ f
+    np.testing.assert_allclose(
+        laplacian, model.laplacian_eigenvalues_ * d[:, None] * f, atol=1e-9
+    )
+    np.testing.assert_allclose(f.T @ (d[:, None] * f), np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(d @ f, 0, atol=1e-10)
+    np.testing.assert_allclose(model.eigenvalues_, 1 - model.laplacian_eigenvalues_)
+    coo = w.tocoo()
+    stretch = 0.5 * np.sum(coo.data[:, None] * (f[coo.row] - f[coo.col]) ** 2, axis=0)
+    np.testing.assert_allclose(stretch, model.laplacian_eigenvalues_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("weights", ["heat", "self-tuning"])
+@pytest.mark.parametrize("loops", [True, False])
+def test_rows_of_the_fit_come_back_where_all_pairs_are_joined(weights, loops):
+    x = roll(250)
+    model = mercer.LaplacianEigenmaps(3, neighbours=None, weights=weights, self_loops=loops)
+    z = model.fit(x).embedding_
+    assert np.abs(model.transform(x) - z).max() <= 1e-8 * np.abs(z).max()
+    assert model.extension_error_ < 1e-8
+
+
+def test_neighbours_come_back_to_the_accuracy_of_the_pairs_and_ties_are_measured():
+    x = roll(800)
+    assert mercer.LaplacianEigenmaps(3, tol=1e-9).fit(x).extension_error_ < 1e-8
+    model = mercer.LaplacianEigenmaps(3).fit(np.round(x))  # many equal distances
+    z = model.embedding_
+    error = np.linalg.norm(model.transform(np.round(x)) - z) / np.linalg.norm(z)
+    assert 1e-6 < error < 0.2
+    assert model.extension_error_ == pytest.approx(error, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "options", [{"neighbours": None, "weights": "heat"}, {"neighbours": 10}], ids=str
+)
+def test_it_is_weighted_kernel_pca_on_its_kernel(options):
+    x = roll(220)
+    model = mercer.LaplacianEigenmaps(3, tol=1e-10, **options).fit(x)
+    k = model.kernel_ if options["neighbours"] is None else model.kernel_.toarray()
+    weights = model.graph_.degrees * len(x) / model.graph_.degrees.sum()
+    same = mercer.KernelPCA(3, kernel="precomputed", indefinite="clip")
+    with warnings.catch_warnings():  # a graph of neighbours is no positive kernel
+        warnings.simplefilter("ignore", DataWarning)
+        same.fit(k, sample_weight=weights)
+    a, b = same.transform(k), model.embedding_
+    a, b = a / np.linalg.norm(a, axis=0), b / np.linalg.norm(b, axis=0)
+    np.testing.assert_allclose(a * np.sign(np.sum(a * b, axis=0)), b, atol=1e-8)
+
+
+def test_new_rows_land_with_their_neighbours():
+    x = roll(1200)
+    known, new = x[::2], x[1::2]
+    apart = mercer.LaplacianEigenmaps(2).fit(known).transform(new)
+    joint = mercer.LaplacianEigenmaps(2).fit(x).embedding_[1::2]
+    assert trustworthiness(new, apart) >= trustworthiness(new, joint) - 0.02
+
+
+def test_a_path_is_laid_out_in_order():
+    t = np.arange(400.0)
+    model = mercer.LaplacianEigenmaps(1, neighbours=2).fit(np.c_[t, np.zeros(400)])
+    steps = np.diff(model.embedding_[:, 0])
+    assert min(steps.max(), -steps.min()) < 1e-15  # the last two at each end are one place
+
+
+def test_rows_far_from_the_origin_have_the_same_map():
+    x = np.round(roll(300), 3)
+    near, far = (mercer.LaplacianEigenmaps(2).fit(x + c).embedding_ for c in (0.0, 1e8))
+    np.testing.assert_allclose(far, near, atol=1e-12)
+
+
+def test_doubles_lie_on_one_another():
+    x = np.repeat(np.random.default_rng(0).random((100, 2)), 2, axis=0)
+    model = mercer.LaplacianEigenmaps(2, neighbours=8).fit(x)
+    assert model.facts_.duplicates == 200
+    z = model.embedding_
+    assert np.abs(z[::2] - z[1::2]).max() < 0.2 * np.abs(z).max()
+
+
+def test_a_ring_is_a_ring():
+    t = np.linspace(0, 2 * np.pi, 300, endpoint=False)
+    ring = np.c_[np.cos(t), np.sin(t), 0.1 * np.cos(5 * t)]
+    model = mercer.LaplacianEigenmaps(2, neighbours=2).fit(ring)
+    radius = np.linalg.norm(model.embedding_, axis=1)
+    np.testing.assert_allclose(radius, radius.mean(), rtol=1e-6)
+    assert (0, 1) in model.certificate_.groups
