@@ -13,6 +13,7 @@ from benchmarks import (
     kernel,
     manifold,
     manifold_isomap,
+    manifold_unfolding,
     missing,
     multivariate,
     outofcore,
@@ -37,6 +38,7 @@ OTHERS = (
     "multivariate",
     "command_line",
     "manifold-isomap",
+    "manifold-unfolding",
     "report",
     "table",
 )
@@ -100,6 +102,10 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "manifold-isomap":
         out = given.out or runner.FOLDER / "results" / "manifold-isomap.json"
         manifold_isomap.run(out, given.case)
+        return 0
+    if given.command == "manifold-unfolding":
+        out = given.out or runner.FOLDER / "results" / "manifold-unfolding.json"
+        manifold_unfolding.run(out, given.case)
         return 0
     if given.command == "report":
         report.run(given.out or runner.FOLDER / "results" / "report.json", given.case)

@@ -15,8 +15,8 @@ pytestmark = [
 ]
 
 ESTIMATORS = [
-    mercer.MaximumVarianceUnfolding(neighbours=9, components="largest"),
-    mercer.MaximumVarianceUnfolding(1, neighbours=4, components="largest", landmarks=12),
+    mercer.MaximumVarianceUnfolding(neighbours=9, components="place"),
+    mercer.MaximumVarianceUnfolding(1, neighbours=4, components="place", landmarks=12),
 ]
 LEFT_OUT = [
     "check_set_output_transform",

@@ -51,6 +51,12 @@ def test_certificate_states_the_gap(model):
     assert made.points == 160
 
 
+def test_a_notebook_shows_the_gap(model):
+    shown = model._repr_html_()
+    assert "from the largest" in shown
+    assert "Path interior" in shown
+
+
 def test_neighbours_keep_their_distances_in_the_kernel(curve, model):
     rows, _ = curve
     i, j = model.edges_.T
@@ -169,9 +175,14 @@ def test_pieces_are_named(curve):
     with pytest.raises(InputError, match=r"(?s)falls into pieces.*160, 40 points"):
         MaximumVarianceUnfolding().fit(apart)
     with pytest.warns(DataWarning, match="40 rows are placed by it"):
-        found = MaximumVarianceUnfolding(components="largest").fit(apart)
-    assert found.embedding_.shape == (200, 2)
+        found = MaximumVarianceUnfolding(components="place").fit(apart)
+    assert np.isfinite(found.embedding_).all()
+    np.testing.assert_allclose(found.transform(apart), found.embedding_, atol=1e-9)
     alone = MaximumVarianceUnfolding().fit(rows)
+    np.testing.assert_allclose(found.embedding_[:160], alone.embedding_, atol=1e-6)
+    with pytest.warns(DataWarning, match="40 rows have NaN"):
+        found = MaximumVarianceUnfolding(components="largest").fit(apart)
+    np.testing.assert_array_equal(np.isnan(found.embedding_).all(axis=1), np.arange(200) >= 160)
     np.testing.assert_allclose(found.embedding_[:160], alone.embedding_, atol=1e-6)
 
 

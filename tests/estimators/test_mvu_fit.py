@@ -1,4 +1,4 @@
-"""From rows to an unfolding: units, repeats and landmarks come back in those of the data."""
+"""From rows to an unfolding: units, repeats and axes come back as those of the data."""
 
 import dataclasses
 

@@ -1,5 +1,7 @@
 """One step of the interior point: its system by definition, and that it stays inside."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -17,9 +19,9 @@ from mercer.solvers._unfolding_steps import (
 @pytest.fixture
 def bars():
     rng = np.random.default_rng(0)
-    n = 80  # more than the blocks of neither path
-    first = np.concatenate([np.arange(n - 1), np.arange(n - 2)])
-    second = np.concatenate([np.arange(1, n), np.arange(2, n)])
+    n = 80  # enough for an iteration, and a system of more than one block
+    first = np.concatenate([np.arange(n - d) for d in (1, 2, 3, 4)])
+    second = np.concatenate([np.arange(d, n) for d in (1, 2, 3, 4)])
     x = rng.standard_normal((n, 3))
     return Bars(first, second, np.sum((x[first] - x[second]) ** 2, axis=1), np.ones(n), 1e-6)
 
@@ -35,7 +37,7 @@ def test_system_is_the_product_of_two_tables(bars):
     point = first_point(bars)
     rng = np.random.default_rng(2)
     root = rng.standard_normal((bars.n, bars.n))
-    point = type(point)(root @ root.T, point.tensions, point.slack, point.root, point.inverse)
+    point = dataclasses.replace(point, kernel=root @ root.T)
     a = np.zeros((len(bars.first), bars.n))
     rows = np.arange(len(a))
     a[rows, bars.first], a[rows, bars.second] = 1, -1

@@ -192,7 +192,7 @@ def _scaled(spectrum: Spectrum, exponent: int) -> Spectrum:
 def _every_row(
     rows: Array, place: Array, kept: Array, link: Linked, turned: Array, wanted: Wanted
 ) -> Array:
-    """Return F (n, r), at least k columns; rows outside the graph are put together."""
+    """Return F (n, r), at least k columns; rows outside the graph are put together, or NaN."""
     short = wanted.components - turned.shape[1]
     if short > 0:
         turned = np.hstack([turned, np.zeros((len(turned), short))])
@@ -201,7 +201,9 @@ def _every_row(
     where = where[place]
     found = turned[where]
     others = where < 0
-    if others.any():
+    if others.any() and wanted.pieces == "largest":
+        found[others] = np.nan
+    elif others.any():
         near = link.searcher.query(rows[others], wanted.neighbours)
         x = np.asarray(link.rows)
         found[others] = combined(

@@ -12,7 +12,7 @@ from mercer.solvers import Bars
 
 _NEAR = 1e-6  # of an ordinary distance: rows closer than that are one point
 _ROUNDS = 20
-_ZERO = 1e-12  # of the largest eigenvalue: what is below is no axis
+_ZERO = 1e-15  # of the largest eigenvalue: what is below is rounding
 
 
 @final

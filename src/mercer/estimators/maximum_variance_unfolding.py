@@ -56,9 +56,9 @@ class MaximumVarianceUnfolding(SpectralEstimator):
         then.
     reg : float
         Penalty of the weights by which new rows are put together from their neighbours.
-    components : {"raise", "largest"}
-        What to do when the graph falls into pieces: refuse, naming their sizes, or unfold the
-        largest, place the other rows by their nearest ones in it, and warn.
+    components : {"raise", "largest", "place"}
+        What to do when the graph falls into pieces: refuse, naming their sizes; unfold the
+        largest and warn, the other rows having NaN; or place these by their nearest in it.
     tol : float or None
         Relative gap to the largest variance; None is 1e-3.
     memory, time, device, random_state

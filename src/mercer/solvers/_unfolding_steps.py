@@ -20,9 +20,10 @@ _RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)  # relative, tried in this orde
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
 class Point:
-    """An interior point: K ≻ 0, y, S = L(y) - C ≻ 0 with its Cholesky factor and inverse."""
+    """An interior point: K ≻ 0, y, S = L(y) - C ≻ 0, their Cholesky factors, and S⁻¹."""
 
     kernel: Array
+    kernel_root: Array
     tensions: Array
     slack: Array
     root: Array
@@ -85,7 +86,8 @@ def first_point(bars: Any) -> Point:
     inverse = _inverse(root)
     lengths = bars.of(inverse)
     scale = float(lengths @ bars.squares) / float(lengths @ lengths)
-    return Point(scale * inverse, tensions, slack, root, inverse)
+    kernel = scale * inverse
+    return Point(kernel, lower_root(kernel), tensions, slack, root, inverse)
 
 
 def _inverse(root: Array) -> Array:
@@ -168,7 +170,7 @@ def _symmetric(matrix: Array) -> Array:
 def moved(bars: Any, point: Point, step: Direction) -> Point:
     """Return the point after as long a step as stays inside; the proof is a Cholesky."""
     p, d = _lengths_of(point, step)
-    kernel = _inside(point.kernel, step.kernel, p)
+    kernel, kernel_root = _inside(point.kernel, step.kernel, p)
     for _ in range(30):
         tensions = point.tensions + d * step.tensions
         slack = slack_of(bars, tensions)
@@ -177,25 +179,24 @@ def moved(bars: Any, point: Point, step: Direction) -> Point:
         except np.linalg.LinAlgError:
             d *= 0.7
             continue
-        return Point(kernel, tensions, slack, root, _inverse(root))
+        return Point(kernel, kernel_root, tensions, slack, root, _inverse(root))
     raise np.linalg.LinAlgError("no step of the tensions stays inside")
 
 
-def _inside(kernel: Array, step: Array, length: float) -> Array:
+def _inside(kernel: Array, step: Array, length: float) -> tuple[Array, Array]:
+    """Return the kernel after a step that is cut until it stays inside, and its factor."""
     for _ in range(30):
         found = kernel + length * step
         try:
-            lower_root(found)
+            return found, lower_root(found)
         except np.linalg.LinAlgError:
             length *= 0.7
-            continue
-        return np.asarray(found)
     raise np.linalg.LinAlgError("no step of the kernel stays inside")
 
 
 def _lengths_of(point: Point, step: Direction) -> tuple[float, float]:
     """Return how far the kernel and the slack may go, at most one each."""
-    return _room(lower_root(point.kernel), step.kernel), _room(point.root, step.slack)
+    return _room(point.kernel_root, step.kernel), _room(point.root, step.slack)
 
 
 def _room(root: Array, step: Any) -> float:
