@@ -10,6 +10,8 @@ from mercer.report import report
 from mercer.report._parts import Picture, Table
 
 X = decathlon()
+MODEL = mercer.FactorAnalysis(2).fit(X)
+FACTORS = report(MODEL, X, row_names=list(X.index), colours={"first": X["100m"]}).page
 
 
 @pytest.mark.parametrize("standardize", [True, False])
@@ -59,15 +61,14 @@ def test_weights_leave_the_sentence_and_no_table():
 
 
 def test_factor_scores_are_on_the_map():
-    model = mercer.FactorAnalysis(2).fit(X)
-    page = report(model, X, row_names=list(X.index), colours={"first": X["100m"]}).page
+    page, model = FACTORS, MODEL
     assert np.allclose(page.cloud.Z, model.transform(X))
     assert page.cloud.row_names[0] == X.index[0]
     assert [c.name for c in page.cloud.colours] == ["first", "none"]
 
 
 def test_a_guest_says_that_nothing_is_certified():
-    page = report(mercer.FactorAnalysis(2).fit(X), X).page
+    page = FACTORS
     assert "No certificate: a guest." in said(page)
     last = page.sections[-1]
     assert "No plan was made" in last.words[0]
@@ -76,6 +77,7 @@ def test_a_guest_says_that_nothing_is_certified():
 
 
 def test_one_factor_is_drawn_on_a_line():
-    page = report(mercer.FactorAnalysis(1).fit(X), X).page
+    few = X.iloc[:, :4]
+    page = report(mercer.FactorAnalysis(1).fit(few), few).page
     assert page.cloud.names == ("factor 1", "nothing")
     assert page.verdict[0].startswith("1 common factor explains")
