@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from benchmarks import (
     auto_cost,
@@ -26,22 +27,21 @@ from benchmarks.cases import GROUPS, select
 from benchmarks.missing_rivals import FILLERS
 from benchmarks.rivals import RIVALS
 
-OTHERS = (
-    "all",
-    "auto_cost",
-    "kernel",
-    "manifold",
-    "scale",
-    "outofcore",
-    "cluster",
-    "missing",
-    "multivariate",
-    "command_line",
-    "manifold-isomap",
-    "manifold-unfolding",
-    "report",
-    "table",
-)
+# Those that take a result file and a pattern of cases, and nothing else.
+NAMED: dict[str, Any] = {
+    "auto_cost": auto_cost,
+    "cluster": cluster,
+    "command_line": command_line,
+    "kernel": kernel,
+    "manifold": manifold,
+    "manifold-isomap": manifold_isomap,
+    "manifold-unfolding": manifold_unfolding,
+    "multivariate": multivariate,
+    "outofcore": outofcore,
+    "report": report,
+    "scale": scale,
+}
+OTHERS = ("all", *NAMED, "missing", "table")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -72,47 +72,14 @@ def main(arguments: list[str] | None = None) -> int:
         for path in table.generate():
             print(path)
         return 0
-    if given.command == "kernel":
-        kernel.run(given.out or runner.FOLDER / "results" / "kernel.json", given.case)
-        return 0
-    if given.command == "manifold":
-        manifold.run(given.out or runner.FOLDER / "results" / "manifold.json", given.case)
-        return 0
-    if given.command == "auto_cost":
-        auto_cost.run(given.out or runner.FOLDER / "results" / "auto_cost.json", given.case)
-        return 0
-    if given.command == "scale":
-        scale.run(given.out or runner.FOLDER / "results" / "scale.json", given.case)
-        return 0
-    if given.command == "outofcore":
-        outofcore.run(given.out or runner.FOLDER / "results" / "outofcore.json", given.case)
+    if given.command in NAMED:
+        out = given.out or runner.FOLDER / "results" / f"{given.command}.json"
+        NAMED[given.command].run(out, given.case)
         return 0
     if given.command == "missing":
         name = "partial-missing.json" if given.quick else "missing.json"
         out = given.out or runner.FOLDER / "results" / name
         missing.run(out, given.case, names=given.rivals, quick=given.quick, limit=given.limit)
-        return 0
-    if given.command == "multivariate":
-        out = given.out or runner.FOLDER / "results" / "multivariate.json"
-        multivariate.run(out, given.case)
-        return 0
-    if given.command == "cluster":
-        cluster.run(given.out or runner.FOLDER / "results" / "cluster.json", given.case)
-        return 0
-    if given.command == "manifold-isomap":
-        out = given.out or runner.FOLDER / "results" / "manifold-isomap.json"
-        manifold_isomap.run(out, given.case)
-        return 0
-    if given.command == "manifold-unfolding":
-        out = given.out or runner.FOLDER / "results" / "manifold-unfolding.json"
-        manifold_unfolding.run(out, given.case)
-        return 0
-    if given.command == "report":
-        report.run(given.out or runner.FOLDER / "results" / "report.json", given.case)
-        return 0
-    if given.command == "command_line":
-        out = given.out or runner.FOLDER / "results" / "command_line.json"
-        command_line.run(out, given.case)
         return 0
     cases = select(given.command, given.case, quick=given.quick)
     if not cases:

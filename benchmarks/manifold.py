@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -102,7 +103,10 @@ def compared(n: int) -> Cell:
                 continue
             with Watch() as watch, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
+                before = time.process_time()
                 made = ours(x) if name == "mercer" else theirs(x, name)
+                spent = time.process_time() - before
+            seen.setdefault("cpu_seconds", []).append(spent)  # of all threads
             seen["seconds"].append(watch.seconds)
             seen["peak_bytes"] = watch.peak
             if name == "mercer":

@@ -41,6 +41,11 @@ def mnist() -> Cell:
     return _page("mnist")
 
 
+def million() -> Cell:
+    """A million rows of three clouds, 10 columns: what the map must bear."""
+    return _page("million")
+
+
 def _page(name: str) -> Cell:
     path, few = _table(name), _table(name, 500)
     base = _run(few)[1]
@@ -138,14 +143,26 @@ def _table(name: str, rows: int | None = None) -> Path:
     path = DATA / f"{name}{'' if rows is None else f'-{rows}'}.parquet"
     if not path.exists():
         DATA.mkdir(parents=True, exist_ok=True)
-        values = np.load(RealData(name).path, mmap_mode="r")[:rows]
+        values = (
+            _million() if name == "million" else np.load(RealData(name).path, mmap_mode="r")
+        )
+        values = values[:rows]
         frame = pl.from_numpy(np.asarray(values), [f"x{j}" for j in range(values.shape[1])])
         frame.insert_column(0, pl.Series("id", [f"{name} {i}" for i in range(len(values))]))
         frame.write_parquet(path)
     return path
 
 
-CASES: dict[str, Callable[[], Cell]] = {"words": words, "mnist": mnist}
+def _million() -> Any:
+    """Return three clouds of a million rows in all."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(3, 10)) * 4
+    return (centres[rng.integers(0, 3, 1_000_000)] + rng.normal(size=(1_000_000, 10))).astype(
+        np.float32
+    )
+
+
+CASES: dict[str, Callable[[], Cell]] = {"words": words, "mnist": mnist, "million": million}
 
 
 def run(out: Path, pattern: str = "*") -> None:

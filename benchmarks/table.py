@@ -19,6 +19,14 @@ TITLES = {
     "sparse": "Sparse counts",
     "real": "Real data",
 }
+SECTIONS = {
+    "outofcore": "PCA past memory",
+    "multivariate": "Counts and categories",
+    "manifold": "Maps of graphs",
+    "manifold-isomap": "Isomap by landmarks",
+    "manifold-unfolding": "Unfolding",
+    "report": "The report",
+}
 ABOUT = {
     "dense": (
         "X has min(100, n, p) Gaussian factors with standard deviations i^-½, orthonormal "
@@ -59,9 +67,10 @@ def generate(
         text += "\n".join(kernel.section(json.loads((results / "kernel.json").read_text())))
     if (results / "scale.json").exists():
         text += "\n".join(scale.section(json.loads((results / "scale.json").read_text())))
-    if (results / "outofcore.json").exists():
-        found_there = json.loads((results / "outofcore.json").read_text())
-        text += "\n".join(scale.section(found_there, "PCA past memory", "outofcore"))
+    for name, title in SECTIONS.items():
+        if (results / f"{name}.json").exists():
+            found_there = json.loads((results / f"{name}.json").read_text())
+            text += "\n".join(scale.section(found_there, title, name))
     if (results / "missing.json").exists():
         text += "\n".join(missing.section(json.loads((results / "missing.json").read_text())))
     if (results / "cluster.json").exists():

@@ -41,6 +41,7 @@ def test_a_cell_holds_where_all_three_do(error):
     json.dumps(cell)
 
 
+@pytest.mark.slow
 def test_both_sides_measure_the_same_table():
     pytest.importorskip("prince")
     ours, theirs = multivariate.our_ca(200), multivariate.their_ca(200)

@@ -55,3 +55,26 @@ def test_every_parameter_of_every_method_is_described(name):
         assert one.takes, one.name
         assert one.about, one.name
         assert "PCA`" not in one.about
+
+
+def test_a_parameter_may_be_described_elsewhere():
+    class Pointing:
+        """Something.
+
+        Parameters
+        ----------
+        standardize : bool
+            As for `KernelPCA`.
+        memory : int
+            See `Nothing`.
+        whiten
+            See `PCA`.
+        """
+
+        def __init__(self, standardize=False, memory=None, whiten=False):
+            pass
+
+    standardize, memory, whiten = parameters_of(Pointing, mercer.PCA)
+    assert standardize.about not in ("", "As for KernelPCA.")
+    assert memory.about.startswith("Bytes")
+    assert whiten.takes

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 from click.testing import CliRunner
 
+import mercer
 from mercer.cli._family_findings import _chance, _facts, _independence
 from mercer.cli.app import commands
 
@@ -51,7 +53,6 @@ def test_an_independent_table_has_no_axis_and_that_is_an_answer(tmp_path):
     assert "No component beyond noise" in done.stdout
     done = run("ca", tmp_path / "t.csv", "-k", "auto", "-o", tmp_path / "t.html")
     assert done.exit_code == 0, done.stderr
-    assert "No component beyond noise" in done.stdout
 
 
 def test_a_long_table_gives_the_same_as_the_wide_one():
@@ -90,6 +91,7 @@ def test_a_map_says_what_its_graph_is_like():
     assert done.exit_code == 0, done.stderr
     assert "41 rows, 10 columns, standardised" in done.stdout
     assert "Graph: 41 points, " in done.stdout
+    assert "edges, in one piece; 8 to " in done.stdout
     said = said_by("fit", DATA / "decathlon.csv", *words)
     assert said["facts"]["points"] == 41
     assert said["components"] == 2
@@ -115,4 +117,62 @@ def test_small_expected_counts_and_cells_that_are_no_counts_are_said():
     assert "whole numbers" in lines[1]
     assert _independence(types.SimpleNamespace()) == []
     assert _chance(0.04) == "p = 0.04"
+
+
+def test_factors_say_what_loads_and_how_likely_the_rows_are():
+    done = run("fit", DATA / "decathlon.csv", "--method", "factor", "--drop", "Rank,Points")
+    assert done.exit_code == 0, done.stderr
+    assert "Log-likelihood -" in done.stdout
+    assert "Axis 1 loads most on: " in done.stdout
+    assert "not priced" in done.stderr
+
+
+def test_topics_say_which_terms_weigh():
+    done = run("fit", DATA / "varespec.csv", "--method", "topics", "--sup", "Cladstel")
+    assert done.exit_code == 0, done.stderr
+    assert "Axis 1 weighs most: " in done.stdout
+    assert "Supplementary columns, correlations" in done.stdout
+
+
+def test_unfolding_says_how_near_it_is_to_the_largest_spread():
+    done = run("fit", DATA / "decathlon.csv", "--method", "mvu", "--drop", "Rank,Points")
+    assert done.exit_code == 0, done.stderr
+    assert "No map that keeps these distances has a variance above " in done.stdout
+
+
+def test_numbers_and_categories_and_groups_of_columns():
+    words = ("--missing", "rows", "-q")
+    done = run("fit", DATA / "penguins.csv", "--method", "famd", *words)
+    assert done.exit_code == 0, done.stderr
+    assert "species=Gentoo (" in done.stdout
+    groups = ("--group", "bill=bill*", "--group", "rest=flipper_length_mm,body_mass_g,sex")
+    done = run("fit", DATA / "penguins.csv", "--method", "mfa", *groups, *words)
+    assert done.exit_code == 0, done.stderr
+    assert "5 columns in 2 groups" in done.stdout
+
+
+def test_sparse_counts_are_named_as_their_file_names_them(tmp_path):
+    table = scipy.sparse.random(60, 8, 0.4, format="csr", random_state=0)
+    table.data = np.ceil(9 * table.data)
+    scipy.sparse.save_npz(tmp_path / "t.npz", table)
+    words = ("--method", "ca", "-k", 2, "-o", tmp_path / "m.mercer")
+    said = said_by("fit", tmp_path / "t.npz", *words)
+    assert set(said["columns"]["PC1"]) <= set(map(str, range(8)))
+    done = run("transform", tmp_path / "m.mercer", tmp_path / "t.npz", "-o", tmp_path / "z.npy")
+    assert done.exit_code == 0, done.stderr
+    rows = table.toarray()
+    model = mercer.CorrespondenceAnalysis(2).fit(rows[rows.sum(axis=1) > 0])
+    assert np.allclose(np.abs(np.load(tmp_path / "z.npy")), np.abs(model.row_coordinates_))
+
+
+def test_graphs_in_pieces_are_told():
+    counts = {"points": 9, "edges": 12, "piece_count": 2, "isolated_count": 1, "left_out": 3}
+    counts |= {"fewest": 0, "most": 4, "typical": 2.5, "duplicates": 2}
+    (line,) = _facts(types.SimpleNamespace(facts_=types.SimpleNamespace(**counts)))
+    assert line == (
+        "Graph: 9 points, 12 edges, in 2 pieces; 0 to 4 neighbours, 2.5 as a rule;"
+        " 1 point without an edge; 2 rows there more than once;"
+        " 3 rows outside the piece that is mapped."
+    )
     assert _facts(types.SimpleNamespace(facts_=None)) == []
+    assert _facts(types.SimpleNamespace(facts_=object())) == []

@@ -38,6 +38,7 @@ def test_the_table_is_what_the_class_says():
         ("mca", Asked(columns_by="a"), "no use for --columns-by"),
         ("ca", Asked(count="n"), "--count belongs"),
         ("isomap", Asked(weights="w"), "does not weigh rows"),
+        ("lda", Asked(target="g", standardize="yes"), "units make no difference"),
     ],
 )
 def test_options_of_other_methods_are_wrong_usage(method, asked, what):

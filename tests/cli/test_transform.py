@@ -161,6 +161,13 @@ FAMILIES = {
     "isomap": ("decathlon.csv", ("--drop", "Points", "--set", "neighbours=8")),
     "lle": ("decathlon.csv", ("--drop", "Points")),
     "mds": ("decathlon.csv", ("--drop", "Points")),
+    "famd": ("poison.csv", ()),
+    "kda": ("iris.csv", ("--target", "Species")),
+    "eigenmaps": ("decathlon.csv", ("--drop", "Points")),
+    "diffusion": ("decathlon.csv", ("--drop", "Points")),
+    "mvu": ("decathlon.csv", ("--drop", "Points")),
+    "factor": ("decathlon.csv", ("--drop", "Points")),
+    "topics": ("varespec.csv", ()),
 }
 
 
@@ -179,3 +186,18 @@ def test_the_rows_of_the_fit_land_where_they_were(name, tmp_path):
     assert before[before.columns[0]].equals(after[after.columns[0]])
     tol = 1e-6 if name == "lle" else 1e-8
     assert np.allclose(before.select(axes), after.select(axes), atol=tol)
+
+
+def test_rows_that_lack_a_cell_can_be_left_out(folder):
+    frame = pl.read_csv(folder / "t.csv")
+    lacking = frame.with_columns(v1=pl.when(pl.col("name") == "a3").then(None).otherwise("v1"))
+    lacking.write_csv(folder / "gaps.csv")
+    words = ("transform", folder / "m.mercer", folder / "gaps.csv", "-o", folder / "z.csv")
+    refused = run(*words)
+    assert refused.exit_code == 3
+    assert "mercer transform --missing rows" in refused.stderr
+    done = run(*words, "--missing", "rows")
+    assert done.exit_code == 0, done.stderr
+    assert "row 4 (counted from 1)" in done.stderr
+    found = pl.read_csv(folder / "z.csv")
+    assert found["name"].to_list() == [f"a{i}" for i in range(70) if i != 3]

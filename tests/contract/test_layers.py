@@ -56,10 +56,3 @@ def test_a_broken_copy_is_caught(copy, place, text, words):
     done = lint(copy)
     assert done.returncode == 1
     assert words in done.stdout
-
-
-def test_a_later_room_has_its_place(copy):
-    room = copy / "src" / "mercer" / "guests"
-    room.mkdir()
-    (room / "__init__.py").write_text("import mercer.estimators\n", encoding="utf-8")
-    assert lint(copy).returncode == 0

@@ -67,3 +67,19 @@ def test_promax_makes_correlated_factors_of_variance_one():
     np.testing.assert_allclose(np.abs(np.sort(found.loadings, axis=1)[:, 0]), 0, atol=0.08)
     again = found.loadings @ found.correlations @ found.loadings.T
     np.testing.assert_allclose(again, A @ A.T, atol=1e-10)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1.0])
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_axes_stand_still_and_the_start_is_no_matter(rng, gamma, k):
+    """At the top of the criterion L'(L³ - γ/p·L·diag(L'L)) is symmetric."""
+    L = np.kron(np.eye(k), np.ones((4, 1))) + 0.15 * rng.standard_normal((4 * k, k))
+    found = orthomax(L, gamma=gamma, normalise=False)
+    turned = found.loadings
+    pull = turned.T @ (turned**3 - gamma / len(L) * turned * np.sum(turned**2, axis=0))
+    np.testing.assert_allclose(pull, pull.T, atol=1e-8 * np.abs(pull).max())
+    assert found.converged
+    other = orthomax(
+        L @ np.linalg.qr(rng.standard_normal((k, k)))[0], gamma=gamma, normalise=False
+    )
+    np.testing.assert_allclose(other.loadings, turned, atol=1e-8)

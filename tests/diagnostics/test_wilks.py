@@ -5,7 +5,6 @@ from scipy.stats import f_oneway, norm
 from sklearn.datasets import load_iris
 
 from mercer.diagnostics import wilks_tests
-from mercer.errors import InputError  # noqa: F401 - the room loads without estimators
 
 
 def roots_of(X, y):
@@ -34,6 +33,14 @@ def test_manova_of_statsmodels():
     assert found.wilks[0] == pytest.approx(theirs["Value"], rel=1e-9)
     assert found.f[0] == pytest.approx(theirs["F Value"], rel=1e-9)
     assert (found.f_dof1[0], found.f_dof2[0]) == (theirs["Num DF"], theirs["Den DF"])
+
+
+def test_iris_as_r_prints_it():
+    """summary(manova(cbind(...) ~ Species, iris), test = "Wilks") of R."""
+    found = wilks_tests(roots_of(*load_iris(return_X_y=True)), 150, 4, 3)
+    assert round(found.wilks[0], 6) == 0.023439
+    assert round(found.f[0], 2) == 199.15
+    assert (found.f_dof1[0], found.f_dof2[0]) == (8, 288)
 
 
 def test_one_column_is_the_analysis_of_variance():

@@ -1,9 +1,17 @@
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
+import mercer
 from mercer.errors import DataWarning
-from mercer.estimators._ca_facts import TableFacts, arch_of, pieces_of, warn_facts
+from mercer.estimators._ca_facts import (
+    TableFacts,
+    arch_of,
+    pieces_of,
+    totals_of,
+    warn_facts,
+)
 
 NONE = np.zeros(0, int)
 
@@ -51,3 +59,26 @@ def test_what_misleads_is_said():
         warn_facts(TableFacts(NONE, NONE, True, False, None, ((2, 2),) * 7))
     with pytest.warns(DataWarning, match="independent: there are no axes"):
         warn_facts(TableFacts(NONE, NONE, True, True, None, ()))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("sides", [(True, True), (True, False), (False, True), (False, False)])
+def test_totals_inside_a_table_are_found(rng, kind, sides):
+    table = rng.poisson(4, size=(6, 7)) / 10
+    if sides[0]:
+        table = np.vstack([table, table.sum(axis=0)])
+    if sides[1]:
+        table = np.column_stack([table, table.sum(axis=1)])
+    assert totals_of(kind(table), table.sum(axis=1), table.sum(axis=0)) == sides
+
+
+def test_one_side_of_a_small_table_may_add_up_by_chance():
+    table = np.outer([1, 2, 3], [4, 5, 6, 7])
+    assert totals_of(table, table.sum(axis=1), table.sum(axis=0)) == (False, False)
+
+
+def test_totals_of_a_crosstab_are_said(rng):
+    a, b = rng.choice(list("uvw"), 200), rng.choice(list("xyz"), 200)
+    with pytest.warns(DataWarning, match="its own totals"):
+        mercer.CorrespondenceAnalysis(1).fit(pd.crosstab(a, b, margins=True))
+    mercer.CorrespondenceAnalysis(1).fit(pd.crosstab(a, b))

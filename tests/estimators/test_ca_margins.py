@@ -38,7 +38,9 @@ def test_operator_masses_and_inertias(kind, weighted, rng):
 
 
 def test_threads_and_blocks_change_nothing(rng):
-    table = scipy.sparse.random_array((30_000, 60), density=0.05, rng=rng, format="csr")
+    table = scipy.sparse.random_array(
+        (30_000, 60), density=0.05, random_state=rng, format="csr"
+    )
     table.data = np.ceil(5 * table.data)
     _, sparse = made(table)
     op, dense = made(table.toarray())

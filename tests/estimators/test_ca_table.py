@@ -100,5 +100,9 @@ def test_names_of_rows():
         rest, names = named_rows(given)
         assert names == ["é", "<b>"]
         assert rest.shape == (2, 3)
+    numbered = pd.DataFrame(TABLE)  # names of columns are numbers
+    assert named_rows(numbered)[1] is None
+    rest, names = named_rows(pd.DataFrame([["a", 1, 2], ["b", 3, 4]]))
+    assert (rest.shape, names) == ((2, 2), ["a", "b"])
     twins = pd.DataFrame(TABLE, columns=["x", "x", "z"])
     assert named_rows(twins)[1] is None  # the door refuses it

@@ -168,3 +168,58 @@ def test_a_frame_names_the_row_of_an_odd_cell(odd):
     frame = pd.DataFrame({"a": pd.Series(["x", None, "y", odd], dtype=object)})
     with pytest.raises(InputError, match="row 3"):
         columns_of(frame)
+
+
+def _declared(cells, levels):
+    frame = pd.DataFrame({"v": pd.Categorical(cells, categories=levels)})
+    (column,), _ = columns_of(frame)
+    return column
+
+
+def test_declared_levels_keep_their_names_whatever_their_type():
+    tenths = [Decimal("0.3"), Decimal("0.1"), Decimal("0.2")]  # equal to no float
+    cells = [tenths[i] for i in (0, 1, 1, 2, 2, 2)]
+    column = _declared(cells, tenths)
+    np.testing.assert_allclose(column.values[column.codes], [float(c) for c in cells])
+    assert column.values.tolist() == [0.3, 0.1, 0.2]
+    same = _declared([1.5, Decimal("1.5"), 0.5], [1.5, 0.5])  # 1.5 is the same level
+    assert same.values[same.codes].tolist() == [1.5, 1.5, 0.5]
+
+
+def test_classes_that_pandas_cuts_are_categories_in_their_order():
+    numbers = np.array([9.0, 0.0, 5.0, 1.0, -100.0])
+    cut = pd.cut(numbers[:4], [-1, 2, 6, 10, 20])
+    column = _declared(cut, cut.categories)
+    assert column.values.tolist() == ["(-1, 2]", "(2, 6]", "(6, 10]"]
+    assert column.codes.tolist() == [2, 0, 1, 0]
+    assert column.unused == ("(10, 20]",)
+    objects = pd.DataFrame({"v": pd.Series(cut).astype(object)})
+    (plain,), _ = columns_of(objects)
+    assert plain.values[plain.codes].tolist() == [str(c) for c in cut]
+
+
+@pytest.mark.parametrize(
+    ("cells", "texts"),
+    [
+        (pd.PeriodIndex(["2021-02", "2020-12"], freq="M"), ["2021-02", "2020-12"]),
+        (pd.to_timedelta([2, 1], "D"), ["2 days 00:00:00", "1 days 00:00:00"]),
+    ],
+)
+def test_calendar_values_of_pandas_are_read_as_text(cells, texts):
+    for series in (pd.Series(cells), pd.Series(cells).astype("category")):
+        (column,), _ = columns_of(pd.DataFrame({"v": series}))
+        assert column.values[column.codes].tolist() == texts
+
+
+@pytest.mark.parametrize("low", [2**53, 2**62, 2**63, -(2**63)])
+def test_large_whole_numbers_stay_apart(low):
+    cells = np.array([low + 1, low, low + 1], dtype=object)
+    column = column_of(cells, "v", 0)
+    assert column.values.tolist() == [low, low + 1]
+    assert column.codes.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("cells", [[2**53 + 1, 0.5, 2**53], [2**70 + 1, 1], [10**400, 1]])
+def test_numbers_that_would_become_their_neighbours_are_refused(cells):
+    with pytest.raises(InputError, match=r"at row 0, column 3 \('v'\)"):
+        column_of(np.array(cells, dtype=object), "v", 3)

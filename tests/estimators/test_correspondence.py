@@ -21,6 +21,13 @@ HAIR = pd.DataFrame(
 CELLS = HAIR.to_numpy()
 
 
+def with_last(cell, kind=float):
+    """Return the table with another last cell."""
+    frame = HAIR.astype(kind)
+    frame.iloc[3, 3] = cell
+    return frame
+
+
 def forms():
     beside = HAIR.reset_index(names="eye")
     yield "pandas", HAIR
@@ -90,6 +97,9 @@ def test_a_null_that_would_take_too_long_is_refused():
     many.column_masses_ = np.full(10_000, 1e-4)
     with pytest.raises(mercer.errors.NotSupportedError, match="100,000 x 10,000"):
         many.null_band()
+    sparse = scipy.sparse.eye_array(30_000, format="csr")
+    with pytest.raises(mercer.errors.NotSupportedError, match="30,000 x 30,000"):
+        CorrespondenceAnalysis("auto").fit(sparse)
 
 
 def test_no_association_no_axes():
@@ -180,10 +190,10 @@ def test_one_table_of_very_different_counts():
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        (HAIR.replace(94, -94), "-94.0 at row 3 .'Blue'., column 3 .'Blond'."),
-        (HAIR.replace(94, np.nan), "row 3, column 3"),
-        (HAIR.replace(94, np.inf), "row 3, column 3"),
-        (HAIR.astype(object).replace(94, "many"), "Blond"),
+        (with_last(-94), "-94.0 at row 3 .'Blue'., column 3 .'Blond'."),
+        (with_last(np.nan), "row 3, column 3"),
+        (with_last(np.inf), "row 3, column 3"),
+        (with_last("many", object), "Blond"),
         (HAIR[["Red"]], "n_features = 1"),
         (HAIR[:1], "n_samples = 1"),
         (0 * HAIR, "total is zero"),
@@ -279,7 +289,9 @@ def test_a_large_sparse_table_is_never_written_down(rng):
 def test_the_plan_knows_the_price():
     plan = mercer.plan(CorrespondenceAnalysis(2), CELLS)
     assert plan.chosen.name == "svd"
-    sparse = scipy.sparse.random_array((5000, 3000), density=0.001, rng=1, format="csr")
+    sparse = scipy.sparse.random_array(
+        (5000, 3000), density=0.001, random_state=1, format="csr"
+    )
     assert mercer.plan(CorrespondenceAnalysis(2), sparse).chosen.name == "krylov"
 
 

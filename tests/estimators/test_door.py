@@ -1,11 +1,13 @@
 import datetime as dt
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
 from mercer import PCA
 from mercer.errors import InputError, MercerError
+from mercer.estimators._door import admit
 
 
 def refused(data, fit=True):
@@ -160,3 +162,14 @@ def test_the_table_handed_on_is_the_one_that_came(table):
     assert np.shares_memory(admit(PCA(), csr, reset=True).array.data, csr.data)
     whole = np.arange(12).reshape(4, 3)
     assert admit(PCA(), whole, reset=True).array is whole
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint8", "bool"])
+def test_whole_numbers_of_a_frame_are_not_copied(kind):
+    frame = pd.DataFrame(np.arange(12).reshape(4, 3).astype(kind))
+    found = admit(PCA(), frame, reset=True)
+    assert found.dtype == np.dtype(kind)
+    assert np.shares_memory(found.array, frame.to_numpy())
+    mixed = frame.assign(more=[0.5, 1, 2, 3])
+    mixed.columns = mixed.columns.astype(str)
+    assert admit(PCA(), mixed, reset=True).dtype == np.float64

@@ -248,3 +248,10 @@ def test_filling_refuses_what_it_cannot_do():
         FAMD(missing="fill").fit(mixed_frame(30).assign(a=np.nan))
     with pytest.raises(NotSupportedError, match="number of axes"):
         FAMD(None, missing="fill").fit(mixed_frame(30))
+
+
+def test_an_unseen_category_is_named_by_its_place_in_the_table():
+    given = pd.DataFrame({"a": [1.0, 2, 4, 3], "b": [0.0, 1, 1, 5], "c": ["u", "v", "u", "v"]})
+    model = FAMD(1).fit(given)
+    with pytest.raises(InputError, match=r"'w' at row 2, column 2 \('c'\)"):
+        model.transform(given.assign(c=["u", "v", "w", "v"]))

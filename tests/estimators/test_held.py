@@ -7,7 +7,7 @@ import scipy.sparse
 import mercer
 from mercer import PCA, KernelPCA, LandmarkFeatures, RandomFeatures, dropin
 from mercer.errors import InputError
-from mercer.estimators._held import held_rows
+from mercer.estimators._held import held_rows, text_names
 
 X = np.random.default_rng(0).standard_normal((300, 6)) * np.arange(1.0, 7) + 50
 
@@ -72,3 +72,41 @@ def test_a_missing_file_is_said_in_three_lines(name):
             model.fit(name)
         assert len(str(caught.value).splitlines()) == 3
         assert name in caught.value.got
+
+
+def test_labels_that_are_no_text_become_text():
+    frame = pd.DataFrame([[1, 2], [3, 4]])
+    assert text_names(frame) is frame  # 0, 1, … are places
+    assert text_names(frame.to_numpy()[0]) is not None
+    for labels, texts in (
+        ([7, 5], ["7", "5"]),
+        (pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), ["a 1", "b 2"]),
+        (pd.interval_range(0, 2), ["(0, 1]", "(1, 2]"]),
+    ):
+        named = text_names(frame.set_axis(labels, axis=1))
+        assert named.columns.tolist() == texts
+    mixed = frame.set_axis(["a", 1], axis=1)
+    assert text_names(mixed) is mixed  # refused at the door, by the kinds of names
+    series = frame[0]
+    assert text_names(series) is series
+
+
+def _by_number(name):
+    rng = np.random.default_rng(0)
+    if name == "FAMD":
+        return pd.DataFrame(
+            {30: rng.normal(size=40), 10: rng.normal(size=40), 20: ["a", "b"] * 20}
+        )
+    return pd.DataFrame(rng.integers(1, 4, (40, 3)), columns=[30, 10, 20])
+
+
+@pytest.mark.parametrize(
+    "name", ["CorrespondenceAnalysis", "MultipleCorrespondenceAnalysis", "FAMD"]
+)
+def test_columns_called_by_numbers_are_not_taken_by_their_places(name):
+    given = _by_number(name)
+    model = getattr(mercer, name)(2).fit(given)
+    assert [str(c) for c in model.feature_names_in_] == ["30", "10", "20"]
+    np.testing.assert_allclose(model.transform(given), model.row_coordinates_, atol=1e-12)
+    with pytest.raises(InputError, match="same order"):
+        model.transform(given[[10, 30, 20]])

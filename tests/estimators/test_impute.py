@@ -129,3 +129,22 @@ def test_what_cannot_be_filled_is_refused(case):
         mercer.impute(case[1], 2, "knn")
     with pytest.raises(InputError, match=r"infinity at row 2, column 0 \('a'\)"):
         mercer.impute(case[1].assign(a=[0, 1, np.inf] + [2.0] * 397))
+
+
+@pytest.mark.parametrize("kind", ["cut", "cut as objects", "months", "dates"])
+@pytest.mark.parametrize("method", ["famd", "mca"])
+def test_filled_categories_are_cells_as_they_were_given(kind, method):
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(60)
+    made = {
+        "cut": pd.Series(pd.cut(z, 3)),
+        "cut as objects": pd.Series(pd.cut(z, 3)).astype(object),
+        "months": pd.Series(pd.PeriodIndex(np.where(z > 0, "2020-01", "2021-07"), freq="M")),
+        "dates": pd.Series(pd.to_datetime(np.where(z > 0, "2020-01-01", "2021-01-01"))).dt.date,
+    }[kind]
+    other = np.where(z > 0.2, "r", "s") if method == "mca" else z
+    given = pd.DataFrame({"z": other, "t": np.where(z > 0, "u", "v"), "c": made.mask(z > 1)})
+    found = mercer.impute(given, 1, method)["c"]
+    assert found.dtype == given["c"].dtype
+    assert set(found) <= set(made)
+    assert not found.isna().any()

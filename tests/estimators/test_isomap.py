@@ -245,7 +245,7 @@ def test_another_metric_measures_the_edges():
         (Isomap(), SETS["roll"][:1], "one row"),
         (Isomap(), SETS["roll"][:10], "only 9 others"),
         (Isomap(12, neighbours=3), SETS["roll"][:10], "between 1 and n_samples"),
-        (Isomap(8, landmarks=5), SETS["roll"], "between 1 and n_samples"),
+        (Isomap(8, landmarks=5), SETS["roll"], "fewer landmarks"),
         (Isomap(neighbours=2), np.ones((9, 2)), "one place"),
         (Isomap(neighbours=0), SETS["roll"], "neighbours"),
         (Isomap(landmarks=1), SETS["roll"], "landmarks"),

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, make_moons
 
 import mercer
 from mercer import KernelDiscriminantAnalysis, LinearDiscriminantAnalysis
-from mercer.errors import AccuracyWarning, InputError
+from mercer.errors import AccuracyWarning, DataWarning, InputError
 from mercer.kernels import RBF, FeatureMap, Linear, ngrams
 
 IRIS = load_iris(return_X_y=True)
@@ -87,6 +87,7 @@ def test_training_rows_and_new_rows_go_the_same_way():
     np.testing.assert_allclose(model.transform(X[:7]), Z[:7], atol=1e-9)
     assert Z.shape == (150, 1)
     np.testing.assert_allclose(Z[y == 1].mean(axis=0), model.centres_[1], atol=1e-9)
+    assert model.classes_at(model.centres_).tolist() == [0, 1, 2]
     assert model.plan_.chosen.name == "lapack"
     assert model.certificate_.met
     assert mercer.plan(KernelDiscriminantAnalysis(), X).chosen.name == "lapack"
@@ -149,6 +150,16 @@ def test_saved_and_loaded(tmp_path):
     again = mercer.load(tmp_path / "axes.mercer")
     np.testing.assert_array_equal(again.transform(X), model.transform(X))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_negative_eigenvalues_are_left_out_where_asked():
+    X, y = make_moons(80, noise=0.1, random_state=0)
+    with pytest.raises(InputError, match="negative eigenvalues"):
+        KernelDiscriminantAnalysis(kernel="sigmoid").fit(X, y)
+    clipped = KernelDiscriminantAnalysis(kernel="sigmoid", indefinite="clip")
+    with pytest.warns(DataWarning, match="left out"):
+        clipped.fit(X, y)
+    assert clipped.score(X, y) > 0.8
 
 
 def test_what_cannot_be_fitted():

@@ -86,3 +86,25 @@ def test_priors():
     for bad in ([1.0], [0.5, -0.5], [np.nan, 1], [0, 0], "ab"):
         with pytest.raises(InputError, match="one probability per class"):
             priors_of(bad, np.ones(2), classes)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (pd.cut([1.0, 2.0, 9.0], 2), r"Interval '\(0.992, 5.0\]' at row 0"),
+        (
+            pd.Series(pd.PeriodIndex(["2020", "2021", "2020"], freq="Y")),
+            "Period '2020' at row 0",
+        ),
+        (np.array(["a", ("b",), "a"], dtype=object), "tuple"),
+    ],
+)
+def test_labels_that_are_neither_text_nor_numbers_are_named(labels, words):
+    with pytest.raises(InputError, match=words) as error:
+        labels_of(labels, 3, None, "LDA")
+    assert "str" in error.value.fix
+
+
+def test_one_class_is_shown_as_it_was_given():
+    with pytest.raises(InputError, match="1 class only: 'a'"):
+        labels_of(np.array(["a", "a", "a"]), 3, None, "LDA")

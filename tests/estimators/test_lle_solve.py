@@ -3,7 +3,8 @@ import pytest
 import scipy.sparse
 from sheets import apart
 
-from mercer.estimators._lle_solve import inverse_of, smallest
+from mercer.errors import BudgetError
+from mercer.estimators._lle_solve import inverse_of, refuse_full, smallest
 from mercer.planning import Path
 from mercer.solvers import BlockKrylov, Exact
 
@@ -93,6 +94,16 @@ def test_tiny_eigenvalues_of_a_large_norm_are_not_promised_more_than_there_is():
     c = spectrum.certificate
     assert np.all((c.lower <= exact) & (exact <= c.upper))
     assert values[0] == pytest.approx(exact, rel=1e-2)
+
+
+def test_factors_are_bounded_before_they_are_made():
+    m = path_laplacian(1000)
+    refuse_full(m, 10**6)  # a band of one
+    assert inverse_of(m).fill * 12 < 10**6
+    full = scipy.sparse.csr_array(np.ones((400, 400)))
+    with pytest.raises(BudgetError, match="factors") as caught:
+        refuse_full(full, 10**6)
+    assert "400 rows" in caught.value.got
 
 
 def test_the_inverse_is_that_of_the_shifted_matrix():

@@ -162,6 +162,36 @@ def test_far_from_the_origin(method):
     np.testing.assert_array_equal(far.transform(rows + 1e8), far.embedding_)
 
 
+class TestGraphsWithKnownAnswers:
+    @EACH
+    def test_places_on_a_curve_come_in_order(self, method):
+        t = np.sort(np.random.default_rng(0).uniform(0, 3, 60))
+        arc = np.column_stack([np.cos(t), np.sin(t)])
+        model = LocallyLinearEmbedding(1, neighbours=5, method=method).fit(arc)
+        steps = np.diff(model.embedding_[:, 0])
+        assert np.all(steps > 0) or np.all(steps < 0)
+
+    def test_the_axes_of_a_ring_cannot_be_told_apart(self):
+        t = 2 * np.pi * np.arange(40) / 40
+        ring = np.column_stack([np.cos(t), np.sin(t)])
+        model = LocallyLinearEmbedding(2, neighbours=4).fit(ring)
+        assert model.certificate_.groups == ((0, 1),)
+        radius = np.linalg.norm(model.embedding_, axis=1)
+        np.testing.assert_allclose(radius, 2**0.5, rtol=1e-6)
+
+    @EACH
+    def test_the_complete_graph_and_a_star_are_graphs_too(self, method):
+        rng = np.random.default_rng(0)
+        rows = rng.standard_normal((12, 3))
+        model = LocallyLinearEmbedding(1, neighbours=11, method=method).fit(rows)
+        assert model.facts_.fewest == 11
+        assert model.certificate_.met
+        star = np.concatenate([np.zeros((1, 3)), *(r * np.eye(3) for r in (1.0, -1.1, 1.3))])
+        bent = star + 0.01 * rng.standard_normal(star.shape)
+        z = LocallyLinearEmbedding(1, neighbours=5, method=method).fit_transform(bent)
+        assert np.all(np.isfinite(z))
+
+
 class TestPieces:
     rows = np.concatenate([SETS["s"][:150], SETS["s"][:100] + 50])
 

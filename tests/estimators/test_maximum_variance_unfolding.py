@@ -138,6 +138,20 @@ def test_all_pairs_kept_is_classical_scaling():
     assert found.flatness_.gain == pytest.approx(1, abs=1e-4)
 
 
+@pytest.mark.parametrize("far", [10.0, 1e3])
+def test_one_row_far_away_does_no_harm(curve, far):
+    rows, _ = curve
+    found = MaximumVarianceUnfolding(4).fit(np.vstack([rows, [[far, 0.0, 0.0]]]))
+    assert found.gap_ < 1e-3
+    assert found.certificate_.distance_error < 2e-3
+
+
+def test_distances_too_unequal_for_the_arithmetic_are_refused():
+    rows = np.random.default_rng(0).standard_cauchy((100, 2)) ** 3
+    with pytest.raises(InputError, match="too unequal"):
+        MaximumVarianceUnfolding(neighbours=8).fit(rows)
+
+
 def test_two_rows():
     found = MaximumVarianceUnfolding(1, neighbours=1, slack=0).fit([[0.0, 0.0], [3.0, 4.0]])
     np.testing.assert_allclose(np.abs(found.embedding_), 2.5, rtol=1e-3)

@@ -21,7 +21,7 @@ def hairpin(cut):
 def test_flat_points_are_flat():
     x, edges, lengths = hairpin([])
     factor = np.column_stack([x - x.mean(), np.zeros(40)])
-    seen = flatness(factor, 1, float(np.sum(factor**2)) / 4, edges, lengths)
+    seen = flatness(factor, np.ones(40), 1, float(np.sum(factor**2)) / 4, edges, lengths)
     assert seen == Flatness(left=0.0, axes=1, gain=4.0, shortened=0.0)
     assert seen.flat
     warn_of(seen, 1)
@@ -31,7 +31,7 @@ def test_the_edge_with_the_longest_way_round_is_named():
     x, edges, lengths = hairpin([(3, 35)])
     factor = np.column_stack([x - x.mean(), 3 * np.sin(x)])
     before = lengths.copy()
-    seen = flatness(factor, 1, 1.0, edges, lengths)
+    seen = flatness(factor, np.ones(40), 1, 1.0, edges, lengths)
     assert seen.bridge == (3, 35)
     assert seen.detour == pytest.approx(32 / 1.5)
     assert seen.axes == 2
@@ -45,6 +45,16 @@ def test_edges_drawn_short_are_counted():
     x, edges, lengths = hairpin([])
     factor = np.column_stack([x - x.mean(), np.zeros(40)])
     factor[:20, 0] = 0.5 * factor[:20, 0] - 0.25  # edges between the halves stay long
-    seen = flatness(factor, 1, 1.0, edges, lengths)
+    seen = flatness(factor, np.ones(40), 1, 1.0, edges, lengths)
     i, j, _ = edges
     assert seen.shortened == pytest.approx(np.mean((i < 20) & (j < 20)), abs=0.04)
+
+
+def test_points_count_as_often_as_rows_stand_there():
+    x, edges, lengths = hairpin([])
+    factor = np.column_stack([x - x.mean(), np.where(x == 3, 4.0, 0.0)])
+    counts = np.where(x == 3, 10, 1)
+    seen = flatness(factor, counts, 1, 1.0, edges, lengths)
+    repeated = np.repeat(factor, counts, axis=0)
+    assert seen.left == pytest.approx(np.sum(repeated[:, 1] ** 2) / np.sum(repeated**2))
+    assert seen.gain == pytest.approx(np.sum(repeated**2))

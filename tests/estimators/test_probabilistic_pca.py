@@ -174,3 +174,13 @@ def test_what_it_does_not_do():
     assert flat.log_likelihood_ is None
     with pytest.raises(InputError, match="singular"):
         flat.score(table(50, 4, 2, 0.0))
+
+
+def test_wide_noise_has_no_axis_by_default():
+    X = np.random.default_rng(0).standard_normal((20, 60))
+    assert mercer.ProbabilisticPCA().fit(X).n_components_ == 0
+
+
+def test_one_column_leaves_no_choice_to_the_evidence(rng):
+    model = mercer.ProbabilisticPCA("evidence").fit(rng.standard_normal((20, 1)))
+    assert model.n_components_ == 0

@@ -93,3 +93,33 @@ def test_it_keeps_scikit_learns_contract():
     done = check_estimator(FactorAnalysis(1), on_skip=None, on_fail=None)
     assert not {r["check_name"]: repr(r["exception"]) for r in done if r["status"] == "failed"}
     assert sum(r["status"] == "passed" for r in done) >= 40
+
+
+def test_no_factor_is_said_where_the_evidence_is_for_none():
+    noise = np.random.default_rng(0).standard_normal((300, 8))
+    with pytest.warns(DataWarning, match="no factor at all"):
+        assert FactorAnalysis("evidence").fit(noise).n_components_ == 1
+
+
+@pytest.mark.parametrize("rotation", ["varimax", "promax"])
+def test_scores_do_not_depend_on_the_order_of_rows(rotation):
+    rng = np.random.default_rng(4)
+    factors = rng.standard_normal((200, 2))
+    rows = np.repeat(factors, 3, axis=1) + rng.standard_normal((200, 6)) * np.tile(
+        [0.3, 0.3, 1.0], 2
+    )
+    found = FactorAnalysis(2, rotation=rotation).fit(rows).transform(rows)
+    other = FactorAnalysis(2, rotation=rotation).fit(rows[::-1]).transform(rows)
+    np.testing.assert_allclose(found, other, atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-305, 1e-200, 1e200, 1e305, [1e300, 1e-300, 1, 1, 1, 9, 7]])
+def test_units_are_no_matter_however_large(unit):
+    rows = ROWS - 1e3
+    found = FactorAnalysis(2).fit(rows * unit).transform(rows * unit)
+    np.testing.assert_allclose(found, FactorAnalysis(2).fit(rows).transform(rows), atol=1e-9)
+
+
+def test_variances_beyond_the_numbers_are_refused_unless_standardised():
+    with pytest.raises(InputError, match="leave the range of float64"):
+        FactorAnalysis(1, standardize=False).fit(ROWS * 1e160)

@@ -67,7 +67,7 @@ def test_products_are_added_to_what_is_there(rng, monkeypatch, public, index):
     if public:  # as on a SciPy without the functions that add in place
         monkeypatch.setattr(_csr, "csr_matvecs", None)
         monkeypatch.setattr(_csr, "csc_matvecs", None)
-    csr = scipy.sparse.random_array((50, 20), density=0.2, rng=rng, format="csr")
+    csr = scipy.sparse.random_array((50, 20), density=0.2, random_state=rng, format="csr")
     csr.indices, csr.indptr = csr.indices.astype(index), csr.indptr.astype(index)
     part = _csr.row_view(csr, slice(7, 31))
     v, u = rng.standard_normal((20, 3)), rng.standard_normal((24, 3))

@@ -37,7 +37,7 @@ def test_it_is_the_matrix_of_its_formula(rng, shape, kind):
 
 
 def test_many_blocks_and_lanes(rng):
-    csr = scipy.sparse.random_array((30_000, 100), density=0.1, rng=rng, format="csr")
+    csr = scipy.sparse.random_array((30_000, 100), density=0.1, random_state=rng, format="csr")
     op, exact = make(rng, csr)
     assert len(op.tiles) > 2
     check_operator(op, exact)
@@ -70,7 +70,7 @@ def test_a_quicker_square_is_taken(rng):
 
 
 def test_the_start_is_tasted_from_some_of_the_rows(rng):
-    csr = scipy.sparse.random_array((70_000, 30), density=0.1, rng=rng, format="csr")
+    csr = scipy.sparse.random_array((70_000, 30), density=0.1, random_state=rng, format="csr")
     op, exact = make(rng, csr)
     assert len(op.tiles) >= 16
     q = rng.standard_normal((30, 3))

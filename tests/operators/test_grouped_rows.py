@@ -42,7 +42,8 @@ def test_sums_of_groups_far_from_each_other(weighted, dtype, apart):
     np.testing.assert_allclose(rows.moments(whole=False).scatter, np.diagonal(scatter))
     r = rows.triangle(found.offsets, np.ones(4))
     np.testing.assert_allclose(r.T @ r, scatter, atol=1e-10 * size.max())
-    whole = rows.whole(found.offsets, np.full(4, 2.0))
+    whole = np.empty((5000, 4))
+    rows.write(whole, found.offsets, np.full(4, 2.0))
     np.testing.assert_allclose(whole.T @ whole, 4 * scatter, atol=1e-10 * size.max())
 
 

@@ -1,6 +1,7 @@
 """Neighbours are those of an exhaustive search, wherever the rows lie."""
 
-import builtins
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -99,22 +100,34 @@ def test_it_is_made_again_from_its_parts():
 
 
 def test_faiss_is_asked_for_by_name(monkeypatch):
-    kept = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name.startswith("faiss"):
-            raise ImportError(name)
-        return kept(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    monkeypatch.setitem(__import__("sys").modules, "faiss", None)
+    monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(MissingExtraError, match="faiss"):
         neighbours(rows(), 3, search="faiss")
     with pytest.raises(InputError, match="one of two ways"):
         neighbours(rows(), 3, search="guess")
 
 
-def test_faiss_finds_the_same_rows():
-    pytest.importorskip("faiss")
-    found = neighbours(rows(p=20), 5, search="faiss")
-    np.testing.assert_allclose(found.distances, exhaustive(rows(p=20), 5), rtol=1e-6)
+class Flat:
+    """What is used of faiss.IndexFlatL2, by all pairs."""
+
+    def __init__(self, columns):
+        self.rows = np.zeros((0, columns), np.float32)
+
+    def add(self, rows):
+        self.rows = rows
+
+    def search(self, points, k):
+        d = cdist(points, self.rows, "sqeuclidean")
+        at = np.argsort(d, axis=1)[:, :k]
+        return np.take_along_axis(d, at, 1).astype(np.float32), at
+
+
+def test_distances_from_faiss_are_taken_again(monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", types.SimpleNamespace(IndexFlatL2=Flat))
+    x = rows(p=20) + 1e6
+    found = neighbours(x, 5, search="faiss")
+    np.testing.assert_allclose(found.distances, exhaustive(x, 5), rtol=1e-9)
+    near = Searcher(x, search="faiss").within(x[:3], 5.0)
+    np.testing.assert_array_equal(np.diff(near.indptr), (cdist(x[:3], x) <= 5).sum(axis=1))
+    with pytest.raises(InputError, match="dense rows by Euclidean"):
+        neighbours(x, 5, search="faiss", metric="manhattan")

@@ -66,3 +66,25 @@ def test_wide_and_degenerate_spectra_give_no_warning():
     assert bic(Variances.of([0.0, 0.0], rows=9, columns=2)) == 0
     assert bic(Variances.of([2.0, 0.0], rows=9, columns=2)) in (0, 1)
     assert aic(Variances.of([2.0], rows=9, columns=1)) == 0
+
+
+@pytest.mark.parametrize("shape", [(20, 60), (50, 50), (100, 99), (10, 1000)])
+@pytest.mark.parametrize("rule", [aic, bic])
+def test_wide_noise_has_no_axis(shape, rule):
+    """The likelihood has no upper bound there; the end of the curve is no answer."""
+    n, p = shape
+    for seed in range(3):
+        X = np.random.default_rng(seed).standard_normal(shape)
+        values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / (n - 1)
+        all_of_them = Variances.of(
+            values[: min(n - 1, p)], rows=n, columns=p, total=values.sum()
+        )
+        assert rule(all_of_them) == 0
+
+
+def test_axes_of_a_wide_table_are_found(rng):
+    axes = np.linalg.qr(rng.standard_normal((200, 3)))[0]
+    X = rng.standard_normal((40, 200)) + rng.standard_normal((40, 3)) * [40, 30, 20] @ axes.T
+    values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / 39
+    known = Variances.of(values[:39], rows=40, columns=200, total=values.sum())
+    assert bic(known) == aic(known) == 3

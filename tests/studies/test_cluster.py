@@ -61,3 +61,13 @@ def test_many_rows_are_gathered_first(monkeypatch):
 def test_impossible_numbers_are_refused(clusters):
     with pytest.raises(InputError, match="two clusters or more"):
         mercer.cluster(mercer.PCA(2).fit(ROWS), ROWS, clusters=clusters)
+
+
+def test_rows_at_one_point_are_not_parted(rng):
+    X = rng.standard_normal((30, 3))
+    model = mercer.PCA(2).fit(X)
+    with pytest.raises(InputError, match="at one point"):
+        mercer.cluster(model, np.tile(X[:1], (9, 1)))
+    assert mercer.cluster(model, X, clusters=np.int64(3)).sizes.tolist() != []
+    with pytest.raises(InputError, match="clusters=True"):
+        mercer.cluster(model, X, clusters=True)

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mercer.errors import InputError
-from mercer.studies._given_columns import coded, columns_of
+from mercer.studies._given_columns import coded, columns_of, together
 
 CELLS = {"a": [1, 2, None], "b": ["x", None, "y"], "c": [True, False, True]}
 
@@ -42,3 +42,41 @@ def test_columns_of_other_lengths_are_refused():
 def test_codes_are_in_the_order_of_the_alphabet():
     at, kinds = coded(["b", "a", float("nan"), "b"])
     assert (at.tolist(), kinds) == ([1, 0, -1, 1], ["a", "b"])
+
+
+def test_gaps_of_pandas_are_missing_in_every_type():
+    frame = pd.DataFrame(
+        {
+            "object": pd.Series(["a", pd.NA, "b"], dtype=object),
+            "string": pd.Series(["a", None, "b"], dtype="string"),
+            "flag": pd.Series([True, None, False], dtype="boolean"),
+            "date": pd.to_datetime(["2020-01-01", None, "2021-01-01"]),
+        }
+    )
+    for at, kinds in columns_of(frame, 3).levels.values():
+        assert len(kinds) == 2
+        assert at.tolist().index(-1) == 1
+    assert coded([pd.NA, "x", pd.NaT])[0].tolist() == [-1, 0, -1]
+
+
+def test_names_of_any_kind_and_levels_in_their_order():
+    table = np.arange(6.0).reshape(3, 2)
+    for labels, names in (
+        ([10, 5], ["10", "5"]),
+        (pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]), ["a 1", "a 2"]),
+    ):
+        assert list(columns_of(pd.DataFrame(table, columns=labels), 3).numbers) == names
+    with pytest.raises(InputError, match="called 'a'"):
+        columns_of(pd.DataFrame(table, columns=["a", "a"]), 3)
+    with pytest.raises(InputError, match="1 names, 2 columns"):
+        columns_of(table, 3, ["a"])
+    assert coded([10, 2, 10])[1] == ["2", "10"]
+    assert coded(pd.cut([-5.0, 3.0], [-6, 0, 4]))[1] == ["(-6, 0]", "(0, 4]"]
+
+
+def test_a_column_beside_the_rows_takes_no_name_from_them():
+    own = columns_of({"a": [1.0, 2.0], "t": ["u", "v"]}, 2)
+    both = together(own, columns_of({"a": [5.0, 5.0], "t": [7.0, 8.0], "b": ["x", "y"]}, 2))
+    assert list(both.numbers) == ["a", "a (sup)", "t (sup)"]
+    assert list(both.levels) == ["t", "b"]
+    assert both.numbers["a"].tolist() == [1.0, 2.0]

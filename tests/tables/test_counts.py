@@ -15,7 +15,7 @@ def written(tmp_path, lines, name="t.csv"):
 
 
 def made_of(path, **asked):
-    return prepared(look(path, Asked(table="counts", **asked)), fills=(), scales="none")
+    return prepared(look(path, Asked(table="counts", **asked)), fills=())
 
 
 def test_margins_and_empty_rows_are_left_out_and_said(tmp_path):

@@ -78,6 +78,9 @@ def test_missing_cells_are_settled_as_asked(tmp_path):
     with pytest.raises(InputError, match="fills none") as refused:
         prepared_again(path, rows.recipe)
     assert "row 3" in refused.value.got
+    again = prepared_again(path, rows.recipe, missing="rows")
+    assert again.rows.equals(rows.rows)
+    assert again.labels().tolist() == ["p1", "p2", "p5"]
 
 
 def test_few_missing_cells_take_the_first_way_unasked(tmp_path):
@@ -85,7 +88,8 @@ def test_few_missing_cells_take_the_first_way_unasked(tmp_path):
     made = made_of(written(tmp_path, lines), "categories")
     assert made.missing == "passive"
     assert "1 of 82 cells is missing (1.2 %): they count nowhere" in made.said[0]
-    filled = made_of(written(tmp_path, lines), "mixed", fills=("fill",))
+    assert made_of(written(tmp_path, lines), "categories", fills=True).missing == "passive"
+    filled = made_of(written(tmp_path, lines), "mixed", fills=True)
     assert filled.missing == "fill"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.tables._gaps import gaps_of
-from mercer.tables._missing_cells import numbered, refuse_missing, said_left, settled
+from mercer.tables._missing_cells import left_out, numbered, refuse_missing, settled
 
 NAMES = ("a", "b", "c", "d")
 
@@ -139,7 +139,12 @@ def test_long_lists_are_cut():
 
 
 def test_new_rows():
-    assert said_left(FEW, "t") == ["3 of 200 cells are missing (1.5 %): filled by the model"]
+    line = "3 of 200 cells are missing (1.5 %): filled by the model"
+    assert left_out(FEW, "t", "em")[1] == [line]
+    assert "count nowhere" in left_out(FEW, "t", "passive")[1][0]
+    out, said = left_out(FEW, "t", "rows")
+    assert np.array_equal(out, FEW.partial)
+    assert "(--missing rows)" in said[0]
     with pytest.raises(InputError, match="no row has a cell"):
-        said_left(table(empty=range(50)), "t")
+        left_out(table(empty=range(50)), "t", "em")
     assert "the model fills none" in str(refuse_missing(FEW, NAMES, "t", ""))

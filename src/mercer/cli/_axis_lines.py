@@ -90,6 +90,11 @@ def certified_lines(model: Any) -> list[str]:
     lines = []
     if getattr(found, "reached", None) is not None:
         lines.append(f"Certified: every eigenvalue to {found.reached:.1e} of itself.")
+    if hasattr(found, "duality_gap"):
+        lines.append(
+            f"No map that keeps these distances has a variance above {found.bound:.5g};"
+            f" this one has {found.variance:.5g}."
+        )
     for group in getattr(found, "groups", ()):
         if len(group) > 1:
             axes = ", ".join(str(i + 1) if i < k else "the next one" for i in group)

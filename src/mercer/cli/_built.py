@@ -67,8 +67,8 @@ def built(
         given["random_state"] = given.pop("seed")
     if not known.keys() & {"random_state"} and given.get("random_state") == 0:
         del given["random_state"]  # the default of --seed, to a method that draws nothing
-    if components == "auto" and not _chooses(kind) and not is_linear_or_kernel(kind):
-        pass  # they are maps of two axes, or of as many as there are
+    if components == "auto" and not _chooses(kind) and not _warned(kind):
+        pass  # maps have two axes; others have a rule of their own
     elif components == "auto" and not _chooses(kind):
         warnings.warn(
             f"{method} does not choose the number of components: its default is taken (-k)",
@@ -144,6 +144,12 @@ def _chooses(kind: type[Any]) -> bool:
     """Tell whether a method takes n_components="auto"."""
     rules = getattr(kind, "_parameter_constraints", {}).get("n_components", [])
     return any("auto" in getattr(rule, "options", ()) for rule in rules)
+
+
+def _warned(kind: type[Any]) -> bool:
+    """Tell whether the number of axes that a method takes by itself is worth a word."""
+    default = inspect.signature(kind).parameters["n_components"].default
+    return is_linear_or_kernel(kind) and not isinstance(default, str)
 
 
 def _unknown(method: str, name: str, value: Any, known: Mapping[str, Any]) -> UsageError:

@@ -8,7 +8,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.cli._family_findings import column_names
 from mercer.cli._fitted import Fitted
-from mercer.cli._known_methods import page_of, table_of
+from mercer.cli._known_methods import page_of
 from mercer.cli._names import axis_names
 from mercer.cli._usage import UsageError
 from mercer.diagnostics import loadings
@@ -75,7 +75,7 @@ def write_columns(done: Fitted, path: Path, raw: bool) -> None:
 
 def places_of(model: Any) -> Array | None:
     """Return coordinates of the columns (J, k), or correlations with the axes, or None."""
-    for name in ("column_coordinates_", "structure_"):
+    for name in ("column_coordinates_", "structure_", "loadings_"):
         found = getattr(model, name, None)
         if found is not None:
             return np.asarray(found, np.float64)
@@ -100,7 +100,7 @@ def beside_columns(done: Fitted) -> dict[str, dict[str, Any]]:
     """Return the places of supplementary columns of counts on the axes, by name."""
     from mercer.tables import supplementary
 
-    if table_of(done.model) != "counts" or not done.made.sup:
+    if not done.made.sup or not hasattr(done.model, "supplementary_columns"):
         return {}
     found = supplementary(done.made)
     if not found.names:

@@ -3,9 +3,10 @@
 import dataclasses
 import inspect
 import re
+from importlib import import_module
 from typing import Any, final
 
-_LIKE = re.compile(r"(?:See|As for) `PCA`")
+_LIKE = re.compile(r"(?:See|As for) `?([A-Z]\w*)`?")
 
 
 @final
@@ -42,15 +43,27 @@ def parameters_of(kind: type[Any], like: type[Any] | None = None) -> tuple[Param
         Where a parameter is described that the docstring only points to.
     """
     own = described(inspect.getdoc(kind) or "")
-    others = described(inspect.getdoc(like) or "") if like is not None else {}
     found = []
     for name, given in inspect.signature(kind).parameters.items():
         takes, about = own.get(name, ("", ""))
-        if _LIKE.match(about):
-            takes, about = others.get(name, (takes, about))
+        elsewhere = _LIKE.match(about)
+        if elsewhere:
+            takes, about = _pointed_to(name, elsewhere[1], like, (takes, about))
         default = "" if given.default is inspect.Parameter.empty else _shown(given.default)
         found.append(Parameter(name, default, takes, first_sentence(about)))
     return tuple(found)
+
+
+def _pointed_to(
+    name: str, kind: str, like: type[Any] | None, own: tuple[str, str]
+) -> tuple[str, str]:
+    """Return what another class says of a parameter, which may point to a third."""
+    public = getattr(import_module("mercer"), kind, None)
+    for other in (public, like):
+        found = described(inspect.getdoc(other) or "").get(name) if other is not None else None
+        if found is not None and not _LIKE.match(found[1]):
+            return found
+    return own
 
 
 def described(doc: str) -> dict[str, tuple[str, str]]:

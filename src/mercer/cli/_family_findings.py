@@ -93,7 +93,16 @@ def _of_page(done: Fitted, page: str) -> list[str]:
         return _variables(done.model)
     if page == "groups":
         return [*_tests(done.model), *_own_lines(done)]
-    return _facts(done.model)
+    return [*_likelihood(done.model), *_facts(done.model)]
+
+
+def _likelihood(model: Any) -> list[str]:
+    """Say how likely the rows are under a model of their density, where it is one."""
+    found = {name: getattr(model, name, None) for name in ("log_likelihood_", "aic_", "bic_")}
+    if any(not isinstance(value, float | np.floating) for value in found.values()):
+        return []
+    value, aic, bic = found.values()
+    return [f"Log-likelihood {value:.6g}, AIC {aic:.6g}, BIC {bic:.6g}."]
 
 
 def _independence(model: Any) -> list[str]:
@@ -171,12 +180,22 @@ def _own_lines(done: Fitted) -> list[str]:
 
 
 def _facts(model: Any) -> list[str]:
-    """Return what is known of the graph of a map, in one line of its own words."""
-    facts = getattr(model, "facts_", None)
-    if facts is None or "__str__" not in vars(type(facts)):
+    """Return what is known of the graph of a map, in one line."""
+    facts: Any = getattr(model, "facts_", None)
+    if not hasattr(facts, "piece_count"):
         return []
-    said = str(facts).rstrip(".")
-    return [f"{said[:1].upper()}{said[1:]}."]
+    pieces = "in one piece" if facts.piece_count == 1 else f"in {facts.piece_count:,} pieces"
+    parts = [
+        f"{counted(facts.points, 'point')}, {counted(facts.edges, 'edge')}, {pieces}",
+        f"{facts.fewest:g} to {facts.most:g} neighbours, {facts.typical:g} as a rule",
+    ]
+    if facts.isolated_count:
+        parts.append(f"{counted(facts.isolated_count, 'point')} without an edge")
+    if facts.duplicates:
+        parts.append(f"{counted(facts.duplicates, 'row')} there more than once")
+    if facts.left_out:
+        parts.append(f"{counted(facts.left_out, 'row')} outside the piece that is mapped")
+    return [f"Graph: {'; '.join(parts)}."]
 
 
 def _axis(done: Fitted, i: int, row_names: Sequence[Any] | None) -> list[str]:
@@ -198,13 +217,23 @@ def _axis(done: Fitted, i: int, row_names: Sequence[Any] | None) -> list[str]:
         parts.append(f"{side}s {shown}")
     if parts:
         return [f"Axis {i + 1} is made of {'; '.join(parts)}."]
-    found = getattr(model, "structure_", None)
+    found, what = _weights(model)
     if found is None:
         return []
-    weights = np.asarray(found)[:, i]
+    weights = found[:, i]
     order = np.argsort(-np.abs(np.nan_to_num(weights)), kind="stable")[:_NAMED]
     shown = ", ".join(f"{done.names[j]} ({weights[j]:+.2f})" for j in order)
-    return [f"Axis {i + 1} goes most with (r): {shown}."]
+    return [f"Axis {i + 1} {what}: {shown}."]
+
+
+def _weights(model: Any) -> tuple[Array | None, str]:
+    """Return what ties columns to axes (p, k), and what it is called: r, loadings, weights."""
+    for name, what in (("structure_", "goes most with (r)"), ("loadings_", "loads most on")):
+        if getattr(model, name, None) is not None:
+            return np.asarray(getattr(model, name)), what
+    if getattr(model, "components_", None) is not None:
+        return np.asarray(model.components_).T, "weighs most"
+    return None, ""
 
 
 def _name(names: Sequence[Any] | None, j: int, side: str) -> str:
@@ -218,7 +247,10 @@ def _sign(value: float) -> str:
 def column_names(model: Any, names: Sequence[str]) -> list[str]:
     """Return what the columns of a model are called: levels as variable=level."""
     found = getattr(model, "column_names_", None)
-    return [str(name) for name in (names if found is None else found)]
+    bare = not hasattr(model, "feature_names_in_")  # sparse rows have no names, their file has
+    if found is None or (bare and len(found) == len(names)):
+        found = names
+    return [str(name) for name in found]
 
 
 def _heaviest_columns(model: Any, names: Sequence[str]) -> dict[str, dict[str, float]] | None:
@@ -226,7 +258,7 @@ def _heaviest_columns(model: Any, names: Sequence[str]) -> dict[str, dict[str, f
     places = getattr(model, "column_coordinates_", None)
     shares = getattr(model, "column_contributions_", None)
     if places is None or shares is None:
-        places = shares = getattr(model, "structure_", None)
+        places = shares = _weights(model)[0]
     if places is None or shares is None:
         return None
     called, places = column_names(model, names), np.asarray(places)

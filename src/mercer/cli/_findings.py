@@ -157,6 +157,8 @@ def _how_many(done: Fitted) -> str:
         return f"{k}: all that there are."
     if asked == "mle":
         return f"{k}, by the evidence of probabilistic PCA (Minka)."
+    if isinstance(asked, str):
+        return f"{k}, by {asked}."
     if isinstance(asked, float):
         return f"{k}, enough for the {100 * asked:g} % of the variance that were asked for."
     return f"{k}, as asked."

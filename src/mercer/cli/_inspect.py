@@ -178,7 +178,13 @@ def _rows_inside(shapes: dict[str, tuple[int, ...]], model: Any) -> int:
         own = ("row_", "embedding_")
         names += [n for n, shape in shapes.items() if shape == whole and not n.startswith(own)]
     names += [name for name in shapes if name.startswith("_sample/")]
-    return max((shapes[name][0] for name in names if len(shapes[name]) == 2), default=0)
+    # A search may hold them on their side, (p, n).
+    counts = [
+        shapes[name][1] if shapes[name][0] == whole[1] != shapes[name][1] else shapes[name][0]
+        for name in names
+        if len(shapes[name]) == 2
+    ]
+    return max(counts, default=0)
 
 
 def _per_row(shapes: dict[str, tuple[int, ...]], rows: int | None) -> list[str]:
@@ -211,7 +217,8 @@ def _privacy(found: dict[str, Any], words: bool) -> str:
     if found["rows_inside"]:
         return f"{found['rows_inside']:,} rows of the data are inside this file"
     if found["numbers_per_row"]:
-        return f"no row of the data is inside{beside}, but some numbers about each"
+        more = "and" if words else "but"
+        return f"no row of the data is inside{beside}, {more} some numbers about each"
     return f"no row of the data is inside this file{beside}"
 
 

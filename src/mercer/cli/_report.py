@@ -104,11 +104,6 @@ def _of_table(
     have = _fitted.ready(voice, str(data), asked, options["method"], built(**options))
     foreseen = _foreseen(voice, have)
     done = _fitted.fitted(voice, have)
-    if not is_linear_or_kernel(done.model):
-        from mercer.cli._family_page import family_page
-
-        named = title or _title(done.model, files[-1])
-        return family_page(done, named, _command(), python_rows(files[-1], done.seen.asked))
     return report(
         done.model,
         done.made.rows,
@@ -118,7 +113,7 @@ def _of_table(
         choice=_choice(done.model, done.made),
         sample_weight=done.made.weights,
         data="made.rows",
-        opening=python_rows(files[-1], asked),
+        opening=python_rows(files[-1], done.seen.asked),
         command=_command(),
         seconds=done.seconds,
         said=done.said,
@@ -127,6 +122,7 @@ def _of_table(
         sup=_sup(done.made),
         care=_care(done.seen),
         grid=done.made.pixels and (done.made.pixels.side, done.made.pixels.places),
+        y=done.made.y,
     )
 
 
@@ -168,10 +164,6 @@ def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) 
     from mercer.tables import prepared_again
 
     found = loaded(model, str(data), "report")
-    if not is_linear_or_kernel(found):
-        from mercer.cli._family_page import model_page
-
-        return model_page(found, title or _title(found, files[-1]))
     made = prepared_again(data, recipe_of(found, str(data)), missing=filling_of(found))
     return report(
         found,
@@ -180,6 +172,7 @@ def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) 
         row_names=_row_names(made),
         colours=_colours(made),
         said=made.said,
+        y=made.y,
         data="made.rows",
         opening=_again(files),
         command=_command(),

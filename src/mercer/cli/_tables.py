@@ -75,6 +75,12 @@ def asked_for(method: str, model: Any, asked: Asked) -> Asked:
             got=f"--weights {asked.weights} with --method {method}",
             fix="leave --weights out",
         )
+    if asked.standardize == "yes" and scales_of(model) == "none":
+        raise UsageError(
+            f"units make no difference to {method}",
+            got=f"--standardize yes with --method {method}",
+            fix="leave --standardize out",
+        )
     if asked.count and not asked.crossed:
         raise UsageError(
             "--count belongs to a table that is counted",
@@ -91,7 +97,7 @@ def _parameters(model: Any) -> dict[str, Any]:
 
 def scales_of(model: Any) -> str:
     """Return who divides columns by their standard deviations; see `mercer.tables.prepared`."""
-    known = model.get_params(deep=False)
+    known = _parameters(model)
     if "standardize" in known:
         return "method"
     if table_of(model) in ("counts", "categories", "mixed"):

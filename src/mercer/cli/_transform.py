@@ -19,6 +19,13 @@ from mercer.cli._voice import Voice
     "--raw-csv", is_flag=True, help="Leave text that a spreadsheet would calculate as it is."
 )
 @click.option(
+    "--missing",
+    type=click.Choice(["model", "rows"]),
+    default="model",
+    show_default=True,
+    help="Missing cells: as the model does, or leave out rows that have some.",
+)
+@click.option(
     "--predict", is_flag=True, help="Write the group of each row too, as lda and kda see it."
 )
 @speaking_options
@@ -29,6 +36,7 @@ def command(
     output: str,
     force: bool,
     raw_csv: bool,
+    missing: str,
     predict: bool,
 ) -> None:
     r"""Write the coordinates of the rows of DATA on the axes of MODEL.
@@ -49,7 +57,9 @@ def command(
     path = refuse_scores(output, option="-o", inputs=[model, data], force=force)
     began = time.perf_counter()
     with opened(data) as table, voice.working():
-        rows, columns = _run(voice, model, table, path, raw=raw_csv, predict=predict)
+        rows, columns = _run(
+            voice, model, table, path, raw=raw_csv, missing=missing, predict=predict
+        )
     seconds = time.perf_counter() - began
     voice.note(f"{rows:,} rows, {columns} coordinates, {seconds:.2f} s")
     if path is not None:
@@ -66,7 +76,7 @@ def command(
 
 
 def _run(
-    voice: Voice, model: str, data: str, path: Any, *, raw: bool, predict: bool
+    voice: Voice, model: str, data: str, path: Any, *, raw: bool, missing: str, predict: bool
 ) -> tuple[int, int]:
     """Write the coordinates; return how many rows and columns they have."""
     from mercer.cli._beside import Beside, WithGroups
@@ -82,7 +92,8 @@ def _run(
             fix="leave it out; groups are of lda and kda",
         )
     recipe = recipe_of(found, data)
-    made = prepared_again(data, recipe, missing=filling_of(found))
+    fills = "rows" if missing == "rows" else filling_of(found)
+    made = prepared_again(data, recipe, missing=fills)
     for line in made.said:
         voice.note(line)
     names = axes_of(found)

@@ -14,6 +14,7 @@ _FEW = 6  # points that a parabola does not fit by chance
 _ARCH = 0.8  # share of axis 2 that axis 1 explains
 _ONE = 1 - 1e-6  # inertia from which a table may be in pieces
 _NAMED = 5
+_SURE = 5  # cells whose sums are no accident
 
 
 @final
@@ -93,6 +94,44 @@ def pieces_of(table: Any, inertia: float) -> tuple[tuple[int, int], ...]:
     joint = (rows > 0) & (columns > 0)  # an empty row or column is no piece
     found = sorted(zip(rows[joint].tolist(), columns[joint].tolist(), strict=True))[::-1]
     return tuple((int(i), int(j)) for i, j in found) if len(found) > 1 else ()
+
+
+def totals_of(table: Any, rows: Array, columns: Array) -> tuple[bool, bool]:
+    """Tell whether the last row, and the last column, are the sums of the others.
+
+    Parameters
+    ----------
+    table : ndarray or CSR matrix of shape (m, n)
+        Counts.
+    rows, columns : ndarray of shape (m,) and (n,)
+        Their totals.
+    """
+    m, n = table.shape
+    if min(m, n) < 3:
+        return False, False
+    last = np.zeros(m), np.zeros(n)
+    last[0][-1] = last[1][-1] = 1.0
+    below, beside = table.T @ last[0], table @ last[1]
+    row = bool(np.allclose(2 * below, columns, rtol=1e-9, atol=0.0))
+    column = bool(np.allclose(2 * beside, rows, rtol=1e-9, atol=0.0))
+    if row and column:
+        return True, True
+    # In a small table one side may add up by chance.
+    row = row and int(np.count_nonzero(columns)) >= _SURE
+    return row, column and int(np.count_nonzero(rows)) >= _SURE
+
+
+def warn_totals(table: Any, rows: Array, columns: Array) -> None:
+    """Say that a table seems to hold its own totals: they would count everything twice."""
+    row, column = totals_of(table, rows, columns)
+    if row or column:
+        where = " and ".join(["the last row"] * row + ["the last column"] * column)
+        warn(
+            "the table seems to hold its own totals, which are analysed as if they were counts",
+            got=f"{where}: every cell is the sum of the others",
+            fix="drop totals first: pd.crosstab(..., margins=False)",
+            category=DataWarning,
+        )
 
 
 def warn_facts(facts: TableFacts) -> None:

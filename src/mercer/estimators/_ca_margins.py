@@ -100,16 +100,17 @@ def _squares(op: Framed, _masses: Array) -> tuple[Array, Array]:
     m, n = op.shape
     tiles = Tiles(m, max(1, _CELLS // max(n, 1)))
     lanes = _lanes(op, tiles)
-    rows, columns = np.empty(m), np.zeros((lanes.count, n))
+    rows, columns, factors = np.empty(m), np.zeros((lanes.count, n)), op.right**2
 
     def work(lane: int, numbers: Iterator[int]) -> None:
         for number in numbers:
-            a = op.block(tiles[number])
-            rows[tiles[number]] = np.einsum("ij,ij->i", a, a)
-            columns[lane] += np.einsum("ij,ij->j", a, a)
+            a = op.half(tiles[number])
+            a *= a
+            rows[tiles[number]] = a @ factors
+            columns[lane] += a.sum(axis=0)
 
     lanes.run(work, len(tiles))
-    return rows, columns.sum(axis=0)
+    return rows, factors * columns.sum(axis=0)
 
 
 def _sparse_squares(op: Framed, masses: Array) -> tuple[Array, Array]:

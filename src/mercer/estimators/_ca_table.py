@@ -9,6 +9,7 @@ import numpy as np
 from mercer.arrays import Array, Tiles, binary_exponent, is_sparse
 from mercer.errors import InputError
 from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._held import only_counts, text_names, text_of
 from mercer.sources import Source
 
 _CELLS = 1 << 17  # of a block that is looked at: it stays in the cache
@@ -63,16 +64,19 @@ def named_rows(data: Any) -> tuple[Any, list[str] | None]:
     Names are the index of pandas unless that only counts, or else the first column of a frame
     where it is text and others follow; it is then no part of the table.
     """
+    data = text_names(data)
     frame = _frame_of(data)
     if frame is None:
         return data, None
     index = getattr(data, "index", None)
-    if index is not None and not _only_counts(index):
-        return data, [_name(label) for label in index]
-    first = frame.columns[0] if frame.shape[1] > 1 else None
-    if first is None or frame.schema[first] not in (nw.String, nw.Categorical, nw.Enum):
+    if index is not None and not only_counts(index):
+        return data, [text_of(label) for label in index]
+    if frame.shape[1] < 2:
         return data, None
-    return frame.drop(first).to_native(), [_name(label) for label in frame[first].to_list()]
+    first = frame[:, 0]  # by place: names of pandas columns may be numbers
+    if first.dtype not in (nw.String, nw.Categorical, nw.Enum):
+        return data, None
+    return frame[:, 1:].to_native(), [text_of(label) for label in first.to_list()]
 
 
 def _frame_of(data: Any) -> "nw.DataFrame[Any] | None":
@@ -81,19 +85,9 @@ def _frame_of(data: Any) -> "nw.DataFrame[Any] | None":
     except ValueError:  # columns of one name: the door says which
         return None
     try:
-        return frame if isinstance(frame, nw.DataFrame) and len(frame.schema) else None
+        return frame if isinstance(frame, nw.DataFrame) and frame.shape[1] else None
     except ValueError:
         return None
-
-
-def _only_counts(index: Any) -> bool:
-    """Tell whether an index is 0, 1, 2, …, as pandas makes it by itself."""
-    plain = type(index).__name__ == "RangeIndex"
-    return plain and getattr(index, "start", 0) == 0 and getattr(index, "step", 1) == 1
-
-
-def _name(label: Any) -> str:
-    return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
 def counts(source: Source, names: list[str] | None, columns: Any = None) -> Counts:
@@ -134,15 +128,16 @@ def _looked(table: Any) -> tuple[Array, Array, float, float, bool]:
             rows, columns = table @ np.ones(n), table.T @ np.ones(m)
             return rows, columns, least, most, _whole(data)
         rows, columns = np.empty(m), np.zeros(n)
-        least, most, whole = np.inf, 0.0, True
+        least, most, whole, kind = np.inf, 0.0, True, table.dtype.kind
         tiles = Tiles(m, max(1, _CELLS // max(n, 1)))
         for number in range(len(tiles)):
             block = table[tiles[number]]
             rows[tiles[number]] = block.sum(axis=1, dtype=np.float64)
             columns += block.sum(axis=0, dtype=np.float64)
             # A missing cell makes both NaN, and minimum and maximum carry it on.
-            least = float(np.minimum(least, block.min()))
-            most = float(np.maximum(most, block.max()))
+            least = 0.0 if kind in "ub" else float(np.minimum(least, block.min()))
+            # Whole numbers of a machine are in range, however large.
+            most = 1.0 if kind in "iub" else float(np.maximum(most, block.max()))
             whole = whole and _whole(block)
         return rows, columns, least, most, whole
 

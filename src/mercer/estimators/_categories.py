@@ -249,6 +249,7 @@ def coded_again(
     *,
     missing: str = "raise",
     unseen: str = "raise",
+    places: Sequence[int] | None = None,
 ) -> Coded:
     """Return new rows in the codes of a fit.
 
@@ -263,6 +264,8 @@ def coded_again(
     unseen : str
         "raise" names the first cell with a value that was not there at fit; "passive" gives
         it no level, -1.
+    places : sequence of int or None
+        Where the columns stand in the table as given, for messages; None is 0, 1, ….
     """
     columns, rows = _columns(data)
     if missing == "raise":
@@ -275,7 +278,8 @@ def coded_again(
         gaps = column.codes < 0
         lost = (found < 0) & ~gaps if missing != "level" or variable.gap else found < 0
         if unseen == "raise" and lost.any():
-            _refuse_unseen(column, variable, int(np.argmax(lost)), at)
+            place = at if places is None else int(places[at])
+            _refuse_unseen(column, variable, int(np.argmax(lost)), place)
         if missing == "level" and variable.gap:
             found[gaps] = len(variable.values)
         codes.append(found)

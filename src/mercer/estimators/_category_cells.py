@@ -14,9 +14,11 @@ from sklearn.utils.validation import check_array
 from mercer.arrays import Array
 from mercer.errors import InputError, MercerError
 from mercer.estimators._door import InputTypeError, _in_three_lines, _refuse_twins, refuse_parts
+from mercer.estimators._held import text_of
 from mercer.sources import as_frame
 
 _GAPS = ("NAType", "NaTType")  # of pandas: they compare with nothing
+_READ_AS_TEXT = ("Interval", "Period", "Timedelta")  # of pandas: what pd.cut and calendars make
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -130,7 +132,7 @@ def row_names(data: Any) -> tuple[str, ...] | None:
     kind = type(index).__name__
     if index is None or kind == "RangeIndex" or not hasattr(data, "iloc"):
         return None
-    return tuple(str(label) for label in index)
+    return tuple(text_of(label) for label in index)
 
 
 def _of_series(series: Any, at: int) -> Column:
@@ -165,11 +167,15 @@ def _factorised(native: Any, name: str, at: int) -> Column | None:
 
 def _of_numbered(codes: Array, declared: list[Any], name: str, at: int) -> Column:
     """Return a column whose frame has numbered its cells already."""
-    levels = column_of(_objects(declared), name, at, declared)
+    levels = column_of(_objects(declared), name, at)
     there = np.bincount(codes + 1, minlength=len(declared) + 1)[1:] > 0
-    new = np.concatenate([np.cumsum(there) - 1, [-1]]).astype(np.int32)
     unused = tuple(str(level) for level, used in zip(declared, there, strict=True) if not used)
-    return Column(name, new[codes], levels.values[there], unused)
+    # Two declared levels may be one value here, as Decimal("0.5") and 0.5 are.
+    kept = list(dict.fromkeys(levels.codes[there].tolist()))
+    place = np.full(len(levels.values) + 1, -1, np.int32)
+    place[kept] = np.arange(len(kept))
+    new = np.append(place[levels.codes], np.int32(-1))
+    return Column(name, new[codes], levels.values[kept], unused)
 
 
 def _objects(cells: list[Any]) -> Array:
@@ -273,6 +279,8 @@ def _plain(key: Any, cells: list[Any], at: int, name: str) -> Any:
         return _plain(key.item(), cells, at, name)
     if isinstance(key, date | time | np.datetime64):
         return str(key)
+    if type(key).__name__ in _READ_AS_TEXT:
+        return str(key)
     if isinstance(key, Real) or type(key).__name__ == "Decimal":
         return float(key)
     raise _no_category(str(key), type(key).__name__, cells.index(key), at, name)
@@ -295,8 +303,30 @@ def _sorted_values(keys: list[Any], cells: list[Any], at: int, name: str) -> Arr
     if keys and all(isinstance(key, bool) for key in keys):
         return np.array(sorted(set(keys)), dtype=bool)
     values = sorted(set(keys))
-    whole = all(float(v).is_integer() and abs(v) < 2**62 for v in values)
-    return np.array(values, dtype=np.int64 if whole and values else np.float64)
+    made = _of_numbers(values)
+    if made is None:
+        largest = max(values, key=abs)
+        raise InputError(
+            "a number in a column of categories is too large to be told from its neighbours",
+            got=f"{str(largest)[:40]} at row {_row_of(largest, cells)}, column {at} ({name!r})",
+            fix="turn the whole column into text: str(cell) for every cell",
+        )
+    return made
+
+
+def _of_numbers(values: list[Any]) -> Array | None:
+    """Return numbers in the first type that holds them all, None where none does."""
+    kinds: list[type[np.generic]] = [np.float64]
+    if values and all(isinstance(v, int) or v.is_integer() for v in values):
+        kinds = [np.int64, np.uint64, np.float64]
+    for kind in kinds:
+        try:
+            made = np.array([kind(v) for v in values], dtype=kind)
+        except OverflowError:
+            continue
+        if made.tolist() == values:
+            return made
+    return None
 
 
 def _row_of(key: Any, cells: list[Any]) -> int:

@@ -199,7 +199,16 @@ def _numeric_dtype(data: Any) -> Any:
         return None if dtype.isnative else dtype.newbyteorder("=")
     if scipy.sparse.issparse(data):
         return np.float64
+    if _whole_frame(data):
+        return None
     return [np.float64, np.float32]
+
+
+def _whole_frame(data: Any) -> bool:
+    """Tell whether all columns of a pandas frame hold whole numbers of one NumPy type."""
+    kinds = set(getattr(data, "dtypes", ())) if hasattr(data, "columns") else set()
+    one = kinds.pop() if len(kinds) == 1 else None
+    return isinstance(one, np.dtype) and one.kind in "iub" and one.isnative
 
 
 def _gaps_as_nan(data: Any) -> Any:
@@ -284,7 +293,9 @@ def _refuse_odd_columns(data: Any) -> None:
         raise InputError(
             "every column must hold numbers",
             got=f"{len(odd)} of {len(schema)} columns do not: {kinds}{more}",
-            fix="drop these columns or encode them as numbers",
+            fix="drop these columns or encode them as numbers"
+            if getattr(data, "sparse", None) is None
+            else "pass X.sparse.to_coo(), a sparse matrix of SciPy",
         )
 
 

@@ -50,9 +50,21 @@ def graph_pairs(
     with task("factors"):
         turned = ShiftInverse(op.laplacian(), shift, op.direction)
     found = path.solver.solve(turned, _goal(k, _INNER * tol, seed))
-    error, upper = turned.backward_error(seed), _upper(found)
-    bounds = 1.0 - turned.values(np.maximum(upper, EPS)) + error
+    bounds = 1.0 - turned.values(np.maximum(_upper(found), EPS)) + _wrong(op, turned, found)
     return _settled(op, found, bounds, tol)
+
+
+def _wrong(op: NormalisedGraph, turned: ShiftInverse, found: Spectrum) -> float:
+    """Return how far I - S is from the matrix whose inverse was applied, measured.
+
+    ‖(I - S + σI)x - v‖/‖x‖ for the products x of the pairs v, and the rounding of S.
+    """
+    assert found.image is not None
+    x = found.image
+    left = (1.0 + turned.shift) * x - op.walked(x) - found.right
+    size = np.linalg.norm(x, axis=0)
+    measured = float(np.max(np.linalg.norm(op.project(left), axis=0) / size))
+    return measured + float(op.error)
 
 
 def _goal(k: int, tol: float, seed: int) -> Goal:

@@ -140,13 +140,23 @@ def _column(series: Any, rows: Array, values: Array) -> Any:
         series, kind = series.cast(nw.Float64), nw.Float64()
     if series.implementation.is_pandas_like():
         native = series.to_native().copy()
-        native.iloc[rows] = values.tolist()
+        declared = kind == nw.Categorical or kind == nw.Enum
+        known = native.cat.categories if declared else native.dropna().unique()
+        native.iloc[rows] = _as_given(values, known)
         return nw.from_native(native, series_only=True)
     cells = series.to_list()
-    for row, value in zip(rows, values.tolist(), strict=True):
+    for row, value in zip(rows, _as_given(values, series.drop_nulls()), strict=True):
         cells[row] = value
     made = nw.new_series(series.name, cells, kind, backend=series.implementation)
     if series.implementation.is_pyarrow():  # text may be long, and codes of any width
         native = made.to_native().cast(series.to_native().type)
         made = nw.from_native(native, series_only=True).alias(series.name)
     return made
+
+
+def _as_given(values: Array, known: Any) -> list[Any]:
+    """Return levels as the cells they were read from: text may stand for a date."""
+    if values.dtype.kind != "O" or not len(known) or isinstance(known[0], str):
+        return list(values.tolist())
+    back = {str(cell): cell for cell in known}
+    return [back.get(value, value) for value in values.tolist()]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def labels_of(y: Any, n: int, weights: Array | None, name: str) -> Labels:
     if len(classes) < 2:
         raise InputError(
             f"{name} needs at least two classes",
-            got=f"1 class only: {classes[0]!r}",
+            got=f"1 class only: {classes.tolist()[0]!r}",
             fix="pass rows of every class that is to be told apart",
         )
     total = float(n if weights is None else np.sum(weights))
@@ -108,10 +109,18 @@ def _refuse_missing(y: Any) -> None:
 
 
 def _refuse_mixed(y: Any) -> None:
-    """Refuse labels that have no order among them, such as text and numbers."""
+    """Refuse labels without an order among them, as text and numbers have none."""
     flat = np.asarray(y).ravel()
     if flat.dtype.kind != "O":
         return
+    odd = (i for i, label in enumerate(flat) if not isinstance(label, str | Real | np.generic))
+    row = next(odd, None)
+    if row is not None:
+        raise InputError(
+            "Unknown label type: labels are text, whole numbers or booleans",
+            got=f"{type(flat[row]).__name__} {str(flat[row])[:40]!r} at row {row}",
+            fix="turn labels into text: y.astype(str), or [str(label) for label in y]",
+        )
     kinds = sorted({"text" if isinstance(label, str) else "numbers" for label in flat})
     if len(kinds) > 1:
         raise InputError(

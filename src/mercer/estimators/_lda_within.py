@@ -204,10 +204,14 @@ def _from_span(
     the identity there, too.
     """
     shares = None if target is None else target.shares
-    scaled = rows.whole(found.offsets, factor, shares) / np.sqrt(freedom)
-    q, r = qr(np.concatenate([scaled, between]).T)
-    inner = np.ascontiguousarray(r[:, : len(scaled)].T)
-    roots, axes, delta = _from_triangle(inner, len(scaled), target)
+    n = rows.shape[0]
+    stacked = np.empty((n + len(between), rows.shape[1]))
+    rows.write(stacked[:n], found.offsets, factor / np.sqrt(freedom), shares)
+    stacked[n:] = between
+    q, r = qr(stacked.T)
+    del stacked
+    inner = np.ascontiguousarray(r[:, :n].T)
+    roots, axes, delta = _from_triangle(inner, n, target)
     return roots, q @ axes, delta
 
 

@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, gaussian, orthonormal
-from mercer.operators import ShiftInverse
+from mercer.arrays import EPS, Array, gaussian, orthonormal, show_bytes
+from mercer.errors import BudgetError
+from mercer.operators import ShiftInverse, band_front
 from mercer.planning import Path
 from mercer.solvers import BlockKrylov, Certificate, Goal, Outcome, Spectrum
 
 _SHIFT = 1e-9  # of ‖M‖: solves then keep seven digits along its null space
 _SHARP = 1e-13  # tolerance on the inverse: residuals are then about 1e-6 of a value
+_CELL = 12  # bytes of a cell of the factors and of its place
 _C = 4.0  # units of rounding per row that an eigenvalue must exceed
 
 
@@ -20,6 +22,25 @@ def inverse_of(m: Any) -> ShiftInverse:
     n = m.shape[0]
     norm = float(np.max(abs(m).sum(axis=1)))
     return ShiftInverse(m, _SHIFT * norm, np.full(n, n**-0.5))
+
+
+def refuse_full(m: Any, memory: int) -> None:
+    """Refuse to factor M where its factors may not fit: those of points without a sheet.
+
+    Factors in the order of Cuthill and McKee have 2n cells for each point of the mean front,
+    12 bytes a cell; the order that is taken has fewer.
+    """
+    n = m.shape[0]
+    front = band_front(m)
+    needed = _CELL * 2 * n * front
+    if needed > memory:
+        raise BudgetError(
+            "the factors of this matrix may not fit the memory allowed; none were made",
+            got=f"{show_bytes(memory)} allowed, up to {show_bytes(needed)} needed: {n:,} rows,"
+            f" fronts of {front:,.0f}",
+            fix=f'allow memory="{show_bytes(1.05 * needed)}", take fewer neighbours, or fewer'
+            " columns (by PCA)",
+        )
 
 
 def smallest(m: Any, path: Path, k: int, tol: float, seed: int) -> tuple[Spectrum, Array]:

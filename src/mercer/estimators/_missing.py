@@ -61,13 +61,15 @@ class MissingCells(SourceEstimator):
 
     missing = "raise"
     _note = ""
+    _fills_by = "em"  # what a refusal of missing cells names
     _zero_where_empty = True  # coordinates of rows with nothing observed, in parts too
 
     @property
     def _missing_fix(self) -> str:  # type: ignore[override]
         if "missing" not in self.get_params(deep=False):
             return ""
-        return 'pass missing="em" at fit, or drop or impute such rows or columns first'
+        how = f'pass missing="{self._fills_by}" at fit'
+        return f"{how}, or drop or impute such rows or columns first"
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: NaN is taken unless missing="raise"."""

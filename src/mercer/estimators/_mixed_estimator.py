@@ -12,7 +12,7 @@ from mercer.arrays import show_bytes
 from mercer.errors import BudgetError, InputError, MercerError
 from mercer.estimators._category_cells import table_of
 from mercer.estimators._door import _in_three_lines
-from mercer.estimators._held import held_rows
+from mercer.estimators._held import held_rows, text_names
 from mercer.estimators._mca_supplementary import (
     Placed,
     SupplementaryVariables,
@@ -56,7 +56,7 @@ class MixedEstimator(MixedReading, OperatedEstimator):
 
     def _admit(self, X: Any, *, reset: bool) -> Any:
         """Return the table of X, each column read as what it is, and checked."""
-        given = held_rows(X)
+        given = text_names(held_rows(X))
         kinds = None if reset else self._axes.frame.kinds
         table_of(given)  # what is no table is refused before its columns are counted
         self._check_names(given, reset=reset)

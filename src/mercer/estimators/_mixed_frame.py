@@ -129,7 +129,11 @@ class MixedFrame:
         if not self.variables:
             return np.empty((table.shape[0], 0), np.int32)
         found = coded_again(
-            list(table.columns), self.variables, missing="passive", unseen=unseen
+            list(table.columns),
+            self.variables,
+            missing="passive",
+            unseen=unseen,
+            places=table.category_places,
         )
         return found.codes
 

@@ -6,6 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent
+from mercer.errors import InputError
 from mercer.estimators._graph_facts import GraphFacts
 from mercer.estimators._linked_rows import Linked, linked
 from mercer.estimators._lle_weights import combined
@@ -15,6 +16,7 @@ from mercer.estimators._mvu_rows import bars_of, edges_of, factor_of, places_of
 from mercer.operators import Dense, Graph
 from mercer.solvers import Exact, Floor, Goal, Spectrum, Unfolded, unfold
 
+_LOST = 0.1  # relative error of a squared distance with which nothing is kept
 _TAIL = 1e-6  # share of the variance that landmarks leave to axes which are not extended
 
 
@@ -98,7 +100,7 @@ def laid(rows: Array, exponent: int, wanted: Wanted) -> Laid:
     k = wanted.components
     x = np.asarray(link.rows)
     spread = float(np.sum(counts[:, None] * (x - counts @ x / counts.sum()) ** 2))
-    seen = flatness(turned, k, spread, edges_of(link.graph), link.graph.lengths)
+    seen = flatness(turned, counts, k, spread, edges_of(link.graph), link.graph.lengths)
     if seen.bridge is not None:
         i, j = seen.bridge
         seen = dataclasses.replace(seen, bridge=(int(at[i]), int(at[j])))
@@ -140,6 +142,8 @@ def _held(link: Linked, counts: Array, wanted: Wanted) -> _Held:
         lengths = np.sqrt(np.sum(apart**2, axis=1))
     bars, unit = bars_of(ends, lengths, masses, wanted.slack)
     found = unfold(bars, wanted.tol, wanted.seconds)
+    if found.error > _LOST and wanted.seconds is None:
+        raise _too_unequal(lengths)
     factor = factor_of(found.kernel)
     long = np.sum((factor[ends[0]] - factor[ends[1]]) ** 2, axis=1)
     error = float(np.max(np.abs(np.sqrt(long / bars.squares) - 1)))
@@ -151,6 +155,16 @@ def _held(link: Linked, counts: Array, wanted: Wanted) -> _Held:
         near = graph.neighbours.indices
         factor = extended(x, near, marks, factor[:, :enough], wanted.reg)
     return _Held(found, factor, ends, unit, error, float(np.mean(masses)), marks)
+
+
+def _too_unequal(lengths: Array) -> InputError:
+    """Return why no kernel was found: float64 cannot hold all the distances at once."""
+    low, high = np.array([lengths.min(), lengths.max()]) / np.median(lengths)
+    return InputError(
+        "these distances are too unequal to be kept all at once",
+        got=f"distances between neighbours from {low:.1g} to {high:.1g} times the median",
+        fix="leave out rows far from all others, take logarithms, or allow more `slack`",
+    )
 
 
 def _axes(factor: Array, counts: Array) -> tuple[Spectrum, Array]:

@@ -86,7 +86,7 @@ def extended(rows: Array, indices: Array, places: Array, values: Array, reg: flo
         m = (open_.T @ open_).tocsc()
         ridge = max(_RIDGE * float(m.diagonal().mean()), EPS)
         m = m + ridge * scipy.sparse.identity(m.shape[0], format="csc")
-        # The ridge draws towards the nearest landmarks' mean and not towards the origin.
+        # The ridge draws towards the mean of the landmarks: the result moves as they do.
         middle = values.mean(axis=0)
         right = -(open_.T @ (fixed @ (values - middle)))
         found[free] = splu(m).solve(np.asarray(right)) + middle

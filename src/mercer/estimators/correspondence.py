@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.estimators._ca_ellipses import Ellipses, ellipses, kept_table
+from mercer.estimators._ca_facts import warn_totals
 from mercer.estimators._ca_margins import Margins, framed, projected, warn_empty
 from mercer.estimators._ca_null import DRAWS, affordable, chosen, null_band, warn_of_none
 from mercer.estimators._ca_points import MapPoints
@@ -150,6 +151,8 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
         return counts(source, names, getattr(self, "feature_names_in_", None))
 
     def _shape(self, source: Counts) -> tuple[int, int, int | None]:
+        if self.n_components == "auto":  # refused before anything is solved
+            affordable(*(int(np.sum(side > 0)) for side in (source.rows, source.columns)))
         return (*source.shape, source.nnz)
 
     def _wanted(self, shape: tuple[int, int]) -> int:
@@ -161,6 +164,7 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
 
     def _operator(self, source: Counts, weights: Any) -> Operated:
         op, margins = framed(source, weights)
+        warn_totals(source.table, source.rows, source.columns)
         given = None if weights is None else weights > 0
         rows = margins.rows > 0
         warn_empty(rows if given is None else rows | ~given, source.names, "row")

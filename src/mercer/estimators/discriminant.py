@@ -19,7 +19,7 @@ from mercer.estimators._lda_looks import LooksAtClasses
 from mercer.estimators._lda_shrinkage import target_of
 from mercer.estimators._lda_target import Labels, labels_of, priors_of
 from mercer.estimators._lda_within import Whitened, constant_within, whitened
-from mercer.estimators._parameters import publish
+from mercer.estimators._parameters import check_fitted, publish
 from mercer.operators import Centring, GroupedRows, GroupMoments, centred, rows_of
 from mercer.planning import Path, PathEndedError, Problem
 from mercer.solvers import Spectrum, signs_of
@@ -340,6 +340,29 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
     def _decisions(self, X: Any) -> Array:
         scores = self._scores(self._admit(X, reset=False))
         return np.asarray(scores @ self._rates.T + self._levels)
+
+    def classes_at(self, Z: Any) -> Array:
+        """Return the most probable class (m,) at points given by canonical coordinates.
+
+        For the regions of a map: axes that are not given are at zero.
+
+        Parameters
+        ----------
+        Z : array of shape (m, j)
+            Coordinates on the first j ≤ k axes.
+        """
+        check_fitted(self)
+        points = np.asarray(Z, np.float64)
+        if points.ndim != 2 or points.shape[1] > self.n_components_:
+            raise InputError(
+                f"points have coordinates on at most {self.n_components_} axes",
+                got=f"an array of shape {points.shape}",
+                fix="pass columns of what transform returned",
+            )
+        points = _padded(points, self._axes.shape[1])
+        return np.asarray(
+            self.classes_[np.argmax(points @ self._rates.T + self._levels, axis=1)]
+        )
 
     @property
     def _n_features_out(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, is_sparse
+from mercer.errors import InputError
 from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._distance_kernel import (
     Asked,
@@ -236,9 +237,17 @@ class Isomap(SpectralEstimator):
         """Return m, or None for all pairs."""
         if self.landmarks is None or (self.landmarks == "auto" and n <= _AUTO):
             return None
+        k = most_components(self.n_components, n)
         if isinstance(self.landmarks, str):
-            return landmark_count(n, most_components(self.n_components, n))
-        return min(int(self.landmarks), n)
+            return landmark_count(n, k)
+        m = min(int(self.landmarks), n)
+        if k > m and not isinstance(self.n_components, float):
+            raise InputError(
+                "there are fewer landmarks than axes asked for",
+                got=f"n_components={k}, landmarks={m}",
+                fix=f"take {10 * k} landmarks or more",
+            )
+        return m
 
     # -- operator and pairs -----------------------------------------------------------
 

@@ -11,11 +11,12 @@ from mercer.arrays import Array
 from mercer.errors import AccuracyWarning, InputError, warn
 from mercer.estimators._base import SpectralEstimator, repeat_counts
 from mercer.estimators._callbacks import followed
+from mercer.estimators._kernel_back import as_known
 from mercer.estimators._lda_classes import TellsClasses
 from mercer.estimators._lda_looks import LooksAtClasses
 from mercer.estimators._lda_permutation import PermutationTest, permuted
 from mercer.estimators._lda_target import labels_of
-from mercer.estimators._parameters import learned, publish
+from mercer.estimators._parameters import check_fitted, learned, publish
 from mercer.estimators.discriminant import LinearDiscriminantAnalysis
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import RBF, Kernel
@@ -24,7 +25,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import Source, scan
 
 _ALL = 2000  # rows up to which all axes of the kernel are kept
-_MARKS = 500  # landmarks beyond
+_MARKS = 500  # landmarks beyond, or axes where a kernel is not known to allow landmarks
 _ANY = 1e9  # half-width of the kernel's eigenvalues: the span counts, not which axis is which
 _LITTLE = 0.9  # share of the kernel's variance below which landmarks are too few
 _SHARED = ("tol", "memory", "time", "device", "random_state")
@@ -64,7 +65,7 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         landmarks.
     priors : array of shape (G,) or None
         Probabilities of the classes; None takes their shares of the rows.
-    standardize, landmarks
+    standardize, landmarks, indefinite
         As for `KernelPCA`.
     tol : float or None
         Of the certificates of the kernel's axes and of the discriminant ones; None is 1e-6
@@ -114,7 +115,7 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         "axes": [Interval(Integral, 1, None, closed="left"), None],
         **{
             name: KernelPCA._parameter_constraints[name]
-            for name in ("standardize", "landmarks", *_SHARED)
+            for name in ("standardize", "landmarks", "indefinite", *_SHARED)
         },
         "priors": ["array-like", None],
     }
@@ -129,6 +130,7 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         priors: Any = None,
         standardize: bool = False,
         landmarks: int | str | Any = None,
+        indefinite: str = "raise",
         tol: float | None = None,
         memory: int | str | None = None,
         time: float | None = None,
@@ -142,6 +144,7 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         self.priors = priors
         self.standardize = standardize
         self.landmarks = landmarks
+        self.indefinite = indefinite
         self.tol = tol
         self.memory = memory
         self.time = time
@@ -156,17 +159,22 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
 
     def _kernel_pca(self, n: int) -> KernelPCA:
         """Return the unfitted kernel PCA that gives the coordinates of n rows."""
-        names = ("kernel", "standardize", *_SHARED)
+        names = ("kernel", "standardize", "indefinite", *_SHARED)
         model = KernelPCA(**{name: getattr(self, name) for name in names})
-        model.landmarks = marks = self.landmarks
-        if marks is None and self.axes is None and n > _ALL:
-            model.landmarks = marks = _MARKS
-        most = min(n, int(marks)) if isinstance(marks, Integral) else n
-        model.n_components = None if self.axes is None else min(self.axes, most)
-        if self.axes is None and marks is not None:
-            model.n_components = most if isinstance(marks, Integral) else None
+        model.landmarks, model.n_components = self._looked_from(n)
         model.tol = _ANY if self.tol is None else self.tol
         return model
+
+    def _looked_from(self, n: int) -> tuple[Any, int | None]:
+        """Return landmarks, and axes on them; None for no landmarks, and for all axes."""
+        marks, axes = self.landmarks, self.axes
+        if marks is None and axes is None and n > _ALL:
+            kernel = as_known(self.kernel)
+            sure = isinstance(kernel, Kernel) and kernel.flag.centred
+            marks, axes = (_MARKS, None) if sure else (None, _MARKS)
+        if not isinstance(marks, Integral):
+            return marks, axes if axes is None else min(axes, n)
+        return marks, min(n, int(marks), axes or n)
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Fit the model to rows X with classes y.
@@ -266,6 +274,17 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
     def _decisions(self, X: Any) -> Array:
         source = self._admit(X, reset=False)
         return self._inner._decisions(self._coordinates(source).array)
+
+    def classes_at(self, Z: Any) -> Array:
+        """Return the most probable class at points given by coordinates of `transform`.
+
+        Parameters
+        ----------
+        Z : array of shape (m, j)
+            Coordinates on the first j ≤ k axes; others are at zero.
+        """
+        check_fitted(self)
+        return self._inner.classes_at(Z)
 
     @property
     def _n_features_out(self) -> int:

@@ -14,7 +14,7 @@ from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._graph_facts import GraphFacts
 from mercer.estimators._linked_rows import COMPONENTS, linked
 from mercer.estimators._lle_local import METHODS, local_matrix
-from mercer.estimators._lle_solve import inverse_of, smallest
+from mercer.estimators._lle_solve import inverse_of, refuse_full, smallest
 from mercer.estimators._lle_weights import combined
 from mercer.operators import Graph, Searcher, ShiftInverse
 from mercer.planning import Path, Problem
@@ -173,10 +173,10 @@ class LocallyLinearEmbedding(SpectralEstimator):
             )
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         if reset:
-            self._refuse_few(*source.shape)
+            self._refuse_small(*source.shape)
         return source
 
-    def _refuse_few(self, n: int, p: int) -> None:
+    def _refuse_small(self, n: int, p: int) -> None:
         """Refuse fewer rows, columns or neighbours than the method needs."""
         d, k = int(self.n_components), int(self.neighbours)
         needed = {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2 + 1, "ltsa": d + 1}
@@ -219,6 +219,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
         d = int(self.n_components)
         near = link.graph.neighbours.indices
         m = local_matrix(rows, near, d, self.method, float(self.reg))
+        refuse_full(m, self._budget())
         spectrum, values = smallest(m, path, d, self._tolerance(source), self._seed())
         return spectrum, (link, m, values)
 

@@ -14,7 +14,7 @@ from mercer.estimators._categories import coded, coded_again
 from mercer.estimators._category_cells import columns_of
 from mercer.estimators._choosing import warn_of
 from mercer.estimators._door import _in_three_lines
-from mercer.estimators._held import held_rows
+from mercer.estimators._held import held_rows, text_names
 from mercer.estimators._mca_filling import filler_of, softened
 from mercer.estimators._mca_fitted import RowsOfCategories, fitted_state
 from mercer.estimators._mca_inertia import beyond_one, inertias, kind_of, map_of
@@ -187,6 +187,7 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
 
     def _admit(self, X: Any, *, reset: bool) -> Any:
         """Return the coded table."""
+        X = text_names(X)
         columns, rows = columns_of(held_rows(X))
         self._check_columns(X, reset=reset)
         if not reset:

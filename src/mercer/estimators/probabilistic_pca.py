@@ -75,10 +75,12 @@ class ProbabilisticPCA(PCA):
     (3, 6)
     """
 
+    _page: ClassVar[str] = "factors"
     _takes_batches = False
     whiten = False
     feature_weight = None
     forget = None
+    _fills_by = "ppca"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{
             name: PCA._parameter_constraints[name]
@@ -132,7 +134,7 @@ class ProbabilisticPCA(PCA):
             return super()._settle(spectrum, found, shape)
         values = np.maximum(spectrum.values, 0.0) / freedom
         if wanted == "evidence":
-            return minka(values, found.total)
+            return minka(values, found.total) if shape[1] > 1 else 0
         known = Variances.of(
             values[: shape[1]],
             rows=found.total,

@@ -35,7 +35,8 @@ class FactorAnalysis(
     Parameters
     ----------
     n_components : int or "evidence"
-        Factors; "evidence" takes the number, from 1 on, of least BIC.
+        Factors; "evidence" takes the number, from 1 on, of least BIC, and says where none
+        would be better.
     rotation : None or {"varimax", "quartimax", "promax"}
         How loadings are turned to simple structure; promax factors are correlated.
     scores : {"regression", "bartlett"}
@@ -153,13 +154,7 @@ class FactorAnalysis(
 
     def _found(self, rows: Array) -> dict[str, Any]:
         n, p = rows.shape
-        mean = rows.mean(axis=0)
-        table = rows - mean
-        table -= table.mean(axis=0)  # what rounding has left of a mean far from zero
-        deviations = np.sqrt(np.mean(table**2, axis=0))
-        self._refuse_constant(deviations, np.abs(rows).max(axis=0))
-        scale = deviations * np.sqrt(n / (n - 1)) if self.standardize else None
-        table /= 1.0 if scale is None else scale
+        table, mean, scale = self._centred(rows)
         k, host = self._settled(_shortened(table), n)
         _warn_growing(host, self.max_iter)
         found = self._turned(host.components_.T)
@@ -189,6 +184,37 @@ class FactorAnalysis(
             "certificate_": None,
         }
 
+    def _centred(self, rows: Array) -> tuple[Array, Array, Array | None]:
+        """Return the table as it is analysed, and the means and deviations of its columns."""
+        n = len(rows)
+        sizes = np.abs(rows).max(axis=0)
+        # Squares of huge and tiny numbers leave float64; powers of two cost no digits.
+        powers = np.frexp(sizes)[1] if self.standardize else np.zeros(len(sizes), int)
+        table = np.ldexp(rows, -powers)
+        mean = table.mean(axis=0)
+        table -= mean
+        table -= table.mean(axis=0)  # what rounding has left of a mean far from zero
+        with np.errstate(over="ignore"):
+            deviations = np.sqrt(np.mean(table**2, axis=0))
+        self._refuse_constant(deviations, np.ldexp(sizes, -powers))
+        self._refuse_sizes(deviations)
+        if not self.standardize:
+            return table, mean, None
+        scale = deviations * np.sqrt(n / (n - 1))
+        table /= scale
+        return table, np.ldexp(mean, powers), np.ldexp(scale, powers)
+
+    def _refuse_sizes(self, deviations: Array) -> None:
+        """Refuse columns whose variances leave the range of float64 by far."""
+        if self.standardize or np.all((deviations > 1e-100) & (deviations < 1e100)):
+            return
+        at = int(np.argmax(np.abs(np.log(deviations))))
+        raise InputError(
+            "variances of these columns leave the range of float64",
+            got=f"column {at}: standard deviation {deviations[at]:.3g}",
+            fix="pass standardize=True, or other units",
+        )
+
     def _settled(self, table: Array, n: int) -> tuple[int, Any]:
         """Return the number of factors of n rows and the host fitted with them."""
         p = table.shape[1]
@@ -208,6 +234,7 @@ class FactorAnalysis(
             for k, host in enumerate(hosts, 1)
         ]
         best = int(np.argmin(scores))
+        _warn_unshared(scores[best], table, n)
         return best + 1, hosts[best]
 
     def _host(self, table: Array, k: int) -> Any:
@@ -299,6 +326,20 @@ def _warn_growing(host: Any, most: int) -> None:
             got=f"{most} steps with {host.n_components} factors",
             fix="raise max_iter, or ask for fewer factors",
             category=AccuracyWarning,
+        )
+
+
+def _warn_unshared(least: float, table: Array, n: int) -> None:
+    """Say that no factor has the least BIC: (ln n)·2p + nΣ(ln 2πv_j + 1)."""
+    variances = np.mean(table**2, axis=0)
+    alone = n * float(np.sum(np.log(2 * np.pi * variances) + 1))
+    alone += float(np.log(n)) * _parameters(len(variances), 0)
+    if alone <= least:
+        warn(
+            "columns share nothing beyond chance: the evidence is for no factor at all",
+            got=f"BIC {alone:.6g} without factors, {least:.6g} with the best number of them",
+            fix="do not read this factor; look at the correlations of the columns",
+            category=DataWarning,
         )
 
 

@@ -99,6 +99,7 @@ def add_product(csr: Any, v: Array, out: Array) -> None:
     if csr_matvecs is None:
         out += csr @ v
         return
+    assert out.flags.c_contiguous  # else the sums would go to a copy
     m, n = csr.shape
     flat = (v.reshape(-1), out.reshape(-1))
     csr_matvecs(m, n, v.shape[1], csr.indptr, csr.indices, csr.data, *flat)
@@ -109,6 +110,7 @@ def add_transposed(csr: Any, u: Array, out: Array) -> None:
     if csc_matvecs is None:
         out += csr.T @ u
         return
+    assert out.flags.c_contiguous  # else the sums would go to a copy
     m, n = csr.shape
     flat = (u.reshape(-1), out.reshape(-1))
     csc_matvecs(n, m, u.shape[1], csr.indptr, csr.indices, csr.data, *flat)

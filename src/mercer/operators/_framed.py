@@ -153,32 +153,33 @@ class Framed(Operator):
 
     def block(self, part: slice) -> Array:
         """Return some rows of A, written down."""
-        if not self.sparse:
-            return self._cut(part, slice(0, self.shape[1]))
-        rows = self.stored(part).toarray()
-        rows -= self.level[part, None] * self.profile
-        rows *= self.left[part, None]
-        rows *= self.right
-        return np.asarray(rows)
+        return self._cut(part, slice(0, self.shape[1]), right=True)
 
-    def _cut(self, part: slice, columns: slice) -> Array:
-        """Return some rows and columns of A, of a table that is held as an array.
+    def half(self, part: slice) -> Array:
+        """Return some rows of diag(left)·(T - level·profileᵀ), written down.
 
-        A few rows at a time go through all steps while they are in the cache.
+        Sums of their squares and products are scaled by `right` afterwards, which is less
+        work than to scale every cell.
         """
+        return self._cut(part, slice(0, self.shape[1]), right=False)
+
+    def _cut(self, part: slice, columns: slice, *, right: bool) -> Array:
+        """Return some rows and columns of A; a few rows at a time, while they are cached."""
         height, width = part.stop - part.start, columns.stop - columns.start
         cells = np.empty((height, width))
         few = Tiles(height, max(1, _IN_CACHE // max(width, 1)))
-        profile, right = self.profile[columns], self.right[columns]
+        profile = self.profile[columns]
 
         def work(_lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
                 out = cells[few[number]]
                 at = slice(part.start + few[number].start, part.start + few[number].stop)
                 np.multiply(self.level[at, None], profile, out=out)
-                np.subtract(self.table[at, columns], out, out=out)
+                rows = self.stored(at).toarray() if self.sparse else self.table[at, columns]
+                np.subtract(rows, out, out=out)
                 out *= self.left[at, None]
-                out *= right
+                if right:
+                    out *= self.right[columns]
 
         large = height * width > _WORTH_CELLS
         Lanes(min(thread_count(), len(few)) if large else 1).run(work, len(few))
@@ -190,7 +191,9 @@ class Framed(Operator):
             return self.counted()
         total = np.zeros((self.shape[1], self.shape[1]))
         for number in range(len(self.written)):
-            add_gram(total, self.block(self.written[number]), None)
+            add_gram(total, self.half(self.written[number]), None)
+        total *= self.right[:, None]
+        total *= self.right
         return total
 
     def dense(self) -> Array:
@@ -238,7 +241,8 @@ class FramedColumns(Operator):
             return np.asarray((total + total.T) / 2)
         tiles = Tiles(n, max(1, min(n, max(2 * m, _CELLS // max(m, 1)))))
         for number in range(len(tiles)):
-            add_gram(total, base._cut(slice(0, m), tiles[number]).T, None)
+            cells = base._cut(slice(0, m), tiles[number], right=True)
+            add_gram(total, cells.T, None)
         return total
 
     @property

@@ -205,10 +205,10 @@ class GroupedRows:
                 found = interruptible(partial(triangle, np.concatenate([found, y])), p)
         return found
 
-    def whole(self, offsets: Array, factor: Array, shares: Array | None = None) -> Array:
-        """Return all rows (n, p), centred and scaled, written down."""
-        out = np.empty(self.shape)
+    def write(
+        self, out: Array, offsets: Array, factor: Array, shares: Array | None = None
+    ) -> None:
+        """Write all rows (n, p), centred and scaled, into `out`."""
         tall = self.rows.tiles().rows
         for part, y in self.centred_blocks(offsets, factor, shares, tall):
             out[part] = y
-        return out

@@ -10,7 +10,7 @@ from mercer.solvers import BlockKrylov, Exact
 
 _SMALL = 600  # points up to which LAPACK is as fast as anything
 _FEW = 4  # an iteration pays for at most one axis in so many
-_COLUMNS = 130  # right sides that a certified iteration on the inverse solves
+_COLUMNS = 110  # right sides that a certified iteration on the inverse solves
 _LOG_FILL = 0.4  # cells of the factors per stored cell and binary digit of n, measured
 _FRONT_FILL = 10.0  # and per square of the mean front
 _FACTOR = 7e6  # cells of the factors that are made in a second, one thread
@@ -81,7 +81,7 @@ def _inverse(p: Problem, machine: Machine, graph: GraphCost) -> Path:
     swept = 4.0 * fill * _COLUMNS / (_SWEEP * machine.threads)  # the factors have one thread
     seconds = fill / _FACTOR + (_FRONT * front) ** 3 * 2 / 3 / _SWEEP + swept
     seconds *= Machine.stream / machine.stream
-    block = min(p.rows, max(4, p.components // 2))
+    block = min(p.rows, max(3, p.components // 3))
     basis = max(60, 4 * p.components + 4 * block)
     held = 24.0 * fill + 48.0 * _stored(p) + 8.0 * n * (2.2 * basis + 3 * _PROBED)
     solver = BlockKrylov(block=block, max_passes=60, max_basis=basis)

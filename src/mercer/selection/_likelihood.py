@@ -33,12 +33,18 @@ def ppca_parameters(columns: int, k: Array) -> Array:
 
 
 def aic(known: Variances) -> int | None:
-    """Return the k of least -2 ln p + 2m, m numbers fitted; None if it may lie beyond."""
+    """Return the k of least -2 ln p + 2m, m numbers fitted; None if it may lie beyond.
+
+    With less than two rows for each column it is the first minimum.
+    """
     return _least(known, 2.0)
 
 
 def bic(known: Variances) -> int | None:
-    """Return the k of least -2 ln p + m ln n, m numbers fitted; None if it may lie beyond."""
+    """Return the k of least -2 ln p + m ln n, m numbers fitted; None if it may lie beyond.
+
+    With less than two rows for each column it is the first minimum.
+    """
     return _least(known, float(np.log(known.rows)))
 
 
@@ -49,6 +55,16 @@ def _least(known: Variances, price: float) -> int | None:
     costs = (
         price * ppca_parameters(known.columns, np.arange(len(likelihoods))) - 2 * likelihoods
     )
-    best = int(np.argmin(costs))
+    best = _first_least(costs) if known.rows < 2 * known.columns else int(np.argmin(costs))
     ended = best == len(costs) - 1 and not known.complete
     return None if ended and best > 0 else best
+
+
+def _first_least(costs: Array) -> int:
+    """Return the first k behind which costs rise.
+
+    With few rows for the columns the likelihood grows without bound as k nears n - 1, where
+    no noise is left: behind the first minimum costs fall again, whatever the rows are.
+    """
+    rising = np.flatnonzero(np.diff(costs) > 0)
+    return int(rising[0]) if rising.size else len(costs) - 1

@@ -66,11 +66,15 @@ def lower_root(matrix: Array) -> Array:
 
 
 def first_point(bars: Any) -> Point:
-    """Return a start: equal tensions, large enough, and K the multiple of S⁻¹ nearest to b."""
+    """Return a start: tensions as 1/b, large enough, and K the multiple of S⁻¹ nearest to b.
+
+    Springs as stiff as 1/b let K have short bars short and long ones long from the first.
+    """
     size, slack, root = 1.0, np.empty(0), None
+    each = 1 / bars.squares
     while root is None:
         size *= 4
-        slack = slack_of(bars, np.full(len(bars.squares), size))
+        slack = slack_of(bars, size * each)
         try:
             root = lower_root(slack)
         except np.linalg.LinAlgError:
@@ -80,12 +84,12 @@ def first_point(bars: Any) -> Point:
                     got=f"{bars.n} points, {len(bars.squares)} bars",
                     fix="join the pieces, or unfold them one by one",
                 ) from None
-    tensions = np.full(len(bars.squares), 2 * size)
+    tensions = 2 * size * each
     slack = slack_of(bars, tensions)
     root = lower_root(slack)
     inverse = _inverse(root)
-    lengths = bars.of(inverse)
-    scale = float(lengths @ bars.squares) / float(lengths @ lengths)
+    lengths = bars.of(inverse) / bars.squares
+    scale = float(lengths.sum()) / float(lengths @ lengths)
     kernel = scale * inverse
     return Point(kernel, lower_root(kernel), tensions, slack, root, inverse)
 

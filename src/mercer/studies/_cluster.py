@@ -2,6 +2,7 @@
 
 import dataclasses
 import warnings
+from numbers import Integral
 from typing import Any, final
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.cluster import KMeans
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.studies._describe import Described, describe_groups
-from mercer.studies._given_columns import columns_of
+from mercer.studies._given_columns import columns_of, together
 
 _TREE = 3000  # rows that a tree is made of; more are gathered into so many seeds first
 _SEEDS = 500
@@ -88,8 +89,7 @@ def cluster(
         Of what is gathered first where rows are many.
     """
     Z = np.asarray(model.transform(X), np.float64)[:, :axes]
-    n = len(Z)
-    _check(clusters, n)
+    _check(clusters, Z)
     points, weights, home = _seeds(Z, seed)
     tree = _ward(points, weights)
     most = min(_MOST, len(points) - 1) if clusters == "auto" else int(clusters)
@@ -103,10 +103,18 @@ def cluster(
     return _made(model, X, Z, labels, within / max(within[0], 1e-300), sup)
 
 
-def _check(clusters: int | str, n: int) -> None:
-    if clusters == "auto" and n >= 4:
+def _check(clusters: int | str, Z: Array) -> None:
+    n = len(Z)
+    if not np.any(Z[:1] != Z):
+        raise InputError(
+            "all rows lie at one point: there is nothing to part",
+            got=f"{n} rows, {Z.shape[1]} axes",
+            fix="pass rows that differ along the axes of the model",
+        )
+    if isinstance(clusters, str) and clusters == "auto" and n >= 4:
         return
-    if not isinstance(clusters, int) or not 2 <= clusters < n:
+    whole = isinstance(clusters, Integral) and not isinstance(clusters, bool)
+    if not whole or not 2 <= int(clusters) < n:
         raise InputError(
             "rows are put into two clusters or more, and fewer than there are rows",
             got=f"clusters={clusters!r}, {n} rows",
@@ -202,14 +210,13 @@ def _made(model: Any, X: Any, Z: Array, labels: Array, within: Array, sup: Any) 
         others = np.min(np.delete(far, g, axis=1), axis=1)
         distinct.append(own[np.argsort(-others, kind="stable")[:_SHOWN]])
     names = getattr(model, "feature_names_in_", None)
-    own_columns = columns_of(X, len(Z), names)
-    beside = columns_of(sup, len(Z))
-    given = {**own_columns.numbers, **beside.numbers}
+    given = together(columns_of(X, len(Z), names), columns_of(sup, len(Z)))
     texts = {
-        name: np.array([*kinds, None], object)[at]
-        for name, (at, kinds) in {**own_columns.levels, **beside.levels}.items()
+        name: np.array([*kinds, None], object)[at] for name, (at, kinds) in given.levels.items()
     }
     width = len(str(groups))
-    described = describe_groups([f"{label:0{width}d}" for label in labels], {**given, **texts})
+    described = describe_groups(
+        [f"{label:0{width}d}" for label in labels], {**given.numbers, **texts}
+    )
     sizes = np.bincount(labels, minlength=groups + 1)[1:]
     return Clusters(labels, centres, sizes, within, tuple(typical), tuple(distinct), described)

@@ -16,7 +16,7 @@ from mercer.diagnostics import (
     v_tests,
 )
 from mercer.errors import InputError
-from mercer.studies._given_columns import Columns, coded, columns_of
+from mercer.studies._given_columns import Columns, coded, columns_of, together
 from mercer.studies._plain import plain
 
 _NAMED = 5  # columns of one direction that a sentence names
@@ -96,7 +96,8 @@ def describe_axes(
     X : array or frame of shape (n, p)
         The rows of the fit.
     sup : frame, mapping of str to column, or None
-        Further columns of the same rows, numbers or text.
+        Further columns of the same rows, numbers or text. One that is called as a column of
+        X is named "… (sup)".
     axes : int
         How many axes are described.
     level : float
@@ -113,8 +114,7 @@ def describe_axes(
     """
     Z = np.asarray(model.transform(X), np.float64)[:, :axes]
     names = getattr(model, "feature_names_in_", None)
-    own, beside = columns_of(X, len(Z), names), columns_of(sup, len(Z))
-    given = Columns(own.numbers | beside.numbers, own.levels | beside.levels)
+    given = together(columns_of(X, len(Z), names), columns_of(sup, len(Z)))
     each = [_on_axis(Z[:, [a]], given) for a in range(Z.shape[1])]
     kept = tuple(_beyond(traits, level) for traits in each)
     titles = tuple(str(name) for name in model.get_feature_names_out()[: Z.shape[1]])

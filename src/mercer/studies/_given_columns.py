@@ -1,6 +1,7 @@
 """Columns beside the rows, as numbers or as levels, from whatever holds them."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -71,9 +72,11 @@ def _named(given: Any, names: Any) -> list[tuple[str, Any]]:
         return []
     if isinstance(given, Mapping):
         return [(str(name), np.asarray(cells)) for name, cells in given.items()]
+    _refuse_twins(given)
     frame = nw.from_native(given, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        return [(name, frame[name].to_numpy()) for name in frame.columns]
+        columns = [(name, frame.get_column(name)) for name in frame.columns]
+        return [(_text(name), column.to_numpy()) for name, column in columns]
     table = np.asarray(given)
     if table.ndim != 2:
         raise InputError(
@@ -82,7 +85,45 @@ def _named(given: Any, names: Any) -> list[tuple[str, Any]]:
             fix='pass {"name": column, ...}',
         )
     called = [f"column {j}" for j in range(table.shape[1])] if names is None else names
+    if len(called) != table.shape[1]:
+        raise InputError(
+            "every column needs a name",
+            got=f"{len(called)} names, {table.shape[1]} columns",
+            fix="pass as many names as there are columns, or none",
+        )
     return [(str(name), column) for name, column in zip(called, table.T, strict=True)]
+
+
+def _text(name: Any) -> str:
+    """Return the name of a column as text; those of several levels in one line."""
+    return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def _refuse_twins(given: Any) -> None:
+    """Name the columns of a frame whose names stand twice."""
+    names = list(getattr(given, "columns", ())) if hasattr(given, "dtypes") else []
+    twins = [str(name) for name, times in Counter(names).items() if times > 1]
+    if twins:
+        raise InputError(
+            "column names must be unique",
+            got=f"more than one column is called {twins[0]!r}",
+            fix="rename or drop the repeated columns",
+        )
+
+
+def together(own: Columns, beside: Columns) -> Columns:
+    """Return both, columns beside the rows marked where a column of the rows is called so."""
+    taken = {*own.numbers, *own.levels}
+    called = {name: f"{name} (sup)" if name in taken else name for name in _all(beside)}
+    return Columns(
+        own.numbers | {called[name]: cells for name, cells in beside.numbers.items()},
+        own.levels | {called[name]: found for name, found in beside.levels.items()},
+        own.skipped + beside.skipped,
+    )
+
+
+def _all(columns: Columns) -> list[str]:
+    return [*columns.numbers, *columns.levels]
 
 
 def _numbers(cells: Any) -> Array | None:
@@ -114,10 +155,17 @@ def coded(cells: Any) -> tuple[Array, list[str]]:
     """
     each = cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
     texts = ["" if _missing(cell) else str(cell) for cell in each]
-    kinds = sorted(set(texts) - {""})
+    known = dict(zip(texts, each, strict=True))
+    known.pop("", None)
+    try:
+        kinds = sorted(known, key=known.__getitem__)  # 2 before 10
+    except (TypeError, ValueError):
+        kinds = sorted(known)
     place = {kind: i for i, kind in enumerate(kinds)} | {"": -1}
     return np.array([place[text] for text in texts], np.int64), kinds
 
 
 def _missing(cell: Any) -> bool:
-    return cell is None or cell != cell or type(cell).__name__ == "NAType"
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):  # NA compares with nothing
+        return True
+    return bool(cell != cell)

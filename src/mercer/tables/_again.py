@@ -13,7 +13,7 @@ from mercer.sources import schema_of
 from mercer.tables._counts import without_counts
 from mercer.tables._gaps import Gaps, gaps_of
 from mercer.tables._made import TOLD, MadeColumns
-from mercer.tables._missing_cells import listed, refuse_missing, said_left
+from mercer.tables._missing_cells import left_out, listed, refuse_missing
 from mercer.tables._prepared import Prepared
 from mercer.tables._reading import known_options
 from mercer.tables._recipe import Recipe
@@ -43,8 +43,9 @@ def prepared_again(
         The file; it must have the columns of the recipe.
     recipe : Recipe
         How the rows of the fit were made.
-    missing : {"raise", "em", "ppca", "passive", "level", "fill"}
-        Whether the model fills missing cells; where it does not, they are refused.
+    missing : {"raise", "em", "ppca", "passive", "level", "fill", "rows"}
+        Whether the model fills missing cells; where it does not, they are refused, or rows
+        that have some are left out.
     rows : int or None
         Read only so many rows.
     memory : float or None
@@ -79,8 +80,8 @@ def prepared_again(
     )
     if gaps.total and missing == "raise":
         raise refuse_missing(gaps, recipe.columns, label, _first(table, gaps))
-    said = [*_said_made(table.made), *said_left(gaps, label)]
-    out = gaps.empty
+    out, lines = left_out(gaps, label, missing)
+    said = [*_said_made(table.made), *lines]
     if recipe.table == "counts":
         out, empty = without_counts(table, out)
         said += empty
@@ -93,11 +94,11 @@ def prepared_again(
         shape=(gaps.rows - len(out), len(recipe.names)),
         weights=None,
         standardize=False,
-        missing=missing,
+        missing="raise" if missing == "rows" else missing,
         said=tuple(said),
         recipe=recipe,
         kept=kept,
-        n_missing=gaps.total,
+        n_missing=0 if missing == "rows" else gaps.total,
         path=str(path),
         id=named,
         stop=rows,

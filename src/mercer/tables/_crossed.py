@@ -1,7 +1,7 @@
 """Long tables, a line per case or per cell, counted into a table of two columns."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -138,10 +138,9 @@ def _counted(path: Any, recipe: Recipe, stop: int | None, memory: float | None) 
     for frame in kept_frames(path, recipe.cross, _ROWS, recipe.reading, out=none, stop=stop):
         times = _times(frame, by, lines, Path(path).name)
         lines += frame.height
-        pairs = zip(texts(frame, a), texts(frame, b), times, strict=True)
-        for left, right, count in pairs:
+        for left, right, count, often in _pairs(texts(frame, a), texts(frame, b), times):
             if left in lacks or right in lacks:
-                absent += 1
+                absent += often
                 continue
             i = places[0].setdefault(left, len(places[0]))
             j = places[1].setdefault(right, len(places[1]))
@@ -160,6 +159,15 @@ def _counted(path: Any, recipe: Recipe, stop: int | None, memory: float | None) 
         absent,
         lines,
     )
+
+
+def _pairs(left: list[str], right: list[str], times: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the pairs of some lines: both texts, their count, and in how many lines."""
+    import polars as pl
+
+    lines = pl.DataFrame({"a": left, "b": right, "n": times})
+    sums = lines.group_by("a", "b", maintain_order=True).agg(pl.col("n").sum(), often=pl.len())
+    return sums.iter_rows()
 
 
 def _times(frame: Any, by: Sequence[str], start: int, label: str) -> list[float]:

@@ -14,13 +14,14 @@ from mercer.tables._chosen import NUMBERS
 from mercer.tables._gaps import Gaps
 from mercer.tables._grouped import groups_of
 from mercer.tables._look import Look
-from mercer.tables._missing_cells import LEFT, listed, refuse_missing, said_left, settled
+from mercer.tables._missing_cells import left_out, listed, refuse_missing, settled
 from mercer.tables._prepared import Prepared, weighed
 from mercer.tables._reading import allowed_bytes, held_rows, opened, other_rows
 from mercer.tables._recipe import Recipe
 from mercer.tables._uses import is_category
 
 _ROWS = 1 << 14  # read in one go
+_WAYS = {"categories": ("passive", "fill", "level"), "mixed": ("fill",)}
 _CELL = 48.0  # bytes of a category while it is read and coded
 
 
@@ -37,6 +38,8 @@ def prepared_framed(
         See `prepared`.
     """
     asked, recipe = seen.asked, _recipe(seen)
+    if fills is True:
+        fills = _WAYS[asked.table]
     _refuse_large(seen.rows, recipe, memory, seen.label)
     frame = framed(seen.path, recipe, asked.rows, seen.label)
     gaps = _gaps(frame)
@@ -94,25 +97,25 @@ def framed_again(
     if gaps.total and missing == "raise":
         first = f"; the first in row {int(gaps.some[0]) + 1:,} (counted from 1)"
         raise refuse_missing(gaps, recipe.columns, label, first)
-    said = said_left(gaps, label, LEFT.get(missing, "filled by the model"))
+    out, said = left_out(gaps, label, missing)
     named = recipe.id if recipe.id in kinds else None
     if recipe.id is not None and named is None:
         said.append(f"no column {recipe.id!r} names the rows: they are numbered")
-    kept = np.delete(np.arange(gaps.rows), gaps.empty) if len(gaps.empty) else None
+    kept = np.delete(np.arange(gaps.rows), out) if len(out) else None
     return Prepared(
         rows=frame if kept is None else frame[kept],
-        shape=(gaps.rows - len(gaps.empty), len(recipe.names)),
+        shape=(gaps.rows - len(out), len(recipe.names)),
         weights=None,
         standardize=False,
-        missing=missing,
+        missing="raise" if missing == "rows" else missing,
         said=tuple(said),
         recipe=recipe,
         kept=kept,
-        n_missing=gaps.total,
+        n_missing=0 if missing == "rows" else gaps.total,
         path=str(path),
         id=named,
         stop=rows,
-        _out=gaps.empty,
+        _out=out,
     )
 
 

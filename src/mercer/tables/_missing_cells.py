@@ -20,7 +20,7 @@ _FILLING = {
     "level": "a category of their own",
     "fill": "filled by the axes themselves",
 }
-LEFT = {way: _FILLING[way] for way in ("passive", "level")}  # of new rows too
+_AGAIN = {way: _FILLING[way] for way in ("passive", "level")}  # of new rows too
 
 
 @final
@@ -179,18 +179,38 @@ def _nothing_left(what: str, gaps: Gaps, label: str) -> InputError:
     )
 
 
-def said_left(gaps: Gaps, label: str, way: str = "filled by the model") -> list[str]:
-    """Return what is said of missing cells; refuse a file of which no row is left."""
-    if len(gaps.empty) == gaps.rows:
+def left_out(gaps: Gaps, label: str, missing: str) -> tuple[Array, list[str]]:
+    """Return the rows of another file that are left out, and what is said of missing cells.
+
+    Parameters
+    ----------
+    gaps : Gaps
+        What is missing.
+    label : str
+        What messages call the file.
+    missing : str
+        What the model does about missing cells; "rows" to leave out rows that have some.
+    """
+    said, out = said_empty(gaps), gaps.empty
+    if missing == "rows" and len(gaps.partial):
+        out = np.union1d(gaps.empty, gaps.partial)
+        have, are = ("has", "is") if len(gaps.partial) == 1 else ("have", "are")
+        said.append(
+            f"{len(gaps.partial):,} of {gaps.rows:,} rows {have} missing cells and {are} left"
+            f" out (--missing rows): {numbered(gaps.partial)}"
+        )
+    elif gaps.total:
+        said.append(f"{share_of(gaps)}: {_AGAIN.get(missing, 'filled by the model')}")
+    if len(out) == gaps.rows:
         raise InputError(
-            "no row has a cell in the columns of the model",
-            got=f"{label}: {gaps.rows:,} rows, all empty in {len(gaps.counts):,} columns",
+            "no row has a cell in the columns of the model"
+            if len(gaps.empty) == gaps.rows
+            else "no row has all cells of the columns of the model",
+            got=f"{label}: {gaps.rows:,} rows, {len(gaps.empty):,} of them empty in"
+            f" {len(gaps.counts):,} columns",
             fix="check that this is the right file",
         )
-    said = said_empty(gaps)
-    if gaps.total:
-        said.append(f"{share_of(gaps)}: {way}")
-    return said
+    return out, said
 
 
 def refuse_missing(gaps: Gaps, names: Sequence[str], label: str, first: str) -> InputError:
@@ -198,5 +218,6 @@ def refuse_missing(gaps: Gaps, names: Sequence[str], label: str, first: str) -> 
     return InputError(
         "cells are missing, and the model fills none",
         got=f"{label}: {share_of(gaps)}, most in {worst(gaps, names)}{first}",
-        fix="fit the model with --missing em, or leave such rows out of the file",
+        fix="leave such rows out, as mercer transform --missing rows does; a model of"
+        " mercer fit --missing em fills them",
     )

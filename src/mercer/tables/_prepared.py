@@ -199,7 +199,8 @@ def prepared(
             return _turned(prepared_transposed(seen, fills, memory), memory, scales)
         if seen.asked.table in ("categories", "mixed"):
             return prepared_framed(seen, fills, memory)
-        return _prepared(seen, fills, memory, scales)
+        counts = seen.asked.table == "counts"  # their profiles have no unit
+        return _prepared(seen, fills, memory, "none" if counts else scales)
 
 
 def _turned(made: Prepared, memory: float | None, scales: str) -> Prepared:

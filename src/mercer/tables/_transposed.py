@@ -14,7 +14,7 @@ from mercer.tables._beside_rows import kept_frames, texts
 from mercer.tables._chosen import NUMBERS
 from mercer.tables._gaps import gaps_of
 from mercer.tables._look import Look
-from mercer.tables._missing_cells import listed, refuse_missing, said_left, settled
+from mercer.tables._missing_cells import left_out, listed, refuse_missing, settled
 from mercer.tables._prepared import Prepared
 from mercer.tables._reading import allowed_bytes, as_frame, held_rows, opened
 from mercer.tables._recipe import Recipe
@@ -122,18 +122,19 @@ def transposed_again(
     gaps = gaps_of(turned)
     if missing == "raise" and gaps.total:
         raise refuse_missing(gaps, recipe.names, label, "")
-    kept = np.delete(np.arange(gaps.rows), gaps.empty)
+    out, lines = left_out(gaps, label, missing)
+    kept = np.delete(np.arange(gaps.rows), out)
     texts_left = [name for name, kind in kinds.items() if kind == "text" and name != recipe.id]
     return Prepared(
         rows=divided(as_frame(turned[kept], recipe.names), recipe, memory),
         shape=(len(kept), len(recipe.names)),
         weights=None,
         standardize=False,
-        missing=missing,
-        said=(*_left_out(texts_left), *said_left(gaps, label)),
+        missing="raise" if missing == "rows" else missing,
+        said=(*_left_out(texts_left), *lines),
         recipe=recipe,
-        kept=kept if len(gaps.empty) else None,
-        n_missing=gaps.total,
+        kept=kept if len(out) else None,
+        n_missing=0 if missing == "rows" else gaps.total,
         path=str(path),
         id=recipe.id,
         row_names=tuple(samples[i] for i in kept),
