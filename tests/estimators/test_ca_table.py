@@ -106,3 +106,16 @@ def test_names_of_rows():
     assert (rest.shape, names) == ((2, 2), ["a", "b"])
     twins = pd.DataFrame(TABLE, columns=["x", "x", "z"])
     assert named_rows(twins)[1] is None  # the door refuses it
+
+
+@pytest.mark.parametrize("kind", ["str", "category"])
+def test_rows_left_out_of_a_frame_take_no_names_away(kind):
+    frame = pd.DataFrame({"site": list("uvwx"), "a": [3, 1, 2, 5], "b": [4, 4, 1, 1]})
+    frame["site"] = frame["site"].astype(kind)
+    table, names = named_rows(frame[frame["a"] != 1])  # its index is 0, 2, 3
+    assert names == ["u", "w", "x"]
+    assert list(table.columns) == ["a", "b"]
+    numbered = frame[["a", "b"]].iloc[[0, 2]]
+    assert named_rows(numbered)[1] == ["0", "2"]
+    both = frame.set_index(pd.Index(list("klmn")))
+    assert named_rows(both)[1] == ["k", "l", "m", "n"]  # the column of text is refused later

@@ -6,6 +6,7 @@ from written_mca import tables
 
 import mercer
 from mercer.errors import InputError
+from mercer.estimators._mca_supplementary import Placed, supplementary_variables
 
 MCA = mercer.MultipleCorrespondenceAnalysis
 
@@ -77,3 +78,22 @@ def test_kinds_of_columns(X):
 def test_other_rows_are_refused(X):
     with pytest.raises(InputError, match="5 rows, 120 at fit"):
         MCA(2).fit(X).supplementary(X[:5])
+
+
+def test_a_map_without_axes_has_places_for_nothing(rng):
+    placed = Placed(np.zeros((6, 0)), np.full(6, 1 / 6), 6.0, np.zeros(0), np.zeros(0))
+    given = pd.DataFrame({"x": rng.standard_normal(6), "g": list("ababab")})
+    found = supplementary_variables(given, placed)
+    assert found.correlations.shape == found.eta2.shape == (1, 0)
+    assert found.coordinates.shape == (2, 0)
+
+
+def test_unsigned_numbers_are_numbers(rng):
+    rows = rng.standard_normal((40, 1))
+    placed = Placed(rows, np.full(40, 1 / 40), 40.0, np.ones(1), np.ones(1))
+    wide = rng.integers(0, 2**40, 40)
+    for kind in (np.uint64, np.int64, np.float64):
+        found = supplementary_variables(pd.DataFrame({"x": wide.astype(kind)}), placed)
+        assert found.numbers == ["x"]
+        expected = np.corrcoef(wide, rows[:, 0])[0, 1]
+        np.testing.assert_allclose(found.correlations, [[expected]], atol=1e-12)

@@ -83,3 +83,28 @@ def test_empty_documents_unknown_terms_and_huge_counts():
 def test_what_has_no_topics_is_refused(table, words):
     with pytest.raises(InputError, match=words):
         TopicVectors(1).fit(table)
+
+
+def test_cells_that_stand_twice_are_one_count(rng):
+    counts = rng.poisson(1, size=(20, 8)) * 2
+    rows, columns = np.nonzero(counts)
+    half = counts[rows, columns] / 2
+    starts = np.concatenate([[0], np.cumsum(2 * np.bincount(rows, minlength=20))])
+    twice = scipy.sparse.csr_array(
+        (np.repeat(half, 2), np.repeat(columns, 2), starts), shape=counts.shape
+    )
+    assert not twice.has_canonical_format
+    for sublinear in (False, True):
+        model = mercer.TopicVectors(2, sublinear=sublinear).fit(counts)
+        other = mercer.TopicVectors(2, sublinear=sublinear).fit(twice)
+        np.testing.assert_allclose(other.idf_, model.idf_)
+        np.testing.assert_allclose(other.transform(twice), model.transform(counts), atol=1e-12)
+    assert len(twice.data) == len(half) * 2  # what was given stays
+
+
+def test_parameters_set_after_the_fit_change_nothing(rng):
+    counts = rng.poisson(1, size=(20, 8))
+    model = mercer.TopicVectors(2).fit(counts)
+    before = model.transform(counts)
+    model.set_params(sublinear=True, normalise=False, centred=False)
+    np.testing.assert_array_equal(model.transform(counts), before)

@@ -61,20 +61,22 @@ class Counts:
 def named_rows(data: Any) -> tuple[Any, list[str] | None]:
     """Return a table and the names of its rows, or None where they have none.
 
-    Names are the index of pandas unless that only counts, or else the first column of a frame
-    where it is text and others follow; it is then no part of the table.
+    Names are the index of pandas, unless that only counts or is of whole numbers beside a
+    first column of text; or else that first column, where others follow. It is then no part
+    of the table.
     """
     data = text_names(data)
     frame = _frame_of(data)
     if frame is None:
         return data, None
-    index = getattr(data, "index", None)
-    if index is not None and not only_counts(index):
-        return data, [text_of(label) for label in index]
-    if frame.shape[1] < 2:
-        return data, None
     first = frame[:, 0]  # by place: names of pandas columns may be numbers
-    if first.dtype not in (nw.String, nw.Categorical, nw.Enum):
+    named = frame.shape[1] > 1 and first.dtype in (nw.String, nw.Categorical, nw.Enum)
+    index = getattr(data, "index", None)
+    # Numbers that rows keep when others are left out are no names beside a column of them.
+    numbered = named and getattr(getattr(index, "dtype", None), "kind", "") in "iu"
+    if index is not None and not only_counts(index) and not numbered:
+        return data, [text_of(label) for label in index]
+    if not named:
         return data, None
     return frame[:, 1:].to_native(), [text_of(label) for label in first.to_list()]
 

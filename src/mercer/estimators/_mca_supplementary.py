@@ -97,9 +97,9 @@ def supplementary_variables(data: Any, placed: Placed) -> SupplementaryVariables
     k = placed.rows.shape[1]
     return SupplementaryVariables(
         numbers=[name for name, _ in numbers],
-        correlations=np.reshape(correlations, (-1, k)),
+        correlations=np.reshape(correlations, (len(numbers), k)),
         variables=[column.name for column in columns],
-        eta2=np.reshape([found[0] for found in levels], (-1, k)),
+        eta2=np.reshape([found[0] for found in levels], (len(levels), k)),
         levels=[label for c in columns for label in Variable(c.name, c.values).labels],
         counts=np.concatenate([found[1] for found in levels] or [np.zeros(0)]),
         coordinates=np.concatenate([found[2] for found in levels] or [np.zeros((0, k))]),
@@ -118,7 +118,7 @@ def _kinds(data: Any) -> tuple[list[tuple[str, Array]], list[Column]]:
     for at, column in enumerate(columns):
         kind = kinds[at] if frame else None
         named = kind is not None and not kind.is_numeric()  # numbers among declared levels
-        if column.values.dtype.kind in "if" and not named:
+        if column.values.dtype.kind in "iuf" and not named:
             cells = np.append(column.values.astype(np.float64), np.nan)[column.codes]
             numbers.append((column.name, cells))
         else:

@@ -117,6 +117,9 @@ class TopicVectors(OperatedEstimator):
         names = getattr(self, "feature_names_in_", None)
         refuse_bad_cells(source, names)
         counts = scipy.sparse.csr_array(source.array).astype(np.float64)
+        if not counts.has_canonical_format:  # cells that stand twice are one count
+            counts = counts.copy()
+            counts.sum_duplicates()
         _refuse_negative(counts, names)
         return counts
 
@@ -134,7 +137,7 @@ class TopicVectors(OperatedEstimator):
             source.indices, np.where(source.data > 0, rows, 0.0), minlength=source.shape[1]
         )
         idf = np.log((1 + n) / (1 + documents)) + 1
-        table = self._weighted(source, idf)
+        table = _weighted(source, idf, sublinear=self.sublinear, normalise=self.normalise)
         mean = np.zeros(len(idf))
         if self.centred:
             mean = np.bincount(table.indices, table.data * rows, minlength=len(idf)) / n
@@ -146,23 +149,6 @@ class TopicVectors(OperatedEstimator):
             table, left=np.sqrt(repeats), right=np.ones(len(idf)), level=level, profile=mean
         )
         return Operated(op, trace, (idf, mean, n), squares)
-
-    def _weighted(self, counts: Any, idf: Array) -> Any:
-        """Return W (n, p), sparse; rows without a known term stay zero."""
-        data = np.log(counts.data, where=counts.data > 0, out=np.zeros_like(counts.data))
-        tf = np.where(counts.data > 0, data + 1, 0.0) if self.sublinear else counts.data
-        table = scipy.sparse.csr_array(
-            (tf * idf[counts.indices], counts.indices, counts.indptr), shape=counts.shape
-        )
-        if not self.normalise:
-            return table
-        rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-        largest = np.zeros(table.shape[0])
-        np.maximum.at(largest, rows, table.data)  # so that squares of huge counts are numbers
-        table.data /= np.where(largest > 0, largest, 1.0)[rows]
-        lengths = np.sqrt(np.bincount(rows, table.data**2, minlength=table.shape[0]))
-        table.data /= np.where(lengths > 0, lengths, 1.0)[rows]
-        return table
 
     def _scale(self, spectrum: Spectrum, found: Any, source: Any) -> dict[str, Any]:
         idf, mean, n = found.found
@@ -186,11 +172,14 @@ class TopicVectors(OperatedEstimator):
             "n_samples_": source.shape[0],
             "rank_": int(np.sum(alive)),
             "certificate_": spectrum.certificate.scaled(1 / (n - 1), 0),
+            "_weighting": (self.sublinear, self.normalise),
         }
 
     def _project(self, source: Any) -> Array:
         axes = self.components_.T
-        return np.asarray(self._weighted(source, self.idf_) @ axes - self.mean_ @ axes)
+        sublinear, normalise = self._weighting
+        table = _weighted(source, self.idf_, sublinear=sublinear, normalise=normalise)
+        return np.asarray(table @ axes - self.mean_ @ axes)
 
     def top_terms(
         self, count: int = 10, names: Any = None
@@ -231,6 +220,24 @@ class TopicVectors(OperatedEstimator):
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+def _weighted(counts: Any, idf: Array, *, sublinear: bool, normalise: bool) -> Any:
+    """Return W (n, p), sparse; rows without a known term stay zero."""
+    data = np.log(counts.data, where=counts.data > 0, out=np.zeros_like(counts.data))
+    tf = np.where(counts.data > 0, data + 1, 0.0) if sublinear else counts.data
+    table = scipy.sparse.csr_array(
+        (tf * idf[counts.indices], counts.indices, counts.indptr), shape=counts.shape
+    )
+    if not normalise:
+        return table
+    rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    largest = np.zeros(table.shape[0])
+    np.maximum.at(largest, rows, table.data)  # so that squares of huge counts are numbers
+    table.data /= np.where(largest > 0, largest, 1.0)[rows]
+    lengths = np.sqrt(np.bincount(rows, table.data**2, minlength=table.shape[0]))
+    table.data /= np.where(lengths > 0, lengths, 1.0)[rows]
+    return table
 
 
 def _refuse_negative(counts: Any, names: Any) -> None:
