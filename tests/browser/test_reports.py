@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.report.payloads import PAYLOADS
+from tests.report.test_family_names import page_of
 from tests.report.test_page import page_full_of
 
 from mercer.report._page import html_of
@@ -152,3 +153,15 @@ def test_a_selection_on_a_real_page_counts_as_numpy_does(opened, demo_pages):
     call = "([a, b, c, d]) => mercer.shared.select(mercer.shared.maps[0].box(a, b, c, d))"
     page.evaluate(call, [*low, *high])
     assert page.locator("#selection").inner_text().startswith(f"{inside} of 150 rows selected")
+
+
+@pytest.mark.parametrize("kind", ["counts", "mca", "mfa", "lda", "fa", "topics"])
+def test_pages_of_the_family_are_drawn_whole(opened, kind):
+    """One page of each kind with harmful names: no error, no empty panel, every map inked."""
+    page = opened(page_of(kind, PAYLOADS)[0])
+    for wide, high in page.evaluate(SIZES, "figure.panel svg, figure.map canvas"):
+        assert min(wide, high) > 50
+    for canvas in page.locator("figure.map canvas").all():
+        assert canvas.evaluate(INKED) > 3
+    for section in page.locator("nav a").all():
+        assert page.locator(section.get_attribute("href")).count() == 1

@@ -15,7 +15,8 @@ from mercer.planning._graph_paths import graph_candidates
 
 def path_of(name, op, k, front):
     nnz = op.s.nnz if scipy.sparse.issparse(op.s) else None
-    problem = Problem(op.shape[0], op.shape[0], k, 8, 10**10, nnz, graph=GraphCost(front))
+    rows = op.shape[0] if nnz is not None or name == "lapack" else 4000  # of few LAPACK's alone
+    problem = Problem(rows, rows, k, 8, 10**10, nnz, graph=GraphCost(front))
     return next(p for p in graph_candidates(problem) if p.name == name)
 
 

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits, load_wine
 
+import mercer
 from mercer import PCA, KernelPCA, RobustPCA, load, save
 from mercer.errors import DataWarning
 from mercer.estimators._summary import summary
@@ -196,3 +197,40 @@ def test_a_model_from_a_file_shows_the_same(tmp_path: pathlib.Path):
     model = PCA(3).fit(pd.DataFrame(X, columns=WINE.feature_names))
     save(model, tmp_path / "wine.mercer")
     assert words(load(tmp_path / "wine.mercer")) == words(model)
+
+
+FAMILY = {
+    "counts": (mercer.CorrespondenceAnalysis(2), X.round(), "of counts", "of the inertia"),
+    "levels": (
+        mercer.MultipleCorrespondenceAnalysis(2),
+        np.array(list("abcabcbbacbaabcacb")).reshape(6, 3),
+        "8 levels",
+        "of the inertia",
+    ),
+    "mixed": (mercer.FAMD(2), X, "13 numbers and levels", "of the inertia"),
+    "classes": (mercer.LinearDiscriminantAnalysis(), X, "3 classes", "between the classes"),
+    "kernel": (mercer.KernelDiscriminantAnalysis(), X, "looked in hold", "between the classes"),
+    "guest": (mercer.FactorAnalysis(2), X, "No certificate: a guest", "of the variance"),
+    "topics": (mercer.TopicVectors(2), X.round(), "centred", "of the variance"),
+    "isomap": (mercer.Isomap(2, neighbours=30), X, "13 columns.", "of the variance"),
+    "lle": (mercer.LocallyLinearEmbedding(2), X / X.std(axis=0), "no meaning", "have no"),
+    "eigenmaps": (mercer.LaplacianEigenmaps(2), X / X.std(axis=0), "no meaning", "have no"),
+    "walk": (mercer.DiffusionMaps(2), X / X.std(axis=0), "no meaning", "have no"),
+}
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_every_method_is_shown_in_its_own_words(name):
+    model, rows, *expected = FAMILY[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = model.fit(rows, WINE.target) if "classes" in expected[1] else model.fit(rows)
+    text = model._repr_html_()
+    assert text.startswith('<div class="mercer-summary">')
+    said = words(model)
+    assert all(part in said for part in expected)
+    if model.explained_variance_ratio_ is None:
+        assert "share %" not in said
+        assert "<svg" not in text
+    else:
+        assert f"{100 * np.sum(model.explained_variance_ratio_):.1f} %" in said

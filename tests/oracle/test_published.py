@@ -9,6 +9,7 @@ import sklearn.decomposition
 from forced import FORCED, fit, suits
 
 from mercer import PCA
+from mercer.selection._thresholds import stick
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 PUBLISHED = json.loads((DATA / "reference_values.json").read_text(encoding="utf-8"))
@@ -142,3 +143,13 @@ def test_choices_of_the_peer(name):
     for wanted in (0.5, 0.9, 0.99, "mle", None):
         peer = sklearn.decomposition.PCA(wanted, svd_solver="full").fit(X)
         assert PCA(wanted).fit(X).n_components_ == peer.n_components_
+
+
+def test_the_broken_stick_of_varespec_as_vegan_prints_it():
+    """44 species, standardised: 23 pieces of a stick as long as the total variance."""
+    printed = PUBLISHED["varespec_broken_stick"]["bstick"]
+    found = PCA(standardize=True).fit(read("varespec.csv", range(1, 45)))
+    assert found.rank_ == len(printed) == 23
+    total = found.explained_variance_.sum()
+    assert total == pytest.approx(44)
+    np.testing.assert_allclose(stick(23) * total, printed, atol=5.1e-8)

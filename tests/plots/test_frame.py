@@ -35,6 +35,11 @@ def test_equal_units_are_equal():
     assert across == pytest.approx(along)
 
 
+def test_given_ticks_stay_where_units_are_equal():
+    found = frame(Panel(Axes("a", equal=True, x_ticks=((0.5, "half"),), y_ticks=()), CLOUD))
+    assert (found.x_ticks, found.y_ticks) == (((0.5, "half"),), ())
+
+
 def test_a_root_scale_has_its_own_ticks():
     found = frame(Panel(Axes("a", root=True, x_range=(0, 100), y_range=(0, 100)), CLOUD))
     assert [label for _, label in found.x_ticks] == ["0", "5", "20", "50", "100"]

@@ -106,6 +106,12 @@ def test_panels_wrap_into_rows():
     assert tree.get("viewBox") == "0 0 1248 248"
 
 
+def test_rows_of_panels_are_as_wide_as_is_asked():
+    panels = [Panel(Axes(f"p{i}"), width=600.0, height=100.0) for i in range(3)]
+    assert ET.fromstring(figure(panels, widest=700.0)).get("viewBox") == "0 0 632 364"
+    assert ET.fromstring(figure(panels, widest=10.0)).get("viewBox") == "0 0 632 364"
+
+
 def test_no_panel_is_refused():
     with pytest.raises(InputError, match="needs a panel"):
         figure([])

@@ -2,10 +2,15 @@ import numpy as np
 import pytest
 
 from mercer.report._cloud import (
+    MOST_ROWS,
+    SAMPLE,
     Cloud,
+    axes_shown,
     category_colour,
     density_of,
+    drawn_rows,
     number_colour,
+    numbers_shown,
     one_colour,
 )
 from mercer.report._codec import unpacked
@@ -97,3 +102,14 @@ def test_the_density_counts_all_rows():
     want = np.round(255 * np.log1p(counts) / np.log1p(counts.max()))
     assert np.abs(found - want).max() <= 255 * np.log(2) / np.log1p(counts.max()) + 1
     assert np.mean(found == want) > 0.999
+
+
+def test_many_rows_are_drawn_evenly_and_with_fewer_axes():
+    assert np.array_equal(drawn_rows(7), np.arange(7))
+    few = drawn_rows(3 * MOST_ROWS)
+    assert len(few) == SAMPLE
+    assert (few[0], few[-1]) == (0, 3 * MOST_ROWS - 1)
+    assert np.ptp(np.diff(few)) <= 1
+    assert [axes_shown(n) for n in (10, 200_000, 10**6)] == [6, 3, 2]
+    assert numbers_shown(few) is None
+    assert numbers_shown(np.arange(5)).tolist() == [0, 1, 2, 3, 4]

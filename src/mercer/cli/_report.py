@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from mercer.cli._built import built
-from mercer.cli._known_methods import is_linear_or_kernel, method_of, page_of
+from mercer.cli._known_methods import is_linear_or_kernel, method_of
 from mercer.cli._options import (
     asked_from,
     data_options,
@@ -97,18 +97,13 @@ def _of_table(
 ) -> Any:
     """Fit a table as `mercer fit` does, and return its page."""
     from mercer.cli import _fitted
-    from mercer.report import PAGES, column_table, report
+    from mercer.report import column_table, report
 
     asked = asked_from(options)
     options = _with_axes(options)
     have = _fitted.ready(voice, str(data), asked, options["method"], built(**options))
     foreseen = _foreseen(voice, have)
     done = _fitted.fitted(voice, have)
-    if page_of(done.model) not in PAGES:
-        from mercer.cli._family_page import family_page
-
-        named = title or _title(done.model, files[-1])
-        return family_page(done, named, _command(), python_rows(files[-1], done.seen.asked))
     return report(
         done.model,
         done.made.rows,
@@ -165,14 +160,10 @@ def _foreseen(voice: Voice, have: Any) -> list[str]:
 def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) -> Any:
     """Return the page of a model that was fitted before, and its rows."""
     from mercer.cli._models import filling_of, loaded, recipe_of
-    from mercer.report import PAGES, report
+    from mercer.report import report
     from mercer.tables import prepared_again
 
     found = loaded(model, str(data), "report")
-    if page_of(found) not in PAGES:
-        from mercer.cli._family_page import model_page
-
-        return model_page(found, title or _title(found, files[-1]))
     made = prepared_again(data, recipe_of(found, str(data)), missing=filling_of(found))
     return report(
         found,
@@ -181,6 +172,7 @@ def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) 
         row_names=_row_names(made),
         colours=_colours(made),
         said=made.said,
+        y=made.y,
         data="made.rows",
         opening=_again(files),
         command=_command(),

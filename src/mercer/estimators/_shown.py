@@ -25,4 +25,5 @@ class ShownInNotebooks(BaseEstimator):
 
 
 def _is_fitted(model: Any) -> bool:
-    return getattr(model, "explained_variance_ratio_", None) is not None
+    # Methods without shares set them to None when they are fitted.
+    return hasattr(model, "explained_variance_ratio_")

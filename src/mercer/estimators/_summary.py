@@ -34,7 +34,8 @@ def summary(model: Any) -> str:
     Parameters
     ----------
     model : fitted estimator
-        `explained_variance_ratio_` must be there; what else it has is shown.
+        `explained_variance_ratio_` must be there, or None where shares have no meaning; what
+        else it has is shown.
     """
     root = ET.Element("div")
     ET.SubElement(root, "style").text = _STYLE
@@ -43,11 +44,13 @@ def summary(model: Any) -> str:
     ET.SubElement(head, "code").text = _line(repr(model), 300)
     for sentence in _sentences(model):
         ET.SubElement(root, "p").text = sentence
-    spectrum = plots.spectrum_of(model)
+    shares = model.explained_variance_ratio_ is not None
+    spectrum = plots.spectrum_of(model) if shares else _values(model)
     table = _table(model, spectrum) if len(spectrum[0]) else None
     text = "".join(ET.tostring(e, encoding="unicode", method="html") for e in root)
     if table is not None:
-        beside = ET.tostring(table, encoding="unicode", method="html") + _scree(spectrum)
+        beside = ET.tostring(table, encoding="unicode", method="html")
+        beside += _scree(model, spectrum) if shares else ""
         text += f'<div class="mercer-beside">{beside}</div>'
     return f'<div class="mercer-summary">{text}</div>'
 
@@ -55,17 +58,18 @@ def summary(model: Any) -> str:
 def _sentences(model: Any) -> Iterator[str]:
     """Yield what was fitted, by which path, and why so many axes."""
     n, p = (getattr(model, name, None) for name in ("n_samples_", "n_features_in_"))
-    scaled = "standardised" if getattr(model, "standardize", False) else "centred"
     rows = "" if n is None else f"{n:,} rows × "
-    yield f"{rows}{p:,} columns, {scaled}." if p is not None else f"{rows.rstrip(' ×')}."
+    how = _how(model)
+    yield f"{rows}{p:,} columns{how}." if p is not None else f"{rows.rstrip(' ×')}{how}."
     # Other methods make `kernel_` when it is asked for, at n² numbers.
     kernel = model.kernel_ if hasattr(model, "captured_share_") else None
     if kernel is not None:
         low, high = (100 * share for share in model.captured_share_)
         held = f"{low:.1f} %" if high - low < 0.05 else f"{low:.1f} to {high:.1f} %"
         yield (
-            f"Kernel {_line(repr(kernel), 200)}; the axes hold {held} of the variance in"
-            f" feature space, whose effective rank is {model.effective_rank_:.1f}."
+            f"Kernel {_line(repr(kernel), 200)}; the {_inside(model)} hold {held} of the"
+            " variance in feature space, whose effective rank is"
+            f" {model.effective_rank_:.1f}."
         )
     missing = getattr(model, "n_missing_", 0)
     if missing:
@@ -78,9 +82,34 @@ def _sentences(model: Any) -> Iterator[str]:
         proof = str(certificate).partition("\n")[0].capitalize() + "."
     if path or proof:
         yield path + proof
+    if plan is None and certificate is None and hasattr(model, "certificate_"):
+        yield "No certificate: a guest, whose numbers come from another library."
     yield _why(model)
     yield from _weights(model)
     yield from _planes(model)
+
+
+def _how(model: Any) -> str:
+    """Return what was made of the rows: categories, classes, a graph, or numbers centred."""
+    kind = getattr(model, "_page", "axes")
+    if kind == "counts":
+        return " of counts"
+    if kind == "categories":
+        levels = len(model.column_names_)
+        return f", {levels:,} numbers and levels" if hasattr(model, "mean_") else (
+            f", {levels:,} levels"
+        )  # fmt: skip
+    if kind == "groups":
+        return f", {len(model.classes_):,} classes"
+    if kind == "manifold":
+        return ""
+    if not getattr(model, "centred", True):
+        return ", not centred"
+    return ", standardised" if getattr(model, "standardize", False) else ", centred"
+
+
+def _inside(model: Any) -> str:
+    return "coordinates looked in" if hasattr(model, "classes_") else "axes"
 
 
 def _outlying(model: Any) -> Iterator[str]:
@@ -96,7 +125,7 @@ def _outlying(model: Any) -> Iterator[str]:
 def _why(model: Any) -> str:
     """Return how many axes are kept, and why."""
     ratio = model.explained_variance_ratio_
-    k, choice = len(ratio), getattr(model, "choice_", None)
+    k, choice = int(model.n_components_), getattr(model, "choice_", None)
     count = f"{k} axis" if k == 1 else f"{k} axes"
     if choice is not None:
         return f"{count} kept. {_line(choice.reason, 600)}"
@@ -108,25 +137,45 @@ def _why(model: Any) -> str:
     elif isinstance(wanted, Integral):
         reason = "as asked"
     else:
-        reason = f"for {100 * float(wanted):g} % of the variance"
-    return f"{count} kept, {reason}: {100 * float(np.sum(ratio)):.1f} % of the variance."
+        reason = f"for {100 * float(wanted):g} % of the {_whole(model)}"
+    if ratio is None:
+        return f"{count} kept, {reason}; shares of the variance have no meaning here."
+    return f"{count} kept, {reason}: {100 * float(np.sum(ratio)):.1f} % of the {_whole(model)}."
+
+
+def _whole(model: Any) -> str:
+    """Return what shares are shares of."""
+    return {
+        "counts": "inertia",
+        "categories": "inertia",
+        "groups": "variance between the classes",
+    }.get(getattr(model, "_page", "axes"), "variance")
+
+
+def _values(model: Any) -> tuple[Any, ...]:
+    """Return eigenvalues, lower and upper ends, and no shares."""
+    values = np.asarray(getattr(model, "eigenvalues_", ()), np.float64)
+    certificate = getattr(model, "certificate_", None)
+    if certificate is None or len(certificate.lower) != len(values):
+        return values, values, values, None
+    return values, certificate.lower, certificate.upper, None
 
 
 def _table(model: Any, spectrum: Sequence[Any]) -> ET.Element:
     values, lower, upper, ratio = spectrum
     table = ET.Element("table")
     what = "eigenvalue" if hasattr(model, "eigenvalues_") else "variance"
-    heads = ["axis", what, "certified ±", "share %", "sum %"]
-    _row(table, "th", heads)
-    total = 100 * np.cumsum(ratio)
+    shares = ratio is not None
+    _row(table, "th", ["axis", what, "certified ±", *(("share %", "sum %") if shares else ())])
+    total = 100 * np.cumsum(ratio) if shares else None
     for i in range(min(len(values), _ROWS)):
         bound = max(values[i] - lower[i], upper[i] - values[i], 0.0)
         cells = [f"{i + 1}", f"{values[i]:.5g}", f"{bound:.1e}" if bound else "–"]
-        cells += [f"{100 * ratio[i]:.1f}", f"{total[i]:.1f}"]
+        cells += [] if total is None else [f"{100 * ratio[i]:.1f}", f"{total[i]:.1f}"]
         row = _row(table, "td", cells)
         row.set("title", f"in [{lower[i]:.12g}, {upper[i]:.12g}]")
     if len(values) > _ROWS:
-        _row(table, "td", ["…", f"{len(values) - _ROWS} more", "", "", ""])
+        _row(table, "td", ["…", f"{len(values) - _ROWS} more", ""])
     return table
 
 
@@ -151,19 +200,21 @@ def _weights(model: Any) -> Iterator[str]:
 def _planes(model: Any) -> Iterator[str]:
     """Yield the axes that cannot be told apart."""
     certificate = getattr(model, "certificate_", None)
-    k = len(model.explained_variance_ratio_)
+    k = int(model.n_components_)
     for group in () if certificate is None else certificate.groups[:_ROWS]:
         names = [f"{i + 1}" if i < k else "the next" for i in group]
         listed = f"{', '.join(names[:-1])} and {names[-1]}"
         yield f"Axes {listed} cannot be told apart: only the space they span has a meaning."
 
 
-def _scree(spectrum: Sequence[Any]) -> str:
+def _scree(model: Any, spectrum: Sequence[Any]) -> str:
     """Return a small scree as SVG, which escapes by itself; nothing where λ leaves float64."""
     if not all(bool(np.isfinite(part).all()) for part in spectrum):
         return ""
     values, lower, upper, ratio = spectrum
-    panel = plots.scree(values, lower, upper, ratio)
+    plain = _whole(model) == "variance"
+    what, axis = _whole(model).partition(" ")[0], "component" if plain else "axis"
+    panel = plots.scree(values, lower, upper, ratio, what=what, axis=axis)
     return plots.figure([dataclasses.replace(panel, width=330.0, height=230.0)])
 
 

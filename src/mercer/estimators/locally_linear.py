@@ -173,10 +173,10 @@ class LocallyLinearEmbedding(SpectralEstimator):
             )
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         if reset:
-            self._refuse_few(*source.shape)
+            self._refuse_small(*source.shape)
         return source
 
-    def _refuse_few(self, n: int, p: int) -> None:
+    def _refuse_small(self, n: int, p: int) -> None:
         """Refuse fewer rows, columns or neighbours than the method needs."""
         d, k = int(self.n_components), int(self.neighbours)
         needed = {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2 + 1, "ltsa": d + 1}

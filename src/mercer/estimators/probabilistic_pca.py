@@ -75,6 +75,7 @@ class ProbabilisticPCA(PCA):
     (3, 6)
     """
 
+    _page: ClassVar[str] = "factors"
     _takes_batches = False
     whiten = False
     feature_weight = None

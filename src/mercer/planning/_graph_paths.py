@@ -9,6 +9,9 @@ from mercer.planning._problem import GraphCost, Problem
 from mercer.solvers import BlockKrylov, Exact
 
 _SMALL = 600  # points up to which LAPACK is as fast as anything
+_DENSE = (
+    3000  # and of a full kernel: its gap is not known, and a filter may need very many steps
+)
 _FEW = 4  # an iteration pays for at most one axis in so many
 _COLUMNS = 110  # right sides that a certified iteration on the inverse solves
 _LOG_FILL = 0.4  # cells of the factors per stored cell and binary digit of n, measured
@@ -26,7 +29,8 @@ def graph_candidates(problem: Problem) -> list[Path]:
     assert graph is not None
     machine = problem.rates
     paths = [_lapack(problem, machine)]
-    if problem.rows > _SMALL and _FEW * problem.components <= problem.rows:
+    few = _DENSE if problem.nnz is None else _SMALL
+    if problem.rows > few and _FEW * problem.components <= problem.rows:
         paths.append(_filter(problem, machine, graph))
         if problem.nnz is not None:
             paths.append(_inverse(problem, machine, graph))

@@ -27,6 +27,7 @@ def circle(
     *,
     ratio: ArrayLike | None = None,
     least: float = 0.5,
+    called: str = "PC",
 ) -> Panel:
     """Describe columns as arrows (r_ja, r_jb) inside the unit circle.
 
@@ -47,6 +48,8 @@ def circle(
         Shares of variance, for the axis labels.
     least : float in [0, 1]
         Share of its variance that an arrow must show.
+    called : str
+        What an axis is called, before its number.
 
     Returns
     -------
@@ -73,8 +76,8 @@ def circle(
     )
     frame = Axes(
         "Correlation circle",
-        x_label=axis_label(axes[0], ratio),
-        y_label=axis_label(axes[1], ratio),
+        x_label=axis_label(axes[0], ratio, called),
+        y_label=axis_label(axes[1], ratio, called),
         note=_note(len(good), len(R), least),
         equal=True,
         x_range=(-_EDGE, _EDGE),

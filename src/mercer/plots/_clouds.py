@@ -154,8 +154,8 @@ def _groups(labels: ArrayLike | None, n: int) -> tuple[list[str], NDArray[np.int
     return [str(v) for v in values], member
 
 
-def axis_label(axis: int, ratio: ArrayLike | None) -> str:
+def axis_label(axis: int, ratio: ArrayLike | None, called: str = "PC") -> str:
     """Return "PC1 (92.5 %)", or "PC1" where no shares are known."""
     if ratio is None:
-        return f"PC{axis + 1}"
-    return f"PC{axis + 1} ({100 * float(np.asarray(ratio)[axis]):.1f} %)"
+        return f"{called}{axis + 1}"
+    return f"{called}{axis + 1} ({100 * float(np.asarray(ratio)[axis]):.1f} %)"

@@ -65,7 +65,8 @@ def frame(panel: Panel) -> Frame:
         xs, ys = equalise(xs, ys, right - left, bottom - top)
         # Equal units are read off equal steps.
         step = round_step(max(xs[1] - xs[0], ys[1] - ys[0]))
-        x_ticks, y_ticks = ticks(*xs, step), ticks(*ys, step)
+        x_ticks = axes.x_ticks if axes.x_ticks is not None else ticks(*xs, step)
+        y_ticks = axes.y_ticks if axes.y_ticks is not None else ticks(*ys, step)
     else:
         x_ticks = axes.x_ticks if axes.x_ticks is not None else choose(*xs)
     x, y = Scale(*xs, left, right, axes.root), Scale(*ys, bottom, top, axes.root)

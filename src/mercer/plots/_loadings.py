@@ -44,6 +44,8 @@ def loadings(
     upper: ArrayLike | None = None,
     axes: Sequence[int] = (0, 1),
     interval: str = "",
+    called: str = "PC",
+    unit: str = "entry of the component",
 ) -> Panel:
     """Describe bars of the heaviest entries v_ji of a few right vectors.
 
@@ -60,6 +62,10 @@ def loadings(
         The vectors that are drawn, counted from 0; those that do not exist are left out.
     interval : str
         What the whiskers are, in words for the note.
+    called : str
+        What an axis is called, before its number.
+    unit : str
+        What the bars measure.
 
     Returns
     -------
@@ -83,18 +89,18 @@ def loadings(
         ticks += [(place, names[j]) for place, j in zip(places, chosen, strict=True)]
         colour = group_style(turn)[0]
         marks.append(Line((0.0, 0.0), (at + 0.6, at - len(chosen) + 0.4), MUTED))
-        titles = tuple(f"PC{i + 1}, {names[j]}: {V[i, j]:+.4f}" for j in chosen)
+        titles = tuple(f"{called}{i + 1}, {names[j]}: {V[i, j]:+.4f}" for j in chosen)
         lengths = floats(V[i, chosen])
         marks.append(Bars(places, lengths, colour, horizontal=True, titles=titles))
         if ends is not None:
             low, high = (floats(end[i, chosen]) for end in ends)
             marks.append(Whiskers(places, low, high, INK, horizontal=True))
-        marks.append(Text(0.0, at + 0.85, f"PC{i + 1}", colour, bold=True))
+        marks.append(Text(0.0, at + 0.85, f"{called}{i + 1}", colour, bold=True))
         at -= len(chosen) + 1.0
     note = f"the {min(_EACH, len(names))} heaviest of {len(names)} features"
     frame = Axes(
         "Heaviest features",
-        x_label="entry of the component",
+        x_label=unit,
         note=note + (f"; whiskers: {interval or 'interval'}" if ends is not None else ""),
         y_ticks=tuple(ticks),
         y_range=(at + 1.2, 1.6),

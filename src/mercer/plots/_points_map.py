@@ -30,12 +30,15 @@ class PointKind(NamedTuple):
         What they are called.
     weight : array of shape (n,) or None
         Which are labelled first: the heaviest; None labels in order.
+    labelled : bool
+        Whether names are written; else they are seen under the pointer only.
     """
 
     title: str
     points: ArrayLike
     names: Sequence[str]
     weight: ArrayLike | None = None
+    labelled: bool = True
 
 
 def points_map(
@@ -47,6 +50,7 @@ def points_map(
     note: str = "",
     outlines: Sequence[tuple[ArrayLike, ArrayLike, int]] = (),
     labelled: int = _LABELLED,
+    span: tuple[float, float] | None = None,
     size: tuple[float, float] = (620.0, 520.0),
 ) -> Panel:
     """Describe points of several kinds in equal units, the heaviest labelled.
@@ -61,11 +65,14 @@ def points_map(
         Closed lines, in the colour of the kind with that number: ellipses of points.
     labelled : int
         Labels of all kinds together, at most.
+    span : (float, float) or None
+        Ends of both axes; None follows the points.
     size : (float, float)
         Width and height in pixels.
     """
     marks: list[Mark] = []
     places: list[tuple[float, tuple[float, float], str]] = []
+    others: list[tuple[float, float]] = []
     for number, kind in enumerate(kinds):
         points = np.asarray(kind.points, np.float64)
         if points.ndim != 2 or points.shape[1] != 2 or len(points) != len(kind.names):
@@ -82,15 +89,28 @@ def points_map(
         titles = tuple(str(kind.names[i]) for i in order)
         marks.append(Points(x, y, colour, shape, titles, 3.5 if len(points) < 300 else 2.2))
         rank = np.arange(len(order)) / max(len(order), 1)  # kinds take turns
-        places += list(zip(rank, zip(x, y, strict=True), titles, strict=True))
+        spots = list(zip(x, y, strict=True))
+        others += [] if kind.labelled else spots
+        if kind.labelled:
+            places += list(zip(rank, spots, titles, strict=True))
     for x_line, y_line, number in outlines:
         lines = tuple(map(float, np.asarray(x_line))), tuple(map(float, np.asarray(y_line)))
         marks.append(Line(*lines, group_style(number)[0]))
     legend = tuple((kind.title, *group_style(i)) for i, kind in enumerate(kinds))
-    axes = Axes(title, x_label=x_label, y_label=y_label, note=note, legend=legend, equal=True)
+    axes = Axes(
+        title,
+        x_label=x_label,
+        y_label=y_label,
+        note=note,
+        legend=legend,
+        equal=True,
+        x_range=span,
+        y_range=span,
+    )
     panel = Panel(axes, tuple(marks), *size)
     places.sort(key=lambda place: place[0])
     chosen = places[:labelled]
     spots, words = [spot for _, spot, _ in chosen], [word for _, _, word in chosen]
-    labels = placed(panel, spots, words, INK, avoid=[spot for _, spot, _ in places[:200]])
+    near = [*(spot for _, spot, _ in places[:200]), *others[:200]]
+    labels = placed(panel, spots, words, INK, avoid=near)
     return Panel(axes, (*marks, *labels), *size)

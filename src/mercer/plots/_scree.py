@@ -24,6 +24,8 @@ def scree(
     null: ArrayLike | None = None,
     null_words: str = "noise",
     k: int | None = None,
+    what: str = "variance",
+    axis: str = "component",
 ) -> Panel:
     """Describe bars of λ_i in per cent of the total, with their certified intervals.
 
@@ -45,6 +47,8 @@ def scree(
         What the legend calls it.
     k : int, optional
         Components that count: the bars behind them are grey. 0 is an answer.
+    what, axis : str
+        What the bars are shares of, and what one of them is called: "inertia" of an "axis".
 
     Returns
     -------
@@ -57,7 +61,7 @@ def scree(
     shown = min(lam.size, _SHOWN)
     # One factor takes eigenvalues to per cent; a zero spectrum has no per cent to show.
     unit = 100 * float(share[0] / lam[0]) if lam[0] > 0 else 0.0
-    marks = _bars(lam[:shown], low, high, 100 * share[:shown], k)
+    marks = _bars(lam[:shown], low, high, 100 * share[:shown], k, (axis, what))
     at = floats(np.arange(1.0, shown + 1))
     marks.append(Whiskers(at, floats(unit * low[:shown]), floats(unit * high[:shown]), INK))
     if null is not None:
@@ -66,10 +70,10 @@ def scree(
     if k is None:
         marks += _shares(share, shown, float(np.max(100 * share)))
     axes = Axes(
-        "Variance per component",
-        x_label="component",
-        y_label="% of total variance",
-        note=_note(share, shown),
+        f"{what.capitalize()} per {axis}",
+        x_label=axis,
+        y_label=f"% of total {what}",
+        note=_note(share, shown, axis),
         legend=_legend(k, lam.size, null is not None, null_words),
         x_ticks=tuple((float(i), str(i)) for i in _places(shown)),
         x_range=(0.3, shown + 0.7),
@@ -83,10 +87,11 @@ def _bars(
     high: NDArray[np.float64],
     percent: NDArray[np.float64],
     k: int | None,
+    words: tuple[str, str] = ("component", "variance"),
 ) -> list[Mark]:
     """Return the bars that count in one colour, and the rest in grey."""
     titles = [
-        f"component {i + 1}: {percent[i]:.2f} %, variance {lam[i]:.6g} "
+        f"{words[0]} {i + 1}: {percent[i]:.2f} %, {words[1]} {lam[i]:.6g} "
         f"in [{low[i]:.10g}, {high[i]:.10g}]"
         for i in range(len(lam))
     ]
@@ -150,9 +155,10 @@ def _shares(share: NDArray[np.float64], shown: int, top: float) -> list[Mark]:
     return marks
 
 
-def _note(share: NDArray[np.float64], shown: int) -> str:
+def _note(share: NDArray[np.float64], shown: int, axis: str = "component") -> str:
     drawn = "" if shown == share.size else f"; the first {shown} of {share.size} drawn"
-    kept = "component carries" if share.size == 1 else "components carry"
+    many = "axes" if axis == "axis" else f"{axis}s"
+    kept = f"{axis} carries" if share.size == 1 else f"{many} carry"
     return f"{share.size} {kept} {100 * float(share.sum()):.1f} %{drawn}"
 
 

@@ -16,15 +16,23 @@ _GAP = 16.0
 _WIDEST = 1500.0
 
 
-def figure(panels: Panel | Sequence[Panel], *, title: str = "", note: str = "") -> str:
+def figure(
+    panels: Panel | Sequence[Panel],
+    *,
+    title: str = "",
+    note: str = "",
+    widest: float = _WIDEST,
+) -> str:
     """Draw panels side by side, wrapping into rows, and return the SVG text.
 
     Parameters
     ----------
     panels : Panel or sequence of Panel
-        Drawn left to right; a new row starts where 1,500 pixels are full.
+        Drawn left to right; a new row starts where ``widest`` pixels are full.
     title, note : str
         Words above all panels.
+    widest : float
+        Pixels of a row of panels; one panel may be wider.
 
     Returns
     -------
@@ -49,7 +57,7 @@ def figure(panels: Panel | Sequence[Panel], *, title: str = "", note: str = "") 
                 fix="pass what scree_of, scores_of and the other makers return",
             )
     head = (30.0 if title else 0.0) + (20.0 if note else 0.0)
-    places, width, height = _layout(panels, head + _GAP)
+    places, width, height = _layout(panels, head + _GAP, widest)
     svg = ET.Element(
         "svg",
         xmlns="http://www.w3.org/2000/svg",
@@ -72,13 +80,13 @@ def figure(panels: Panel | Sequence[Panel], *, title: str = "", note: str = "") 
 
 
 def _layout(
-    panels: Sequence[Panel], top: float
+    panels: Sequence[Panel], top: float, widest: float
 ) -> tuple[list[tuple[float, float]], float, float]:
     """Place panels in rows; return their corners and the size of the whole."""
     places = []
     left, tallest, width = _GAP, 0.0, 0.0
     for panel in panels:
-        if left > _GAP and left + panel.width + _GAP > _WIDEST:
+        if left > _GAP and left + panel.width + _GAP > widest:
             left, top, tallest = _GAP, top + tallest + _GAP, 0.0
         places.append((left, top))
         left += panel.width + _GAP

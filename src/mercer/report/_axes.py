@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from mercer.report._cloud import Cloud, Colour, column_colour, one_colour
+from mercer.report._cloud import (
+    Cloud,
+    Colour,
+    axes_shown,
+    column_colour,
+    numbers_shown,
+    one_colour,
+)
 from mercer.report._components import components_section
 from mercer.report._condition import condition_section, findings_of
 from mercer.report._levels import SomeNames
@@ -21,7 +28,6 @@ from mercer.report._wanted import Wanted
 from mercer.report._words import percent
 
 _ARROWS = 12
-_ROW_NUMBERS = 400_000  # rows whose numbers go into the page
 
 
 def page_of(model: Any, X: Any, wanted: Wanted) -> Page:
@@ -119,8 +125,7 @@ def _cloud(seen: Seen) -> Cloud:
     names = tuple(f"PC{i + 1}" for i in range(seen.Z.shape[1]))
     ratio = seen.wide.explained_variance_ratio_
     titles = tuple(f"{name} ({percent(float(ratio[i]))})" for i, name in enumerate(names))
-    shown = 6 if seen.n <= 100_000 else 3 if seen.n <= _ROW_NUMBERS else 2
-    rows = seen.at if len(seen.at) <= _ROW_NUMBERS else None
+    shown, rows = axes_shown(seen.n), numbers_shown(seen.at)
     colours, Z = tuple(_colours(seen)), seen.Z[:, :shown]
     given = names[:shown], titles[:shown], Z, colours, rows, seen.row_names
     return Cloud(*given, density=seen.density)

@@ -14,6 +14,9 @@ PAGES = {
     "axes": "mercer.report._axes",
     "kernel": "mercer.report._kernel",
     "counts": "mercer.report._counts",
+    "categories": "mercer.report._categories_page",
+    "groups": "mercer.report._groups_page",
+    "factors": "mercer.report._factors_page",
     "manifold": "mercer.report._manifold",
 }
 

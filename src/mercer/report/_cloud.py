@@ -14,6 +14,7 @@ from mercer.report._levels import levels_of
 
 MOST_ROWS = 1_200_000  # that are drawn; of more a sample is
 SAMPLE = 1_000_000
+_ROW_NUMBERS = 400_000  # rows whose numbers go into the page
 _GRID = 512  # places of the density, each way
 _NAMED = 20_000  # rows whose names go into the page
 _LONG = 100  # letters of a name
@@ -140,6 +141,21 @@ def density_of(Z: Array, low: Array, high: Array) -> Array:
         .astype(np.uint8)
         .reshape(_GRID, _GRID)
     )
+
+
+def drawn_rows(n: int) -> Array:
+    """Return the numbers of the rows that are drawn: all, or evenly spaced ones of many."""
+    return np.arange(n) if n <= MOST_ROWS else np.linspace(0, n - 1, SAMPLE).astype(np.int64)
+
+
+def axes_shown(n: int) -> int:
+    """Return how many axes of n rows a page can bear."""
+    return 6 if n <= 100_000 else 3 if n <= _ROW_NUMBERS else 2
+
+
+def numbers_shown(at: Array) -> Array | None:
+    """Return the numbers of the rows drawn, or None where they are too many for a page."""
+    return at if len(at) <= _ROW_NUMBERS else None
 
 
 def one_colour(n: int) -> Colour:

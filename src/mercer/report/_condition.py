@@ -63,7 +63,30 @@ def condition_section(
         words = [f"{count(len(findings), 'finding')}, the codes as in the documentation."]
     else:
         words = ["Nothing odd was found by the checks that mercer.health makes."]
-    parts: list[Part] = [Findings(tuple(findings))] if findings else []
+    found = (Findings(tuple(findings)),) if findings else ()
+    return data_section(words, said, columns, found)
+
+
+def data_section(
+    words: Sequence[str],
+    said: Sequence[str],
+    columns: Table | None,
+    parts: Sequence[Part] = (),
+) -> Section:
+    """Return the section on the data: words, further parts, assumptions, every column.
+
+    Parameters
+    ----------
+    words : sequence of str
+        What is known of the data.
+    said : sequence of str
+        Assumptions, a line each.
+    columns : Table or None
+        Every column of the file.
+    parts : sequence of Part
+        Shown first.
+    """
+    parts = list(parts)
     if said:
         parts.append(
             Table("What was assumed", ("assumption",), tuple((line,) for line in said))

@@ -4,13 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from mercer import plots
 from mercer.arrays import Array
 from mercer.errors import MercerError
 from mercer.plots import Panel, PointKind, points_map
 from mercer.report._cloud import Cloud, category_colour, column_colour
-from mercer.report._condition import condition_section
-from mercer.report._inertia import axis_sentence, inertia_table, points_table
+from mercer.report._condition import data_section
+from mercer.report._inertia import (
+    axes_of,
+    axis_sentence,
+    axis_title,
+    inertia_scree,
+    inertia_table,
+    plane,
+    points_table,
+)
 from mercer.report._parts import Frames, MapView, Page, Part, Picture, Section, Table
 from mercer.report._wanted import Wanted
 from mercer.report._words import count, listed, percent
@@ -18,7 +25,12 @@ from mercer.report._words import count, listed, percent
 _SHOWN = 6  # axes of the map
 _CELLS = 2_000_000  # of a table whose residuals are looked at
 _LISTED = 15  # cells farthest from independence
+_WIDE, _HIGH = 12, 30  # of a table that is shown whole
 _ELLIPSES = 40  # points of one side that have one, at most
+_NORMAL = (
+    "About standard normal where rows and columns are independent: beyond ±2 a cell deserves "
+    "a look, though of many cells one in twenty is."
+)
 _SCALINGS = {
     "symmetric": "both in principal coordinates; rows and columns are not compared by distance",
     "rowprincipal": "distances of rows are right, columns are their corners",
@@ -48,7 +60,9 @@ def page_of(model: Any, X: Any, wanted: Wanted) -> Page:
     sections += [_points(model, rows)] if model.n_components_ else []
     cells = _cells(model, X, rows)
     sections += [] if cells is None else [cells]
-    sections += [condition_section(None, wanted.said, wanted.columns), *wanted.more]
+    if wanted.said or wanted.columns is not None:
+        sections.append(data_section((), wanted.said, wanted.columns))
+    sections += wanted.more
     facts = (
         f"{len(model.row_masses_):,} rows",
         f"{len(model.column_masses_):,} columns",
@@ -67,8 +81,15 @@ def page_of(model: Any, X: Any, wanted: Wanted) -> Page:
     )
 
 
-def _row_names(model: Any, wanted: Wanted) -> list[str]:
-    given = wanted.listed_names
+def alone(model: Any) -> tuple[list[str], list[Section]]:
+    """Return words and sections on a model of which no table is at hand."""
+    rows = _row_names(model, None)
+    words = [axis_sentence(model, a, rows) for a in range(min(2, int(model.n_components_)))]
+    return words, [_axes(model), _points(model, rows)]
+
+
+def _row_names(model: Any, wanted: Wanted | None) -> list[str]:
+    given = None if wanted is None else wanted.listed_names
     if model.row_names_ is not None:
         return [str(name) for name in model.row_names_]
     count_ = len(model.row_masses_)
@@ -93,8 +114,7 @@ def _verdict(model: Any, rows: list[str]) -> tuple[str, ...]:
     out = [
         f"The profiles of the rows {apart}: χ² = {test.chi2:,.1f} on {test.dof:,} degrees of "
         f"freedom, {small}; Cramér's V {test.cramer_v:.2f}.",
-        f"{count(int(model.n_components_), 'axis').replace('axiss', 'axes').capitalize()} "
-        f"with {held} of the inertia.",
+        f"{axes_of(int(model.n_components_)).capitalize()} with {held} of the inertia.",
     ]
     if not model.facts_.whole:
         out[0] += " The cells are no counts, so the test means little."
@@ -130,30 +150,23 @@ def _care(model: Any) -> list[str]:
     return out
 
 
-def _title(model: Any, axis: int) -> str:
-    return f"axis {axis + 1} ({percent(float(model.explained_variance_ratio_[axis]))})"
-
-
 def _cloud(model: Any, rows: list[str]) -> Cloud:
     """Return rows and columns as points of one cloud, coloured by kind, quality or mass."""
     Z = np.concatenate([model.row_coordinates_, model.column_coordinates_])[:, :_SHOWN]
-    if Z.shape[1] == 1:
-        Z = np.c_[Z, np.zeros(len(Z))]
     names = [*rows, *model.column_names_]
     kinds = ["row"] * len(rows) + ["column"] * len(model.column_names_)
     quality = np.concatenate([model.row_quality_, model.column_quality_])
     masses = np.concatenate([model.row_masses_, model.column_masses_])
     colours = (
-        category_colour("kind", kinds),
+        category_colour("kind", kinds, ["row", "column"]),
         column_colour("quality", quality),
         column_colour("mass", masses),
     )
     k = min(int(model.n_components_), _SHOWN)
-    titles = tuple(_title(model, a) for a in range(k))
-    named = tuple(f"axis {a + 1}" for a in range(k))
-    if k == 1:
-        titles, named = (*titles, "nothing"), (*named, "nothing")
-    return Cloud(named, titles, Z, colours, np.arange(len(Z)), names)
+    called = plane(
+        Z, [f"axis {a + 1}" for a in range(k)], [axis_title(model, a) for a in range(k)]
+    )
+    return Cloud(*called, colours, np.arange(len(Z)), names)
 
 
 def _map(model: Any, rows: list[str]) -> Section:
@@ -163,7 +176,8 @@ def _map(model: Any, rows: list[str]) -> Section:
         "profiles, columns too. A row lies towards the columns it has more of than others; "
         "the distance between a row and a column has no meaning of its own.",
     )
-    views: list[Part] = [MapView("points", (0, 1), words="Rows and columns, symmetric map.")]
+    note = "Rows and columns, symmetric map. Points show their names under the pointer."
+    views: list[Part] = [MapView("points", (0, 1), words=note)]
     if int(model.n_components_) > 1:
         views.append(_scalings(model, rows))
     return Section("map", "Map of rows and columns", words, tuple(views))
@@ -172,8 +186,8 @@ def _map(model: Any, rows: list[str]) -> Section:
 def _scalings(model: Any, rows: list[str]) -> Frames:
     panels = tuple(_scaled(model, rows, name) for name in _SCALINGS)
     labels = tuple(f"{name}: {words}" for name, words in _SCALINGS.items())
-    note = "The same analysis drawn in eight ways, by the names of R's ca."
-    return Frames("Other scalings", panels, labels, note)
+    note = "The same analysis drawn in eight ways, by the names of R's ca: move the slider."
+    return Frames("Named points, eight scalings", panels, labels, note, start=0)
 
 
 def _scaled(model: Any, rows: list[str], scaling: str) -> Panel:
@@ -183,7 +197,7 @@ def _scaled(model: Any, rows: list[str], scaling: str) -> Panel:
         PointKind("rows", F[:, :2], rows, weights[0][:, :2].sum(axis=1)),
         PointKind("columns", G[:, :2], model.column_names_, weights[1][:, :2].sum(axis=1)),
     ]
-    return points_map(kinds, f"Map: {scaling}", _title(model, 0), _title(model, 1))
+    return points_map(kinds, f"Map: {scaling}", axis_title(model, 0), axis_title(model, 1))
 
 
 def _with_ellipses(section: Section, model: Any, X: Any, rows: list[str]) -> Section:
@@ -212,8 +226,8 @@ def _with_ellipses(section: Section, model: Any, X: Any, rows: list[str]) -> Sec
     panel = points_map(
         kinds,
         "How sure the points are",
-        _title(model, 0),
-        _title(model, 1),
+        axis_title(model, 0),
+        axis_title(model, 1),
         note=f"{100 * found.level:g} % ellipses, {found.draws} tables drawn anew",
         outlines=outlines,
     )
@@ -235,7 +249,6 @@ def _outline(centre: Array, spread: Array, radius: float) -> tuple[Array, Array]
 
 
 def _axes(model: Any) -> Section:
-    certificate = model.certificate_
     k = int(model.n_components_)
     band = None
     words = []
@@ -243,19 +256,11 @@ def _axes(model: Any) -> Section:
         band = model.null_band()[:, :k]
         beyond = int(np.sum(model.eigenvalues_ > band[1, : len(model.eigenvalues_)]))
         words.append(
-            f"{count(beyond, 'axis').replace('axiss', 'axes')} of {k} "
-            f"{'lies' if beyond == 1 else 'lie'} above what tables with independent rows and "
-            "columns at these margins have, rank by rank."
+            f"{axes_of(beyond).capitalize()} of {k} {'lies' if beyond == 1 else 'lie'} above "
+            "what tables with independent rows and columns at these margins have, rank by rank."
         )
-    picture = plots.scree(
-        model.eigenvalues_,
-        certificate.lower,
-        certificate.upper,
-        model.explained_variance_ratio_,
-        null=band,
-        null_words="90 % of what independence gives",
-    )
-    return Section("axes", "Axes", tuple(words), (Picture(picture), inertia_table(model)))
+    picture = inertia_scree(model, band, "90 % of what independence gives")
+    return Section("axes", "Axes", tuple(words), (picture, inertia_table(model)))
 
 
 def _points(model: Any, rows: list[str]) -> Section:
@@ -284,13 +289,26 @@ def _cells(model: Any, X: Any, rows: list[str]) -> Section | None:
         return None
     order = np.argsort(-np.abs(adjusted), axis=None, kind="stable")[:_LISTED]
     found = [divmod(int(place), adjusted.shape[1]) for place in order]
+    more = [f"{rows[i]} with {model.column_names_[j]}" for i, j in found if adjusted[i, j] > 2]
+    words = (f"More often together than by chance: {listed(more)}.",) if more else ()
+    if adjusted.shape[0] <= _HIGH and adjusted.shape[1] <= _WIDE and model.n_components_:
+        return Section("cells", "Cells", words, (_residuals(model, adjusted, rows),))
     table = Table(
         "Cells farthest from independence",
         ("row", "column", "adjusted residual"),
         tuple((rows[i], model.column_names_[j], float(adjusted[i, j])) for i, j in found),
-        note="About standard normal where rows and columns are independent: beyond ±2 a cell "
-        "deserves a look, though of many cells one in twenty is.",
+        note=_NORMAL,
     )
-    more = [f"{rows[i]} in {model.column_names_[j]}" for i, j in found if adjusted[i, j] > 2]
-    words = () if not more else (f"More than expected: {listed(more)}.",)
     return Section("cells", "Cells", words, (table,))
+
+
+def _residuals(model: Any, adjusted: Array, rows: list[str]) -> Table:
+    """Return the whole table of residuals, rows and columns in the order of axis 1."""
+    down = np.argsort(model.row_coordinates_[:, 0], kind="stable")
+    across = np.argsort(model.column_coordinates_[:, 0], kind="stable")
+    return Table(
+        "Adjusted residuals, in the order of axis 1",
+        ("row", *(str(model.column_names_[j]) for j in across)),
+        tuple((rows[i], *(round(float(adjusted[i, j]), 2) for j in across)) for i in down),
+        note=_NORMAL,
+    )

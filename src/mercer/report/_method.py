@@ -40,14 +40,20 @@ def method_section(
     weights : str
         What the code calls the weights of the rows; empty for none.
     """
-    chosen = model.plan_.chosen
-    certificate = model.certificate_
-    words = (f"Path taken: {chosen.name} ({chosen.note}). {str(certificate).capitalize()}.",)
-    parts: list[Part] = [_paths(model), _facts(model, seconds, foreseen)]
+    plan, certificate = getattr(model, "plan_", None), getattr(model, "certificate_", None)
+    words = "No plan was made: another library did the work. "
+    if plan is not None:
+        words = f"Path taken: {plan.chosen.name} ({plan.chosen.note}). "
+    if certificate is None:
+        words += "No certificate: nothing is known of the error of these numbers."
+    else:
+        words += f"{str(certificate).capitalize()}."
+    parts: list[Part] = [] if plan is None else [_paths(model)]
+    parts.append(_facts(model, seconds, foreseen))
     if command:
         parts.append(Code("Again, on the command line", command))
     parts.append(Code("Again, in Python", python_of(model, data, opening, weights)))
-    return Section("method", "How it was computed", words, tuple(parts))
+    return Section("method", "How it was computed", (words,), tuple(parts))
 
 
 def _paths(model: Any) -> Table:
@@ -89,7 +95,8 @@ def python_of(model: Any, data: str, opening: str = "", weights: str = "") -> st
     }
     words = ", ".join(f"{name}={_written(value)}" for name, value in changed.items())
     kind = type(model).__name__
-    fitted = f"{data}, sample_weight={weights}" if weights else data
+    classes = ("made.y" if opening else "y",) if hasattr(model, "classes_") else ()
+    fitted = ", ".join((data, *classes, *((f"sample_weight={weights}",) if weights else ())))
     return (
         f"import mercer\n{opening}\nmodel = mercer.{kind}({words}).fit({fitted})\n"
         f"Z = model.transform({data})\n"

@@ -114,12 +114,18 @@ class Steps:
 @final
 @dataclasses.dataclass(frozen=True)
 class Frames:
-    """Panels of one frame behind a slider, a label each; without scripts the middle one."""
+    """Panels of one frame behind a slider, a label each; `start`, or the middle one, first."""
 
     title: str
     panels: tuple[Panel, ...]
     labels: tuple[str, ...]
     note: str = ""
+    start: int | None = None
+
+    @property
+    def first(self) -> int:
+        """The panel that is shown without scripts."""
+        return len(self.panels) // 2 if self.start is None else self.start
 
 
 @final

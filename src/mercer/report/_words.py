@@ -29,7 +29,7 @@ def percent(share: float) -> str:
     hundred = 100 * share
     if hundred == 0:
         return "0 %"
-    if 99.95 < hundred < 100:
+    if 99.95 < hundred < 100 - 1e-9:  # a sum of shares may miss one by rounding
         return "over 99.9 %"
     return f"{hundred:.1f} %" if hundred >= 0.1 else f"{hundred:.2g} %"
 

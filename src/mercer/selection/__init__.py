@@ -17,7 +17,7 @@ from mercer.selection._kernel_axes import (
     kernel_shares,
     white_edge,
 )
-from mercer.selection._likelihood import aic, bic, ppca_parameters
+from mercer.selection._likelihood import aic, bic, log_likelihoods, ppca_parameters
 from mercer.selection._nulls import gaussian_null, noise_quantiles, permutation_null, sign_flip
 from mercer.selection._share import share
 from mercer.selection._thresholds import broken_stick, gavish_donoho, kaiser, noise_edge
@@ -45,6 +45,7 @@ __all__ = [
     "gavish_donoho",
     "kaiser",
     "kernel_shares",
+    "log_likelihoods",
     "minka",
     "noise_edge",
     "noise_quantiles",
