@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse
 from count_tables import with_factors
 
+import mercer
 from mercer.errors import DataWarning, InputError
 from mercer.estimators._ca_margins import framed, projected, warn_empty
 from mercer.estimators._ca_table import counts
@@ -91,3 +92,20 @@ def test_projection_keeps_its_digits(rng):
     exact = (rows / rows.sum(axis=1, keepdims=True) - c) @ standard
     np.testing.assert_allclose(found, exact, rtol=1e-6)
     assert not projected(np.zeros((1, 6)), np.zeros(1), c, standard).any()
+
+
+def test_the_map_is_the_eigenmap_of_the_graph_of_rows_and_columns(rng):
+    """Edges are counts; eigenvalues of that Laplacian are 1 - √λ, vectors standard places."""
+    table = rng.poisson(6, size=(15, 9)) + 1
+    ca = mercer.CorrespondenceAnalysis(3).fit(table)
+    blocks = [[None, table.astype(np.float64)], [table.T.astype(np.float64), None]]
+    graph = scipy.sparse.block_array(
+        [[b if b is None else scipy.sparse.csr_array(b) for b in row] for row in blocks]
+    ).tocsr()
+    found = mercer.LaplacianEigenmaps(3, metric="precomputed").fit(graph)
+    np.testing.assert_allclose(
+        found.laplacian_eigenvalues_, 1 - np.sqrt(ca.eigenvalues_), atol=1e-10
+    )
+    places = np.vstack([ca.row_standard_, ca.column_standard_])
+    ratio = found.embedding_ / places
+    np.testing.assert_allclose(ratio, np.broadcast_to(ratio[:1], ratio.shape), rtol=1e-6)
