@@ -11,6 +11,7 @@ _STEPS = 500
 _STARTS = 3  # besides the axes as they are
 _DONE = 1e-12  # relative gain of the criterion at which turning ends
 _SWEEPS = 200  # over all planes, at most
+_TURNS = 10_000  # of single planes, at most
 _STILL = 1e-10  # radians: the last angles
 _FLAT = 1e-13  # share of a criterion that is rounding
 
@@ -31,7 +32,7 @@ class Rotation:
     steps : int
         Steps that were made.
     converged : bool
-        Whether the axes stand still.
+        Whether the axes stand still, or at least the criterion had stopped growing.
     """
 
     loadings: Array
@@ -71,7 +72,7 @@ def orthomax(loadings: Array, *, gamma: float = 1.0, normalise: bool = True) -> 
     found = [_climbed(unit, start, gamma) for start in starts]
     _, T, steps = max(found, key=lambda run: run[0])
     T, rest = _polished(unit, T, gamma)
-    return _settled(A, T, steps, rest)
+    return _settled(A, T, steps, rest or steps < _STEPS)
 
 
 def _climbed(unit: Array, T: Array, gamma: float) -> tuple[float, Array, int]:
@@ -96,7 +97,8 @@ def _polished(unit: Array, T: Array, gamma: float) -> tuple[Array, bool]:
     u = x² - y², v = 2xy, A = Σu, B = Σv, C = Σ(u² - v²), D = 2Σuv [Kaiser1958]_.
     """
     L, T, p = unit @ T, T.copy(), len(unit)
-    for _ in range(_SWEEPS):
+    planes = max(L.shape[1] * (L.shape[1] - 1) // 2, 1)
+    for _ in range(min(_SWEEPS, max(_TURNS // planes, 1))):
         largest = 0.0
         for i in range(L.shape[1]):
             for j in range(i + 1, L.shape[1]):
