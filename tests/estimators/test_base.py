@@ -24,8 +24,8 @@ def state(model):
 class TestParameters:
     def test_the_interface(self):
         names = (
-            "device feature_weight forget memory missing n_components random_state standardize"
-            " time tol whiten"
+            "device feature_weight forget memory missing n_components random_state sign"
+            " standardize time tol whiten"
         )
         assert sorted(PCA().get_params()) == names.split()
         with pytest.raises(TypeError):

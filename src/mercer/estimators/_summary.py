@@ -89,6 +89,12 @@ def _sentences(model: Any) -> Iterator[str]:
     yield from _planes(model)
 
 
+def _count(model: Any) -> int:
+    """Return the number of axes; faces of other libraries have their shares alone."""
+    found = getattr(model, "n_components_", None)
+    return len(model.explained_variance_ratio_) if found is None else int(found)
+
+
 def _how(model: Any) -> str:
     """Return what was made of the rows: categories, classes, a graph, or numbers centred."""
     kind = getattr(model, "_page", "axes")
@@ -125,7 +131,7 @@ def _outlying(model: Any) -> Iterator[str]:
 def _why(model: Any) -> str:
     """Return how many axes are kept, and why."""
     ratio = model.explained_variance_ratio_
-    k, choice = int(model.n_components_), getattr(model, "choice_", None)
+    k, choice = _count(model), getattr(model, "choice_", None)
     count = f"{k} axis" if k == 1 else f"{k} axes"
     if choice is not None:
         return f"{count} kept. {_line(choice.reason, 600)}"
@@ -200,7 +206,7 @@ def _weights(model: Any) -> Iterator[str]:
 def _planes(model: Any) -> Iterator[str]:
     """Yield the axes that cannot be told apart."""
     certificate = getattr(model, "certificate_", None)
-    k = int(model.n_components_)
+    k = _count(model)
     for group in () if certificate is None else certificate.groups[:_ROWS]:
         names = [f"{i + 1}" if i < k else "the next" for i in group]
         listed = f"{', '.join(names[:-1])} and {names[-1]}"
