@@ -10,7 +10,7 @@ from mercer.report._seen import BLOCK, SHOWN, held_rows
 _CELL = 9e-9  # seconds to centre, project and square a number
 _ROW = 5e-6  # seconds to look at, order and pack a row
 _CUBE = 2.5e-9  # seconds of the variances of noise, times p³
-_START = 2.0  # seconds: libraries, pictures, tables, text
+_START = 2.5  # seconds: libraries, pictures, tables, text
 _BLOCKS = 4  # copies of a block that are there at one time
 _HELD = 6  # copies of the rows that are held, while they are studied
 _BYTES = 40_000_000  # pictures, tables, text
