@@ -3,7 +3,7 @@
 import abc
 import dataclasses
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import planning
 from mercer.arrays import Array, is_sparse
 from mercer.errors import DataWarning, InputError, warn
-from mercer.estimators._base import SpectralEstimator
-from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._embedding import Embedding
 from mercer.estimators._graph_facts import facts_of
 from mercer.estimators._graph_pairs import graph_pairs
 from mercer.estimators._graph_rows import GraphRows, averaged, in_one_piece
@@ -67,7 +66,7 @@ class Made:
     rows: GraphRows | None
 
 
-class GraphEstimator(SpectralEstimator):
+class GraphEstimator(Embedding):
     """Abstract: a method on S = D^-½WD^-½ of a graph is its graph, weights and scaling.
 
     A subclass writes `_graph_rows(searcher)` (graph and kernel of new points), `_weights(W)`
@@ -75,7 +74,6 @@ class GraphEstimator(SpectralEstimator):
     spectrum)`. This class makes the graph, names its pieces, plans, solves and extends.
     """
 
-    _page = "manifold"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
@@ -107,32 +105,6 @@ class GraphEstimator(SpectralEstimator):
         """Return the embedding (m, k) of the points of one piece."""
 
     # -- fit --------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override] # no weights
-        """Fit the model to X.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Training rows; with ``metric="precomputed"`` the symmetric weights of a graph,
-            of shape (n_samples, n_samples).
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_with(X, y, None, None)
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit to X and return `embedding_`; see `transform` for how far new rows differ."""
-        return self.fit(X, y, **fit_params).embedding_
-
-    def _admit(self, X: Any, *, reset: bool) -> Source:
-        source = super()._admit(X, reset=reset)
-        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        return source
 
     def _made(self, source: Source) -> Made:
         """Return the graph and the pieces to embed; it is made once."""

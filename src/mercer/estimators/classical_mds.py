@@ -1,14 +1,13 @@
 """Classical scaling: points whose distances are those given, as nearly as few axes can."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, Tiles
 from mercer.errors import InputError
-from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._distance_kernel import (
     Asked,
     Placing,
@@ -19,6 +18,7 @@ from mercer.estimators._distance_kernel import (
     refuse_odd_distances,
 )
 from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._embedding import Embedding
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_rows import most_components
 from mercer.estimators._kernel_solve import needs_whole, solve
@@ -35,7 +35,7 @@ _SMALL = 1000  # points up to which LAPACK is as fast as an iteration
 _ROWS = 512  # whose distances are made in one go
 
 
-class ClassicalMDS(SpectralEstimator):
+class ClassicalMDS(Embedding):
     """Coordinates from distances: -½H(D∘D)H = UΛUᵀ, Z = UΛ^½.
 
     Use it where all that is known are distances: between cities, sequences, answers. Of
@@ -89,7 +89,6 @@ class ClassicalMDS(SpectralEstimator):
     (1, 1)
     """
 
-    _page = "manifold"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
@@ -136,26 +135,6 @@ class ClassicalMDS(SpectralEstimator):
         tags.input_tags.sparse = self.metric == "euclidean"
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
-        """Fit to rows X (n, p), or to their distances (n, n) with ``metric="precomputed"``.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Rows, or a symmetric matrix of distances; it is read, never written to.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_with(X, y, None, None)
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit to X and return `embedding_`."""
-        return self.fit(X, y, **fit_params).embedding_.copy()
-
     # -- describe ---------------------------------------------------------------------
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
@@ -168,7 +147,6 @@ class ClassicalMDS(SpectralEstimator):
                 got=f'a sparse matrix of shape {source.shape}, metric="{self.metric}"',
                 fix='pass X.toarray(), or take metric="euclidean"',
             )
-        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         if self.metric == "precomputed":
             (refuse_odd_distances if reset else refuse_negative)(np.asarray(source.array))
         return source

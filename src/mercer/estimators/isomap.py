@@ -2,14 +2,13 @@
 
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, is_sparse
 from mercer.errors import InputError
-from mercer.estimators._base import SpectralEstimator
 from mercer.estimators._distance_kernel import (
     Asked,
     Placing,
@@ -17,7 +16,7 @@ from mercer.estimators._distance_kernel import (
     halved_squares,
     placed,
 )
-from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._embedding import Embedding
 from mercer.estimators._graph_facts import GraphFacts
 from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._isomap_landmarks import by_triangulation
@@ -44,7 +43,7 @@ _AUTO = 3000  # points from which "auto" takes landmarks
 _SEEN = 100  # points from which residual variances are measured
 
 
-class Isomap(SpectralEstimator):
+class Isomap(Embedding):
     """Coordinates whose distances are those along the data: -½H(D∘D)H = UΛUᵀ, Z = UΛ^½.
 
     D holds the shortest paths in the graph that joins every row to its nearest ones. Use it
@@ -122,7 +121,6 @@ class Isomap(SpectralEstimator):
     True
     """
 
-    _page = "manifold"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
@@ -177,26 +175,6 @@ class Isomap(SpectralEstimator):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
-        """Fit to the rows of X; a failed call changes nothing.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Training rows. They are read, never written to.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_with(X, y, None, None)
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit to X and return `embedding_`."""
-        return self.fit(X, y, **fit_params).embedding_.copy()
-
     @property
     def kernel_(self) -> Array:
         """-½D∘D, of all rows of the graph or of the landmarks; made again at each call."""
@@ -205,11 +183,6 @@ class Isomap(SpectralEstimator):
         return halved_squares(geodesics(self.graph_, np.arange(self.graph_.n)))
 
     # -- describe ---------------------------------------------------------------------
-
-    def _admit(self, X: Any, *, reset: bool) -> Source:
-        source = super()._admit(X, reset=reset)
-        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        return source
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
         n, p = source.shape

@@ -2,15 +2,14 @@
 
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.estimators._base import SpectralEstimator
-from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._embedding import Embedding
 from mercer.estimators._graph_facts import GraphFacts
 from mercer.estimators._linked_rows import COMPONENTS, linked
 from mercer.estimators._lle_local import METHODS, local_matrix
@@ -25,7 +24,7 @@ _REACHED = 4  # neighbours of neighbours per neighbour, on a sheet
 _TOL = 1e-4  # of λ, which are small beside ‖M‖: rounding leaves no more digits
 
 
-class LocallyLinearEmbedding(SpectralEstimator):
+class LocallyLinearEmbedding(Embedding):
     """Coordinates that are locally linear in the rows: the bottom of M, Z = √n·U.
 
     "standard": M = (I-W)ᵀ(I-W), W the weights that put every row together from its
@@ -86,7 +85,7 @@ class LocallyLinearEmbedding(SpectralEstimator):
     True
     """
 
-    _page = "manifold"
+    _needs_dense = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "neighbours": [Interval(Integral, 1, None, closed="left")],
@@ -130,32 +129,6 @@ class LocallyLinearEmbedding(SpectralEstimator):
         self.device = device
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: neighbourhoods are dense."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
-
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
-        """Fit to the rows of X; a failed call changes nothing.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Training rows. They are read, never written to.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_with(X, y, None, None)
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit to X and return `embedding_`."""
-        return self.fit(X, y, **fit_params).embedding_.copy()
-
     @property
     def kernel_(self) -> ShiftInverse:
         """(M + σI)⁻¹ off the constant vector; factored again at each call."""
@@ -165,13 +138,6 @@ class LocallyLinearEmbedding(SpectralEstimator):
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
         source = super()._admit(X, reset=reset)
-        if source.nnz is not None:
-            raise InputError(
-                "Sparse rows have no dense neighbourhoods",
-                got=f"a sparse matrix of shape {source.shape}",
-                fix="pass X.toarray(), or coordinates of it by PCA",
-            )
-        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         if reset:
             self._refuse_small(*source.shape)
         return source

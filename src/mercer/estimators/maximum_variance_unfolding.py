@@ -1,15 +1,14 @@
 """MaximumVarianceUnfolding: as far apart as kept distances between neighbours allow."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mercer.arrays import Array
 from mercer.errors import AccuracyWarning, InputError, warn
-from mercer.estimators._base import SpectralEstimator
-from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._embedding import Embedding
 from mercer.estimators._graph_facts import GraphFacts
 from mercer.estimators._linked_rows import COMPONENTS
 from mercer.estimators._lle_weights import combined
@@ -26,7 +25,7 @@ _AUTO = 1500  # rows from which "auto" takes landmarks
 _LANDMARKS = 500  # and how many
 
 
-class MaximumVarianceUnfolding(SpectralEstimator):
+class MaximumVarianceUnfolding(Embedding):
     """Unfold rows: max tr K with K ⪰ 0, K1 = 0 and the distances between neighbours kept.
 
     Every row is joined to its nearest ones by bars of fixed length, and the rows are drawn
@@ -110,7 +109,7 @@ class MaximumVarianceUnfolding(SpectralEstimator):
     True
     """
 
-    _page = "manifold"
+    _needs_dense = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "neighbours": [Interval(Integral, 1, None, closed="left")],
@@ -157,26 +156,6 @@ class MaximumVarianceUnfolding(SpectralEstimator):
         self.device = device
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
-        """Fit to the rows of X; a failed call changes nothing.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features)
-            Training rows. They are read, never written to.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_with(X, y, None, None)
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit to X and return `embedding_`."""
-        return self.fit(X, y, **fit_params).embedding_.copy()
-
     @property
     def kernel_(self) -> Array:
         """K = FFᵀ, the kernel that was found; made again at each call."""
@@ -191,13 +170,6 @@ class MaximumVarianceUnfolding(SpectralEstimator):
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
         source = super()._admit(X, reset=reset)
-        if source.nnz is not None:
-            raise InputError(
-                "Sparse rows have no dense neighbourhoods",
-                got=f"a sparse matrix of shape {source.shape}",
-                fix="pass X.toarray(), or coordinates of it by PCA",
-            )
-        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         n = source.shape[0]
         if reset and self.n_components > n - 1:
             raise InputError(
@@ -206,12 +178,6 @@ class MaximumVarianceUnfolding(SpectralEstimator):
                 fix=f"ask for at most {max(n - 1, 1)} axes",
             )
         return source
-
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: rows are dense."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
         n, p = source.shape
