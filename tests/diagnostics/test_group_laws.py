@@ -6,9 +6,9 @@ from mercer.diagnostics import (
     correlation_ratios,
     correlations_tested,
     false_shares,
+    group_tests,
     p_of,
     shares_tests,
-    v_tests,
 )
 
 RNG = np.random.default_rng(0)
@@ -17,7 +17,7 @@ RNG = np.random.default_rng(0)
 def test_v_is_the_normal_number_of_a_random_sample():
     x = RNG.normal(size=200)
     at = np.repeat([0, 1], [50, 150])
-    v = v_tests(x[:, None], at, 2)[:, 0]
+    v = group_tests(x[:, None], at, 2)[:, 0]
     spread = np.sqrt(np.var(x) / 50 * 150 / 199)
     assert v[0] == pytest.approx((x[:50].mean() - x.mean()) / spread)
     drawn = [np.mean(RNG.permutation(x)[:50]) for _ in range(4000)]
@@ -26,15 +26,15 @@ def test_v_is_the_normal_number_of_a_random_sample():
 
 def test_two_groups_are_opposite_and_shifts_do_not_matter():
     x, at = RNG.normal(size=(90, 3)), RNG.integers(0, 2, 90)
-    v = v_tests(x, at, 2)
+    v = group_tests(x, at, 2)
     np.testing.assert_allclose(v[0], -v[1])
-    np.testing.assert_allclose(v_tests(x * 1e3 + 1e8, at, 2), v, rtol=1e-4)
+    np.testing.assert_allclose(group_tests(x * 1e3 + 1e8, at, 2), v, rtol=1e-4)
 
 
 def test_gaps_constants_and_groups_of_all_are_harmless():
     x = np.c_[np.full(6, np.nan), np.ones(6), [1, 2, 3, np.nan, 5, 6]]
-    assert np.all(np.isfinite(v_tests(x, np.zeros(6, int), 1)))
-    v = v_tests(x, np.array([0, 0, 0, 1, 1, -1]), 2)
+    assert np.all(np.isfinite(group_tests(x, np.zeros(6, int), 1)))
+    v = group_tests(x, np.array([0, 0, 0, 1, 1, -1]), 2)
     assert np.all(v[:, :2] == 0)
     assert v[1, 2] > 0
 

@@ -28,8 +28,9 @@ def test_one_look_finds_the_margins(kind, sparse):
     assert (found.nnz is None) is not sparse
 
 
-def test_many_blocks_are_added_up(rng):
-    table = rng.poisson(1.0, (3000, 200)).astype(float)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_many_blocks_are_added_up(rng, order):
+    table = np.asarray(rng.poisson(1.0, (3000, 200)), dtype=float, order=order)
     found = made(table)
     np.testing.assert_array_equal(found.rows, table.sum(axis=1))
     np.testing.assert_array_equal(found.columns, table.sum(axis=0))

@@ -164,8 +164,8 @@ def test_the_table_handed_on_is_the_one_that_came(table):
     assert admit(PCA(), whole, reset=True).array is whole
 
 
-@pytest.mark.parametrize("kind", ["int64", "uint8", "bool"])
-def test_whole_numbers_of_a_frame_are_not_copied(kind):
+@pytest.mark.parametrize("kind", ["int64", "uint8", "bool", "float32", "float64"])
+def test_numbers_of_one_kind_in_a_frame_are_not_copied(kind):
     frame = pd.DataFrame(np.arange(12).reshape(4, 3).astype(kind))
     found = admit(PCA(), frame, reset=True)
     assert found.dtype == np.dtype(kind)

@@ -36,6 +36,18 @@ def test_it_is_the_matrix_of_its_formula(rng, shape, kind):
         np.testing.assert_allclose(op.T.gram(), exact @ exact.T, rtol=1e-11, atol=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(60, 9), (2500, 450), (9, 60)])
+def test_columns_that_lie_one_after_another_give_the_same(rng, shape):
+    table = rng.poisson(1.0, shape)
+    op, exact = make(rng, np.asfortranarray(table))
+    assert (op.order, op.block(slice(0, shape[0])).flags.f_contiguous) == ("F", True)
+    check_operator(op, exact)
+    check_operator(op.turned(), exact.T)
+    np.testing.assert_allclose(op.gram(), exact.T @ exact, rtol=1e-11, atol=1e-9)
+    few = slice(1, 8)
+    np.testing.assert_allclose(op.half(few) * op.right, exact[few], rtol=1e-13, atol=1e-13)
+
+
 def test_many_blocks_and_lanes(rng):
     csr = scipy.sparse.random_array((30_000, 100), density=0.1, random_state=rng, format="csr")
     op, exact = make(rng, csr)

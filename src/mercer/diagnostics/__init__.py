@@ -1,13 +1,14 @@
 """Frozen numbers about a fit."""
 
+from mercer.diagnostics._barycentres import barycentres, read_levels, spread_of, v_tests
 from mercer.diagnostics._findings import CODES, Finding
 from mercer.diagnostics._group_laws import (
     correlation_ratios,
     correlations_tested,
     false_shares,
+    group_tests,
     p_of,
     shares_tests,
-    v_tests,
 )
 from mercer.diagnostics._health import health
 from mercer.diagnostics._held_out import HeldOut, held_out
@@ -37,6 +38,7 @@ __all__ = [
     "Outliers",
     "Rotation",
     "WilksTests",
+    "barycentres",
     "contributions",
     "correlation_ratios",
     "correlations",
@@ -45,6 +47,7 @@ __all__ = [
     "effective_rank",
     "false_shares",
     "fitted_limits",
+    "group_tests",
     "health",
     "held_out",
     "in_limits",
@@ -59,8 +62,10 @@ __all__ = [
     "q_contributions",
     "q_limit",
     "q_limit_new",
+    "read_levels",
     "sampling_error",
     "shares_tests",
+    "spread_of",
     "t2",
     "t2_contributions",
     "t2_limit",

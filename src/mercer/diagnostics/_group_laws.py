@@ -4,11 +4,12 @@ import numpy as np
 from scipy import special
 
 from mercer.arrays import Array
+from mercer.diagnostics._barycentres import barycentres, read_levels, v_tests
 
 _TERMS = 2000  # of a tail that are added up
 
 
-def v_tests(values: Array, at: Array, groups: int) -> Array:
+def group_tests(values: Array, at: Array, groups: int) -> Array:
     """Return v of every group and column (groups, q): the mean against that of n_g random rows.
 
     v = (x̄_g - x̄)/√(s²/n_g·(n - n_g)/(n - 1)), s² dividing by n: a group is a sample without
@@ -29,15 +30,11 @@ def v_tests(values: Array, at: Array, groups: int) -> Array:
     for j, column in enumerate(values.T):
         there = np.isfinite(column) & (at >= 0)
         n = int(np.count_nonzero(there))
-        if n < 2:
-            continue
-        x, g = column[there] - np.mean(column[there]), at[there]
-        counts = np.bincount(g, minlength=groups)
-        means = np.bincount(g, weights=x, minlength=groups) / np.maximum(counts, 1)
-        spread = np.mean(x**2) / np.maximum(counts, 1) * (n - counts) / (n - 1)
-        alive = (spread > 0) & (counts > 0)
-        found[:, j] = np.where(alive, means / np.sqrt(np.where(alive, spread, 1.0)), 0.0)
-    return found
+        if n >= 2:
+            x = (column[there] - np.mean(column[there]))[:, None]
+            counts, means = barycentres(at[there], groups, np.ones(n), x)
+            found[:, j] = v_tests(means, counts, n, np.mean(x**2, axis=0))[:, 0]
+    return np.nan_to_num(found)
 
 
 def p_of(v: Array) -> Array:
@@ -125,14 +122,8 @@ def correlation_ratios(values: Array, at: Array, groups: int) -> tuple[Array, Ar
     """
     there = at >= 0
     x = np.asarray(values, np.float64)[there]
-    x, g = x - x.mean(axis=0), at[there]
-    counts = np.bincount(g, minlength=groups)
-    sums = np.zeros((groups, x.shape[1]))
-    np.add.at(sums, g, x)
-    inner = np.sum(sums**2 / np.maximum(counts, 1)[:, None], axis=0)
-    whole = np.sum(x**2, axis=0)
-    share = np.divide(inner, whole, out=np.zeros(len(whole)), where=whole > 0)
-    share = np.clip(share, 0.0, 1.0)
+    x = x - x.mean(axis=0)
+    counts, _, share = read_levels(at[there], groups, np.ones(len(x)), x)
     used, n = int(np.count_nonzero(counts)), len(x)
     if used < 2 or n <= used:
         return share, np.ones(len(share))

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_sparse
 from mercer.errors import DataWarning, warn
 
 _FEW = 6  # points that a parabola does not fit by chance
@@ -109,9 +109,10 @@ def totals_of(table: Any, rows: Array, columns: Array) -> tuple[bool, bool]:
     m, n = table.shape
     if min(m, n) < 3:
         return False, False
-    last = np.zeros(m), np.zeros(n)
-    last[0][-1] = last[1][-1] = 1.0
-    below, beside = table.T @ last[0], table @ last[1]
+    if is_sparse(table):
+        below, beside = table[[-1]].toarray().ravel(), table[:, [-1]].toarray().ravel()
+    else:
+        below, beside = table[-1], table[:, -1]
     row = bool(np.allclose(2 * below, columns, rtol=1e-9, atol=0.0))
     column = bool(np.allclose(2 * beside, rows, rtol=1e-9, atol=0.0))
     if row and column:

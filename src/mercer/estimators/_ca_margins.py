@@ -95,16 +95,19 @@ def _lanes(op: Framed, tiles: Tiles) -> Lanes:
     return Lanes(min(thread_count(), len(tiles)) if op.cells > _WORTH_LANES else 1)
 
 
-def _squares(op: Framed, _masses: Array) -> tuple[Array, Array]:
+def _squares(op: Framed, masses: Array) -> tuple[Array, Array]:
     """Return the sums of the squared cells of A by row and by column."""
+    if op.order == "F":  # along the memory
+        return _squares(op.turned(), masses)[::-1]
     m, n = op.shape
     tiles = Tiles(m, max(1, _CELLS // max(n, 1)))
     lanes = _lanes(op, tiles)
     rows, columns, factors = np.empty(m), np.zeros((lanes.count, n)), op.right**2
+    space = np.empty((lanes.count, tiles.rows, n))
 
     def work(lane: int, numbers: Iterator[int]) -> None:
         for number in numbers:
-            a = op.half(tiles[number])
+            a = op.half(tiles[number], space[lane])
             a *= a
             rows[tiles[number]] = a @ factors
             columns[lane] += a.sum(axis=0)

@@ -1,12 +1,13 @@
 """Counts: a table without negative cells, looked at once, and the names of its rows."""
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, final
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from mercer.arrays import Array, Tiles, binary_exponent, is_sparse
+from mercer.arrays import Array, Lanes, Tiles, binary_exponent, is_sparse, thread_count
 from mercer.errors import InputError
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._held import only_counts, text_names, text_of
@@ -122,26 +123,44 @@ def counts(source: Source, names: list[str] | None, columns: Any = None) -> Coun
 
 def _looked(table: Any) -> tuple[Array, Array, float, float, bool]:
     """Return totals of rows and columns, least and largest cell, and whether all are whole."""
+    if not is_sparse(table):
+        if not np.isfortran(table):
+            return _looked_at(table)
+        columns, rows, *rest = _looked_at(table.T)  # as pandas keeps them
+        return rows, columns, *rest
     m, n = table.shape
     with np.errstate(over="ignore", invalid="ignore"):
-        if is_sparse(table):
-            data = table.data
-            least, most = float(np.min(data, initial=0)), float(np.max(data, initial=0))
-            rows, columns = table @ np.ones(n), table.T @ np.ones(m)
-            return rows, columns, least, most, _whole(data)
-        rows, columns = np.empty(m), np.zeros(n)
-        least, most, whole, kind = np.inf, 0.0, True, table.dtype.kind
-        tiles = Tiles(m, max(1, _CELLS // max(n, 1)))
-        for number in range(len(tiles)):
+        data = table.data
+        least, most = float(np.min(data, initial=0)), float(np.max(data, initial=0))
+        rows, columns = table @ np.ones(n), table.T @ np.ones(m)
+        return rows, columns, least, most, _whole(data)
+
+
+def _looked_at(table: Array) -> tuple[Array, Array, float, float, bool]:
+    """Return the same of rows that lie one after another."""
+    (m, n), kind = table.shape, table.dtype.kind
+    tiles = Tiles(m, max(1, _CELLS // max(n, 1)))
+    lanes = Lanes(min(thread_count(), len(tiles)))
+    rows, columns = np.empty(m), np.zeros((lanes.count, n))
+    least, most = np.zeros(len(tiles)), np.ones(len(tiles))
+    whole = np.ones(len(tiles), dtype=bool)
+
+    @np.errstate(over="ignore", invalid="ignore")  # of the thread
+    def work(lane: int, numbers: Iterator[int]) -> None:
+        for number in numbers:
             block = table[tiles[number]]
             rows[tiles[number]] = block.sum(axis=1, dtype=np.float64)
-            columns += block.sum(axis=0, dtype=np.float64)
+            columns[lane] += block.sum(axis=0, dtype=np.float64)
             # A missing cell makes both NaN, and minimum and maximum carry it on.
-            least = 0.0 if kind in "ub" else float(np.minimum(least, block.min()))
-            # Whole numbers of a machine are in range, however large.
-            most = 1.0 if kind in "iub" else float(np.maximum(most, block.max()))
-            whole = whole and _whole(block)
-        return rows, columns, least, most, whole
+            if kind not in "ub":
+                least[number] = block.min()
+            if kind not in "iub":  # whole numbers of a machine are in range
+                most[number], whole[number] = block.max(), _whole(block)
+
+    lanes.run(work, len(tiles))
+    with np.errstate(over="ignore", invalid="ignore"):
+        totals = columns.sum(axis=0)
+    return rows, totals, float(least.min()), float(most.max()), bool(whole.all())
 
 
 def _whole(cells: Array) -> bool:

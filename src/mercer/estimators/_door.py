@@ -59,19 +59,12 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
     if type(data) is not np.ndarray or data.dtype.kind not in "fiub":  # rows come one by one
         _refuse_twins(data)
         _refuse_kinds(data)
-        _refuse_odd_columns(data)
-        _refuse_cells(data)
+        if _one_dtype(data) is None:
+            _refuse_odd_columns(data)
+            _refuse_cells(data)
     try:
         with config_context(array_api_dispatch=False), np.errstate(over="ignore"):
-            checked = validate_data(
-                estimator,
-                data,
-                reset=reset,
-                accept_sparse="csr",
-                accept_large_sparse=True,
-                dtype=_numeric_dtype(data),
-                ensure_all_finite=False,
-            )
+            checked = _validated(estimator, data, reset=reset)
     except MercerError:
         raise
     except (TypeError, ValueError) as error:
@@ -83,6 +76,21 @@ def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
             fix="pass at least two rows",
         )
     return scan(checked)
+
+
+def _validated(estimator: BaseEstimator, data: Any, *, reset: bool) -> Any:
+    """Return the cells after scikit-learn's checks of names, shape and types."""
+    wanted: dict[str, Any] = {
+        "accept_sparse": "csr",
+        "accept_large_sparse": True,
+        "dtype": _numeric_dtype(data),
+        "ensure_all_finite": False,
+    }
+    if _one_dtype(data) is None:
+        return validate_data(estimator, data, reset=reset, **wanted)
+    # The columns of such a frame need not be looked at one by one.
+    validate_data(estimator, data, reset=reset, skip_check_array=True)
+    return check_array(data.to_numpy(), estimator=estimator, input_name="X", **wanted)
 
 
 def admit_source(estimator: Any, source: Any, *, reset: bool) -> Any:
@@ -199,16 +207,20 @@ def _numeric_dtype(data: Any) -> Any:
         return None if dtype.isnative else dtype.newbyteorder("=")
     if scipy.sparse.issparse(data):
         return np.float64
-    if _whole_frame(data):
+    if _one_dtype(data) is not None:
         return None
     return [np.float64, np.float32]
 
 
-def _whole_frame(data: Any) -> bool:
-    """Tell whether all columns of a pandas frame hold whole numbers of one NumPy type."""
-    kinds = set(getattr(data, "dtypes", ())) if hasattr(data, "columns") else set()
-    one = kinds.pop() if len(kinds) == 1 else None
-    return isinstance(one, np.dtype) and one.kind in "iub" and one.isnative
+def _one_dtype(data: Any) -> np.dtype[Any] | None:
+    """Return the NumPy type of numbers that all columns of a pandas frame have, or None."""
+    if not hasattr(data, "columns") or not hasattr(data, "to_numpy"):
+        return None
+    kinds = set(getattr(data, "dtypes", ()))
+    one = kinds.pop() if len(kinds) == 1 and len(data) else None
+    if not isinstance(one, np.dtype) or not one.isnative:
+        return None
+    return one if one.kind in "iub" or one in (np.float32, np.float64) else None
 
 
 def _gaps_as_nan(data: Any) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.estimators._barycentres import barycentres, correlation_ratio, v_tests
+from mercer.diagnostics import read_levels, spread_of, v_tests
 from mercer.estimators._categories import Coded, Variable
 from mercer.estimators._mca_inertia import inertias, map_of, mapped
 from mercer.estimators._mca_levels import Active
@@ -180,13 +180,13 @@ def _tests(made: Categories, rows: Array) -> dict[str, Array]:
     """Return η² of the variables and v-tests of the levels."""
     active = made.active
     weights = active.masses_of_rows
-    variance = weights @ rows**2
+    variance, spread = weights @ rows**2, spread_of(weights, rows)
     ends = active.coded.offsets
     eta2, tests = [], np.full((len(active.kept), rows.shape[1]), np.nan)
     for at in np.flatnonzero(active.varying).tolist():
         codes, size = active.coded.codes[:, at], len(active.coded.variables[at])
-        shares, means = barycentres(codes, size, weights, rows)
-        eta2.append(correlation_ratio(codes, size, weights, rows))
+        shares, means, ratio = read_levels(codes, size, weights, rows, spread)
+        eta2.append(ratio)
         found = v_tests(means, shares * active.total, active.total, variance)
         tests[ends[at] : ends[at + 1]] = found
     return {"eta2_": np.array(eta2), "v_tests_": tests[active.kept]}

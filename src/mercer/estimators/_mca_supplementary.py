@@ -7,8 +7,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.diagnostics import read_levels, v_tests
 from mercer.errors import InputError
-from mercer.estimators._barycentres import barycentres, correlation_ratio, v_tests
 from mercer.estimators._categories import Variable
 from mercer.estimators._category_cells import Column, columns_of, table_of
 
@@ -144,8 +144,7 @@ def _correlation(cells: Array, placed: Placed) -> Array:
 def _levels(column: Column, placed: Placed) -> tuple[Array, Array, Array, Array, Array]:
     """Return η² (k,), counts (L,), coordinates, cos² and v-tests (L, k) of a variable."""
     size = len(column.values)
-    shares, means = barycentres(column.codes, size, placed.masses, placed.rows)
-    eta2 = correlation_ratio(column.codes, size, placed.masses, placed.rows)
+    shares, means, eta2 = read_levels(column.codes, size, placed.masses, placed.rows)
     middle = placed.masses @ placed.rows
     variance = placed.masses @ (placed.rows - middle) ** 2
     counts = shares * placed.total

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.estimators._barycentres import v_tests
+from mercer.diagnostics import v_tests
 from mercer.estimators._mixed_axes import MixedAxes
 
 

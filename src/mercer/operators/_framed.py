@@ -1,7 +1,7 @@
 """Framed: a table between two diagonal matrices, with a rank-one level taken out of it."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from mercer.operators._csr import add_product, add_transposed, in_dtype, row_vie
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
 _TASTED = 8  # one block in so many gives a start
 _WORTH_CELLS = 1e6  # cells to write down, likewise
+_SHARED = 2048  # columns up to which every lane has a Gram matrix of its own
 _CELLS = 2_000_000  # of a block that is written down
 _IN_CACHE = 1 << 16  # of a part of it that stays in the cache
 
@@ -59,6 +60,9 @@ class Framed(Operator):
         self.written = whole  # blocks of A that are written down
         self.cells = float(table.nnz if self.sparse else m * n)
         self.tiles = sparse_tiles(table) if self.sparse else whole
+        # Cells are written down as the table has them: to transpose costs more than to count.
+        by_rows = self.sparse or not np.isfortran(table)
+        self.order: Literal["C", "F"] = "C" if by_rows else "F"
 
     def stored(self, part: slice) -> Any:
         """Return some rows of T in float64, shared where they are so."""
@@ -151,35 +155,47 @@ class Framed(Operator):
         lanes.run(work, -(-len(self.tiles) // step))
         return self._unthin(total.sum(axis=0), levels.sum(axis=0))
 
+    def space(self, *shape: int) -> Array:
+        """Return room for cells that are written down, in the order of the table."""
+        return np.empty(shape) if self.order == "C" else np.empty(shape[::-1]).T
+
     def block(self, part: slice) -> Array:
         """Return some rows of A, written down."""
         return self._cut(part, slice(0, self.shape[1]), right=True)
 
-    def half(self, part: slice) -> Array:
-        """Return some rows of diag(left)·(T - level·profileᵀ), written down.
+    def half(self, part: slice, space: Array | None = None) -> Array:
+        """Return some rows of diag(left)·(T - level·profileᵀ), written down (into `space`).
 
         Sums of their squares and products are scaled by `right` afterwards, which is less
         work than to scale every cell.
         """
-        return self._cut(part, slice(0, self.shape[1]), right=False)
+        return self._cut(part, slice(0, self.shape[1]), right=False, space=space)
 
-    def _cut(self, part: slice, columns: slice, *, right: bool) -> Array:
+    def _cut(
+        self, part: slice, columns: slice, *, right: bool, space: Array | None = None
+    ) -> Array:
         """Return some rows and columns of A; a few rows at a time, while they are cached."""
         height, width = part.stop - part.start, columns.stop - columns.start
-        cells = np.empty((height, width))
+        cells = self.space(height, width) if space is None else space[:height]
         few = Tiles(height, max(1, _IN_CACHE // max(width, 1)))
-        profile = self.profile[columns]
+        if self.order == "F":
+            few = Tiles(width, max(1, _IN_CACHE // max(height, 1)))
 
         def work(_lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
-                out = cells[few[number]]
-                at = slice(part.start + few[number].start, part.start + few[number].stop)
-                np.multiply(self.level[at, None], profile, out=out)
-                rows = self.stored(at).toarray() if self.sparse else self.table[at, columns]
+                here, at, across = few[number], part, columns
+                if self.order == "F":
+                    out = cells[:, here]
+                    across = slice(columns.start + here.start, columns.start + here.stop)
+                else:
+                    out = cells[here]
+                    at = slice(part.start + here.start, part.start + here.stop)
+                np.multiply(self.level[at, None], self.profile[across], out=out)
+                rows = self.stored(at).toarray() if self.sparse else self.table[at, across]
                 np.subtract(rows, out, out=out)
                 out *= self.left[at, None]
                 if right:
-                    out *= self.right[columns]
+                    out *= self.right[across]
 
         large = height * width > _WORTH_CELLS
         Lanes(min(thread_count(), len(few)) if large else 1).run(work, len(few))
@@ -189,12 +205,25 @@ class Framed(Operator):
         """Return AᵀA (n, n): blocks of rows are written down, nothing is subtracted after."""
         if self.counted is not None:
             return self.counted()
-        total = np.zeros((self.shape[1], self.shape[1]))
-        for number in range(len(self.written)):
-            add_gram(total, self.half(self.written[number]), None)
-        total *= self.right[:, None]
-        total *= self.right
-        return total
+        (m, n), tiles = self.shape, self.written
+        if n <= _SHARED and m * n > _WORTH_CELLS:  # a lane each to the end: BLAS never waits
+            tiles = Tiles(m, max(1, int(_WORTH_CELLS) // n))
+        lanes = Lanes(1 if tiles is self.written else min(thread_count(), len(tiles)))
+        # Fresh pages cost as much as the cells: every block is written where the last was.
+        total, product = np.zeros((2, lanes.count, n, n))
+        space = [self.space(tiles.rows, n) for _ in range(lanes.count)]
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                add_gram(total[lane], self.half(tiles[number], space[lane]), product[lane])
+
+        lanes.run(work, len(tiles))
+        found = total[0]
+        for other in total[1:]:
+            found += other
+        found *= self.right[:, None]
+        found *= self.right
+        return np.asarray(found)
 
     def dense(self) -> Array:
         """See `Operator.dense`."""
@@ -206,6 +235,16 @@ class Framed(Operator):
         for number in range(len(self.written)):
             found = triangle(np.concatenate([found, self.block(self.written[number])]))
         return found
+
+    def turned(self) -> "Framed":
+        """Return Aᵀ as a framed table of its own, that of Tᵀ."""
+        return Framed(
+            self.table.T,
+            left=self.right,
+            right=self.left,
+            level=self.profile,
+            profile=self.level,
+        )
 
     @property
     def T(self) -> "FramedColumns":  # noqa: N802 - the array API's name

@@ -11,9 +11,9 @@ from mercer.diagnostics import (
     correlation_ratios,
     correlations_tested,
     false_shares,
+    group_tests,
     p_of,
     shares_tests,
-    v_tests,
 )
 from mercer.errors import InputError
 from mercer.studies._given_columns import Columns, coded, columns_of, together
@@ -164,7 +164,7 @@ def _on_axis(z: Array, given: Columns) -> list[Trait]:
     for name, (at, kinds) in given.levels.items():
         share, p = correlation_ratios(z, at, len(kinds))
         traits.append(Trait(name, "variable", float(share[0]), float(p[0]), 1.0))
-        v = v_tests(z, at, len(kinds))[:, 0]
+        v = group_tests(z, at, len(kinds))[:, 0]
         traits += [
             Trait(f"{name}={kind}", "level", float(one), float(p_of(one)), 1.0)
             for kind, one in zip(kinds, v, strict=True)
@@ -175,7 +175,7 @@ def _on_axis(z: Array, given: Columns) -> list[Trait]:
 def _of_groups(at: Array, groups: int, given: Columns) -> list[list[Trait]]:
     each = [list[Trait]() for _ in range(groups)]
     for name, column in given.numbers.items():
-        v = v_tests(column[:, None], at, groups)[:, 0]
+        v = group_tests(column[:, None], at, groups)[:, 0]
         mean = float(np.nanmean(column)) if np.isfinite(column).any() else np.nan
         for g in range(groups):
             cells = column[(at == g) & np.isfinite(column)]

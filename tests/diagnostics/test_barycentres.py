@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.estimators._barycentres import barycentres, correlation_ratio, v_tests
+from mercer.diagnostics import barycentres, read_levels, spread_of, v_tests
 
 
 @pytest.fixture
@@ -32,15 +32,17 @@ def test_eta2_is_the_r_squared_of_a_regression_on_the_levels(rows):
     fitted = dummies @ np.linalg.lstsq(root * dummies, root * f[there], rcond=None)[0]
     middle = np.average(f[there], axis=0, weights=weights[there])
     part = weights[there] @ (fitted - middle) ** 2 / (weights[there] @ (f[there] - middle) ** 2)
-    np.testing.assert_allclose(correlation_ratio(codes, 3, weights, f), part)
+    np.testing.assert_allclose(read_levels(codes, 3, weights, f)[2], part)
+    given = spread_of(weights, f)  # of no use here: some rows have no level
+    np.testing.assert_allclose(read_levels(codes, 3, weights, f, given)[2], part)
 
 
 def test_eta2_of_nothing_and_of_a_flat_axis():
     codes = np.array([0, 1, 0])
     weights = np.ones(3)
     flat = np.full((3, 1), 7.0)
-    assert correlation_ratio(codes, 2, weights, flat) == [0]
-    assert np.isnan(correlation_ratio(np.full(3, -1), 2, weights, flat)).all()
+    assert read_levels(codes, 2, weights, flat)[2] == [0]
+    assert np.isnan(read_levels(np.full(3, -1), 2, weights, flat)[2]).all()
 
 
 def test_v_tests_are_standard_errors_without_replacement(rng):

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from mercer.arrays import Array
 
@@ -21,39 +22,49 @@ def barycentres(codes: Array, size: int, weights: Array, rows: Array) -> tuple[A
     rows : array of shape (n, k)
         Coordinates.
     """
-    at = codes + 1
-    counts = np.bincount(at, weights, size + 1)[1:]
-    sums = [np.bincount(at, weights * axis, size + 1)[1:] for axis in rows.T]
+    there = codes >= 0
+    ends = np.concatenate([[0], np.cumsum(there)])
+    # One reading of the rows adds them up, each where its level is.
+    held = scipy.sparse.csc_array((weights[there], codes[there], ends), (size, len(codes)))
+    counts = np.bincount(codes[there], weights[there], size)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.stack(sums, axis=1) / counts[:, None] if sums else np.zeros((size, 0))
-    return counts, means
+        return counts, np.asarray(held @ rows) / counts[:, None]
 
 
-def correlation_ratio(codes: Array, size: int, weights: Array, rows: Array) -> Array:
-    """Return η² (k,): the share of the variance of each axis that lies between the levels.
+def spread_of(weights: Array, rows: Array) -> Array:
+    """Return Σ_i w_i(f_i - mean)² (k,) of each axis, 0 where that is rounding."""
+    middle = weights @ rows / np.sum(weights)
+    found = weights @ (rows - middle) ** 2
+    scale = np.maximum(weights @ rows**2, np.finfo(float).tiny)
+    return np.where(found <= 1e-14 * scale, 0.0, found)
 
-    Rows without a level are left out. An axis without variance has η² = 0.
+
+def read_levels(
+    codes: Array, size: int, weights: Array, rows: Array, spread: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """Return weights (L,) and means (L, k) of the levels, and η² (k,) of each axis.
+
+    η² is the share of the variance of an axis that lies between the levels. Rows without a
+    level are left out. An axis without variance has η² = 0.
 
     Parameters
     ----------
     codes, size, weights, rows
         As for `barycentres`.
+    spread : array of shape (k,) or None
+        `spread_of` all rows where it is known, for when every row has a level.
     """
     there = codes >= 0
-    if not there.all():
-        codes, weights, rows = codes[there], weights[there], rows[there]
     counts, means = barycentres(codes, size, weights, rows)
-    used = counts > 0
-    whole = float(np.sum(counts))
+    used, whole = counts > 0, float(np.sum(counts))
     if whole == 0:
-        return np.full(rows.shape[1], np.nan)
+        return counts, means, np.full(rows.shape[1], np.nan)
+    if spread is None or not there.all():
+        spread = spread_of(weights[there], rows[there])
     middle = counts[used] @ means[used] / whole
     between = counts[used] @ (means[used] - middle) ** 2
-    within = weights @ (rows - middle) ** 2
-    scale = weights @ rows**2
-    flat = within <= 1e-14 * np.maximum(scale, np.finfo(float).tiny)
-    safe = np.where(flat, 1.0, within)
-    return np.where(flat, 0.0, np.minimum(between / safe, 1.0))
+    eta2 = np.minimum(between / np.where(spread > 0, spread, np.inf), 1.0)
+    return counts, means, eta2
 
 
 def v_tests(
