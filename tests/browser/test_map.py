@@ -52,6 +52,46 @@ def test_the_numbers_are_those_that_were_written(map_page, cloud):
     assert np.all(np.abs(Z - cloud[0].Z) <= width / 131070 * 1.01)
 
 
+@pytest.mark.parametrize("radius", [0, 1, 2, 3, 5])
+def test_points_widened_together_are_those_stamped_one_by_one(map_page, radius):
+    n, width, height = 9000, 41, 30
+    rng = np.random.default_rng(radius)
+    # A few far points beside a cloud: rows with gaps, rows without points, both margins.
+    x = np.where(rng.random(n) < 0.9, rng.normal(30000, 2000, n), rng.uniform(0, 65535, n))
+    y = np.where(rng.random(n) < 0.95, rng.normal(30000, 1500, n), rng.uniform(0, 65535, n))
+    given = {
+        "x": x.astype(int).tolist(),
+        "y": y.astype(int).tolist(),
+        "at": rng.integers(0, 3, n).tolist(),
+        "toX": [-1.0, (width + 2) / 65535],
+        "toY": [height + 1.0, -(height + 2) / 65535],
+    }
+    told = map_page().evaluate(
+        """([given, radius, width, height]) => {
+          const view = { ...given, x: Uint16Array.from(given.x), y: Uint16Array.from(given.y) };
+          const palette = [[1, 2, 255], [0, 7, 3], [255, 255, 255]];
+          const paint = { at: Uint8Array.from(given.at), palette, shown: [true, false, true] };
+          const together = makeRaster(width, height), single = makeRaster(width, height);
+          const stamp = stampOf(radius, width);
+          const { most, drawn } = accumulate(together, view, paint, radius, null);
+          const put = scatter(single, view, paint, radius, stamp, null);
+          const counts = single.cells.filter((_, k) => k % 4 === 0);
+          return {
+            same: together.cells.every((cell, k) => cell === single.cells[k]),
+            widened: together.spare.some(cell => cell > 0),
+            drawn, put, most, greatest: Math.max(...counts), stamp: stamp.length,
+          };
+        }""",
+        [given, radius, width, height],
+    )
+    assert told["same"]
+    # Where they were not stamped, the other raster holds the pixels they came from.
+    assert told["widened"] == (radius > 0)
+    assert told["drawn"] == told["put"] > 1000
+    assert told["most"] == told["greatest"]
+    assert told["stamp"] == [1, 9, 21, 37, 57, 89][radius]
+
+
 def test_units_are_equal(map_page):
     page = map_page()
     (x0, y0), (x1, y1) = place_of(page, 0, 0), place_of(page, 1, 1)
