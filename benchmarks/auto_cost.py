@@ -2,9 +2,11 @@
 
 n = 100·p rows with five factors in noise that differs by column. A fit with the number given,
 one with n_components="auto", and one where only the rule that decides is asked take turns in
-one process; the extra is the difference of the medians as a share of the plain fit. The target
-is on the rule that decides: the others are there for comparison. Every case runs in a process
-of its own; up to about 100 columns such fits take the SVD path.
+one process. The extra is a difference of a few per cent, less than the times of one fit differ
+by on a shared machine, so that it is taken where other work disturbed least: between the means
+of the quickest quarter of either; the difference of the medians stands beside it. The target is
+on the rule that decides: the others are there for comparison. Every case runs in a process of
+its own; up to about 100 columns such fits take the SVD path.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ FACTORS = 5
 ROWS_PER_COLUMN = 100
 LIMIT = 0.10  # of the fit
 _AT_ONCE = 20_000  # rows made in one go
-_TURNS = 9
-_LONG = (3.0, 7)  # seconds of a fit from which fewer turns are enough, and how many
+_TURNS = 60
+_LONG = (40.0, 9)  # seconds after which no more turns are made, and how many there are at least
 
 
 def table(p: int, dtype: str) -> NDArray[Any]:
@@ -59,7 +61,7 @@ def _other_rules(asked: bool) -> Iterator[None]:
 
 
 def cost(p: int, dtype: str, turns: int = _TURNS) -> Cell:
-    """Return the medians of both fits, in turns, and the extra of "auto"."""
+    """Return the times of the fits, in turns, and the extra of "auto"."""
     from mercer import PCA
 
     rows = table(p, dtype)
@@ -69,8 +71,9 @@ def cost(p: int, dtype: str, turns: int = _TURNS) -> Cell:
     names = ("plain", "deciding", "auto")
     seconds: dict[str, list[float]] = {name: [] for name in names}
     processor: dict[str, list[float]] = {name: [] for name in names}
+    begun = time.perf_counter()
     for turn in range(turns):
-        if turn >= _LONG[1] and seconds["plain"][0] >= _LONG[0]:
+        if turn >= _LONG[1] and time.perf_counter() - begun > _LONG[0]:
             break
         for name in names if turn % 2 else names[::-1]:
             with _other_rules(name == "auto"):
@@ -78,7 +81,8 @@ def cost(p: int, dtype: str, turns: int = _TURNS) -> Cell:
                 PCA(k if name == "plain" else "auto").fit(rows)
                 processor[name].append(time.process_time() - work)
                 seconds[name].append(time.perf_counter() - start)
-    plain, deciding, auto = (float(np.median(seconds[name])) for name in names)
+    plain, deciding, auto = (_undisturbed(seconds[name]) for name in names)
+    half_way = {name: float(np.median(seconds[name])) for name in names}
     extra = (deciding - plain) / plain
     return {
         "path": found.plan_.chosen.name,
@@ -92,11 +96,19 @@ def cost(p: int, dtype: str, turns: int = _TURNS) -> Cell:
         "turns": len(seconds["auto"]),
         "extra": extra,
         "extra_with_all_rules": (auto - plain) / plain,
-        "processor_extra": min(processor["deciding"]) / min(processor["plain"]) - 1,
+        "extra_of_medians": half_way["deciding"] / half_way["plain"] - 1,
+        "processor_extra": _undisturbed(processor["deciding"])
+        / _undisturbed(processor["plain"])
+        - 1,
         "all_seconds": seconds,
         "holds": bool(extra <= LIMIT and abs(k - FACTORS) <= 1),
         "target": "the rule that decides costs at most 10 % of the fit",
     }
+
+
+def _undisturbed(seconds: list[float]) -> float:
+    """Return the mean of the quickest quarter."""
+    return float(np.mean(sorted(seconds)[: max(1, len(seconds) // 4)]))
 
 
 CASES: dict[str, Callable[[], Cell]] = {

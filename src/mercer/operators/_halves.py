@@ -51,12 +51,13 @@ def scatter_by_halves(rows: Rows) -> tuple[Moments, Halves | None]:
     """
     n = rows.shape[0]
     runs = half_runs(0, n, run_length(n, rows.tiles().rows))
-    parts = []
-    for half in runs:
-        if not rows.weight_of(half) > 0:
-            return rows.scatter(), None
-        count = sum(run.stop - run.start for run in half)
-        parts.append(RunningMoments.of(rows, rows.scatter(half), count))
+    if not all(rows.weight_of(half) > 0 for half in runs):
+        return rows.scatter(), None
+    counts = [sum(run.stop - run.start for run in half) for half in runs]
+    parts = [
+        RunningMoments.of(rows, moments, count)
+        for moments, count in zip(rows.scatters(runs), counts, strict=True)
+    ]
     whole, halves = joined(*parts)
     return whole.moments(), halves
 

@@ -1,6 +1,7 @@
 """Rows: data about a provisional origin, and the sums that one pass over them gives."""
 
 import abc
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, final
@@ -170,31 +171,61 @@ class Rows(abc.ABC):
         are compared with float64 ones of the stored values, and twice the worst ratio of
         error to trace is charged to every block.
         """
+        return self.scatters([parts])[0]
+
+    def scatters(self, groups: Sequence[Sequence[slice] | None]) -> list[Moments]:
+        """Return the moments of several groups of rows, as `scatter` does, from one pass.
+
+        Lanes are shared out among the groups, so that each has one sum to write to.
+        """
         n, p = self.shape
         xp = namespace(self.like)
-        tiles = self.tiles()
-        blocks = _cut(tiles, parts)
-        total = self.total if parts is None else self.weight_of(parts)
+        tiles, many = self.tiles(), len(groups)
+        # The first block of every group, then the second of every group, …
+        turns = itertools.zip_longest(*(_cut(tiles, parts) for parts in groups))
+        blocks = list(itertools.chain.from_iterable(turns))
         lanes = self.lanes(float(n) * p * p, p, len(blocks))
-        grams = [xp.zeros((p, p), dtype=xp.float64) for _ in range(lanes.count)]
-        first = [xp.zeros((p,), dtype=xp.float64) for _ in range(lanes.count)]
+        lanes = Lanes(lanes.count // many * many)
+        sums = {
+            (number % lanes.count, number % many): (
+                xp.zeros((p, p), dtype=xp.float64),
+                xp.zeros((p,), dtype=xp.float64),
+            )
+            for number in range(lanes.count * many)
+        }
 
         def work(lane: int, numbers: Iterator[int]) -> None:
             buffer = scratch((tiles.rows, p), self.products, self.like, self.order)
             space = scratch((p, p), self.products, self.like)
             for number in numbers:
-                y = self.block(blocks[number], buffer)
-                product = add_gram(grams[lane], y, space)
-                first[lane] += column_sums(y, self._root_of(blocks[number]))
+                part = blocks[number]
+                if part is None:  # this group has fewer
+                    continue
+                gram, first = sums[lane, number % many]
+                y = self.block(part, buffer)
+                product = add_gram(gram, y, space)
+                first += column_sums(y, self._root_of(part))
                 if self.rounding.due(lane, float(xp.sum(xp.linalg.diagonal(product)))):
-                    self.rounding.take(self._product_error(blocks[number], product))
+                    self.rounding.take(self._product_error(part, product))
 
         lanes.run(work, len(blocks))
-        scatter = grams[0]
-        while len(grams) > 1:
-            scatter += grams.pop()
+        return [
+            self._joined([sums.pop(key) for key in list(sums) if key[1] == group], parts, tiles)
+            for group, parts in enumerate(groups)
+        ]
+
+    def _joined(
+        self, found: list[tuple[Array, Array]], parts: Sequence[slice] | None, tiles: Tiles
+    ) -> Moments:
+        """Return the moments of one group from the sums of its lanes."""
+        xp = namespace(self.like)
+        total = self.total if parts is None else self.weight_of(parts)
+        scatter, sums = found.pop(0)
+        while found:
+            gram, first = found.pop(0)
+            scatter += gram
+            sums += first
         raw = float(xp.sum(xp.linalg.diagonal(scatter)))
-        sums = sum(first[1:], first[0])
         scatter -= sums[:, None] * (sums[None, :] / total)
         return self._finish(sums, scatter, raw, tiles, self.rounding.charged, total)
 

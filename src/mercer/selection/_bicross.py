@@ -122,7 +122,8 @@ def bi_cross_validation(
     rows = first.rows + second.rows - 2
     if rows < _ENOUGH * p:
         return _errors(first, second, orders, wide)
-    whole = (first.gram + second.gram) / rows
+    whole = first.gram + second.gram
+    whole /= rows
     if wide:  # the rows of X̃ add up to zero: fill that direction
         whole += np.trace(whole) / p**2
     with quiet_blas(p):
@@ -223,30 +224,26 @@ def _over_splits(
     noise: Array | None,
 ) -> tuple[Array, Array, Array]:
     """Return errors, evidence of k and of its last component (most + 1,), over all splits."""
-    halves = (first, second)
-    corners = _CORNERS if len(orders[0]) <= _ALL_CORNERS else _CORNERS[:2]
-    errors, evidence, own, whole = *np.zeros((3, most + 1)), 0.0
-    unit = None if noise is None else 1 / np.sqrt(noise)
-    with quiet_blas(len(orders[0]) // 2):
+    halves, p = (first, second), len(orders[0])
+    corners = _CORNERS if p <= _ALL_CORNERS else _CORNERS[:2]
+    unit, cut = None if noise is None else 1 / np.sqrt(noise), p // 2
+    sides, kept = [slice(None, cut), slice(cut, None)], []
+    with quiet_blas(cut):
         for order in orders:
-            cut = len(order) // 2
             grams = [_ordered(half.gram, order, unit, cut if wide else 0) for half in halves]
-            for i, o, a, b in corners:
-                sides = [slice(None, cut), slice(cut, None)]
-                size, gain, z, last = _corner(
-                    grams[i], grams[o], halves[i].rows - 1, sides[a], sides[b], most
-                )
-                errors -= gain
-                evidence += z
-                own += last
-                whole += size
-    count = len(orders) * len(corners)
-    return (errors + whole) / max(whole, 1e-300), evidence / count, own / count
+            kept += [
+                _corner(grams[i], grams[o], halves[i].rows - 1, sides[a], sides[b], most)
+                for i, o, a, b in corners
+            ]
+    sizes, gains, z, own = (np.array(part) for part in zip(*kept, strict=True))
+    whole = float(np.sum(sizes))
+    errors = (whole - np.sum(gains, axis=0)) / max(whole, 1e-300)
+    return errors, np.mean(z, axis=0), np.mean(own, axis=0)
 
 
 def _ordered(gram: Array, order: Array, unit: Array | None, centre: int) -> Array:
     """Return a Gram matrix in another order and unit, rows before and from `centre` centred."""
-    found = np.asarray(gram[np.ix_(order, order)])
+    found = gram[order].take(order, axis=1)  # rows first: half the time of both at once
     if unit is not None:
         found *= unit[order]
         found *= unit[order][:, None]
