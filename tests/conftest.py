@@ -12,8 +12,8 @@ import pytest
 
 from mercer.arrays import as_numpy
 
-# Rows in pieces and forced paths, which the tests of many rooms use.
-for _place in ("sources", "numerics"):
+# Rows in pieces, forced paths and the contract, which the tests of many rooms use.
+for _place in ("sources", "numerics", "contract"):
     _folder = str(Path(__file__).resolve().parent / _place)
     if _folder not in sys.path:
         sys.path.insert(0, _folder)

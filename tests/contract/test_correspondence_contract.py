@@ -1,27 +1,12 @@
 """scikit-learn's estimator contract for correspondence analysis, on every path it may take."""
 
 import dataclasses
-import re
 
 import pytest
-from sklearn.utils import estimator_checks
+from kept import assert_kept, assert_left_out_kept, each_left_out, mixed_names
 
 from mercer import CorrespondenceAnalysis
 from mercer.solvers import BlockKrylov, Exact
-
-LEFT_OUT = [  # by check_estimator itself
-    "check_set_output_transform",
-    "check_set_output_transform_pandas",
-    "check_set_output_transform_polars",
-    "check_global_output_transform_pandas",
-    "check_global_set_output_transform_polars",
-    "check_transformer_get_feature_names_out",
-    "check_transformer_get_feature_names_out_pandas",
-    "check_get_feature_names_out_error",
-    "check_dataframe_column_names_consistency",
-    "check_param_validation",
-    "check_inplace_ensure_writeable",
-]
 
 
 def instead(made, name, solver):
@@ -66,12 +51,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::mercer.errors.DataWarning")
 
 @each_estimator
 def test_check_estimator(estimator):
-    done = estimator_checks.check_estimator(estimator, on_skip=None, on_fail=None)
-    bad = {r["check_name"]: repr(r["exception"]) for r in done if r["status"] == "failed"}
-    assert not bad
-    skipped = {r["check_name"] for r in done if r["status"] == "skipped"}
-    assert {name for name in skipped if not re.search("array_api", name)} == set()
-    assert sum(r["status"] == "passed" for r in done) >= 40
+    assert_kept(estimator)
 
 
 def test_its_tags_say_what_is_taken():
@@ -79,10 +59,7 @@ def test_its_tags_say_what_is_taken():
     assert (tags.positive_only, tags.sparse, tags.allow_nan) == (True, True, False)
 
 
-@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning")
-@pytest.mark.parametrize("name", LEFT_OUT)
+@mixed_names
+@each_left_out
 def test_checks_left_out_by_check_estimator(name):
-    check = getattr(estimator_checks, name, None)
-    if check is None:
-        pytest.skip(f"this scikit-learn has no {name}")
-    check("CorrespondenceAnalysis", CorrespondenceAnalysis())
+    assert_left_out_kept(CorrespondenceAnalysis(), name)
