@@ -16,6 +16,7 @@ from mercer.estimators._embedding import Embedding
 from mercer.estimators._graph_facts import facts_of
 from mercer.estimators._graph_pairs import graph_pairs
 from mercer.estimators._graph_rows import GraphRows, averaged, in_one_piece
+from mercer.estimators._parameters import RESOURCES
 from mercer.operators import (
     Graph,
     NormalisedGraph,
@@ -80,11 +81,7 @@ class GraphEstimator(Embedding):
         "components": [StrOptions({"raise", "largest", "each"})],
         "metric": [str],
         "search": [str],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
     }
     n_components: int
     components: str

@@ -1,7 +1,7 @@
 """What FAMD and MFA share: reading tables, placing rows, supplementary columns."""
 
 import dataclasses
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +28,7 @@ from mercer.estimators._mixed_table import (
     refuse_empty_columns,
 )
 from mercer.estimators._operated import Operated, OperatedEstimator, pairs
+from mercer.estimators._parameters import RESOURCES
 from mercer.estimators._planned import planned
 from mercer.planning import Problem
 from mercer.solvers import Spectrum
@@ -43,11 +44,7 @@ class MixedEstimator(MixedReading, OperatedEstimator):
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "categorical": [None, "array-like", str, Integral],
         "unseen": [StrOptions({"raise", "passive"})],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
     }
     n_components: int | None
     categorical: Any

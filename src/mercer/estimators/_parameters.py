@@ -1,12 +1,22 @@
 """What every estimator does with its parameters and with what a fit has found."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils._param_validation import Interval, InvalidParameterError
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.errors import InputError
+
+# What every method asks of the solver and of the machine, as `_parameter_constraints` say it.
+RESOURCES: dict[str, list[Any]] = {
+    "tol": [Interval(Real, 0, None, closed="neither"), None],
+    "memory": [Interval(Real, 0, None, closed="neither"), str, None],
+    "time": [Interval(Real, 0, None, closed="neither"), None],
+    "device": [str, None],
+    "random_state": ["random_state", np.random.Generator],
+}
 
 
 class ParameterError(InputError, InvalidParameterError):

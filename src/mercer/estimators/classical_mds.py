@@ -1,6 +1,6 @@
 """Classical scaling: points whose distances are those given, as nearly as few axes can."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from mercer.estimators._indefinite import POLICIES
 from mercer.estimators._kernel_rows import most_components
 from mercer.estimators._kernel_solve import needs_whole, solve
 from mercer.estimators._kernel_task import Task
+from mercer.estimators._parameters import RESOURCES
 from mercer.kernels import Flag, Linear
 from mercer.planning import KernelCost, Path, Problem
 from mercer.solvers import Spectrum
@@ -96,11 +97,7 @@ class ClassicalMDS(Embedding):
         ],
         "metric": [StrOptions(set(_METRICS))],
         "indefinite": [StrOptions(set(POLICIES))],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
     }
     _engine: Any
     _placing: Placing | None

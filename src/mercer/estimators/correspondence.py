@@ -1,6 +1,6 @@
 """Correspondence analysis: a table of counts as a map of its rows and columns."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +32,7 @@ from mercer.estimators._ca_table import Counts, counts, named_rows
 from mercer.estimators._door import admit
 from mercer.estimators._held import held_rows
 from mercer.estimators._operated import Operated, OperatedEstimator
+from mercer.estimators._parameters import RESOURCES
 from mercer.selection import share
 from mercer.solvers import Spectrum
 
@@ -121,11 +122,7 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
             StrOptions({"auto"}),
             None,
         ],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Integral, 1, None, closed="left"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
     }
 
     def __init__(

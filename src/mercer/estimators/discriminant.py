@@ -20,7 +20,7 @@ from mercer.estimators._lda_looks import LooksAtClasses
 from mercer.estimators._lda_shrinkage import target_of
 from mercer.estimators._lda_target import Labels, labels_of, priors_of
 from mercer.estimators._lda_within import Whitened, constant_within, whitened
-from mercer.estimators._parameters import check_fitted, publish
+from mercer.estimators._parameters import RESOURCES, check_fitted, publish
 from mercer.operators import Centring, GroupedRows, GroupMoments, centred, rows_of
 from mercer.planning import Path, PathEndedError, Problem
 from mercer.solvers import Spectrum, signs_of
@@ -116,11 +116,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"}), None],
         "priors": ["array-like", None],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
     }
 
     def __init__(

@@ -1,7 +1,7 @@
 """Isomap: coordinates from distances along a graph of neighbours."""
 
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +31,7 @@ from mercer.estimators._isomap_paths import (
 from mercer.estimators._kernel_rows import most_components, spread_evenly
 from mercer.estimators._kernel_solve import needs_whole
 from mercer.estimators._linked_rows import COMPONENTS, Linked, linked
+from mercer.estimators._parameters import RESOURCES
 from mercer.kernels import Flag
 from mercer.operators import Graph, Searcher, geodesics
 from mercer.planning import KernelCost, Path, Problem, landmark_count
@@ -132,11 +133,7 @@ class Isomap(Embedding):
         "metric": [str],
         "components": [StrOptions(set(COMPONENTS))],
         "indefinite": [StrOptions(set(POLICIES))],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
     }
     graph_: Graph
     facts_: GraphFacts

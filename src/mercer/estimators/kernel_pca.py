@@ -35,6 +35,7 @@ from mercer.estimators._kernel_rows import (
 from mercer.estimators._kernel_solve import solve
 from mercer.estimators._kernel_stream import KernelStream, is_blocks, opened
 from mercer.estimators._kernel_task import KernelFound, Task, captured_share
+from mercer.estimators._parameters import RESOURCES
 from mercer.kernels import RBF, Kernel, Linear, Precomputed, as_kernel
 from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
@@ -163,11 +164,7 @@ class KernelPCA(
         "standardize": ["boolean"],
         "feature_weight": ["array-like", None],
         "indefinite": [StrOptions(set(POLICIES))],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
         "landmarks": [
             Interval(Integral, 1, None, closed="left"),
             str,

@@ -15,6 +15,7 @@ from mercer.estimators._linked_rows import COMPONENTS, linked
 from mercer.estimators._lle_local import METHODS, local_matrix
 from mercer.estimators._lle_solve import inverse_of, refuse_full, smallest
 from mercer.estimators._lle_weights import combined
+from mercer.estimators._parameters import RESOURCES
 from mercer.operators import Graph, Searcher, ShiftInverse
 from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
@@ -92,11 +93,7 @@ class LocallyLinearEmbedding(Embedding):
         "method": [StrOptions(set(METHODS))],
         "reg": [Interval(Real, 0, None, closed="neither")],
         "components": [StrOptions(set(COMPONENTS))],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
     }
     matrix_: Any
     graph_: Graph

@@ -15,6 +15,7 @@ from mercer.estimators._lle_weights import combined
 from mercer.estimators._mvu_facts import Flatness, UnfoldingCertificate, warn_of
 from mercer.estimators._mvu_fit import Laid, Wanted, laid, units_of
 from mercer.estimators._mvu_rows import snapped
+from mercer.estimators._parameters import RESOURCES
 from mercer.operators import Graph, Searcher
 from mercer.planning import KernelCost, Path, Problem
 from mercer.solvers import Spectrum
@@ -117,11 +118,7 @@ class MaximumVarianceUnfolding(Embedding):
         "slack": [Interval(Real, 0, 1, closed="left")],
         "reg": [Interval(Real, 0, None, closed="neither")],
         "components": [StrOptions(set(COMPONENTS))],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
     }
     certificate_: UnfoldingCertificate
     factor_: Array

@@ -24,6 +24,7 @@ from mercer.estimators._mca_null import choice_of_axes
 from mercer.estimators._mca_table import Categories, along
 from mercer.estimators._mca_ties import settled
 from mercer.estimators._operated import Operated, OperatedEstimator
+from mercer.estimators._parameters import RESOURCES
 from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
 
@@ -149,11 +150,7 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
         "exclude": ["array-like", None],
         "missing": [StrOptions({"raise", "level", "passive", "fill"})],
         "unseen": [StrOptions({"raise", "passive"})],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
     }
 
     def __init__(

@@ -17,7 +17,7 @@ from mercer.estimators._from_sources import counted_shape
 from mercer.estimators._held import held_rows
 from mercer.estimators._imputed import ImputedRows
 from mercer.estimators._missing import MissingCells
-from mercer.estimators._parameters import check_fitted
+from mercer.estimators._parameters import RESOURCES, check_fitted
 from mercer.estimators._pca_paths import refuse_constant, solve
 from mercer.estimators._pca_recipe import Found, Recipe, decade, root_feature_weight
 from mercer.estimators._pca_stream import PCAStream
@@ -126,11 +126,7 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         "standardize": ["boolean"],
         "whiten": ["boolean", StrOptions({"zca"})],
         "feature_weight": ["array-like", None],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
         "forget": [Interval(Real, 0, 1, closed="neither"), None],
         "missing": [StrOptions({"raise", "em", "ppca"})],
         "sign": [StrOptions({"largest", "factominer"})],

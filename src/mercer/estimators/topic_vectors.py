@@ -1,6 +1,6 @@
 """Topic vectors: leading axes of weighted term counts."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators._door import admit, refuse_bad_cells
 from mercer.estimators._held import held_rows, text_names
 from mercer.estimators._operated import Operated, OperatedEstimator
+from mercer.estimators._parameters import RESOURCES
 from mercer.operators import Framed
 from mercer.solvers import Spectrum
 
@@ -80,11 +81,7 @@ class TopicVectors(OperatedEstimator):
         "centred": ["boolean"],
         "sublinear": ["boolean"],
         "normalise": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="neither"), None],
-        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-        "time": [Interval(Real, 0, None, closed="neither"), None],
-        "device": [str, None],
-        "random_state": ["random_state", np.random.Generator],
+        **RESOURCES,
     }
     _table: ClassVar[str] = "counts"
     _page: ClassVar[str] = "factors"
