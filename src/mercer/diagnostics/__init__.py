@@ -16,6 +16,7 @@ from mercer.diagnostics._kernel import effective_rank, linear_alignment
 from mercer.diagnostics._neighbour_ranks import neighbour_ranks
 from mercer.diagnostics._outlier_laws import q_limit, q_limit_new, t2_limit, t2_limit_new
 from mercer.diagnostics._outliers import Limits, Outliers, fitted_limits, in_limits, outliers
+from mercer.diagnostics._outline import outline
 from mercer.diagnostics._reading import (
     contributions,
     correlations,
@@ -56,6 +57,7 @@ __all__ = [
     "neighbour_ranks",
     "orthomax",
     "outliers",
+    "outline",
     "p_of",
     "promax",
     "q",

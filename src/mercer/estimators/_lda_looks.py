@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
 from mercer.arrays import Array
+from mercer.diagnostics import outline
 from mercer.errors import DataWarning, InputError
 from mercer.estimators._lda_permutation import PermutationTest, permuted
 from mercer.estimators._lda_target import labels_of
@@ -104,15 +105,12 @@ class ClassEllipses:
                 fix="two classes have one axis, and no plane",
             )
         covariance = self.covariances[group][np.ix_(at, at)]
-        values, axes = np.linalg.eigh(covariance)
+        values = np.linalg.eigvalsh(covariance)
         if not values[0] > 1e-12 * values[1]:
             return None
         radius = np.sqrt(chdtri(2, 1 - self.level))
         radius = radius / np.sqrt(self.counts[group]) if mean else radius
-        turns = np.linspace(0.0, 2 * np.pi, 65)
-        circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-        around = radius * circle * np.sqrt(values) @ axes.T
-        return np.asarray(self.centres[group][at] + around)
+        return outline(self.centres[group][at], covariance, float(radius))
 
 
 class LooksAtClasses:

@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mercer.diagnostics import outline
 from mercer.errors import InputError
 
 __all__ = ["ellipse"]
-
-_CORNERS = 65
 
 
 def ellipse(
@@ -43,14 +42,13 @@ def ellipse(
     points = np.stack([np.asarray(x, np.float64), np.asarray(y, np.float64)])
     if points.shape[1] < 3:
         return None
-    values, axes = np.linalg.eigh(np.cov(points))
+    covariance = np.cov(points)
+    values = np.linalg.eigvalsh(covariance)
     if values[0] <= 1e-12 * values[1]:
         return None
-    turns = np.linspace(0.0, 2 * np.pi, _CORNERS)
-    circle = np.stack([np.cos(turns), np.sin(turns)])
     radius = np.sqrt(-2 * np.log1p(-level))
     if of_mean:
         n = points.shape[1]
         radius = np.sqrt((n - 1) / n * np.expm1(-2 / (n - 2) * np.log1p(-level)))
-    outline = points.mean(axis=1)[:, None] + radius * axes @ (np.sqrt(values)[:, None] * circle)
-    return tuple(map(float, outline[0])), tuple(map(float, outline[1]))
+    line = outline(points.mean(axis=1), covariance, float(radius))
+    return tuple(line[:, 0].tolist()), tuple(line[:, 1].tolist())

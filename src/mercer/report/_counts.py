@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.diagnostics import outline
 from mercer.errors import MercerError
 from mercer.plots import Panel, PointKind, points_map
 from mercer.report._cloud import Cloud, category_colour, column_colour
@@ -216,7 +217,9 @@ def _with_ellipses(section: Section, model: Any, X: Any, rows: list[str]) -> Sec
         )
     ):
         few = np.argsort(-weight[:, :2].sum(axis=1), kind="stable")[:_ELLIPSES]
-        outlines += [(*_outline(centres[i], spreads[i], found.radius), number) for i in few]
+        outlines += [
+            (*outline(centres[i, :2], spreads[i, :2, :2], found.radius).T, number) for i in few
+        ]
     kinds = [
         PointKind("rows", found.row_centres[:, :2], rows, model.row_masses_),
         PointKind(
@@ -238,14 +241,6 @@ def _with_ellipses(section: Section, model: Any, X: Any, rows: list[str]) -> Sec
     )
     picture = Picture(panel, words)
     return Section(section.key, section.title, section.words, (*section.parts, picture))
-
-
-def _outline(centre: Array, spread: Array, radius: float) -> tuple[Array, Array]:
-    values, turns = np.linalg.eigh(spread[:2, :2])
-    angle = np.linspace(0, 2 * np.pi, 49)
-    circle = np.stack([np.cos(angle), np.sin(angle)])
-    line = turns @ (np.sqrt(np.maximum(values, 0.0))[:, None] * circle) * radius
-    return centre[0] + line[0], centre[1] + line[1]
 
 
 def _axes(model: Any) -> Section:
