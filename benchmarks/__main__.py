@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,11 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "table":
         for path in table.generate():
             print(path)
+        return 0
+    if given.list and given.command in (*NAMED, "missing"):
+        cases = NAMED.get(given.command, missing).CASES
+        names = [getattr(case, "name", case) for case in cases]
+        print("\n".join(name for name in names if fnmatch(name, given.case)))
         return 0
     if given.command in NAMED:
         out = given.out or runner.FOLDER / "results" / f"{given.command}.json"

@@ -149,7 +149,6 @@ def _nystroem(x: Any, gamma: float, k: int, truth: Any) -> tuple[float, float]:
     pipe = make_pipeline(
         Nystroem(kernel="rbf", gamma=gamma, n_components=1000, random_state=0),
         decomposition.PCA(k),
-        decomposition.PCA(k),
     )
     pipe.fit(x[:3000])
     with Watch() as theirs:

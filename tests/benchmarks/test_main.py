@@ -37,6 +37,17 @@ def test_all_writes_one_file_per_group(runs):
     assert runs[0][2] == "mine-dense.json"
 
 
+@pytest.mark.parametrize("name", [*command.NAMED, "missing"])
+def test_cases_are_listed_and_not_run(name, capsys, monkeypatch):
+    module = command.NAMED.get(name, command.missing)
+    monkeypatch.setattr(module, "run", lambda *_: pytest.fail("it was asked to list them"))
+    assert command.main([name, "--list"]) == 0
+    named = capsys.readouterr().out.split()
+    assert len(named) == len(module.CASES) > 0
+    assert command.main([name, "--list", "--case", named[0]]) == 0
+    assert capsys.readouterr().out.split() == named[:1]
+
+
 def test_no_match_is_an_error(runs, capsys):
     assert command.main(["dense", "--case", "nothing"]) == 2
     assert "no dense case matches" in capsys.readouterr().err

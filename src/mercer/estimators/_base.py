@@ -330,7 +330,7 @@ def plan(estimator: SpectralEstimator, X: Any, *, sample_weight: Any = None) -> 
     if not isinstance(estimator, SpectralEstimator):
         kind = estimator if isinstance(estimator, type) else type(estimator)
         raise InputError(
-            "only PCA, KernelPCA, IncrementalPCA and TruncatedSVD of mercer can be planned",
+            "only estimators of mercer that make a plan can be planned",
             got=f"{'the class ' if kind is estimator else ''}"
             f"{kind.__module__}.{kind.__qualname__}",
             fix="pass one of these with its parameters, such as mercer.PCA(3)",

@@ -1,5 +1,6 @@
 """Steps of the interior point for kernels that keep distances: system, direction, length."""
 
+import contextlib
 import dataclasses
 from typing import Any, final
 
@@ -223,12 +224,10 @@ def _largest(root: Array, step: Any) -> float:
             (n, n), matvec=lambda v: -solved(step @ solved(v.ravel(), 1), 0), dtype=np.float64
         )
         start = np.random.default_rng(0).standard_normal(n)
-        try:
+        with contextlib.suppress(ArpackError):  # then all of them
             return float(
                 eigsh(op, 1, which="LA", tol=1e-2, v0=start, return_eigenvectors=False)[0]
             )
-        except ArpackError:  # then all of them
-            pass
     dense = step if isinstance(step, np.ndarray) else step.toarray()
     within = solved(solved(dense, 0).T, 0)
     return float(np.linalg.eigvalsh(-_symmetric(within))[-1])
