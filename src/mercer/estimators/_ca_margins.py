@@ -98,7 +98,9 @@ def _lanes(op: Framed, tiles: Tiles) -> Lanes:
 def _squares(op: Framed, masses: Array) -> tuple[Array, Array]:
     """Return the sums of the squared cells of A by row and by column."""
     if op.order == "F":  # along the memory
-        return _squares(op.turned(), masses)[::-1]
+        turned = op.T
+        assert isinstance(turned, Framed)
+        return _squares(turned, masses)[::-1]
     m, n = op.shape
     tiles = Tiles(m, max(1, _CELLS // max(n, 1)))
     lanes = _lanes(op, tiles)

@@ -28,7 +28,7 @@ from mercer.operators._completion import Completion, empty_rows
 from mercer.operators._completion_draws import drawn, projected
 from mercer.operators._completion_sums import CompletionSums
 from mercer.operators._filtered import Filtered
-from mercer.operators._framed import Framed, FramedColumns
+from mercer.operators._framed import Framed
 from mercer.operators._geodesics import geodesics
 from mercer.operators._graph import (
     SYMMETRIES,
@@ -88,7 +88,6 @@ __all__ = [
     "Factor",
     "Filtered",
     "Framed",
-    "FramedColumns",
     "Graph",
     "GroupMoments",
     "GroupedRows",

@@ -161,7 +161,7 @@ class Framed(Operator):
 
     def block(self, part: slice) -> Array:
         """Return some rows of A, written down."""
-        return self._cut(part, slice(0, self.shape[1]), right=True)
+        return self._cells(part, right=True)
 
     def half(self, part: slice, space: Array | None = None) -> Array:
         """Return some rows of diag(left)·(T - level·profileᵀ), written down (into `space`).
@@ -169,33 +169,32 @@ class Framed(Operator):
         Sums of their squares and products are scaled by `right` afterwards, which is less
         work than to scale every cell.
         """
-        return self._cut(part, slice(0, self.shape[1]), right=False, space=space)
+        return self._cells(part, right=False, space=space)
 
-    def _cut(
-        self, part: slice, columns: slice, *, right: bool, space: Array | None = None
-    ) -> Array:
-        """Return some rows and columns of A; a few rows at a time, while they are cached."""
-        height, width = part.stop - part.start, columns.stop - columns.start
+    def _cells(self, part: slice, *, right: bool, space: Array | None = None) -> Array:
+        """Return some rows of A; a few rows or columns at a time, while they are cached."""
+        height, width = part.stop - part.start, self.shape[1]
         cells = self.space(height, width) if space is None else space[:height]
-        few = Tiles(height, max(1, _IN_CACHE // max(width, 1)))
-        if self.order == "F":
-            few = Tiles(width, max(1, _IN_CACHE // max(height, 1)))
+        long, across = (height, width) if self.order == "C" else (width, height)
+        few = Tiles(long, max(1, _IN_CACHE // max(across, 1)))
 
         def work(_lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
-                here, at, across = few[number], part, columns
-                if self.order == "F":
-                    out = cells[:, here]
-                    across = slice(columns.start + here.start, columns.start + here.stop)
+                rows, columns = slice(0, height), slice(0, width)
+                if self.order == "C":
+                    rows = few[number]
                 else:
-                    out = cells[here]
-                    at = slice(part.start + here.start, part.start + here.stop)
-                np.multiply(self.level[at, None], self.profile[across], out=out)
-                rows = self.stored(at).toarray() if self.sparse else self.table[at, across]
-                np.subtract(rows, out, out=out)
+                    columns = few[number]
+                out, at = (
+                    cells[rows, columns],
+                    slice(part.start + rows.start, part.start + rows.stop),
+                )
+                np.multiply(self.level[at, None], self.profile[columns], out=out)
+                table = self.stored(at).toarray() if self.sparse else self.table[at, columns]
+                np.subtract(table, out, out=out)
                 out *= self.left[at, None]
                 if right:
-                    out *= self.right[across]
+                    out *= self.right[columns]
 
         large = height * width > _WORTH_CELLS
         Lanes(min(thread_count(), len(few)) if large else 1).run(work, len(few))
@@ -236,8 +235,11 @@ class Framed(Operator):
             found = triangle(np.concatenate([found, self.block(self.written[number])]))
         return found
 
-    def turned(self) -> "Framed":
-        """Return Aᵀ as a framed table of its own, that of Tᵀ."""
+    @property
+    def T(self) -> "Framed | SparseFramedColumns":  # noqa: N802 - the array API's name
+        """The transpose Aᵀ (n, m): that of Tᵀ between the same vectors, changed about."""
+        if self.sparse:
+            return SparseFramedColumns(self)
         return Framed(
             self.table.T,
             left=self.right,
@@ -246,15 +248,10 @@ class Framed(Operator):
             profile=self.level,
         )
 
-    @property
-    def T(self) -> "FramedColumns":  # noqa: N802 - the array API's name
-        """The transpose Aᵀ (n, m)."""
-        return FramedColumns(self)
-
 
 @final
-class FramedColumns(Operator):
-    """The transpose Aᵀ (n, m) of a framed table, for tables with more columns than rows."""
+class SparseFramedColumns(Operator):
+    """The transpose Aᵀ (n, m) of a sparse framed table, which stays in rows."""
 
     def __init__(self, base: Framed) -> None:
         self.base = base
@@ -270,19 +267,13 @@ class FramedColumns(Operator):
         return self.base.matmat(u)
 
     def gram(self) -> Array:
-        """Return AAᵀ (m, m): blocks of columns, or of A's rows times A where it is sparse."""
-        base, (n, m) = self.base, self.shape
+        """Return AAᵀ (m, m): A times blocks of its rows."""
+        base, m = self.base, self.shape[1]
         total = np.zeros((m, m))
-        if base.sparse:
-            for number in range(len(base.written)):
-                part = base.written[number]
-                total[:, part] = base.matmat(base.block(part).T)
-            return np.asarray((total + total.T) / 2)
-        tiles = Tiles(n, max(1, min(n, max(2 * m, _CELLS // max(m, 1)))))
-        for number in range(len(tiles)):
-            cells = base._cut(slice(0, m), tiles[number], right=True)
-            add_gram(total, cells.T, None)
-        return total
+        for number in range(len(base.written)):
+            part = base.written[number]
+            total[:, part] = base.matmat(base.block(part).T)
+        return np.asarray((total + total.T) / 2)
 
     @property
     def T(self) -> Framed:  # noqa: N802 - the array API's name
