@@ -9,8 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from mercer.arrays import as_numpy
+
+# A slow example on a busy machine is no failure.
+settings.register_profile("mercer", deadline=None)
+settings.load_profile("mercer")
 
 # Rows in pieces, forced paths and the contract, which the tests of many rooms use.
 for _place in ("sources", "numerics", "contract"):

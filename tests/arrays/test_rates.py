@@ -36,8 +36,9 @@ def test_rates_are_those_of_a_thread(threads):
     found = rates(threads)
     assert found.threads == threads
     assert all(1e6 < rate < 1e13 for rate in flat(found))
-    for pair in (found.symmetric, found.thin, found.exponentials):
-        assert pair[0] > 0.3 * pair[1]  # float32 is not much slower than float64
+    if threads <= thread_count():  # more than there are take turns as the system likes
+        for pair in (found.symmetric, found.thin, found.exponentials):
+            assert pair[0] > 0.3 * pair[1]  # float32 is not much slower than float64
 
 
 def test_a_rate_is_work_over_time():

@@ -89,7 +89,7 @@ def test_rows_are_never_gathered(rng):
 
 
 def test_sparse_parts_give_the_same_sums(rng):
-    X = scipy.sparse.random_array((90, 6), density=0.3, rng=rng, format="csr")
+    X = scipy.sparse.random_array((90, 6), density=0.3, random_state=rng, format="csr")
     source = scan(da.from_array(X.toarray(), chunks=(13, 4)).map_blocks(scipy.sparse.csr_array))
     rows = SpreadRows(source)
     found = rows.scatter()

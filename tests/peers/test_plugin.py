@@ -90,7 +90,7 @@ def test_scikit_learns_nystroem_tests_pass_on_our_class_and_notice_a_wrong_one()
         (
             "test_truncated_svd",
             "attributes or expected or components_10 or fit_transform",
-            20,
+            16,  # of scikit-learn 1.6; later ones have more
             2,
         ),
     ],

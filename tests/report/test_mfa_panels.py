@@ -57,8 +57,9 @@ def test_rows_that_groups_see_differently_are_drawn_with_their_partial_points():
     assert np.allclose(drawn, Z[top])
     assert np.allclose(np.array([panel.marks[1].x, panel.marks[1].y]).T, partial[0, top])
     words = section(PAGE, "groups").words[0]
-    names = [f"row {i + 1}" for i in top[:3]]
-    assert words.startswith(f"Groups differ most about {names[0]}, {names[1]} and {names[2]}.")
+    # An index that counts from 1 is a range for pandas 3, and names rows for pandas 2.
+    a, b, c = (rf"(row )?{i + 1}" for i in top[:3])
+    assert re.match(f"Groups differ most about {a}, {b} and {c}\\.", words)
     within = apart.sum() / np.sum(partial**2)
     assert f"{100 * within:.1f} %" in words
 

@@ -59,7 +59,7 @@ def test_few_rows_have_few_axes(rows):
 
 
 def test_sparse_rows_and_thirty_axes_at_most():
-    rows = scipy.sparse.random_array((200, 60), density=0.2, rng=RNG, format="csr")
+    rows = scipy.sparse.random_array((200, 60), density=0.2, random_state=RNG, format="csr")
     wide = widened(mercer.PCA(2).fit(rows), rows)
     values, _ = pairs(rows.toarray())
     assert len(wide.components_) == 30

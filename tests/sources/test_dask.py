@@ -88,6 +88,8 @@ def test_types_stay_as_they_are(dtype):
 def test_sparse_chunks_are_counted_in_the_first_pass(kind):
     form = getattr(scipy.sparse, kind)
     data = da.from_array(X, chunks=(6, 3)).map_blocks(form)
+    if not scipy.sparse.issparse(data._meta):
+        pytest.skip("Dask cuts an example out, which COO matrices of SciPy 1.13 do not allow")
     source = scan(data)
     assert source.nnz == 4  # a twentieth, before anything is known
     np.testing.assert_array_equal(gathered(source), X)

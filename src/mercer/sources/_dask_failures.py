@@ -8,6 +8,7 @@ from mercer.errors import MercerError, WorkerError
 
 PART = "mercer-part-"
 _DROPPED = ("CancelledError", "FutureCancelledError", "CommClosedError")
+_UNREACHABLE = ("Missing dependency", "Found no accessible jobs")  # the second before 2026
 
 
 def explained(error: Exception, graph: Any, keys: Iterable[Any]) -> Exception:
@@ -37,7 +38,7 @@ def explained(error: Exception, graph: Any, keys: Iterable[Any]) -> Exception:
         )
     said = " ".join(str(error).split())[:300]
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    if type(error).__name__ in _DROPPED or said.startswith("Missing dependency"):
+    if type(error).__name__ in _DROPPED or said.startswith(_UNREACHABLE):
         return WorkerError(
             "the cluster that holds the rows has dropped the work, or is not connected",
             got=what,
