@@ -98,8 +98,9 @@ def _streamed(path: Path, p: Problem) -> Path:
         held += 8 * m * m * (2 if p.kept else 1)
     if path.name == "dual":
         panels = max(1, math.ceil(p.rows / panel_rows(p.cols, p.block_bytes)))
-        passes, held = 2 + panels, held + 4 * p.block_bytes + 8.0 * p.rows**2
-        held += 8.0 * p.rows**2 + 16 * m * p.components if p.kept else 0
+        passes, held = 2 + panels, held + 4.5 * p.block_bytes + 8.0 * p.rows**2
+        if p.kept:
+            held += 8.0 * p.rows**2 + 16 * m * p.components + 0.5 * p.block_bytes
     if path.name == "krylov" and p.kept:
         assert isinstance(path.solver, BlockKrylov)
         held += 8 * m * path.solver.block * passes
