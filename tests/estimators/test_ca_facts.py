@@ -72,6 +72,16 @@ def test_totals_inside_a_table_are_found(rng, kind, sides):
     assert totals_of(kind(table), table.sum(axis=1), table.sum(axis=0)) == sides
 
 
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_totals_that_twice_are_beyond_the_type_are_found(rng, kind, dtype):
+    table = rng.integers(8, 16, (6, 7))
+    table = np.vstack([table, table.sum(axis=0)]).astype(dtype)  # 2 * 100 is 200 or -56
+    assert 2 * int(table[-1].max()) > np.iinfo("int8").max
+    wide = table.astype(float)
+    assert totals_of(kind(table), wide.sum(axis=1), wide.sum(axis=0)) == (True, False)
+
+
 def test_one_side_of_a_small_table_may_add_up_by_chance():
     table = np.outer([1, 2, 3], [4, 5, 6, 7])
     assert totals_of(table, table.sum(axis=1), table.sum(axis=0)) == (False, False)

@@ -113,6 +113,8 @@ def totals_of(table: Any, rows: Array, columns: Array) -> tuple[bool, bool]:
         below, beside = table[[-1]].toarray().ravel(), table[:, [-1]].toarray().ravel()
     else:
         below, beside = table[-1], table[:, -1]
+    # In float64: twice a count of eight bits may be no number of eight bits.
+    below, beside = below.astype(np.float64), beside.astype(np.float64)
     row = bool(np.allclose(2 * below, columns, rtol=1e-9, atol=0.0))
     column = bool(np.allclose(2 * beside, rows, rtol=1e-9, atol=0.0))
     if row and column:

@@ -12,7 +12,7 @@ from mercer.operators._csr import add_product, add_transposed, in_dtype, row_vie
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
 _TASTED = 8  # one block in so many gives a start
 _WORTH_CELLS = 1e6  # cells to write down, likewise
-_SHARED = 2048  # columns up to which every lane has a Gram matrix of its own
+_SHARED = 1000  # columns up to which every lane has a Gram matrix of its own, as in the plan
 _CELLS = 2_000_000  # of a block that is written down
 _IN_CACHE = 1 << 16  # of a part of it that stays in the cache
 
@@ -185,10 +185,8 @@ class Framed(Operator):
                     rows = few[number]
                 else:
                     columns = few[number]
-                out, at = (
-                    cells[rows, columns],
-                    slice(part.start + rows.start, part.start + rows.stop),
-                )
+                out = cells[rows, columns]
+                at = slice(part.start + rows.start, part.start + rows.stop)
                 np.multiply(self.level[at, None], self.profile[columns], out=out)
                 table = self.stored(at).toarray() if self.sparse else self.table[at, columns]
                 np.subtract(table, out, out=out)
@@ -206,7 +204,7 @@ class Framed(Operator):
             return self.counted()
         (m, n), tiles = self.shape, self.written
         if n <= _SHARED and m * n > _WORTH_CELLS:  # a lane each to the end: BLAS never waits
-            tiles = Tiles(m, max(1, int(_WORTH_CELLS) // n))
+            tiles = Tiles(m, max(1, int(min(_WORTH_CELLS, 0.1 * m * n)) // n))
         lanes = Lanes(1 if tiles is self.written else min(thread_count(), len(tiles)))
         # Fresh pages cost as much as the cells: every block is written where the last was.
         total, product = np.zeros((2, lanes.count, n, n))
