@@ -105,6 +105,17 @@ def test_few_passes_give_honest_intervals(passes):
     assert (model.certificate_.upper - model.certificate_.lower < wide).all()
 
 
+@pytest.mark.parametrize("length", [0.6, 1.0])
+def test_other_rows_are_not_bounded_by_eigenvalues_of_the_first(length):
+    """Rows nearer to each other leave less beyond the axes than those of the fit did."""
+    kernel, other = RBF(length), 0.2 * rows(600, 5)
+    model = KernelPCA(3, kernel=kernel, landmarks=300).fit(rows(600))
+    model.refine(other, tol=1e-12, passes=1)
+    values = truth(kernel, other)[:3]
+    assert (model.certificate_.lower <= values * (1 + 1e-12)).all()
+    assert (model.certificate_.upper >= values * (1 - 1e-12)).all()
+
+
 def test_a_stream_can_be_refined_and_an_exact_model_too():
     X = rows()
     values = truth(RBF(1.5), X)[:2]

@@ -152,3 +152,27 @@ def test_trace_and_frobenius_norm_bound_the_norm(spectrum, order):
         assert found == pytest.approx(values.max())
     # A trace that is only known from below and a norm from above bound it too.
     assert values.max() <= psd_norm(0.9 * values.sum(), 1.1 * frobenius, order) + 1e-15
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_known_eigenvalues_sharpen_the_norm(seed):
+    """Lower bounds on the eigenvalues never lose the norm; all of them give it."""
+    rng = np.random.default_rng(seed)
+    order = int(rng.integers(2, 300))
+    values = np.sort(np.exp(rng.uniform(0, 4) * rng.standard_normal(order)))[::-1]
+    trace, frobenius = float(values.sum()), float(np.linalg.norm(values))
+    least = values[: rng.integers(1, order + 1)] * rng.uniform(0.5, 1)
+    plain = psd_norm(trace, frobenius, order)
+    found = psd_norm(trace, frobenius, order, least)
+    assert values[0] * (1 - 1e-9) <= found <= plain * (1 + 1e-9)
+    assert psd_norm(trace, frobenius, order, values) == pytest.approx(values[0], rel=1e-5)
+    # More bounds than the matrix has eigenvalues, and squares out of range.
+    more = psd_norm(trace, frobenius, order, np.append(values, np.zeros(9)))
+    assert more == pytest.approx(values[0], rel=1e-5)
+    tiny = psd_norm(1e-200 * trace, 1e-200 * frobenius, order, 1e-200 * least)
+    assert tiny == pytest.approx(1e-200 * found, rel=1e-9)
+
+
+def test_two_known_eigenvalues_by_hand():
+    """The two others are known: ρ² = f² - 2² - 1², the trace telling nothing more."""
+    assert psd_norm(0.0, np.sqrt(14.0), 3, np.array([2.5, 2.0, 1.0])) == pytest.approx(3.0)

@@ -260,7 +260,10 @@ def _wider(task: Task, krylov: BlockKrylov, before: Spectrum, op: Matrix) -> Blo
 def _goal(task: Task, op: Matrix, k: int) -> Goal:
     psd = task.kernel.flag.centred
     trace = op.trace + op.entry_error * op.shape[0] if psd else None
-    return Goal(k, task.tol, _floor(op, task), trace, op.entry_error, task.seed, psd=psd)
+    # What is known is known of the exact matrix, from which a float32 one is farther away.
+    known = task.values if op.dtype.itemsize == 8 else None
+    floor, error = _floor(op, task), op.entry_error
+    return Goal(k, task.tol, floor, trace, error, task.seed, psd=psd, known=known)
 
 
 def _iterated(task: Task, krylov: BlockKrylov, op: Matrix, k: int) -> Spectrum:

@@ -33,6 +33,7 @@ from mercer.operators import Landmarks, LandmarkSums
 from mercer.sources import BlockSource, is_scannable, scan
 
 _START = 16  # axes more with which passes without limit start
+_SAME = 1e-3  # how far from orthonormal known axes are at most; other rows are off by n^-½
 _FILE_ROWS = 4096  # of a block that is read from a file
 BUFFER = 10_000  # rows that settle lengthscale, standardisation and landmarks
 
@@ -328,12 +329,14 @@ class KernelStream:
         blank._check_parameters()
         source = blank._admit(X, reset=False)
         counts = repeat_counts(sample_weight, source.shape[0])
-        marks = this._landmark_model
-        values = None if marks is None else np.maximum(marks.values - marks.error, 0.0)
+        beyond = _START if passes is None else planning.columns_beyond()
+        before, marks = self._axes_before(source, counts, beyond), this._landmark_model
+        # They bound the eigenvalues of the rows that the landmarks have seen, of no others.
+        same = marks is not None and _is_orthonormal(before)
+        values = np.maximum(marks.values - marks.error, 0.0) if same else None
         alignment = this.alignment_ if this._stream is None else None
         blank._fixed = Fixed(this._seen, this._frame, passes, values, alignment)
-        beyond = _START if passes is None else planning.columns_beyond()
-        blank._before = self._axes_before(source, counts, beyond)
+        blank._before = before
         publish(this, blank._fitted(source, counts))
         return self
 
@@ -349,6 +352,12 @@ class KernelStream:
             return None
         z = np.asarray(this._project(source), np.float64)[:, alive] / np.sqrt(values[alive])
         return z if counts is None else z * np.sqrt(counts)[:, None]
+
+
+def _is_orthonormal(axes: Array) -> bool:
+    """Tell whether QᵀQ = I: axes of landmarks are so on the rows that these were fitted to."""
+    off = np.abs(axes.T @ axes - np.eye(axes.shape[1]))
+    return bool(np.max(off, initial=0.0) < _SAME)
 
 
 def _refuse_passes(passes: Any) -> None:

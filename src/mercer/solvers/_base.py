@@ -4,6 +4,7 @@ import abc
 import dataclasses
 
 from mercer.operators import Operator
+from mercer.solvers._certificate import FloatArray
 from mercer.solvers._spectrum import Spectrum
 
 
@@ -47,6 +48,8 @@ class Goal:
         Start of the random numbers.
     psd : bool
         Whether no eigenvalue can be negative; intervals then begin at zero.
+    known : ndarray of shape (m,) or None
+        Lower bounds on the eigenvalues, descending, where some are known beforehand.
     """
 
     components: int
@@ -56,6 +59,7 @@ class Goal:
     error: float = 0.0
     seed: int = 0
     psd: bool = False
+    known: FloatArray | None = None
 
 
 class Solver(abc.ABC):

@@ -154,6 +154,7 @@ class _Run:
             floor=Floor(goal.floor.relative, math.ldexp(goal.floor.absolute, -exponent)),
             trace=None if goal.trace is None else math.ldexp(goal.trace, -exponent),
             error=math.ldexp(goal.error, -exponent),
+            known=None if goal.known is None else np.ldexp(goal.known, -exponent),
         )
         if self.frobenius is not None:
             self.frobenius = math.ldexp(self.frobenius, -exponent)
@@ -303,8 +304,18 @@ class _Run:
         if self.frobenius is not None:
             rest = self.frobenius**2 - np.sum(self.theta**2) - 2 * np.sum(self.tail**2)
             norm = math.sqrt(max(0.0, float(rest)) + EPS * self.frobenius**2)
-            bounds.append(norm if not self.psd else psd_norm(self._left(), norm, self._room()))
+            bounds.append(self._norm_left(norm) if self.psd else norm)
         return min(bounds)
+
+    def _norm_left(self, frobenius: float) -> float:
+        """Return the largest norm of R, which is C outside the basis, from ‖R‖_F and tr R.
+
+        Where eigenvalues of C are known, those of R are too: λ_j(R) ≥ λ_{m+j}(C).
+        """
+        room, least = self.n - int(self.basis.shape[1]), self.goal.known
+        if least is not None:
+            least = np.maximum(least[self.basis.shape[1] :] - self.goal.error, 0.0)
+        return psd_norm(self._left(), frobenius, room, least)
 
     def _left(self) -> float:
         """Return a lower bound on the trace outside the basis, 0 where it is not known."""
@@ -312,9 +323,6 @@ class _Run:
             return 0.0
         wrong = _ROUNDING * self.goal.trace + 2 * self.n * self.goal.error
         return max(0.0, self.goal.trace - float(np.sum(self.theta)) - wrong)
-
-    def _room(self) -> int:
-        return self.n - int(self.basis.shape[1])
 
     def _certify(self) -> Certificate | None:
         if len(self.theta) < self.k:

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import scipy.special
 
-from mercer.arrays import eigvalsh
+from mercer.arrays import EPS, eigvalsh
 from mercer.solvers._certificate import FloatArray
 
 _FAILURE = 5e-9  # chance that a bound by random probes is too small
@@ -70,12 +70,15 @@ def bordered_upper(theta: FloatArray, tail: FloatArray, c: float, count: int) ->
     return np.sort(merged)[::-1][:count]
 
 
-def psd_norm(trace: float, frobenius: float, order: int) -> float:
-    """Return the largest norm that a psd matrix of this order can have.
+def psd_norm(
+    trace: float, frobenius: float, order: int, least: FloatArray | None = None
+) -> float:
+    """Return the largest norm ρ that a psd matrix R of this order can have.
 
-    With τ ≤ tr R and f ≥ ‖R‖_F: the other eigenvalues sum to at least τ - ρ, and so their
-    squares to (τ - ρ)²/(r - 1); what is left for ρ² gives ρ ≤ (τ + √((r - 1)(rf² - τ²)))/r
-    [Samuelson1968]_. It is f itself where τ ≤ f.
+    The other eigenvalues x_2, x_3, … sum to at least τ - ρ and are at least those known; their
+    squares are then smallest where all that can be are at one level h, x_j = max(least_j, h).
+    So ρ² ≤ f² - Σx_j² at the lowest level with ρ + Σx_j ≥ τ. With nothing known of them that
+    is [Samuelson1968]_, and f itself where τ ≤ f.
 
     Parameters
     ----------
@@ -85,8 +88,25 @@ def psd_norm(trace: float, frobenius: float, order: int) -> float:
         f, an upper bound on the Frobenius norm.
     order : int
         r.
+    least : ndarray of shape (m,) or None
+        Lower bounds on the eigenvalues, descending, the first of which is the norm.
     """
-    if order < 2 or trace <= frobenius:
+    if order < 2 or frobenius <= 0:
         return frobenius
-    rest = (order - 1) * max(0.0, order * frobenius**2 - trace**2)
-    return min(frobenius, (trace + math.sqrt(rest)) / order)
+    # In units of f, whose square may not be a number; both bounds are loosened by rounding.
+    others = np.zeros(0) if least is None else least[1:order] / frobenius
+    empty, tau = order - 1 - len(others), (1 - 8 * EPS) * trace / frobenius
+
+    def largest(level: float) -> tuple[float, bool]:
+        """Return ρ with the others at this level, and whether that reaches the trace."""
+        x = np.maximum(others, level)
+        rho = math.sqrt(max(0.0, 1 + 8 * EPS - float(x @ x) - empty * level**2))
+        return rho, rho + float(np.sum(x)) + empty * level >= tau
+
+    low, high = 0.0, 1.0 / math.sqrt(order)
+    for _ in range(0 if largest(low)[1] else 60):
+        level = (low + high) / 2
+        rho, reached = largest(level)
+        low, high = (low, level) if reached or rho < level else (level, high)
+    # No level reaches a trace that is too large by rounding: it then tells nothing.
+    return min(largest(low if largest(high)[1] else 0.0)[0], 1.0) * frobenius
