@@ -31,7 +31,7 @@ FACTORS = 5
 ROWS_PER_COLUMN = 100
 LIMIT = 0.10  # of the fit
 _AT_ONCE = 20_000  # rows made in one go
-_TURNS = 60
+_TURNS = 240
 _LONG = (40.0, 9)  # seconds after which no more turns are made, and how many there are at least
 
 
@@ -100,7 +100,7 @@ def cost(p: int, dtype: str, turns: int = _TURNS) -> Cell:
         "processor_extra": _undisturbed(processor["deciding"])
         / _undisturbed(processor["plain"])
         - 1,
-        "all_seconds": seconds,
+        "all_seconds": {name: np.round(all_, 6).tolist() for name, all_ in seconds.items()},
         "holds": bool(extra <= LIMIT and abs(k - FACTORS) <= 1),
         "target": "the rule that decides costs at most 10 % of the fit",
     }

@@ -12,12 +12,15 @@ from threadpoolctl import threadpool_info
 from mercer.arrays import (
     _lanes,
     _linalg,
+    beside,
     eigh,
     eigh_in_place,
     eigvalsh,
     interruptible,
     orthonormal,
+    single_threaded_blas,
     svd,
+    thread_count,
     triangle,
 )
 from mercer.testing import matrices
@@ -165,6 +168,38 @@ class TestInterruptible:
         thread.start()
         thread.join()
         assert seen == [thread]
+
+
+class TestBeside:
+    def test_both_go_on_at_the_same_time(self):
+        first, second = threading.Event(), threading.Event()
+
+        def call():
+            first.set()
+            return second.wait(10)
+
+        result = beside(call)
+        assert first.wait(10)
+        second.set()
+        assert result() is True
+        assert result() is True
+
+    def test_failures_come_when_the_result_is_asked_for(self):
+        result = beside(lambda: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            result()
+
+    def test_what_numpy_ignores_here_it_ignores_there(self):
+        with np.errstate(divide="ignore"):
+            result = beside(lambda: np.ones(1) / np.zeros(1))
+        assert np.isinf(result()).all()
+
+    def test_the_number_of_blas_threads_comes_back(self):
+        before = thread_count()
+        with single_threaded_blas():
+            result = beside(thread_count)
+            assert result() == before  # what may be used, not what is set for now
+        assert thread_count() == before
 
 
 @pytest.mark.parametrize(("order", "one"), [(8, False), (200, True), (5000, False)])

@@ -4,6 +4,7 @@ from mercer.arrays._ahead import ahead
 from mercer.arrays._draws import gaussian
 from mercer.arrays._lanes import Lanes, one_thread, single_threaded_blas, thread_count
 from mercer.arrays._linalg import (
+    beside,
     eigh,
     eigh_in_place,
     eigvalsh,
@@ -88,6 +89,7 @@ __all__ = [
     "as_rows",
     "asarray_like",
     "available_bytes",
+    "beside",
     "binary_exponent",
     "column_squares",
     "column_sums",

@@ -1,5 +1,6 @@
 """Small dense factorisations, in float64, on whichever library holds the array."""
 
+import contextvars
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -26,13 +27,23 @@ def interruptible(call: Callable[[], _Result], order: int) -> _Result:
     """
     if order < _LONG or threading.current_thread() is not threading.main_thread():
         return call()
+    return beside(call)()
+
+
+def beside(call: Callable[[], _Result]) -> Callable[[], _Result]:
+    """Start ``call()`` in a thread of its own; return what waits for its result.
+
+    The number of BLAS threads stays as it is until the call has ended.
+    """
     results: list[_Result] = []
     failures: list[BaseException] = []
     ended = threading.Event()
 
+    context = contextvars.copy_context()  # such as what NumPy is told to ignore
+
     def aside() -> None:
         try:
-            results.append(call())
+            results.append(context.run(call))
         except BaseException as failure:
             failures.append(failure)
         finally:
@@ -42,11 +53,15 @@ def interruptible(call: Callable[[], _Result], order: int) -> _Result:
     begin_aside()
     # Not a daemon: at exit BLAS would wait for ever for the work of a thread cut short.
     threading.Thread(target=aside).start()
-    while not ended.wait(0.05):  # an interrupted join() would forget the running thread
-        pass
-    if failures:
-        raise failures[0]
-    return results[0]
+
+    def result() -> _Result:
+        while not ended.wait(0.05):  # an interrupted join() would forget the running thread
+            pass
+        if failures:
+            raise failures[0]
+        return results[0]
+
+    return result
 
 
 def eigh(a: Array) -> tuple[Array, Array]:
@@ -60,7 +75,8 @@ def eigh(a: Array) -> tuple[Array, Array]:
 def eigh_in_place(a: Array) -> tuple[Array, Array]:
     """Return the same as `eigh`, destroying `a`: 24 bytes per entry in all instead of 48."""
     n = a.shape[0]
-    if not is_numpy(a) or a.dtype != np.float64 or n > _LP64 or not a.flags.c_contiguous:
+    plain = is_numpy(a) and a.dtype == np.float64 and a.flags.c_contiguous
+    if not plain or n > _LP64 or n <= _CROWD:  # SciPy's routine stops all other threads
         return eigh(a)
 
     def call() -> tuple[Array, Array]:

@@ -2,11 +2,21 @@
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, binary_exponent, eigvalsh, eps_of
+from mercer.arrays import (
+    EPS,
+    Array,
+    beside,
+    binary_exponent,
+    eigvalsh,
+    eps_of,
+    quiet_blas,
+    thread_count,
+)
 from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators._choosing import Cross, cross_again, of_halves
 from mercer.estimators._pca_recipe import Found, Recipe, is_constant
@@ -171,39 +181,62 @@ def _gram(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     """C from one pass, centred about a provisional origin; then its leading pairs."""
     moments, halves = _scatter(rows, path, recipe)
     centring, storage = describe(rows, moments, recipe)
-    factor = centring.factor
-    cross = of_halves(halves, rows.shape, factor, recipe.seed)
-    del halves  # the solver needs their space
-    recipe, solver = _once_chosen(recipe, path, cross, rows.shape[1])
-    matrix, error = moments.scatter, moments.error
-    if factor is not None:
-        matrix *= factor[:, None]
-        matrix *= factor[None, :]
-        # The error of entry (i, j) is charged against √(S_ii·S_jj): scaling makes these equal.
-        size = float(np.trace(matrix))
-        error = error / max(moments.raw_trace, 1e-300) * size
-    trace = max(float(np.trace(matrix)), 0.0)
-    goal = _goal(rows, recipe, storage, trace, error)
-    rank = _possible_rank(rows, moments)  # now: the solver may destroy the matrix
-    squares = np.array(np.diagonal(matrix))
-    spectrum = solver.solve(Dense(matrix, symmetric=True), goal)
+    with quiet_blas(rows.shape[1]):  # for the halves and the pairs at the same time
+        cross = _compared(halves, rows.shape, centring.factor, recipe.seed)
+        del halves  # the solver needs their space
+        recipe, solver = _once_chosen(recipe, path, cross, rows.shape[1])
+        matrix, error = _scaled(moments, centring.factor)
+        trace = max(float(np.trace(matrix)), 0.0)
+        goal = _goal(rows, recipe, storage, trace, error)
+        rank = _possible_rank(rows, moments)  # now: the solver may destroy the matrix
+        squares = np.array(np.diagonal(matrix))
+        spectrum = solver.solve(Dense(matrix, symmetric=True), goal)
+        said = cross()
     hidden = (squares > 0) & (squares <= spectrum.certificate.zero_level)
     columns = squares / (moments.total - 1)
     found = Found(
-        centring, moments.total, trace, storage, rank, int(np.sum(hidden)), columns, cross
+        centring, moments.total, trace, storage, rank, int(np.sum(hidden)), columns, said
     )
     return spectrum.padded(recipe.components), found
 
 
+def _scaled(moments: Moments, factor: Array | None) -> tuple[Array, float]:
+    """Return the scatter matrix with its columns scaled in place, and its error."""
+    matrix, error = moments.scatter, moments.error
+    if factor is None:
+        return matrix, error
+    matrix *= factor[:, None]
+    matrix *= factor[None, :]
+    # The error of entry (i, j) is charged against √(S_ii·S_jj): scaling makes these equal.
+    return matrix, error / max(moments.raw_trace, 1e-300) * float(np.trace(matrix))
+
+
+def _compared(
+    halves: Halves | None, shape: tuple[int, int], factor: Array | None, seed: int
+) -> Callable[[], Cross | None]:
+    """Return what waits for the answer of the halves, begun at once.
+
+    Where all pairs are found whatever that is, it is found at the same time as these.
+    """
+    asked = partial(of_halves, halves, shape, factor, seed)
+    if halves is not None and leading_solver(shape[1], 1) is None and thread_count() > 1:
+        return beside(asked)
+    found = asked()
+    return lambda: found
+
+
 def _once_chosen(
-    recipe: Recipe, path: Path, cross: Cross | None, order: int
+    recipe: Recipe, path: Path, cross: Callable[[], Cross | None], order: int
 ) -> tuple[Recipe, Solver]:
     """Return what to solve for once the halves have said how many: few pairs are quicker.
 
     Not those of noise, which are hard to tell from each other.
     """
-    k = 0 if cross is None else cross[0].k
-    few = leading_solver(order, k) if 0 < k < recipe.components and not recipe.whole else None
+    if recipe.whole or leading_solver(order, 1) is None:
+        return recipe, path.solver
+    found = cross()
+    k = 0 if found is None else found[0].k
+    few = leading_solver(order, k) if 0 < k < recipe.components else None
     if few is None:
         return recipe, path.solver
     return dataclasses.replace(recipe, components=k), few
