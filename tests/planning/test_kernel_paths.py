@@ -1,5 +1,6 @@
 import dataclasses
 
+import numpy as np
 import pytest
 
 from mercer.errors import BudgetError, InputError
@@ -189,6 +190,27 @@ def test_few_walks_are_cheaper_than_many():
     assert once.seconds < twice.seconds < path.seconds
     assert once.then is None
     assert few_walks(path, 30).seconds == path.seconds
+
+
+def test_few_walks_with_few_columns():
+    path = next(p for p in kernel_candidates(problem(50_000)) if p.name == "tiles")
+    thin = few_walks(path, 1, 22)
+    assert thin.solver.block == 22
+    assert "with 22 columns" in thin.note
+    assert few_walks(path, 1, 10**6).solver.block == path.solver.block
+
+
+def test_columns_beyond_the_axes_where_they_narrow_intervals():
+    """Few where even many would leave a norm above λ_k outside."""
+    steep, level = 0.5 ** np.arange(300.0), np.ones(300)
+    many = columns_beyond()
+    assert columns_beyond(steep, 10) == many
+    assert columns_beyond(level, 10) < many
+    assert columns_beyond(level[: 10 + many], 10) == many  # nothing is known to be left
+    assert columns_beyond(level[:5], 10) == many  # more axes than landmarks
+    edge = np.r_[np.full(10 + many, 3.0), np.ones(9)]
+    assert columns_beyond(edge, 10) < many
+    assert columns_beyond(edge[:-1], 10) == many
 
 
 def in_parts(m=500, p=50, **others):

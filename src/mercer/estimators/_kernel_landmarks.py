@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from scipy.linalg.lapack import dtrtri
 
-from mercer.arrays import EPS, Array, thread_count
+from mercer.arrays import EPS, Array, quiet_blas, thread_count
 from mercer.diagnostics import effective_rank
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._indefinite import Signs
@@ -129,13 +129,15 @@ class LandmarkModel:
     @classmethod
     def summed(cls, sums: LandmarkSums) -> "LandmarkModel":
         """Return the model that sums over landmark features hold."""
-        values, axes, mean, residual = sums.pairs()
         marks = sums.landmarks
-        # Signs as of other fits: the landmark with the largest coordinate has a positive one.
-        at_marks = (marks.triangle - mean) @ axes
+        with quiet_blas(marks.m):
+            values, axes, mean, residual = sums.pairs()
+            # Signs as of other fits: the landmark with the largest coordinate has a positive
+            # one.
+            at_marks = (marks.triangle - mean) @ axes
+            error = _rounding(sums)
         turned = axes * np.where(np.sum(fix_signs(at_marks) * at_marks, axis=0) < 0, -1.0, 1.0)
-        trace, error = sums.raw_trace, _rounding(sums)
-        return cls(marks, values, turned, mean, residual, trace, sums.count, error)
+        return cls(marks, values, turned, mean, residual, sums.raw_trace, sums.count, error)
 
     def axes_of(self, rows: Any, weights: Array | None, count: int) -> Array:
         """Return √w·z/√ν (n, count): nearly the leading eigenvectors of K̃.

@@ -100,5 +100,5 @@ class KernelPlanned:
         passes, path = None if self._fixed is None else self._fixed.passes, made.chosen
         if passes is None or path.name != "tiles":
             return made
-        path = few_walks(path, passes)
+        path = few_walks(path, passes, self._fixed.columns if self._fixed else None)
         return dataclasses.replace(made, chosen=path)

@@ -43,8 +43,9 @@ class Fixed:
     """What a model that is refined keeps: the kernel on its rows, and their frame.
 
     `passes` is the most that it may make; `values` (m,) are eigenvalues on landmarks, none
-    of them too large; `alignment` is that of the model, where all rows gave it. Where
-    `kernel` is None, the frame alone is kept.
+    of them too large; `alignment` is that of the model, where all rows gave it; `columns`
+    are those of a block, where that is settled. Where `kernel` is None, the frame alone is
+    kept.
     """
 
     kernel: Kernel | None
@@ -52,6 +53,7 @@ class Fixed:
     passes: int | None = None
     values: Array | None = None
     alignment: float | None = None
+    columns: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -324,18 +326,22 @@ class KernelStream:
         kept = ("n_features_in_", "feature_names_in_", "_given", "_numeric", "choice_")
         blank.__dict__.update({k: v for k, v in vars(self).items() if k in kept})
         blank.set_params(landmarks=None, tol=this.tol if tol is None else tol)
-        if passes is not None and not this._auto:  # a share would have to be looked for
+        settled = passes is not None and not this._auto
+        if settled:  # a share would have to be looked for
             blank.set_params(n_components=this.n_components_)
         blank._check_parameters()
         source = blank._admit(X, reset=False)
         counts = repeat_counts(sample_weight, source.shape[0])
-        beyond = _START if passes is None else planning.columns_beyond()
-        before, marks = self._axes_before(source, counts, beyond), this._landmark_model
+        marks, k = this._landmark_model, this.n_components_
+        known = marks.values if settled and marks is not None else None
+        beyond = _START if passes is None else planning.columns_beyond(known, k)
+        before = self._axes_before(source, counts, beyond)
         # They bound the eigenvalues of the rows that the landmarks have seen, of no others.
         same = marks is not None and _is_orthonormal(before)
         values = np.maximum(marks.values - marks.error, 0.0) if same else None
         alignment = this.alignment_ if this._stream is None else None
-        blank._fixed = Fixed(this._seen, this._frame, passes, values, alignment)
+        columns = k + beyond if settled else None
+        blank._fixed = Fixed(this._seen, this._frame, passes, values, alignment, columns)
         blank._before = before
         publish(this, blank._fitted(source, counts))
         return self

@@ -2,6 +2,9 @@
 
 import dataclasses
 
+import numpy as np
+
+from mercer.arrays import Array
 from mercer.planning._cost import Machine
 from mercer.planning._geodesic_paths import geodesic_paths
 from mercer.planning._paths import Path, block_width, candidates
@@ -17,6 +20,7 @@ _MOST = 200  # products after which a flat spectrum goes to LAPACK
 _TILE = 1_000_000  # entries of a tile
 _TILE_BYTES = 4e6  # of a tile that is made again
 _BEYOND = 48  # columns of a block beyond the axes wanted: tiles cost more than products
+_FEW_BEYOND = 12  # where more would not make the intervals narrower
 _WALKS = 3  # walks over the tiles, typical of smooth kernels
 _MOST_WALKS = 30  # walks after which the bound reached is returned
 _START = (10, 300, 3000)  # landmarks to start from: per axis, fewest, most
@@ -158,14 +162,38 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     return Path("tiles", krylov, passes, int(held), flops, seconds, "tol", p.itemsize, note)
 
 
-def columns_beyond() -> int:
-    """Return how many columns a block of tiles has beyond the axes wanted."""
-    return _BEYOND
+def columns_beyond(values: Array | None = None, components: int = 0) -> int:
+    """Return how many columns a block of tiles has beyond the axes wanted.
+
+    Many make the intervals narrow: little is then left outside the block. Where known
+    eigenvalues (m,) say that even these leave more than λ_k, few find the pairs as well.
+    """
+    if values is None:
+        return _BEYOND
+    left = float(np.linalg.norm(values[components + _BEYOND :]))
+    return _FEW_BEYOND if left > 0 and left >= values[components - 1] else _BEYOND
 
 
-def few_walks(path: Path, passes: int) -> Path:
-    """Return the path of tiles with a budget of passes, and nothing after them."""
+def few_walks(path: Path, passes: int, columns: int | None = None) -> Path:
+    """Return the path of tiles with a budget of passes, and nothing after them.
+
+    Parameters
+    ----------
+    path : Path
+        Of tiles.
+    passes : int
+        The most that it may make.
+    columns : int or None
+        Columns of the block where that is settled.
+    """
     share = min(1.0, passes / _WALKS)
+    krylov = path.solver
+    assert isinstance(krylov, BlockKrylov)
+    if columns is not None and columns < krylov.block:
+        words = "with {} columns"
+        note = path.note.replace(words.format(krylov.block), words.format(columns))
+        fewer = dataclasses.replace(krylov, block=columns)
+        path = dataclasses.replace(path, solver=fewer, note=note)
     path = dataclasses.replace(
         path, flops=share * path.flops, seconds=share * path.seconds, then=None
     )
