@@ -99,3 +99,10 @@ def leading_values(x: NDArray[Any], gamma: float, k: int, name: str) -> NDArray[
     path.parent.mkdir(parents=True, exist_ok=True)
     np.save(path, values)
     return np.asarray(values)
+
+
+def warm(dtype: str) -> None:
+    """Load the libraries and start their threads."""
+    from mercer import KernelPCA
+
+    KernelPCA(3).fit(np.random.default_rng(0).standard_normal((1500, 8)).astype(dtype))

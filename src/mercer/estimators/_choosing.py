@@ -1,10 +1,12 @@
 """How many components PCA keeps by itself: what is compared, on every path, and in words."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, as_numpy
+from mercer.arrays import Array, as_numpy, beside, thread_count
 from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators._pca_recipe import Found
 from mercer.operators import (
@@ -17,6 +19,7 @@ from mercer.operators import (
     run_length,
     scatter_by_halves,
 )
+from mercer.planning import leading_solver
 from mercer.selection import (
     BiCross,
     Choice,
@@ -61,6 +64,20 @@ def of_halves(
         for sums in halves
     )
     return bi_cross_validation(first, second, seed=seed), seen
+
+
+def compared(
+    halves: Halves | None, shape: tuple[int, int], factor: Array | None, seed: int
+) -> Callable[[], Cross | None]:
+    """Return what waits for the answer of the halves, begun at once.
+
+    Where all pairs are found whatever that is, it is found at the same time as these.
+    """
+    asked = partial(of_halves, halves, shape, factor, seed)
+    if halves is not None and leading_solver(shape[1], 1) is None and thread_count() > 1:
+        return beside(asked)
+    found = asked()
+    return lambda: found
 
 
 def _part(gram: Array, columns: Array, factor: Array | None) -> Array:

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,13 @@ import numpy as np
 from mercer.arrays import (
     EPS,
     Array,
-    beside,
     binary_exponent,
     eigvalsh,
     eps_of,
     quiet_blas,
-    thread_count,
 )
 from mercer.errors import DataWarning, InputError, warn
-from mercer.estimators._choosing import Cross, cross_again, of_halves
+from mercer.estimators._choosing import Cross, compared, cross_again
 from mercer.estimators._pca_recipe import Found, Recipe, is_constant
 from mercer.estimators._pca_sides import features_from_samples
 from mercer.estimators._summed import Summed
@@ -182,7 +179,7 @@ def _gram(rows: Known, path: Path, recipe: Recipe) -> tuple[Spectrum, Found]:
     moments, halves = _scatter(rows, path, recipe)
     centring, storage = describe(rows, moments, recipe)
     with quiet_blas(rows.shape[1]):  # for the halves and the pairs at the same time
-        cross = _compared(halves, rows.shape, centring.factor, recipe.seed)
+        cross = compared(halves, rows.shape, centring.factor, recipe.seed)
         del halves  # the solver needs their space
         recipe, solver = _once_chosen(recipe, path, cross, rows.shape[1])
         matrix, error = _scaled(moments, centring.factor)
@@ -209,20 +206,6 @@ def _scaled(moments: Moments, factor: Array | None) -> tuple[Array, float]:
     matrix *= factor[None, :]
     # The error of entry (i, j) is charged against √(S_ii·S_jj): scaling makes these equal.
     return matrix, error / max(moments.raw_trace, 1e-300) * float(np.trace(matrix))
-
-
-def _compared(
-    halves: Halves | None, shape: tuple[int, int], factor: Array | None, seed: int
-) -> Callable[[], Cross | None]:
-    """Return what waits for the answer of the halves, begun at once.
-
-    Where all pairs are found whatever that is, it is found at the same time as these.
-    """
-    asked = partial(of_halves, halves, shape, factor, seed)
-    if halves is not None and leading_solver(shape[1], 1) is None and thread_count() > 1:
-        return beside(asked)
-    found = asked()
-    return lambda: found
 
 
 def _once_chosen(
