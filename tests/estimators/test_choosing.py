@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -5,6 +7,7 @@ from numpy.testing import assert_allclose
 
 import mercer
 from mercer import PCA, DataWarning
+from mercer.arrays import beside
 from mercer.estimators import _choosing
 from mercer.selection import Half, bi_cross_validation
 
@@ -99,6 +102,25 @@ def test_numbers_are_those_of_the_halves_themselves():
     parts = [np.concatenate(half) for half in halves]
     expected = bi_cross_validation(*(Half(np.cov(Z.T) * (len(Z) - 1), len(Z)) for Z in parts))
     assert_allclose(model.choice_.errors, expected.errors, rtol=1e-9)
+
+
+def test_halves_are_compared_beside_the_pairs_or_before_them(monkeypatch):
+    """One thread or several, one fit or four at the same time: the same answer."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((2500, 3)) @ rng.standard_normal((3, 120))
+    X += rng.standard_normal(X.shape)
+    begun = []
+    monkeypatch.setattr(_choosing, "thread_count", lambda: 2)
+    monkeypatch.setattr(_choosing, "beside", lambda call: begun.append(1) or beside(call))
+    with ThreadPoolExecutor(4) as pool:
+        fits = list(pool.map(lambda _: only("gram")("auto").fit(X), range(4)))
+    assert len(begun) == 4
+    monkeypatch.setattr(_choosing, "thread_count", lambda: 1)
+    alone = only("gram")("auto").fit(X)
+    assert len(begun) == 4
+    for fit in fits:
+        assert fit.n_components_ == alone.n_components_ == 3
+        assert_allclose(fit.explained_variance_, alone.explained_variance_, rtol=1e-12)
 
 
 def test_noise_has_no_component_and_the_model_has_no_axis():
