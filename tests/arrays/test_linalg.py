@@ -184,6 +184,18 @@ class TestBeside:
         assert result() is True
         assert result() is True
 
+    def test_a_call_of_middle_order_then_leaves_this_thread_too(self):
+        """Else the scheduler may keep both on one processor."""
+        go_on, give_up = threading.Event(), time.monotonic() + 30
+        while _lanes.is_aside() and time.monotonic() < give_up:  # that of another test
+            time.sleep(0.05)
+        result = beside(lambda: go_on.wait(10))
+        assert interruptible(threading.current_thread, 200) is not threading.main_thread()
+        assert interruptible(threading.current_thread, 10) is threading.main_thread()
+        go_on.set()
+        assert result()
+        assert interruptible(threading.current_thread, 200) is threading.main_thread()
+
     def test_failures_come_when_the_result_is_asked_for(self):
         result = beside(lambda: 1 // 0)
         with pytest.raises(ZeroDivisionError):

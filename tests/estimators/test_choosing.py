@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose
+from threadpoolctl import threadpool_info
 
 import mercer
 from mercer import PCA, DataWarning
-from mercer.arrays import beside
+from mercer.arrays import beside, quiet_blas
 from mercer.estimators import _choosing
+from mercer.planning import leading_solver
 from mercer.selection import Half, bi_cross_validation
 
 
@@ -121,6 +123,15 @@ def test_halves_are_compared_beside_the_pairs_or_before_them(monkeypatch):
     for fit in fits:
         assert fit.n_components_ == alone.n_components_ == 3
         assert_allclose(fit.explained_variance_, alone.explained_variance_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [17, 200, 599, 600, 601])
+def test_what_runs_at_the_same_time_has_one_blas_thread(order):
+    """Two LAPACK calls with two threads each would wait for each other."""
+    aside = leading_solver(order, 1) is None
+    with quiet_blas(order):
+        counts = [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+    assert not aside or set(counts) == {1}
 
 
 def test_noise_has_no_component_and_the_model_has_no_axis():

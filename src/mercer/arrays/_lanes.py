@@ -91,6 +91,11 @@ _limit = _Limit()
 begin_aside, end_aside = _limit.begin_aside, _limit.end_aside
 
 
+def is_aside() -> bool:
+    """Tell whether a LAPACK call runs aside now."""
+    return _limit.calls_aside > 0
+
+
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """Limit BLAS to one thread, and restore what was set before."""

@@ -9,12 +9,13 @@ from typing import TypeVar
 import numpy as np
 import scipy.linalg
 
-from mercer.arrays._lanes import begin_aside, end_aside, single_threaded_blas
+from mercer.arrays._lanes import begin_aside, end_aside, is_aside, single_threaded_blas
 from mercer.arrays._namespace import Array, is_numpy, namespace
 from mercer.arrays._precision import EPS
 
 _Result = TypeVar("_Result")
 _LONG = 400  # order from which a LAPACK call may keep Ctrl-C waiting
+_WORTH = 64  # and from which it leaves this processor to what was begun before it
 _LP64 = 20_000  # order from which the workspace does not fit SciPy's 32-bit numbers
 _CROWD = 600  # order up to which several BLAS threads mostly wait for each other
 
@@ -25,7 +26,8 @@ def interruptible(call: Callable[[], _Result], order: int) -> _Result:
     LAPACK cannot be stopped. Interrupted, the call goes on in its own thread, its result
     is dropped, and the process can end only after it.
     """
-    if order < _LONG or threading.current_thread() is not threading.main_thread():
+    short = order < (_WORTH if is_aside() else _LONG)
+    if short or threading.current_thread() is not threading.main_thread():
         return call()
     return beside(call)()
 
@@ -100,7 +102,7 @@ def eigvalsh(a: Array) -> Array:
 
 def quiet_blas(order: int) -> AbstractContextManager[None]:
     """Return a context with one BLAS thread where more would only wait for each other."""
-    return single_threaded_blas() if 16 < order < _CROWD else nullcontext()
+    return single_threaded_blas() if 16 < order <= _CROWD else nullcontext()
 
 
 def svd(a: Array) -> tuple[Array, Array, Array]:
