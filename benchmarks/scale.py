@@ -156,6 +156,9 @@ def projection_20000() -> Cell:
     }
 
 
+_TURNS = 7
+
+
 def _compressed(model: Any, new: Any, truth: Any, scale: Any, m: int) -> Cell:
     from mercer.estimators import _compressed as module
 
@@ -163,14 +166,18 @@ def _compressed(model: Any, new: Any, truth: Any, scale: Any, m: int) -> Cell:
         model._seen, model._projection, model._level, m, 0, model._axis_slack()
     )
     made.project(new[:100])
-    with Watch() as quick:
-        found = made.project(new)
+    each = []
+    for _ in range(_TURNS):  # a tenth of a second: threads of other work may still be there
+        with Watch() as quick:
+            found = made.project(new)
+        each.append(quick.seconds)
+    seconds = float(np.median(each))
     apart = np.abs(found - truth)
     _, bound = made.bounded(new)
     return {
         "landmarks": m,
-        "seconds": quick.seconds,
-        "points_per_second": len(new) / quick.seconds,
+        "seconds": seconds,
+        "points_per_second": len(new) / seconds,
         "rms": float(np.max(np.sqrt(np.mean(apart**2, axis=0)) / scale)),
         "largest": float(np.max(apart / scale)),
         "bounded": bool(np.all(apart <= bound + 1e-4 * scale)),  # the exact ones are float32
