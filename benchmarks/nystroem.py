@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.kernel import gamma_of
-from benchmarks.watch import Watch, clouds, facts_of, leading_values, warm
+from benchmarks.watch import TURNS, Watch, clouds, facts_of, leading_values, warm
 
 Cell = dict[str, Any]
 
-_TURNS = 7  # of fits that take about as long as the rival's
 _ONCE = {"once": True, "landmarks": 350}
 _TRIES: dict[str, Cell] = {
     "landmarks=1000": {"landmarks": 1000},
@@ -61,7 +60,7 @@ def nystroem_20000() -> Cell:
     for name, given in _TRIES.items():
         dtype = "float32" if given.get("narrow") else "float64"
         rows, seconds = x.astype(dtype), []
-        for _ in range(_TURNS if given.get("once") else 1):
+        for _ in range(TURNS if given.get("once") else 1):
             if given.get("once"):
                 rival[dtype].append(_nystroem(rows, gamma, k, truth))
             model, ours = _tried(rows, k, kernel, given)

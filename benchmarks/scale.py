@@ -25,7 +25,7 @@ from benchmarks.nystroem import nystroem_20000
 from benchmarks.real import RealData
 from benchmarks.roofs import Roofs
 from benchmarks.runner import FOLDER, write
-from benchmarks.watch import Watch, clouds, facts_of, warm
+from benchmarks.watch import TURNS, Watch, clouds, facts_of, warm
 
 Cell = dict[str, Any]
 
@@ -156,9 +156,6 @@ def projection_20000() -> Cell:
     }
 
 
-_TURNS = 7
-
-
 def _compressed(model: Any, new: Any, truth: Any, scale: Any, m: int) -> Cell:
     from mercer.estimators import _compressed as module
 
@@ -167,7 +164,7 @@ def _compressed(model: Any, new: Any, truth: Any, scale: Any, m: int) -> Cell:
     )
     made.project(new[:100])
     each = []
-    for _ in range(_TURNS):  # a tenth of a second: threads of other work may still be there
+    for _ in range(TURNS):  # a tenth of a second: threads of other work may still be there
         with Watch() as quick:
             found = made.project(new)
         each.append(quick.seconds)

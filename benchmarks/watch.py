@@ -15,6 +15,8 @@ from benchmarks.runner import FOLDER
 
 REFERENCES = FOLDER / "data" / "references"
 
+TURNS = 7  # timings of what takes about a second or less; their median counts
+
 
 def clouds(n: int, p: int, seed: int = 0, dtype: str = "float32") -> NDArray[Any]:
     """Return n rows in ten Gaussian clouds in p dimensions, the spread falling as i^-½."""
