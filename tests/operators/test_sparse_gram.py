@@ -1,5 +1,7 @@
 """The Gram matrix of sparse columns is XᵀWX, whatever is multiplied as dense."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -119,3 +121,16 @@ def test_the_data_is_not_touched():
     sparse_gram(X, np.full(X.shape[0], 2.0))
     assert (before != X).nnz == 0
     assert X.has_sorted_indices
+
+
+def test_a_compiled_loop_gives_the_same(monkeypatch):
+    pytest.importorskip("numba")
+    X = counts()
+    split = Split.of(split_module.Sample.of(X), X.shape[0])
+    plain, _ = sparse_gram(X, None)
+    fast = dataclasses.replace(split, compiled=True)
+    monkeypatch.setattr(Split, "of", lambda *_: fast)
+    monkeypatch.setattr(sparse_gram_module, "_walk", None)  # it is not called
+    gram, tiles = sparse_gram(X, None)
+    np.testing.assert_array_equal(gram, plain)  # whole numbers
+    assert tiles.n == X.shape[0]

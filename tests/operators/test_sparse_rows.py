@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+import mercer.operators._sparse_rows as sparse_rows_module
 from mercer.operators import Centring, SparseRows
 from mercer.sources import scan
 
@@ -168,3 +169,16 @@ def test_the_input_is_left_alone(rng):
     rows.outer(lambda variances, _offsets: variances)
     assert (csr != before).nnz == 0
     np.testing.assert_array_equal(csr.indptr, before.indptr)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_many_cells_are_the_same_with_and_without_numba(monkeypatch, rng, weighted):
+    pytest.importorskip("numba")
+    csr = scipy.sparse.csr_array(random_sparse(rng))
+    weights = rng.random(csr.shape[0]) if weighted else None
+    plain = sparse_rows_module._column_sums(csr, weights)
+    monkeypatch.setattr(sparse_rows_module, "_MANY", 0)
+    for able in (True, False):
+        monkeypatch.setattr(sparse_rows_module, "can_compile", lambda able=able: able)
+        found = sparse_rows_module._column_sums(csr, weights)
+        np.testing.assert_allclose(found, plain, rtol=1e-13)

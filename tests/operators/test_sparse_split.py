@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+import mercer.operators._sparse_split as split_module
 from mercer.operators._sparse_split import Sample, Split, gram_bytes, gram_flops, is_whole
 from mercer.sources import DenseSource, SparseSource
 
@@ -88,6 +89,19 @@ def test_any_cell_may_be_met(cell):
     X = counts()
     X.data[3] = cell
     assert gram_flops(SparseSource(X)) > 0
+
+
+def test_many_pairs_of_thin_columns_are_worth_a_compiled_loop(monkeypatch):
+    monkeypatch.setattr(split_module, "can_compile", lambda: True)
+    thin = sample(np.full(2000, 0.05))
+    split = Split.of(thin, 100_000)
+    assert split.compiled
+    assert not Split.of(thin, 1000).compiled  # loading it would take longer
+    assert not Split.of(sample(np.full(200, 1.0)), 100_000).compiled  # BLAS is quicker
+    monkeypatch.setattr(split_module, "can_compile", lambda: False)
+    plain = Split.of(thin, 100_000)
+    assert not plain.compiled
+    assert split.flops < plain.flops
 
 
 def test_costs_are_known_before():

@@ -26,6 +26,15 @@ def test_intervals_hold_values_and_error():
     assert c.met
 
 
+def test_another_tolerance_may_be_asked_for():
+    c = certificate([4, 2], [4.01, 2.2, 1.0], tol=1e-4)
+    assert c.converged.tolist() == [False, False]
+    looser = c.asked(1e-2)
+    assert looser.converged.tolist() == [True, False]
+    assert (looser.tol, looser.reached) == (1e-2, c.reached)
+    assert c.asked(0.1).met
+
+
 def test_each_value_may_have_its_own_error():
     c = certificate([4, 2], [4, 2, 1], error=np.array([0.5, 0.25]))
     np.testing.assert_allclose(c.lower, [3.5, 1.75])

@@ -86,3 +86,18 @@ def test_padding_adds_named_zeros(xp):
     assert len(longer.certificate.lower) == 4
     assert found.padded(2) is found
     assert found.padded(1) is found
+
+
+def test_another_tolerance_changes_the_outcome():
+    values = np.array([2.0, 1.0])
+    found = Spectrum.of(
+        values,
+        np.eye(3)[:, :2],
+        certificate(values, tol=1e-6, error=1e-4),
+        total=3.0,
+        passes=1,
+        outcome=Outcome.BUDGET,
+    )
+    assert found.asked(1e-5).outcome is Outcome.BUDGET
+    assert found.asked(1e-3).outcome is Outcome.CONVERGED
+    assert found.asked(1e-3).certificate.tol == 1e-3

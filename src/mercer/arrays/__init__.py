@@ -1,6 +1,7 @@
 """The only room that knows how array libraries, threads and memory differ."""
 
 from mercer.arrays._ahead import ahead
+from mercer.arrays._compiled import can_compile, compiled
 from mercer.arrays._draws import gaussian
 from mercer.arrays._lanes import Lanes, one_thread, single_threaded_blas, thread_count
 from mercer.arrays._linalg import (
@@ -91,9 +92,11 @@ __all__ = [
     "available_bytes",
     "beside",
     "binary_exponent",
+    "can_compile",
     "column_squares",
     "column_sums",
     "columns_of",
+    "compiled",
     "count_rows",
     "diagonal",
     "eigh",

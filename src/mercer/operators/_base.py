@@ -1,9 +1,12 @@
 """Operator: an (m, n) matrix A known only by its products with thin blocks."""
 
 import abc
+import math
 from typing import final
 
-from mercer.arrays import Array, asarray_like, namespace, rows_times, triangle
+import numpy as np
+
+from mercer.arrays import Array, asarray_like, is_numpy, namespace, rows_times, triangle
 
 
 class Operator(abc.ABC):
@@ -111,4 +114,7 @@ class Dense(Operator):
             return 0.0
         largest = max(float(xp.max(self.a)), -float(xp.min(self.a)))
         unit = 1.0 if 1e-140 < largest < 1e140 else largest or 1.0
-        return unit * float(xp.linalg.vector_norm(self.a if unit == 1.0 else self.a / unit))
+        a = self.a if unit == 1.0 else self.a / unit
+        if is_numpy(a) and a.flags.c_contiguous:  # NumPy's norm would square a copy
+            return unit * math.sqrt(float(np.vdot(a, a)))
+        return unit * float(xp.linalg.vector_norm(a))

@@ -2,7 +2,8 @@
 
 Counts have few full columns and many thin ones. With the columns split into heavy H and
 light L, XᵀX = [[HᵀH, HᵀL], [LᵀH, LᵀL]]: BLAS does the first, which holds most of the work,
-sparse products do the rest.
+sparse products do the rest. Where Numba is installed, a loop over all pairs of stored cells
+takes half that time unless most columns are full.
 """
 
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, Lanes, Tiles, task, thread_count
+from mercer.operators._compiled_gram import compiled_gram
 from mercer.operators._csr import in_dtype, parted
 from mercer.operators._light_pairs import add_pairs, mirror
 from mercer.operators._sparse_split import EXACT, Sample, Split, is_whole
@@ -34,6 +36,8 @@ def sparse_gram(csr: Any, root: Array | None) -> tuple[Array, Tiles]:
     """
     n, p = csr.shape
     split = Split.of(Sample.of(csr), n, root is not None)
+    if split.compiled:
+        return compiled_gram(csr, root), Tiles(n, n)
     h, threads = split.heavy, split.lanes(thread_count())
     tiles = Tiles(n, split.block_rows(n, csr.nnz, threads))
     rank = np.empty(p, csr.indices.dtype)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, can_compile
 from mercer.operators._csr import LONGEST
 from mercer.sources import BlockSource, Source, SparseSource, SpreadSource
 
@@ -16,6 +16,8 @@ _FILL = (35.0, 70.0)  # a cell of H, written and added up
 _THIN = (12.0, 25.0)  # a multiply-add of LᵀH
 _PAIR = 170.0  # a pair of light cells, half of them being left out
 _CELL = 450.0  # a light cell that is moved and turned
+_COMPILED = 45.0  # a pair of any cells in a compiled loop
+_WORTH_COMPILING = 5e7  # pairs, below which the loop is not worth its loading
 _CHOICES = 64  # numbers of heavy columns that are compared
 _SAMPLED = 4000  # rows
 _HELD = (250_000, 2_000_000)  # light cells that are multiplied in one go, least and most
@@ -81,6 +83,8 @@ class Split:
         Stored cells of a row in the other columns.
     exact_rows : int
         Rows of a block whose float32 products are likely to be exact; 0 for float64.
+    compiled : bool
+        Whether a compiled loop over all pairs of cells is cheaper than any split.
     """
 
     order: Array
@@ -88,6 +92,7 @@ class Split:
     flops: float
     light: float = 0.0
     exact_rows: int = 0
+    compiled: bool = False
 
     @classmethod
     def of(cls, sample: Sample, n: int, weighted: bool = False) -> "Split":
@@ -107,6 +112,10 @@ class Split:
         dense = _DENSE[kind] * heavy.astype(np.float64) ** 2 + _FILL[kind] * heavy
         flops = n * (dense + (_THIN[kind] * heavy + _CELL) * mu + _PAIR * (mu**2 + mu))
         best = int(np.argmin(flops))
+        pairs = 0.5 * n * float(left[0] ** 2 + left[0])
+        cheaper = _COMPILED * pairs < flops[best] and pairs > _WORTH_COMPILING
+        if cheaper and can_compile():
+            return cls(order, 0, _COMPILED * pairs, float(left[0]), compiled=True)
         return cls(order, int(heavy[best]), float(flops[best]), float(mu[best]), exact)
 
     def lanes(self, threads: int) -> int:

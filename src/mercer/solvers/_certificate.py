@@ -97,6 +97,11 @@ class Certificate:
         """Whether every pair asked for has converged."""
         return bool(np.all(self.converged))
 
+    def asked(self, tol: float) -> "Certificate":
+        """Return the certificate as if another tolerance had been asked for."""
+        half = _half_widths(self.lower, self.upper, self.zero_level)
+        return dataclasses.replace(self, tol=tol, converged=self.converged | (half <= tol))
+
     def with_residual(self, residual: FloatArray) -> "Certificate":
         """Return the certificate of other vectors for the same eigenvalues."""
         return dataclasses.replace(self, residual=residual, sine=_sines(residual, self.gap))

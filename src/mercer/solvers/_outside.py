@@ -71,10 +71,9 @@ class Outside:
     def take(self, image: Array) -> None:
         """Take in the product of C with `block`, wherever it was made."""
         xp = namespace(image)
-        w = self._project_out(image)
         m, b = self.space.shape[1], self.block.shape[1]
         self.space = xp.concat([self.space, self.block], axis=1)
-        column = as_numpy(self.space.T @ w)
+        column = as_numpy(self.space.T @ image)  # the space is orthogonal to Q
         h = np.zeros((m + b, m + b))
         h[:m, :m], h[:, m:], h[m:, :m] = self.h, column, column[:m].T
         h[m:, m:] = (column[m:] + column[m:].T) / 2
@@ -82,7 +81,7 @@ class Outside:
         self.products += 1
         self.ritz = float(np.max(np.abs(eigvalsh(h))))
         both = xp.concat([self.q, self.space], axis=1)
-        self.block, t = orthonormal(w, both, 1e-14 * self.ritz)
+        self.block, t = orthonormal(image, both, 1e-14 * self.ritz)
         self._raise_power(as_numpy(t), b)
         if self.block.shape[1] == 0:  # invariant: but for chance zero the top axis is inside
             self.bound = min(self.bound, self.ritz * (1 + 1e-8))

@@ -79,6 +79,12 @@ class Spectrum:
         turned = right * signs
         return cls(found, turned, total, passes, outcome, certificate, squares, image)
 
+    def asked(self, tol: float) -> "Spectrum":
+        """Return the spectrum judged by another tolerance than the one it was made for."""
+        certificate = self.certificate.asked(tol)
+        outcome = Outcome.CONVERGED if certificate.met else self.outcome
+        return dataclasses.replace(self, certificate=certificate, outcome=outcome)
+
     def padded(self, k: int) -> "Spectrum":
         """Return k pairs, those beyond the order of the operator being named zeros."""
         short = k - len(self.values)

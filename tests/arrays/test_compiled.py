@@ -1,0 +1,60 @@
+"""Loops are compiled where Numba is, and nobody notices where it is not."""
+
+import importlib
+
+import numpy as np
+import pytest
+
+from mercer.arrays import can_compile, compiled
+
+
+def total(numbers):
+    s = 0.0
+    for i in range(len(numbers)):
+        s += numbers[i]
+    return s
+
+
+@pytest.fixture
+def forgotten():
+    """Let what is known of Numba be asked again, here and afterwards."""
+    can_compile.cache_clear()
+    compiled.cache_clear()
+    yield
+    can_compile.cache_clear()
+    compiled.cache_clear()
+
+
+@pytest.mark.usefixtures("forgotten")
+@pytest.mark.parametrize("error", [ModuleNotFoundError("no numba"), ImportError("NumPy too new")])
+def test_a_numba_that_is_missing_or_does_not_start_is_not_used(monkeypatch, error):
+    def missing(name):
+        raise error
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    assert not can_compile()
+
+
+def test_compiled_loops_say_the_same():
+    pytest.importorskip("numba")
+    assert can_compile()
+    numbers = np.random.default_rng(0).random(100)
+    assert compiled(total) is compiled(total)
+    assert compiled(total) is not total
+    assert compiled(total)(numbers) == total(numbers)
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_code_that_cannot_be_kept_is_made_all_the_same(monkeypatch):
+    numba = pytest.importorskip("numba")
+    plain, asked = numba.njit, []
+
+    def njit(**options):
+        asked.append(options)
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return plain(**options)
+
+    monkeypatch.setattr(numba, "njit", njit)
+    assert compiled(total)(np.arange(4.0)) == 6.0
+    assert [options.get("cache") for options in asked] == [True, None]
