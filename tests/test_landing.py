@@ -61,7 +61,9 @@ def test_a_missing_browser_is_no_success(landing):
 def test_a_missing_browser_is_installed_where_changes_land(landing):
     (landing.browser.parent / "id").unlink()
     landing.program("id", "echo 0")
-    installed = f'[ "$2" = install ] && echo > {landing.browser} && /bin/chmod +x {landing.browser}'
+    installed = (
+        f'[ "$2" = install ] && echo > {landing.browser} && /bin/chmod +x {landing.browser}'
+    )
     landing.program("apt-get", f"{installed}; true")
     done, calls = landing(CI="true")
     assert done.returncode == 0, done.stderr

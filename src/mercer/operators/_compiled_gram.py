@@ -77,6 +77,7 @@ def _weights(root: Array | None, rows: slice) -> Array:
 def _unsigned(csr: Any) -> tuple[Array, Array, Array]:
     """Return ends, columns and cells; float32 cells stay so, all others are float64."""
     kind = np.dtype(csr.indices.dtype.str.replace("i", "u"))
-    cells = csr.data if csr.data.dtype == np.float32 else csr.data.astype(np.float64, copy=False)
+    narrow = csr.data.dtype == np.float32
+    cells = csr.data if narrow else csr.data.astype(np.float64, copy=False)
     ends = csr.indptr.astype(csr.indices.dtype, copy=False)
     return ends.view(kind), csr.indices.view(kind), cells

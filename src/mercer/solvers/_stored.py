@@ -43,7 +43,7 @@ class Stored(Solver):
 
     def solve(self, op: Operator, goal: Goal, /) -> Spectrum:
         """See `Solver.solve`."""
-        # Ritz values lie at the lower ends: at half the tolerance they are themselves within it.
+        # Ritz values lie at lower ends: at half the tolerance they are within it themselves.
         sharp = dataclasses.replace(goal, tol=0.5 * goal.tol)
         found = self._begun(op, goal).solve(op, sharp).asked(goal.tol)
         again = self.whole and found.outcome is Outcome.BUDGET
