@@ -1,4 +1,4 @@
-"""What runs before a change lands: the steps in their order, and a browser that is really there."""
+"""What runs before a change lands: the steps in their order, and a browser that is there."""
 
 import os
 import shutil

@@ -29,10 +29,10 @@ def test_intervals_hold_values_and_error():
 def test_another_tolerance_may_be_asked_for():
     c = certificate([4, 2], [4.01, 2.2, 1.0], tol=1e-4)
     assert c.converged.tolist() == [False, False]
-    looser = c.asked(1e-2)
+    looser = c.judged_by(1e-2)
     assert looser.converged.tolist() == [True, False]
     assert (looser.tol, looser.reached) == (1e-2, c.reached)
-    assert c.asked(0.1).met
+    assert c.judged_by(0.1).met
 
 
 def test_each_value_may_have_its_own_error():

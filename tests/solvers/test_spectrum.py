@@ -98,6 +98,6 @@ def test_another_tolerance_changes_the_outcome():
         passes=1,
         outcome=Outcome.BUDGET,
     )
-    assert found.asked(1e-5).outcome is Outcome.BUDGET
-    assert found.asked(1e-3).outcome is Outcome.CONVERGED
-    assert found.asked(1e-3).certificate.tol == 1e-3
+    assert found.judged_by(1e-5).outcome is Outcome.BUDGET
+    assert found.judged_by(1e-3).outcome is Outcome.CONVERGED
+    assert found.judged_by(1e-3).certificate.tol == 1e-3

@@ -97,7 +97,7 @@ class Certificate:
         """Whether every pair asked for has converged."""
         return bool(np.all(self.converged))
 
-    def asked(self, tol: float) -> "Certificate":
+    def judged_by(self, tol: float) -> "Certificate":
         """Return the certificate as if another tolerance had been asked for."""
         half = _half_widths(self.lower, self.upper, self.zero_level)
         return dataclasses.replace(self, tol=tol, converged=self.converged | (half <= tol))

@@ -79,9 +79,9 @@ class Spectrum:
         turned = right * signs
         return cls(found, turned, total, passes, outcome, certificate, squares, image)
 
-    def asked(self, tol: float) -> "Spectrum":
+    def judged_by(self, tol: float) -> "Spectrum":
         """Return the spectrum judged by another tolerance than the one it was made for."""
-        certificate = self.certificate.asked(tol)
+        certificate = self.certificate.judged_by(tol)
         outcome = Outcome.CONVERGED if certificate.met else self.outcome
         return dataclasses.replace(self, certificate=certificate, outcome=outcome)
 

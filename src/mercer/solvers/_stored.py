@@ -45,7 +45,7 @@ class Stored(Solver):
         """See `Solver.solve`."""
         # Ritz values lie at lower ends: at half the tolerance they are within it themselves.
         sharp = dataclasses.replace(goal, tol=0.5 * goal.tol)
-        found = self._begun(op, goal).solve(op, sharp).asked(goal.tol)
+        found = self._begun(op, goal).solve(op, sharp).judged_by(goal.tol)
         again = self.whole and found.outcome is Outcome.BUDGET
         return Exact(destroy=True).solve(op, goal) if again else found
 
