@@ -5,7 +5,14 @@ import pytest
 import scipy.sparse
 
 import mercer.operators._sparse_split as split_module
-from mercer.operators._sparse_split import Sample, Split, gram_bytes, gram_flops, is_whole
+from mercer.operators._sparse_split import (
+    Sample,
+    Split,
+    gram_bytes,
+    gram_flops,
+    is_whole,
+    is_worth_loading,
+)
 from mercer.sources import DenseSource, SparseSource
 
 
@@ -102,6 +109,17 @@ def test_many_pairs_of_thin_columns_are_worth_a_compiled_loop(monkeypatch):
     plain = Split.of(thin, 100_000)
     assert not plain.compiled
     assert split.flops < plain.flops
+
+
+def test_few_pairs_do_not_even_import_numba(monkeypatch):
+    def ask():
+        raise AssertionError
+
+    monkeypatch.setattr(split_module, "can_compile", ask)
+    assert not is_worth_loading(1e6, 10_000)
+    assert not is_worth_loading(0, 0)
+    with pytest.raises(AssertionError):
+        is_worth_loading(1e7, 10_000)
 
 
 def test_costs_are_known_before():

@@ -6,25 +6,24 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse
 
-from mercer.arrays import EPS, Array, Lanes, binary_exponent, can_compile, thread_count
+from mercer.arrays import EPS, Array, Lanes, binary_exponent, thread_count
 from mercer.operators._centring import Moments
 from mercer.operators._compiled_gram import compiled_sums
 from mercer.operators._csr import row_view, sparse_tiles
 from mercer.operators._rows import SAFE, Rows
 from mercer.operators._sparse_gram import sparse_gram
+from mercer.operators._sparse_split import is_worth_loading
 from mercer.sources import Source, SparseSource
 
 _FAR = 10.0  # mean/std from which the two digits that float64 sums lose are worth a shift
-_MANY = 1_000_000  # stored cells that are worth several threads
 _STRIP = 256  # rows of the scatter that are centred at once
 
 
 def _column_sums(csr: Any, weights: Array | None) -> tuple[Array, Array, Array]:
     """Return Σw, Σwx and Σwx² (p,) over the stored cells, float64, by products with weights."""
     p, tiles = csr.shape[1], sparse_tiles(csr)
-    many = csr.nnz > _MANY
-    lanes = Lanes(min(thread_count(), len(tiles)) if many else 1)
-    if many and can_compile():
+    lanes = Lanes(min(thread_count(), len(tiles)) if csr.nnz > 1_000_000 else 1)
+    if is_worth_loading(csr.nnz, csr.shape[0]):
         count, first, second = compiled_sums(csr, weights, tiles, lanes)
         return count, first, second
     sums = np.zeros((lanes.count, 3, p))

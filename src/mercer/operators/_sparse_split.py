@@ -17,7 +17,7 @@ _THIN = (12.0, 25.0)  # a multiply-add of LᵀH
 _PAIR = 170.0  # a pair of light cells, half of them being left out
 _CELL = 450.0  # a light cell that is moved and turned
 _COMPILED = 45.0  # a pair of any cells in a compiled loop
-_WORTH_COMPILING = 5e7  # pairs, below which the loop is not worth its loading
+_WORTH_LOADING = 4e8  # pairs, below which loading the loop takes longer than it saves
 _CHOICES = 64  # numbers of heavy columns that are compared
 _SAMPLED = 4000  # rows
 _HELD = (250_000, 2_000_000)  # light cells that are multiplied in one go, least and most
@@ -112,10 +112,9 @@ class Split:
         dense = _DENSE[kind] * heavy.astype(np.float64) ** 2 + _FILL[kind] * heavy
         flops = n * (dense + (_THIN[kind] * heavy + _CELL) * mu + _PAIR * (mu**2 + mu))
         best = int(np.argmin(flops))
-        pairs = 0.5 * n * float(left[0] ** 2 + left[0])
-        cheaper = _COMPILED * pairs < flops[best] and pairs > _WORTH_COMPILING
-        if cheaper and can_compile():
-            return cls(order, 0, _COMPILED * pairs, float(left[0]), compiled=True)
+        cost = _COMPILED * 0.5 * n * float(left[0] ** 2 + left[0])
+        if cost < flops[best] and is_worth_loading(n * float(left[0]), n):
+            return cls(order, 0, cost, float(left[0]), compiled=True)
         return cls(order, int(heavy[best]), float(flops[best]), float(mu[best]), exact)
 
     def lanes(self, threads: int) -> int:
@@ -133,6 +132,11 @@ class Split:
     def held_cells(self, nnz: int) -> int:
         """Return how many light cells are multiplied in one go."""
         return _held_cells(nnz)
+
+
+def is_worth_loading(cells: float, rows: int) -> bool:
+    """Tell whether rows with so many cells in all have enough pairs for compiled loops."""
+    return 0.5 * cells * cells > _WORTH_LOADING * max(rows, 1) and can_compile()
 
 
 def gram_flops(source: Source, weighted: bool = False) -> float | None:
