@@ -26,7 +26,7 @@ from mercer.arrays._namespace import (
     namespace,
 )
 from mercer.arrays._precision import EPS, binary_exponent, eps_of, wide_dtype
-from mercer.arrays._products import rows_times, symmetric_times
+from mercer.arrays._products import symmetric_times
 from mercer.arrays._programs import (
     Apply,
     Call,
@@ -120,7 +120,6 @@ __all__ = [
     "rates",
     "row_norms",
     "rows_at",
-    "rows_times",
     "scratch",
     "shifted",
     "show_bytes",

@@ -5,28 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from mercer.arrays._lanes import Lanes, thread_count
-from mercer.arrays._namespace import Array, is_numpy
+from mercer.arrays._namespace import Array
 from mercer.arrays._tiles import Tiles
 
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
-_BLOCKS = 16  # of rows, whatever the number of threads: that settles every bit of the result
-
-
-def rows_times(a: Array, v: Array) -> Array:
-    """Return A V (m, b) for A (m, n) and V (n, b): blocks of rows, one thread each."""
-    m, n, b = a.shape[0], a.shape[1], v.shape[1]
-    if not is_numpy(a) or 2.0 * m * n * b < _WORTH_LANES:
-        return a @ v
-    tiles = Tiles(m, -(-m // _BLOCKS))
-    out = np.empty((m, b), np.result_type(a, v))
-    v = np.ascontiguousarray(v)
-
-    def work(_lane: int, numbers: Iterator[int]) -> None:
-        for number in numbers:
-            np.matmul(a[tiles[number]], v, out=out[tiles[number]])
-
-    Lanes(min(thread_count(), len(tiles))).run(work, len(tiles))
-    return out
+_BLOCKS = 16  # of rows
 
 
 def symmetric_times(a: Array, v: Array) -> Array:

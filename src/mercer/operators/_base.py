@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from mercer.arrays import Array, asarray_like, is_numpy, namespace, rows_times, triangle
+from mercer.arrays import Array, asarray_like, is_numpy, namespace, triangle
 
 
 class Operator(abc.ABC):
@@ -21,6 +21,9 @@ class Operator(abc.ABC):
     symmetric: bool = False
     product_error: float = 0.0
     """Measured bound on ‖computed AᵀAq - AᵀAq‖ / (‖A‖_F·‖Aq‖) for any q; 0 if float64."""
+
+    by_blas: bool = False
+    """Whether a product is one call of BLAS, and not work on threads of our own."""
 
     sharp: bool = False
     """Whether rounding of a product is relative to ‖A‖₂ and not to the trace: sparse rows."""
@@ -80,6 +83,8 @@ class Dense(Operator):
         Whether A = Aᵀ; then its eigenpairs are wanted instead of singular triplets.
     """
 
+    by_blas = True
+
     def __init__(self, a: Array, *, symmetric: bool = False) -> None:
         self.a = a
         self.shape = (int(a.shape[0]), int(a.shape[1]))
@@ -88,7 +93,7 @@ class Dense(Operator):
 
     def matmat(self, v: Array, /) -> Array:
         """See `Operator.matmat`."""
-        return rows_times(self.a, v)
+        return self.a @ v
 
     def rmatmat(self, u: Array, /) -> Array:
         """See `Operator.rmatmat`."""

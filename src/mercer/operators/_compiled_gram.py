@@ -11,7 +11,8 @@ from mercer.operators._light_pairs import mirror
 
 _STRIP_BYTES = 2e6  # of the rows of XᵀX that are added to at a time: they stay in the cache
 _NARROWEST = 32  # such rows: fewer would walk the cells too often
-_CHUNK = 2_000_000  # cells between two looks at Ctrl-C
+_CHUNK = 10_000_000  # cells that a strip is added up from before the next one
+_LONGEST = 1_000_000  # rows, for each of which a lane keeps a place
 
 
 def compiled_gram(csr: Any, root: Array | None) -> Array:
@@ -29,7 +30,7 @@ def compiled_gram(csr: Any, root: Array | None) -> Array:
     n, p = csr.shape
     lanes, loop = Lanes(thread_count()), compiled(add_pairs)
     ends, columns, cells = _unsigned(csr)
-    tiles = Tiles(n, max(1, int(_CHUNK / max(csr.nnz / n, 1.0))))
+    tiles = Tiles(n, max(1, min(_LONGEST, int(_CHUNK * n / max(csr.nnz, 1)))))
     width = max(_NARROWEST, int(_STRIP_BYTES / (8 * p)))
     turns = -(-p // (width * lanes.count))
     strips = turns * lanes.count  # so that every lane has its own in every chunk

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from contextlib import nullcontext
 from typing import final
 
 import numpy as np
@@ -77,9 +78,9 @@ class BlockKrylov(Solver):
 
     def solve(self, op: Operator, goal: Goal, /) -> Spectrum:
         """See `Solver.solve`."""
-        # Products run on threads of their own; those of OpenBLAS would keep spinning for a
-        # while after each small product here, and take the cores from the next pass.
-        with single_threaded_blas():
+        # Where products run on threads of their own, those of OpenBLAS would keep spinning for
+        # a while after each small product here, and take the cores from the next pass.
+        with nullcontext() if op.by_blas else single_threaded_blas():
             run = _Run(op, goal, self)
             while not run.done():
                 run.step()
