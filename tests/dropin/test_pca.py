@@ -333,7 +333,11 @@ def test_pipelines_route_weights_past_it():
     X, y = table(), np.arange(60) % 2
     with sklearn.config_context(enable_metadata_routing=True):
         last = LogisticRegression().set_fit_request(sample_weight=True)
-        make_pipeline(PCA(3), last).fit(X, y, sample_weight=np.ones(60))
+        weights = 1.0 + 5 * y
+        found = make_pipeline(PCA(3), last).fit(X, y, sample_weight=weights)
+    Z = PCA(3).fit_transform(X)  # weighs all rows alike, as scikit-learn's does
+    expected = LogisticRegression().fit(Z, y, sample_weight=weights)
+    np.testing.assert_allclose(found[-1].coef_, expected.coef_, rtol=1e-6)
 
 
 def test_it_can_be_searched_cloned_and_pickled():
