@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -47,3 +49,17 @@ def test_an_operator_needs_only_its_two_products(xp, rng):
 def test_an_operator_without_products_is_none():
     with pytest.raises(TypeError, match="abstract"):
         Operator()
+
+
+def test_the_norm_takes_no_copy_of_the_matrix():
+    a = np.random.default_rng(0).standard_normal((600, 600))
+    op = Dense(a, symmetric=True)
+    exact = np.sqrt(np.sum(a.astype(np.longdouble) ** 2))
+    tracemalloc.start()
+    try:
+        assert op.frobenius == pytest.approx(float(exact), rel=1e-15)
+        assert tracemalloc.get_traced_memory()[1] < a.nbytes / 4
+    finally:
+        tracemalloc.stop()
+    for turned in (a.T, a[::2], np.asfortranarray(a)):
+        assert Dense(turned).frobenius == pytest.approx(np.linalg.norm(turned), rel=1e-14)

@@ -120,6 +120,6 @@ class Dense(Operator):
         largest = max(float(xp.max(self.a)), -float(xp.min(self.a)))
         unit = 1.0 if 1e-140 < largest < 1e140 else largest or 1.0
         a = self.a if unit == 1.0 else self.a / unit
-        if is_numpy(a) and a.flags.c_contiguous:  # NumPy's norm would square a copy
-            return unit * math.sqrt(float(np.vdot(a, a)))
+        if is_numpy(a):  # NumPy's norm would square a copy
+            return unit * math.sqrt(float(np.sum(np.vecdot(a, a))))
         return unit * float(xp.linalg.vector_norm(a))
