@@ -8,6 +8,8 @@ import numpy as np
 
 from mercer.arrays import Array, asarray_like, is_numpy, namespace, triangle
 
+_LARGE = 2e6  # entries; threads mostly wait for each other in products of fewer
+
 
 class Operator(abc.ABC):
     """A real (m, n) matrix A that may be too large to write down.
@@ -23,7 +25,7 @@ class Operator(abc.ABC):
     """Measured bound on ‖computed AᵀAq - AᵀAq‖ / (‖A‖_F·‖Aq‖) for any q; 0 if float64."""
 
     by_blas: bool = False
-    """Whether a product is one call of BLAS, and not work on threads of our own."""
+    """Whether a product is one call of BLAS, large enough for the threads of BLAS."""
 
     sharp: bool = False
     """Whether rounding of a product is relative to ‖A‖₂ and not to the trace: sparse rows."""
@@ -83,11 +85,10 @@ class Dense(Operator):
         Whether A = Aᵀ; then its eigenpairs are wanted instead of singular triplets.
     """
 
-    by_blas = True
-
     def __init__(self, a: Array, *, symmetric: bool = False) -> None:
         self.a = a
         self.shape = (int(a.shape[0]), int(a.shape[1]))
+        self.by_blas = self.shape[0] * self.shape[1] >= _LARGE
         self.like = a[:0, :0]
         self.symmetric = symmetric
 

@@ -78,8 +78,8 @@ class BlockKrylov(Solver):
 
     def solve(self, op: Operator, goal: Goal, /) -> Spectrum:
         """See `Solver.solve`."""
-        # Where products run on threads of their own, those of OpenBLAS would keep spinning for
-        # a while after each small product here, and take the cores from the next pass.
+        # Threads of OpenBLAS keep spinning for a while after each small product here, and take
+        # the cores from the next pass where that runs on threads of its own.
         with nullcontext() if op.by_blas else single_threaded_blas():
             run = _Run(op, goal, self)
             while not run.done():
