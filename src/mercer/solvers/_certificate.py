@@ -244,18 +244,11 @@ def _groups(
     lower: FloatArray, upper: FloatArray, after: float, nonzero: BoolArray
 ) -> tuple[tuple[int, ...], ...]:
     """Return runs of consecutive axes whose intervals overlap; zero axes are left out."""
-    k = len(lower)
-    groups: list[tuple[int, ...]] = []
-    run = [0]
-    for i in range(1, k + 1):
-        top = upper[i] if i < k else after
-        joined = nonzero[i - 1] and lower[i - 1] <= top
-        if joined and (i == k or nonzero[i]):
-            run.append(i)
-            continue
-        if len(run) > 1:
-            groups.append(tuple(run))
-        run = [i]
-    if len(run) > 1:
-        groups.append(tuple(run))
-    return tuple(groups)
+    tops = np.append(upper[1:], after)[: len(lower)]
+    joined = nonzero & (lower <= tops)  # with the next one
+    joined[:-1] &= nonzero[1:]
+    at = np.flatnonzero(joined)
+    if at.size == 0:
+        return ()
+    runs = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
+    return tuple(tuple(range(int(run[0]), int(run[-1]) + 2)) for run in runs)
