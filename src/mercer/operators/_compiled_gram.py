@@ -35,7 +35,7 @@ def compiled_gram(csr: Any, root: Array | None) -> Array:
     turns = -(-p // (width * lanes.count))
     strips = turns * lanes.count  # so that every lane has its own in every chunk
     width = -(-p // strips)
-    total = np.zeros((p, p))
+    total, squared = np.zeros((p, p)), None if root is None else root**2
 
     def work(_lane: int, numbers: Iterator[int]) -> None:
         at, chunk, rows, weights = np.zeros(0, np.uint64), -1, slice(0), np.zeros(0)
@@ -44,7 +44,7 @@ def compiled_gram(csr: Any, root: Array | None) -> Array:
                 chunk = number // strips
                 rows = tiles[chunk]
                 at = ends[rows].astype(np.uint64)
-                weights = _weights(root, rows)
+                weights = _weights(squared, rows)
             low = np.uint64(width * (number % strips))
             mine = ends[rows.start : rows.stop + 1]
             loop(mine, columns, cells, weights, low, low + np.uint64(width), at, total)
@@ -63,16 +63,16 @@ def compiled_sums(csr: Any, weights: Array | None, tiles: Tiles, lanes: Lanes) -
     def work(lane: int, numbers: Iterator[int]) -> None:
         for number in numbers:
             rows, block = tiles[number], np.zeros(sums.shape[1:])
-            w = np.ones(rows.stop - rows.start) if weights is None else weights[rows]
-            loop(ends[rows.start : rows.stop + 1], columns, cells, w, block)
+            mine = ends[rows.start : rows.stop + 1]
+            loop(mine, columns, cells, _weights(weights, rows), block)
             sums[lane] += block
 
     lanes.run(work, len(tiles))
     return np.asarray(sums.sum(axis=0))
 
 
-def _weights(root: Array | None, rows: slice) -> Array:
-    return np.ones(rows.stop - rows.start) if root is None else root[rows] ** 2
+def _weights(weights: Array | None, rows: slice) -> Array:
+    return np.ones(rows.stop - rows.start) if weights is None else weights[rows]
 
 
 def _unsigned(csr: Any) -> tuple[Array, Array, Array]:
