@@ -15,6 +15,21 @@ def total(numbers):
     return s
 
 
+def total_of_roots(numbers):
+    s = 0.0
+    for i in range(len(numbers)):
+        s += root(numbers[i])
+    return s
+
+
+def root(number):
+    return np.sqrt(number)
+
+
+def inverse(number):
+    return 1.0 / number
+
+
 @pytest.fixture
 def forgotten():
     """Let what is known of Numba be asked again, here and afterwards."""
@@ -42,6 +57,22 @@ def test_compiled_loops_say_the_same():
     assert compiled(total) is compiled(total)
     assert compiled(total) is not total
     assert compiled(total)(numbers) == total(numbers)
+
+
+def test_what_a_loop_calls_is_compiled_with_it():
+    pytest.importorskip("numba")
+    numbers = np.arange(50.0)
+    np.testing.assert_allclose(compiled(total_of_roots)(numbers), total_of_roots(numbers))
+    loose = compiled(total_of_roots, any_order=True)
+    assert loose is not compiled(total_of_roots)
+    np.testing.assert_allclose(loose(numbers), total_of_roots(numbers), rtol=1e-14)
+    assert root(4.0) == 2.0  # the function itself is as it was
+    assert not hasattr(root, "py_func")
+
+
+def test_loops_divide_as_numpy_does():
+    pytest.importorskip("numba")
+    assert compiled(inverse)(0.0) == np.inf
 
 
 @pytest.mark.usefixtures("forgotten")

@@ -61,6 +61,18 @@ def test_the_rows_given_are_never_written():
     assert model().filled(whole) is whole
 
 
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("whole", [False, True])
+def test_an_infinite_cell_is_told(form, whole):
+    X = np.ones((60, 6)) if whole else rows_with_gaps(60)
+    told = []
+    model().filled(form(X), lambda: told.append(True))
+    assert not told
+    X[33, 2] = -np.inf
+    model().filled(form(X), lambda: told.append(True))
+    assert told == [True]
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_keeps_type_and_bits(dtype):
     X = rows_with_gaps().astype(dtype)

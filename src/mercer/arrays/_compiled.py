@@ -3,6 +3,7 @@
 import importlib
 from collections.abc import Callable
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 
@@ -17,14 +18,35 @@ def can_compile() -> bool:
 
 
 @cache
-def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(loop: Callable[..., Any], *, any_order: bool = False) -> Callable[..., Any]:
     """Return `loop` as machine code that runs without Python's lock.
 
-    The code is kept beside the source, or in the user's cache, for the next process.
+    Functions of the same module that it calls are compiled with it. The code is kept beside
+    the source, or in the user's cache, for the next process. With `any_order`, terms may be
+    added up in another order than is written: several at a time.
     """
     numba = importlib.import_module("numba")
+    # Division as NumPy does it: a check for zero would keep loops from being vectorised.
+    how = {"nogil": True, "error_model": "numpy"}
+    if any_order:
+        how["fastmath"] = {"reassoc", "contract"}
+    whole = _with_compiled_parts(loop, any_order)
     try:
-        made = numba.njit(nogil=True, cache=True)(loop)
+        made = numba.njit(cache=True, **how)(whole)
     except RuntimeError:  # no folder to keep it in
-        made = numba.njit(nogil=True)(loop)
+        made = numba.njit(**how)(whole)
     return made  # type: ignore[no-any-return]
+
+
+def _with_compiled_parts(loop: Any, any_order: bool) -> Any:
+    """Return a function like `loop` that calls compiled ones."""
+    known = loop.__globals__
+    parts = {
+        name: compiled(known[name], any_order=any_order)
+        for name in loop.__code__.co_names
+        if getattr(known.get(name), "__module__", None) == loop.__module__
+        and isinstance(known[name], FunctionType)
+    }
+    if not parts:
+        return loop
+    return FunctionType(loop.__code__, known | parts, loop.__name__)

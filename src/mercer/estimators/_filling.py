@@ -24,6 +24,7 @@ from mercer.operators import (
     first_basis,
     first_completion,
     fold,
+    is_worth_compiling,
     wrong_weights,
 )
 from mercer.sources import BlockSource, Source, refuse_infinite
@@ -161,6 +162,7 @@ def rule_of(
         min(tol, _COARSEST),
         held=survey.constant if survey.constant.any() else None,
         rate=float(survey.counts.sum()) / (n * p) if sampled else None,
+        compiled=source.nnz is None and not expected and is_worth_compiling(n * p),
     )
 
 
@@ -233,7 +235,7 @@ def whole_sums(
     """Return p×p sums where the steps ended: those of the last pass, or of one more."""
     if found.sums.basis is None:
         return found.sums
-    sums = CompletionSums(found.completion, expected=rule.expected, held=rule.held)
+    sums = rule.sums(found.completion)
     one_pass(sums, found.passes + 1)
     return sums
 

@@ -1,6 +1,7 @@
 """Completed rows, and how far their coordinates may be off."""
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,17 +52,17 @@ class ImputedRows:
             only columns with missing cells are replaced.
         """
         check_completion(self)
-        rows = self._rows_with_gaps(X)
+        source = self._admit(held_rows(X), reset=False)
+        rows = source.array
+        filled = self.completion_.filled(rows, partial(self._refuse_infinite, source))
         empty = empty_rows(rows) if rows.dtype.kind == "f" else np.empty(0)
         if empty.size:
             warn_empty(empty, "their cells are the means")
-        return like_given(X, self.completion_.filled(rows))
+        return like_given(X, filled)
 
-    def _rows_with_gaps(self, X: Any) -> Any:
-        """Return rows whose cells are numbers or missing; infinity is refused by its place."""
-        source = self._admit(held_rows(X), reset=False)
+    def _refuse_infinite(self, source: Any) -> None:
+        """Refuse an infinite cell by its place."""
         refuse_infinite(source, getattr(self, "feature_names_in_", None))
-        return source.array
 
     @available_if(fills_cells)  # type: ignore[untyped-decorator]
     def score_error(self, X: Any) -> Array:
@@ -78,7 +79,9 @@ class ImputedRows:
             Rows with NaN where a cell is missing.
         """
         check_completion(self)
-        rows = self._rows_with_gaps(X)
+        source = self._admit(held_rows(X), reset=False)
+        self._refuse_infinite(source)
+        rows = source.array
         if rows.dtype.kind != "f":
             return np.zeros((rows.shape[0], self._n_features_out))  # type: ignore[attr-defined]
         model = open_model(self)

@@ -15,6 +15,7 @@ from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
 from mercer.operators._column_scales import column_scales
+from mercer.operators._compiled_expectation import is_worth_compiling
 from mercer.operators._completed_blocks import CompletedBlocks
 from mercer.operators._completed_parts import CompletedParts, SumsOfParts
 from mercer.operators._completing import (
@@ -138,6 +139,7 @@ __all__ = [
     "graph",
     "graph_from",
     "half_runs",
+    "is_worth_compiling",
     "kernel_matrix",
     "kernel_tiles",
     "neighbours",

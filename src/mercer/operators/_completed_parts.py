@@ -21,7 +21,7 @@ class SumsOfParts:
 
     Parameters
     ----------
-    completion, basis, expected, held, dtype
+    completion, basis, expected, held, dtype, compiled
         See `CompletionSums`.
     block_bytes : float
         Size of the blocks in which a part is walked.
@@ -32,13 +32,15 @@ class SumsOfParts:
     expected: bool
     held: Array | None
     dtype: np.dtype[Any]
+    compiled: bool
     block_bytes: float
 
     @classmethod
     def of(cls, sums: CompletionSums, block_bytes: float) -> "SumsOfParts":
         """Return the work that adds all rows to sums that are still zero."""
         held, dtype = sums._held, sums._ready.dtype
-        return cls(sums.completion, sums.basis, sums.expected, held, dtype, block_bytes)
+        model = sums.completion, sums.basis, sums.expected, held, dtype, sums.compiled
+        return cls(*model, block_bytes)
 
     def part(self, rows: PartBlocks, weights: Array | None) -> dict[str, Array]:
         """Return the sums of one part."""
@@ -48,6 +50,7 @@ class SumsOfParts:
             expected=self.expected,
             held=self.held,
             dtype=self.dtype,
+            compiled=self.compiled,
         )
         for at, block in parted(rows, self.block_bytes):
             sums.add(block, observed_weights(block, None if weights is None else weights[at]))

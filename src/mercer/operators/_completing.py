@@ -49,6 +49,8 @@ class Rule:
         Rate at which plain steps come nearer, as far as it is known before the first, where
         `tol` is a share of the sampling error: the steps then end where what is left to
         change is below it, and products on the way there are float32.
+    compiled : bool
+        Whether the rows are many enough for compiled loops.
     """
 
     rank: int
@@ -58,6 +60,20 @@ class Rule:
     most: int = 500
     held: Array | None = None
     rate: float | None = None
+    compiled: bool = False
+
+    def sums(
+        self, completion: Completion, basis: Array | None = None, dtype: Any = np.float64
+    ) -> CompletionSums:
+        """Return the sums of no rows, to which those under a completion are added."""
+        return CompletionSums(
+            completion,
+            basis,
+            expected=self.expected,
+            held=self.held,
+            dtype=dtype,
+            compiled=self.compiled,
+        )
 
     def noise_of(self, leading: Array, trace: float, n: float, p: int) -> float:
         """Return s² from λ_1 … λ_{k+1}, dividing by n, and their total."""
@@ -163,7 +179,7 @@ def _summed(
 ) -> CompletionSums:
     """Return the sums of one pass; where float32 does not hold them, those of another."""
     for dtype in (np.float32, np.float64) if short else (np.float64,):
-        sums = CompletionSums(here, basis, expected=rule.expected, held=rule.held, dtype=dtype)
+        sums = rule.sums(here, basis, dtype)
         one_pass(sums, number)
         if np.isfinite(sums.second).all():
             break

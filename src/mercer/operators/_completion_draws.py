@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, is_sparse
-from mercer.operators._completion import Completion, Expectation, Expected, tiles_of
+from mercer.operators._completion import Completion, tiles_of
+from mercer.operators._expectation import Expectation, Expected
 
 
 def drawn(completion: Completion, block: Any, rng: np.random.Generator) -> Any:

@@ -6,15 +6,11 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from mercer.arrays import Array, Lanes, column_squares
+from mercer.arrays import Array, Lanes, can_compile, column_squares, is_sparse
 from mercer.operators._cholesky import log_determinants
-from mercer.operators._completion import (
-    Completion,
-    Expectation,
-    Expected,
-    lanes_of,
-    tiles_of,
-)
+from mercer.operators._compiled_expectation import CompiledExpectation
+from mercer.operators._completion import Completion, lanes_of, tiles_of
+from mercer.operators._expectation import Expectation, Expected
 
 _LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
 
@@ -40,6 +36,8 @@ class CompletionSums:
         Columns without variance, for which it is not.
     dtype : dtype
         Precision of the products of a tile; sums are float64.
+    compiled : bool
+        Whether dense rows are completed in compiled loops, where these hold the completion.
     """
 
     def __init__(
@@ -50,11 +48,15 @@ class CompletionSums:
         expected: bool = False,
         held: Array | None = None,
         dtype: Any = np.float64,
+        compiled: bool = False,
     ) -> None:
-        self._held = held
+        self._held, self.compiled = held, compiled
         self.completion, self.basis, self.expected = completion, basis, expected
         self._ready = Expectation(completion, dtype)
         self.offset = self._ready.offset  # of the mean about which rows are summed
+        self._fast = None
+        if compiled and not expected and can_compile():
+            self._fast = CompiledExpectation.of(completion)
         p = completion.axes.shape[0]
         self.rows, self.total, self.likelihood = 0, 0.0, 0.0
         self.first, self.squares = np.zeros(p), np.zeros(p)
@@ -111,9 +113,8 @@ class CompletionSums:
     def _blank(self) -> "CompletionSums":
         made = object.__new__(CompletionSums)
         made.__dict__.update(vars(self))
-        made._ready = Expectation(
-            self.completion, self._ready.dtype
-        )  # a thread needs space of its own
+        # A thread needs space of its own.
+        made._ready = Expectation(self.completion, self._ready.dtype)
         made.rows, made.total, made.likelihood = 0, 0.0, 0.0
         made.first, made.squares = np.zeros_like(self.first), np.zeros_like(self.squares)
         made.unknown = np.zeros_like(self.unknown)
@@ -126,18 +127,27 @@ class CompletionSums:
         if weights is not None and not np.all(weights):
             held = weights > 0  # 0 times what has overflown would be no number
             block, weights = block[held], weights[held]
+        if self._fast is not None and not is_sparse(block):
+            rows = self._ready.space(block.shape)
+            self._fast.rows(block, rows)
+            self._take_rows(rows, weights)
+            return
         found = self._ready.of(block, every=self.expected)
-        rows = found.rows
-        self.total += float(len(rows) if weights is None else np.sum(weights))
         if self.expected:
             self._take_likelihood(found, weights)
+        root = self._take_rows(found.rows, weights)
+        if self.expected and found.count:
+            self._take_spread(found, root)
+
+    def _take_rows(self, rows: Array, weights: Array | None) -> Array | None:
+        """Add completed rows, which are multiplied by the roots of their weights: returned."""
+        self.total += float(len(rows) if weights is None else np.sum(weights))
         root = None if weights is None else np.sqrt(weights).astype(rows.dtype)
         if root is not None:
             rows *= root[:, None]
         self.first += (np.ones(len(rows), rows.dtype) if root is None else root) @ rows
         self._take_products(rows)
-        if self.expected and found.count:
-            self._take_spread(found, root)
+        return root
 
     def _take_products(self, rows: Array) -> None:
         if self.basis is None:

@@ -5,8 +5,10 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, binary_exponent, is_sparse
+from mercer.arrays import Array, binary_exponent, compiled, is_sparse
+from mercer.operators._compiled_expectation import cells_of, is_worth_compiling
 from mercer.operators._completion import lanes_of, tiles_of
+from mercer.operators._gap_loops import look_at
 from mercer.operators._rows import SAFE
 
 _BYTE = 255  # truth values that a byte can count
@@ -60,13 +62,15 @@ class Survey:
         cut = tiles_of(block)
         lanes = lanes_of(block)
         found: list[Any] = [None] * len(cut)
+        plain = weights is None and not is_sparse(block)
+        fast = plain and is_worth_compiling(block.size)
 
         def work(_lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
                 part = cut[number]
                 tile = block[part].toarray() if is_sparse(block) else block[part]
                 own = None if weights is None else weights[part]
-                found[number] = _looked_at(tile, own)
+                found[number] = _looked_at_in_loops(tile) if fast else _looked_at(tile, own)
 
         with np.errstate(over="ignore", invalid="ignore"):
             lanes.run(work, len(cut))
@@ -183,6 +187,16 @@ def _looked_at(tile: Array, weights: Array | None) -> tuple[Any, ...]:
         low, high = _range(held, len(held))  # infinite, or in need of a unit
     finite = not (huge and np.any(np.isinf(tile)))
     return counts, np.asarray(seen, np.float64), low, high, empty, finite
+
+
+def _looked_at_in_loops(tile: Array) -> tuple[Any, ...]:
+    """Return the same by a compiled loop: the range is that of all rows."""
+    rows, columns = tile.shape
+    counts, empty = np.zeros(columns, np.int64), np.zeros(rows, np.int64)
+    low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
+    found = compiled(look_at, any_order=True)(cells_of(tile), counts, low, high, empty)
+    finite = bool(np.all(low > -np.inf) and np.all(high < np.inf))
+    return counts, (rows - counts).astype(np.float64), low, high, empty[:found], finite
 
 
 def _counted(missing: Array) -> Array:

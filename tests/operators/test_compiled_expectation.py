@@ -1,0 +1,132 @@
+"""Compiled loops complete rows as NumPy does, and are used only where they hold."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import mercer.operators._compiled_expectation as compiled_expectation_module
+from mercer.operators import Centring, CompletionSums, Survey
+from mercer.operators._compiled_expectation import (
+    CompiledExpectation,
+    can_be_compiled,
+    cells_of,
+    is_worth_compiling,
+)
+from mercer.operators._expectation import Expectation
+from tests.operators.test_completion import model, rows_with_gaps
+
+pytest.importorskip("numba")
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Compile for tables of any size."""
+    monkeypatch.setattr(compiled_expectation_module, "_WORTH_LOADING", 0.0)
+
+
+def test_only_many_cells_are_worth_it():
+    assert not is_worth_compiling(1e6)
+    assert is_worth_compiling(5e6)
+
+
+@pytest.mark.parametrize("change", ["unit", "no axes", "many axes", "no noise"])
+def test_what_the_loops_do_not_hold(change):
+    completion = model()
+    if change == "unit":
+        centring = Centring(np.full(6, 2.0), np.zeros(6), 300)
+        completion = dataclasses.replace(completion, centring=centring)
+    elif change == "no axes":
+        completion = model(k=0)
+    elif change == "many axes":
+        completion = model(p=60, k=30)
+    else:
+        completion = model(noise=1e-9)
+    assert can_be_compiled(model())
+    assert not can_be_compiled(completion)
+    assert CompiledExpectation.of(completion) is None
+
+
+@pytest.mark.parametrize("share", [0.02, 0.4, 0.9])
+@pytest.mark.parametrize("factor", [None, np.array([1.0, 2, 0.5, 1, 3, 1])], ids=["1", "f"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_same_as_without_them(share, factor, dtype):
+    completion, X = model(factor=factor), rows_with_gaps(share=share).astype(dtype)
+    loops, out = CompiledExpectation(completion), np.empty(X.shape)
+    loops.rows(X, out)
+    plain = Expectation(completion).of(X).rows
+    np.testing.assert_allclose(out, plain, rtol=1e-12, atol=1e-12)
+    filled = np.empty_like(X)
+    loops.fill(filled, X)
+    close = 1e-12 if dtype == np.float64 else 1e-6
+    np.testing.assert_allclose(filled, completion.filled(X), rtol=close, atol=close)
+    seen = ~np.isnan(X)
+    assert filled[seen].tobytes() == X[seen].tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ">f8", np.longdouble])
+def test_rows_of_any_type_and_order(dtype):
+    X = np.asfortranarray(rows_with_gaps()).astype(dtype)
+    cells = cells_of(X)
+    assert cells.dtype == np.float64
+    assert cells.flags.c_contiguous
+    assert not cells.flags.writeable
+    assert X.flags.writeable
+    np.testing.assert_array_equal(cells, X.astype(np.float64))
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_filled_in_loops(monkeypatch, threads):
+    X = np.tile(rows_with_gaps(), (600, 1))
+    X.flags.writeable = False
+    monkeypatch.setattr("mercer.operators._completion.thread_count", lambda: threads)
+    found = model().filled(X)
+    np.testing.assert_allclose(found[:50], _by_numpy(model(), X[:50]), atol=1e-12)
+    np.testing.assert_array_equal(found, np.tile(found[:50], (600, 1)))
+
+
+def _by_numpy(completion, X):
+    expectation = Expectation(completion)
+    return expectation.back(expectation.of(X).rows.copy())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("basis", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_in_loops(weighted, basis, dtype):
+    X, completion = rows_with_gaps(n=300), model()
+    rng = np.random.default_rng(1)
+    weights = rng.integers(0, 3, len(X)).astype(float) if weighted else None
+    Q = np.linalg.qr(rng.standard_normal((6, 3)))[0] if basis else None
+    plain, loops = (
+        CompletionSums(completion, Q, dtype=dtype, compiled=how).add(X, weights)
+        for how in (False, True)
+    )
+    assert (loops.rows, loops.total) == (plain.rows, plain.total)
+    close = 1e-12 if dtype == np.float64 else 1e-5
+    for name in ("first", "second", "squares"):
+        mine, theirs = getattr(loops, name), getattr(plain, name)
+        np.testing.assert_allclose(mine, theirs, rtol=close, atol=100 * close)
+
+
+@pytest.mark.parametrize("infinite", [False, True])
+def test_a_survey_in_loops(monkeypatch, infinite):
+    X = rows_with_gaps(n=300)
+    X[:, 2], X[7] = 5.0, np.nan
+    if infinite:
+        X[17, 3] = -np.inf
+    plain = Survey(6, 100)
+    plain.add(X)
+    monkeypatch.setattr(compiled_expectation_module, "_WORTH_LOADING", 0.0)
+    loops = Survey(6, 100)
+    loops.add(X)
+    np.testing.assert_array_equal(loops.counts, plain.counts)
+    np.testing.assert_array_equal(loops.weighed, plain.weighed)
+    assert loops.empty == plain.empty == [7]
+    assert loops.finite == plain.finite == (not infinite)
+    np.testing.assert_array_equal(loops.constant, plain.constant)
+    np.testing.assert_array_equal(loops.low, np.nanmin(X, axis=0))
+    np.testing.assert_array_equal(loops.high, np.nanmax(X, axis=0))
+    for one, other in zip(loops.origin(X.dtype), plain.origin(X.dtype), strict=True):
+        np.testing.assert_array_equal(one, other)
