@@ -38,7 +38,7 @@ class SumsOfParts:
     @classmethod
     def of(cls, sums: CompletionSums, block_bytes: float) -> "SumsOfParts":
         """Return the work that adds all rows to sums that are still zero."""
-        held, dtype = sums._held, sums._ready.dtype
+        held, dtype = sums._held, sums.dtype
         model = sums.completion, sums.basis, sums.expected, held, dtype, sums.compiled
         return cls(*model, block_bytes)
 

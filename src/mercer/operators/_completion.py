@@ -53,6 +53,12 @@ class Completion:
         return self.centring.mean
 
     @property
+    def offset(self) -> Array:
+        """That mean, rounded to float64, minus the origin (p,), in units of 2^exponent."""
+        apart = self.mean * 0.5 - self.centring.origin * 0.5
+        return np.ldexp(apart, 1 - self.centring.exponent)
+
+    @property
     def loadings(self) -> Array:
         """W = V diag(λ - s²)^½ (p, k): the covariance of y is WWᵀ + s²I."""
         return self.axes * np.sqrt(np.maximum(self.values - self.noise, 0.0))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Self, final
 
 import numpy as np
@@ -52,12 +53,13 @@ class CompletionSums:
     ) -> None:
         self._held, self.compiled = held, compiled
         self.completion, self.basis, self.expected = completion, basis, expected
-        self._ready = Expectation(completion, dtype)
-        self.offset = self._ready.offset  # of the mean about which rows are summed
+        self.dtype = np.dtype(dtype)
+        self.offset = completion.offset  # of the mean about which rows are summed
         self._fast = None
         if compiled and not expected and can_compile():
             self._fast = CompiledExpectation.of(completion)
         p = completion.axes.shape[0]
+        self._space = np.empty((0, p), self.dtype)
         self.rows, self.total, self.likelihood = 0, 0.0, 0.0
         self.first, self.squares = np.zeros(p), np.zeros(p)
         self.unknown = np.zeros(p)
@@ -113,13 +115,23 @@ class CompletionSums:
     def _blank(self) -> "CompletionSums":
         made = object.__new__(CompletionSums)
         made.__dict__.update(vars(self))
-        # A thread needs space of its own.
-        made._ready = Expectation(self.completion, self._ready.dtype)
+        made.__dict__.pop("_ready", None)  # a thread needs space of its own
+        made._space = self._space[:0]
         made.rows, made.total, made.likelihood = 0, 0.0, 0.0
         made.first, made.squares = np.zeros_like(self.first), np.zeros_like(self.squares)
         made.unknown = np.zeros_like(self.unknown)
         made.second = np.zeros_like(self.second)
         return made
+
+    @cached_property
+    def _ready(self) -> Expectation:
+        return Expectation(self.completion, self.dtype)
+
+    def _room(self, rows: int) -> Array:
+        """Return space for so many rows, which is used again."""
+        if len(self._space) < rows:
+            self._space = np.empty((rows, len(self.first)), self.dtype)
+        return self._space[:rows]
 
     @np.errstate(over="ignore", invalid="ignore")  # whoever maximises looks at the sums
     def _take(self, block: Any, weights: Array | None) -> None:
@@ -128,7 +140,7 @@ class CompletionSums:
             held = weights > 0  # 0 times what has overflown would be no number
             block, weights = block[held], weights[held]
         if self._fast is not None and not is_sparse(block):
-            rows = self._ready.space(block.shape)
+            rows = self._room(len(block))
             self._fast.rows(block, rows)
             self._take_rows(rows, weights)
             return

@@ -29,11 +29,6 @@ class Expectation:
         The model.
     dtype : dtype
         Precision of the products: float64, or float32 for a pass on the way.
-
-    Attributes
-    ----------
-    offset : ndarray of shape (p,)
-        That mean minus the origin, in units of 2^exponent.
     """
 
     def __init__(self, completion: "Completion", dtype: Any = np.float64) -> None:
@@ -50,8 +45,6 @@ class Expectation:
         self.pairs = np.ascontiguousarray((self.loadings[:, one] * self.loadings[:, other]).T)
         self.diagonal = np.flatnonzero(one == other)
         self.shift = centring.mean
-        apart = self.shift * 0.5 - centring.origin * 0.5
-        self.offset = np.ldexp(apart, 1 - centring.exponent)
         whole = self.loadings.T @ self.loadings
         whole.flat[:: k + 1] += self.ridge
         self.whole = np.linalg.solve(whole, self.loadings.T).T if k else self.loadings
@@ -65,7 +58,8 @@ class Expectation:
         missing cells of the rows are left at zero.
         """
         dense = block.toarray() if is_sparse(block) else np.ascontiguousarray(block)
-        self.space(dense.shape)
+        if len(self._missing) < len(dense):
+            self._make_space(dense.shape)
         rows, keep, fill = self._space[:, : len(dense)]
         self._analysed(dense, rows)
         missing = np.isnan(rows, out=self._missing[: len(dense)])
@@ -88,12 +82,6 @@ class Expectation:
             if blend:
                 self._blend(found)
         return found
-
-    def space(self, shape: tuple[int, int]) -> Array:
-        """Return room for rows (r, p), used again at the next call."""
-        if len(self._missing) < shape[0]:
-            self._make_space(shape)
-        return self._space[0, : shape[0]]
 
     def _make_space(self, shape: tuple[int, int]) -> None:
         self._space = np.empty((3, *shape), self.dtype)
