@@ -1,8 +1,9 @@
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 from sklearn.decomposition import FactorAnalysis
 
-from mercer.selection._noise_scale import partial_variances, unique_variances
+from mercer.selection._noise_scale import _inverted, partial_variances, unique_variances
 
 
 def table(n=4000, p=8, k=2, seed=0):
@@ -43,3 +44,14 @@ def test_no_factor_leaves_all():
     X, _ = table()
     S = np.cov(X.T)
     assert_allclose(unique_variances(S, 0, np.ones(8), 1e-3), np.diagonal(S))
+
+
+@pytest.mark.parametrize("p", [1, 64, 65, 131, 300])
+def test_triangles_are_inverted_in_pieces(p):
+    rng = np.random.default_rng(p)
+    upper = np.triu(rng.standard_normal((p, p)) / np.sqrt(p)) + 2 * np.eye(p)
+    expected = np.linalg.inv(upper)
+    given = np.asfortranarray(upper)
+    found = _inverted(given)
+    assert found is given
+    assert_allclose(found, expected, atol=1e-13)

@@ -71,8 +71,9 @@ def joined(
     """
     if first.total == 0 or second.total == 0:
         return first.copy().merge(second), None
-    first.together(second)
-    return first.copy().merge(second), (first, second)
+    whole = first.copy().merge(second)  # which brings the second to the unit of both
+    first.in_unit(whole.exponent)
+    return whole, (first, second)
 
 
 def weightless(weights: np.ndarray | None, runs: list[slice]) -> bool:

@@ -241,7 +241,7 @@ class RunningMoments:
         assert other.origin is not None
         exponent = self._unit(other)
         for part in (self, other):
-            part._in_unit(exponent)
+            part.in_unit(exponent)
         self.safe = min(self.safe, other.safe)
         return _apart(self.origin, other.origin, exponent) + (self.offset - other.offset)
 
@@ -261,7 +261,8 @@ class RunningMoments:
         coarser = max(known)
         return apart if np.any(half) and apart - coarser > safe else coarser
 
-    def _in_unit(self, exponent: int) -> None:
+    def in_unit(self, exponent: int) -> None:
+        """Count in units of 2^exponent from now on."""
         down = self.exponent - exponent
         if down:
             self.scatter = np.ldexp(self.scatter, 2 * down)
