@@ -46,7 +46,7 @@ def test_no_factor_leaves_all():
     assert_allclose(unique_variances(S, 0, np.ones(8), 1e-3), np.diagonal(S))
 
 
-@pytest.mark.parametrize("p", [1, 64, 65, 131, 300])
+@pytest.mark.parametrize("p", [1, 64, 65, 131, 500, 501])
 def test_triangles_are_inverted_in_pieces(p):
     rng = np.random.default_rng(p)
     upper = np.triu(rng.standard_normal((p, p)) / np.sqrt(p)) + 2 * np.eye(p)

@@ -9,7 +9,7 @@ _RIDGE = 1e-6  # of correlations: columns that are copies of others stay finite
 _QUIET = 1 / 30  # of the median share of noise: no column is taken for quieter
 _LEAST = 1e-6  # of a column's variance that is noise, at least
 _STEPS = 60
-_UNDIVIDED = 64  # order up to which a triangle is inverted in one piece
+_PIECE, _PIECES = 64, 500  # orders between which triangles are inverted in pieces
 
 
 def partial_variances(gram: Array) -> Array:
@@ -45,11 +45,11 @@ def partial_variances(gram: Array) -> Array:
 def _inverted(upper: Array) -> Array:
     """Return the inverse of an upper triangle (p, p), in its place.
 
-    [[A, B], [0, C]]⁻¹ = [[A⁻¹, -A⁻¹BC⁻¹], [0, C⁻¹]]: products, where LAPACK goes column by
-    column in effect, and takes nearly twice as long.
+    [[A, B], [0, C]]⁻¹ = [[A⁻¹, -A⁻¹BC⁻¹], [0, C⁻¹]]: on one thread LAPACK takes up to twice
+    as long, on several it is quicker.
     """
     p = len(upper)
-    if p <= _UNDIVIDED:
+    if not _PIECE < p <= _PIECES:
         upper[...] = scipy.linalg.lapack.dtrtri(upper, lower=0)[0]
         return upper
     one, two = slice(None, p // 2), slice(p // 2, None)
