@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from tests.estimators.missing_oracles import (
     alike,
     fit,
@@ -18,6 +19,8 @@ import mercer
 import mercer.dropin
 from mercer.errors import BudgetError, DataWarning, InputError
 from mercer.estimators import _missing
+from mercer.operators import _compiled_expectation, _completion_sums
+from mercer.operators._compiled_expectation import CompiledExpectation
 
 DATA = Path(__file__).parents[1] / "data"
 METHODS = ["em", "ppca"]
@@ -149,6 +152,40 @@ def test_large_tables_take_the_scatter_of_the_last_pass(monkeypatch):
     lowest, highest = summed.certificate_.lower, summed.certificate_.upper
     exact = np.linalg.eigvalsh(np.cov(table_filled, rowvar=False))[::-1][:3]
     assert np.all((lowest <= exact * (1 + 1e-8)) & (exact <= highest * (1 + 1e-8)))
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_large_tables_are_completed_in_compiled_loops(monkeypatch, tmp_path, standardize):
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((42_000, 3)) @ rng.standard_normal((3, 100)) + 30
+    X += rng.standard_normal(X.shape)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    np.save(tmp_path / "rows.npy", X)
+    calls = []
+    run = CompiledExpectation._run
+    monkeypatch.setattr(
+        CompiledExpectation, "_run", lambda *args, **how: calls.append(1) or run(*args, **how)
+    )
+    model = mercer.PCA(3, missing="em", standardize=standardize)
+    loops = clone(model).fit(X)
+    filled = loops.impute(X)
+    from_file = clone(model).fit(tmp_path / "rows.npy")
+    assert calls
+    for module in (_completion_sums, _compiled_expectation):
+        monkeypatch.setattr(module, "can_compile", lambda: False)
+    calls.clear()
+    plain = clone(model).fit(X)
+    other = plain.impute(X)
+    assert not calls
+    assert loops.em_passes_ == plain.em_passes_ == from_file.em_passes_
+    np.testing.assert_array_equal(loops.missing_counts_, plain.missing_counts_)
+    np.testing.assert_allclose(filled, other, rtol=0, atol=1e-5)  # float32 on the way
+    for found in (loops, from_file):
+        np.testing.assert_allclose(found.components_, plain.components_, atol=1e-6)
+        np.testing.assert_allclose(
+            found.explained_variance_, plain.explained_variance_, rtol=1e-6
+        )
 
 
 @pytest.mark.parametrize("method", METHODS)
