@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mercer.arrays import thread_count
@@ -108,6 +108,7 @@ def ratio_of(op, exact, q):
 
 
 @given(st.integers(3, 500), st.integers(2, 40), st.floats(0, 4), st.integers(0, 10**6))
+@example(178, 3, 3.0, 178)
 @settings(max_examples=40)
 def test_the_product_error_is_a_bound(n, p, grade, seed):
     rng = np.random.default_rng(seed)
@@ -122,6 +123,24 @@ def test_the_product_error_is_a_bound(n, p, grade, seed):
     u = np.linalg.qr(rng.standard_normal((n, min(n, 5))))[0]
     made, claimed = ratio_of(op.T, exact.T, u)
     assert made <= claimed
+
+
+@given(st.integers(3, 500), st.integers(2, 40), st.floats(0, 4), st.integers(0, 10**6))
+@settings(max_examples=40)
+def test_the_product_error_counts_weights_and_factors(n, p, grade, seed):
+    rng = np.random.default_rng(seed)
+    data = rng.standard_normal((n, p)) * 10 ** -(grade * np.arange(p) / p)
+    data = (data + 3).astype(np.float32)
+    factor, weights = 10 ** rng.uniform(-2, 2, p), rng.integers(1, 9, n).astype(float)
+    for side in ("rows", "columns"):
+        op, _ = make(data, weights, factor)
+        # About the mean that the operator has: this is about products alone.
+        exact = (data.astype(float) - op.centring.origin - op.centring.offset) * factor
+        exact *= np.sqrt(weights)[:, None]
+        op, exact = (op, exact) if side == "rows" else (op.T, exact.T)
+        q = np.linalg.qr(rng.standard_normal((exact.shape[1], 5)))[0]
+        made, claimed = ratio_of(op, exact, q[:, : min(exact.shape)])
+        assert made <= claimed
 
 
 @pytest.mark.parametrize("shape", [(20, 5), (500, 40), (3000, 60)])

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse
 
 from mercer.arrays import thread_count
-from mercer.operators import CentredSparse, CentredSparseColumns, Centring, SparseRows
+from mercer.operators import CentredSparse, Centring, SparseRows, Transposed
 from mercer.sources import scan
 from mercer.testing import check_operator
 
@@ -30,7 +30,7 @@ def test_it_is_the_centred_matrix(rng, shape, weighted, scaled):
     weights = rng.integers(1, 4, shape[0]).astype(float) if weighted else None
     factor = rng.uniform(0.5, 2, shape[1]) if scaled else None
     op, exact = make(data, weights, factor)
-    assert isinstance(op.T, CentredSparseColumns)
+    assert isinstance(op.T, Transposed)
     assert op.T.T is op
     check_operator(op, exact)
     check_operator(op.T, exact.T)

@@ -1,6 +1,6 @@
 """Matrices known by their products with thin blocks."""
 
-from mercer.operators._base import Dense, Operator
+from mercer.operators._base import Dense, Operator, Transposed
 from mercer.operators._block_rows import BlockRows, block_length, panel_rows, wrong_weights
 from mercer.operators._centred import CentredColumns, CentredRows
 from mercer.operators._centred_blocks import CentredBlocks
@@ -11,7 +11,7 @@ from mercer.operators._centred_kernel import (
     side_dtype,
     take_out,
 )
-from mercer.operators._centred_sparse import CentredSparse, CentredSparseColumns
+from mercer.operators._centred_sparse import CentredSparse
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._choose import centred, rows_of
 from mercer.operators._column_scales import column_scales
@@ -77,7 +77,6 @@ __all__ = [
     "CentredParts",
     "CentredRows",
     "CentredSparse",
-    "CentredSparseColumns",
     "Centring",
     "Completed",
     "CompletedBlocks",
@@ -119,6 +118,7 @@ __all__ = [
     "SumsOfParts",
     "Survey",
     "SurveyOfParts",
+    "Transposed",
     "Weighing",
     "band_front",
     "block_length",

@@ -73,6 +73,28 @@ class Operator(abc.ABC):
         return None
 
 
+class Transposed(Operator):
+    """The transpose Aᵀ (n, m) of an operator, by the products of A itself.
+
+    Parameters
+    ----------
+    base : Operator of shape (m, n)
+        A.
+    """
+
+    def __init__(self, base: Operator) -> None:
+        self.T, self.like = base, base.like
+        self.shape = (base.shape[1], base.shape[0])
+
+    def matmat(self, v: Array, /) -> Array:
+        """See `Operator.matmat`."""
+        return self.T.rmatmat(v)
+
+    def rmatmat(self, u: Array, /) -> Array:
+        """See `Operator.rmatmat`."""
+        return self.T.matmat(u)
+
+
 @final
 class Dense(Operator):
     """A matrix held as an array.

@@ -76,7 +76,7 @@ class CentredRows(Operator):
 
     def _level(self, y: Array, level: Array, part: slice) -> Array:
         """Take the mean out of a product (r, b) of rows that carry √w."""
-        root = self.rows._root_of(part)
+        root = self.rows._root_of(part, y.dtype)
         y -= level if root is None else root[:, None] * level[None, :]
         return y
 
@@ -106,7 +106,7 @@ class CentredRows(Operator):
                 part = tiles[number]
                 y = xp.astype(u[part, :], rows.dtype)
                 total[lane] += rows.block(part, buffer).T @ y
-                root = rows._root_of(part)
+                root = rows._root_of(part, y.dtype)
                 sums[lane] += xp.sum(y if root is None else root[:, None] * y, axis=0)
 
         lanes.run(work, len(tiles))
@@ -139,23 +139,29 @@ class CentredRows(Operator):
                 y = self._level(b @ thin, level, part)
                 product = y.T @ b  # (b, p): the wide side last is what BLAS does best
                 total[lane] += product
-                root = rows._root_of(part)
-                sums[lane] += xp.sum(y if root is None else root[:, None] * y, axis=0)
+                root = rows._root_of(part, y.dtype)
+                sum_ = xp.sum(y if root is None else root[:, None] * y, axis=0)
+                sums[lane] += sum_
                 if probe.due(float(xp.linalg.vector_norm(y))):
-                    self._measure(q, part, product)
+                    self._measure(q, part, product.T, sum_)
 
         lanes.run(work, blocks)
         return self._unthin(sum(total[1:], total[0]).T, sum(sums[1:], sums[0]))
 
-    def _measure(self, q: Array, part: slice, product: Array) -> None:
-        """Repeat one block in float64, from the stored values; keep twice the worst ratio."""
+    def _measure(self, q: Array, part: slice, product: Array, sums: Array) -> None:
+        """Repeat one block in float64, from the stored values; keep twice the worst ratio.
+
+        Means and factors are taken as they are in the whole: they change how errors add up.
+        """
         xp = namespace(q)
         thin, level = self._thin(q, xp.float64)
         shape = (part.stop - part.start, self.shape[1])
         buffer = scratch(shape, "float64", self.rows.like)
         wide = xp.astype(self.rows.block(part, buffer), xp.float64, copy=False)
         y = self._level(wide @ thin, level, part)
-        ratio = product_error(product.T - wide.T @ y, wide, y)
+        block = xp.astype(self.rows.centred_block(part, buffer, self.centring), xp.float64)
+        found = self._unthin(xp.astype(product, xp.float64), xp.astype(sums, xp.float64))
+        ratio = product_error(found - block.T @ y, block, y)
         self.product_error = max(self.product_error, ratio)
 
     def dense(self) -> Array:
@@ -271,9 +277,10 @@ class CentredColumns(Operator):
                     t *= xp.astype(c.factor[part] ** 2, t.dtype)[:, None]
                 product = y @ t
                 total[lane] += product
-                level[lane] += c.offset[part] @ xp.astype(t, xp.float64)
+                level_ = c.offset[part] @ xp.astype(t, xp.float64)
+                level[lane] += level_
                 if probe.due(float(xp.linalg.vector_norm(t))):
-                    self._measure(rooted, sums, part, product)
+                    self._measure(rooted, sums, part, product - level_[None, :])
 
         lanes.run(work, blocks)
         out = sum(total[1:], total[0]) - sum(level[1:], level[0])[None, :]
@@ -286,8 +293,10 @@ class CentredColumns(Operator):
         wide = xp.astype(self._columns(part, buffer), xp.float64, copy=False)
         inner = self._inner(wide, thin, sums, part)
         factor = self.centring.factor
-        inner = inner if factor is None else inner * (factor[part] ** 2)[:, None]
-        ratio = product_error(product - wide @ inner, wide, inner)
+        scale = xp.ones_like(wide[0, :]) if factor is None else factor[part]
+        inner = inner * scale[:, None]
+        block = self._rooted((wide - self.centring.offset[part]) * scale)
+        ratio = product_error(self._rooted(product) - block @ inner, block, inner)
         self.product_error = max(self.product_error, ratio)
 
     def dense(self) -> Array:

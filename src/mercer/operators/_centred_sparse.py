@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array, Lanes, thread_count
-from mercer.operators._base import Operator
+from mercer.operators._base import Operator, Transposed
 from mercer.operators._centring import Centring
 from mercer.operators._csr import row_view, sparse_tiles
 from mercer.operators._sparse_rows import SparseRows
@@ -57,7 +57,7 @@ class CentredSparse(Operator):
         def work(_lane: int, numbers: Iterator[int]) -> None:
             for number in numbers:
                 y = self._part(number) @ thin - level
-                root = self.rows._root_of(self.tiles[number])
+                root = self.rows._root_of(self.tiles[number], y.dtype)
                 out[self.tiles[number]] = y if root is None else root[:, None] * y
 
         self._lanes(v.shape[1]).run(work, len(self.tiles))
@@ -121,29 +121,6 @@ class CentredSparse(Operator):
         return self.rows.triangle(self.centring)
 
     @property
-    def T(self) -> "CentredSparseColumns":  # noqa: N802 - the array API's name
+    def T(self) -> Transposed:  # noqa: N802 - the array API's name
         """The transpose X̃ᵀ (p, n), iterated on the side of the samples."""
-        return CentredSparseColumns(self)
-
-
-@final
-class CentredSparseColumns(Operator):
-    """The transposed centred data X̃ᵀ (p, n) of a sparse X; one product each way per pass."""
-
-    def __init__(self, base: CentredSparse) -> None:
-        self.base = base
-        self.shape = (base.shape[1], base.shape[0])
-        self.like = base.like
-
-    def matmat(self, v: Array, /) -> Array:
-        """See `Operator.matmat`."""
-        return self.base.rmatmat(v)
-
-    def rmatmat(self, u: Array, /) -> Array:
-        """See `Operator.rmatmat`."""
-        return self.base.matmat(u)
-
-    @property
-    def T(self) -> CentredSparse:  # noqa: N802 - the array API's name
-        """The transpose X̃ (n, p)."""
-        return self.base
+        return Transposed(self)

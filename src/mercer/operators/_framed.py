@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from mercer.arrays import Array, Lanes, Tiles, add_gram, is_sparse, thread_count, triangle
-from mercer.operators._base import Operator
+from mercer.operators._base import Operator, Transposed
 from mercer.operators._csr import add_product, add_transposed, in_dtype, row_view, sparse_tiles
 
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
@@ -248,21 +248,12 @@ class Framed(Operator):
 
 
 @final
-class SparseFramedColumns(Operator):
+class SparseFramedColumns(Transposed):
     """The transpose Aᵀ (n, m) of a sparse framed table, which stays in rows."""
 
     def __init__(self, base: Framed) -> None:
+        super().__init__(base)
         self.base = base
-        self.shape = (base.shape[1], base.shape[0])
-        self.like = base.like
-
-    def matmat(self, v: Array, /) -> Array:
-        """See `Operator.matmat`."""
-        return self.base.rmatmat(v)
-
-    def rmatmat(self, u: Array, /) -> Array:
-        """See `Operator.rmatmat`."""
-        return self.base.matmat(u)
 
     def gram(self) -> Array:
         """Return AAᵀ (m, m): A times blocks of its rows."""
@@ -272,8 +263,3 @@ class SparseFramedColumns(Operator):
             part = base.written[number]
             total[:, part] = base.matmat(base.block(part).T)
         return np.asarray((total + total.T) / 2)
-
-    @property
-    def T(self) -> Framed:  # noqa: N802 - the array API's name
-        """The matrix A (m, n) itself."""
-        return self.base

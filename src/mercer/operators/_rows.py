@@ -88,9 +88,7 @@ class Rows(abc.ABC):
         self.dtype = xp.float32 if self.products.itemsize == 4 else xp.float64
         self.weights = None if weights is None else asarray_like(weights, sample, xp.float64)
         self.total = float(self.shape[0] if weights is None else np.sum(weights))
-        self.root = None
-        if self.weights is not None:
-            self.root = xp.astype(xp.sqrt(self.weights), self.dtype)
+        self.root = None if self.weights is None else xp.sqrt(self.weights)
         if origin is not None and exponent is not None:
             self.origin, self.exponent = asarray_like(origin, sample, xp.float64), exponent
             return
@@ -143,7 +141,7 @@ class Rows(abc.ABC):
             buffer = scratch((tiles.rows, p), self.products, self.like, self.order)
             for number in numbers:
                 y = self.block(tiles[number], buffer)
-                first[lane] += column_sums(y, self._root_of(tiles[number]))
+                first[lane] += column_sums(y, self._root_of(tiles[number], y.dtype))
                 second[lane] += column_squares(y)
 
         lanes.run(work, len(tiles))
@@ -204,7 +202,7 @@ class Rows(abc.ABC):
                 gram, first = sums[lane, number % many]
                 y = self.block(part, buffer)
                 product = add_gram(gram, y, space)
-                first += column_sums(y, self._root_of(part))
+                first += column_sums(y, self._root_of(part, y.dtype))
                 if self.rounding.due(lane, float(xp.sum(xp.linalg.diagonal(product)))):
                     self.rounding.take(self._product_error(part, product))
 
@@ -266,14 +264,16 @@ class Rows(abc.ABC):
         y = self.block(rows, buffer)
         xp = namespace(y)
         offset = xp.astype(centring.offset, y.dtype)
-        root = self._root_of(rows)
+        root = self._root_of(rows, y.dtype)
         y -= offset if root is None else root[:, None] * offset[None, :]
         if centring.factor is not None:
             y *= xp.astype(centring.factor, y.dtype)
         return y
 
-    def _root_of(self, rows: slice) -> Array | None:
-        return None if self.root is None else self.root[rows]
+    def _root_of(self, rows: slice, dtype: Any) -> Array | None:
+        """Return √w of some rows, rounded to the precision of a product."""
+        xp = namespace(self.like)
+        return None if self.root is None else xp.astype(self.root[rows], dtype, copy=False)
 
     def _finish(
         self,
@@ -330,8 +330,9 @@ class DenseRows(Rows):
     def block(self, rows: slice, buffer: Array | None) -> Array:
         """See `Rows.block`."""
         y = self.about_origin(self.source.array[rows, :], self.origin, buffer)
-        if self.root is not None:
-            y *= self.root[rows, None]
+        root = self._root_of(rows, y.dtype)
+        if root is not None:
+            y *= root[:, None]
         return y
 
     def about_origin(self, block: Array, origin: Array, buffer: Array | None) -> Array:
@@ -392,6 +393,7 @@ class DenseRows(Rows):
         else:
             offset = column_sums(y, xp.astype(self.weights, y.dtype)) / self.total
         y -= xp.astype(offset, y.dtype)
-        if self.root is not None:
-            y *= self.root[:, None]
+        root = self._root_of(slice(None), y.dtype)
+        if root is not None:
+            y *= root[:, None]
         return y, offset

@@ -14,7 +14,7 @@ from mercer.tables._counts import without_counts
 from mercer.tables._gaps import Gaps, gaps_of
 from mercer.tables._made import TOLD, MadeColumns
 from mercer.tables._missing_cells import left_out, listed, refuse_missing
-from mercer.tables._prepared import Prepared
+from mercer.tables._prepared import Prepared, made_again
 from mercer.tables._reading import known_options
 from mercer.tables._recipe import Recipe
 from mercer.tables._scaled import divided
@@ -85,24 +85,9 @@ def prepared_again(
     if recipe.table == "counts":
         out, empty = without_counts(table, out)
         said += empty
-    named = recipe.id if recipe.id in kinds else None
-    if recipe.id is not None and named is None:
-        said.append(f"no column {recipe.id!r} names the rows: they are numbered")
-    kept = np.delete(np.arange(gaps.rows), out) if len(out) else None
-    return Prepared(
-        rows=divided(table.without(out), recipe, memory),
-        shape=(gaps.rows - len(out), len(recipe.names)),
-        weights=None,
-        standardize=False,
-        missing="raise" if missing == "rows" else missing,
-        said=tuple(said),
-        recipe=recipe,
-        kept=kept,
-        n_missing=0 if missing == "rows" else gaps.total,
-        path=str(path),
-        id=named,
-        stop=rows,
-        _out=out,
+    kept = divided(table.without(out), recipe, memory)
+    return made_again(
+        kept, recipe, gaps, out, said, kinds=kinds, missing=missing, path=path, stop=rows
     )
 
 

@@ -15,7 +15,7 @@ from mercer.tables._gaps import Gaps
 from mercer.tables._grouped import groups_of
 from mercer.tables._look import Look
 from mercer.tables._missing_cells import left_out, listed, refuse_missing, settled
-from mercer.tables._prepared import Prepared, weighed
+from mercer.tables._prepared import Prepared, made_again, weighed
 from mercer.tables._reading import allowed_bytes, held_rows, opened, other_rows
 from mercer.tables._recipe import Recipe
 from mercer.tables._uses import is_category
@@ -98,24 +98,9 @@ def framed_again(
         first = f"; the first in row {int(gaps.some[0]) + 1:,} (counted from 1)"
         raise refuse_missing(gaps, recipe.columns, label, first)
     out, said = left_out(gaps, label, missing)
-    named = recipe.id if recipe.id in kinds else None
-    if recipe.id is not None and named is None:
-        said.append(f"no column {recipe.id!r} names the rows: they are numbered")
-    kept = np.delete(np.arange(gaps.rows), out) if len(out) else None
-    return Prepared(
-        rows=frame if kept is None else frame[kept],
-        shape=(gaps.rows - len(out), len(recipe.names)),
-        weights=None,
-        standardize=False,
-        missing="raise" if missing == "rows" else missing,
-        said=tuple(said),
-        recipe=recipe,
-        kept=kept,
-        n_missing=0 if missing == "rows" else gaps.total,
-        path=str(path),
-        id=named,
-        stop=rows,
-        _out=out,
+    kept = frame[np.delete(np.arange(gaps.rows), out)] if len(out) else frame
+    return made_again(
+        kept, recipe, gaps, out, said, kinds=kinds, missing=missing, path=path, stop=rows
     )
 
 

@@ -325,6 +325,57 @@ def _narrowed(table: Wide, without: Array, seen: Look, memory: float | None) -> 
     return dataclasses.replace(table, recipe=recipe, held=table.held[:, at])
 
 
+def made_again(
+    rows: Any,
+    recipe: Recipe,
+    gaps: Gaps,
+    out: Array,
+    said: list[str],
+    *,
+    kinds: Collection[str],
+    missing: str,
+    path: Any,
+    stop: int | None,
+) -> Prepared:
+    """Return rows of another file that a recipe has made.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame or BlockSource
+        Those that are kept.
+    recipe : Recipe
+        How they were made.
+    gaps : Gaps
+        Missing cells of all rows.
+    out : array of int
+        Rows that are left out.
+    said : list of str
+        What was said so far.
+    kinds : collection of str
+        Columns of the file.
+    missing, path, stop
+        See `prepared_again`.
+    """
+    named = recipe.id if recipe.id in kinds else None
+    if recipe.id is not None and named is None:
+        said = [*said, f"no column {recipe.id!r} names the rows: they are numbered"]
+    return Prepared(
+        rows=rows,
+        shape=(gaps.rows - len(out), len(recipe.names)),
+        weights=None,
+        standardize=False,
+        missing="raise" if missing == "rows" else missing,
+        said=tuple(said),
+        recipe=recipe,
+        kept=np.delete(np.arange(gaps.rows), out) if len(out) else None,
+        n_missing=0 if missing == "rows" else gaps.total,
+        path=str(path),
+        id=named,
+        stop=stop,
+        _out=out,
+    )
+
+
 def weighed(seen: Look, out: Array) -> tuple[Array | None, list[str]]:
     """Return the repeat counts of the rows that stay, None without, and what is said."""
     name = next(iter(seen.named("weights")), None)
