@@ -16,7 +16,7 @@ from mercer.arrays import (
 )
 from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators._choosing import Cross, compared, cross_again
-from mercer.estimators._pca_recipe import Found, Recipe, is_constant
+from mercer.estimators._pca_recipe import Found, Recipe
 from mercer.estimators._pca_sides import features_from_samples
 from mercer.estimators._summed import Summed
 from mercer.operators import (
@@ -31,6 +31,7 @@ from mercer.operators import (
     RunningSvd,
     SpreadRows,
     centred,
+    is_constant,
     rows_of,
     scatter_by_halves,
     sketch_rank,
@@ -88,12 +89,17 @@ def _rows(
     source: Source, weights: Any, path: Path, recipe: Recipe, exponent: int | None = None
 ) -> Table:
     products = np.float64 if path.products == 8 or path.name == "svd" else None
+    size = recipe.block_bytes
+    rows: Table
     if isinstance(source, SpreadSource):
-        return SpreadRows(source, weights, products, recipe.block_bytes)
-    if isinstance(source, BlockSource):
+        rows = SpreadRows(source, weights, products, size)
+    elif isinstance(source, BlockSource):
         name = f"{path.name}{path.products}"  # a path may be taken again in float64
-        return BlockRows(source, weights, products, recipe.block_bytes, recipe.journal, name)
-    return rows_of(source, weights, products, exponent)
+        rows = BlockRows(source, weights, products, size, recipe.journal, name)
+    else:
+        rows = rows_of(source, weights, products, exponent)
+    rows.scaling = recipe.scaling
+    return rows
 
 
 def exact_exponent(rows: Rows) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.operators import Centring, Journal
+from mercer.operators import Centring, Journal, Scaling
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,21 +24,14 @@ class Recipe:
     halved: bool = False  # whether two halves of the rows are to be compared
     whole: bool = False  # whether every rule is to be answered, and so all pairs found
 
-    def factor_of(self, variances: Array, step: Array, start: int = 0) -> Array | None:
-        """Return the multipliers of columns `start`, …, or None where all are one.
+    @property
+    def scaling(self) -> Scaling:
+        """What columns are multiplied by."""
+        return Scaling(self.standardize, self.root_feature_weight)
 
-        A column that varies no more than its rounding `step` is constant: dividing by its
-        standard deviation would blow rounding up to variance one.
-        """
-        if not self.standardize and self.root_feature_weight is None:
-            return None
-        factor = np.ones_like(variances)
-        if self.standardize:
-            constant = is_constant(variances, step)
-            factor = 1 / np.sqrt(np.where(constant, 1.0, variances))
-        if self.root_feature_weight is not None:
-            factor = factor * self.root_feature_weight[start : start + len(variances)]
-        return factor
+    def factor_of(self, variances: Array, step: Array, start: int = 0) -> Array | None:
+        """See `Scaling.factor_of`."""
+        return self.scaling.factor_of(variances, step, start)
 
 
 def root_feature_weight(weights: Any, p: int) -> Array | None:
@@ -53,11 +46,6 @@ def root_feature_weight(weights: Any, p: int) -> Array | None:
             fix=f"pass {p} positive numbers; drop the columns that should not count",
         )
     return np.sqrt(found)
-
-
-def is_constant(variances: Array, step: Array) -> Array:
-    """Tell which columns vary no more than storing them has rounded: var ≤ step²/12."""
-    return variances <= step**2 / 12
 
 
 @dataclasses.dataclass(frozen=True)

@@ -55,6 +55,7 @@ from mercer.operators._placed import Placed
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._running import RunningMoments
 from mercer.operators._running_svd import RunningSvd, sketch_rank
+from mercer.operators._scaling import Scaling, is_constant
 from mercer.operators._signs import Signs
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
@@ -110,6 +111,7 @@ __all__ = [
     "RunningSvd",
     "Searcher",
     "ShiftInverse",
+    "Scaling",
     "Signs",
     "SparseRows",
     "SpatialMedian",
@@ -139,6 +141,7 @@ __all__ = [
     "graph",
     "graph_from",
     "half_runs",
+    "is_constant",
     "is_worth_compiling",
     "kernel_matrix",
     "kernel_tiles",

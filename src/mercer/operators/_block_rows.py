@@ -30,6 +30,7 @@ from mercer.operators._rounding import Charged, Rounding
 from mercer.operators._rows import Rows
 from mercer.operators._running import RunningMoments
 from mercer.operators._running_svd import RunningSvd
+from mercer.operators._scaling import Scaling
 from mercer.operators._walk import Journal, Sums, fold
 from mercer.sources import BlockSource, bad_cell, bad_cell_error, in_memory
 
@@ -83,6 +84,7 @@ class BlockRows:
         self.sample: Array | None = None
         self.walks = 0
         self.checksum: int | None = None  # of rows that may change between two passes
+        self.scaling: Scaling | None = None  # see `Rows`
         self.halved = False  # whether `scatter` leaves the sums of two halves as well
         self.halves: Halves | None = None
 
@@ -138,6 +140,7 @@ class BlockRows:
         )
         assert isinstance(rows, Rows)
         rows.tile_share = 1.0  # the block is a small part already
+        rows.scaling = self.scaling
         return rows
 
     def moments(self) -> Moments:
@@ -237,6 +240,7 @@ class BlockRows:
 
         rows = rows_of(in_memory(block), self._weights_of(part), self.products, exponent)
         assert isinstance(rows, Rows)
+        rows.scaling = self.scaling
         return rows
 
     def _refuse_bad(self, part: slice, block: Any) -> None:

@@ -111,6 +111,31 @@ def in_float64(product: Array, z: Array) -> Array:
     return np.concatenate([product[i : i + _STRIP].astype(np.float64) @ z for i in parts])
 
 
+def gram_error(
+    found: Array, exact: Callable[[Array], Array], factor: Array | None = None
+) -> float:
+    """Return ‖F(G - YᵀY)F‖₂ / tr(FGF) of a computed Gram matrix G (p, p), 0 where G is zero.
+
+    Parameters
+    ----------
+    found : ndarray of shape (p, p)
+        G.
+    exact : function
+        Returns YᵀYZ for Z of shape (p, b), float64.
+    factor : ndarray of shape (p,) or None
+        Diagonal of F; None for the identity.
+    """
+    squares = np.diagonal(found).astype(np.float64)
+    scale = np.ones(len(squares)) if factor is None else factor
+    size = float(np.sum(squares * scale**2))
+
+    def wrong(z: Array) -> Array:
+        z = scale[:, None] * z
+        return scale[:, None] * (in_float64(found, z) - exact(z))
+
+    return error_norm(len(squares), wrong) / size if size else 0.0
+
+
 def error_norm(order: int, error: Callable[[Array], Array]) -> float:
     """Return an upper bound on ‖E‖₂ of a symmetric E (order, order) known by its products.
 

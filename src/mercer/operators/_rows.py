@@ -31,7 +31,8 @@ from mercer.arrays import (
     triangle,
 )
 from mercer.operators._centring import Centring, Moments
-from mercer.operators._rounding import Rounding, error_norm, in_float64
+from mercer.operators._rounding import Rounding, gram_error
+from mercer.operators._scaling import Scaling
 from mercer.sources import Source
 
 LONGEST = 4000  # rows of float32 products that may be summed before they go to float64
@@ -63,6 +64,7 @@ class Rows(abc.ABC):
 
     order = "C"
     tile_share = 0.04  # of the data's memory that a tile may take
+    scaling: Scaling | None = None  # of the columns of a scatter, after it: errors grow with it
 
     def __init__(
         self,
@@ -228,22 +230,25 @@ class Rows(abc.ABC):
         return self._finish(sums, scatter, raw, tiles, self.rounding.charged, total)
 
     def _product_error(self, rows: slice, product: Array) -> float:
-        """Return ‖fl(YᵀY) - YᵀY‖ / ‖Y‖²_F of one block, from the stored values."""
-        p = self.shape[1]
-        found = as_numpy(product)
+        """Return ‖fl(YᵀY) - YᵀY‖ / ‖Y‖²_F of one block, from the stored values.
 
-        def walk(z: Array | None) -> Array:
-            """Return YᵀYZ, or ‖Y‖²_F for no Z."""
-            total = np.zeros((p, z.shape[1])) if z is not None else np.zeros(1)
+        Y is taken with the factors that its columns will have, as this block tells them:
+        small columns may have larger errors for their size.
+        """
+
+        def exact(z: Array) -> Array:
+            total = np.zeros_like(z)
             for start in range(rows.start, rows.stop, _PROBED_ROWS):
                 part = slice(start, min(start + _PROBED_ROWS, rows.stop))
-                buffer = scratch((_PROBED_ROWS, p), np.float64, self.like)
+                buffer = scratch((_PROBED_ROWS, self.shape[1]), np.float64, self.like)
                 y = as_numpy(self.block(part, buffer)).astype(np.float64, copy=False)
-                total += y.T @ (y @ z) if z is not None else float(np.vdot(y, y))
+                total += y.T @ (y @ z)
             return total
 
-        size = float(walk(None)[0])
-        return error_norm(p, lambda z: in_float64(found, z) - walk(z)) / size if size else 0.0
+        found = as_numpy(product)
+        variances = np.diagonal(found).astype(np.float64) / (rows.stop - rows.start)
+        factor = None if self.scaling is None else self.scaling.factor_of(variances, 0.0)
+        return gram_error(found, exact, factor)
 
     def triangle(self, centring: Centring) -> Array:
         """Return R (≤ p, p) with RᵀR the scatter of x̃: blockwise QR in float64, 2np² flops."""
@@ -378,11 +383,7 @@ class DenseRows(Rows):
         buffer = scratch((n, part.stop - part.start), np.float64, self.like)
         wide = as_numpy(self._whole_columns(part, buffer)[0]).astype(np.float64, copy=False)
         wide = wide if factor is None else wide * as_numpy(factor)
-        size = float(np.vdot(wide, wide))
-        found = as_numpy(product)
-        if size == 0:
-            return 0.0
-        return error_norm(n, lambda z: in_float64(found, z) - wide @ (wide.T @ z)) / size
+        return gram_error(as_numpy(product), lambda z: wide @ (wide.T @ z))
 
     def _whole_columns(self, part: slice, buffer: Array | None) -> tuple[Array, Array]:
         """Return columns (n, c) centred to rounding and weighted, and their offsets (c,)."""

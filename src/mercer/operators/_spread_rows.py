@@ -14,6 +14,7 @@ from mercer.operators._centring import Centring, Moments
 from mercer.operators._halves import Halves, joined
 from mercer.operators._rounding import Charged
 from mercer.operators._running import RunningMoments
+from mercer.operators._scaling import Scaling
 from mercer.sources import PartBlocks, SpreadSource
 
 
@@ -25,12 +26,14 @@ class Frame:
     block_bytes: float
     origin: Array | None = None
     exponent: int = 0
+    scaling: Scaling | None = None
 
     def rows(self, part: PartBlocks, weights: Array | None) -> BlockRows:
         """Return the rows of one part."""
         rows = BlockRows(part, weights, self.products, self.block_bytes)
         if self.origin is not None:
             rows.origin, rows.exponent = self.origin, self.exponent
+        rows.scaling = self.scaling
         return rows
 
 
@@ -68,6 +71,7 @@ class SpreadRows:
         self.exponent = 0
         self.walks = 0
         self.counted_rows = source.shape[0]
+        self.scaling: Scaling | None = None  # see `Rows`
         self.halved = False  # whether `scatter` leaves the sums of two halves as well
         self.halves: Halves | None = None
 
@@ -79,7 +83,8 @@ class SpreadRows:
     @property
     def frame(self) -> Frame:
         """How parts are read once the origin is known."""
-        return Frame(self.products, self.block_bytes, self.origin, self.exponent)
+        where = self.origin, self.exponent
+        return Frame(self.products, self.block_bytes, *where, self.scaling)
 
     def reduce(self, work: Any) -> Any:
         """Make one pass."""
@@ -95,7 +100,7 @@ class SpreadRows:
         return self._sums(whole=True)
 
     def _sums(self, whole: bool) -> Moments:
-        frame = Frame(self.products, self.block_bytes)
+        frame = Frame(self.products, self.block_bytes, scaling=self.scaling)
         found = self.reduce(_MomentsOfParts(frame, whole, self.halved))
         if found.halves is not None:
             self.halves = joined(*found.halves)[1]

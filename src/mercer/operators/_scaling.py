@@ -1,0 +1,46 @@
+"""Scaling: what columns are multiplied by, once their variances are known."""
+
+import dataclasses
+from typing import final
+
+import numpy as np
+
+from mercer.arrays import Array
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Scaling:
+    """Division by standard deviations, weights of columns, or both.
+
+    Parameters
+    ----------
+    standardize : bool
+        Whether columns are divided by their standard deviations.
+    root_weight : ndarray of shape (p,) or None
+        √weights of the columns.
+    """
+
+    standardize: bool
+    root_weight: Array | None
+
+    def factor_of(self, variances: Array, step: Array | float, start: int = 0) -> Array | None:
+        """Return the multipliers of columns `start`, …, or None where all are one.
+
+        A column that varies no more than its rounding `step` is constant: dividing by its
+        standard deviation would blow rounding up to variance one.
+        """
+        if not self.standardize and self.root_weight is None:
+            return None
+        factor = np.ones_like(variances)
+        if self.standardize:
+            constant = is_constant(variances, step)
+            factor = 1 / np.sqrt(np.where(constant, 1.0, variances))
+        if self.root_weight is not None:
+            factor = factor * self.root_weight[start : start + len(variances)]
+        return factor
+
+
+def is_constant(variances: Array, step: Array | float) -> Array:
+    """Tell which columns vary no more than storing them has rounded: var ≤ step²/12."""
+    return np.asarray(variances <= np.square(step) / 12)

@@ -1,0 +1,69 @@
+"""Scaling: factors of columns, and the errors of float32 sums that they bring out."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mercer.operators import Scaling, is_constant, rows_of
+from mercer.sources import in_memory
+
+
+def test_no_factor_where_nothing_is_asked():
+    assert Scaling(False, None).factor_of(np.ones(3), 0.0) is None
+
+
+def test_deviations_and_weights_of_columns():
+    variances = np.array([4.0, 0.25, 0.0, 1e-20])
+    step = np.array([0.0, 0.0, 0.0, 1e-9])
+    root = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    found = Scaling(True, None).factor_of(variances, step)
+    np.testing.assert_array_equal(found, [0.5, 2.0, 1.0, 1.0])  # two are constant
+    found = Scaling(True, root).factor_of(variances, step, 1)
+    np.testing.assert_array_equal(found, [1.0, 6.0, 4.0, 5.0])
+    np.testing.assert_array_equal(Scaling(False, root).factor_of(variances, step), root[:4])
+    np.testing.assert_array_equal(is_constant(variances, step), [False, False, True, True])
+
+
+@given(
+    st.integers(3, 3000),
+    st.integers(2, 40),
+    st.floats(0, 6),
+    st.sampled_from([0.0, 0.01, 3.0]),
+    st.sampled_from(["plain", "weights"]),
+    st.sampled_from(["deviations", "columns", "both"]),
+    st.integers(0, 10**6),
+)
+@example(1283, 7, 4.3, 3.0, "plain", "deviations", 188)
+@example(2344, 4, 5.8, 3.0, "plain", "deviations", 1630)
+@settings(max_examples=60, deadline=None)
+def test_the_error_of_a_scatter_is_a_bound_when_columns_are_scaled(
+    n, p, grade, level, rows_are, asked, seed
+):
+    rng = np.random.default_rng(seed)
+    data = rng.standard_normal((n, p)) * 10 ** -(grade * rng.random(p)) + level
+    data = data.astype(np.float32)
+    weights = rng.integers(1, 9, n).astype(float) if rows_are == "weights" else None
+    root = None if asked == "deviations" else 10 ** rng.uniform(-2, 2, p)
+    scaling = Scaling(asked != "columns", root)
+    rows = rows_of(in_memory(data), weights)
+    rows.scaling = scaling
+    moments = rows.scatter()
+    w = (np.ones(n) if weights is None else weights).astype(np.longdouble)[:, None]
+    y = data.astype(np.longdouble)
+    y = y - y[0]
+    y = np.ldexp(np.sqrt(w) * (y - (w * y).sum(axis=0) / w.sum()), -rows.exponent)
+    exact = (y.T @ y).astype(float)
+    factor = scaling.factor_of(np.diagonal(exact) / float(w.sum()), 0.0)
+    wrong = (moments.scatter - exact) * factor[:, None] * factor[None, :]
+    scaled = float(np.sum(np.diagonal(exact) * factor**2))
+    claimed = moments.error / moments.raw_trace * scaled
+    assert np.linalg.norm(wrong, 2) <= claimed
+
+
+@pytest.mark.parametrize("scaling", [None, Scaling(False, None)])
+def test_plain_columns_are_measured_as_they_are(scaling):
+    data = np.random.default_rng(0).standard_normal((500, 5)).astype(np.float32)
+    plain, told = rows_of(in_memory(data)), rows_of(in_memory(data))
+    told.scaling = scaling
+    assert told.scatter().error == plain.scatter().error
