@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.estimators._pca_recipe import Recipe, is_constant, root_feature_weight
+from mercer.estimators._pca_recipe import Recipe, root_feature_weight
+from mercer.operators import is_constant
 
 
 def test_a_constant_column_is_not_divided() -> None:

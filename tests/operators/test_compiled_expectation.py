@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.operators.test_completion import model, rows_with_gaps
 
 import mercer.operators._compiled_expectation as compiled_expectation_module
 from mercer.operators import Centring, Completion, CompletionSums, Survey
@@ -16,7 +17,6 @@ from mercer.operators._compiled_expectation import (
     is_worth_compiling,
 )
 from mercer.operators._expectation import Expectation
-from tests.operators.test_completion import model, rows_with_gaps
 
 pytest.importorskip("numba")
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.operators.test_completion import conditional, model, rows_with_gaps
 
 from mercer.operators._expectation import Expectation
-from tests.operators.test_completion import conditional, model, rows_with_gaps
 
 
 @pytest.mark.parametrize("share", [0.0, 0.002, 0.4])

@@ -25,7 +25,7 @@ _EXTRAS = {
     "matplotlib": ("pip install 'mercer[plot]'", "draws figures"),
     "onnx": ("pip install 'mercer[onnx]'", "exports models"),
     "dask": ("pip install 'mercer[dask]'", "fits rows on several machines"),
-    "numba": ("pip install 'mercer[compiled]'", "doubles the speed of sparse and missing cells"),
+    "numba": ("pip install 'mercer[compiled]'", "halves the time of sparse and missing cells"),
     "torch": ("pip install 'mercer[torch]'", "arrays of torch"),
     "pandas": ("pip install pandas", "frames of pandas"),
     "duckdb": ("pip install duckdb", "relations of duckdb"),

@@ -119,7 +119,8 @@ def _take_away(
 def _solve(matrix: Array, u: Array, group: int) -> None:
     """Solve for u (k, g) in its place; `matrix` (k(k+1)/2, g) becomes its Cholesky factors.
 
-    The first `group` of g systems are solved. Packed by columns of the lower triangle, as in `_cholesky`; 1/L_jj on the diagonal.
+    The first `group` of g systems are solved. Packed by columns of the lower triangle, as in
+    `_cholesky`; 1/L_jj on the diagonal.
     """
     k, at = len(u), 0
     for j in range(k):
