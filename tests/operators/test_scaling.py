@@ -35,6 +35,7 @@ def test_deviations_and_weights_of_columns():
     st.integers(0, 10**6),
 )
 @example(1283, 7, 4.3, 3.0, "plain", "deviations", 188)
+@example(3, 3, 4.3828125, 0.01, "weights", "columns", 2)
 @example(2344, 4, 5.8, 3.0, "plain", "deviations", 1630)
 @settings(max_examples=60, deadline=None)
 def test_the_error_of_a_scatter_is_a_bound_when_columns_are_scaled(
@@ -56,7 +57,8 @@ def test_the_error_of_a_scatter_is_a_bound_when_columns_are_scaled(
     exact = (y.T @ y).astype(float)
     factor = scaling.factor_of(np.diagonal(exact) / float(w.sum()), 0.0)
     wrong = (moments.scatter - exact) * factor[:, None] * factor[None, :]
-    scaled = float(np.sum(np.diagonal(exact) * factor**2))
+    raw = np.diagonal(exact) + moments.total * moments.offset**2
+    scaled = float(np.sum(raw * factor**2))
     claimed = moments.error / moments.raw_trace * scaled
     assert np.linalg.norm(wrong, 2) <= claimed
 

@@ -208,10 +208,12 @@ def _scaled(moments: Moments, factor: Array | None) -> tuple[Array, float]:
     matrix, error = moments.scatter, moments.error
     if factor is None:
         return matrix, error
+    # The error of entry (i, j) is charged against √(R_ii·R_jj), R about the origin.
+    raw = np.diagonal(matrix) + moments.total * moments.offset**2
+    size = float(np.sum(raw * factor**2))
     matrix *= factor[:, None]
     matrix *= factor[None, :]
-    # The error of entry (i, j) is charged against √(S_ii·S_jj): scaling makes these equal.
-    return matrix, error / max(moments.raw_trace, 1e-300) * float(np.trace(matrix))
+    return matrix, error / max(moments.raw_trace, 1e-300) * size
 
 
 def _once_chosen(

@@ -1,6 +1,7 @@
 """What float32 products err by: measured on some blocks, charged to all."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -71,6 +72,29 @@ class Rounding:
         if self.products.itemsize != 4:
             return 0.0
         return 2 * max(self.worst, eps_of(self.products) / 64)
+
+    def about(self, sums: Array, squares: Array, total: float, blocks: float = 1.0) -> float:
+        """Return `charged`, and what Σwy is wrong by in Σwyyᵀ - (Σwy)(Σwy)ᵀ/Σw.
+
+        Float32 sums of a block are within 4ε√(Σw·Σwy²) of the truth, and blocks err in all
+        directions. The nearer the mean is to the origin, the less that matters; that of few
+        rows with weights may be anywhere.
+
+        Parameters
+        ----------
+        sums, squares : ndarray of shape (p,)
+            Σwy and Σwy².
+        total : float
+            Σw.
+        blocks : float
+            How many blocks the rows were added up in.
+        """
+        if self.products.itemsize != 4:
+            return 0.0
+        alive = squares > 0
+        shares = sums[alive] ** 2 / (total * squares[alive])
+        far = float(np.sqrt(np.max(shares, initial=0.0)))
+        return self.charged + 8 * eps_of(self.products) * far / math.sqrt(blocks)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -225,15 +225,16 @@ class Rows(abc.ABC):
             gram, first = found.pop(0)
             scatter += gram
             sums += first
-        raw = float(xp.sum(xp.linalg.diagonal(scatter)))
+        squares = as_numpy(xp.linalg.diagonal(scatter))
+        raw, blocks = float(np.sum(squares)), len(tiles) * total / self.total
+        ratio = self.rounding.about(as_numpy(sums), squares, total, max(blocks, 1.0))
         scatter -= sums[:, None] * (sums[None, :] / total)
-        return self._finish(sums, scatter, raw, tiles, self.rounding.charged, total)
+        return self._finish(sums, scatter, raw, tiles, ratio, total)
 
     def _product_error(self, rows: slice, product: Array) -> float:
         """Return ‖fl(YᵀY) - YᵀY‖ / ‖Y‖²_F of one block, from the stored values.
 
-        Y is taken with the factors that its columns will have, as this block tells them:
-        small columns may have larger errors for their size.
+        Y has the factors that its columns will have: errors of small ones may be larger.
         """
 
         def exact(z: Array) -> Array:
@@ -379,8 +380,7 @@ class DenseRows(Rows):
 
     def _outer_error(self, part: slice, factor: Array | None, product: Array) -> float:
         """See `Rows._product_error`; here the blocks are columns and YYᵀ is probed."""
-        n = self.shape[0]
-        buffer = scratch((n, part.stop - part.start), np.float64, self.like)
+        buffer = scratch((self.shape[0], part.stop - part.start), np.float64, self.like)
         wide = as_numpy(self._whole_columns(part, buffer)[0]).astype(np.float64, copy=False)
         wide = wide if factor is None else wide * as_numpy(factor)
         return gram_error(as_numpy(product), lambda z: wide @ (wide.T @ z))
