@@ -225,7 +225,7 @@ class Rows(abc.ABC):
             gram, first = found.pop(0)
             scatter += gram
             sums += first
-        squares = as_numpy(xp.linalg.diagonal(scatter))
+        squares = as_numpy(xp.linalg.diagonal(scatter) * 1.0)  # old DLPack takes no views
         raw, blocks = float(np.sum(squares)), len(tiles) * total / self.total
         ratio = self.rounding.about(as_numpy(sums), squares, total, max(blocks, 1.0))
         scatter -= sums[:, None] * (sums[None, :] / total)
