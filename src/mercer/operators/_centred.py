@@ -140,10 +140,10 @@ class CentredRows(Operator):
                 product = y.T @ b  # (b, p): the wide side last is what BLAS does best
                 total[lane] += product
                 root = rows._root_of(part, y.dtype)
-                sum_ = xp.sum(y if root is None else root[:, None] * y, axis=0)
-                sums[lane] += sum_
+                along = xp.sum(y if root is None else root[:, None] * y, axis=0)
+                sums[lane] += along
                 if probe.due(float(xp.linalg.vector_norm(y))):
-                    self._measure(q, part, product.T, sum_)
+                    self._measure(q, part, product.T, along)
 
         lanes.run(work, blocks)
         return self._unthin(sum(total[1:], total[0]).T, sum(sums[1:], sums[0]))
@@ -277,10 +277,10 @@ class CentredColumns(Operator):
                     t *= xp.astype(c.factor[part] ** 2, t.dtype)[:, None]
                 product = y @ t
                 total[lane] += product
-                level_ = c.offset[part] @ xp.astype(t, xp.float64)
-                level[lane] += level_
+                along = c.offset[part] @ xp.astype(t, xp.float64)
+                level[lane] += along
                 if probe.due(float(xp.linalg.vector_norm(t))):
-                    self._measure(rooted, sums, part, product - level_[None, :])
+                    self._measure(rooted, sums, part, product - along[None, :])
 
         lanes.run(work, blocks)
         out = sum(total[1:], total[0]) - sum(level[1:], level[0])[None, :]

@@ -78,7 +78,7 @@ class Completion:
         cut = tiles_of(block)
         # The first tile with a gap ends the search, so that it costs a pass only without any.
         if not any(np.isnan(np.min(block[part], initial=np.inf)) for part in cut):
-            if refuse is not None and np.isinf(block).any():
+            if refuse is not None and any(np.isinf(block[part]).any() for part in cut):
                 refuse()
             return block
         out = np.empty_like(block, order="C")
