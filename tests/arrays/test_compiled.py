@@ -5,10 +5,18 @@ import importlib
 import numpy as np
 import pytest
 
-from mercer.arrays import can_compile, compiled
+from mercer.arrays import can_compile, compiled, in_any_order
 
 
 def total(numbers):
+    s = 0.0
+    for i in range(len(numbers)):
+        s += numbers[i]
+    return s
+
+
+@in_any_order
+def total_in_any_order(numbers):
     s = 0.0
     for i in range(len(numbers)):
         s += numbers[i]
@@ -63,11 +71,19 @@ def test_what_a_loop_calls_is_compiled_with_it():
     pytest.importorskip("numba")
     numbers = np.arange(50.0)
     np.testing.assert_allclose(compiled(total_of_roots)(numbers), total_of_roots(numbers))
-    loose = compiled(total_of_roots, any_order=True)
-    assert loose is not compiled(total_of_roots)
-    np.testing.assert_allclose(loose(numbers), total_of_roots(numbers), rtol=1e-14)
     assert root(4.0) == 2.0  # the function itself is as it was
     assert not hasattr(root, "py_func")
+
+
+def test_terms_are_added_in_another_order_only_where_a_loop_says_so():
+    pytest.importorskip("numba")
+    numbers = np.random.default_rng(0).random(1000)
+    assert compiled(total)(numbers) == total(numbers)
+    assert total_in_any_order(numbers) == total(numbers)  # the function itself is as it was
+    loose = compiled(total_in_any_order)
+    np.testing.assert_allclose(loose(numbers), total(numbers), rtol=1e-14)
+    assert loose.targetoptions["fastmath"] == {"reassoc", "contract"}
+    assert compiled(total).targetoptions["fastmath"] == {"contract"}
 
 
 def test_loops_divide_as_numpy_does():

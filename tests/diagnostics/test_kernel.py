@@ -38,3 +38,29 @@ def test_sparse_rows_and_many_rows():
 
 def test_rows_that_do_not_vary_have_none():
     assert linear_alignment(RBF(1.0), np.ones((5, 2))) is None
+    assert linear_alignment(RBF(1.0), np.ones((5, 2)), np.arange(1.0, 6.0)) is None
+
+
+def test_a_kernel_that_does_not_tell_rows_apart_has_none():
+    X = np.arange(10.0).reshape(5, 2)
+    assert linear_alignment(RBF(1e200), X) is None
+    assert linear_alignment(RBF(1e200), X, np.arange(1.0, 6.0)) is None
+
+
+def test_weights_are_repeats():
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(60, 3)) + 5, rng.integers(1, 6, 60)
+    again = linear_alignment(RBF(2.0), np.repeat(X, w, axis=0))
+    assert linear_alignment(RBF(2.0), X, w) == pytest.approx(again, abs=1e-12)
+
+
+def test_a_heavy_row_is_what_the_others_are_centred_at():
+    """In the limit K is centred at that row, whatever the ratio of the weights."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    k, about = RBF(2.0)(X), X - X[7]
+    k, linear = k - k[:, [7]] - k[[7]] + k[7, 7], about @ about.T
+    cosine = np.sum(k * linear) / np.linalg.norm(k) / np.linalg.norm(linear)
+    for heavy in (1e9, 1e14, 1e30):
+        w = np.ones(60)
+        w[7] = heavy
+        assert linear_alignment(RBF(2.0), X, w) == pytest.approx(cosine, abs=1e-6)

@@ -16,7 +16,7 @@ def fit(X, k=2, missing="em", **parameters):
 def alike(one, other, rtol=1e-8):
     """Axes, variances and mean are the same."""
     np.testing.assert_allclose(one.explained_variance_, other.explained_variance_, rtol=rtol)
-    np.testing.assert_allclose(one.components_, other.components_, atol=rtol)
+    np.testing.assert_allclose(one.components_, other.components_, rtol=0, atol=rtol)
     np.testing.assert_allclose(one.mean_, other.mean_, rtol=rtol)
 
 

@@ -41,7 +41,7 @@ def test_axes_and_probabilities_of_scikit_learn(kind, name):
     np.testing.assert_array_equal(found.predict(X), peer(X, y, solver="lsqr").predict(X))
     for solver in ("lsqr", "eigen") if name != "digits" else ("lsqr",):
         wanted = peer(X, y, solver=solver).predict_proba(X)
-        np.testing.assert_allclose(found.predict_proba(X), wanted, atol=1e-7)
+        np.testing.assert_allclose(found.predict_proba(X), wanted, rtol=0, atol=1e-7)
 
 
 @each_path
@@ -51,7 +51,9 @@ def test_shrinkage_of_scikit_learn(kind, name, shrinkage):
     X, y = DATA[name]
     found = kind(shrinkage=shrinkage).fit(X, y)
     wanted = peer(X, y, solver="lsqr", shrinkage=shrinkage)
-    np.testing.assert_allclose(found.predict_proba(X), wanted.predict_proba(X), atol=1e-8)
+    np.testing.assert_allclose(
+        found.predict_proba(X), wanted.predict_proba(X), rtol=0, atol=1e-8
+    )
 
 
 def test_no_shrinkage_is_none():
@@ -69,9 +71,11 @@ def test_axes_are_those_of_the_eigen_solver_with_shrinkage():
         w += np.cov(X[y == g].T, bias=True) * np.mean(y == g)
     w = 0.7 * w + 0.3 * np.trace(w) / 13 * np.eye(13)
     w *= len(y) / (len(y) - 3)
-    np.testing.assert_allclose(found.scalings_.T @ w @ found.scalings_, np.eye(2), atol=1e-9)
+    np.testing.assert_allclose(
+        found.scalings_.T @ w @ found.scalings_, np.eye(2), rtol=0, atol=1e-9
+    )
     b = np.cov(found.centres_[y].T, bias=True) * len(y) / 2
-    np.testing.assert_allclose(b, np.diag(found.eigenvalues_), atol=1e-9 * b.max())
+    np.testing.assert_allclose(b, np.diag(found.eigenvalues_), rtol=0, atol=1e-9 * b.max())
 
 
 def test_scalings_are_shorter_than_those_of_scikit_learn():
@@ -89,20 +93,20 @@ def test_identities(kind):
     model = kind().fit(X, y)
     Z = model.transform(X)
     within = sum(np.cov(Z[y == g].T, bias=True) * np.sum(y == g) for g in range(4)) / (120 - 4)
-    np.testing.assert_allclose(within, np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(within, np.eye(3), rtol=0, atol=1e-9)
     means = np.stack([Z[y == g].mean(axis=0) for g in range(4)])
-    np.testing.assert_allclose(model.centres_, means, atol=1e-9)
+    np.testing.assert_allclose(model.centres_, means, rtol=0, atol=1e-9)
     b = sum(np.sum(y == g) * np.outer(means[g], means[g]) for g in range(4)) / 3
-    np.testing.assert_allclose(b, np.diag(model.eigenvalues_), atol=1e-8 * b.max())
+    np.testing.assert_allclose(b, np.diag(model.eigenvalues_), rtol=0, atol=1e-8 * b.max())
     np.testing.assert_allclose(model.means_[2], X[y == 2].mean(axis=0), rtol=1e-12)
     corr = np.corrcoef(X.T, Z.T)[:6, 6:]
-    np.testing.assert_allclose(model.structure_, corr, atol=1e-9)
+    np.testing.assert_allclose(model.structure_, corr, rtol=0, atol=1e-9)
     gone = X - model.means_[y]
     inside = np.corrcoef(gone.T, (Z - means[y]).T)[:6, 6:]
-    np.testing.assert_allclose(model.structure_within_, inside, atol=1e-9)
+    np.testing.assert_allclose(model.structure_within_, inside, rtol=0, atol=1e-9)
     np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1.0, rtol=1e-12)
     linear = X @ model.coef_.T + model.intercept_
-    np.testing.assert_allclose(model.decision_function(X), linear, atol=1e-9)
+    np.testing.assert_allclose(model.decision_function(X), linear, rtol=0, atol=1e-9)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
 
 
@@ -115,7 +119,7 @@ def test_weights_are_repeat_counts(kind, shrinkage):
     other = kind(shrinkage=shrinkage).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
     np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_, rtol=1e-10)
     np.testing.assert_allclose(one.priors_, other.priors_)
-    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-10)
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=0, atol=1e-10)
     if shrinkage is None:
         np.testing.assert_allclose(one.tests_.chi2, other.tests_.chi2, rtol=1e-9)
 
@@ -135,7 +139,9 @@ def test_more_columns_than_rows(shrinkage):
         assert sine(model.scalings_, theirs.scalings_[:, :2]) < 1e-7
     else:
         model.fit(X, y)
-        np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-8)
+        np.testing.assert_allclose(
+            model.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-8
+        )
     assert model.certificate_.met
     assert model.transform(X).shape == (30, 2)
 
@@ -151,7 +157,10 @@ def test_sparse_rows(form, shrinkage):
     sparse.fit(getattr(scipy.sparse, form)(X), y)
     np.testing.assert_allclose(sparse.eigenvalues_, dense.eigenvalues_, rtol=1e-8)
     np.testing.assert_allclose(
-        sparse.predict_proba(scipy.sparse.csr_array(X)), dense.predict_proba(X), atol=1e-8
+        sparse.predict_proba(scipy.sparse.csr_array(X)),
+        dense.predict_proba(X),
+        rtol=0,
+        atol=1e-8,
     )
 
 
@@ -179,7 +188,9 @@ def test_priors():
     wide = np.allclose(np.abs(theirs.scalings_), scale * np.abs(model.scalings_))
     assert sine(model.scalings_, theirs.scalings_) < 1e-7
     if wide:
-        np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
+        np.testing.assert_allclose(
+            model.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-9
+        )
     plain = LinearDiscriminantAnalysis().fit(X, y)
     np.testing.assert_allclose(model.tests_.chi2, plain.tests_.chi2)
     never = LinearDiscriminantAnalysis(priors=[0.5, 0.5, 0]).fit(X, y)
@@ -210,7 +221,7 @@ def test_a_class_of_one_row_and_equal_means():
     same = LinearDiscriminantAnalysis().fit(both, np.repeat([0, 1], 40))
     assert same.eigenvalues_[0] < 1e-20
     np.testing.assert_allclose(same.predict_proba(X), 0.5)
-    np.testing.assert_allclose(same.explained_variance_ratio_, 0, atol=1)
+    np.testing.assert_allclose(same.explained_variance_ratio_, 0, rtol=0, atol=1)
 
 
 def test_what_cannot_be_fitted():

@@ -88,6 +88,7 @@ def test_a_sample_begins_and_all_rows_end():
     np.testing.assert_allclose(
         whole.completion.filled(X[:2000]),
         filled(X, Rule(3, tol=1e-10), block_bytes=1e5).completion.filled(X[:2000]),
+        rtol=0,
         atol=1e-6,
     )
 
@@ -96,13 +97,7 @@ def test_a_sample_begins_and_all_rows_end():
 def test_blocks_of_any_size_fill_alike(block_bytes):
     X = table()
     found = filled(X, Rule(2, tol=1e-11), block_bytes=block_bytes)
-    np.testing.assert_allclose(found.completion.filled(X), iterated(X, 2), atol=1e-8)
-
-
-def test_heavy_rows_make_no_sample():
-    assert filling.enough(np.ones(100))
-    assert not filling.enough(np.r_[1e6, np.ones(99)])
-    assert not filling.enough(np.zeros(100))
+    np.testing.assert_allclose(found.completion.filled(X), iterated(X, 2), rtol=0, atol=1e-8)
 
 
 def test_where_the_steps_end():

@@ -70,6 +70,15 @@ def test_parts_of_unknown_length_are_drawn_from_by_their_weight():
     assert found.weights[short].sum() == pytest.approx(100, abs=30)
 
 
+@pytest.mark.parametrize("heavy", [1e5, 1e9, 1e15])
+def test_a_heavy_row_leaves_places_for_the_others(heavy):
+    w = np.r_[np.ones(400), heavy, heavy / 1e4, np.ones(598)]
+    found = sampled([100, 640], 97, None, weights=w)
+    assert 90 <= len(found.rows) <= 97
+    assert found.weights.sum() == pytest.approx(w.sum())
+    assert found.weights[(found.rows == X[400]).all(axis=1)] == pytest.approx([heavy])
+
+
 def test_a_repeat_count_does_what_repeats_do():
     w = np.random.default_rng(3).integers(0, 5, len(X)).astype(float)
     few = Sample(X, w, len(X)).thinned(200)

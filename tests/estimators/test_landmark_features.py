@@ -22,8 +22,8 @@ def test_products_of_features_are_the_kernel_once_all_rows_are_landmarks():
     model = LandmarkFeatures(60, kernel=RBF(0.8)).fit(X)
     assert model.n_landmarks_ == 60
     F, G = model.transform(X), model.transform(new)
-    np.testing.assert_allclose(F @ F.T, RBF(0.8).block(X), atol=1e-9)
-    np.testing.assert_allclose(G @ F.T, RBF(0.8).block(new, X), atol=1e-9)
+    np.testing.assert_allclose(F @ F.T, RBF(0.8).block(X), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(G @ F.T, RBF(0.8).block(new, X), rtol=0, atol=1e-9)
     assert model.residual_trace_ < 1e-9
 
 
@@ -37,12 +37,12 @@ def test_attributes(sampler):
     assert model.factor_.shape == (150, m)
     assert model.kernel_.resolved
     assert model.n_samples_ == 150
-    np.testing.assert_allclose(model.transform(X), model.factor_, atol=1e-12)
+    np.testing.assert_allclose(model.transform(X), model.factor_, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(model.fit_transform(X), model.factor_)
-    np.testing.assert_allclose(model.novelty(X), model.residual_, atol=1e-12)
+    np.testing.assert_allclose(model.novelty(X), model.residual_, rtol=0, atol=1e-12)
     K = model.kernel_.block(X)
     left = np.diag(K - model.factor_ @ model.factor_.T)
-    np.testing.assert_allclose(model.residual_, left, atol=1e-12)
+    np.testing.assert_allclose(model.residual_, left, rtol=0, atol=1e-12)
     assert model.residual_trace_ == pytest.approx(left.sum())
     assert list(model.get_feature_names_out()[:2]) == ["landmarkfeatures0", "landmarkfeatures1"]
 
@@ -53,7 +53,7 @@ def test_a_cpd_kernel_keeps_its_distances():
     assert F.shape == (40, 39)
     squared = np.sum((F[:, None] - F[None]) ** 2, axis=2)
     exact = 2 * np.linalg.norm(X[:, None] - X[None], axis=2)  # k(x,x) + k(y,y) - 2k(x,y)
-    np.testing.assert_allclose(squared, exact, atol=1e-10)
+    np.testing.assert_allclose(squared, exact, rtol=0, atol=1e-10)
 
 
 def test_enough_is_enough():
@@ -85,7 +85,7 @@ def test_what_comes_in(form):
     F = model.fit_transform(rows)
     exact = LandmarkFeatures(20, kernel=RBF(4.0)).fit_transform(X)
     assert F.dtype == (np.float32 if form == "float32" else np.float64)
-    np.testing.assert_allclose(F, exact, atol=1e-6 if form == "float32" else 1e-11)
+    np.testing.assert_allclose(F, exact, rtol=0, atol=1e-6 if form == "float32" else 1e-11)
     assert model.transform(rows).dtype == F.dtype
     if form == "frame":
         named = model.set_output(transform="pandas").transform(rows)
@@ -96,9 +96,9 @@ def test_rows_of_anything_through_a_feature_map():
     words = ["banana", "bandana", "ananas", "cabana", "canada", "panama"]
     model = LandmarkFeatures(6, kernel=FeatureMap(ngrams(2))).fit(words)
     K = np.asarray(FeatureMap(ngrams(2)).block(words))
-    np.testing.assert_allclose(model.factor_ @ model.factor_.T, K, atol=1e-9 * K.max())
-    np.testing.assert_allclose(model.transform(words), model.factor_, atol=1e-9)
-    np.testing.assert_allclose(model.novelty(words), 0, atol=1e-9 * K.max())
+    np.testing.assert_allclose(model.factor_ @ model.factor_.T, K, rtol=0, atol=1e-9 * K.max())
+    np.testing.assert_allclose(model.transform(words), model.factor_, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(model.novelty(words), 0, rtol=0, atol=1e-9 * K.max())
 
 
 def test_what_cannot_be_fitted_is_refused_and_changes_nothing():

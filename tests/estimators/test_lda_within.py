@@ -30,8 +30,10 @@ def test_the_covariance_becomes_the_identity(path, shape):
     found, w = white_of(X, y, path), pooled(X, y)
     r = min(shape[1], shape[0] - 3)
     assert (found.rank, found.possible) == (r, r)
-    np.testing.assert_allclose(found.basis.T @ w @ found.basis, np.eye(r), atol=1e-8)
-    np.testing.assert_allclose(found.image, w @ found.basis, atol=1e-8 * np.abs(w).max())
+    np.testing.assert_allclose(found.basis.T @ w @ found.basis, np.eye(r), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        found.image, w @ found.basis, rtol=0, atol=1e-8 * np.abs(w).max()
+    )
     np.testing.assert_allclose(found.variances, np.diagonal(w), rtol=1e-10)
 
 
@@ -45,7 +47,9 @@ def test_shrunk_covariances(path, p):
     target = Target(np.full(3, 0.3), diagonal)
     found = white_of(X, y, path, target)
     w = pooled(X, y, (0.3, 0.3, 0.3)) + np.diag(diagonal)
-    np.testing.assert_allclose(found.basis.T @ w @ found.basis, np.eye(found.rank), atol=1e-10)
+    np.testing.assert_allclose(
+        found.basis.T @ w @ found.basis, np.eye(found.rank), rtol=0, atol=1e-10
+    )
     apart = np.stack([X[y == g].mean(axis=0) for g in range(3)]) - X.mean(axis=0)
     exact = apart @ np.linalg.solve(w, apart.T)
     np.testing.assert_allclose(
@@ -59,7 +63,7 @@ def test_classes_may_count_differently():
     shares = np.array([1.0, 0.0, 0.5])
     found = white_of(X, y, "svd", Target(shares, np.ones(3)))
     w = pooled(X, y, shares) + np.eye(3)
-    np.testing.assert_allclose(found.basis.T @ w @ found.basis, np.eye(3), atol=1e-10)
+    np.testing.assert_allclose(found.basis.T @ w @ found.basis, np.eye(3), rtol=0, atol=1e-10)
     np.testing.assert_allclose(found.variances, np.diagonal(w), rtol=1e-10)
 
 

@@ -37,8 +37,8 @@ def test_em_is_the_plain_algorithm(standardize, weighted):
     filled = iterated(X, 2, standardize, w)
     found = fit(X, standardize=standardize, sample_weight=w)
     alike(found, mercer.PCA(2, standardize=standardize).fit(filled, sample_weight=w), 1e-7)
-    counted = slice(None) if w is None else w > 0
-    np.testing.assert_allclose(found.completion_.filled(X)[counted], filled[counted], atol=1e-7)
+    apart = found.completion_.filled(X) - filled
+    assert np.abs(apart if w is None else apart[w > 0]).max() < 1e-7
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -49,8 +49,8 @@ def test_ppca_is_the_largest_likelihood(k):
     values, V = np.linalg.eigh(S * len(X) / (len(X) - 1))
     np.testing.assert_allclose(found.explained_variance_, values[::-1][:k], rtol=1e-8)
     overlap = np.abs(np.sum(found.components_ * V[:, ::-1][:, :k].T, axis=1))
-    np.testing.assert_allclose(overlap, 1.0, atol=1e-10)
-    np.testing.assert_allclose(found.mean_, mean, atol=1e-8)
+    np.testing.assert_allclose(overlap, 1.0, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(found.mean_, mean, rtol=0, atol=1e-8)
     assert found.completion_.noise == pytest.approx(noise, rel=1e-7)
     assert found.noise_variance_ == pytest.approx(noise * 60 / 59, rel=1e-7)
 
@@ -87,7 +87,7 @@ def test_feature_weights_are_scaled_columns(method):
     one = fit(X, missing=method, feature_weight=weight)
     other = fit(X * np.sqrt(weight), missing=method)
     np.testing.assert_allclose(one.explained_variance_, other.explained_variance_, rtol=1e-8)
-    np.testing.assert_allclose(one.components_, other.components_, atol=1e-7)
+    np.testing.assert_allclose(one.components_, other.components_, rtol=0, atol=1e-7)
 
 
 # -- invariances ----------------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_shift_scale_and_order(method):
     turned = fit(X[rows][:, columns], missing=method)
     np.testing.assert_allclose(turned.explained_variance_, found.explained_variance_, rtol=1e-9)
     overlap = np.abs(np.sum(turned.components_ * found.components_[:, columns], axis=1))
-    np.testing.assert_allclose(overlap, 1.0, atol=1e-9)
+    np.testing.assert_allclose(overlap, 1.0, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("unit", [1e-3, 0.2, 1.0, 1e3])
@@ -137,7 +137,9 @@ def test_files_and_blocks_are_arrays(tmp_path, method, memory):
     held = fit(X, missing=method)
     read = fit(tmp_path / "x.npy", missing=method, memory=memory)
     alike(read, held)
-    np.testing.assert_allclose(read.transform(tmp_path / "x.npy"), held.transform(X), atol=1e-7)
+    np.testing.assert_allclose(
+        read.transform(tmp_path / "x.npy"), held.transform(X), rtol=0, atol=1e-7
+    )
 
 
 def test_large_tables_take_the_scatter_of_the_last_pass(monkeypatch):
@@ -182,7 +184,7 @@ def test_large_tables_are_completed_in_compiled_loops(monkeypatch, tmp_path, sta
     np.testing.assert_array_equal(loops.missing_counts_, plain.missing_counts_)
     np.testing.assert_allclose(filled, other, rtol=0, atol=1e-5)  # float32 on the way
     for found in (loops, from_file):
-        np.testing.assert_allclose(found.components_, plain.components_, atol=1e-6)
+        np.testing.assert_allclose(found.components_, plain.components_, rtol=0, atol=1e-6)
         np.testing.assert_allclose(
             found.explained_variance_, plain.explained_variance_, rtol=1e-6
         )
@@ -193,7 +195,9 @@ def test_many_columns_keep_no_square_sums(method):
     X = table(rows=80, columns=300, share=0.2)
     found = fit(X, 3, method, tol=1e-9)
     if method == "em":
-        np.testing.assert_allclose(found.completion_.filled(X), iterated(X, 3), atol=1e-4)
+        np.testing.assert_allclose(
+            found.completion_.filled(X), iterated(X, 3), rtol=0, atol=1e-4
+        )
     assert found.components_.shape == (3, 300)
 
 
@@ -290,7 +294,9 @@ def test_rows_with_nothing_are_left_out_and_lie_at_zero(method):
     with pytest.warns(DataWarning, match="their coordinates are zero"):
         Z = padded.transform(more)
     np.testing.assert_array_equal(Z[10:12], 0.0)
-    np.testing.assert_allclose(np.delete(Z, [10, 11], axis=0), found.transform(X), atol=1e-8)
+    np.testing.assert_allclose(
+        np.delete(Z, [10, 11], axis=0), found.transform(X), rtol=0, atol=1e-8
+    )
 
 
 def test_a_column_with_nothing_is_refused_by_name():
@@ -377,17 +383,3 @@ def test_streams_take_complete_rows_only():
 def test_square_sums_that_do_not_fit():
     with pytest.raises(BudgetError, match="ppca"):
         fit(table(rows=40, columns=400), 2, "ppca", tol=1e-3, memory="2MB")
-
-
-@pytest.mark.parametrize("way", ["em", "ppca"])
-def test_where_no_axis_is_beyond_noise_means_fill_the_cells(way):
-    X = np.random.default_rng(0).normal(size=(300, 12)) + 5
-    with pytest.warns(DataWarning, match="no component beyond noise"):
-        model = mercer.PCA("auto", missing=way).fit(X)
-    assert model.n_components_ == 0
-    rows = X[:4].copy()
-    rows[1, 3] = np.nan
-    filled = model.impute(rows)
-    assert filled[1, 3] == pytest.approx(X[:, 3].mean())
-    assert model.completion_.noise == pytest.approx(X.var(axis=0, ddof=1).mean())
-    assert model.transform(rows).shape == (4, 0)

@@ -1,8 +1,11 @@
 """The factors of columns, and weights of features that cannot be."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from mercer import PCA, KernelPCA, RobustPCA
 from mercer.errors import InputError
 from mercer.estimators._pca_recipe import Recipe, root_feature_weight
 from mercer.operators import is_constant
@@ -27,8 +30,39 @@ def test_the_factors_of_later_columns_are_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "weights", [[1.0], [1.0, 0.0], [1.0, -1.0], [1.0, np.nan], [1.0, 1e101]]
+    "weights",
+    [
+        [1.0],
+        [1.0, 0.0],
+        [1.0, -1.0],
+        [1.0, np.nan],
+        [1.0, 1e101],
+        ["a", "b"],
+        [1.0, "2"],
+        ["1", "2"],
+        [1.0, None],
+        [1.0, 2j],
+        [[1.0], [1.0, 2.0]],
+    ],
 )
-def test_weights_of_features_are_positive_and_one_for_each(weights: list[float]) -> None:
-    with pytest.raises(InputError, match="one positive number"):
+def test_weights_of_features_are_positive_and_one_for_each(weights: list[object]) -> None:
+    with pytest.raises(InputError, match="one positive number") as caught:
         root_feature_weight(weights, 2)
+    assert len(str(caught.value).splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("weights", "got"),
+    [
+        (["a"] * 24, "'a' at column 0"),
+        ([1.0, *["b"] * 23], "'b' at column 1"),
+        (np.r_[np.ones(23), 1e-320], "1e-320 at column 23"),
+        (np.ones((24, 1)), "an array of shape (24, 1)"),
+    ],
+)
+@pytest.mark.parametrize("model", [PCA, RobustPCA, KernelPCA])
+def test_every_estimator_says_which_weight_is_odd(model: Any, weights: Any, got: str) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 24))
+    with pytest.raises(InputError, match="one positive number") as caught:
+        model(2, feature_weight=weights).fit(X)
+    assert caught.value.got == got

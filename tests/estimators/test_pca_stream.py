@@ -257,3 +257,17 @@ def test_columns_that_sums_cannot_see_are_told(blocks):
     with pytest.warns(AccuracyWarning, match="2 of 3 axes are too small beside the first"):
         rank = (PCA(3).fit(iter([X])) if blocks else PCA(3).partial_fit(X)).rank_
     assert rank == 1
+
+
+@pytest.mark.parametrize("weights", [[1.0, 2.0], [1.0, 2.0, 3.0, -1.0, 1.0], ["a"] * 5])
+def test_odd_weights_of_columns_are_no_want_of_rows(weights):
+    """They are refused at the first batch, and where they are set beside a stream."""
+    X = rows()
+    p = X.shape[1]
+    with pytest.raises(InputError, match="one positive number") as caught:
+        PCA(2, feature_weight=weights).partial_fit(X)
+    assert not isinstance(caught.value, NotFittedError)
+    model = PCA(2).partial_fit(X).set_params(feature_weight=weights)
+    with pytest.raises(InputError, match=f"pass {p} positive numbers") as caught:
+        model.transform(X)
+    assert not isinstance(caught.value, NotFittedError)

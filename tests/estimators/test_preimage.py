@@ -76,7 +76,7 @@ def test_weights_are_those_of_the_projected_image():
     X = ring(30)
     found = known(X)
     z = found.scores[:5] * 0.7
-    np.testing.assert_allclose(found.weights(z), images(found, z), atol=1e-12)
+    np.testing.assert_allclose(found.weights(z), images(found, z), rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.weights(z).sum(axis=1), 1, rtol=1e-12)
 
 
@@ -89,9 +89,9 @@ def test_distances_of_images_need_no_kernel():
     gamma = found.weights(z)
     wanted = np.einsum("ai,ij,aj->a", gamma, K, gamma)[:, None] - 2 * gamma @ K + 1
     near, apart = DistanceConstraints(radial_of(RBF(0.8), X), found)._nearest(z, 10)
-    np.testing.assert_allclose(apart, np.take_along_axis(wanted, near, 1), atol=1e-12)
+    np.testing.assert_allclose(apart, np.take_along_axis(wanted, near, 1), rtol=0, atol=1e-12)
     order = np.sort(wanted, axis=1)[:, :10]
-    np.testing.assert_allclose(np.sort(apart, axis=1), order, atol=1e-12)
+    np.testing.assert_allclose(np.sort(apart, axis=1), order, rtol=0, atol=1e-12)
 
 
 # -- fixed point --------------------------------------------------------------------------
@@ -138,7 +138,9 @@ def test_the_start_is_kept_where_the_denominator_vanishes():
     against = sums <= 0
     assert against.any()
     back = FixedPoint(RBF(0.8), found, Constantly(X[0])).decode(-8 * z)
-    np.testing.assert_allclose(back[against], np.tile(X[0], (against.sum(), 1)), atol=1e-12)
+    np.testing.assert_allclose(
+        back[against], np.tile(X[0], (against.sum(), 1)), rtol=0, atol=1e-12
+    )
     # Weights that cancel to the last digit: nothing can be said, so nothing is done.
     pair = Known(
         np.array([[-1.0], [1.0]]), np.zeros((2, 1)), np.array([[1.0], [-1.0]]), np.zeros(2)
@@ -166,7 +168,7 @@ def test_blocks_change_nothing(monkeypatch):
     whole = [method.decode(z) for method in methods]
     monkeypatch.setattr(module, "_CELLS", 7 * len(X))
     for method, one in zip(methods, whole, strict=True):
-        np.testing.assert_allclose(method.decode(z), one, atol=1e-10)
+        np.testing.assert_allclose(method.decode(z), one, rtol=0, atol=1e-10)
 
 
 def test_memory_is_that_of_a_block(monkeypatch):
@@ -199,10 +201,10 @@ def test_offset_and_precision(shift, dtype):
     atol = 1e-4 if dtype == np.float32 or shift else 1e-9
     one = FixedPoint(RBF(0.8), plain, Constantly(X[0])).decode(z)
     two = FixedPoint(RBF(0.8), moved, Constantly(X[0] + shift)).decode(z)
-    np.testing.assert_allclose(two - shift, one, atol=atol)
+    np.testing.assert_allclose(two - shift, one, rtol=0, atol=atol)
     one = DistanceConstraints(radial_of(RBF(0.8), X), plain).decode(z)
     two = DistanceConstraints(radial_of(RBF(0.8), moved.rows), moved).decode(z)
-    np.testing.assert_allclose(two - shift, one, atol=atol)
+    np.testing.assert_allclose(two - shift, one, rtol=0, atol=atol)
 
 
 def test_sparse_rows():
@@ -214,7 +216,9 @@ def test_sparse_rows():
         lambda k: FixedPoint(RBF(0.8), k, Constantly(X[0])),
         lambda k: DistanceConstraints(radial_of(RBF(0.8), k.rows), k),
     ):
-        np.testing.assert_allclose(make(sparse).decode(z), make(plain).decode(z), atol=1e-8)
+        np.testing.assert_allclose(
+            make(sparse).decode(z), make(plain).decode(z), rtol=0, atol=1e-8
+        )
 
 
 # -- distance constraints -----------------------------------------------------------------
@@ -224,7 +228,7 @@ def test_lateration_is_exact_for_true_distances():
     rng = np.random.default_rng(0)
     around, points = rng.standard_normal((7, 10, 4)), rng.standard_normal((7, 4))
     distances = np.linalg.norm(around - points[:, None], axis=2)
-    np.testing.assert_allclose(_laterated(around, distances, 1e-12), points, atol=1e-10)
+    np.testing.assert_allclose(_laterated(around, distances, 1e-12), points, rtol=0, atol=1e-10)
 
 
 def test_lateration_of_neighbours_in_a_plane_finds_the_foot():
@@ -233,7 +237,7 @@ def test_lateration_of_neighbours_in_a_plane_finds_the_foot():
     around[..., 2] = 0
     distances = np.linalg.norm(around - point, axis=2)
     np.testing.assert_allclose(
-        _laterated(around, distances, 1e-12)[0], [0.2, -0.1, 0], atol=1e-10
+        _laterated(around, distances, 1e-12)[0], [0.2, -0.1, 0], rtol=0, atol=1e-10
     )
 
 
@@ -256,7 +260,7 @@ def test_rows_come_back_when_nothing_is_left_out():
     for kernel in (RBF(0.8), Matern(1.0), RationalQuadratic(0.7), 2.0 * RBF(0.5) + 1.0):
         found = known(X, 24, kernel)
         back = DistanceConstraints(radial_of(kernel, X), found).decode(found.scores)
-        np.testing.assert_allclose(back, X, atol=1e-4)
+        np.testing.assert_allclose(back, X, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5])
@@ -291,7 +295,7 @@ def test_distances_are_found_again(name):
     d = np.linspace(0.05, 4.9, 40)
     np.testing.assert_allclose(radial(d / unit), formula(d), rtol=1e-12)
     found = radial.distances(2 * (formula(0) - formula(d))) * unit
-    np.testing.assert_allclose(found, d, atol=1e-6)
+    np.testing.assert_allclose(found, d, rtol=0, atol=1e-6)
     furthest = radial.distances(np.full((2, 3), 1e9)) * unit
     np.testing.assert_allclose(furthest, np.full((2, 3), 5.0))
 
@@ -329,11 +333,11 @@ def test_one_lengthscale_for_each_column():
     two = KernelPCA(5, kernel=RBF(0.5)).fit(X / [1, 10])
     Z, unit = one.transform(X), np.array([1, 10])
     back = two.inverse_transform(Z, "distances") * unit
-    np.testing.assert_allclose(one.inverse_transform(Z, "distances"), back, atol=1e-4)
+    np.testing.assert_allclose(one.inverse_transform(Z, "distances"), back, rtol=0, atol=1e-4)
     start = X.mean(axis=0)
     found = FixedPoint(one.kernel_, one._known(), Constantly(start)).decode(Z)
     back = FixedPoint(two.kernel_, two._known(), Constantly(start / unit)).decode(Z)
-    np.testing.assert_allclose(found, back * unit, atol=1e-6)
+    np.testing.assert_allclose(found, back * unit, rtol=0, atol=1e-6)
 
 
 def test_equal_rows_have_no_distances():

@@ -43,6 +43,15 @@ def test_the_shortest_half_is_that_of_repeated_rows(counted):
     assert middle == pytest.approx((often[at] + often[at + h - 1]) / 2)
 
 
+@pytest.mark.parametrize("unit", [0.1, 0.3, 1 / 3, 7.0, 1e100])
+def test_counts_in_another_unit_change_nothing(counted, unit):
+    values, counts = counted
+    whole, parts = counts.astype(float), counts * unit
+    np.testing.assert_array_equal(medians(values, parts), medians(values, whole))
+    assert shortest_half(values[:, 0], parts) == shortest_half(values[:, 0], whole)
+    assert upper_median(values[:, 0], parts) == upper_median(values[:, 0], whole)
+
+
 def test_forty_per_cent_do_not_move_the_shortest_half():
     y = np.random.default_rng(0).normal(size=1000)
     y[:400] += 50

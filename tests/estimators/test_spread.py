@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import mercer
-from mercer import PCA, dropin
+from mercer import PCA, KernelPCA, dropin
 from mercer.errors import DataWarning, InputError, MercerError, NotSupportedError
 
 da = pytest.importorskip("dask.array")
@@ -49,7 +49,7 @@ def test_coordinates_are_lazy_and_right(X, data, reads):
     assert isinstance(found, da.Array)
     assert found.chunks == ((25, 25, 10), (3,))
     assert reads == []
-    np.testing.assert_allclose(found.compute(), PCA(3).fit(X).transform(X), atol=1e-9)
+    np.testing.assert_allclose(found.compute(), PCA(3).fit(X).transform(X), rtol=0, atol=1e-9)
     np.testing.assert_allclose(PCA(3).fit_transform(data).compute(), found.compute())
 
 
@@ -79,8 +79,10 @@ def test_log_likelihoods_are_lazy_and_their_mean_is_one_pass(X, data, reads):
     assert model.score(data, sample_weight=w) == pytest.approx(
         same.score(X, sample_weight=w), rel=1e-10
     )
-    with pytest.raises(InputError, match="weight 0"):
+    with pytest.raises(InputError, match="all sample weights are zero\n  got: 60 rows"):
         model.score(data, sample_weight=da.zeros(60, chunks=20))
+    with pytest.raises(InputError, match="no rows have no mean"):
+        model.score(data[:0])
 
 
 def test_a_model_fitted_anew_does_not_change_what_was_asked_for(X, data):
@@ -99,7 +101,7 @@ def test_frames_are_asked_for_and_stay_lazy(X, data, reads, kind):
     assert isinstance(found, dd.DataFrame)
     assert list(found.columns) == ["pca0", "pca1"]
     assert reads == []
-    np.testing.assert_allclose(found.compute(), PCA(2).fit(X).transform(X), atol=1e-9)
+    np.testing.assert_allclose(found.compute(), PCA(2).fit(X).transform(X), rtol=0, atol=1e-9)
     assert isinstance(model.fit_transform(data), dd.DataFrame)
     assert isinstance(model.fit_transform(X), pd.DataFrame)
 
@@ -126,7 +128,7 @@ def test_a_frame_keeps_names_and_index(X):
     assert len(said) == 1
     found = lazy.compute()
     pd.testing.assert_index_equal(found.index, frame.index)
-    np.testing.assert_allclose(found, PCA(2).fit(X).transform(X), atol=1e-9)
+    np.testing.assert_allclose(found, PCA(2).fit(X).transform(X), rtol=0, atol=1e-9)
 
 
 def test_names_are_those_of_the_frame(X):
@@ -168,6 +170,14 @@ def test_a_plan_computes_nothing(data, reads):
 def test_every_block_is_read_as_often_as_the_plan_says(data, reads, tol):
     model = PCA(2, tol=tol).fit(data)
     assert len(reads) == model.plan_.chosen.passes * data.npartitions
+
+
+def test_choosing_the_number_of_components_is_a_pass_that_the_plan_counts(data, reads):
+    with pytest.warns(DataWarning, match="no component beyond noise"):
+        model = PCA("auto").fit(data)
+    assert model.plan_.chosen.name == "svd"
+    assert len(reads) == 3 * data.npartitions
+    assert model.plan_.chosen.passes == 3
 
 
 # -- refused --------------------------------------------------------------------------------
@@ -213,7 +223,7 @@ def test_missing_cells_are_filled_in_coordinates(X):
     found = model.transform(da.from_array(X, chunks=(25, 3))).compute()
     assert np.all(found[50] == 0.0)
     with pytest.warns(DataWarning, match="nothing observed"):
-        np.testing.assert_allclose(found, model.transform(X), atol=1e-9)
+        np.testing.assert_allclose(found, model.transform(X), rtol=0, atol=1e-9)
 
 
 def test_a_checkpoint_and_a_file_of_coordinates_are_refused(data, tmp_path):
@@ -244,6 +254,38 @@ def test_other_columns_are_refused_at_once(data, call, columns):
 def test_too_few_rows_are_refused(rows):
     with pytest.raises(InputError, match=f"n_samples = {rows}"):
         PCA(1).fit(da.ones((rows, 3)))
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+@pytest.mark.parametrize("weight", [0.0, 1 / 60, 0.005, 1e100, 1e300, 1e307], ids=str)
+@pytest.mark.parametrize("call", ["fit", "em", "kernel", "score"])
+def test_weights_are_refused_as_in_memory(X, call, weight, known):
+    given, data = np.full(len(X), weight), da.from_array(X, chunks=(20, 5))
+    weights = da.from_array(given, chunks=20)
+    if not known:
+        data = data[data[:, 0] > -np.inf]
+    model = {
+        "fit": PCA(2),
+        "em": PCA(2, missing="em"),
+        "kernel": KernelPCA(2, landmarks=X[:9]),
+        "score": PCA(2).fit(X),
+    }[call]
+    use = model.score if call == "score" else model.fit
+    with pytest.raises(InputError) as here:
+        use(X, sample_weight=given)
+    with pytest.raises(InputError) as there:
+        use(data, sample_weight=weights)
+    assert there.value.what == here.value.what
+
+
+@pytest.mark.parametrize("missing", [None, "em", "ppca"])
+@pytest.mark.parametrize("rows", [0, 1])
+def test_too_few_rows_of_unknown_number_are_refused(X, missing, rows):
+    given = {} if missing is None else {"missing": missing}
+    data = da.from_array(X, chunks=(20, 5))
+    few = data[data[:, 0] > np.sort(X[:, 0])[len(X) - 1 - rows]]
+    with pytest.raises(InputError, match=f"n_samples = {rows}.*\n.*pass at least two rows"):
+        PCA(2, **given).fit(few)
 
 
 def test_more_components_than_rows_of_unknown_number_are_refused(X):

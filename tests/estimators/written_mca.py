@@ -35,7 +35,7 @@ def like(found, wanted, atol=1e-9):
     """Compare columns up to their signs."""
     assert found.shape == wanted.shape
     signs = np.sign(np.sum(found * wanted, axis=0))
-    np.testing.assert_allclose(found * signs, wanted, atol=atol)
+    np.testing.assert_allclose(found * signs, wanted, rtol=0, atol=atol)
 
 
 def tables(rng, n=120, sizes=(3, 4, 2, 5), strength=1.0):

@@ -73,27 +73,3 @@ def test_a_failed_fit_on_a_cluster_leaves_the_model(X, cluster):
     assert pickle.dumps(model) == kept
     with cluster.as_current():
         assert PCA(2).fit(altered(X, np.array)).n_samples_ == 80
-
-
-@pytest.mark.slow
-def test_a_part_that_kills_every_worker_is_named(X):
-    distributed = pytest.importorskip("distributed")
-    wanted = float(X[40, 0])
-
-    def deadly(block):
-        import os
-
-        if block.size and block[0, 0] == wanted:
-            os._exit(1)
-        return block
-
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
-        ) as workers,
-        distributed.Client(workers),
-    ):
-        workers.scheduler.allowed_failures = 1
-        with pytest.raises(WorkerError, match="part 2 of the rows have died") as caught:
-            PCA(2).fit(altered(X, deadly))
-    assert caught.value.got == "KilledWorker after 2 workers"

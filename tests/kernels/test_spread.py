@@ -81,3 +81,20 @@ def test_large_samples_are_thinned():
     assert len(thinned(np.zeros((2000, 1)))) == 2000
     assert 1000 <= len(thinned(np.zeros((2001, 1)))) <= 2000
     assert len(thinned(list(range(10_001)))) <= 2000
+
+
+@given(st.integers(2, 12), st.integers(0, 2**16))
+def test_weights_are_repeats(n, seed):
+    rng = np.random.default_rng(seed)
+    X, w = rng.standard_normal((n, 2)), rng.integers(1, 6, n)
+    again = np.repeat(X, w, axis=0)
+    assert median_length(X, w) == pytest.approx(median_length(again), rel=1e-12)
+    assert median_of(X, "l1", w) == pytest.approx(median_of(again, "l1"), rel=1e-12)
+    assert inverse_variance(X, w) == pytest.approx(inverse_variance(again), rel=1e-12)
+
+
+def test_a_heavy_row_leaves_the_mean_of_distances_from_it():
+    X = np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 5.0]])
+    w = np.array([1e12, 1.0, 3.0])
+    assert median_length(X, w) == pytest.approx(math.sqrt(12.5))
+    assert inverse_variance(X + 1e6, w) == pytest.approx(1e12 / 100.0, rel=1e-9)

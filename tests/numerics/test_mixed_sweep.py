@@ -93,9 +93,11 @@ def check_rows(model, a, frame):
         some = gram[:, : i + 1]
         u, s, _ = np.linalg.svd(a)
         best = u[:, : i + 1] * s[: i + 1]
-        np.testing.assert_allclose(some @ some.T, best @ best.T, atol=1e-7)
-    np.testing.assert_allclose(model.transform(frame), model.row_coordinates_, atol=1e-12)
-    np.testing.assert_allclose(model.row_inertias_, np.sum(a**2, axis=1), atol=1e-8)
+        np.testing.assert_allclose(some @ some.T, best @ best.T, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(
+        model.transform(frame), model.row_coordinates_, rtol=0, atol=1e-12
+    )
+    np.testing.assert_allclose(model.row_inertias_, np.sum(a**2, axis=1), rtol=0, atol=1e-8)
     assert np.all(model.squared_correlations_ <= 1 + 1e-9)
 
 

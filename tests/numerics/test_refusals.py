@@ -220,7 +220,7 @@ WEIGHTS = {
     "negative": ([1, 1, -1, 1, 1, 1], "row 2"),
     "NaN": ([1, 1, 1, np.nan, 1, 1], "row 3"),
     "infinite": ([1, 1, 1, 1, np.inf, 1], "row 4"),
-    "zero": (np.zeros(6), "6 weights"),
+    "zero": (np.zeros(6), "6 rows, every weight zero"),
     "small": (np.full(6, 0.1), "sum 0.6"),
     "text": (["a"] * 6, "row 0"),
 }

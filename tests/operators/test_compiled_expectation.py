@@ -49,6 +49,29 @@ def test_what_the_loops_do_not_hold(change):
     assert CompiledExpectation.of(completion) is None
 
 
+@pytest.mark.parametrize("p", [6, 7, 9])
+def test_cells_are_looked_up_together_or_alone(monkeypatch, p):
+    completion, X = model(p=p), rows_with_gaps(p=p)
+    found = []
+    for cache in (1e9, 0.0):
+        monkeypatch.setattr(compiled_expectation_module, "_CACHE", cache)
+        found.append(np.empty(X.shape))
+        CompiledExpectation(completion).rows(X, found[-1])
+    np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [None, np.array([0.0, 2, 0.5, 1, 3, 1])], ids=["1", "0"])
+@pytest.mark.parametrize("column", range(6))
+def test_an_infinite_cell_is_told(factor, column):
+    X = rows_with_gaps(n=70)
+    loops, out = CompiledExpectation(model(factor=factor)), np.empty((70, 6))
+    with np.errstate(all="ignore"):
+        assert loops.fill(out, X) == (factor is not None)  # it cannot know
+        X[66, column] = -np.inf
+        assert loops.fill(out, X)
+    assert out[66, column] == -np.inf
+
+
 @pytest.mark.parametrize("share", [0.02, 0.4, 0.9])
 @pytest.mark.parametrize("factor", [None, np.array([1.0, 2, 0.5, 1, 3, 1])], ids=["1", "f"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -84,7 +107,7 @@ def test_filled_in_loops(monkeypatch, threads):
     X.flags.writeable = False
     monkeypatch.setattr("mercer.operators._completion.thread_count", lambda: threads)
     found = model().filled(X)
-    np.testing.assert_allclose(found[:50], _by_numpy(model(), X[:50]), atol=1e-12)
+    np.testing.assert_allclose(found[:50], _by_numpy(model(), X[:50]), rtol=0, atol=1e-12)
     np.testing.assert_array_equal(found, np.tile(found[:50], (600, 1)))
 
 

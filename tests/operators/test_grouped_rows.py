@@ -36,15 +36,15 @@ def test_sums_of_groups_far_from_each_other(weighted, dtype, apart):
     assert np.all(np.abs(found.scatter - scatter) <= found.rounding * size.max() * 2)
     here = np.asarray(rows.origin, float) + found.means
     reach = np.ptp(means.astype(float), axis=0).max()
-    np.testing.assert_allclose(here, means.astype(float), atol=1e-14 * (reach + 1))
+    np.testing.assert_allclose(here, means.astype(float), rtol=0, atol=1e-14 * (reach + 1))
     placed = rows.placed(found.offsets)
     np.testing.assert_allclose(placed, means.astype(float), rtol=1e-11, atol=1e-14)
     np.testing.assert_allclose(rows.moments(whole=False).scatter, np.diagonal(scatter))
     r = rows.triangle(found.offsets, np.ones(4))
-    np.testing.assert_allclose(r.T @ r, scatter, atol=1e-10 * size.max())
+    np.testing.assert_allclose(r.T @ r, scatter, rtol=0, atol=1e-10 * size.max())
     whole = np.empty((5000, 4))
     rows.write(whole, found.offsets, np.full(4, 2.0))
-    np.testing.assert_allclose(whole.T @ whole, 4 * scatter, atol=1e-10 * size.max())
+    np.testing.assert_allclose(whole.T @ whole, 4 * scatter, rtol=0, atol=1e-10 * size.max())
 
 
 def test_shares_and_members():
@@ -55,12 +55,14 @@ def test_shares_and_members():
     rows = GroupedRows(scan(X), codes, 2)
     found = rows.moments(shares=shares)
     one = X[codes == 0] - X[codes == 0].mean(axis=0)
-    np.testing.assert_allclose(found.scatter, 0.25 * one.T @ one, atol=1e-12)
+    np.testing.assert_allclose(found.scatter, 0.25 * one.T @ one, rtol=0, atol=1e-12)
     np.testing.assert_allclose(rows.moments().means, found.means)
     members = rows.members(np.flatnonzero(codes == 1), 1) - found.offsets[1]
-    np.testing.assert_allclose(members, X[codes == 1] - X[codes == 1].mean(axis=0), atol=1e-14)
+    np.testing.assert_allclose(
+        members, X[codes == 1] - X[codes == 1].mean(axis=0), rtol=0, atol=1e-14
+    )
     r = rows.triangle(found.offsets, np.ones(3), shares)
-    np.testing.assert_allclose(r.T @ r, found.scatter, atol=1e-12)
+    np.testing.assert_allclose(r.T @ r, found.scatter, rtol=0, atol=1e-12)
 
 
 def test_sparse_rows_give_the_same_sums():
@@ -69,10 +71,12 @@ def test_sparse_rows_give_the_same_sums():
     codes = np.arange(60) % 3
     sparse = GroupedRows(scan(X), codes, 3)
     dense = GroupedRows(scan(X.toarray()), codes, 3)
-    np.testing.assert_allclose(sparse.moments().scatter, dense.moments().scatter, atol=1e-12)
+    np.testing.assert_allclose(
+        sparse.moments().scatter, dense.moments().scatter, rtol=0, atol=1e-12
+    )
     numbers = np.flatnonzero(codes == 2)
     here = np.asarray(sparse.origin) + sparse.members(numbers, 2)
-    np.testing.assert_allclose(here, X.toarray()[numbers], atol=1e-15)
+    np.testing.assert_allclose(here, X.toarray()[numbers], rtol=0, atol=1e-15)
 
 
 def test_a_column_constant_in_each_group_is_exactly_that():

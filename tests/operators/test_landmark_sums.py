@@ -33,13 +33,13 @@ def test_sums_are_those_of_all_features(kernel, form):
     sums = LandmarkSums(marks).add(rows, w)
     nu, vectors, mean, t = sums.pairs()
     exact, middle, left = plain(marks, rows, w)
-    np.testing.assert_allclose(nu, np.maximum(exact, 0), atol=1e-9 * exact[0])
-    np.testing.assert_allclose(mean, middle, atol=1e-12 * max(1, np.abs(middle).max()))
+    np.testing.assert_allclose(nu, np.maximum(exact, 0), rtol=0, atol=1e-9 * exact[0])
+    np.testing.assert_allclose(mean, middle, rtol=0, atol=1e-12 * max(1, np.abs(middle).max()))
     assert t == pytest.approx(left, rel=1e-9, abs=1e-9 * exact[0])
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(marks.m), atol=1e-12)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(marks.m), rtol=0, atol=1e-12)
     z = (marks.features(rows)[0] - mean) @ vectors
     weight = np.ones(len(X)) if w is None else w
-    np.testing.assert_allclose((z.T * weight) @ z, np.diag(nu), atol=1e-8 * exact[0])
+    np.testing.assert_allclose((z.T * weight) @ z, np.diag(nu), rtol=0, atol=1e-8 * exact[0])
     assert sums.count == weight.sum()
     assert sums.rows == len(X)
 
@@ -49,7 +49,7 @@ def test_whole_counts_are_repeated_rows():
     marks = Landmarks.of(RBF(2.0), X[:40])
     one = LandmarkSums(marks).add(X, w)
     two = LandmarkSums(marks).add(np.repeat(X, w, axis=0))
-    np.testing.assert_allclose(one.pairs()[0], two.pairs()[0], atol=1e-11 * w.sum())
+    np.testing.assert_allclose(one.pairs()[0], two.pairs()[0], rtol=0, atol=1e-11 * w.sum())
     assert one.t == pytest.approx(two.t, rel=1e-12)
     assert one.raw_trace == pytest.approx(two.raw_trace, rel=1e-12)
 
@@ -65,14 +65,14 @@ def test_parts_merge_to_the_whole(first, apart):
     parts = LandmarkSums(marks).add(X[:first]), LandmarkSums(marks).add(X[first:])
     merged = parts[0].merge(parts[1])
     nu = whole.pairs()[0]
-    np.testing.assert_allclose(merged.pairs()[0], nu, atol=1e-12 * nu[0])
-    np.testing.assert_allclose(merged.pairs()[2], whole.pairs()[2], atol=1e-13)
+    np.testing.assert_allclose(merged.pairs()[0], nu, rtol=0, atol=1e-12 * nu[0])
+    np.testing.assert_allclose(merged.pairs()[2], whole.pairs()[2], rtol=0, atol=1e-13)
     for name in ("count", "rows", "t", "raw_trace"):
         assert getattr(merged, name) == pytest.approx(getattr(whole, name), rel=1e-12)
     stream = LandmarkSums(marks)
     for start in range(0, 700, 93):
         stream.add(X[start : start + 93])
-    np.testing.assert_allclose(stream.pairs()[0], nu, atol=1e-12 * nu[0])
+    np.testing.assert_allclose(stream.pairs()[0], nu, rtol=0, atol=1e-12 * nu[0])
 
 
 def test_an_empty_part_changes_nothing():
@@ -86,15 +86,15 @@ def test_an_empty_part_changes_nothing():
     nothing = LandmarkSums(marks).add(X[:9], np.zeros(9))
     with pytest.raises(InputError, match="no row"):
         nothing.pairs()
-    np.testing.assert_allclose(nothing.add(X).pairs()[0], nu, atol=1e-12 * nu[0])
+    np.testing.assert_allclose(nothing.add(X).pairs()[0], nu, rtol=0, atol=1e-12 * nu[0])
 
 
 def test_one_row_and_equal_rows_have_no_variance():
     marks = Landmarks.of(RBF(1.0), table(5))
     for rows in (table(1), np.repeat(table(1), 300, axis=0)):
         nu, _, mean, t = LandmarkSums(marks).add(rows).pairs()
-        np.testing.assert_allclose(nu, 0, atol=1e-12)
-        np.testing.assert_allclose(mean, marks.features(rows[:1])[0][0], atol=1e-14)
+        np.testing.assert_allclose(nu, 0, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(mean, marks.features(rows[:1])[0][0], rtol=0, atol=1e-14)
         assert t == pytest.approx(len(rows) * marks.features(rows[:1])[1][0], rel=1e-12)
 
 
@@ -105,7 +105,7 @@ def test_float32_rows_keep_float64_sums():
     narrow, wide = LandmarkSums(marks, np.float32).add(X), LandmarkSums(marks).add(X)
     nu = wide.pairs()[0]
     assert narrow.p.dtype == np.float64
-    np.testing.assert_allclose(narrow.pairs()[0], nu, atol=2e-6 * nu[0])
+    np.testing.assert_allclose(narrow.pairs()[0], nu, rtol=0, atol=2e-6 * nu[0])
     rough = Landmarks.of(RBF(30.0), X[:200])  # pivots below the rounding of float32
     assert not rough.steady
     assert LandmarkSums(rough, np.float32).dtype == np.float64
@@ -171,11 +171,11 @@ def test_the_features_of_a_choice_are_summed_as_those_of_its_rows(kernel, weight
     assert one.rows == two.rows == 700
     assert one.count == two.count
     np.testing.assert_allclose(one.raw_trace, two.raw_trace, rtol=1e-12)
-    np.testing.assert_allclose(one.t, two.t, atol=allowed)
+    np.testing.assert_allclose(one.t, two.t, rtol=0, atol=allowed)
     (nu, a, mean, _), (also, b, middle, _) = one.pairs(), two.pairs()
-    np.testing.assert_allclose(nu, also, atol=allowed)
-    np.testing.assert_allclose((a * nu) @ a.T, (b * also) @ b.T, atol=allowed)
-    np.testing.assert_allclose(mean, middle, atol=allowed / 700)
+    np.testing.assert_allclose(nu, also, rtol=0, atol=allowed)
+    np.testing.assert_allclose((a * nu) @ a.T, (b * also) @ b.T, rtol=0, atol=allowed)
+    np.testing.assert_allclose(mean, middle, rtol=0, atol=allowed / 700)
 
 
 def test_no_rows_that_count_have_no_sums():

@@ -22,7 +22,7 @@ def test_signs_are_rows_of_length_one_with_mean_zero():
     X = np.random.default_rng(0).normal(size=(300, 4)) * [9, 3, 1, 1]
     signs, median = made(X)
     (u,) = list(signs.blocks(300))
-    np.testing.assert_allclose(u, explicit(X, median.centring.mean), atol=1e-12)
+    np.testing.assert_allclose(u, explicit(X, median.centring.mean), rtol=0, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(u, axis=1), 1)
     assert np.linalg.norm(u.mean(axis=0)) <= 1e-10  # the equation of the spatial median
 
@@ -55,7 +55,7 @@ def test_the_covariance_of_signs_is_their_second_moment():
     values, vectors = np.linalg.eigh(u.T @ u)
     np.testing.assert_allclose(fitted["singular_values_"] ** 2, values[::-1], rtol=1e-10)
     overlap = np.abs(np.sum(fitted["components_"].T * vectors[:, ::-1], axis=0))
-    np.testing.assert_allclose(overlap, 1, atol=1e-9)
+    np.testing.assert_allclose(overlap, 1, rtol=0, atol=1e-9)
 
 
 def test_mirror_images_where_the_median_stands_on_rows():
@@ -66,8 +66,8 @@ def test_mirror_images_where_the_median_stands_on_rows():
     u = explicit(X, np.zeros(3))
     assert np.linalg.norm(u.mean(axis=0)) > 0.2  # a mean that centring would take out
     (both,) = list(signs.blocks(1000))
-    np.testing.assert_allclose(both.T @ both, 2 * u.T @ u, atol=1e-12)
-    np.testing.assert_allclose(both.mean(axis=0), 0, atol=1e-15)
+    np.testing.assert_allclose(both.T @ both, 2 * u.T @ u, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(both.mean(axis=0), 0, rtol=0, atol=1e-15)
     fitted = PCA(1)._fitted(signs, None)
     top = np.linalg.eigh(u.T @ u)[1][:, -1]
     assert abs(fitted["components_"][0] @ top) > 1 - 1e-12

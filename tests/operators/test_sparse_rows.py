@@ -92,7 +92,9 @@ def test_repeated_cells_are_summed_and_the_input_left_alone():
     )
     assert not raw.has_canonical_format
     rows = SparseRows(scan(raw))
-    np.testing.assert_allclose(rows.scatter().scatter, np.cov(csr.toarray().T) * 3, atol=1e-14)
+    np.testing.assert_allclose(
+        rows.scatter().scatter, np.cov(csr.toarray().T) * 3, rtol=0, atol=1e-14
+    )
     assert raw.nnz == 4
     np.testing.assert_array_equal(raw.data, value)
 
@@ -181,3 +183,25 @@ def test_sums_of_many_cells_are_the_same_with_and_without_numba(monkeypatch, rng
     monkeypatch.setattr(sparse_rows_module, "row_view", None)  # it is not called
     found = sparse_rows_module._column_sums(csr, weights)
     np.testing.assert_allclose(found, plain, rtol=1e-13)
+
+
+@pytest.mark.parametrize("far", [1e50, 1e145, 1e200, 1e308])
+def test_a_far_row_of_weight_zero_does_not_settle_the_unit(rng, far):
+    data = random_sparse(rng)
+    weights = np.ones(len(data))
+    weights[4] = 0.0
+    near = SparseRows(scan(scipy.sparse.csr_array(data)), weights).scatter()
+    data[4] = far
+    csr = scipy.sparse.csr_array(data)
+    rows = SparseRows(scan(csr), weights)
+    assert rows.exponent == 0
+    np.testing.assert_array_equal(rows.scatter().scatter, near.scatter)
+    assert csr.data.max() == far  # the caller's cells stay
+
+
+def test_cells_that_are_not_finite_count_in_rows_of_weight_zero(rng):
+    data = random_sparse(rng)
+    weights = np.ones(len(data))
+    weights[4], data[4, 2] = 0.0, np.nan
+    rows = SparseRows(scan(scipy.sparse.csr_array(data)), weights)
+    assert not rows.moments().in_range

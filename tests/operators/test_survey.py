@@ -107,6 +107,15 @@ def test_comes_back_from_a_checkpoint(gaps):
         np.testing.assert_array_equal(again.keep()[name], value)
 
 
+def test_rows_that_last_are_not_copied(gaps):
+    for lasting in (False, True):
+        survey = Survey(gaps.shape[1], 10, lasting=lasting)
+        survey.add(gaps)
+        at, rows = survey.sample
+        np.testing.assert_array_equal(rows, gaps[at])
+        assert np.shares_memory(rows, gaps) == lasting
+
+
 def test_integers_have_no_missing_cells():
     found = surveyed(np.arange(12).reshape(6, 2), 4)
     assert found.counts.tolist() == [0, 0]

@@ -84,6 +84,27 @@ def test_samples_stay_small_and_spread_over_all_parts(size):
     assert gaps.max() <= 2 * found.step <= 256
 
 
+def in_a_tree(parts, work):
+    """Join neighbours, then neighbours of these, as a cluster does."""
+    found = [work.part(part, None) for part in parts]
+    while len(found) > 1:
+        found = [
+            functools.reduce(work.merge, found[i : i + 2]) for i in range(0, len(found), 2)
+        ]
+    return found[0]
+
+
+@pytest.mark.parametrize("size", [7, 64, 501, 2000])
+def test_the_sample_does_not_depend_on_parts_whose_places_are_known(size):
+    X = np.arange(5000.0)[:, None] + [0, 0.5]
+    whole = Survey(2, 100)
+    whole.add(X)
+    found = in_a_tree(cut(X, [1, *range(size, 5000, size)]), SurveyOfParts(100, 1e6))
+    np.testing.assert_array_equal(found.kept, whole.sample[1])
+    np.testing.assert_array_equal(found.at, whole.sample[0])
+    assert found.step == whole.step == 64
+
+
 def test_the_origin_outlives_the_rows():
     X = gappy(dtype=np.float32)
     X[:, 2] = np.where(np.isnan(X[:, 2]), np.nan, np.float32(1e-3))

@@ -52,6 +52,16 @@ def test_exact_paths_walk_as_often_as_promised(path, shape, rows, weighted, stan
     assert source.walks == before + 1
 
 
+@pytest.mark.parametrize(
+    ("path", "shape"),
+    [("gram", (300, 20)), ("svd", (300, 20)), ("svd", (30, 60)), ("dual", (40, 60))],
+)
+def test_the_number_of_components_is_chosen_in_the_passes_promised(path, shape):
+    source = Pieces(gapped(*shape, 1) + 3, 7)
+    model = in_blocks(FORCED[path], 8)("auto").fit(source)
+    assert source.walks == model.plan_.chosen.passes
+
+
 @pytest.mark.parametrize("n", [17, 41, 42])
 @pytest.mark.parametrize("size", [1.0, 500.0, 1100.0, 1500.0, 1e6])
 def test_panels_are_foreseen(n, size):

@@ -191,3 +191,15 @@ def test_a_chain_never_reads_more_often_than_the_rows_allow(shape, itemsize, pas
     for path, why in made.rejected:
         assert (path.passes > passes) == why.startswith("the rows can be read only")
     assert passes > 1 or ("once" in str(made))
+
+
+@pytest.mark.parametrize("shape", [(10**6, 200, 5), (300, 10**5, 5)])
+@pytest.mark.parametrize("parts", [0, 10])
+def test_comparing_halves_is_a_pass_where_squares_are_not_summed(shape, parts):
+    elsewhere = {"block_bytes": 1e7, "read_seconds": 100.0, "parts": parts}
+    plain, compared = found(*shape, **elsewhere), found(*shape, **elsewhere, compared=True)
+    for name, path in compared.items():
+        more = 0 if name == "gram" else 1
+        assert path.passes == plain[name].passes + more
+        assert path.seconds == pytest.approx(plain[name].seconds + 100.0 * more)
+    assert found(*shape, compared=True) == found(*shape)  # rows here are not read

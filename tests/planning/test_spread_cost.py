@@ -125,6 +125,16 @@ def test_workers_too_small_for_one_row():
     assert "rechunk" not in str(refused.value)
 
 
+def test_no_cut_is_advised_that_would_change_nothing():
+    tight = dataclasses.replace(FEW, memory=4e8)
+    with pytest.raises(BudgetError) as refused:  # parts of 64 MB, which neighbours make up
+        plan(problem(3_000, 20_000, 3, parts=8, workers=tight))
+    assert "start workers with memory_limit" in str(refused.value)
+    assert "rechunk" not in str(refused.value)
+    with pytest.raises(BudgetError, match=r"have the rows counted, X.compute_chunk_sizes"):
+        plan(problem(10**8, 100, parts=40, sized=False))
+
+
 def test_a_path_that_does_not_fit_a_worker_is_not_a_fallback():
     made = plan(problem(10**6, 15_000, 20, parts=3_000))
     assert made.chosen.name == "krylov"
@@ -143,6 +153,26 @@ def test_the_text_speaks_of_workers_memory_and_network():
     assert "(no limit)" in text
     local = str(plan(problem(workers=Workers(threads=4, most=4))))
     assert "4 threads of this process; 100 parts of 80 MB" in local
+    alone = str(plan(problem(workers=Workers())))
+    assert "1 thread of this process; 100 parts of 80 MB" in alone
+    beside = str(plan(problem(workers=Workers(threads=4, most=4, processes=True))))
+    assert "4 processes of this machine; 100 parts of 80 MB" in beside
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "100 parts of a size that is not known, taken as 80 MB"),
+        ({"nnz": 50_000_000}, "taken as 80 MB with 5 % of the cells stored"),
+    ],
+    ids=["dense", "sparse"],
+)
+def test_sizes_that_are_assumed_are_not_told_as_known(given, said):
+    assumed = problem(10**7, 100, **given, sized=False)
+    assert said in str(plan(assumed))
+    small = dataclasses.replace(FEW, memory=3e8)
+    with pytest.raises(BudgetError, match="for parts of a size that is not known"):
+        plan(dataclasses.replace(assumed, workers=small))
 
 
 def test_rows_that_come_here_say_nothing_of_workers():

@@ -206,6 +206,29 @@ def test_what_the_planner_reads_is_there():
     assert source.collection.chunks[0] == (6, 6, 6, 2)
 
 
+@pytest.mark.parametrize(
+    ("data", "known", "size"),
+    [
+        (lambda: da.from_array(X, chunks=(6, 4)), True, 6 * 4 * 8),
+        (lambda: unknown(da.from_array(X, chunks=(6, 4))), False, 6 * 4 * 8),
+        (lambda: dd.from_pandas(FRAME[["a", "b"]], npartitions=2), False, 2 * 2 * 8),
+        (
+            lambda: da.from_array(X, chunks=(6, 4)).map_blocks(scipy.sparse.csr_array),
+            False,
+            12 * 24 + 4 * 7,
+        ),
+    ],
+    ids=["known", "filtered", "frame", "sparse"],
+)
+def test_sizes_that_nobody_knows_are_counted_by_a_pass(data, known, size):
+    source = scan(data())
+    assert source.sized is known
+    assert (source.part_bytes == size) is known
+    source.reduce(Rows())
+    assert source.sized
+    assert source.part_bytes == size
+
+
 def test_a_delayed_object_is_refused_in_words():
     with pytest.raises(InputError, match=r"a Dask Delayed\n.*from_delayed"):
         scan(dask.delayed(np.eye)(3))

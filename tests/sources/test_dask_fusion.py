@@ -55,6 +55,28 @@ def test_what_two_parts_share_is_computed_once():
     assert calls == [1]
 
 
+def test_what_one_part_needs_twice_is_read_inside_it():
+    x, d = array(chunks=(3, 4))
+    calls = []
+
+    def load(block):
+        if block.size:
+            calls.append(1)
+        return block
+
+    read = d.map_blocks(load, dtype=float, meta=np.empty((0, 0)))
+    pairs = zip(
+        read.to_delayed(optimize_graph=False).ravel(),
+        read[:, 0].to_delayed(optimize_graph=False).ravel(),
+        strict=True,
+    )
+    root = fused(tree([list(pair) for pair in pairs]), PREFIX)
+    left = {key for key in keys(root) if "load" in key}
+    assert not left
+    assert root.compute(scheduler="sync") == total(x, x[:, 0])
+    assert len(calls) == 4
+
+
 def test_chunks_cut_anew_that_overlap_two_parts_stay_apart():
     x, d = array(chunks=(5, 4))
     made = (d + 1).rechunk((4, 4))

@@ -1,6 +1,8 @@
 """The tree of tasks: the same bits wherever it runs, and no failure without a name."""
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -8,8 +10,8 @@ import pytest
 from mercer.arrays import listening
 from mercer.errors import InputError, WorkerError
 from mercer.sources import _dask_graph, scan
-from mercer.sources._dask_graph import cluster as current
 from mercer.sources._dask_graph import run_tree
+from mercer.sources._dask_progress import TOPIC, Progress
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -101,16 +103,6 @@ def test_cluster_threads_and_this_thread_give_the_same_bits(data, cluster):
     assert len(set(found)) == 1
 
 
-def test_the_client_of_the_moment_is_taken(cluster):
-    assert current() is None
-    with cluster.as_current():
-        assert current() is cluster
-        with dask.config.set(scheduler="threads"):
-            assert current() is None
-        with dask.config.set(scheduler="distributed"):
-            assert current() is cluster
-
-
 class Heard:
     """Keeps what it is told, or ends the work."""
 
@@ -160,6 +152,39 @@ def test_a_listener_may_end_the_work(data, cluster, where):
         scan(data).reduce(Sum())
 
 
+def test_passes_that_overlap_count_their_own_parts(data):
+    from dask.callbacks import Callback
+
+    heard, inner, seen = Heard(), [], []
+
+    def between(graph, *_, **__):
+        """Make another pass, of more parts, where the first is about to begin."""
+        if not inner:
+            inner.append(data)
+            seen.append(len(Callback.active))
+            scan(inner[0]).reduce(Sum(), title="inner")
+        return graph
+
+    settings = dask.config.set(scheduler="sync", delayed_optimize=between)
+    with settings, listening(heard):
+        scan(data[:60]).reduce(Sum(), title="outer")
+    assert seen == [0]
+    told = [word[:2] for word in heard.words if word[1] == 2]
+    assert told == [(1, 2), (2, 2), (2, 2)]
+
+
+def test_callbacks_of_the_user_hear_the_tasks(data):
+    from dask.callbacks import Callback
+
+    heard = []
+    with (
+        dask.config.set(scheduler="sync"),
+        Callback(posttask=lambda key, *_: heard.append(key)),
+    ):
+        scan(data).reduce(Sum())
+    assert sum(str(key).startswith("mercer-part-") for key in heard) == 7
+
+
 def test_nothing_is_left_on_the_cluster(data, cluster):
     with cluster.as_current():
         scan(data).reduce(Sum())
@@ -170,6 +195,27 @@ def test_nothing_is_left_on_the_cluster(data, cluster):
             break
         threading.Event().wait(0.1)
     assert not left
+
+
+def test_a_scheduler_keeps_one_topic_whatever_the_passes(data, cluster):
+    with cluster.as_current():
+        for _ in range(3):
+            scan(data).reduce(Sum())
+    kept = [topic for topic in cluster.get_events() if str(topic).startswith("mercer")]
+    assert kept == [TOPIC]
+    assert [name for name in cluster._event_handlers if name.startswith("mercer")] == [TOPIC]
+
+
+def test_passes_of_several_threads_hear_of_their_own_parts(data, cluster):
+    def one(rows):
+        heard = Heard()
+        with cluster.as_current(), listening(heard):
+            scan(rows).reduce(Sum())
+        return heard.words[-2][:2]
+
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(one, [data, data[:60], data[:120]]))
+    assert found == [(7, 7), (2, 2), (4, 4)]
 
 
 def test_every_block_is_read_once_a_pass(data, cluster, tmp_path):
@@ -219,34 +265,35 @@ def test_our_own_error_arrives_in_three_lines(data, cluster, where):
     assert caught.value.__suppress_context__
 
 
-def test_a_fit_inside_a_task_works_on_the_cluster_of_the_task(cluster):
-    def inside(rows):
-        import dask.array as da
-        import numpy as np
-
-        from mercer import PCA
-
-        return PCA(2).fit(da.from_array(rows, chunks=(30, 5))).explained_variance_, np.pi
-
-    rows = np.arange(500.0).reshape(100, 5) ** 1.5
-    from mercer import PCA
-
-    found = [cluster.submit(inside, rows, pure=False) for _ in range(2)]  # all workers
-    for values, _ in cluster.gather(found):
-        np.testing.assert_allclose(values, PCA(2).fit(rows).explained_variance_, rtol=1e-10)
-
-
-def test_an_asynchronous_client_is_refused(data, monkeypatch):
-    class Client:
-        asynchronous = True
-
-    monkeypatch.setattr(_dask_graph, "cluster", Client)
-    with pytest.raises(InputError, match="asynchronous"):
-        scan(data).reduce(Sum())
-
-
 def test_rows_of_a_cluster_that_is_not_connected_are_refused(data, cluster):
     with cluster.as_current():
         held = data.persist()
     with dask.config.set(scheduler="sync"), pytest.raises(WorkerError, match="not connected"):
         scan(held).reduce(Sum())
+
+
+def test_rows_that_the_cluster_has_dropped_are_refused(data, cluster):
+    from distributed import futures_of
+
+    with cluster.as_current():
+        held = data.persist()
+        cluster.cancel(futures_of(held))
+        with pytest.raises(WorkerError, match="has dropped the work"):
+            scan(held).reduce(Sum())
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_a_client_that_is_closed_is_said_to_be(data, cluster, when):
+    from distributed import Client
+
+    class Closes(Heard):
+        def advance(self, done, total, words=""):
+            own.close()
+
+    own = Client(cluster.scheduler.address, set_as_default=False)
+    late = data.map_blocks(lambda block: (time.sleep(0.1), block)[1], dtype=float)
+    with own.as_current(), listening(Closes()):
+        if when == "before":
+            own.close()
+        with pytest.raises(WorkerError, match="not connected"):
+            _dask_graph._on_cluster(own, late.to_delayed()[0, 0], Progress("t", 1, None))

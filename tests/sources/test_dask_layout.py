@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.sources import _dask_layout
-from mercer.sources._dask_layout import cut_anew, grouped, known
+from mercer.sources._dask_layout import cut_anew, delayed_parts, grouped, known
 
 da = pytest.importorskip("dask.array")
 
@@ -70,3 +70,13 @@ def test_rows_that_were_cut_anew_are_the_same_rows(monkeypatch, rng):
     cut = cut_anew(da.from_array(X, chunks=(30, 1)))
     assert cut.chunks == ((7, 7, 7, 7, 2), (4,))
     np.testing.assert_array_equal(cut.compute(scheduler="sync"), X)
+
+
+@pytest.mark.parametrize("optimised", [True, False])
+def test_a_part_is_rows_of_chunks_below_each_other(optimised):
+    x = np.arange(24.0).reshape(6, 4)
+    data = da.from_array(x, chunks=(2, 3))
+    first, second = delayed_parts(data, [slice(0, 2), slice(2, 3)], optimised=optimised)
+    assert [len(row) for row in first] == [2, 2]
+    assert [len(row) for row in second] == [2]
+    np.testing.assert_array_equal(first[1][1].compute(scheduler="sync"), x[2:4, 3:])

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+import sparse
 from narwhals.stable.v2 import from_native
 
 from mercer.errors import InputError
@@ -36,15 +37,14 @@ def test_one_chunk_is_not_copied():
 
 @pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array"])
 def test_sparse_chunks_become_csr(form):
-    sparse = getattr(scipy.sparse, form)
-    rows = reader(sparse=True).part(0, 0, [[sparse(X[:, :2]), sparse(X[:, 2:])]])
+    made = getattr(scipy.sparse, form)
+    rows = reader(sparse=True).part(0, 0, [[made(X[:, :2]), made(X[:, 2:])]])
     assert rows.nnz == 11
     assert rows.held.format == "csr"
     np.testing.assert_array_equal(rows.held.toarray(), X)
 
 
 def test_chunks_of_the_library_sparse_are_taken():
-    sparse = pytest.importorskip("sparse")
     rows = reader(sparse=True).part(0, 0, [[sparse.COO.from_numpy(X)]])
     np.testing.assert_array_equal(rows.held.toarray(), X)
 
@@ -149,3 +149,16 @@ def test_a_mapped_part_keeps_its_rows(columns):
     assert found.dtype == np.float32
     assert found.shape == ((3,) if columns is None else (3, 2))
     assert made(0, [[X[:0]]]).shape == made.nothing.shape
+
+
+def test_a_short_chunk_among_others_is_named_before_they_are_joined():
+    with pytest.raises(InputError, match="part 7: 3 columns, 4 announced"):
+        reader().part(7, 0, [[X], [X[:, :3]]])
+    with pytest.raises(InputError, match="part 7: 3, 2 rows"):
+        reader().part(7, 0, [[X[:, :2], X[:2, 2:]]])
+
+
+@pytest.mark.parametrize("dtype", ["c16", "O", "U4"])
+def test_what_is_no_number_is_to_be_converted_not_announced(dtype):
+    with pytest.raises(InputError, match="let every chunk hold numbers"):
+        reader().part(0, 0, [[X.astype(dtype)]])

@@ -34,6 +34,17 @@ def test_threads_of_this_process():
         assert workers()["threads"] >= 1
 
 
+def test_processes_of_this_machine():
+    from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+    with dask.config.set(scheduler="processes", num_workers=3):
+        assert workers() == {"threads": 3, "most": 3, "processes": True}
+    with ProcessPoolExecutor(2) as pool, dask.config.set(scheduler=pool):
+        assert workers() == {"threads": 2, "most": 2, "processes": True}
+    with ThreadPoolExecutor(2) as pool, dask.config.set(scheduler=pool):
+        assert workers() == {"threads": 2, "most": 2}
+
+
 def test_the_smallest_and_the_fullest_worker_count(monkeypatch):
     client = Client(worker(4, 8e9, 2e9, 3e8), worker(1, 4e9, 1e8, 2e8), worker(2, 0, 0))
     monkeypatch.setattr(module, "cluster", lambda: client)

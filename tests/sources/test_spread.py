@@ -39,12 +39,25 @@ def test_parts_are_told_apart():
         ([np.ones(3), np.ones(1)], "part 4: 4 weights, 5 rows"),
         (np.array([1, 1, -1, 1, 1]), "-1.0 at part 4, row 2"),
         (np.array([1, 1, 1, np.nan, 1]), "nan at part 4, row 3"),
+        (np.array([1, 1, 1, 1e300, 1]), "sum 1e\\+300 over 5 rows of part 4"),
+        (np.full(5, 2.0**52), "cannot be counted"),
         (np.array(list("abcde")), "weights must be numbers"),
         (np.array(list("12345")), "weights must be numbers"),
         (np.array(list("12345"), object), "weights must be numbers"),
         (np.ones(5) + 1j, "weights must be numbers"),
     ],
-    ids=["short", "short pieces", "negative", "nan", "text", "digits", "objects", "complex"],
+    ids=[
+        "short",
+        "short pieces",
+        "negative",
+        "nan",
+        "huge",
+        "many",
+        "text",
+        "digits",
+        "objects",
+        "complex",
+    ],
 )
 def test_bad_weights_are_named(weights, said):
     with pytest.raises(InputError, match=said):

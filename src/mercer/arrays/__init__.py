@@ -1,7 +1,7 @@
 """The only room that knows how array libraries, threads and memory differ."""
 
 from mercer.arrays._ahead import ahead
-from mercer.arrays._compiled import can_compile, compiled
+from mercer.arrays._compiled import can_compile, compiled, in_any_order
 from mercer.arrays._draws import gaussian
 from mercer.arrays._lanes import Lanes, one_thread, single_threaded_blas, thread_count
 from mercer.arrays._linalg import (
@@ -10,6 +10,7 @@ from mercer.arrays._linalg import (
     eigh_in_place,
     eigvalsh,
     interruptible,
+    leading_eigh,
     orthonormal,
     qr,
     quiet_blas,
@@ -104,10 +105,12 @@ __all__ = [
     "eigvalsh",
     "eps_of",
     "gaussian",
+    "in_any_order",
     "in_units",
     "interruptible",
     "is_numpy",
     "is_sparse",
+    "leading_eigh",
     "listening",
     "namespace",
     "not_zero",

@@ -4,7 +4,9 @@ import importlib
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
+
+_Loop = TypeVar("_Loop", bound=Callable[..., Any])
 
 
 @cache
@@ -17,20 +19,28 @@ def can_compile() -> bool:
     return True
 
 
+def in_any_order(loop: _Loop) -> _Loop:
+    """Let the terms of a loop be added up in another order than is written: several at a time.
+
+    Used as a decorator; it says nothing of the functions that the loop calls.
+    """
+    loop.in_any_order = True  # type: ignore[attr-defined]
+    return loop
+
+
 @cache
-def compiled(loop: Callable[..., Any], *, any_order: bool = False) -> Callable[..., Any]:
+def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
     """Return `loop` as machine code that runs without Python's lock.
 
     Functions of the same module that it calls are compiled with it. The code is kept beside
-    the source, or in the user's cache, for the next process. With `any_order`, terms may be
-    added up in another order than is written: several at a time.
+    the source, or in the user's cache, for the next process.
     """
     numba = importlib.import_module("numba")
     # Division as NumPy does it: a check for zero would keep loops from being vectorised.
-    how = {"nogil": True, "error_model": "numpy"}
-    if any_order:
+    how = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+    if getattr(loop, "in_any_order", False):
         how["fastmath"] = {"reassoc", "contract"}
-    whole = _with_compiled_parts(loop, any_order)
+    whole = _with_compiled_parts(loop)
     try:
         made = numba.njit(cache=True, **how)(whole)
     except RuntimeError:  # no folder to keep it in
@@ -38,11 +48,11 @@ def compiled(loop: Callable[..., Any], *, any_order: bool = False) -> Callable[.
     return made  # type: ignore[no-any-return]
 
 
-def _with_compiled_parts(loop: Any, any_order: bool) -> Any:
+def _with_compiled_parts(loop: Any) -> Any:
     """Return a function like `loop` that calls compiled ones."""
     known = loop.__globals__
     parts = {
-        name: compiled(known[name], any_order=any_order)
+        name: compiled(known[name])
         for name in loop.__code__.co_names
         if getattr(known.get(name), "__module__", None) == loop.__module__
         and isinstance(known[name], FunctionType)

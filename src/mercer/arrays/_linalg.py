@@ -17,6 +17,7 @@ _Result = TypeVar("_Result")
 _LONG = 400  # order from which a LAPACK call may keep Ctrl-C waiting
 _WORTH = 64  # and from which it leaves this processor to what was begun before it
 _LP64 = 20_000  # order from which the workspace does not fit SciPy's 32-bit numbers
+_SMALL = 32  # order up to which all pairs cost no more than some
 _CROWD = 600  # order up to which several BLAS threads mostly wait for each other
 
 
@@ -101,6 +102,23 @@ def eigvalsh(a: Array) -> Array:
     xp = namespace(a)
     with quiet_blas(a.shape[0]):
         return xp.flip(interruptible(lambda: xp.linalg.eigvalsh(a), a.shape[0]), axis=0)
+
+
+def leading_eigh(a: Array, k: int) -> tuple[Array, Array]:
+    """Return the k largest eigenvalues, descending, and vectors (p, k) of an array of NumPy.
+
+    Half the time of `eigh` where k is small. BLAS has the threads that it has.
+    """
+    order = len(a)
+    if k == 0:
+        return np.zeros(0), np.zeros((order, 0))
+    if order <= _SMALL:  # SciPy takes longer to ask than LAPACK to answer
+        values, vectors = np.linalg.eigh(a)
+        return values[::-1][:k], vectors[:, ::-1][:, :k]
+    values, vectors = scipy.linalg.eigh(
+        a, subset_by_index=[order - k, order - 1], driver="evr", check_finite=False
+    )
+    return values[::-1], vectors[:, ::-1]
 
 
 def quiet_blas(order: int) -> AbstractContextManager[None]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array, as_numpy
 from mercer.kernels import Kernel, cka
 
 _SAMPLE = 1000  # rows that the alignment is taken from
@@ -27,10 +28,11 @@ def effective_rank(trace: float, squares: float) -> float:
     return float(trace**2 / squares) if squares > 0 else 0.0
 
 
-def linear_alignment(kernel: Kernel, rows: Any) -> float | None:
+def linear_alignment(kernel: Kernel, rows: Any, weights: Array | None = None) -> float | None:
     """Return the centred alignment of a kernel with the linear one on at most 1000 rows.
 
-    Near 1 the kernel sees what PCA sees; None where the rows do not vary.
+    Near 1 the kernel sees what PCA sees; None where the rows do not vary, or the kernel does
+    not tell them apart.
 
     Parameters
     ----------
@@ -38,11 +40,42 @@ def linear_alignment(kernel: Kernel, rows: Any) -> float | None:
         With numbers for parameters.
     rows : array or sparse matrix of shape (n, p)
         The rows; of more than 1000 every few are taken.
+    weights : ndarray of shape (n,) or None
+        How often each of them stands in the data; None is once.
     """
-    sample = rows[:: max(1, -(-rows.shape[0] // _SAMPLE))]
+    step = max(1, -(-rows.shape[0] // _SAMPLE))
+    sample = rows[::step]
     wide = sample.toarray() if hasattr(sample, "toarray") else sample
     wide = np.asarray(wide, np.float64)
     about = wide - wide.mean(axis=0)
     if not np.any(about):
         return None
-    return float(cka(kernel.block(sample), about @ about.T))
+    seen = np.asarray(as_numpy(kernel.block(sample)), np.float64)
+    if np.ptp(seen) == 0:
+        return None
+    if weights is None:
+        return float(cka(seen, about @ about.T))
+    w = weights[::step]
+    return _cosine(_repeated(seen, w), _repeated(about @ about.T, w))
+
+
+def _repeated(matrix: Array, weights: Array) -> Array:
+    """Return D_w^½(I - 1πᵀ)K(I - π1ᵀ)D_w^½, which has the products of repeated rows.
+
+    K is centred at the heaviest row first: else what light rows have would be lost beside it.
+    """
+    one = int(np.argmax(weights))
+    near = matrix - matrix[[one]]
+    near = near - near[:, [one]]  # in two steps, so that this row and column are zeros
+    shares, root = weights / weights.sum(), np.sqrt(weights / weights.max())
+    level = near @ shares
+    near = near - level[:, None] - level[None] + shares @ level
+    return np.asarray(root[:, None] * near * root)
+
+
+def _cosine(one: Array, two: Array) -> float | None:
+    sizes = [float(np.abs(m).max()) for m in (one, two)]
+    if min(sizes) == 0:
+        return None
+    one, two = one / sizes[0], two / sizes[1]
+    return float(np.vdot(one, two) / (np.linalg.norm(one) * np.linalg.norm(two)))

@@ -2,7 +2,6 @@
 
 import abc
 import logging
-import math
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -21,7 +20,7 @@ from mercer.estimators._reporting import Reporting
 from mercer.estimators._shown import ShownInNotebooks
 from mercer.planning import Path, PathEndedError, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
-from mercer.sources import Source, SpreadSource, is_spread
+from mercer.sources import Source, SpreadSource, is_spread, refuse_sum, sum_of
 
 _log = logging.getLogger("mercer")
 _FIX = "see certificate_; ask for fewer components, a larger `tol`, or more `memory` or `time`"
@@ -265,25 +264,7 @@ def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
             got=f"{counts[bad[0]]} at row {bad[0]}",
             fix="use 0 to leave a row out",
         )
-    total = math.inf if np.max(counts, initial=0.0) > 2.0**53 else math.fsum(counts)
-    if total == 0 and not few:
-        raise InputError(
-            "all sample weights are zero",
-            got=f"{n} weights, every one zero",
-            fix="give at least two rows a positive weight",
-        )
-    if total > 2.0**53:
-        raise InputError(
-            "weights are repeat counts; so many rows cannot be counted",
-            got=f"sum {total:g} over {n} rows",
-            fix="rescale: w * len(w) / w.sum()",
-        )
-    if total <= 1 and not few:
-        raise InputError(
-            "weights are repeat counts; their sum must exceed 1",
-            got=f"sum {total:g} over {n} rows",
-            fix="rescale: w * len(w) / w.sum()",
-        )
+    refuse_sum(sum_of(counts)[0], f"{n} rows", few=few)
     return counts
 
 
@@ -338,4 +319,6 @@ def plan(estimator: SpectralEstimator, X: Any, *, sample_weight: Any = None) -> 
     blank = clone(estimator)
     blank._check_parameters()
     source = blank._to_plan(blank._admit(X, reset=True))
-    return planned(blank._problem(source, counts_of(sample_weight, source)))
+    weights = counts_of(sample_weight, source)
+    made: Plan = blank._settle_plan(planned(blank._problem(source, weights)))
+    return made

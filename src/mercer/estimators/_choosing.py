@@ -29,6 +29,7 @@ from mercer.selection import (
     choice_of,
     spectrum_rules,
 )
+from mercer.sources import Source, SpreadSource
 
 Cross = tuple[BiCross, str]  # what was found, and of which rows and columns
 _WIDEST = 2048  # columns that are compared, at most: a random part of more
@@ -86,6 +87,12 @@ def _part(gram: Array, columns: Array, factor: Array | None) -> Array:
         return found
     scale = as_numpy(factor)[columns]
     return np.asarray(found * scale[:, None] * scale[None, :])
+
+
+def compares_again(source: Source) -> bool:
+    """Tell whether `cross_again` reads the rows of a source once more."""
+    n, p = source.shape
+    return p <= min(n, _WIDEST) or not isinstance(source, SpreadSource)
 
 
 def cross_again(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.estimators._filling_start import few_of
 from mercer.selection import cross_validated_rank, spectral_rank
 
 
@@ -45,6 +46,8 @@ def completion_rank(
     if isinstance(sample, tuple):
         values, total = sample
         return min(spectral_rank(values, total, n, p).rank, most)
+    few = few_of(sample)
+    sample, weights = sample[few], None if weights is None else weights[few]
     factor = np.ones(p) if root_feature_weight is None else root_feature_weight
     if standardize:
         factor = factor * _spread_factor(sample, weights)

@@ -93,17 +93,22 @@ def _validated(estimator: BaseEstimator, data: Any, *, reset: bool) -> Any:
     return check_array(data.to_numpy(), estimator=estimator, input_name="X", **wanted)
 
 
+def refuse_few_rows(estimator: Any, source: SpreadSource) -> None:
+    """Refuse rows in parts of which there are none, or one; a pass may have counted them."""
+    if source.shape[0] < getattr(estimator, "_fewest", _FEWEST):
+        raise InputError(
+            "one row has no variance",
+            got=f"n_samples = {source.shape[0]}: {source.label}",
+            fix="pass at least two rows",
+        )
+
+
 def admit_source(estimator: Any, source: Any, *, reset: bool) -> Any:
     """Return `source` after the checks of its columns; its rows are looked at when read."""
     p, names = source.shape[1], source.names
     if reset:
-        few = source.shape[0] < getattr(estimator, "_fewest", _FEWEST)
-        if isinstance(source, SpreadSource) and source.counted and few:
-            raise InputError(
-                "one row has no variance",
-                got=f"n_samples = {source.shape[0]}: {source.label}",
-                fix="pass at least two rows",
-            )
+        if isinstance(source, SpreadSource) and source.counted:
+            refuse_few_rows(estimator, source)
         estimator.n_features_in_ = p
         if names is not None:
             estimator.feature_names_in_ = np.asarray(names, dtype=object)

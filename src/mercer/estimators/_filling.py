@@ -7,8 +7,9 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, eps_of, single_threaded_blas, task
+from mercer.arrays import Array, eps_of, quiet_blas
 from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
+from mercer.estimators._filling_start import SAMPLING, begun_on, first_start, sample_rows
 from mercer.estimators._pca_recipe import Recipe
 from mercer.operators import (
     Completed,
@@ -20,23 +21,16 @@ from mercer.operators import (
     Rule,
     Survey,
     block_length,
-    complete,
-    first_basis,
-    first_completion,
     fold,
     is_worth_compiling,
     wrong_weights,
 )
-from mercer.sources import BlockSource, Source, refuse_infinite
+from mercer.sources import ArrayBlocks, BlockSource, Source, refuse_infinite
 
-_SAMPLE_ROWS = 4096  # that the steps begin on, and
-_SAMPLE_BYTES = 32e6  # their size at most
-_WORTH = 4  # times as many rows from which a sample is worth it
-_BEGUN = 3e-3  # change at which the steps on the sample end: its own error is ten times that
+_PASSES = 4  # at least, that the rows must allow
 _NAMED = 5  # rows or columns that are named
 _COARSEST = 1e-3  # change at which the steps end, whatever the tolerance of the axes
 _SHARE = 0.3  # of the tolerance of the axes that the steps may leave
-_SAMPLING = 0.1  # of the sampling error, 1/√n, likewise
 LARGE = 1e6  # cells above which rows are many
 
 
@@ -44,13 +38,14 @@ def surveyed(
     source: BlockSource, weights: Any, block_bytes: float, journal: Journal | None
 ) -> Survey:
     """Return what one pass tells of missing cells; refuse rows that can be read only once."""
-    if source.max_passes - source.walks < _WORTH:
+    if source.max_passes - source.walks < _PASSES:
         raise InputError(
             "missing cells are filled in several passes over the rows",
             got=f"{source.label}, which can be read only {source.max_passes:g} times",
             fix="write the rows to a file, or pass a function that makes the iterator anew",
         )
-    survey = Survey(source.shape[1], sample_rows(source.shape[1]))
+    p, lasting = source.shape[1], isinstance(source, ArrayBlocks)
+    survey = Survey(p, sample_rows(p), lasting=lasting)
 
     def step(part: slice, block: Any) -> None:
         survey.add(block, _weights_of(weights, part))
@@ -60,11 +55,6 @@ def surveyed(
     if weights is not None and n != len(weights):
         raise wrong_weights(n, len(weights))
     return survey
-
-
-def sample_rows(p: int) -> int:
-    """Return how many rows of p cells the steps may begin on."""
-    return max(16, min(_SAMPLE_ROWS + 4 * p, int(_SAMPLE_BYTES / (8 * p))))
 
 
 def check_survey(survey: Survey, source: BlockSource, names: Any, weights: Any) -> Any:
@@ -143,27 +133,34 @@ def rule_of(
     the sampling error of mean and axes is of the order 1/√n.
     """
     n, p = survey.rows, source.shape[1]
-    origin, exponent = survey.origin(source.dtype)
-    level = np.ldexp(origin, -exponent)
-
-    def factor_of(variances: Array, offset: Array) -> Array | None:
-        size = np.sqrt((level + offset) ** 2 + variances)
-        return recipe.factor_of(variances, eps_of(source.dtype) * size)
-
     plain = not recipe.standardize and recipe.root_feature_weight is None
     tol = _SHARE * recipe.tol
-    sampled = not given and n * p > LARGE and tol < _SAMPLING / math.sqrt(n)
+    sampled = not given and n * p > LARGE and tol < SAMPLING / math.sqrt(n)
     if sampled:
-        tol = _SAMPLING / math.sqrt(n)
+        tol = SAMPLING / math.sqrt(n)
     return Rule(
         rank,
         expected,
-        None if plain else factor_of,
+        None if plain else _factors(survey, recipe, source.dtype),
         min(tol, _COARSEST),
         held=survey.constant if survey.constant.any() else None,
         rate=float(survey.counts.sum()) / (n * p) if sampled else None,
         compiled=source.nnz is None and not expected and is_worth_compiling(n * p),
     )
+
+
+def _factors(
+    survey: Survey | PartsSurvey, recipe: Recipe, dtype: Any
+) -> Callable[[Array, Array], Array | None]:
+    """Return what maps variances and offsets to column factors; see `Rule`."""
+    origin, exponent = survey.origin(dtype)
+    level = np.ldexp(origin, -exponent)
+
+    def factor_of(variances: Array, offset: Array) -> Array | None:
+        size = np.sqrt((level + offset) ** 2 + variances)
+        return recipe.factor_of(variances, eps_of(dtype) * size)
+
+    return factor_of
 
 
 @final
@@ -196,15 +193,13 @@ class Filling:
 
     def run(self) -> Completed:
         """Return the completion of all rows, begun on a sample of them."""
-        start, basis = first_point(self.survey, self.source.dtype, self.rule)
+        n = self.survey.rows
         at, rows = self.survey.sample
         weights = None if self.weights is None else self.weights[at]
-        if self.survey.rows >= _WORTH * len(rows) and (weights is None or enough(weights)):
-            with task("a few rows"):
-                begun = begun_on(rows, weights, start, basis, self.rule)
-            start, basis = begun.completion, begun.basis
-            return complete(self._pass, start, basis, hastened(self.rule, begun.rate))
-        return complete(self._pass, start, basis, self.rule)
+        first = first_start(self.survey, self.source.dtype, self.rule)
+        with quiet_blas(self.source.shape[1]):  # asked for once, not in every step
+            start = begun_on(rows, weights, n, first, self.rule)
+            return start.steps(self._pass, self.rule, n)
 
     def whole(self, found: Completed) -> CompletionSums:
         """Return the sums of all rows with their p×p scatter: one pass, where not at hand."""
@@ -240,46 +235,6 @@ def whole_sums(
     return sums
 
 
-def first_point(
-    survey: Survey | PartsSurvey, dtype: Any, rule: Rule
-) -> tuple[Completion, Array | None]:
-    """Return the completion by column means, and the basis to start from."""
-    origin, exponent = survey.origin(dtype)
-    basis = first_basis(len(origin), rule.rank)
-    if basis is not None and rule.held is not None:
-        basis[rule.held] = 0.0
-    return first_completion(origin, exponent), basis
-
-
-def begun_on(
-    rows: Array,
-    weights: Array | None,
-    start: Completion,
-    basis: Array | None,
-    rule: Rule,
-    *,
-    few: bool = True,
-) -> Completed:
-    """Return where the steps on rows in memory end.
-
-    Where they are a `few` of all, that is at a change below their sampling error.
-    """
-    tol = max(_BEGUN, rule.tol) if few else rule.tol
-    coarse = dataclasses.replace(rule, tol=tol, most=100)
-    with single_threaded_blas():  # they are too few for more
-        return complete(lambda sums, _: sums.add(rows, weights), start, basis, coarse)
-
-
-def hastened(rule: Rule, rate: float) -> Rule:
-    """Return the rule with the rate of steps that a sample of the rows has shown."""
-    return rule if rule.rate is None else dataclasses.replace(rule, rate=max(rule.rate, rate))
-
-
-def enough(weights: Array) -> bool:
-    """Tell whether a sample stands for all rows: no row of it outweighs the others."""
-    return bool(np.sum(weights) > 8 * np.max(weights, initial=0.0) * np.sqrt(len(weights)))
-
-
 def _per_block(source: BlockSource, block_bytes: float, journal: Journal | None) -> int:
     kept = None if journal is None else journal.block
     return kept or block_length(source, block_bytes)
@@ -295,7 +250,7 @@ def _weights_of(weights: Any, part: slice) -> Any:
 
 def warn_unsettled(found: Completed, rule: Rule) -> None:
     """Warn where the steps have ended before the cells had settled."""
-    if found.change > rule.tol and rule.rank > 0 and found.passes >= rule.most:
+    if not found.settled:
         warn(
             "the filled cells have not settled",
             got=f"a change of {found.change:.1e} in pass {found.passes}, {rule.tol:.0e} wanted",
@@ -310,6 +265,7 @@ def in_words(survey: Survey | PartsSurvey, found: Completed, method: str) -> str
     empty = f", {survey.left_out:,} rows with nothing observed left out"
     return (
         f"missing: {int(survey.counts.sum()):,} of {cells:,} cells in {columns:,} columns,"
-        f" {method} with {found.completion.axes.shape[1]} axes in {found.passes} passes"
+        f" {method} with {found.completion.axes.shape[1]} axes in {found.passes}"
+        f" pass{'es' if found.passes > 1 else ''} after 1 that counted them"
         f"{empty if survey.left_out else ''}"
     )

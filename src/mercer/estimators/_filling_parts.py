@@ -7,17 +7,8 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.estimators._completion_wanted import Wanted
-from mercer.estimators._filling import (
-    begun_on,
-    enough,
-    first_point,
-    hastened,
-    refuse_bare,
-    refuse_few,
-    sample_rows,
-    say_empty,
-    whole_sums,
-)
+from mercer.estimators._filling import refuse_bare, refuse_few, say_empty, whole_sums
+from mercer.estimators._filling_start import Start, begun_on, first_start, sample_rows
 from mercer.operators import (
     Completed,
     CompletedParts,
@@ -27,7 +18,6 @@ from mercer.operators import (
     Rule,
     SumsOfParts,
     SurveyOfParts,
-    complete,
 )
 from mercer.sources import PartBlocks, SpreadSource, in_memory
 
@@ -39,9 +29,7 @@ class Begun:
 
     survey: PartsSurvey
     rank: int | None = None
-    completion: Completion | None = None
-    basis: Array | None = None
-    rate: float = 0.0
+    start: Start | None = None
 
 
 @final
@@ -81,13 +69,11 @@ class BeginOnParts:
         rows = survey.kept
         n, weights = counted(survey, self.weighted), survey.kept_weights
         rule = self.wanted.rule(in_memory(rows), survey, n, weights=weights)
-        plain, few = bool(np.all(weights == 1)), survey.step > 1
-        if not plain and few and not enough(weights):
-            return Begun(survey.without_rows(), rule.rank)
-        start, basis = first_point(survey, rows.dtype, rule)
-        found = begun_on(rows, None if plain else weights, start, basis, rule, few=few)
-        told = survey.without_rows()
-        return Begun(told, rule.rank, found.completion, found.basis, found.rate)
+        own = None if np.all(weights == 1) else weights
+        start = begun_on(rows, own, survey.rows, first_start(survey, rows.dtype, rule), rule)
+        if start.rows == 0 and survey.step == 1:  # all rows are here
+            start = start.after(rows, own, rule)
+        return Begun(survey.without_rows(), rule.rank, start)
 
 
 def _hopeless(survey: PartsSurvey) -> bool:
@@ -157,10 +143,8 @@ class FillingParts:
 
     def run(self) -> Completed:
         """Return the completion of all rows."""
-        start, basis = self.begun.completion, self.begun.basis
-        if start is None:
-            start, basis = first_point(self.survey, self.source.dtype, self.rule)
-        return complete(self._pass, start, basis, hastened(self.rule, self.begun.rate))
+        start = self.begun.start or first_start(self.survey, self.source.dtype, self.rule)
+        return start.steps(self._pass, self.rule, self.survey.rows)
 
     def whole(self, found: Completed) -> CompletionSums:
         """See `Filling.whole`."""

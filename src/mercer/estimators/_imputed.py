@@ -48,8 +48,9 @@ class ImputedRows:
         Returns
         -------
         array, sparse matrix or frame of shape (n_samples, n_features)
-            Of the kind and type that came in; cells that are there are not changed. In a frame
-            only columns with missing cells are replaced.
+            Of the kind and type that came in, but for sparse matrices, which come back as CSR,
+            and numbers other than native float32 and float64, as float64. Cells that are there
+            are not changed. In a frame only columns with missing cells are replaced.
         """
         check_completion(self)
         source = self._admit(held_rows(X), reset=False)

@@ -10,12 +10,8 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import DataWarning, MercerError
 from mercer.estimators._choosing import looked_at, warn_of
-from mercer.estimators._kernel_rows import (
-    FIRST_GUESS,
-    KernelRows,
-    most_components,
-    spread_evenly,
-)
+from mercer.estimators._kernel_rows import FIRST_GUESS, KernelRows, most_components
+from mercer.estimators._kernel_sample import stand_ins
 from mercer.estimators.pca import PCA
 from mercer.kernels import Kernel, Linear, Precomputed
 from mercer.planning import shuffled_rows
@@ -148,15 +144,15 @@ def choice_on(
     """
     n, p = rows.shape
     if isinstance(kernel, Precomputed):
-        at = _some(n, weights, _MATRIX)
+        at = _some(rows, weights, _MATRIX)
         block = rows[at][:, at]
         block = block.toarray() if hasattr(block, "toarray") else block
         return choice_by_matrix(kernel_shares(block), _seen(len(at), count))
     if isinstance(kernel, Linear):
-        at = _some(n, weights, _LINEAR)
+        at = _some(rows, weights, _LINEAR)
         found: Choice = PCA("auto", random_state=seed).fit(rows[at]).choice_
         return dataclasses.replace(found, seen=_seen(len(at), count))
-    at = _some(n, weights, shuffled_rows(n, p))
+    at = _some(rows, weights, shuffled_rows(n, p))
     table = _wide(rows[at])
     own = kernel_shares(kernel.block(table))
     seen, rng = _seen(len(at), count), np.random.default_rng([seed, 9])
@@ -189,10 +185,11 @@ def _null(table: Any, rng: np.random.Generator) -> Any:
     return found.tocsr()
 
 
-def _some(n: int, weights: Array | None, most: int) -> Array:
+def _some(rows: Any, weights: Array | None, most: int) -> Array:
     """Return row numbers, evenly spread among rows repeated w times, none of them twice."""
     if weights is not None:
-        return np.unique(spread_evenly(n, weights, most))
+        return np.unique(stand_ins(rows, weights, most)[0])
+    n = int(rows.shape[0])
     return np.linspace(0, n - 1, min(n, most)).round().astype(np.int64)
 
 

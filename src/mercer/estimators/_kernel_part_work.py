@@ -11,12 +11,19 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators._kernel_landmarks import stacked
 from mercer.estimators._kernel_rows import KernelRows
+from mercer.estimators._kernel_sample import OTHERS
 from mercer.kernels import Kernel
 from mercer.operators import Landmarks, LandmarkSums
-from mercer.sources import PartBlocks, bad_cell, bad_cell_error, in_memory
+from mercer.sources import (
+    PartBlocks,
+    bad_cell,
+    bad_cell_error,
+    in_memory,
+    refuse_sum,
+    sum_of,
+)
 
 _BLOCK_BYTES = 16e6  # of rows that are standardised at a time
-_MOST_COUNT = 2.0**53
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +51,8 @@ class Sample:
         """Return at most `most` rows, evenly spaced among rows repeated w times.
 
         They stand at jW/most, j = 0, 1, …, with W = Σw, so that a repeat count does what
-        repeats do; each stands for W/most rows, as often as it was met.
+        repeats do; each stands for W/most rows, as often as it was met. A row that would be
+        met nearly always has one place and its own weight: else hardly another were seen.
         """
         if len(self.weights) <= most:
             return self
@@ -55,7 +63,17 @@ class Sample:
         last = int(np.flatnonzero(self.weights)[-1])
         met = np.searchsorted(ends, step * np.arange(most), side="right")
         at, times = np.unique(np.minimum(met, last), return_counts=True)
+        if most > 1 and times.max() > (1 - OTHERS) * most:
+            return self._beside(int(at[np.argmax(times)]), most)
         return Sample(self.rows[at], step * times, self.count, whole=False)
+
+    def _beside(self, heavy: int, most: int) -> "Sample":
+        """Return a sample of a row that would take nearly all places, and of the others."""
+        rest = np.delete(np.arange(len(self.weights)), heavy)
+        others = Sample(rest, self.weights[rest], self.count).thinned(most - 1)
+        at = np.append(others.rows, heavy)
+        weights, order = np.append(others.weights, self.weights[heavy]), np.argsort(at)
+        return Sample(self.rows[at[order]], weights[order], self.count, whole=False)
 
     def joined(self, other: "Sample", most: int) -> "Sample":
         """Return the sample of two neighbouring parts."""
@@ -204,15 +222,4 @@ def refuse_few(sample: Sample) -> None:
             got=f"{sample.count} rows in all parts together",
             fix="pass at least two rows",
         )
-    total = math.fsum(sample.weights)
-    if 1 < total <= _MOST_COUNT:
-        return
-    raise InputError(
-        "all sample weights are zero"
-        if total == 0
-        else "weights are repeat counts; their sum must exceed 1"
-        if total <= 1
-        else "weights are repeat counts; so many rows cannot be counted",
-        got=f"sum {total:g} over {sample.count} rows",
-        fix="rescale: w * n / w.sum()",
-    )
+    refuse_sum(sum_of(sample.weights)[0], f"{sample.count} rows")

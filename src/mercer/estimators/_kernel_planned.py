@@ -5,7 +5,8 @@ from typing import Any
 
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._kernel_landmarks import Choice, refuse_landmarks
-from mercer.estimators._kernel_rows import SETTLING, KernelRows, feature_count, spread_evenly
+from mercer.estimators._kernel_rows import SETTLING, KernelRows, feature_count
+from mercer.estimators._kernel_sample import stand_ins
 from mercer.estimators._kernel_solve import needs_whole
 from mercer.estimators._kernel_stream import Fixed
 from mercer.kernels import Kernel, Precomputed
@@ -51,12 +52,18 @@ class KernelPlanned:
             self._frame = dataclasses.replace(self._fixed.frame, weights=weights)
         rows = self._frame.ready(source)
         fixed = None if self._fixed is None else self._fixed.kernel
-        sample = rows[spread_evenly(int(rows.shape[0]), weights, SETTLING)]
-        self._seen = self._frame.kernel.resolve(sample) if fixed is None else fixed
+        self._seen = self._settled_kernel(rows, weights) if fixed is None else fixed
         self._choice = self._landmark_choice()
         self.kernel_ = self._seen if self._frame.numeric else self._given
         self.X_fit_ = rows
         return rows
+
+    def _settled_kernel(self, rows: Any, weights: Any) -> Kernel:
+        kernel = self._frame.kernel
+        if kernel.resolved:
+            return kernel
+        at, counts = stand_ins(rows, weights, SETTLING)
+        return kernel.resolve(rows[at], counts)
 
     def _cost(self, rows: Any) -> KernelCost:
         n, p = rows.shape

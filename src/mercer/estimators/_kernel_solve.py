@@ -9,6 +9,7 @@ from mercer.arrays import (
     Array,
     Node,
     Side,
+    Tiles,
     as_numpy,
     eps_of,
     gaussian,
@@ -21,6 +22,7 @@ from mercer.estimators._float32_error import charged
 from mercer.estimators._indefinite import Signs, settle
 from mercer.estimators._kernel_landmarks import LandmarkModel, on_landmarks
 from mercer.estimators._kernel_primal import primal
+from mercer.estimators._kernel_projection import Projection
 from mercer.estimators._kernel_rows import FIRST_GUESS
 from mercer.estimators._kernel_task import KernelFound, Task, flips, no_variance, not_finite
 from mercer.kernels import Flag, Precomputed
@@ -50,6 +52,8 @@ from mercer.solvers import (
 )
 
 _C = 4.0  # units of rounding that an eigenvalue must exceed
+_LIGHT = 1e-4  # of the largest weight; below, more than two digits of a row would be lost
+_PROJECTED = 2048  # light rows that are projected at a time
 _TASTES = 2  # products with a part of the matrix that come before those with all of it
 
 Matrix = KernelMatrix | KernelTiles
@@ -297,20 +301,46 @@ def _describe(task: Task, op: Matrix, spectrum: Spectrum, signs: Signs) -> Kerne
     size = np.maximum(spectrum.values[:k], 0.0)
     alive = size > spectrum.certificate.zero_level
     scale = signs.directions(k) * alive / np.sqrt(np.where(alive, size, 1.0))
-    assert signs.image is not None
-    root = np.ones(task.n) if task.weights is None else np.sqrt(task.weights)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        coordinates = signs.image[:, :k] * scale / root[:, None]
+    level = (op.sums.along @ u) * scale / np.sqrt(task.total)
     return KernelFound(
         total=task.total,
         trace=signs.mass if signs.mass is not None else op.trace,
         effective_rank=effective_rank(op.trace, _squares(op, spectrum)),
-        level=(op.sums.along @ u) * scale / np.sqrt(task.total),
-        coordinates=coordinates,
+        level=level,
+        coordinates=_coordinates(task, op, u * scale, level, signs, scale),
         signs=signs,
         middle=float(op.direction @ op.sums.along) / task.total,
         trace_error=op.trace_error,
     )
+
+
+def _coordinates(
+    task: Task, op: Matrix, axes: Array, level: Array, signs: Signs, scale: Array
+) -> Array:
+    """Return the training coordinates K̃UΛ^-½/√w; not finite for rows of weight zero.
+
+    A stored matrix gives u with an absolute error, so that u/√w of light rows has few digits
+    or none: those are projected as new rows are. Tiles give every row of K̃U its own digits.
+    """
+    assert signs.image is not None
+    image = signs.image[:, : len(scale)] * scale
+    if task.weights is None:
+        return np.asarray(image)
+    root = np.sqrt(task.weights)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.asarray(image / root)
+    light = np.flatnonzero((task.weights > 0) & (task.weights < _LIGHT * np.max(task.weights)))
+    shifted = task.indefinite == "shift" and signs.negative_share > 0  # no projection gives it
+    if isinstance(op, KernelTiles) or shifted:
+        return found
+    dual, tiles = root * axes, Tiles(len(light), _PROJECTED)
+    given = isinstance(task.kernel, Precomputed)
+    new = None if given else Projection(task.kernel, task.rows, dual)
+    for number in range(len(tiles)):
+        at = light[tiles[number]]
+        rows = task.rows[at]
+        found[at] = (rows @ dual if new is None else new.products(rows)) - level
+    return found
 
 
 def _squares(op: Matrix, spectrum: Spectrum) -> float:

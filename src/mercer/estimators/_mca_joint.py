@@ -3,9 +3,8 @@
 import dataclasses
 
 import numpy as np
-import scipy.linalg
 
-from mercer.arrays import EPS, Array
+from mercer.arrays import EPS, Array, leading_eigh
 from mercer.errors import AccuracyWarning, DataWarning, warn
 from mercer.operators import Dense
 from mercer.solvers import Exact, Floor, Goal, Spectrum
@@ -66,7 +65,7 @@ def joint(square: Array, owner: Array, k: int) -> tuple[Array, Joint]:
         return _nothing(now)
     change, steps = np.inf, 0
     while change > _CHANGE and steps < _STEPS:
-        values, vectors = scipy.linalg.eigh(now, subset_by_index=(order - k, order - 1))
+        values, vectors = leading_eigh(now, k)
         fitted = (vectors * np.maximum(values, 0.0)) @ vectors.T
         blocks, bounded = _bounded(fitted, owner)
         change = float(np.linalg.norm((blocks - now)[own])) / size

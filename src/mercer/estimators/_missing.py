@@ -12,6 +12,7 @@ from mercer.arrays import EPS, Array, show_bytes
 from mercer.errors import BudgetError
 from mercer.estimators._completion_rank import completion_rank
 from mercer.estimators._completion_wanted import Wanted
+from mercer.estimators._door import refuse_few_rows
 from mercer.estimators._filling import (
     LARGE,
     Filling,
@@ -60,7 +61,7 @@ class MissingCells(SourceEstimator):
     """
 
     missing = "raise"
-    _note = ""
+    _note: str | None = None  # what was done about missing cells, once that is known
     _fills_by = "em"  # what a refusal of missing cells names
     _zero_where_empty = True  # coordinates of rows with nothing observed, in parts too
 
@@ -82,8 +83,10 @@ class MissingCells(SourceEstimator):
     def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
         if self.missing == "raise":
             return super()._walked(source, weights)
-        filling = self._incomplete(source, weights) if source.dtype.kind == "f" else None
+        looked = source.dtype.kind == "f"
+        filling = self._incomplete(source, weights) if looked else None
         if filling is None:
+            self._note = "missing: no cell, as 1 pass has shown" if looked else ""
             state = super()._walked(source, weights)
             counts, passes = np.zeros(source.shape[1], np.int64), 0
             completion = self._told_completion(state, counted_shape(source, weights))
@@ -106,7 +109,9 @@ class MissingCells(SourceEstimator):
         names = getattr(self, "feature_names_in_", None)
         if isinstance(source, SpreadSource):
             size = self._block_bytes(source)
-            return filling_of_parts(source, names, weights, self._wanted(source), size)
+            found = filling_of_parts(source, names, weights, self._wanted(source), size)
+            refuse_few_rows(self, source)
+            return found
         blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
         survey = surveyed(blocks, weights, self._block_bytes(blocks), self._journal)
         if not survey.counts.any():
@@ -192,9 +197,14 @@ class MissingCells(SourceEstimator):
         return state, found.completion
 
     def _settle_plan(self, made: Plan) -> Plan:
-        if not self._note:
-            return made
-        remark = f"{made.remark}; {self._note}" if made.remark else self._note
+        note = self._note
+        if note is None and self.missing != "raise":
+            note = (
+                "missing: 1 pass looks for such cells; where there are any, more passes fill"
+                f" them before these, 1 to 5 as a rule and {Rule(0).most} at most"
+            )
+            note += "; then gram takes their sums" if self.missing == "ppca" else ""
+        remark = "; ".join(filter(None, [made.remark, note]))
         return dataclasses.replace(made, remark=remark)
 
     def _told_completion(self, state: dict[str, Any], shape: tuple[int, int]) -> Completion:

@@ -1,6 +1,7 @@
 """What PCA asks of a path, in numbers, and what a path learns beside the pairs."""
 
 import dataclasses
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -38,14 +39,39 @@ def root_feature_weight(weights: Any, p: int) -> Array | None:
     """Return √weights (p,), or None."""
     if weights is None:
         return None
-    found = np.asarray(weights, dtype=np.float64)
-    if found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
+    found = _as_numbers(weights)
+    if found is None or found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
         raise InputError(
             "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
-            got=f"{found.tolist() if found.size <= 8 else f'an array of shape {found.shape}'}",
+            got=_told(weights, found, p),
             fix=f"pass {p} positive numbers; drop the columns that should not count",
         )
     return np.sqrt(found)
+
+
+def _as_numbers(weights: Any) -> Array | None:
+    """Return weights as float64; None for text, also where it looks like numbers."""
+    try:
+        given = np.asarray(weights)
+        text = given.dtype.kind == "O" and any(isinstance(w, str | bytes) for w in given.flat)
+        plain = given.dtype.kind in "biufO" and not text
+        return np.asarray(given, dtype=np.float64) if plain else None
+    except (TypeError, ValueError):  # lists of several lengths, or other objects
+        return None
+
+
+def _told(weights: Any, found: Array | None, p: int) -> str:
+    """Return the weights in words: all of a few, else their shape or the first odd one."""
+    if found is None:
+        each = enumerate(weights if np.iterable(weights) else [weights])
+        odd = [(j, w) for j, w in each if not isinstance(w, Real)]
+        return f"{odd[0][1]!r:.40} at column {odd[0][0]}" if odd else type(weights).__name__
+    if found.size <= 8:
+        return f"{found.tolist()}"
+    if found.shape != (p,):
+        return f"an array of shape {found.shape}"
+    j = int(np.flatnonzero(~((found > 1e-100) & (found < 1e100)))[0])
+    return f"{found[j]} at column {j}"
 
 
 @dataclasses.dataclass(frozen=True)

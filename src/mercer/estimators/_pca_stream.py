@@ -17,6 +17,7 @@ from mercer.errors import InputError
 from mercer.estimators._base import repeat_counts
 from mercer.estimators._batches import Batches
 from mercer.estimators._door import refuse_bad_cells
+from mercer.estimators._pca_recipe import root_feature_weight
 from mercer.operators import RunningMoments, RunningSvd, sketch_rank
 from mercer.sources import BlockSource, Source, SpreadSource
 
@@ -207,6 +208,7 @@ class PCAStream:
         """Return a stream without rows, that keeps all sums or leading directions only."""
         this: Any = self
         p, wanted = source.shape[1], this.n_components
+        root_feature_weight(this.feature_weight, p)  # no row to come can mend them
         if p <= _WIDEST and _SUMS * p * p <= this._budget():
             return Batches(RunningMoments(), this.forget)
         if not isinstance(wanted, Integral) or isinstance(wanted, bool):
@@ -249,6 +251,7 @@ class PCAStream:
         assert stream is not None
         self._refuse_few()
         this._check_parameters()
+        root_feature_weight(this.feature_weight, this.n_features_in_)
         stream = stream.summed()
         try:
             state = self._modelled(stream)

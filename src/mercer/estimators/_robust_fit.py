@@ -25,6 +25,7 @@ from mercer.selection import share
 from mercer.sources import Source
 
 ROUNDS = 20
+_AT_ONE = 0.2  # share of the rows at one point from which they say nothing of the spread
 _SHARE, _MOST = 0.8, 10  # axes that judge the rows where no number is asked for
 
 
@@ -48,6 +49,11 @@ class Judged:
     law: Orthogonal
 
     @property
+    def beyond(self) -> Array:
+        """Which rows (n,) are beyond one of the cut-offs."""
+        return np.asarray((self.score > self.cutoff) | (self.orthogonal > self.law.cutoff))
+
+    @property
     def excess(self) -> Array:
         """The larger of both distances, in units of their cut-offs (n,)."""
         along = self.score / self.cutoff if self.cutoff else np.zeros_like(self.score)
@@ -69,7 +75,7 @@ class Table:
     block_bytes, memory : float
         Bytes of a block of a file, and all that may be taken.
     quiet : ndarray of shape (n,) or None
-        Rows that say nothing of the spread: where more than half of all rows are equal, these.
+        Rows that say nothing of the spread: where more than a fifth stand at the median, these.
     """
 
     source: Source
@@ -87,8 +93,14 @@ class Table:
 
     @property
     def heard(self) -> Array:
-        """Repeat counts (n,) for medians: half of the rows at one point have no spread."""
+        """Repeat counts (n,) for medians: rows that all stand at one point have no spread."""
         return self.counts if self.quiet is None else np.where(self.quiet, 0.0, self.counts)
+
+    def diluted(self, clean: Array) -> float:
+        """Return by how much the rows that say nothing of the spread lower a variance."""
+        if self.quiet is None:
+            return 1.0
+        return float(np.sum(self.counts * clean) / np.sum(self.heard * clean))
 
     def without(self, centring: Centring) -> "Table":
         """Return the table with the rows at a centre taken as quiet: one walk."""
@@ -210,7 +222,7 @@ def sphere(
         )
     if median.on_rows >= float(np.sum(counts)):
         raise _no_variance(table, "all")
-    if median.on_rows > float(np.sum(counts)) / 2:
+    if median.on_rows > _AT_ONE * float(np.sum(counts)):
         table = table.without(median.centring)
     mirrored = median.on_rows > 0
     signs = Signs(rows, median.centring, mirrored=mirrored)
@@ -286,7 +298,7 @@ def reweighted(begun: Sphere, axes: int, solver: PCA) -> Rounds:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the last fit speaks for all
             fitted = solver._fitted(table.source, table.counts * clean)
-        new = table.clean(_judged(table, fitted, begun=number == 0))
+        new = table.clean(_judged(table, fitted, clean, begun=number == 0))
         if np.array_equal(new[held], clean[held]):
             return Rounds(new, number + 1, True)
         clean = new
@@ -296,12 +308,12 @@ def reweighted(begun: Sphere, axes: int, solver: PCA) -> Rounds:
     return Rounds(clean, ROUNDS, False)
 
 
-def _judged(table: Table, fitted: dict[str, Any], *, begun: bool) -> Judged:
-    """Judge the rows by a fit: by medians when it has just begun."""
+def _judged(table: Table, fitted: dict[str, Any], clean: Array, *, begun: bool) -> Judged:
+    """Judge the rows by a fit of the clean ones: by medians when it has just begun."""
     k, centring = fitted["rank_"], fitted["_centring"]
     axes = np.asarray(fitted["components_"][:k], np.float64).T
     if not begun:
-        root = np.sqrt(score_consistency(k, table.level))
+        root = np.sqrt(score_consistency(k, table.level) * table.diluted(clean))
         return table.judge(centring, axes, fitted["_unit_deviations"][:k] * root)
     middle, deviation = table.spread(centring, axes)
     alive = deviation > 0

@@ -10,13 +10,14 @@ from mercer.arrays import Array
 
 NORMAL = 1.482602218505602  # 1/Φ⁻¹(3/4): what makes a MAD a standard deviation
 _MANY = 0.25  # share of rows beyond a cut-off from which the median is no longer trusted
+_TIE = 1e-12  # of Σcounts: half of equal fractions is half, whatever their sum is rounded to
 
 
 def upper_median(values: Array, counts: Array) -> float:
     """Return the least value with more than half of Σcounts at or below it."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(counts[order])
-    at = int(np.searchsorted(reached, reached[-1] / 2, side="right"))
+    at = int(np.searchsorted(reached, reached[-1] / 2 * (1 + _TIE), side="right"))
     return float(values[order[min(at, len(order) - 1)]])
 
 
@@ -31,8 +32,8 @@ def medians(values: Array, counts: Array) -> Array:
         reached = np.cumsum(kept[order])
         half = reached[-1] / 2
         last = len(order) - 1
-        low = min(int(np.searchsorted(reached, half, side="left")), last)
-        high = min(int(np.searchsorted(reached, half, side="right")), last)
+        low = min(int(np.searchsorted(reached, half * (1 - _TIE), side="left")), last)
+        high = min(int(np.searchsorted(reached, half * (1 + _TIE), side="right")), last)
         found[j] = 0.5 * column[order[low]] + 0.5 * column[order[high]]
     return found
 
@@ -44,16 +45,17 @@ def median_and_deviation(values: Array, counts: Array) -> tuple[Array, Array]:
 
 
 def shortest_half(values: Array, counts: Array) -> tuple[float, float]:
-    """Return the middle of the shortest interval with half the rows, and its normal spread.
+    """Return the middle of the shortest interval with more than half the rows, and its spread.
 
-    Unlike the median, it does not move when 40 % of the rows go to one side.
+    The spread is that of normal rows. Unlike the median, the middle does not move when 40 %
+    of the rows go to one side.
     """
     held = counts > 0
     order = np.argsort(values[held], kind="stable")
     y, c = values[held][order], counts[held][order]
     before = np.concatenate([[0.0], np.cumsum(c)])
-    wanted = min(math.floor(before[-1] / 2) + 1.0, before[-1]) * (1 - 1e-12)
-    ends = np.searchsorted(before[1:], before[:-1] + wanted, side="left")
+    half = before[-1] / 2 * (1 + _TIE)
+    ends = np.searchsorted(before[1:], before[:-1] + half, side="right")
     starts = np.flatnonzero(ends < len(y))
     lengths = y[ends[starts]] - y[starts]
     best = int(np.argmin(lengths))

@@ -11,17 +11,21 @@ from mercer.estimators._robust_scales import score_consistency
 from mercer.operators import Centring
 
 
-def of_sphere(begun: Sphere, k: int, standardize: bool, whiten: bool | str) -> dict[str, Any]:
+def of_sphere(
+    begun: Sphere, k: int, root: Array | None, standardize: bool, whiten: bool | str
+) -> dict[str, Any]:
     """Return the attributes of PCA, with the squared deviations along the axes as variances.
 
     The total is their sum and the robust square of what is left. With ``standardize`` the
-    columns are scaled so that the total is their number.
+    columns are scaled so that the total is their number, each as often as its weight says;
+    `root` (p,) are roots of these weights, or None.
     """
     source, counts = begun.table.source, begun.table.counts
     columns = source.shape[1]
     values = begun.deviation**2
     total, centring = float(np.sum(values)) + begun.rest, begun.centring
-    size = total / columns if standardize else 1.0
+    counted = columns if root is None else float(np.sum(root**2))
+    size = total / counted if standardize else 1.0
     centring = _rescaled(centring, size) if standardize else centring
     values, total = values / size, total / size
     kept, rows = values[:k], float(np.sum(counts))
@@ -64,20 +68,22 @@ def signed(axes: Array) -> Array:
 
 
 def of_rounds(
-    table: Table, state: dict[str, Any], judging: int, standardize: bool
+    table: Table, state: dict[str, Any], clean: Array, judging: int, standardize: bool
 ) -> tuple[dict[str, Any], Judged]:
     """Return the attributes of the last fit, made consistent, and how it judges the rows.
 
     Cutting normal rows at a radius takes variance from the axes that judge, and another
-    share from all others; both are known. With ``standardize`` the spread of the columns is
-    corrected instead, so that the total stays what it was.
+    share from all others; both are known, and so is what equal rows take. With
+    ``standardize`` the spread of the columns is corrected instead, so that the total stays
+    what it was.
     """
     k, centring = state["n_components_"], state["_centring"]
-    along = score_consistency(judging, table.level)
+    normal, thin = score_consistency(judging, table.level), table.diluted(clean)
+    along = normal * thin
     axes = np.asarray(state["components_"][:judging], np.float64).T
     root = state["_unit_deviations"][:judging] * np.sqrt(along)
     judged = table.judge(centring, axes, root)
-    across = min(judged.law.consistency, along)
+    across = min(judged.law.consistency, normal) * thin
     ratio = state["explained_variance_ratio_"]
     shown = float(np.sum(ratio[:judging]))
     grown = shown * along + max(1 - shown, 0.0) * across
@@ -113,12 +119,15 @@ def _rescaled(centring: Centring, variance: float) -> Centring:
 def judged_state(
     state: dict[str, Any], judged: Judged, clean: Array, judging: int
 ) -> dict[str, Any]:
-    """Return the attributes with distances in the units of the data, and the rows named."""
+    """Return the attributes with distances in the units of the data, and the rows named.
+
+    `clean` (n,) are the rows that counted.
+    """
     unit = state["_centring"].unit
     plain = {name: value for name, value in state.items() if name != "inertia_"}
     return plain | {  # a robust variance is no mean of squares: it has no 1/n
         "weights_": clean.astype(np.float64),
-        "outliers_": np.flatnonzero(~clean),
+        "outliers_": np.flatnonzero(judged.beyond),
         "score_distance_": judged.score,
         "orthogonal_distance_": np.ldexp(judged.orthogonal, unit),
         "score_cutoff_": judged.cutoff,

@@ -22,6 +22,7 @@ from mercer.sources import (
     bad_cell_error,
     in_memory,
     is_spread,
+    refuse_infinite,
     scan,
 )
 
@@ -32,6 +33,7 @@ def reading_parts(source: SpreadSource) -> dict[str, Any]:
     """Return what the planner may know of rows in parts."""
     return {
         "block_bytes": source.part_bytes,
+        "sized": source.sized,
         "read_seconds": source.nbytes / _READ,
         "parts": source.parts,
         "workers": Workers(**source.workers()),
@@ -165,17 +167,22 @@ class _OfRows:
         try:
             found: Array = self.method(in_memory(held))
         except InputError:
-            bad = bad_cell(rows.held)
-            if bad is not None:
-                raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2]) from None
+            self._refuse(rows)
             raise
         if not np.isfinite(found).all():
-            bad = bad_cell(rows.held)
-            if bad is not None:
-                raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2])
+            self._refuse(rows)
         if self.zero and held is not rows.held:
             found[empty_rows(rows.held)] = 0.0
         return found
+
+    def _refuse(self, rows: PartBlocks) -> None:
+        """Name the first bad cell, if there is one; a missing cell that is filled is none."""
+        if self.fill is not None:
+            refuse_infinite(rows)
+            return
+        bad = bad_cell(rows.held)
+        if bad is not None:
+            raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2]) from None
 
 
 @dataclasses.dataclass(frozen=True)

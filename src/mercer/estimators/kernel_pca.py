@@ -26,12 +26,8 @@ from mercer.estimators._kernel_parameters import KernelParameters
 from mercer.estimators._kernel_parts import KernelParts
 from mercer.estimators._kernel_planned import KernelPlanned
 from mercer.estimators._kernel_projection import Projection
-from mercer.estimators._kernel_rows import (
-    SETTLING,
-    KernelRows,
-    maps_at_the_door,
-    spread_evenly,
-)
+from mercer.estimators._kernel_rows import SETTLING, KernelRows, maps_at_the_door
+from mercer.estimators._kernel_sample import stand_ins
 from mercer.estimators._kernel_solve import solve
 from mercer.estimators._kernel_stream import KernelStream, is_blocks, opened
 from mercer.estimators._kernel_task import KernelFound, Task, captured_share
@@ -336,7 +332,7 @@ class KernelPCA(
     def _sampled(self) -> tuple[Array, Any]:
         """Return numbers and rows that a model on landmarks learns the way back from."""
         rows = self.X_fit_
-        at = spread_evenly(int(rows.shape[0]), self._frame.weights, _TAUGHT)
+        at, _ = stand_ins(rows, self._frame.weights, _TAUGHT)
         return at, rows[at]
 
     def _projecting(
@@ -365,8 +361,8 @@ class KernelPCA(
         weights = self._frame.weights
         if weights is not None and len(weights) != rows.shape[0]:
             weights = None  # landmarks of a stream, whose first rows had these weights
-        sample = spread_evenly(rows.shape[0], weights, SETTLING)
-        return linear_alignment(self._seen, rows[sample])
+        sample, counts = stand_ins(rows, weights, SETTLING)
+        return linear_alignment(self._seen, rows[sample], counts)
 
     def _warn_rank(self, rank: float, total: float) -> None:
         weights = self._frame.weights

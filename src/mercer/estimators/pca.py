@@ -10,7 +10,13 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, eps_of
 from mercer.errors import DataWarning, InputError, warn
-from mercer.estimators._choosing import check_mle, choice_from, looked_at, warn_of
+from mercer.estimators._choosing import (
+    check_mle,
+    choice_from,
+    compares_again,
+    looked_at,
+    warn_of,
+)
 from mercer.estimators._density import GaussianDensity
 from mercer.estimators._door import admit_coordinates, refuse_bad_cells
 from mercer.estimators._from_sources import counted_shape
@@ -174,6 +180,7 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
             nnz=source.nnz,
             gram_flops=gram_flops(source, weights is not None),
             tol=self._tolerance(source),
+            compared=self.n_components == "auto" and compares_again(source),
             **self._reading(source),
             **self._resources(),
         )

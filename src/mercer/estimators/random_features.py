@@ -19,7 +19,7 @@ from mercer.estimators._decoder import dense
 from mercer.estimators._door import admit, refuse_bad_cells
 from mercer.estimators._held import held_rows
 from mercer.estimators._kernel_parameters import KernelParameters
-from mercer.estimators._kernel_rows import spread_evenly
+from mercer.estimators._kernel_sample import stand_ins
 from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
 from mercer.kernels import RBF, Kernel, as_kernel, random_map
 from mercer.sources import Source
@@ -136,12 +136,14 @@ class RandomFeatures(
         return source
 
     def _draw(self, source: Source, weights: Any) -> None:
+        counts = None
         if weights is None:
             sample = source.sample(_SAMPLE)
         else:
-            sample = dense(source.array[spread_evenly(source.shape[0], weights, _SAMPLE)])
+            at, counts = stand_ins(source.array, weights, _SAMPLE)
+            sample = dense(source.array[at])
         sample = np.asarray(sample, np.float64)
-        self.kernel_ = as_kernel(self.kernel).resolve(sample)
+        self.kernel_ = as_kernel(self.kernel).resolve(sample, counts)
         drawn = random_map(
             self.kernel_,
             source.shape[1],

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators._door import refuse_bad_cells
 from mercer.estimators._from_sources import counted_shape
 from mercer.estimators._parameters import check_fitted, learned
@@ -29,6 +29,7 @@ from mercer.sources import Source, SpreadSource
 
 _log = logging.getLogger("mercer")
 _NAMED = 10  # outlying rows that a log line names
+_DISPUTED, _SOME = 0.01, 3.0  # share of rows, and rows, that may change sides unsaid
 
 
 class RobustPCA(PCA):
@@ -69,15 +70,18 @@ class RobustPCA(PCA):
     noise_variance_ : float
         What is left of that total, per axis left out.
     weights_ : ndarray of shape (n,)
-        1 for rows that count, 0 for outlying ones.
+        1 for rows that counted in the last fit, 0 for the others.
     outliers_ : ndarray of int
-        Numbers of the outlying rows, ascending.
+        Numbers of the rows beyond one of the cut-offs, ascending. They are those that did not
+        count, but for rows that change sides to the end; more than 1 % of such, and more than
+        three, are warned of.
     score_distance_, orthogonal_distance_ : ndarray of shape (n,)
         √Σ z_j²/λ_j over the axes that judge, and the distance from them.
     score_cutoff_, orthogonal_cutoff_ : float
         Root of the χ² quantile; quantile of d^⅔ taken as normal.
     consistency_ : float
-        What cutting off takes from the variances of normal rows; 1 for ``"spherical"``.
+        What cutting off takes from the variances of normal rows, and rows at one point where
+        they are more than half; 1 for ``"spherical"``.
     n_judging_ : int
         Axes that judge the rows: at most a tenth as many as there are rows; with a whole
         number of components a quarter.
@@ -90,9 +94,9 @@ class RobustPCA(PCA):
 
     Notes
     -----
-    Cost: the rows are read 25 to 45 times, and 16 times more to standardise; `plan_` prices
-    the last solve only. Beside what PCA takes, a few numbers per row are kept. Rows that can
-    be read once only are refused.
+    Cost: the rows are read 25 to 45 times, and up to 27 times more to standardise; `plan_`
+    prices the last solve only. Beside what PCA takes, a few numbers per row are kept. Rows
+    that can be read once only are refused.
 
     Examples
     --------
@@ -194,13 +198,8 @@ class RobustPCA(PCA):
         spherical = self.method == "spherical"
         if spherical and not isinstance(self.n_components, float):
             looked = most
-        begun = sphere(
-            table,
-            self._solver(looked, plain=True),
-            bool(self.standardize),
-            root_feature_weight(self.feature_weight, shape[1]),
-            warns=spherical,
-        )
+        solver, root = self._solver(looked, plain=True), self._root(shape[1])
+        begun = sphere(table, solver, bool(self.standardize), root, warns=spherical)
         judging = axes_that_judge(begun, self.n_components, judging)
         if spherical:
             found = self._from_sphere(begun, judging)
@@ -213,7 +212,8 @@ class RobustPCA(PCA):
     def _from_sphere(self, begun: Sphere, judging: int) -> dict[str, Any]:
         table = begun.table
         k = self._kept(begun) if isinstance(self.n_components, float) else len(begun.deviation)
-        state = of_sphere(begun, k, bool(self.standardize), self.whiten)
+        root = self._root(table.source.shape[1])
+        state = of_sphere(begun, k, root, bool(self.standardize), self.whiten)
         judging = min(judging, state["rank_"])
         judged = _judged_by(table, state, judging)
         clean = table.clean(judged)
@@ -222,16 +222,19 @@ class RobustPCA(PCA):
     def _from_rounds(self, begun: Sphere, judging: int) -> dict[str, Any]:
         table = begun.table
         ended = reweighted(begun, judging, self._solver(judging))
-        if not ended.settled:
-            _log.info("robust: rows still changed sides after %d rounds", ended.rounds)
         weights = table.counts * ended.clean
         k = self._kept(begun)
         self._refuse_more(weights, k)
         state = self._solver(k)._fitted(table.source, weights)
         judging = min(judging, state["rank_"])
-        state, judged = of_rounds(table, state, judging, bool(self.standardize))
+        state, judged = of_rounds(table, state, ended.clean, judging, bool(self.standardize))
         state["n_iter_"] = ended.rounds
+        sides = (judged.beyond == ended.clean) @ table.counts
+        _warn_unsettled(float(sides), float(np.sum(table.counts)), ended.rounds)
         return judged_state(state, judged, ended.clean, judging)
+
+    def _root(self, p: int) -> Array | None:
+        return root_feature_weight(self.feature_weight, p)
 
     def _kept(self, begun: Sphere) -> Any:
         """Return n_components, a share as a number of axes."""
@@ -328,6 +331,18 @@ def _refuse_parts(source: Source) -> None:
             "rows in parts are not judged: medians need all of them",
             got=source.label,
             fix="write them to a file, and pass its path; or compute them first",
+        )
+
+
+def _warn_unsettled(rows: float, total: float, rounds: int) -> None:
+    """Warn where many rows counted and are named all the same, or the other way round."""
+    if rows > max(_DISPUTED * total, _SOME):
+        warn(
+            "rows still change sides: some that counted are named, others neither",
+            got=f"{rows:,.0f} of {total:,.0f} rows after {rounds} rounds",
+            fix="look at score_distance_ and orthogonal_distance_; try another number of axes,"
+            " or leave out columns most of whose cells are equal",
+            category=AccuracyWarning,
         )
 
 

@@ -71,8 +71,8 @@ class Kernel(ABC):
         """Whether a parameter of this kernel itself waits for a sample."""
         return False
 
-    def _settle(self: _Self, sample: Any) -> _Self:
-        """Return this kernel with its open parameters taken from a sample."""
+    def _settle(self: _Self, sample: Any, weights: Any) -> _Self:
+        """Return this kernel with its open parameters taken from rows and their weights."""
         return self
 
     def _seen(self, sample: Any) -> Any:
@@ -107,19 +107,23 @@ class Kernel(ABC):
         """Whether every parameter is a number."""
         return not self._open and all(k.resolved for _, k in self._parts)
 
-    def resolve(self: _Self, sample: Any) -> _Self:
+    def resolve(self: _Self, sample: Any, weights: Any = None) -> _Self:
         """Return the kernel with "median" lengthscales and missing gammas as numbers.
 
         Parameters
         ----------
         sample : array of shape (at most 2000, p)
             Rows that stand for the data; of more rows every few are taken.
+        weights : ndarray of shape (n,) or None
+            How often each of them stands in the data; None is once.
         """
         if self.resolved:
             return self
-        settled = self._settle(sample) if self._open else self
+        settled = self._settle(sample, weights) if self._open else self
         seen = settled._seen(sample)
-        changed = {name: k.resolve(seen) for name, k in settled._parts if not k.resolved}
+        changed = {
+            name: k.resolve(seen, weights) for name, k in settled._parts if not k.resolved
+        }
         return dataclasses.replace(settled, **changed) if changed else settled
 
     def program(self) -> Node:

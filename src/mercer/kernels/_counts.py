@@ -46,8 +46,8 @@ class ChiSquared(_ByColumns):
     def _open(self) -> bool:
         return self.gamma is None
 
-    def _settle(self, sample: Array) -> Self:
-        return dataclasses.replace(self, gamma=1 / median_of(sample, "chi2"))
+    def _settle(self, sample: Array, weights: Array | None) -> Self:
+        return dataclasses.replace(self, gamma=1 / median_of(sample, "chi2", weights))
 
     def _formula(self) -> Node:
         assert self.gamma is not None

@@ -91,8 +91,8 @@ class Polynomial(Kernel):
     def _open(self) -> bool:
         return self.gamma is None
 
-    def _settle(self, sample: Array) -> Self:
-        return dataclasses.replace(self, gamma=inverse_variance(sample))
+    def _settle(self, sample: Array, weights: Array | None) -> Self:
+        return dataclasses.replace(self, gamma=inverse_variance(sample, weights))
 
     def _formula(self) -> Node:
         assert self.gamma is not None
@@ -139,8 +139,8 @@ class Sigmoid(Kernel):
     def _open(self) -> bool:
         return self.gamma is None
 
-    def _settle(self, sample: Array) -> Self:
-        return dataclasses.replace(self, gamma=inverse_variance(sample))
+    def _settle(self, sample: Array, weights: Array | None) -> Self:
+        return dataclasses.replace(self, gamma=inverse_variance(sample, weights))
 
     def _formula(self) -> Node:
         assert self.gamma is not None

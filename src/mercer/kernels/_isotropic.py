@@ -67,9 +67,11 @@ class Isotropic(Kernel):
     def _open(self) -> bool:
         return self.lengthscale == "median"
 
-    def _settle(self, sample: Array) -> Self:
-        one = median_length(sample) if self.metric == "dist" else median_of(sample, self.metric)
-        return dataclasses.replace(self, lengthscale=one)
+    def _settle(self, sample: Array, weights: Array | None) -> Self:
+        if self.metric == "dist":
+            return dataclasses.replace(self, lengthscale=median_length(sample, weights))
+        found = median_of(sample, self.metric, weights)
+        return dataclasses.replace(self, lengthscale=found)
 
     def _formula(self) -> Node:
         return self.of_distance(Measure(self.metric, scale=inverse(self.lengthscale)))

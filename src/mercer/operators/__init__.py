@@ -48,6 +48,7 @@ from mercer.operators._kernel_matrix import KernelMatrix, given_kernel_matrix, k
 from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
 from mercer.operators._landmark_sums import LandmarkSums
 from mercer.operators._landmarks import Landmarks
+from mercer.operators._missing_information import missing_information
 from mercer.operators._neighbours import SEARCHES, Neighbours, Searcher, neighbours
 from mercer.operators._normalised_graph import NormalisedGraph
 from mercer.operators._pivots import SAMPLERS, Factor, choose, select
@@ -145,6 +146,7 @@ __all__ = [
     "is_worth_compiling",
     "kernel_matrix",
     "kernel_tiles",
+    "missing_information",
     "neighbours",
     "one_piece",
     "panel_rows",

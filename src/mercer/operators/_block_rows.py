@@ -32,7 +32,7 @@ from mercer.operators._running import RunningMoments
 from mercer.operators._running_svd import RunningSvd
 from mercer.operators._scaling import Scaling
 from mercer.operators._walk import Journal, Sums, fold
-from mercer.sources import BlockSource, bad_cell, bad_cell_error, in_memory
+from mercer.sources import BlockSource, bad_cell, bad_cell_error, in_memory, refuse_sum
 
 Judge = Callable[[Moments], None]
 _SAMPLE_SHARE = 0.05  # of the rows that are kept to start an iteration from
@@ -324,12 +324,7 @@ def settled(running: RunningMoments, source: Any) -> tuple[Array, int]:
             got=f"n_samples = {running.rows}: {source.label}",
             fix="pass at least two rows",
         )
-    if running.total <= 1:
-        raise InputError(
-            "weights are repeat counts; their sum must exceed 1",
-            got=f"sum {running.total:g} over {running.rows} rows",
-            fix="rescale: w * len(w) / w.sum()",
-        )
+    refuse_sum(running.total, f"{running.rows} rows")
     if source.nnz is None:  # sparse rows stay about zero
         running.recentred(source.products)
     assert running.origin is not None

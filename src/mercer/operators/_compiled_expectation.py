@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self, final
 import numpy as np
 
 from mercer.arrays import Array, can_compile, compiled
-from mercer.operators._gap_loops import complete_rows
+from mercer.operators._gap_loops import NEIGHBOURS, complete_rows
 
 if TYPE_CHECKING:
     from mercer.operators._completion import Completion
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _WORTH_LOADING = 4e6  # cells whose completion gains a tenth of a second
 _MOST_AXES = 24  # whose products, k²/2 for every missing cell, are cheap
 _TOGETHER = 8  # numbers that a processor multiplies at a time
+_CACHE = 4e6  # bytes of sums that are looked up
 _NOISE = 1e-6  # of the largest variance: below it, differences of products say too little
 
 
@@ -43,18 +44,20 @@ class CompiledExpectation:
     """
 
     def __init__(self, completion: "Completion") -> None:
-        loadings = np.ascontiguousarray(completion.loadings)
+        loadings = completion.loadings
         p, k = loadings.shape
         one, other = np.triu_indices(k)
         used = len(one)
-        pairs = np.zeros((p + 1, -(-used // _TOGETHER) * _TOGETHER))
-        pairs[:p, :used] = loadings[:, one] * loadings[:, other]
+        pairs = np.zeros((p, -(-used // _TOGETHER) * _TOGETHER))
+        pairs[:, :used] = loadings[:, one] * loadings[:, other]
         whole = pairs.sum(axis=0)
         whole[:used][one == other] += completion.noise
         centring = completion.centring
         factor = np.ones(p) if centring.factor is None else centring.factor
-        self._model = centring.mean, factor, loadings, pairs, whole
-        self._loop = compiled(complete_rows, any_order=True)
+        across = np.ascontiguousarray(loadings.T)
+        self._model = centring.mean, factor, across, _sets_of(pairs), whole
+        self._loop = compiled(complete_rows)
+        self._blind = bool(np.any(factor == 0))  # 0 times infinity looks like a gap
 
     @classmethod
     def of(cls, completion: "Completion") -> Self | None:
@@ -65,12 +68,28 @@ class CompiledExpectation:
         """Write y (r, p) with its missing cells filled."""
         self._run(block, out, back=False)
 
-    def fill(self, out: Array, block: Array) -> None:
-        """Write x (r, p) with its missing cells filled; the observed ones keep their bits."""
-        self._run(block, out, back=True)
+    def fill(self, out: Array, block: Array) -> bool:
+        """Write x (r, p) with its missing cells filled; the observed ones keep their bits.
 
-    def _run(self, block: Any, out: Array, *, back: bool) -> None:
-        self._loop(cells_of(block), *self._model, back, out)
+        Tell whether a cell may be infinite.
+        """
+        return self._run(block, out, back=True) > 0 or self._blind
+
+    def _run(self, block: Any, out: Array, *, back: bool) -> int:
+        return self._loop(cells_of(block), *self._model, back, out)  # type: ignore[no-any-return]
+
+
+def _sets_of(pairs: Array) -> Array:
+    """Return the sums of rows (p, q) that `complete_rows` looks up.
+
+    They are those of all sets of four neighbours where they are no larger than a cache.
+    """
+    p, q = pairs.shape
+    width = NEIGHBOURS if 4 * p * q * pairs.itemsize <= _CACHE else 1
+    groups = np.zeros((-(-p // width), width, q))
+    groups.reshape(-1, q)[:p] = pairs
+    chosen = np.arange(2**width)[:, None] >> np.arange(width) & 1
+    return np.matmul(chosen.astype(np.float64), groups).reshape(-1, q)
 
 
 def can_be_compiled(completion: "Completion") -> bool:

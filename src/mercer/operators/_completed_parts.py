@@ -90,6 +90,7 @@ class CompletedParts(SpreadSource):
         self.dtype, self.nnz = source.dtype, source.nnz
         self.parts, self.counted, self.weighed = source.parts, source.counted, weighed
         self.part_bytes = 2 * source.part_bytes  # as they are, and completed
+        self.sized = source.sized
 
     @property
     def nbytes(self) -> int:

@@ -7,20 +7,18 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, eigh, qr, svd
+from mercer.arrays import Array, eigh, interruptible, leading_eigh, qr, quiet_blas, svd
 from mercer.operators._centring import Centring
 from mercer.operators._completion import Completion
 from mercer.operators._completion_sums import CompletionSums
+from mercer.operators._mixing import Mixing, change
 
 _WHOLE = 20  # columns per column of a basis up to which p×p sums are no dearer
 _MORE = 8  # columns of a basis beyond the axes
-_MEMORY = 6  # steps that an extrapolation looks back on
-_WORSE = 1.0  # growth of the change at which an extrapolation is taken back
-_FAILURES = 3  # extrapolations taken back after which steps stay plain
-_NEAR = 0.1  # change below which steps are extrapolated: before, they may lead elsewhere
+_SHORT = 4  # passes that may be float32: slow steps would not get below its rounding
+_QUICK = 0.3  # rate below which steps are alike in all directions
+_SLOWER = 2.0  # times what the rate says is left by extrapolation: what is slowest
 _SLOWEST = 0.999  # rate of plain steps that is believed
-_ROUNDING = 1e-10  # of an objective, that it may fall by
-_APART = 4.0  # times by which an extrapolation may change the noise
 
 
 @final
@@ -39,8 +37,8 @@ class Rule:
         Maps variances (p,), dividing by n - 1 and in units of 4^exponent, and offsets (p,)
         to column factors (p,); None leaves the columns as they are.
     tol : float
-        Change of mean and loadings, relative to the root of the total variance, at which
-        the steps end.
+        Change of mean and loadings, each column relative to its spread, at which the steps
+        end; the root mean square over all columns.
     most : int
         Passes at most.
     held : ndarray of bool of shape (p,) or None
@@ -51,6 +49,13 @@ class Rule:
         change is below it, and products on the way there are float32.
     compiled : bool
         Whether the rows are many enough for compiled loops.
+    rough : bool
+        Whether steps on more rows will follow: then all products may be float32.
+    apart : float
+        What is left to change before the first step, as far as it is known.
+    tol_of : function or None
+        Maps what the first pass changes to the tolerance of steps that are quick: what they
+        leave is well known.
     """
 
     rank: int
@@ -61,6 +66,9 @@ class Rule:
     held: Array | None = None
     rate: float | None = None
     compiled: bool = False
+    rough: bool = False
+    apart: float = math.inf
+    tol_of: Callable[[float], float] | None = None
 
     def sums(
         self, completion: Completion, basis: Array | None = None, dtype: Any = np.float64
@@ -108,6 +116,10 @@ class Completed:
         Log-likelihood of the observed cells at the start of each pass; zeros unless expected.
     rate : float
         By which a plain step brings two points nearer, as the last ones have shown.
+    moved : float
+        What the first pass changed; infinite where it began without axes.
+    settled : bool
+        Whether what is left was below the tolerance when they ended.
     """
 
     completion: Completion
@@ -117,6 +129,8 @@ class Completed:
     basis: Array | None
     objectives: tuple[float, ...]
     rate: float = 0.0
+    moved: float = math.inf
+    settled: bool = True
 
 
 def first_completion(origin: Array, exponent: int) -> Completion:
@@ -147,26 +161,43 @@ def complete(
     instead, the steps go on plainly from the best point so far. They end when what is left,
     change·ρ/(1 - ρ) with the rate ρ at which steps bring two points nearer, is below `tol`.
     """
-    here, passes, left = start, 0, math.inf
+    here, passes, left = start, 0, rule.apart
     objectives, mixing = list[float](), Mixing()
+    moved, rate = math.inf, rule.rate or 0.0
+    tol = _tolerance(rule, rule.apart * (1 - rate), rate)
     while True:
-        short = _far(left, rule, passes) and _in_float32(here)
+        far = passes < _SHORT and _far(left, tol, rule, passes)
+        short = (rule.rough or far) and _in_float32(here)
         sums = _summed(one_pass, here, basis, rule, passes + 1, short)
         passes += 1
-        found, basis, trace = _maximised(sums, rule)
+        found, basis, spread = _maximised(sums, rule)
         objectives.append(sums.likelihood)
-        fresh = here.axes.shape[1] != found.axes.shape[1]
-        change = math.inf if fresh else _change(here, found, trace)
+        fresh = not _alike(here, found)
+        changed = math.inf if fresh else change(here, found, spread)
         # Under other factors, densities are those of other units.
         objective = 0.0 if found.centring.factor is not None else sums.likelihood
-        after = found if fresh else mixing.next(here, found, objective, change)
+        moved = changed if passes == 1 else moved
+        after = found if fresh else mixing.next(here, found, objective, changed, spread)
         rate = min(max(mixing.rate, rule.rate or 0.0), _SLOWEST)
-        left = change * rate / (1 - rate) if math.isfinite(change) else math.inf
-        settled = (left if rule.rate is not None else max(left, change)) <= rule.tol
-        if (settled and not short) or passes >= rule.most or rule.rank == 0 < passes - 1:
+        tol = _tolerance(rule, moved, rate)
+        left = changed * rate / (1 - rate) if math.isfinite(changed) else math.inf
+        left *= _SLOWER if passes > 2 and rule.rate is not None else 1.0
+        settled = (left if rule.rate is not None else max(left, changed)) <= tol
+        # Begun without axes, the third pass is the first to tell the rate.
+        settled = settled and (rule.rough or not short) and (passes > 2 or moved < math.inf)
+        settled = settled or rule.rank == 0 < passes - 1
+        if settled or passes >= rule.most:
             told = tuple(objectives)
-            return Completed(found, passes, change, sums, basis, told, mixing.rate)
+            return Completed(
+                found, passes, changed, sums, basis, told, mixing.rate, moved, settled
+            )
         here = after
+
+
+def _alike(one: Completion, other: Completion) -> bool:
+    """Tell whether two completions can be compared: the first has no axes, and no factors."""
+    scaled = [each.centring.factor is not None for each in (one, other)]
+    return one.axes.shape == other.axes.shape and scaled[0] == scaled[1]
 
 
 def _summed(
@@ -186,12 +217,19 @@ def _summed(
     return sums
 
 
-def _far(left: float, rule: Rule, passes: int) -> bool:
+def _tolerance(rule: Rule, moved: float, rate: float) -> float:
+    """Return the tolerance of steps of such a rate, the first of which has moved so far."""
+    if rule.tol_of is None or rate >= _QUICK or not math.isfinite(moved):
+        return rule.tol
+    return rule.tol_of(moved)
+
+
+def _far(left: float, tol: float, rule: Rule, passes: int) -> bool:
     """Tell whether the next pass, at the rate that is foreseen, will not be the last.
 
     From the third on steps are extrapolated, and do about the work of two plain ones.
     """
-    return rule.rate is not None and left * rule.rate ** (1 if passes < 2 else 2) > rule.tol
+    return rule.rate is not None and left * rule.rate ** (1 if passes < 2 else 2) > tol
 
 
 def _in_float32(completion: Completion) -> bool:
@@ -202,8 +240,8 @@ def _in_float32(completion: Completion) -> bool:
     return 1e-20 < top < 1e20 and completion.noise > 1e-3 * top
 
 
-def _maximised(sums: CompletionSums, rule: Rule) -> tuple[Completion, Array | None, float]:
-    """Return the completion of the sums, the next basis and the total variance."""
+def _maximised(sums: CompletionSums, rule: Rule) -> tuple[Completion, Array | None, Array]:
+    """Return the completion of the sums, the next basis and the spread of the columns."""
     old, n = sums.completion.centring, sums.total
     p = len(sums.first)
     if sums.unknown.any():
@@ -220,10 +258,14 @@ def _maximised(sums: CompletionSums, rule: Rule) -> tuple[Completion, Array | No
     if rule.factor_of is not None:
         fresh = rule.factor_of(variances / factor**2 * (n / (n - 1)), offset)
     ratio = (np.ones(p) if fresh is None else fresh) / factor
-    trace = float(np.sum(variances * ratio**2))
+    spread = np.sqrt(variances) * ratio
+    trace = float(np.sum(spread**2))
     if sums.basis is None:
         scatter = (sums.second / n - np.outer(mean, mean)) * np.outer(ratio, ratio)
-        values, axes = eigh(scatter)
+        with quiet_blas(p):
+            values, axes = interruptible(
+                lambda: leading_eigh(scatter, min(rule.rank + 1, p)), p
+            )
         axes, after = np.array(axes[:, : rule.rank]), None
     else:
         values, axes = _ritz(sums.second / n - np.outer(mean, mean @ sums.basis), sums, ratio)
@@ -235,7 +277,7 @@ def _maximised(sums: CompletionSums, rule: Rule) -> tuple[Completion, Array | No
     noise = rule.noise_of(values[: k + 1], trace, n, p)
     centring = Centring(old.origin, offset, old.exponent, fresh)
     kept = np.ascontiguousarray(axes[:, :k])
-    return Completion(centring, kept, values[:k].copy(), noise), after, trace
+    return Completion(centring, kept, values[:k].copy(), noise), after, spread
 
 
 def _ritz(product: Array, sums: CompletionSums, ratio: Array) -> tuple[Array, Array]:
@@ -247,107 +289,3 @@ def _ritz(product: Array, sums: CompletionSums, ratio: Array) -> tuple[Array, Ar
     factor = (ratio[:, None] * product) @ (turn[:, sound] / np.sqrt(weights[sound]))
     axes, spread, _ = svd(factor)
     return spread**2, axes
-
-
-def _change(one: Completion, other: Completion, trace: float) -> float:
-    """Return the distance of two completions relative to the root of the total variance."""
-    if trace <= 0:
-        return 0.0
-    gap = _vector(other, one) - _vector(one, one)
-    return float(np.linalg.norm(gap)) / math.sqrt(trace)
-
-
-def _vector(completion: Completion, like: Completion) -> Array:
-    """Return (mean, W, s, ln f) as one vector, W turned to lie as near as can be.
-
-    Loadings are known up to a rotation, W ~ WR; R is the one that brings them nearest to
-    those of `like`.
-    """
-    reference, loadings = like.loadings, completion.loadings
-    if loadings.shape[1]:
-        left, _, right = svd(loadings.T @ reference)
-        loadings = loadings @ (left @ right)
-    scale = 1.0 if like.centring.factor is None else like.centring.factor
-    parts = [completion.centring.offset * scale, loadings.ravel()]
-    parts.append(np.array([math.sqrt(completion.noise)]))
-    factor = completion.centring.factor
-    if factor is not None:
-        parts.append(np.log(factor))
-    return np.concatenate(parts)
-
-
-def _from_vector(vector: Array, like: Completion, near: Completion) -> Completion:
-    """Return the completion of a vector that `_vector` made, noise and factors near `near`."""
-    p, k = like.axes.shape
-    old = like.centring
-    scale = 1.0 if old.factor is None else old.factor
-    offset, rest = vector[:p] / scale, vector[p:]
-    loadings, rest = rest[: p * k].reshape(p, k), rest[p * k :]
-    root = math.sqrt(near.noise)
-    noise = min(max(float(rest[0]), root / _APART), root * _APART) ** 2
-    factor = near.centring.factor
-    if factor is not None:
-        factor = factor * np.exp(np.clip(rest[1:] - np.log(factor), -1.0, 1.0))
-    axes, spread, _ = svd(loadings)
-    centring = Centring(old.origin, offset, old.exponent, factor)
-    return Completion(centring, axes, spread**2 + noise, noise)
-
-
-@final
-class Mixing:
-    """Anderson's extrapolation: the combination of past steps with the least change."""
-
-    def __init__(self) -> None:
-        self._like: Completion | None = None
-        self._before: list[Array] = []
-        self._after: list[Array] = []
-        self._best, self._highest = math.inf, -math.inf
-        self._plain: Completion | None = None
-        self._failures = 0
-        self._rates: list[float] = []
-
-    @property
-    def rate(self) -> float:
-        """‖F(x) - F(y)‖ / ‖x - y‖ of steps F at its largest, over the last points."""
-        return max(self._rates[-3:], default=0.0)
-
-    def next(
-        self, here: Completion, found: Completion, objective: float, change: float
-    ) -> Completion:
-        """Return where to go on after the step from `here` to `found`.
-
-        `objective` is what the steps raise, taken at `here`; where it has fallen, or the
-        change has grown, `here` is given up for the last plain step. While the `change` is
-        large, and after some failures, steps stay plain.
-        """
-        if self._like is None:
-            self._like = found
-        before, after = _vector(here, self._like), _vector(found, self._like)
-        size = float(np.linalg.norm(after - before))
-        self._compare(before, after)
-        lower = objective < self._highest - _ROUNDING * abs(self._highest)
-        if self._after and (lower or not size <= _WORSE * self._best):
-            assert self._plain is not None
-            self._before, self._after, self._best = [], [], math.inf
-            self._failures += 1
-            return self._plain
-        self._plain, self._highest = found, objective
-        self._best = min(size, self._best)
-        self._before = [*self._before, before][-_MEMORY:]
-        self._after = [*self._after, after][-_MEMORY:]
-        early = change > _NEAR or self._failures >= _FAILURES
-        if len(self._before) == 1 or early:
-            return found
-        gaps = [a - b for a, b in zip(self._after, self._before, strict=True)]
-        steps = np.stack([gap - gaps[-1] for gap in gaps[:-1]], axis=1)
-        moves = np.stack([a - after for a in self._after[:-1]], axis=1)
-        share = np.linalg.lstsq(steps, gaps[-1], rcond=EPS**0.5)[0]
-        return _from_vector(after - moves @ share, self._like, found)
-
-    def _compare(self, before: Array, after: Array) -> None:
-        """Note how much nearer a step has brought this point and the one before."""
-        if self._before:
-            apart = float(np.linalg.norm(before - self._before[-1]))
-            if apart > 0:
-                nearer = float(np.linalg.norm(after - self._after[-1]))
-                self._rates.append(nearer / apart)

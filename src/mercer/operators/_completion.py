@@ -12,7 +12,7 @@ from mercer.operators._centring import Centring
 from mercer.operators._compiled_expectation import CompiledExpectation, is_worth_compiling
 from mercer.operators._expectation import Expectation
 
-_WORTH_LANES = 2e5  # cells below which starting threads costs more than it saves
+_WORTH_LANES = 5e5  # cells below which starting threads costs more than it saves
 _TILE = 1e6  # bytes of rows that are completed at a time: they stay in the cache
 
 
@@ -90,8 +90,8 @@ class Completion:
             fill = partial(_fill, Expectation(self)) if fast is None else fast.fill
             for number in numbers:
                 part = cut[number]
-                fill(out[part], block[part])
-                if refuse is not None and np.isinf(block[part]).any():
+                doubtful = fill(out[part], block[part])
+                if doubtful and refuse is not None and np.isinf(block[part]).any():
                     infinite.append(number)
 
         lanes.run(work, len(cut))
@@ -141,12 +141,12 @@ class Completion:
         return out
 
 
-def _fill(expectation: Expectation, out: Array, block: Array) -> None:
-    """Write a tile with its missing cells filled; the observed ones keep their bits."""
+def _fill(expectation: Expectation, out: Array, block: Array) -> bool:
+    """Write a tile with its missing cells filled; see `CompiledExpectation.fill`."""
     found = expectation.of(block, blend=False)
     if not found.count:
         out[...] = block
-        return
+        return True
     kind = np.int64 if out.dtype.itemsize == 8 else np.int32
     filled = expectation.values(found)
     spare = found.fill if filled is found.rows else found.rows
@@ -158,6 +158,7 @@ def _fill(expectation: Expectation, out: Array, block: Array) -> None:
     mixed = np.bitwise_xor(values, held, out=space)
     np.bitwise_and(mixed, keep, out=mixed)
     np.bitwise_xor(values, mixed, out=out.view(kind))
+    return True
 
 
 def lanes_of(block: Any) -> Lanes:

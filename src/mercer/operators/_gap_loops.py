@@ -2,28 +2,32 @@
 
 Rows are taken a group at a time: their small systems are solved side by side, each entry a
 vector over the rows of the group. Arrays are indexed, never cut: a slice costs as much as a
-dozen cells. Places of cells are unsigned: machine code need not ask if they count from the
-end.
+dozen cells. Inner loops run over cells that lie side by side, without a branch: on random
+gaps it would be guessed wrongly. Some places are unsigned: machine code need not ask if they
+count from the end.
 """
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, in_any_order
 
-_GROUP = 32  # rows: few enough to stay in the nearest cache
+_GROUP = 32  # rows, an even number: few enough to stay in the nearest caches
+NEIGHBOURS = 4  # columns whose gaps are looked up together
 
 
 def complete_rows(
     block: Array,
     shift: Array,
     factor: Array,
-    loadings: Array,
-    pairs: Array,
+    across: Array,
+    sets: Array,
     whole: Array,
     back: bool,
     out: Array,
-) -> None:
+) -> int:
     """Write rows (r, p) to `out` with their missing cells filled by what is expected of them.
+
+    Return how many rows have an infinite cell, or cells whose products are.
 
     With y = (x - mean)·f, a row solves (s²I + W_oᵀW_o) u = W_oᵀy_o, where W_oᵀW_o is WᵀW
     less the products of its missing cells; these are Wu, or mean + Wu/f.
@@ -34,10 +38,12 @@ def complete_rows(
         x, NaN where a cell is missing.
     shift, factor : ndarray of shape (p,)
         Mean and f.
-    loadings : ndarray of shape (p, k)
-        W.
-    pairs : ndarray of shape (p + 1, q)
-        W_a∘W_b, a ≤ b, and a row of zeros; q ≥ k(k+1)/2, what is beyond is not used.
+    across : ndarray of shape (k, p)
+        Wᵀ.
+    sets : ndarray of shape (16h, q) or (2h, q)
+        W_a∘W_b, a ≤ b, added up over sets of neighbours: columns 4g to 4g + 3, those whose
+        bits are set in c, in row 16g + c; or column g alone in row 2g + 1. Row 0 is zero.
+        q ≥ k(k+1)/2; what is beyond is not used.
     whole : ndarray of shape (q,)
         s²I + WᵀW.
     back : bool
@@ -46,74 +52,118 @@ def complete_rows(
         What is written.
     """
     r, p = block.shape
-    k, q = loadings.shape[1], pairs.shape[1]
-    across = loadings.T.copy()
-    y, flags = np.zeros(p), np.zeros(p, np.int32)
+    k, q = across.shape[0], sets.shape[1]
+    alone = len(sets) == 2 * p
+    y, flags = np.zeros((_GROUP, p)), np.zeros((_GROUP, p + NEIGHBOURS), np.uint8)
     gaps, count = np.zeros((_GROUP, p + 4), np.uint32), np.zeros(_GROUP, np.int64)
     matrix, inner = np.zeros((q, _GROUP)), np.zeros((k, _GROUP))
-    left, u = np.zeros(q), np.zeros(k)
+    left, fill = np.zeros(q), np.zeros(p)
+    infinite = 0
     for start in range(0, r, _GROUP):
         rows = min(_GROUP, r - start)
-        for i in range(rows):
-            count[i] = _analyse(block, start + i, shift, factor, y, flags, gaps, i)
-            if back:
-                for j in range(p):
-                    out[start + i, j] = block[start + i, j]
-            else:
-                for j in range(p):
-                    out[start + i, j] = y[j]
-            _take_away(whole, pairs, gaps, i, count[i], left)
-            for a in range(q):
-                matrix[a, i] = left[a]
-            for a in range(k):
-                total = 0.0
-                for j in range(p):
-                    total += across[a, j] * y[j]
-                inner[a, i] = total
+        _analyse(block, start, rows, shift, factor, y, flags)
+        if alone:
+            _find_gaps(flags, p, rows, gaps, count)
+        else:
+            _find_sets(flags, p, rows, gaps, count)
+        _take_away(whole, sets, gaps, count, rows, left, matrix)
+        _multiply(across, y, rows, inner)
         _solve(matrix, inner, rows)
-        for i in range(rows):
-            _put(out, start + i, gaps, i, count[i], loadings, inner, shift, factor, back, u)
+        infinite += _quieten(inner, rows)
+        _write(block, start, rows, shift, factor, across, inner, y, back, fill, out)
+    return infinite
 
 
 def _analyse(
     block: Array,
-    row: int,
+    start: int,
+    rows: int,
     shift: Array,
     factor: Array,
     y: Array,
     flags: Array,
-    gaps: Array,
-    i: int,
-) -> int:
-    """Write y, zero where a cell is missing, and the places of those; return how many.
+) -> None:
+    """Write y, zero where a cell is missing, and 1 to the flags of such cells."""
+    for i in range(rows):
+        for j in range(block.shape[1]):
+            value = (block[start + i, j] - shift[j]) * factor[j]
+            seen = value == value
+            y[i, j] = value if seen else 0.0
+            flags[i, j] = 0 if seen else 1
 
-    Four places p follow them: a cell that is nothing.
+
+def _find_sets(flags: Array, p: int, rows: int, gaps: Array, count: Array) -> None:
+    """Write in which rows of `sets` the missing cells stand, four neighbours in one.
+
+    Four times row 0 follows: nothing.
     """
-    for j in range(len(y)):
-        value = (block[row, j] - shift[j]) * factor[j]
-        seen = value == value
-        y[j] = value if seen else 0.0
-        flags[j] = 0 if seen else 1
-    found = np.uint32(0)
-    for j in range(len(y)):  # no branch: on random gaps it would be guessed wrongly
-        gaps[i, found] = j
-        found += np.uint32(flags[j])
-    for t in range(4):
-        gaps[i, found + np.uint32(t)] = len(y)
-    return int(found)
+    for i in range(rows):
+        found = np.uint64(0)
+        for g in range((p + 3) // 4):
+            code = np.uint64(0)
+            for c in range(4):
+                code |= np.uint64(flags[i, 4 * g + c]) << np.uint64(c)
+            gaps[i, found] = 16 * g + code
+            found += np.uint64(code != 0)
+        for t in range(4):
+            gaps[i, found + np.uint64(t)] = 0
+        count[i] = found
+
+
+def _find_gaps(flags: Array, p: int, rows: int, gaps: Array, count: Array) -> None:
+    """Do the same where every missing cell has a row of its own."""
+    for i in range(rows):
+        found = np.uint64(0)
+        for j in range(p):
+            gaps[i, found] = 2 * j + 1
+            found += np.uint64(flags[i, j])
+        for t in range(4):
+            gaps[i, found + np.uint64(t)] = 0
+        count[i] = found
 
 
 def _take_away(
-    whole: Array, pairs: Array, gaps: Array, i: int, count: int, left: Array
+    whole: Array,
+    sets: Array,
+    gaps: Array,
+    count: Array,
+    rows: int,
+    left: Array,
+    matrix: Array,
 ) -> None:
-    """Write `whole` less the pairs of the missing cells, four at a time: each waits less."""
-    for a in range(len(left)):
-        left[a] = whole[a]
-    for t in range(0, count, 4):
-        c, d = np.uint64(gaps[i, t]), np.uint64(gaps[i, t + 1])
-        e, f = np.uint64(gaps[i, t + 2]), np.uint64(gaps[i, t + 3])
+    """Write `whole` less the products of the missing cells, four sums at a time."""
+    for i in range(rows):
         for a in range(len(left)):
-            left[a] -= (pairs[c, a] + pairs[d, a]) + (pairs[e, a] + pairs[f, a])
+            left[a] = whole[a]
+        for t in range(0, count[i], 4):
+            c, d = np.uint64(gaps[i, t]), np.uint64(gaps[i, t + 1])
+            e, f = np.uint64(gaps[i, t + 2]), np.uint64(gaps[i, t + 3])
+            for a in range(len(left)):
+                left[a] -= (sets[c, a] + sets[d, a]) + (sets[e, a] + sets[f, a])
+        for a in range(len(left)):
+            matrix[a, i] = left[a]
+
+
+@in_any_order
+def _multiply(across: Array, y: Array, rows: int, inner: Array) -> None:
+    """Write Wᵀy of all rows, two by two: what is read is used twice."""
+    k, p = across.shape
+    for i in range(0, rows, 2):
+        for a in range(0, k - 1, 2):
+            s, t, u, v = 0.0, 0.0, 0.0, 0.0
+            for j in range(p):
+                s += across[a, j] * y[i, j]
+                t += across[a + 1, j] * y[i, j]
+                u += across[a, j] * y[i + 1, j]
+                v += across[a + 1, j] * y[i + 1, j]
+            inner[a, i], inner[a + 1, i] = s, t
+            inner[a, i + 1], inner[a + 1, i + 1] = u, v
+        if k % 2:
+            s, u = 0.0, 0.0
+            for j in range(p):
+                s += across[k - 1, j] * y[i, j]
+                u += across[k - 1, j] * y[i + 1, j]
+            inner[k - 1, i], inner[k - 1, i + 1] = s, u
 
 
 def _solve(matrix: Array, u: Array, group: int) -> None:
@@ -147,34 +197,63 @@ def _solve(matrix: Array, u: Array, group: int) -> None:
             u[j, g] *= matrix[at, g]
 
 
-def _put(
-    out: Array,
-    row: int,
-    gaps: Array,
-    i: int,
-    count: int,
-    loadings: Array,
-    inner: Array,
+def _quieten(inner: Array, rows: int) -> int:
+    """Set u to 0 where an infinite cell has left no number; return for how many rows."""
+    found = 0
+    for i in range(rows):
+        total = 0.0
+        for a in range(len(inner)):
+            total += inner[a, i]
+        if not np.isfinite(total):
+            found += 1
+            for a in range(len(inner)):
+                inner[a, i] = 0.0
+    return found
+
+
+def _write(
+    block: Array,
+    start: int,
+    rows: int,
     shift: Array,
     factor: Array,
+    across: Array,
+    inner: Array,
+    y: Array,
     back: bool,
-    u: Array,
+    fill: Array,
+    out: Array,
 ) -> None:
-    """Write Wu, or mean + Wu/f, to the missing cells of one row; an infinite cell tells 0."""
-    total = 0.0
-    for a in range(len(u)):
-        u[a] = inner[a, i]
-        total += u[a]
-    if not np.isfinite(total):
-        u[:] = 0.0
-    for t in range(count):
-        j = np.uint64(gaps[i, t])
-        value = 0.0
-        for a in range(len(u)):
-            value += loadings[j, a] * u[a]
-        out[row, j] = value / factor[j] + shift[j] if back else value
+    """Write rows with their missing cells filled by Wu, or mean + Wu/f.
+
+    Both values of a cell are at hand and one is chosen: that needs no branch.
+    """
+    k, p = across.shape
+    for i in range(rows):
+        u = inner[0, i]
+        for j in range(p):
+            fill[j] = across[0, j] * u
+        for a in range(1, k - 3, 4):
+            u, v, w, z = inner[a, i], inner[a + 1, i], inner[a + 2, i], inner[a + 3, i]
+            for j in range(p):
+                fill[j] += (across[a, j] * u + across[a + 1, j] * v) + (
+                    across[a + 2, j] * w + across[a + 3, j] * z
+                )
+        for a in range(k - (k - 1) % 4, k):
+            u = inner[a, i]
+            for j in range(p):
+                fill[j] += across[a, j] * u
+        if back:
+            for j in range(p):
+                x, value = block[start + i, j], fill[j] / factor[j] + shift[j]
+                out[start + i, j] = x if x == x else value
+        else:
+            for j in range(p):
+                x, seen, value = block[start + i, j], y[i, j], fill[j]
+                out[start + i, j] = seen if x == x else value
 
 
+@in_any_order
 def look_at(block: Array, counts: Array, low: Array, high: Array, empty: Array) -> int:
     """Count missing cells per column and find the range of the others; look for empty rows.
 

@@ -36,7 +36,7 @@ from mercer.operators._scaling import Scaling
 from mercer.sources import Source
 
 LONGEST = 4000  # rows of float32 products that may be summed before they go to float64
-_SAMPLE = 4096  # rows, and
+_SAMPLE = 1024  # rows, and
 _SAMPLE_CELLS = 500_000  # cells, that give the provisional origin
 _LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves

@@ -44,6 +44,19 @@ def _column_sums(csr: Any, weights: Array | None) -> tuple[Array, Array, Array]:
     return total[0], total[1], total[2]
 
 
+def _without_light_rows(csr: Any, weights: Array) -> Any:
+    """Return rows with zeros in place of the finite cells of rows of weight zero.
+
+    Such a row may be as far away as it likes: it must not settle the unit of the others.
+    Cells that are not finite stay, to be found and refused.
+    """
+    if np.all(weights):
+        return csr
+    light = np.repeat(weights == 0, np.diff(csr.indptr))
+    data = np.where(light & np.isfinite(csr.data), csr.data.dtype.type(0), csr.data)
+    return type(csr)((data, csr.indices, csr.indptr), shape=csr.shape)
+
+
 def _shift_full_columns(csr: Any, origin: Array) -> Any:
     """Return X - 1·originᵀ with the absent cells of the shifted columns filled in.
 
@@ -92,6 +105,8 @@ class SparseRows(Rows):
         if not csr.has_canonical_format:
             csr = csr.copy()
             csr.sum_duplicates()
+        if weights is not None:
+            csr = _without_light_rows(csr, np.asarray(weights))
         source = SparseSource(csr)
         if exponent is None:
             low, high = csr.data.min(initial=0), csr.data.max(initial=0)

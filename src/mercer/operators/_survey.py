@@ -29,6 +29,10 @@ class Survey:
     most : int
         Rows of the sample, at most; every s-th row that counts is kept, s a power of two, so
         that the sample does not depend on the blocks.
+    lasting : bool
+        Whether blocks outlive the walk, so that the sample needs no copy of its rows.
+    first : int
+        Rows that stand before them elsewhere, and are counted.
 
     Attributes
     ----------
@@ -48,9 +52,12 @@ class Survey:
         Whether no cell is infinite, in rows of weight 0 neither.
     """
 
-    def __init__(self, columns: int, most: int) -> None:
+    def __init__(
+        self, columns: int, most: int, *, lasting: bool = False, first: int = 0
+    ) -> None:
+        self._lasting = lasting
         self.rows, self.most, self.step, self.finite = 0, most, 1, True
-        self._counted = 0  # rows of a weight above 0
+        self._counted = first  # rows of a weight above 0
         self.counts = np.zeros(columns, np.int64)
         self.weighed = np.zeros(columns)
         self.low, self.high = np.full(columns, np.inf), np.full(columns, -np.inf)
@@ -103,7 +110,8 @@ class Survey:
             first = -self._counted % self.step
         at = slice(first, None, self.step)
         some = block[at if len(numbers) == block.shape[0] else numbers[at]]
-        some = some.toarray() if is_sparse(some) else np.array(some)
+        if is_sparse(some) or not self._lasting:
+            some = some.toarray() if is_sparse(some) else np.array(some)
         self._sample += [(self._counted + first, self.rows + numbers[at], some)]
         self._counted += len(numbers)
 
@@ -194,7 +202,7 @@ def _looked_at_in_loops(tile: Array) -> tuple[Any, ...]:
     rows, columns = tile.shape
     counts, empty = np.zeros(columns, np.int64), np.zeros(rows, np.int64)
     low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
-    found = compiled(look_at, any_order=True)(cells_of(tile), counts, low, high, empty)
+    found = compiled(look_at)(cells_of(tile), counts, low, high, empty)
     finite = bool(np.all(low > -np.inf) and np.all(high < np.inf))
     return counts, (rows - counts).astype(np.float64), low, high, empty[:found], finite
 

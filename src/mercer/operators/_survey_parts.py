@@ -38,6 +38,9 @@ class PartsSurvey:
         Their weights; zero where nothing is observed.
     step : int
         A power of two.
+    first : int
+        Rows that stand before them, where that is known: then the rows that are kept do not
+        depend on the parts.
     """
 
     rows: int
@@ -52,6 +55,7 @@ class PartsSurvey:
     kept: Array
     kept_weights: Array
     step: int
+    first: int = 0
 
     @property
     def constant(self) -> Array:
@@ -84,10 +88,10 @@ class PartsSurvey:
         """Return what these rows and those behind them tell, with at most `most` rows kept."""
         at = np.concatenate([self.at, self.rows + other.at])
         step = max(self.step, other.step)
-        chosen = _first_of_each(at // step)
+        chosen = _first_of_each((self.first + at) // step)
         while len(chosen) > most:
             step *= 2
-            chosen = _first_of_each(at // step)
+            chosen = _first_of_each((self.first + at) // step)
         kept = np.concatenate([self.kept, other.kept])[chosen]
         weights = np.concatenate([self.kept_weights, other.kept_weights])[chosen]
         return PartsSurvey(
@@ -103,6 +107,7 @@ class PartsSurvey:
             kept,
             weights,
             step,
+            self.first,
         )
 
 
@@ -124,7 +129,8 @@ class SurveyOfParts:
 
     def part(self, rows: PartBlocks, weights: Array | None) -> PartsSurvey:
         """Return what one part tells."""
-        survey = Survey(rows.shape[1], self.most)
+        first = rows.first or 0
+        survey = Survey(rows.shape[1], self.most, first=first)
         for here, block in parted(rows, self.block_bytes):
             survey.add(block, None if weights is None else weights[here])
         if not survey.finite:
@@ -146,6 +152,7 @@ class SurveyOfParts:
             kept,
             counts[at],
             survey.step,
+            first,
         )
 
     def merge(self, one: PartsSurvey, other: PartsSurvey) -> PartsSurvey:

@@ -80,6 +80,7 @@ def candidates(problem: Problem) -> list[Path]:
     if problem.block_bytes and problem.max_passes < 2:  # where sums do not fit, and rows go
         paths.append(sketch_path(problem, sketch_rank(problem.components, problem.cols)))
     paths = [(spread if problem.parts else _streamed)(path, problem) for path in paths]
+    paths = [_compared(path, problem) for path in paths]
     if problem.allowed is None:
         return paths
     return [path for path in paths if path.name in problem.allowed]
@@ -108,6 +109,15 @@ def _streamed(path: Path, p: Problem) -> Path:
         held += 8.0 * (m - p.rows) * _basis(block_width(p.components, p.smaller), 0, p.smaller)
     seconds = max(path.seconds, passes * p.read_seconds)
     return dataclasses.replace(path, passes=passes, bytes=int(held), seconds=seconds)
+
+
+def _compared(path: Path, p: Problem) -> Path:
+    """Return the path with the pass that compares two halves of rows elsewhere."""
+    if not (p.compared and p.block_bytes) or path.name in ("gram", "sketch"):
+        return path
+    threads = p.workers.threads if p.workers is not None else 1
+    reading = p.read_seconds / min(threads, max(1, p.parts))
+    return dataclasses.replace(path, passes=path.passes + 1, seconds=path.seconds + reading)
 
 
 def block_width(components: int, order: int, sparse: bool = False) -> int:

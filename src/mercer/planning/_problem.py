@@ -87,7 +87,9 @@ class Workers:
     network : float
         Bytes per second between two of them.
     local : bool
-        Whether they are threads of this process: nothing is sent.
+        Whether they are on this machine: nothing is sent over a network.
+    processes : bool
+        Whether local ones are processes, not threads of this one.
     """
 
     count: int = 1
@@ -97,6 +99,7 @@ class Workers:
     held: float = 0.0
     network: float = 1e8
     local: bool = True
+    processes: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,11 +140,17 @@ class Problem:
         What it takes to read and parse those rows once.
     max_passes : float
         How often they can be read.
+    compared : bool
+        Whether two halves of the rows are compared to choose the number of components: a
+        pass of its own over rows elsewhere, but for paths that sum squares anyway.
     kept : bool
         Whether the sums of a pass are kept for a checkpoint as well.
     parts : int
         Parts of rows that are never gathered; 0 for rows that come here. Then `block_bytes`
         are those of a part and `read_seconds` those of one thread.
+    sized : bool
+        Whether the bytes of a part, and the stored cells of sparse ones, are known; else
+        they are assumed, and the plan says so.
     workers : Workers or None
         Who works on the parts; None is one thread of this process.
     inverse : bool
@@ -164,8 +173,10 @@ class Problem:
     block_bytes: float = 0.0
     read_seconds: float = 0.0
     max_passes: float = float("inf")
+    compared: bool = False
     kept: bool = False
     parts: int = 0
+    sized: bool = True
     workers: Workers | None = None
     inverse: bool = False
     graph: GraphCost | None = None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 ARITY = 4  # results that one task merges
 _READING = 2.5  # parts in memory while one is made or read: itself, and what it is made from
+_JOINED = 64e6  # bytes up to which small neighbours may be one part, however they are cut
 _BLOCK = 16e6  # bytes of the blocks in which a part is walked
 _PROCESS = 220e6  # bytes of a worker process before it has done anything, libraries included
 _TASK = 1e-3  # seconds that a scheduler and a worker spend on one task
@@ -82,18 +83,35 @@ def _wide_side(path: "Path", p: Problem) -> float:
 def workers_line(path: "Path", p: Problem) -> str:
     """Return what a plan says of the workers."""
     workers = p.workers or Workers()
-    parts = f"{p.parts:,} parts of {show_bytes(p.block_bytes)}"
+    parts = f"{_several(p.parts, 'part')} of {_size(p)}"
     if workers.local:
-        return f"{workers.threads} threads of this process; {parts}"
+        kind = "process" if workers.processes else "thread"
+        place = "machine" if workers.processes else "process"
+        return f"{_several(workers.threads, kind)} of this {place}; {parts}"
     allowed = (
         "no limit" if math.isinf(workers.memory) else f"{show_bytes(workers.memory)} allowed"
     )
-    threads = f"{workers.most} thread" + ("s" if workers.most > 1 else "")
-    kind = "worker" if workers.count == 1 else "workers"
     return (
-        f"{workers.count:,} {kind} x {threads}, {show_bytes(path.worker_bytes)} each at most"
+        f"{_several(workers.count, 'worker')} x {_several(workers.most, 'thread')},"
+        f" {show_bytes(path.worker_bytes)} each at most"
         f" ({allowed}); {show_bytes(path.network)} over the network a pass; {parts}"
     )
+
+
+def _size(p: Problem) -> str:
+    """Return how large a part is, or what it is taken as where that is not known."""
+    taken = show_bytes(p.block_bytes)
+    if p.sized:
+        return taken
+    if p.nnz is None:
+        return f"a size that is not known, taken as {taken}"
+    share = 100 * p.nnz / max(1, p.rows * p.cols)
+    return f"a size that is not known, taken as {taken} with {share:.2g} % of the cells stored"
+
+
+def _several(count: int, noun: str) -> str:
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{count:,} {noun}" + ("" if count == 1 else ending)
 
 
 def refused_workers(p: Problem, paths: "list[Path]") -> BudgetError:
@@ -104,11 +122,14 @@ def refused_workers(p: Problem, paths: "list[Path]") -> BudgetError:
     row = p.block_bytes * p.parts / max(1, p.rows)
     rows = int(spare / (_READING * p.workers.most * max(row, 1e-9)))
     fix = f'start workers with memory_limit="{show_bytes(1.3 * least.worker_bytes)}"'
-    if rows >= 1:
+    if not p.sized and p.nnz is None:
+        count = "X.compute_chunk_sizes(), of a frame X.to_dask_array(lengths=True)"
+        fix = f"have the rows counted, {count}, or {fix}"
+    elif rows >= 1 and (p.block_bytes > _JOINED or rows * row >= _JOINED):
         fix = f"cut the rows into parts of at most {rows:,} rows (X.rechunk), or {fix}"
     return BudgetError(
         "no path fits the memory of a worker; nothing was started",
         got=f"{show_bytes(p.workers.memory)} allowed a worker; {least.name} needs"
-        f" {show_bytes(least.worker_bytes)} for parts of {show_bytes(p.block_bytes)}",
+        f" {show_bytes(least.worker_bytes)} for parts of {_size(p)}",
         fix=fix,
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.linalg
 
-from mercer.arrays import Array
+from mercer.arrays import Array, leading_eigh
 
 _RIDGE = 1e-6  # of correlations: columns that are copies of others stay finite
 _QUIET = 1 / 30  # of the median share of noise: no column is taken for quieter
@@ -96,10 +96,8 @@ def unique_variances(gram: Array, k: int, start: Array, tol: float) -> Array:
 
 def _left(gram: Array, k: int, noise: Array, whole: Array) -> Array:
     """Return what the k factors of largest likelihood leave of the diagonal (p,)."""
-    p, root = len(gram), np.sqrt(noise)
-    values, axes = scipy.linalg.eigh(
-        gram / root / root[:, None], subset_by_index=[p - k, p - 1], check_finite=False
-    )
+    root = np.sqrt(noise)
+    values, axes = leading_eigh(gram / root / root[:, None], k)
     return np.asarray(whole - (axes * root[:, None]) ** 2 @ np.maximum(values - 1, 0.0))
 
 

@@ -4,6 +4,7 @@ from mercer.sources._array_blocks import ArrayBlocks
 from mercer.sources._base import Source
 from mercer.sources._beside import FileColumns, Held, open_columns, other_columns, schema_of
 from mercer.sources._blocks import BlockSource, MissingCellError, bad_cell, bad_cell_error
+from mercer.sources._count_sums import refuse_sum, sum_of
 from mercer.sources._files import fingerprint_of
 from mercer.sources._frames import as_frame
 from mercer.sources._in_memory import DenseSource, SparseSource, in_memory
@@ -48,6 +49,8 @@ __all__ = [
     "open_columns",
     "other_columns",
     "refuse_infinite",
+    "refuse_sum",
     "scan",
     "schema_of",
+    "sum_of",
 ]

@@ -31,6 +31,7 @@ class ArrayBlocks(BlockSource):
         self.names = None if names is None else tuple(str(name) for name in names)
         self.shape, self.dtype, self.nnz = source.shape, source.dtype, source.nnz
         self._bytes = source.nbytes
+        self.elsewhere = isinstance(self.held, np.memmap)  # else there is nothing to fetch
 
     @property
     def nbytes(self) -> int:

@@ -9,11 +9,12 @@ import scipy.sparse
 
 from mercer.errors import InputError
 from mercer.sources._cells import Cells, check_twins, stored_types, warn_rounded
+from mercer.sources._count_sums import refuse_sum
 from mercer.sources._dask_graph import run_tree
-from mercer.sources._dask_layout import cut_anew, grouped, known
+from mercer.sources._dask_layout import cut_anew, delayed_parts, grouped, known
 from mercer.sources._dask_lazy import mapped_array, mapped_frame
 from mercer.sources._dask_parts import Mapped, Reader, Step, Told
-from mercer.sources._dask_weights import parted_weights
+from mercer.sources._dask_weights import PartedWeights, fitting_weights
 from mercer.sources._dask_workers import workers
 from mercer.sources._spread import SpreadSource, Work
 
@@ -86,6 +87,7 @@ class DaskSource(SpreadSource):
         self.shape = (rows, p)
         self.nnz = max(1, int(_FILLED * rows * p)) if reader.sparse else None
         self.part_bytes = float(longest * row)
+        self.sized = lengths is not None and not reader.sparse
         self._pieces = lengths
 
     @property
@@ -98,14 +100,14 @@ class DaskSource(SpreadSource):
     @cached_property
     def chunks(self) -> list[list[list[Any]]]:
         """The delayed chunks of every part: one below the other, and side by side."""
-        found = [list(np.atleast_1d(row)) for row in self.collection.to_delayed()]
-        return [found[group] for group in self.groups]
+        return delayed_parts(self.collection, self.groups)
 
     def reduce(self, work: Work, weights: Any = None, *, title: str = "rows") -> Any:
         """See `SpreadSource.reduce`."""
         self.walks += 1
         step = Step(work, self.reader)
-        told = run_tree(step, self.chunks, weights, self.lengths, title)
+        chunks, counts = (self.chunks, None) if weights is None else weights.parts
+        told = run_tree(step, chunks, counts, self.lengths, title)
         if self.counted and told.rows != self.shape[0]:
             raise InputError(
                 "the chunks hold another number of rows than was announced",
@@ -113,6 +115,8 @@ class DaskSource(SpreadSource):
                 fix="call X.compute_chunk_sizes(), or announce the right chunks",
             )
         self._learn(told)
+        if told.weighed is not None and told.rows > 1:  # fewer rows are refused as such
+            refuse_sum(told.weighed[0], f"{told.rows} rows")
         return told.result
 
     def _learn(self, told: Told) -> None:
@@ -121,6 +125,8 @@ class DaskSource(SpreadSource):
             warn_rounded(self.label, sorted(told.rounded))
         self.shape, self.counted = (told.rows, self.shape[1]), True
         self.nnz = None if self.nnz is None else told.stored
+        if not self.sized:
+            self.part_bytes, self.sized = float(max(1, told.largest)), True
 
     def workers(self) -> dict[str, Any]:
         """See `SpreadSource.workers`."""
@@ -130,7 +136,8 @@ class DaskSource(SpreadSource):
         """See `SpreadSource.weights_of`: a Dask array cut like the rows, or one in memory."""
         if weights is None:
             return None
-        return parted_weights(weights, self.groups, self.lengths, self.label)
+        fitting = fitting_weights(weights, self.groups, self.lengths, self.label)
+        return PartedWeights(self, fitting)
 
     def mapped(self, function: Any, columns: int | None, dtype: Any, names: Any = None) -> Any:
         """See `SpreadSource.mapped`: a Dask array or frame with the chunks of the rows."""

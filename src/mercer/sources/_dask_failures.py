@@ -7,11 +7,15 @@ from typing import Any
 from mercer.errors import MercerError, WorkerError
 
 PART = "mercer-part-"
-_DROPPED = ("CancelledError", "FutureCancelledError", "CommClosedError")
+# By name, since Dask may not be there, and of what they are made from: the errors of one
+# future and of several are cancelled ones.
+_DROPPED = {"CancelledError", "CommClosedError", "ClosedClientError"}
 _UNREACHABLE = ("Missing dependency", "Found no accessible jobs")  # the second before 2026
 
 
-def explained(error: Exception, graph: Any, keys: Iterable[Any]) -> Exception:
+def explained(
+    error: Exception, graph: Any, keys: Iterable[Any], *, connected: bool = True
+) -> Exception:
     """Return the error that people see in place of `error`.
 
     Parameters
@@ -22,6 +26,8 @@ def explained(error: Exception, graph: Any, keys: Iterable[Any]) -> Exception:
         The tasks that were run.
     keys : iterable
         Tasks of which one has failed, as far as is known.
+    connected : bool
+        Whether the client still reaches its cluster; else any error is due to that.
     """
     if isinstance(error, MercerError):
         error.__cause__ = None
@@ -31,14 +37,16 @@ def explained(error: Exception, graph: Any, keys: Iterable[Any]) -> Exception:
         keys = [error.task]  # type: ignore[attr-defined]
     where = _named(parts_behind(graph, keys))
     if killed:
-        return WorkerError(
+        workers = error.allowed_failures + 1  # type: ignore[attr-defined]
+        return WorkerError(  # Dask suspects all that wait for them
             f"the workers that took {where} have died",
-            got=f"KilledWorker after {error.allowed_failures + 1} workers",  # type: ignore[attr-defined]
-            fix="give workers more memory, or cut smaller chunks: X.rechunk(...)",
+            got=f"KilledWorker after {workers} workers, which may have had other parts, too",
+            fix="give workers more memory, or cut smaller parts: X.rechunk, X.repartition",
         )
     said = " ".join(str(error).split())[:300]
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    if type(error).__name__ in _DROPPED or said.startswith(_UNREACHABLE):
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if not connected or kinds & _DROPPED or said.startswith(_UNREACHABLE):
         return WorkerError(
             "the cluster that holds the rows has dropped the work, or is not connected",
             got=what,

@@ -8,9 +8,10 @@ def fused(root: Any, prefix: str) -> Any:
     """Return the same delayed value with every part read by the task that works on it.
 
     A task whose key begins with `prefix` takes in whatever only it needs: its chunks, what
-    these are made of, and so on. Chunks that two tasks share, data that lie on workers
-    already (futures) and single values stay outside. Otherwise a worker would load the next
-    chunk while the first waits for its work: two would be held where one is enough.
+    these are made of, and so on, also where two of them are made of the same. Chunks that
+    two tasks share, data that lie on workers already (futures) and single values stay
+    outside. Otherwise a worker would load the next chunk while the first waits for its work:
+    two would be held where one is enough.
 
     Parameters
     ----------
@@ -26,13 +27,13 @@ def fused(root: Any, prefix: str) -> Any:
     graph = given | convert_legacy_graph(given)  # which leaves futures out
     needed_by = Counter(key for node in graph.values() for key in _dependencies(node))
     for key in [key for key in graph if str(key).startswith(prefix)]:
-        inside = [key]
+        inside, met = [key], Counter[Any]()
         for each in inside:  # which grows on the way
-            inside += [
-                below
-                for below in _dependencies(graph[each])
-                if needed_by[below] == 1 and isinstance(graph.get(below), GraphNode)
-            ]
+            for below in _dependencies(graph[each]):
+                met[below] += 1
+                whole = met[below] == needed_by[below]  # nobody outside needs it
+                if whole and isinstance(graph.get(below), GraphNode):
+                    inside.append(below)
         if len(inside) > 1:
             graph[key] = GraphNode.fuse(*[graph.pop(each) for each in inside], key=key)
     whole = HighLevelGraph.from_collections(root.key, graph, dependencies=())

@@ -2,11 +2,8 @@
 
 import contextlib
 import copy
-import sys
-import threading
 import uuid
 import warnings
-from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -14,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import advance, one_thread, task, unheard
-from mercer.errors import InputError
+from mercer.sources._dask_clients import client_in_use, own_worker
 from mercer.sources._dask_failures import PART, explained
 from mercer.sources._dask_fusion import fused
+from mercer.sources._dask_progress import TOPIC, Progress, hearing, said
 
 _ARITY = 4  # results that one task merges
 _LOOK = 0.1  # seconds between two looks at how far a cluster is
-_CLUSTERS = ("distributed", "dask.distributed")  # how a configuration may name one
 
 
 def run_tree(
@@ -55,7 +52,7 @@ def run_tree(
     with task(title), warnings.catch_warnings():
         # The work holds a thin matrix at most; it is sent once, with its lineage.
         warnings.filterwarnings("ignore", message="Sending large graph")
-        return _computed(root, f"mercer-{token}", _Told(len(chunks), lengths))
+        return _computed(root, Progress(token, len(chunks), lengths))
 
 
 def _tree(
@@ -79,7 +76,7 @@ def _tree(
     tasks[sent] = DataNode(sent, step)
     level = list[str]()
     for number, part in enumerate(chunks):
-        work = partial(_part, number, firsts[number], f"mercer-{token}")
+        work = partial(_part, number, firsts[number], token)
         each = None
         if weights is not None:
             each = refer(weights[number], f"mercer-weights-{token}-{number}")
@@ -124,14 +121,14 @@ class _References:
 
 
 def _part(
-    number: int, first: int | None, topic: str, step: Any, chunks: Any, weights: Any
+    number: int, first: int | None, token: str, step: Any, chunks: Any, weights: Any
 ) -> Any:
     """Do the work of one part, on one thread: its bits must not depend on the worker."""
     with one_thread(), unheard():
         found = step.part(number, first, chunks, weights)
-    worker = _worker()
+    worker = own_worker()
     if worker is not None:
-        worker.log_event(topic, {"part": number})
+        worker.log_event(TOPIC, said(token, number))
     return found
 
 
@@ -155,42 +152,16 @@ def _ended(step: Any, found: Any) -> Any:
         return step.finish(found)
 
 
-class _Told:
-    """Which parts are done; told to those who listen."""
-
-    def __init__(self, parts: int, lengths: tuple[int, ...] | None) -> None:
-        self.parts, self.lengths = parts, lengths
-        self.done, self.guard = set[int](), threading.Lock()
-        self.own: Exception | None = None
-
-    def add(self, part: int) -> None:
-        with self.guard:
-            self.done.add(part)
-
-    def tell(self) -> None:
-        with self.guard:
-            seen = list(self.done)
-        words = f"{len(seen):,} of {self.parts:,} parts"
-        if self.lengths is not None:
-            rows = sum(self.lengths[i] for i in seen)
-            words += f", {rows:,} of {sum(self.lengths):,} rows"
-        try:
-            advance(len(seen), self.parts, words)
-        except Exception as error:  # of who listens, and nobody else's business
-            self.own = error
-            raise
-
-
-def _computed(root: Any, topic: str, told: _Told) -> Any:
+def _computed(root: Any, progress: Progress) -> Any:
     """Compute one delayed value and tell how far it is."""
-    with _client() as client:
+    with client_in_use() as client:
         here = client is None
-        result = _here(root, told) if here else _on_cluster(client, root, topic, told)
-    advance(told.parts, told.parts)
+        result = _here(root, progress) if here else _on_cluster(client, root, progress)
+    advance(progress.parts, progress.parts)
     return result
 
 
-def _here(root: Any, told: _Told) -> Any:
+def _here(root: Any, progress: Progress) -> Any:
     """Compute on threads or processes of this machine."""
     running = set[Any]()
 
@@ -199,38 +170,43 @@ def _here(root: Any, told: _Told) -> Any:
 
     def after(key: Any, *_: Any) -> None:
         running.discard(key)
-        if str(key).startswith(PART):
-            told.add(int(str(key).rsplit("-", 1)[1]))
-            told.tell()
+        if progress.add_task(key):
+            progress.tell()
 
+    # Handed over, not made active: callbacks that are active hear all that this process
+    # computes, and passes that begin together would take or leave each other's.
+    active = import_module("dask.callbacks").Callback.active
+    heard = [*active, (None, None, before, after, None)]
     try:
-        with import_module("dask.callbacks").Callback(pretask=before, posttask=after):
-            return root.compute()
+        return root.compute(callbacks=heard)
     except Exception as error:
-        if error is told.own:
+        if error is progress.own:
             raise
         found = explained(error, root.__dask_graph__(), running)
         raise found from found.__cause__
 
 
-def _on_cluster(client: Any, root: Any, topic: str, told: _Told) -> Any:
+def _on_cluster(client: Any, root: Any, progress: Progress) -> Any:
     """Compute on the workers of a cluster; whatever ends this ends the tasks too."""
-    client.subscribe_topic(topic, lambda event: told.add(int(event[1]["part"])))
-    future = client.compute(root)
+    future = None
     try:
-        while not future.done():
-            with contextlib.suppress(TimeoutError):
-                import_module("distributed").wait(future, timeout=_LOOK)
-            told.tell()
-        return future.result()
+        with client.as_current(), hearing(client, progress):  # it may be nobody's default
+            future = client.compute(root)
+            while not future.done():
+                with contextlib.suppress(TimeoutError):
+                    import_module("distributed").wait(future, timeout=_LOOK)
+                progress.tell()
+            return future.result()
     except Exception as error:
-        if error is told.own:
+        if error is progress.own:
             raise
-        found = explained(error, root.__dask_graph__(), _blamed(client, future))
+        blamed, connected = _blamed(client, future), client.status == "running"
+        found = explained(error, root.__dask_graph__(), blamed, connected=connected)
         raise found from found.__cause__
     finally:
-        future.cancel()
-        client.unsubscribe_topic(topic)
+        if future is not None:
+            with contextlib.suppress(Exception):  # a client that is closed has dropped all
+                future.cancel()
 
 
 def _blamed(client: Any, future: Any) -> list[Any]:
@@ -239,56 +215,3 @@ def _blamed(client: Any, future: Any) -> list[Any]:
         key = client.sync(client.scheduler.get_error_cause, keys=[future.key])
         return [] if key is None else [tuple(key) if isinstance(key, list) else key]
     return []
-
-
-@contextlib.contextmanager
-def _client() -> Iterator[Any]:
-    """Give the client that Dask would use now, or None.
-
-    Inside a task of a cluster that is the cluster of the task, whose place is given free
-    meanwhile: else the parts might wait for it for ever.
-    """
-    if _worker() is not None and not _chosen():
-        from distributed import worker_client
-
-        with worker_client() as client:
-            yield client
-        return
-    client = cluster()
-    if client is not None and client.asynchronous:
-        raise InputError(
-            "a client that is asynchronous cannot be waited for",
-            got=f"{type(client).__name__} with asynchronous=True",
-            fix="use Client(...) without asynchronous=True, or fit in a thread",
-        )
-    yield client
-
-
-def _chosen() -> bool:
-    """Tell whether a scheduler other than a cluster's was chosen in Dask's settings."""
-    import dask
-
-    named = dask.config.get("scheduler", None)
-    return named is not None and not (isinstance(named, str) and named.lower() in _CLUSTERS)
-
-
-def cluster() -> Any:
-    """Return the client of a cluster that Dask would use now, or None for local threads."""
-    if "distributed" not in sys.modules or _chosen():
-        return None
-    try:
-        return import_module("distributed").default_client()
-    except ValueError:
-        return None
-
-
-def _worker() -> Any:
-    """Return the worker of a cluster that this task runs on, or None."""
-    if "distributed" not in sys.modules:
-        return None
-    from distributed import get_worker
-
-    try:
-        return get_worker()
-    except ValueError:
-        return None

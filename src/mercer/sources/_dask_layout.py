@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 _log = logging.getLogger("mercer")
 _LEAST, _MOST = 8e6, 64e6  # bytes that neighbouring small chunks may make up together
 _CHUNKS = 256  # rows of chunks that one task takes at most
@@ -59,3 +61,25 @@ def grouped(lengths: Sequence[int], row_bytes: float, columns: int) -> list[slic
         held += size
     found.append(slice(start, len(lengths)))
     return found
+
+
+def delayed_parts(
+    collection: Any, groups: Sequence[slice], *, optimised: bool = False
+) -> list[list[list[Any]]]:
+    """Return the delayed chunks of every part: one below the other, and side by side.
+
+    Parameters
+    ----------
+    collection : Dask array or frame
+        The rows.
+    groups : sequence of slice
+        Which rows of chunks every part has.
+    optimised : bool
+        Whether that was done already.
+    """
+    delayed = collection.to_delayed(optimize_graph=not optimised)
+    found = [list(np.atleast_1d(row)) for row in delayed]
+    if len(found) != groups[-1].stop:
+        # Of a frame: Dask reads several files at once where few of their columns are used.
+        return [[row] for row in found]
+    return [found[group] for group in groups]

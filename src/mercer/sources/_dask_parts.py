@@ -11,6 +11,7 @@ import scipy.sparse
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources._cells import Cells, stored_types
+from mercer.sources._count_sums import Sum, joined_sums, sum_of
 from mercer.sources._spread import PartBlocks, checked_counts
 
 
@@ -50,17 +51,25 @@ class Reader:
         else:
             rows = [self._row(number, chunks) for chunks in pieces]
             held = rows[0] if len(rows) == 1 else _stacked(rows)
-        if held.shape[1] != self.columns:
-            raise InputError(
-                "a part has another number of columns than was announced",
-                got=f"part {number}: {held.shape[1]} columns, {self.columns} announced",
-                fix="let every part of the collection have the same columns",
-            )
         return PartBlocks(held, number, first, self.names, dense=not self.sparse)
 
     def _row(self, number: int, chunks: list[Any]) -> Any:
         """Return the rows of chunks that stand side by side: an array, or a CSR array."""
         plain = [self._plain(number, chunk) for chunk in chunks]
+        found = sum(chunk.shape[1] for chunk in plain)
+        if found != self.columns:
+            raise InputError(
+                "a part has another number of columns than was announced",
+                got=f"part {number}: {found} columns, {self.columns} announced",
+                fix="let every part of the collection have the same columns",
+            )
+        heights = [chunk.shape[0] for chunk in plain]
+        if len(set(heights)) > 1:
+            raise InputError(
+                "chunks that stand side by side must have as many rows",
+                got=f"part {number}: {', '.join(map(str, heights))} rows",
+                fix="let every chunk keep its rows",
+            )
         sparse = self.sparse or any(map(scipy.sparse.issparse, plain))
         if sparse:
             whole = scipy.sparse.hstack(plain) if len(plain) > 1 else plain[0]
@@ -87,10 +96,13 @@ class Reader:
         if array.dtype == self.dtype:
             return array
         if not np.can_cast(array.dtype, self.dtype, "safe"):
+            numbers = array.dtype.kind in "biuf"
             raise InputError(
                 "a part holds another type than was announced",
                 got=f"part {number}: {array.dtype}, {self.dtype} announced",
-                fix=f"announce it: X.map_blocks(..., dtype={str(array.dtype)!r})",
+                fix=f"announce it: X.map_blocks(..., dtype={str(array.dtype)!r})"
+                if numbers
+                else "let every chunk hold numbers: chunk.astype('float64')",
             )
         return array.astype(self.dtype)
 
@@ -119,19 +131,40 @@ class Reader:
 
 @dataclasses.dataclass(frozen=True)
 class Told:
-    """What a part says beside its result: rows, stored cells, and integers that were cut."""
+    """What parts say beside their result.
+
+    Parameters
+    ----------
+    rows, stored : int
+        How many rows, and stored cells of sparse ones.
+    largest : int
+        Bytes of the largest of them.
+    weighed : pair of float or None
+        Sum of their weights, as `sum_of` gives it.
+    rounded : frozenset of str
+        Columns with integers that were cut.
+    result : object
+        What the work makes of them.
+    """
 
     rows: int
     stored: int
+    largest: int
+    weighed: Sum | None
     rounded: frozenset[str]
     result: Any
 
     def joined(self, other: Self, result: Any) -> Self:
         """Return what two neighbouring parts say."""
+        weighed = None
+        if self.weighed is not None and other.weighed is not None:
+            weighed = self.weighed, other.weighed
         return dataclasses.replace(
             self,
             rows=self.rows + other.rows,
             stored=self.stored + other.stored,
+            largest=max(self.largest, other.largest),
+            weighed=None if weighed is None else joined_sums(*weighed),
             rounded=self.rounded | other.rounded,
             result=result,
         )
@@ -149,8 +182,10 @@ class Step:
         rows = self.reader.part(number, first, pieces)
         cells = self.reader.cells
         rounded = frozenset[str]() if cells is None else frozenset(cells.rounded(rows.held))
-        result = self.work.part(rows, checked_counts(weights, rows))
-        return Told(rows.shape[0], rows.nnz or 0, rounded, result)
+        counts = checked_counts(weights, rows)
+        result = self.work.part(rows, counts)
+        weighed = None if counts is None else sum_of(counts)
+        return Told(rows.shape[0], rows.nnz or 0, rows.nbytes, weighed, rounded, result)
 
     def merge(self, one: Told, other: Told) -> Told:
         """Return what two neighbouring parts say."""

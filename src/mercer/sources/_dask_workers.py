@@ -1,10 +1,12 @@
-"""Who would do the work of a Dask graph now: the workers of a cluster, or local threads."""
+"""Who would do the work of a Dask graph now: the workers of a cluster, or this machine."""
 
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
-from mercer.sources._dask_graph import cluster
+from mercer.sources._dask_clients import cluster
 
 _USED = 0.8  # of its limit, at which Dask lets a worker begin nothing more
+_PROCESSES = ("processes", "multiprocessing")  # how a configuration may name them
 
 
 def workers() -> dict[str, Any]:
@@ -16,8 +18,7 @@ def workers() -> dict[str, Any]:
     """
     client = cluster()
     if client is None:
-        threads = _local_threads()
-        return {"threads": threads, "most": threads}
+        return _on_this_machine()
     found = list(client.scheduler_info(n_workers=-1)["workers"].values())
     if not found:
         return {"local": False}
@@ -36,13 +37,19 @@ def workers() -> dict[str, Any]:
     }
 
 
-def _local_threads() -> int:
-    """Return how many threads Dask takes in this process."""
+def _on_this_machine() -> dict[str, Any]:
+    """Return how many threads Dask takes in this process, or processes beside it."""
     import dask
     from dask.system import CPU_COUNT
 
-    if dask.config.get("scheduler", None) in ("sync", "synchronous", "single-threaded"):
-        return 1
-    pool = dask.config.get("pool", None)
-    asked = dask.config.get("num_workers", None) or getattr(pool, "_max_workers", None)
-    return int(asked or CPU_COUNT)
+    named, pool = dask.config.get("scheduler", None), dask.config.get("pool", None)
+    name = named.lower() if isinstance(named, str) else ""
+    if name in ("sync", "synchronous", "single-threaded"):
+        return {"threads": 1, "most": 1}
+    asked = dask.config.get("num_workers", None)
+    for executor in (pool, named):
+        asked = asked or getattr(executor, "_max_workers", None)
+    found = {"threads": int(asked or CPU_COUNT), "most": int(asked or CPU_COUNT)}
+    if name in _PROCESSES or any(isinstance(e, ProcessPoolExecutor) for e in (pool, named)):
+        return found | {"processes": True}
+    return found

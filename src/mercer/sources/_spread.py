@@ -11,6 +11,7 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources._base import Source
 from mercer.sources._blocks import Block, BlockSource, bad_cell
+from mercer.sources._count_sums import refuse_sum, sum_of
 
 
 class Work(Protocol):
@@ -43,7 +44,9 @@ class SpreadSource(Source):
     parts : int
         How many there are.
     part_bytes : float
-        Bytes of the largest part in memory, or a forecast.
+        Bytes of the largest part in memory, or what it is taken as.
+    sized : bool
+        Whether `part_bytes` is known; a pass counts it where it is not.
     walks : int
         Passes begun so far.
     weighed : float or None
@@ -57,6 +60,7 @@ class SpreadSource(Source):
     counted: bool = True
     parts: int
     part_bytes: float
+    sized: bool = True
     walks: int = 0
     weighed: float | None = None
 
@@ -188,6 +192,9 @@ def checked_counts(weights: Any, rows: PartBlocks) -> Array | None:
             got=f"{counts[bad[0]]} at {at}",
             fix="use 0 to leave a row out",
         )
+    if rows.shape[0]:  # here, before their products leave the range of float64
+        over = f"{rows.shape[0]} rows of part {rows.number}"
+        refuse_sum(sum_of(counts)[0], over, few=True)
     return counts
 
 

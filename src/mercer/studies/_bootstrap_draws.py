@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, final
 
 import numpy as np
-import scipy.linalg
 
-from mercer.arrays import Array
+from mercer.arrays import Array, leading_eigh
 
 _PAIRS = 64  # columns up to which products of all pairs are laid out
 _BYTES = 16e6  # of such products that are held at a time
@@ -151,9 +150,9 @@ def _solved(second: Array, first: Array, total: float, frame: Frame) -> Drawn:
     if frame.standardize:
         factor = _factor(np.diagonal(covariance)) * frame.root
         covariance = covariance * np.outer(factor, factor)
-    values, axes = _leading(covariance, frame.k)
+    values, axes = leading_eigh(covariance, frame.k)
     along = np.sum((frame.axes @ covariance) * frame.axes, axis=1)
-    return Drawn(axes.T, values, along, float(np.trace(covariance)))
+    return Drawn(axes.T, np.maximum(values, 0.0), along, float(np.trace(covariance)))
 
 
 def by_rows(table: Array, counts: Array, frame: Frame) -> Iterator[Drawn]:
@@ -192,7 +191,8 @@ def _dual(rows: Array, gram: Array | None, w: Array, known: Array) -> Drawn:
     middle = float(w @ share) / total
     centred = products - share[:, None] - share[None, :] + middle
     matrix = centred * np.outer(root, root) / (total - 1)
-    values, left = _leading(matrix, min(k, len(w)))
+    values, left = leading_eigh(matrix, min(k, len(w)))
+    values = np.maximum(values, 0.0)
     alive = values > 1e-14 * max(float(np.max(values, initial=0.0)), 1e-300)
     # Columns of `left` are orthogonal to √w, so that the mean need not be taken out of rows.
     scaled = left * root[:, None] / np.sqrt(np.where(alive, values, 1.0) * (total - 1))
@@ -208,14 +208,3 @@ def _dual(rows: Array, gram: Array | None, w: Array, known: Array) -> Drawn:
 def _factor(variances: Array) -> Array:
     alive = variances > 0
     return np.where(alive, 1 / np.sqrt(np.where(alive, variances, 1.0)), 0.0)
-
-
-def _leading(matrix: Array, k: int) -> tuple[Array, Array]:
-    """Return k eigenvalues, descending, and vectors (order, k) of a symmetric matrix."""
-    order = len(matrix)
-    if k == 0:
-        return np.zeros(0), np.zeros((order, 0))
-    values, vectors = scipy.linalg.eigh(
-        matrix, subset_by_index=[order - k, order - 1], driver="evr", check_finite=False
-    )
-    return np.maximum(values[::-1], 0.0), vectors[:, ::-1]

@@ -1,0 +1,196 @@
+"""Where the steps begin: on a few rows, then on more, and what they know of the way left."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import mercer
+from mercer.estimators import _filling_start
+from mercer.estimators._filling_start import (
+    Start,
+    begun_on,
+    few_of,
+    first_start,
+    is_enough,
+    sample_rows,
+)
+from mercer.operators import Rule, Survey, complete
+
+
+def rows_of(kind="plain", n=20_000, p=60, k=5, noise=1.0, seed=0):
+    """Return rows with gaps: those of the named kind are hard in their own way."""
+    rng = np.random.default_rng(seed)
+    scores = rng.standard_normal((n, k))
+    if kind == "ordered":  # one strong axis, and k - 1 that are noise
+        scores = np.sort(scores, axis=0)
+    axes = rng.standard_normal((p, k)) * np.linspace(1, 0.3, k)
+    X = scores @ axes.T + noise * rng.standard_normal((n, p)) + 3
+    gaps = rng.random((n, p)) < (0.01 if kind == "one column" else 0.05)
+    if kind == "one column":
+        gaps[:, 0] = rng.random(n) < 0.9
+    if kind == "a group without it":  # whose rows lie apart: the others do not show that
+        group = rng.random(n) < 0.25
+        X[group] += 5 * rng.standard_normal(p)
+        gaps[group, 0] = True
+    if kind == "units":
+        X[:, 1] *= 1000
+        gaps[:, 0] = rng.random(n) < 0.8
+    if kind == "large cells":
+        gaps = np.quantile(X, 0.93) < X
+    if kind == "many":
+        gaps = rng.random((n, p)) < 0.5
+    X[gaps] = np.nan
+    return X
+
+
+def survey_of(X):
+    survey = Survey(X.shape[1], sample_rows(X.shape[1]), lasting=True)
+    survey.add(X)
+    return survey
+
+
+def started(X, rule):
+    survey = survey_of(X)
+    first = first_start(survey, X.dtype, rule)
+    return first, begun_on(survey.sample[1], None, len(X), first, rule)
+
+
+def distance(one, other):
+    """Return how far two completions are apart, each column relative to its deviation."""
+    left, _, right = np.linalg.svd(one.loadings.T @ other.loadings)
+    turned = one.loadings @ (left @ right)
+    unit = 1 / np.sqrt(np.sum(other.loadings**2, axis=1) + other.noise)
+    gaps = (one.mean - other.mean) * unit, (turned - other.loadings) * unit[:, None]
+    return math.sqrt(sum(float(np.sum(gap**2)) for gap in gaps) / len(unit))
+
+
+@pytest.mark.parametrize("p", [1, 100, 1000, 10_000, 4_000_000])
+def test_samples_are_bounded(p):
+    assert sample_rows(p) >= 16
+    assert sample_rows(p) == 16 or sample_rows(p) * p * 8 <= 32e6
+    assert sample_rows(p) <= 4 * (4096 + 4 * p)
+
+
+@pytest.mark.parametrize("count", [1, 4097, 17_000])
+def test_a_first_look_takes_every_second_or_fourth_row(count):
+    step = few_of(np.empty((count, 2))).step
+    assert step in (1, 2, 4, 8)
+    assert -(-count // step) <= 4104 < max(2 * count / step, 4105)
+
+
+def test_heavy_rows_make_no_sample():
+    assert is_enough(np.ones(100))
+    assert not is_enough(np.r_[1e6, np.ones(99)])
+    assert not is_enough(np.zeros(100))
+
+
+def test_few_rows_are_not_sampled():
+    X = rows_of(n=8000)
+    first, start = started(X, Rule(3))
+    assert start is first
+    assert start.rows == 0
+    _, start = started(X, Rule(3, rate=0.05, tol=1e-3))  # but for the rate of the steps
+    assert start.rows == 8000
+    assert start.missing == pytest.approx(0.05, abs=0.03)
+
+
+def test_heavy_rows_are_not_sampled():
+    X, w = rows_of(), np.ones(20_000)
+    w[0] = 1e6
+    survey = survey_of(X)
+    at, rows = survey.sample
+    first = first_start(survey, X.dtype, Rule(3))
+    assert begun_on(rows, w[at], len(X), first, Rule(3)) is first
+    assert begun_on(rows, np.ones(len(at)), len(X), first, Rule(3)).rows == 5000
+    told = begun_on(rows, w[at], len(X), first, Rule(3, rate=0.05))
+    assert told.completion is first.completion
+    assert told.missing > 0
+
+
+@pytest.mark.parametrize("kind", ["plain", "many"])
+def test_a_start_knows_how_far_it_is_from_the_end(kind):
+    X = rows_of(kind)
+    rule = Rule(5, rate=float(np.isnan(X).mean()), tol=1e-3)
+    _, start = started(X, rule)
+    assert start.rows == 5000
+    end = mercer.PCA(5, missing="em", tol=1e-8).fit(X).completion_
+    far = start.spread * math.sqrt(1 / 5000 - 1 / 20_000)
+    assert 0.4 < distance(start.completion, end) / far < 2.5
+    assert 0 < start.rate < 1
+
+
+def test_a_tolerance_that_was_given_stays():
+    X = rows_of()
+    _, start = started(X, Rule(5, tol=1e-5))
+    told = []
+
+    def one_pass(sums, _number):
+        told.append(sums.dtype)
+        sums.add(X)
+
+    found = start.steps(one_pass, Rule(5, tol=1e-5), len(X))
+    assert found.change <= 1e-5
+    assert set(told) == {np.dtype(np.float64)}
+
+
+@pytest.mark.parametrize("spread", [1e-3, 1.0, 2.0, 1e3])
+def test_the_tolerance_follows_the_sampling_error_within_bounds(monkeypatch, spread):
+    X = rows_of()
+    rule = Rule(5, rate=0.05, tol=3e-4)
+    _, start = started(X, rule)
+    asked = []
+
+    def noted(_one_pass, _completion, _basis, known):
+        asked.append(known)
+
+    monkeypatch.setattr(_filling_start, "complete", noted)
+    dataclasses.replace(start, spread=spread).steps(None, rule, 20_000)
+    between = math.sqrt(1 / 5000 - 1 / 20_000)
+    known = asked[0]
+    assert known.apart == pytest.approx(spread * between)
+    found = known.tol_of(spread * between * (1 - known.rate))
+    assert found == pytest.approx(np.clip(0.1 * spread / math.sqrt(20_000), 3e-4, 9e-4))
+
+
+def test_steps_are_foreseen_to_be_slow_near_the_noise():
+    X = rows_of("ordered", noise=0.3)
+    rule = Rule(5, rate=0.05, tol=1e-3)
+    survey = survey_of(X)
+    first = first_start(survey, X.dtype, rule)
+
+    def foreseen(rank):
+        found = complete(
+            lambda sums, _: sums.add(X), first.completion, None, Rule(rank, tol=1e-4)
+        )
+        return Start(found.completion, None, 5000, missing=0.05)._known(rule, 20_000).rate
+
+    assert foreseen(1) == pytest.approx(0.05, rel=0.01)
+    assert 0.15 < foreseen(5) <= 0.8
+
+
+KINDS = ["plain", "ordered", "one column", "a group without it", "units", "large cells", "many"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("noise", [0.3, 1.0])
+def test_what_is_left_is_below_a_tenth_of_the_sampling_error(kind, noise):
+    X = rows_of(kind, noise=noise)
+
+    def completion(rows, **given):
+        return mercer.PCA(5, missing="em", **given).fit(rows).completion_
+
+    exact = completion(X, tol=1e-8)
+    halves = (completion(X[half::2], tol=1e-5) for half in (0, 1))
+    error = distance(*halves) / 2  # of each half √2 of that of all, of both 2
+    assert distance(completion(X), exact) < 0.1 * error
+
+
+def test_where_little_is_missing_one_pass_over_all_rows_is_enough():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((40_000, 3)) @ rng.standard_normal((3, 50)) * 3
+    X += rng.standard_normal(X.shape)
+    X[rng.random(X.shape) < 0.04] = np.nan
+    assert mercer.PCA(3, missing="em").fit(X).em_passes_ == 1
+    assert mercer.PCA(3, missing="em", tol=1e-8).fit(X).em_passes_ > 2
