@@ -57,18 +57,27 @@ def _statsmodels(x: Table, k: int) -> tuple[Table, dict[str, Any]]:
     return np.asarray(model._adjusted_data), {}
 
 
-def _iterative(x: Table, k: int) -> tuple[Table, dict[str, Any]]:
-    """scikit-learn's chained Bayesian ridge regressions, ten rounds, then its PCA."""
-    from sklearn.decomposition import PCA
-    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
-    from sklearn.impute import IterativeImputer
+def _iterative(ridge: bool) -> Callable[[Table, int], tuple[Table, dict[str, Any]]]:
+    """Return scikit-learn's chained regressions, at most ten rounds, then its PCA.
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # ten rounds seldom meet its tolerance
-        imputer = IterativeImputer(random_state=0)
-        filled = imputer.fit_transform(x)
-    PCA(k).fit(filled)
-    return filled, {"rounds": int(imputer.n_iter_)}
+    Its default, Bayesian ridge, looks for the penalty by an SVD of all rows; a plain ridge of
+    penalty 1 solves the same regressions from their normal equations, many times faster.
+    """
+
+    def fill(x: Table, k: int) -> tuple[Table, dict[str, Any]]:
+        from sklearn.decomposition import PCA
+        from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+        from sklearn.impute import IterativeImputer
+        from sklearn.linear_model import Ridge
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # ten rounds seldom meet its tolerance
+            imputer = IterativeImputer(Ridge() if ridge else None, random_state=0)
+            filled = imputer.fit_transform(x)
+        PCA(k).fit(filled)
+        return filled, {"rounds": int(imputer.n_iter_)}
+
+    return fill
 
 
 def _fancyimpute(x: Table, k: int) -> tuple[Table, dict[str, Any]]:
@@ -176,6 +185,7 @@ FILLERS = {
         Filler("soft-impute-als-0.03", "numpy", _als(0.03)),
         Filler("statsmodels-fill-em", "statsmodels", _statsmodels, slow=True),
         Filler("fancyimpute-soft-impute", "fancyimpute", _fancyimpute, slow=True),
-        Filler("sklearn-iterative", "scikit-learn", _iterative, slow=True),
+        Filler("sklearn-iterative", "scikit-learn", _iterative(ridge=False), slow=True),
+        Filler("sklearn-iterative-ridge", "scikit-learn", _iterative(ridge=True), slow=True),
     )
 }
