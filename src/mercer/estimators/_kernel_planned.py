@@ -50,7 +50,7 @@ class KernelPlanned:
             )
         else:  # a model that is refined keeps its kernel and its frame
             self._frame = dataclasses.replace(self._fixed.frame, weights=weights)
-        rows = self._frame.ready(source)
+        rows = self._frame.counted(self._frame.ready(source))
         fixed = None if self._fixed is None else self._fixed.kernel
         self._seen = self._settled_kernel(rows, weights) if fixed is None else fixed
         self._choice = self._landmark_choice()

@@ -125,6 +125,18 @@ class KernelRows:
         made *= self.factor
         return made.astype(source.products, copy=False)
 
+    def counted(self, rows: Any) -> Any:
+        """Return training rows in which those of weight zero are copies of one that counts.
+
+        They have no say, so their cells must have none: a mark such as 1e36 for "no value"
+        would take tiles beyond the largest number.
+        """
+        idle = self.weights is not None and not np.all(self.weights)
+        if not idle or isinstance(self.kernel, Precomputed):
+            return rows
+        at = np.arange(len(self.weights))
+        return rows[np.where(self.weights > 0, at, int(np.argmax(self.weights)))]
+
     @property
     def root(self) -> Array | float:
         """√w as a column (n, 1), or 1."""

@@ -102,10 +102,16 @@ class LandmarkSums:
         return sums._added(block, tiles, shift, w, factor.f.dtype)
 
     def add(self, rows: Any, weights: Array | None = None) -> Self:
-        """Add rows (n, p) with repeat counts (n,); interrupted, nothing is added."""
+        """Add rows (n, p) with repeat counts (n,); interrupted, nothing is added.
+
+        Rows of weight zero are counted and not looked at, whatever their cells are.
+        """
         rows = as_rows(rows)
-        n = int(rows.shape[0])
+        n, idle = int(rows.shape[0]), 0
         w = None if weights is None else _counts(weights, n)
+        if w is not None and not np.all(w):
+            held = np.flatnonzero(w)
+            rows, w, n, idle = rows[held], w[held], len(held), n - len(held)
         bench = self.landmarks.bench(rows, self.dtype)
         tiles = self._tiles(n, bench.dtype.itemsize)
         shift = self._first(bench, rows, w, tiles.rows) if self.shift is None else self.shift
@@ -113,7 +119,9 @@ class LandmarkSums:
         def block(part: slice, buffer: Array, space: Workspace) -> Block:
             return bench.block(rows[part], buffer, space)
 
-        return self._added(block, tiles, shift, w, bench.dtype)
+        self._added(block, tiles, shift, w, bench.dtype)
+        self.rows += idle
+        return self
 
     def _added(
         self,
@@ -150,14 +158,14 @@ class LandmarkSums:
         return Tiles(n, max(1, min(max(_LEAST, fit), _MOST_ROWS, n)))
 
     def _first(self, bench: Bench, rows: Any, w: Array | None, most: int) -> Array | None:
-        """Return the mean of f over the first rows that count, or None where none does."""
-        counted = np.arange(min(most, rows.shape[0])) if w is None else np.flatnonzero(w)[:most]
-        if counted.size == 0:
+        """Return the mean of f over the first rows, or None where there are none."""
+        count = min(most, int(rows.shape[0]))
+        if count == 0:
             return None
         if self.landmarks.m == 0:  # no row is seen at all, and nothing to average
             return np.zeros(0)
-        f, _, _ = bench.block(rows[counted], bench.buffer(len(counted)), Workspace())
-        few = np.ones(counted.size) if w is None else w[counted]
+        f, _, _ = bench.block(rows[:count], bench.buffer(count), Workspace())
+        few = np.ones(count) if w is None else w[:count]
         return np.asarray(f @ (few / np.sum(few)), np.float64)
 
     def _gather(self, parts: "list[_Part]", n: int) -> None:
