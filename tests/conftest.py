@@ -1,6 +1,7 @@
 import dataclasses
 import importlib.util
 import logging
+import signal
 import sys
 import warnings
 from collections.abc import Callable
@@ -16,6 +17,10 @@ from mercer.arrays import as_numpy
 # A slow example on a busy machine is no failure.
 settings.register_profile("mercer", deadline=None)
 settings.load_profile("mercer")
+
+# A shell has processes in its background ignore Ctrl-C; some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Rows in pieces, forced paths and the contract, which the tests of many rooms use.
 for _place in ("sources", "numerics", "contract"):

@@ -55,6 +55,14 @@ def test_an_error_of_a_chunk_names_the_part_and_is_kept():
     assert found.__cause__ is error
 
 
+def test_blocks_that_were_taken_together_are_named():
+    blocks = [slice(0, 3), slice(3, 8), slice(8, 9), slice(9, 10)]
+    found = str(explained(KeyError(), graph(), ["b"], blocks))
+    assert found.startswith("part 1 of the rows (blocks 3 to 7) could not be computed")
+    found = str(explained(KeyError(), graph(), ["d"], blocks))
+    assert found.startswith("part 2 of the rows (block 8) could not be computed")
+
+
 def test_several_parts_that_may_be_at_fault_are_named():
     assert "one of the parts 0, 2 of" in str(explained(KeyError(), graph(), ["a", "d"]))
 

@@ -11,14 +11,23 @@ da = pytest.importorskip("dask.array")
 
 def test_small_neighbours_go_together_and_large_ones_stay_alone():
     # 8 MB is the least for few columns: three chunks of 3 MB are too many.
-    groups = grouped((3, 3, 3, 9, 1, 1), 1e6, 10)
-    assert groups == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 6)]
+    groups = grouped((3, 3, 3, 9, 1, 1, *(9,) * 20), 1e6, 10)
+    assert groups[:5] == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 6), slice(6, 7)]
+
+
+@pytest.mark.parametrize("columns", [3, 2000])
+def test_few_chunks_stay_apart_however_few_rows_they_have(columns):
+    """They may take long to make: one task that takes all would leave workers idle."""
+    assert grouped((10,) * 12, 8.0 * columns, columns) == [slice(i, i + 1) for i in range(12)]
+    many = grouped((10,) * 500, 8.0 * columns, columns)
+    assert 16 <= len(many) <= 20
 
 
 def test_every_chunk_is_in_one_group_and_empty_ones_cost_nothing():
     lengths = (0, 0, 5, 0, 7, 0)
     groups = grouped(lengths, 1.0, 3)
-    assert groups == [slice(0, 6)]
+    assert groups == [slice(0, 4), slice(4, 6)]
+    assert grouped((0, 0, 0), 8.0, 3) == [slice(0, 3)]
     assert grouped((0,), 8.0, 1) == [slice(0, 1)]
 
 
@@ -29,8 +38,8 @@ def test_a_task_takes_no_more_than_some_hundred_chunks():
 
 
 def test_wide_rows_make_larger_parts():
-    narrow = grouped((100,) * 200, 8.0 * 100, 100)
-    wide = grouped((100,) * 200, 8.0 * 2000, 2000)
+    narrow = grouped((100,) * 400, 8.0 * 100, 100)
+    wide = grouped((100,) * 400, 8.0 * 2000, 2000)
     rows = wide[0].stop * 100
     assert rows >= 1900  # about p rows, since a part costs p² numbers
     assert len(narrow) < len(wide)

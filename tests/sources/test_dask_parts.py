@@ -1,5 +1,7 @@
 """Chunks of every kind become the rows of a part, or are refused with their part."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -156,6 +158,9 @@ def test_a_short_chunk_among_others_is_named_before_they_are_joined():
         reader().part(7, 0, [[X], [X[:, :3]]])
     with pytest.raises(InputError, match="part 7: 3, 2 rows"):
         reader().part(7, 0, [[X[:, :2], X[:2, 2:]]])
+    several = dataclasses.replace(reader(), blocks=(0, 5))
+    with pytest.raises(InputError, match="block 6: 3 columns, 4 announced"):
+        several.part(1, 0, [[X], [X[:, :3]]])
 
 
 @pytest.mark.parametrize("dtype", ["c16", "O", "U4"])

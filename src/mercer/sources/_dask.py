@@ -1,5 +1,6 @@
 """Dask arrays and frames, as rows in parts."""
 
+import dataclasses
 from functools import cached_property
 from typing import Any, final
 
@@ -105,9 +106,11 @@ class DaskSource(SpreadSource):
     def reduce(self, work: Work, weights: Any = None, *, title: str = "rows") -> Any:
         """See `SpreadSource.reduce`."""
         self.walks += 1
-        step = Step(work, self.reader)
+        joined = self.groups if self.groups[-1].stop > self.parts else None
+        firsts = None if joined is None else tuple(group.start for group in joined)
+        step = Step(work, dataclasses.replace(self.reader, blocks=firsts))
         chunks, counts = (self.chunks, None) if weights is None else weights.parts
-        told = run_tree(step, chunks, counts, self.lengths, title)
+        told = run_tree(step, chunks, counts, self.lengths, title, joined)
         if self.counted and told.rows != self.shape[0]:
             raise InputError(
                 "the chunks hold another number of rows than was announced",

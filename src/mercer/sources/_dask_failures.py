@@ -14,7 +14,12 @@ _UNREACHABLE = ("Missing dependency", "Found no accessible jobs")  # the second 
 
 
 def explained(
-    error: Exception, graph: Any, keys: Iterable[Any], *, connected: bool = True
+    error: Exception,
+    graph: Any,
+    keys: Iterable[Any],
+    blocks: list[slice] | None = None,
+    *,
+    connected: bool = True,
 ) -> Exception:
     """Return the error that people see in place of `error`.
 
@@ -26,6 +31,8 @@ def explained(
         The tasks that were run.
     keys : iterable
         Tasks of which one has failed, as far as is known.
+    blocks : list of slice or None
+        Which blocks every part has, where some have several.
     connected : bool
         Whether the client still reaches its cluster; else any error is due to that.
     """
@@ -35,7 +42,7 @@ def explained(
     killed = type(error).__name__ == "KilledWorker"
     if killed:
         keys = [error.task]  # type: ignore[attr-defined]
-    where = _named(parts_behind(graph, keys))
+    where = _named(parts_behind(graph, keys), blocks)
     if killed:
         workers = error.allowed_failures + 1  # type: ignore[attr-defined]
         return WorkerError(  # Dask suspects all that wait for them
@@ -84,10 +91,18 @@ def parts_behind(graph: Any, keys: Iterable[Any]) -> list[int]:
     return sorted(found)
 
 
-def _named(parts: list[int]) -> str:
+def _named(parts: list[int], blocks: list[slice] | None) -> str:
     if not parts:
         return "a part of the rows"
     if len(parts) == 1:
-        return f"part {parts[0]} of the rows"
-    shown = ", ".join(map(str, parts[:5])) + (", ..." if len(parts) > 5 else "")
+        return f"part {parts[0]} of the rows" + _of_blocks(parts[0], blocks)
+    shown = ", ".join(f"{part}{_of_blocks(part, blocks)}" for part in parts[:5])
+    shown += ", ..." if len(parts) > 5 else ""
     return f"one of the parts {shown} of the rows"
+
+
+def _of_blocks(part: int, blocks: list[slice] | None) -> str:
+    if blocks is None:
+        return ""
+    first, last = blocks[part].start, blocks[part].stop - 1
+    return f" (block {first})" if first == last else f" (blocks {first} to {last})"

@@ -26,6 +26,7 @@ def run_tree(
     weights: list[Any] | None,
     lengths: tuple[int, ...] | None,
     title: str,
+    blocks: list[slice] | None = None,
 ) -> Any:
     """Return the merged result of ``step.part`` over all parts.
 
@@ -46,13 +47,15 @@ def run_tree(
         Rows of every part, where they are known.
     title : str
         What people are told it is.
+    blocks : list of slice or None
+        Which blocks every part has, where some have several; messages name them.
     """
     token = uuid.uuid4().hex
     root = fused(_tree(step, chunks, weights, lengths, token), PART)
     with task(title), warnings.catch_warnings():
         # The work holds a thin matrix at most; it is sent once, with its lineage.
         warnings.filterwarnings("ignore", message="Sending large graph")
-        return _computed(root, Progress(token, len(chunks), lengths))
+        return _computed(root, Progress(token, len(chunks), lengths), blocks)
 
 
 def _tree(
@@ -152,16 +155,18 @@ def _ended(step: Any, found: Any) -> Any:
         return step.finish(found)
 
 
-def _computed(root: Any, progress: Progress) -> Any:
+def _computed(root: Any, progress: Progress, blocks: list[slice] | None) -> Any:
     """Compute one delayed value and tell how far it is."""
     with client_in_use() as client:
-        here = client is None
-        result = _here(root, progress) if here else _on_cluster(client, root, progress)
+        if client is None:
+            result = _here(root, progress, blocks)
+        else:
+            result = _on_cluster(client, root, progress, blocks)
     advance(progress.parts, progress.parts)
     return result
 
 
-def _here(root: Any, progress: Progress) -> Any:
+def _here(root: Any, progress: Progress, blocks: list[slice] | None) -> Any:
     """Compute on threads or processes of this machine."""
     running = set[Any]()
 
@@ -182,11 +187,13 @@ def _here(root: Any, progress: Progress) -> Any:
     except Exception as error:
         if error is progress.own:
             raise
-        found = explained(error, root.__dask_graph__(), running)
+        found = explained(error, root.__dask_graph__(), running, blocks)
         raise found from found.__cause__
 
 
-def _on_cluster(client: Any, root: Any, progress: Progress) -> Any:
+def _on_cluster(
+    client: Any, root: Any, progress: Progress, blocks: list[slice] | None = None
+) -> Any:
     """Compute on the workers of a cluster; whatever ends this ends the tasks too."""
     future = None
     try:
@@ -201,7 +208,7 @@ def _on_cluster(client: Any, root: Any, progress: Progress) -> Any:
         if error is progress.own:
             raise
         blamed, connected = _blamed(client, future), client.status == "running"
-        found = explained(error, root.__dask_graph__(), blamed, connected=connected)
+        found = explained(error, root.__dask_graph__(), blamed, blocks, connected=connected)
         raise found from found.__cause__
     finally:
         if future is not None:

@@ -11,6 +11,7 @@ import numpy as np
 _log = logging.getLogger("mercer")
 _LEAST, _MOST = 8e6, 64e6  # bytes that neighbouring small chunks may make up together
 _CHUNKS = 256  # rows of chunks that one task takes at most
+_PARTS = 16  # parts that are left where there are as many chunks: workers must have some
 _WIDE = 128e6  # bytes of a row of chunks from which rows are cut anew
 _CUT = 64e6  # and of the parts that they are cut into
 
@@ -47,15 +48,17 @@ def cut_anew(data: Any) -> Any:
 def grouped(lengths: Sequence[int], row_bytes: float, columns: int) -> list[slice]:
     """Return which rows of chunks are taken together: neighbours, while they are small.
 
-    A part costs p² numbers whatever its length, so it should have about p rows at least.
-    It depends on the lengths alone, and so do the bits of a result.
+    A part costs p² numbers whatever its length, so it should have about p rows at least;
+    but few rows may take long to make, so that what one task takes is at most a sixteenth of
+    all. It depends on the lengths alone, and so do the bits of a result.
     """
-    most = min(_MOST, max(_LEAST, 8.0 * columns * columns))
+    fair = sum(lengths) * row_bytes / _PARTS
+    most = min(_MOST, max(_LEAST, 8.0 * columns * columns), fair)
     found, start, held = list[slice](), 0, 0.0
     for number, length in enumerate(lengths):
         size = length * row_bytes
-        full = held + size > most or number - start >= _CHUNKS
-        if number > start and full:
+        full = held > 0 and size > 0 and held + size > most
+        if full or number - start >= _CHUNKS:
             found.append(slice(start, number))
             start, held = number, 0.0
         held += size

@@ -33,6 +33,8 @@ class Reader:
         The columns of a frame; None for arrays.
     found : tuple of str
         All columns that partitions of a frame must have, in order.
+    blocks : tuple of int or None
+        The first block of every part, where some parts have several.
     """
 
     dtype: np.dtype[Any]
@@ -43,31 +45,36 @@ class Reader:
     sparse: bool = False
     cells: Cells | None = None
     found: tuple[str, ...] = ()
+    blocks: tuple[int, ...] | None = None
 
     def part(self, number: int, first: int | None, pieces: list[list[Any]]) -> PartBlocks:
         """Return the rows of the pieces, one below the other; chunks stand side by side."""
         if self.cells is not None:
             held = self._cells(number, pieces[0][0])
         else:
-            rows = [self._row(number, chunks) for chunks in pieces]
+            rows = [self._row(self._place(number, at), row) for at, row in enumerate(pieces)]
             held = rows[0] if len(rows) == 1 else _stacked(rows)
         return PartBlocks(held, number, first, self.names, dense=not self.sparse)
 
-    def _row(self, number: int, chunks: list[Any]) -> Any:
+    def _place(self, number: int, below: int) -> str:
+        """Return what messages call a row of chunks; `below` counts those of its part."""
+        return f"part {number}" if self.blocks is None else f"block {self.blocks[number] + below}"
+
+    def _row(self, place: str, chunks: list[Any]) -> Any:
         """Return the rows of chunks that stand side by side: an array, or a CSR array."""
-        plain = [self._plain(number, chunk) for chunk in chunks]
+        plain = [self._plain(place, chunk) for chunk in chunks]
         found = sum(chunk.shape[1] for chunk in plain)
         if found != self.columns:
             raise InputError(
                 "a part has another number of columns than was announced",
-                got=f"part {number}: {found} columns, {self.columns} announced",
+                got=f"{place}: {found} columns, {self.columns} announced",
                 fix="let every part of the collection have the same columns",
             )
         heights = [chunk.shape[0] for chunk in plain]
         if len(set(heights)) > 1:
             raise InputError(
                 "chunks that stand side by side must have as many rows",
-                got=f"part {number}: {', '.join(map(str, heights))} rows",
+                got=f"{place}: {', '.join(map(str, heights))} rows",
                 fix="let every chunk keep its rows",
             )
         sparse = self.sparse or any(map(scipy.sparse.issparse, plain))
@@ -76,21 +83,21 @@ class Reader:
             return scipy.sparse.csr_array(whole)
         return plain[0] if len(plain) == 1 else np.concatenate(plain, axis=1)
 
-    def _plain(self, number: int, chunk: Any) -> Any:
+    def _plain(self, place: str, chunk: Any) -> Any:
         """Return a chunk as NumPy or SciPy hold it, in the type that was announced."""
         if hasattr(chunk, "to_scipy_sparse"):  # of the library `sparse`
             chunk = chunk.to_scipy_sparse()
         if isinstance(chunk, np.ma.MaskedArray) and np.ma.is_masked(chunk):
             raise InputError(
                 "masked cells have no value",
-                got=f"part {number}: {int(np.ma.getmaskarray(chunk).sum())} masked cells",
+                got=f"{place}: {int(np.ma.getmaskarray(chunk).sum())} masked cells",
                 fix="fill them: X.map_blocks(np.ma.filled, ...)",
             )
         array = chunk if scipy.sparse.issparse(chunk) else np.asarray(chunk)
         if array.ndim != 2:
             raise InputError(
                 "a chunk must have rows and columns",
-                got=f"part {number}: a chunk of {array.ndim} dimensions",
+                got=f"{place}: a chunk of {array.ndim} dimensions",
                 fix="let every chunk keep both dimensions",
             )
         if array.dtype == self.dtype:
@@ -99,7 +106,7 @@ class Reader:
             numbers = array.dtype.kind in "biuf"
             raise InputError(
                 "a part holds another type than was announced",
-                got=f"part {number}: {array.dtype}, {self.dtype} announced",
+                got=f"{place}: {array.dtype}, {self.dtype} announced",
                 fix=f"announce it: X.map_blocks(..., dtype={str(array.dtype)!r})"
                 if numbers
                 else "let every chunk hold numbers: chunk.astype('float64')",
