@@ -4,7 +4,7 @@ import scipy.sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer import PCA
+from mercer import PCA, KernelPCA
 from mercer.errors import InputError
 
 
@@ -101,6 +101,23 @@ def test_what_is_refused(table, wrong, words):
     with pytest.raises(InputError, match=words) as caught:
         PCA(2).fit(table, sample_weight=wrong)
     assert len(str(caught.value).splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (np.ones(81), "got: 81 weights, 80 rows\n"),
+        (np.ones(79), "got: 79 weights, 80 rows or more\n"),
+        (np.ones((80, 1)), r"sample_weight of shape \(80, 1\)\n"),
+        ([], r"sample_weight of shape \(0,\)\n"),
+    ],
+    ids=["many", "few", "2d", "none"],
+)
+@pytest.mark.parametrize("model", [PCA(2), KernelPCA(2, landmarks=20)], ids=["pca", "kernel"])
+def test_wrong_weights_of_blocks(rng, model, weights, words):
+    X = rng.normal(size=(80, 4))
+    with pytest.raises(InputError, match=words):
+        model.fit(iter([X[:40], X[40:]]), sample_weight=weights)
 
 
 def test_the_remedy_for_shares_works(table):

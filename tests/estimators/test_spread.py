@@ -250,6 +250,21 @@ def test_other_columns_are_refused_at_once(data, call, columns):
         getattr(PCA(2).fit(data), call)(data[:, :columns])
 
 
+@pytest.mark.parametrize("model", [PCA(1), KernelPCA(1, landmarks=3)])
+def test_no_columns_are_refused(model):
+    with pytest.raises(InputError, match="0 feature"):
+        model.fit(da.ones((10, 0), chunks=(5, 0)))
+
+
+def test_a_model_without_axes_goes_back_to_its_mean():
+    with pytest.warns(DataWarning, match="no component beyond noise"):
+        model = mercer.PCA("auto").fit(np.random.default_rng(0).normal(size=(300, 6)))
+    Z = model.transform(da.zeros((20, 6), chunks=(7, 6)))
+    assert Z.shape == (20, 0)
+    back = model.inverse_transform(Z).compute(scheduler="sync")
+    np.testing.assert_array_equal(back, np.broadcast_to(model.mean_, (20, 6)))
+
+
 @pytest.mark.parametrize("rows", [0, 1])
 def test_too_few_rows_are_refused(rows):
     with pytest.raises(InputError, match=f"n_samples = {rows}"):

@@ -209,6 +209,13 @@ def test_a_plan_reads_as_a_small_table():
     assert max(map(len, lines)) < 130
 
 
+def test_a_number_of_rows_that_is_a_forecast_is_said_to_be_one():
+    known = problem(1000, 20, 3)
+    assert str(plan(known)).startswith("plan: 1,000 x 20,")
+    guessed = dataclasses.replace(known, counted=False)
+    assert str(plan(guessed)).startswith("plan: about 1,000 x 20,")
+
+
 def test_stored_cells_are_shown():
     assert "1,000 stored cells" in str(plan(problem(1000, 100, 3, nnz=1000)))
 

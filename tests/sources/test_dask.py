@@ -108,7 +108,6 @@ def odd(meta):
     [
         (da.ones(5), "Expected 2D array, got 1D array instead"),
         (da.ones((2, 2, 2)), "Expected 2D array, got 3D"),
-        (da.ones((5, 0)), "0 feature"),
         (da.ones((5, 2), dtype="f2"), "float16"),
         (da.ones((5, 2), dtype=np.longdouble), "float128|float96|longdouble"),
         (da.ones((5, 2), dtype=complex), "real and imaginary"),
@@ -116,11 +115,22 @@ def odd(meta):
         (odd(object()), "chunks must be NumPy arrays"),
         (da.ones((5, 2))[:, da.ones(2) > 0], "number of columns must be known"),
     ],
-    ids=["1d", "3d", "no columns", "half", "long", "complex", "object", "foreign", "columns"],
+    ids=["1d", "3d", "half", "long", "complex", "object", "foreign", "columns"],
 )
 def test_arrays_that_cannot_be_rows_are_refused(data, said):
     with pytest.raises(InputError, match=said):
         scan(data)
+
+
+@pytest.mark.parametrize("rows", [(5, 5), (np.nan, np.nan)], ids=["known", "unknown"])
+def test_an_array_without_columns_has_rows(rows):
+    """Coordinates of a model without axes are such an array."""
+    data = da.ones((10, 0), chunks=(5, 0))
+    data._chunks = (rows, (0,))
+    source = scan(data)
+    assert source.shape[1] == 0
+    assert source.parts <= 2
+    assert gathered(source).shape == (10, 0)
 
 
 def test_columns_of_an_array_are_not_chosen_here():

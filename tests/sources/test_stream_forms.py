@@ -95,6 +95,14 @@ def test_frames_may_widen_but_not_narrow():
         short.block(pd.DataFrame({"a": [1]}), 3)
 
 
+def test_blocks_of_dask_are_refused():
+    late = pytest.importorskip("dask.array").ones((3, 2))
+    with pytest.raises(InputError, match="block 4 is a Dask array"):
+        form(np.ones((3, 2))).block(late, 4)
+    with pytest.raises(InputError, match="block 0 is a Dask array"):
+        form(late)
+
+
 def test_arrays_have_no_names_unless_chosen():
     block = np.ones((2, 3))
     assert isinstance(form(block), ArrayForm)

@@ -235,7 +235,9 @@ def _warn_lost(spectrum: Spectrum, hidden: int) -> None:
 def _row_count(source: Source, weights: Any) -> int:
     """Return n; where it is a forecast the weights are believed, and counted in the walk."""
     exact = weights is None or getattr(source, "counted", True)
-    return source.shape[0] if exact or np.ndim(weights) != 1 else len(weights)
+    if exact:
+        return source.shape[0]
+    return len(weights) if np.ndim(weights) == 1 else 0
 
 
 def counts_of(weights: Any, source: Source) -> Any:
@@ -251,11 +253,12 @@ def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
     if weights is None:
         return None
     counts = _as_numbers(weights)
-    if counts.shape != (n,):
+    if counts.shape != (n,) or (n == 0 and not few):  # 0: rows that nobody has counted
+        rows = f", X with {n} rows" if n else ""
         raise InputError(
             "sample_weight must hold one number per row",
-            got=f"sample_weight of shape {counts.shape}, X with {n} rows",
-            fix=f"pass an array of shape ({n},)",
+            got=f"sample_weight of shape {counts.shape}{rows}",
+            fix=f"pass an array of shape ({n},)" if n else "pass one weight for every row",
         )
     bad = np.flatnonzero(~(np.isfinite(counts) & (counts >= 0)))
     if bad.size:

@@ -107,6 +107,12 @@ def admit_source(estimator: Any, source: Any, *, reset: bool) -> Any:
     """Return `source` after the checks of its columns; its rows are looked at when read."""
     p, names = source.shape[1], source.names
     if reset:
+        if p == 0:
+            raise InputError(
+                "Found array with 0 feature(s) while a minimum of 1 is required.",
+                got=f"{source.label} without columns",
+                fix="pass at least one column",
+            )
         if isinstance(source, SpreadSource) and source.counted:
             refuse_few_rows(estimator, source)
         estimator.n_features_in_ = p

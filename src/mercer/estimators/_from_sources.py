@@ -164,6 +164,7 @@ class SourceEstimator(SpectralEstimator):
         if not isinstance(source, BlockSource):
             return {}
         return {
+            "counted": source.counted,
             "block_bytes": self._block_bytes(source),
             "read_seconds": source.nbytes / source.rate,
             "max_passes": source.max_passes - source.walks,

@@ -33,6 +33,7 @@ def reading_parts(source: SpreadSource) -> dict[str, Any]:
     """Return what the planner may know of rows in parts."""
     return {
         "block_bytes": source.part_bytes,
+        "counted": source.counted,
         "sized": source.sized,
         "read_seconds": source.nbytes / _READ,
         "parts": source.parts,

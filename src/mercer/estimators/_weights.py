@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array, Tiles
-from mercer.errors import InputError
 from mercer.estimators._base import repeat_counts
 from mercer.estimators._decoder import dense
+from mercer.operators import wrong_weights
 
 _BLOCK = 2048  # rows that are looked at together
 
@@ -29,22 +29,14 @@ def cut_along(blocks: Iterable[Any], weights: Any) -> Iterator[tuple[Any, Array 
     for block in blocks:
         start, at = at, at + _height(block)
         if at > given:
-            raise _wrong_number(given, f"{at} rows or more")
+            raise wrong_weights(at, given)
         yield block, counts[start:at]
     if at < given:
-        raise _wrong_number(given, f"{at} rows")
+        raise wrong_weights(at, given)
 
 
 def _height(block: Any) -> int:
     return int(block.shape[0]) if hasattr(block, "shape") else len(block)
-
-
-def _wrong_number(weights: int, rows: str) -> InputError:
-    return InputError(
-        "sample_weight must hold one number per row",
-        got=f"{weights} weights, {rows}",
-        fix="pass one weight for every row, in the order of the blocks",
-    )
 
 
 def twins(rows: Any) -> tuple[Array, Array] | None:

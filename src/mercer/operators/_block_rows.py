@@ -353,9 +353,13 @@ def _count(runs: list[slice] | None, block: Any) -> int:
 
 
 def wrong_weights(rows: int, weights: int) -> InputError:
-    """Return the refusal of weights whose number is not that of the rows."""
+    """Return the refusal of weights whose number is not that of the rows.
+
+    Too few are refused at the block that they do not reach, too many at the end.
+    """
+    more = " or more" if rows > weights else ""
     return InputError(
         "sample_weight must hold one number per row",
-        got=f"{weights} weights, {rows} rows or more",
-        fix="pass one weight for every row",
+        got=f"{weights} weights, {rows} rows{more}",
+        fix="pass one weight for every row, in the order of the rows",
     )

@@ -40,7 +40,7 @@ class Plan:
         stored = "" if p.nnz is None else f", {p.nnz:,} stored cells"
         rates = "measured on this machine" if p.rates.measured else "from default rates"
         lines = [
-            f"plan: {p.rows:,} x {p.cols:,}{stored}, {p.components:,} components,"
+            f"plan: {'' if p.counted else 'about '}{p.rows:,} x {p.cols:,}{stored}, {p.components:,} components,"
             f" tol {p.tol:.0e}, {show_bytes(p.memory)} allowed, seconds {rates}",
             "  -> " + self.chosen.line(),
         ]

@@ -148,6 +148,8 @@ class Problem:
     parts : int
         Parts of rows that are never gathered; 0 for rows that come here. Then `block_bytes`
         are those of a part and `read_seconds` those of one thread.
+    counted : bool
+        Whether `rows` is known; else it is a forecast, and the plan says so.
     sized : bool
         Whether the bytes of a part, and the stored cells of sparse ones, are known; else
         they are assumed, and the plan says so.
@@ -176,6 +178,7 @@ class Problem:
     compared: bool = False
     kept: bool = False
     parts: int = 0
+    counted: bool = True
     sized: bool = True
     workers: Workers | None = None
     inverse: bool = False

@@ -78,7 +78,7 @@ class DaskSource(SpreadSource):
         row = p * (_STORED * _FILLED if reader.sparse else self.dtype.itemsize)
         if lengths is None:
             self.groups = [slice(i, i + 1) for i in range(pieces)]
-            self.lengths, longest = None, max(1, int(min(_FORECAST, _USUAL // row)))
+            self.lengths, longest = None, max(1, int(min(_FORECAST, _USUAL // max(row, 1))))
         else:
             self.groups = grouped(lengths, row, p)
             self.lengths = tuple(sum(lengths[group]) for group in self.groups)
@@ -189,13 +189,7 @@ def _of_array(data: Any) -> DaskSource:
             fix="call X.compute_chunk_sizes() first",
         )
     p = int(data.shape[1])
-    if p == 0:
-        raise InputError(
-            "Found array with 0 feature(s) while a minimum of 1 is required.",
-            got=f"{label} of shape {data.shape}",
-            fix="pass at least one column",
-        )
-    data = data if sparse else cut_anew(data)
+    data = data if sparse or p == 0 else cut_anew(data)
     lengths = tuple(int(c) for c in data.chunks[0]) if known(data.chunks[0]) else None
     return DaskSource(data, Reader(dtype, None, (), label, p, sparse), lengths)
 

@@ -125,6 +125,12 @@ class ArrayForm(Form):
             if raw.dtype.kind not in "biuf" or raw.dtype == np.float16:
                 _refuse_type(number, raw.dtype, "numbers that SciPy computes with")
             return scipy.sparse.csr_array(_two_dimensional(raw, number))
+        if hasattr(raw, "__dask_graph__"):
+            raise InputError(
+                "the blocks of a stream are tables in memory",
+                got=f"block {number} is a Dask {type(raw).__name__.lower()}",
+                fix="yield block.compute(), or pass one collection: dask.array.concatenate",
+            )
         if not hasattr(raw, "shape") or isinstance(as_frame(raw), nw.DataFrame):
             _refuse_kind(number, raw, "arrays, sparse matrices or frames")
         if np.ma.isMaskedArray(raw):
