@@ -1,3 +1,4 @@
+import contextlib
 import os
 import signal
 import threading
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from mercer.arrays import Lanes, single_threaded_blas, thread_count
+from mercer.arrays import Lanes, listening, single_threaded_blas, thread_count
 
 
 def blas_threads():
@@ -86,6 +87,44 @@ def test_one_lane_leaves_blas_alone_and_stays_in_the_calling_thread():
     assert seen == [(threading.main_thread(), before)]
 
 
+def test_the_first_lane_is_the_caller_and_is_alone_in_its_thread():
+    threads, together = {}, threading.Barrier(3, timeout=30)
+
+    def work(lane, _numbers):
+        threads[lane] = threading.get_ident()
+        together.wait()  # no thread has the number of one that has ended
+
+    Lanes(3).run(work, 30)
+    assert threads[0] == threading.get_ident()
+    assert len(set(threads.values())) == 3
+
+
+def test_the_blocks_of_all_lanes_are_told():
+    class Heard:
+        def __init__(self):
+            self.counts = []
+
+        def begin(self, name, note): ...
+
+        def advance(self, done, total, words=""):
+            self.counts.append((done, total))
+
+        def end(self, name): ...
+
+    def work(lane, numbers):
+        for _ in numbers:
+            time.sleep(0.06 if lane else 0.02)  # the caller waits for the others at the end
+
+    heard = Heard()
+    with listening(heard):
+        Lanes(2).run(work, 40)
+    done = [each for each, _ in heard.counts]
+    assert done == sorted(done)
+    assert done[-1] == 40
+    assert len([each for each in done if 20 < each < 40]) >= 3
+    assert {total for _, total in heard.counts} == {40}
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs POSIX signals")
 def test_ctrl_c_stops_all_lanes_at_their_next_block():
     before, begun, done = blas_threads(), [], []
@@ -94,8 +133,9 @@ def test_ctrl_c_stops_all_lanes_at_their_next_block():
     def work(lane, numbers):
         for number in numbers:
             begun.append(number)
-            time.sleep(0.05 if lane else 0.3)
-            done.append(number)
+            with contextlib.ExitStack() as each:
+                each.callback(done.append, number)  # the caller's block is cut short
+                time.sleep(0.3 if lane else 0.05)
 
     started = time.monotonic()
     timer.start()

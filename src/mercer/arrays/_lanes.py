@@ -122,11 +122,15 @@ def one_thread() -> Iterator[None]:
 
 
 class Lanes:
-    """A fixed number of threads that share the blocks of one pass.
+    """A fixed number of threads that share the blocks of one pass; the first is the caller's.
 
     Lane i takes blocks i, i + count, i + 2·count, … so that which block is summed where
-    does not depend on timing: two identical calls are bit-identical. With one lane the
-    work runs in the calling thread and BLAS keeps its threads.
+    does not depend on timing: two identical calls are bit-identical. With one lane BLAS keeps
+    its threads.
+
+    The caller works, too: threads that it starts and only waits for are often put on one
+    processor together, since it is busy itself while they begin, and stay there for
+    milliseconds.
 
     Parameters
     ----------
@@ -141,19 +145,22 @@ class Lanes:
         """Call ``work(lane, block_numbers)`` in every lane and wait for all.
 
         An exception in a lane or in a listener, or Ctrl-C, stops the other lanes at their
-        next block; when this returns or raises, no lane is running.
+        next block; when this returns or raises, no lane is running. Ctrl-C may come anywhere
+        in the work of the first lane.
         """
         with task("rows"):
             if min(self.count, blocks) <= 1:
-                work(0, _told(blocks) if watched() else iter(range(blocks)))
+                numbers = iter(range(blocks))
+                work(0, _told(numbers, int, blocks) if watched() else numbers)
             else:
                 self._run(work, blocks)
             advance(blocks, blocks)
 
     def _run(self, work: Callable[[int, Iterator[int]], None], blocks: int) -> None:
         count = min(self.count, blocks)
+        others = range(1, count)
         stop, failures, done = threading.Event(), list[BaseException](), [0] * count
-        ended = [threading.Event() for _ in range(count)]
+        ended = [threading.Event() for _ in others]
 
         def numbers(lane: int) -> Iterator[int]:
             for block in range(lane, blocks, count):
@@ -169,17 +176,17 @@ class Lanes:
                 failures.append(failure)
                 stop.set()
             finally:
-                ended[lane].set()
+                ended[lane - 1].set()
 
         with single_threaded_blas():
             threads = [
-                threading.Thread(target=lane_work, args=(lane,), daemon=True)
-                for lane in range(count)
+                threading.Thread(target=lane_work, args=(lane,), daemon=True) for lane in others
             ]
             # An interrupted join() may forget a running thread; an event cannot.
             try:
                 for thread in threads:
                     thread.start()
+                work(0, _told(numbers(0), lambda: sum(done[1:]), blocks))
                 _wait(ended, lambda: advance(sum(done), blocks))
             finally:
                 stop.set()
@@ -196,11 +203,14 @@ def _wait(events: list[threading.Event], meanwhile: Callable[[], None]) -> None:
             meanwhile()
 
 
-def _told(blocks: int) -> Iterator[int]:
-    """Yield block numbers, and tell the listeners now and then how many are done."""
+def _told(numbers: Iterator[int], others: Callable[[], int], blocks: int) -> Iterator[int]:
+    """Yield block numbers, and tell the listeners now and then how many are done.
+
+    `others` counts the blocks that other lanes have done.
+    """
     said = time.monotonic()
-    for block in range(blocks):
+    for own, block in enumerate(numbers, 1):
         yield block
         if time.monotonic() - said > _WAIT:
             said = time.monotonic()
-            advance(block + 1, blocks)
+            advance(own + others(), blocks)

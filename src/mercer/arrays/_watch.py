@@ -10,8 +10,8 @@ from typing import Protocol
 class Listener(Protocol):
     """What is told of the work done in this thread while it listens.
 
-    It is called in the thread that asked for the work, never in a lane. An exception that it
-    raises ends the work as Ctrl-C would.
+    It is called in the thread that asked for the work, between two of its blocks. An exception
+    that it raises ends the work as Ctrl-C would.
     """
 
     def begin(self, name: str, note: str) -> None:
