@@ -38,7 +38,7 @@ def missing_information(completion: Completion, rows: Array, weights: Array | No
     weights : ndarray of shape (r,) or None
         Repeat counts.
     """
-    found = Expectation(completion).of(rows, every=True)
+    found = Expectation(completion).of(rows, every=True, blend=False)
     k, r = len(completion.values), len(rows)
     counts = np.ones(r) if weights is None else weights
     near = np.vstack([np.ones(r), found.inner]) if k else np.ones((1, r))
