@@ -131,11 +131,10 @@ class KernelRows:
         They have no say, so their cells must have none: a mark such as 1e36 for "no value"
         would take tiles beyond the largest number.
         """
-        idle = self.weights is not None and not np.all(self.weights)
-        if not idle or isinstance(self.kernel, Precomputed):
+        weights = self.weights
+        if weights is None or np.all(weights) or isinstance(self.kernel, Precomputed):
             return rows
-        at = np.arange(len(self.weights))
-        return rows[np.where(self.weights > 0, at, int(np.argmax(self.weights)))]
+        return rows[np.where(weights > 0, np.arange(len(weights)), np.argmax(weights))]
 
     @property
     def root(self) -> Array | float:

@@ -38,9 +38,10 @@ class Plan:
         """Return what the user reads: one line per path."""
         p = self.problem
         stored = "" if p.nnz is None else f", {p.nnz:,} stored cells"
+        about = "" if p.counted else "about "
         rates = "measured on this machine" if p.rates.measured else "from default rates"
         lines = [
-            f"plan: {'' if p.counted else 'about '}{p.rows:,} x {p.cols:,}{stored}, {p.components:,} components,"
+            f"plan: {about}{p.rows:,} x {p.cols:,}{stored}, {p.components:,} components,"
             f" tol {p.tol:.0e}, {show_bytes(p.memory)} allowed, seconds {rates}",
             "  -> " + self.chosen.line(),
         ]

@@ -58,7 +58,9 @@ class Reader:
 
     def _place(self, number: int, below: int) -> str:
         """Return what messages call a row of chunks; `below` counts those of its part."""
-        return f"part {number}" if self.blocks is None else f"block {self.blocks[number] + below}"
+        return (
+            f"part {number}" if self.blocks is None else f"block {self.blocks[number] + below}"
+        )
 
     def _row(self, place: str, chunks: list[Any]) -> Any:
         """Return the rows of chunks that stand side by side: an array, or a CSR array."""
