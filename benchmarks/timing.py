@@ -14,7 +14,7 @@ from benchmarks.rivals import Fit
 REPEATS = ((1.0, 7), (10.0, 3), (float("inf"), 1))
 # Thread pools spin after their last task, OpenBLAS's for 2^28 cycles, 0.11 s at 2.6 GHz: a
 # rival that began before they sleep would have half of the machine.
-PAUSE_SECONDS = 0.2
+PAUSE_SECONDS = 0.12
 
 
 @dataclass
