@@ -64,6 +64,6 @@ def test_free_memory_is_a_sane_number():
 
 def test_taken_memory_grows_with_what_is_taken():
     before = anonymous_bytes()
-    held = np.ones(30_000_000 // 8)
+    held = np.ones(48_000_000 // 8)  # up to 32 MiB may come from what was freed before
     grown = anonymous_bytes() - before
     assert before == 0 or 0.8 * held.nbytes < grown < 2 * held.nbytes

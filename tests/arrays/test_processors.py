@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has
 def moves(monkeypatch):
     """The masks that are set, (thread, processors), on a machine of three processors."""
     made = []
-    monkeypatch.setattr(os, "sched_getaffinity", lambda thread: {0, 1, 5})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 5})
     monkeypatch.setattr(os, "sched_setaffinity", lambda *told: made.append(told))
     monkeypatch.setattr(_processors, "_processor", lambda: 1)
     return made
@@ -37,7 +37,7 @@ def test_a_thread_leaves_the_processor_of_the_caller_and_is_free_again(moves, th
 
 
 def test_nothing_is_moved_where_there_is_nowhere_to_go(moves, thread, monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda thread: {1})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1})
     move_apart([thread])
     assert moves == []
 

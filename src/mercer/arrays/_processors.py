@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterable
+from pathlib import Path
 
 _PROCESSOR = 36  # field of /proc/…/stat after the name: the processor last run on
 
@@ -31,6 +32,5 @@ def move_apart(threads: Iterable[threading.Thread]) -> None:
 
 def _processor() -> int:
     """Return the processor on which the calling thread runs."""
-    with open("/proc/thread-self/stat", "rb", buffering=0) as told:
-        # The name stands in brackets, and may hold anything.
-        return int(told.read().rpartition(b")")[2].split()[_PROCESSOR])
+    told = Path("/proc/thread-self/stat").read_bytes()
+    return int(told.rpartition(b")")[2].split()[_PROCESSOR])  # any name stands in brackets

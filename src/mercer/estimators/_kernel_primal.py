@@ -77,12 +77,15 @@ def primal(task: Task) -> tuple[Spectrum, KernelFound]:
     )
     spectrum = dataclasses.replace(spectrum, outcome=outcome)
     k = len(values) if task.auto or isinstance(task.wanted, float) else task.wanted
+    coordinates = np.pad(scores * turns, ((0, 0), (0, max(k - len(values), 0))))
+    if task.weights is not None:
+        coordinates[task.weights == 0] = np.nan  # their rows have stood in for others
     found = KernelFound(
         total=task.total,
         trace=total,
         effective_rank=1 / _relative_squares(engine, values, total, task.total),
         level=np.zeros(k),
-        coordinates=np.pad(scores * turns, ((0, 0), (0, max(k - len(values), 0)))),
+        coordinates=coordinates,
         signs=Signs(),
         engine=engine,
         phi=phi,

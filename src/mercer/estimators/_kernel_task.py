@@ -63,7 +63,8 @@ class KernelFound:
     level : ndarray of shape (k,)
         c₀ = BᵀKπ, taken from every new coordinate.
     coordinates : ndarray of shape (n, k)
-        Training coordinates, projected as new rows are; None where they are not kept.
+        Training coordinates, projected as new rows are, not finite for rows of weight zero;
+        None where they are not kept.
     signs : Signs
         What was done about negative eigenvalues.
     engine : PCA or None
