@@ -217,7 +217,10 @@ def test_rows_with_nothing_observed_are_left_out_and_named(missing):
     close(model, fitted(X, missing))
     assert model.n_samples_ == 604
     assert "4 rows with nothing observed left out" in str(model.plan_)
-    found = model.transform(d).compute()
+    with pytest.warns(DataWarning, match="their coordinates are zero") as said:
+        found = model.transform(d).compute()
+    named = sorted(str(each.message).split("\n")[1].split(": ", 2)[2] for each in said)
+    assert named == ["row 0", "row 201, row 202", "row 434"]
     assert np.all(found[[0, 201, 202, 434]] == 0.0)
     assert np.all(np.delete(found, [0, 201, 202, 434], axis=0) != 0.0)
     with pytest.warns(DataWarning, match=r"part 0, row 0, part 1, row 71"):

@@ -134,6 +134,20 @@ def test_standardised_columns_and_frames():
     assert not table.isna().any(axis=None)
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e100])
+def test_standardised_coordinates_have_no_unit(unit):
+    _, _, _, x = _population(5)
+    found = [
+        mercer.multiple_imputation(
+            PCA(2, missing="em", standardize=True).fit(rows), rows, draws=3
+        )
+        for rows in (x, x * unit)
+    ]
+    for name in ("scores", "within", "between"):
+        one, other = (getattr(each, name) for each in found)
+        np.testing.assert_allclose(other, one, rtol=0, atol=1e-7 * np.abs(one).max())
+
+
 def test_only_axes_of_the_completion_are_told_of():
     _, _, _, x = _population(6, n=100)
     pca = PCA(missing="em").fit(x)

@@ -194,3 +194,45 @@ def test_infinite_cells_are_refused_by_their_place(form):
     named = PCA(2, missing="em").fit(frame.drop(index=7))
     with pytest.raises(InputError, match=r"row 7, column 3 \('d'\)"):
         named.impute(frame)
+
+
+@pytest.mark.parametrize("method", ["em", "ppca"])
+def test_rows_that_do_not_count_make_no_coordinate_less_sure(method):
+    _, x = _rows()
+    wanted = PCA(2, missing=method, tol=1e-10).fit(x).score_error(x)
+    with pytest.warns(DataWarning, match="nothing observed"):
+        longer = PCA(2, missing=method, tol=1e-10).fit(
+            np.vstack([x, np.full((600, 7), np.nan)])
+        )
+    np.testing.assert_allclose(longer.score_error(x), wanted, rtol=1e-8, atol=0)
+    idle, weights = np.vstack([x, x[:60]]), np.append(np.ones(len(x)), np.zeros(60))
+    idle[len(x) :, ::2], idle[len(x) :, 1] = np.nan, 0.0
+    found = PCA(2, missing=method, tol=1e-10).fit(idle, sample_weight=weights)
+    np.testing.assert_allclose(found.score_error(x), wanted, rtol=1e-8, atol=0)
+
+
+@pytest.mark.parametrize("method", ["em", "ppca"])
+def test_a_weight_is_a_repeated_row_for_errors_of_coordinates(method, tmp_path):
+    _, x = _rows()
+    weights = np.where(np.isnan(x).any(axis=1), 1, 30)
+    one = PCA(2, missing=method, tol=1e-10).fit(x, sample_weight=weights)
+    two = PCA(2, missing=method, tol=1e-10).fit(np.repeat(x, weights, axis=0))
+    wanted = two.score_error(x)
+    np.testing.assert_allclose(one.score_error(x), wanted, rtol=1e-9, atol=0)
+    mercer.save(one, tmp_path / "model.mercer")
+    kept = mercer.load(tmp_path / "model.mercer")
+    np.testing.assert_array_equal(kept.score_error(x), one.score_error(x))
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-100, 1e80, 1e300])
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("method", ["em", "ppca"])
+def test_errors_of_standardised_coordinates_have_no_unit(method, whiten, unit):
+    _, x = _rows()
+    one, other = (
+        PCA(2, missing=method, standardize=True, whiten=whiten).fit(rows)
+        for rows in (x, x * unit)
+    )
+    np.testing.assert_allclose(
+        other.score_error(x * unit), one.score_error(x), rtol=1e-7, atol=0
+    )

@@ -16,7 +16,7 @@ from tests.estimators.missing_oracles import (
 
 import mercer
 import mercer.dropin
-from mercer.errors import DataWarning, InputError
+from mercer.errors import BudgetError, DataWarning, InputError
 from mercer.estimators import _missing
 
 DATA = Path(__file__).parents[1] / "data"
@@ -219,3 +219,20 @@ def test_progress_is_told_pass_by_pass():
     with listening(Ear()):
         fit(table())
     assert told[:3] == ["missing cells", "completion, pass 1", "completion, pass 2"]
+
+
+@pytest.mark.parametrize(("missing", "words"), [("em", "memory"), ("ppca", "p×p sums")])
+def test_what_does_not_fit_is_refused_before_cells_are_filled(missing, words):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((150, 3)) @ rng.standard_normal((3, 1800))
+    rows += 0.1 * rng.standard_normal(rows.shape)
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    walks = []
+
+    def blocks():
+        walks.append(1)
+        return iter([rows[:70], rows[70:]])
+
+    with pytest.raises(BudgetError, match=words):
+        mercer.PCA(3, missing=missing, memory="6MB").fit(blocks)
+    assert len(walks) <= 2  # one looks for missing cells

@@ -220,7 +220,11 @@ def test_missing_cells_are_filled_in_coordinates(X):
     X[[3, 40], [1, 2]] = np.nan
     model = PCA(2, missing="em").fit(X)
     X[50] = np.nan
-    found = model.transform(da.from_array(X, chunks=(25, 3))).compute()
+    lazy = model.transform(da.from_array(X, chunks=(25, 3)))
+    with pytest.warns(
+        DataWarning, match=r"nothing observed; .* zero(.|\n)*1 such rows: row 50"
+    ):
+        found = lazy.compute()
     assert np.all(found[50] == 0.0)
     with pytest.warns(DataWarning, match="nothing observed"):
         np.testing.assert_allclose(found, model.transform(X), rtol=0, atol=1e-9)

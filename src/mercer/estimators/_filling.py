@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -28,7 +28,8 @@ from mercer.operators import (
 from mercer.sources import ArrayBlocks, BlockSource, Source, refuse_infinite
 
 _PASSES = 4  # at least, that the rows must allow
-_NAMED = 5  # rows or columns that are named
+NAMED = 5  # rows or columns that are named
+AT_THE_MEAN = "their coordinates are zero, the mean"
 _COARSEST = 1e-3  # change at which the steps end, whatever the tolerance of the axes
 _SHARE = 0.3  # of the tolerance of the axes that the steps may leave
 LARGE = 1e6  # cells above which rows are many
@@ -114,8 +115,14 @@ def say_empty(count: int, listed: str, what: str) -> None:
 
 
 def _listed(which: Array, names: Any) -> str:
-    shown = ", ".join(str(i) if names is None else repr(str(names[i])) for i in which[:_NAMED])
-    return shown + (f" and {which.size - _NAMED:,} more" if which.size > _NAMED else "")
+    some = [str(i) if names is None else repr(str(names[i])) for i in which[:NAMED]]
+    return listed(some, which.size)
+
+
+def listed(some: Sequence[str], count: int) -> str:
+    """Return what the first of `count` things are called, and how many more there are."""
+    left = count - len(some)
+    return ", ".join(some) + (f" and {left:,} more" if left else "")
 
 
 def rule_of(

@@ -7,7 +7,13 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.estimators._completion_wanted import Wanted
-from mercer.estimators._filling import refuse_bare, refuse_few, say_empty, whole_sums
+from mercer.estimators._filling import (
+    listed,
+    refuse_bare,
+    refuse_few,
+    say_empty,
+    whole_sums,
+)
 from mercer.estimators._filling_start import Start, begun_on, first_start, sample_rows
 from mercer.operators import (
     Completed,
@@ -103,9 +109,8 @@ def filling_of_parts(
         refuse_bare(survey, names)
     refuse_few(survey, survey.total)
     if survey.left_out:
-        more = survey.left_out - len(survey.named)
-        listed = ", ".join(survey.named) + (f" and {more:,} more" if more else "")
-        say_empty(survey.left_out, listed, "they are left out of the fit")
+        named = listed(survey.named, survey.left_out)
+        say_empty(survey.left_out, named, "they are left out of the fit")
     n = counted(survey, weights is not None)
     rule = wanted.rule(source, survey, n, begun.rank)
     return FillingParts(source, weights, begun, rule, block_bytes)

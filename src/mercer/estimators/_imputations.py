@@ -165,7 +165,9 @@ def multiple_imputation(
             got=f"draws={draws!r}",
             fix="pass draws=20",
         )
-    _refuse_range(pca.completion_.centring.exponent)
+    unitless = pca._centring.unitless
+    if not unitless:
+        _refuse_range(pca.completion_.centring.exponent)
     seed = seed_of(random_state)
     walk, weights = _prepared(pca, X, sample_weight)
     k = min(pca.n_components_, pca.completion_.axes.shape[1])
@@ -180,7 +182,7 @@ def multiple_imputation(
         model = walk.settled(
             centre.completion, centre.basis, _resampled(counts, rng)
         ).completion
-        scores, variances = _coordinates(model, walk.source.held, reference)
+        scores, variances = _coordinates(model, walk.source.held, reference, unitless)
         step = scores - mean
         mean += step / (number + 1)
         squares += step * (scores - mean)
@@ -253,12 +255,17 @@ def _resampled(counts: Array, rng: np.random.Generator) -> Array:
     return rng.multinomial(max(round(total), 2), counts / total).astype(np.float64)
 
 
-def _coordinates(model: Completion, rows: Any, reference: Array) -> tuple[Array, Array]:
-    """Return coordinates and their variances in units of the data, turned to the reference."""
+def _coordinates(
+    model: Completion, rows: Any, reference: Array, unitless: bool
+) -> tuple[Array, Array]:
+    """Return coordinates and their variances in units of the data, turned to the reference.
+
+    `unitless` says that columns are divided by deviations, which takes the unit out.
+    """
     axes = model.axes[:, : reference.shape[1]]
     if axes.shape[1]:
         left, _, right = svd(axes.T @ reference)
         axes = axes @ (left @ right)
     scores, variances = projected(model, rows, axes)
-    exponent = model.centring.exponent
+    exponent = 0 if unitless else model.centring.exponent
     return np.ldexp(scores, exponent), np.ldexp(variances, 2 * exponent)

@@ -28,7 +28,6 @@ class ImputedRows:
     scale_: Array | None
     completion_: Completion
     missing_counts_: Array
-    n_samples_: int
     _admit: Any
     _centring: Any
     _whitened: Any
@@ -91,12 +90,13 @@ class ImputedRows:
 
     def _directions(self, model: Completion) -> tuple[Array, int]:
         """Return A (p, q) and e: coordinates are 2^e·yA, y what the completion analyses."""
-        axes, exponent = self.components_.T.astype(np.float64), model.centring.exponent
+        axes, own_unit = self.components_.T.astype(np.float64), self._centring.unit
+        exponent = model.centring.exponent - self._centring.exponent + own_unit
         if self._whitened is not False:
             # In the unit of the fit: at the ends of the range √λ may have no digits left.
             safe = np.where(self._alive, self._unit_deviations, 1.0)
             axes = axes * np.where(self._alive, 1 / safe, 0.0)
-            exponent -= self._centring.exponent
+            exponent -= own_unit
         if self._whitened == "zca":
             axes = axes @ self.components_.astype(np.float64)
         own = 1.0 if self._centring.factor is None else self._centring.factor
@@ -114,9 +114,7 @@ def open_model(estimator: Any) -> Completion:
     model: Completion = estimator.completion_
     if estimator.missing == "ppca":
         return model
-    cells = estimator.n_samples_ * len(estimator.missing_counts_)
-    seen = cells - int(np.sum(estimator.missing_counts_))
-    return dataclasses.replace(model, noise=model.noise * cells / max(seen, 1))
+    return dataclasses.replace(model, noise=model.noise / estimator._observed_share)
 
 
 def check_completion(estimator: Any) -> None:

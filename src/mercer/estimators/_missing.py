@@ -14,6 +14,7 @@ from mercer.estimators._completion_rank import completion_rank
 from mercer.estimators._completion_wanted import Wanted
 from mercer.estimators._door import refuse_few_rows
 from mercer.estimators._filling import (
+    AT_THE_MEAN,
     LARGE,
     Filling,
     check_survey,
@@ -23,6 +24,7 @@ from mercer.estimators._filling import (
     warn_unsettled,
 )
 from mercer.estimators._filling_parts import FillingParts, filling_of_parts
+from mercer.estimators._filling_start import first_start
 from mercer.estimators._from_sources import SourceEstimator, counted_shape
 from mercer.estimators._parameters import learned
 from mercer.estimators._pca_recipe import Recipe, root_feature_weight
@@ -62,6 +64,7 @@ class MissingCells(SourceEstimator):
 
     missing = "raise"
     _note: str | None = None  # what was done about missing cells, once that is known
+    _observed_share = 1.0  # of the cells of rows that have one, by their weights
     _fills_by = "em"  # what a refusal of missing cells names
     _zero_where_empty = True  # coordinates of rows with nothing observed, in parts too
 
@@ -88,12 +91,14 @@ class MissingCells(SourceEstimator):
         if filling is None:
             self._note = "missing: no cell, as 1 pass has shown" if looked else ""
             state = super()._walked(source, weights)
-            counts, passes = np.zeros(source.shape[1], np.int64), 0
+            counts, passes, share = np.zeros(source.shape[1], np.int64), 0, 1.0
             completion = self._told_completion(state, counted_shape(source, weights))
         else:
             survey = filling.survey
+            self._refuse_unaffordable(filling)
             found = filling.run()
             counts, passes = survey.counts, found.passes
+            share = float(np.sum(survey.weighed)) / (found.sums.total * len(counts))
             self._note = in_words(survey, found, self.missing)
             _log.info("%s", self._note)
             make = self._expected if self.missing == "ppca" else self._analysed
@@ -102,6 +107,7 @@ class MissingCells(SourceEstimator):
             warn_unsettled(found, filling.rule)
         state.pop("_note", None)
         own = {"n_missing_": int(counts.sum()), "missing_counts_": counts}
+        own |= {"_observed_share": share}
         return state | own | {"em_passes_": passes, "completion_": completion}
 
     def _incomplete(self, source: Source, weights: Any) -> Filling | FillingParts | None:
@@ -137,6 +143,28 @@ class MissingCells(SourceEstimator):
             this.n_components, recipe, self.missing == "ppca", given=self.tol is not None
         )
 
+    def _refuse_unaffordable(self, filling: Filling | FillingParts) -> None:
+        """Refuse what the memory allowed does not hold, before any pass fills a cell."""
+        if self.missing == "em":
+            if not self._taken_whole(filling):
+                begun = first_start(filling.survey, filling.source.dtype, filling.rule)
+                planned(self._problem(filling.completed(begun.completion), filling.weights))
+            return
+        p = filling.source.shape[1]
+        if _SUMS * p * p > self._budget():
+            raise BudgetError(
+                'missing="ppca" keeps p×p sums, which do not fit the memory allowed',
+                got=f"{show_bytes(_SUMS * p * p)} for {p:,} columns,"
+                f" {show_bytes(self._budget())} allowed",
+                fix='pass missing="em", or allow more memory',
+            )
+
+    def _taken_whole(self, filling: Filling | FillingParts) -> bool:
+        """Tell whether the rows are in memory, and so few that they are completed in one go."""
+        blocks = filling.source
+        small = blocks.nbytes <= min(_COPY, self._budget() / 4)
+        return isinstance(blocks, ArrayBlocks) and small and self._journal is None
+
     def _analysed(
         self, filling: Filling | FillingParts, found: Completed
     ) -> tuple[dict[str, Any], Completion]:
@@ -151,8 +179,7 @@ class MissingCells(SourceEstimator):
             state = self._from_sums(filling, found)
             if state is not None:
                 return state, completion
-        small = blocks.nbytes <= min(_COPY, self._budget() / 4)
-        if isinstance(blocks, ArrayBlocks) and small and self._journal is None:
+        if isinstance(blocks, ArrayBlocks) and self._taken_whole(filling):
             rows: Source = in_memory(completion.filled(blocks.held))
         else:
             rows = filling.completed(completion)
@@ -177,14 +204,6 @@ class MissingCells(SourceEstimator):
         self, filling: Filling | FillingParts, found: Completed
     ) -> tuple[dict[str, Any], Completion]:
         """Return the attributes of the expected scatter: sums that are all there is."""
-        p = filling.source.shape[1]
-        if _SUMS * p * p > self._budget():
-            raise BudgetError(
-                'missing="ppca" keeps p×p sums, which do not fit the memory allowed',
-                got=f"{show_bytes(_SUMS * p * p)} for {p:,} columns,"
-                f" {show_bytes(self._budget())} allowed",
-                fix='pass missing="em", or allow more memory',
-            )
         source = _summed(filling.whole(found), filling.source)
         problem = dataclasses.replace(
             self._problem(source), itemsize=8, allowed=("gram",), gram_flops=0.0, time=None
@@ -250,7 +269,7 @@ class MissingCells(SourceEstimator):
             yield part
             done += len(part)
         if isinstance(source, CompletedBlocks) and source.empty:
-            warn_empty(np.asarray(source.empty), "their coordinates are zero, the mean")
+            warn_empty(np.asarray(source.empty), AT_THE_MEAN)
 
 
 def _summed(sums: CompletionSums, source: Source) -> Summed:

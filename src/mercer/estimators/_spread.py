@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
+from mercer.estimators._filling import AT_THE_MEAN, NAMED, listed, say_empty
 from mercer.operators import Completion, empty_rows
 from mercer.planning import Workers
 from mercer.sources import (
@@ -173,8 +174,16 @@ class _OfRows:
         if not np.isfinite(found).all():
             self._refuse(rows)
         if self.zero and held is not rows.held:
-            found[empty_rows(rows.held)] = 0.0
+            self._empty(rows, found)
         return found
+
+    def _empty(self, rows: PartBlocks, found: Array) -> None:
+        """Give rows with nothing observed the coordinates of the mean, and name them."""
+        empty = empty_rows(rows.held)
+        if empty.size:
+            found[empty] = 0.0
+            places = [rows.place(int(i), 0).partition(", column")[0] for i in empty[:NAMED]]
+            say_empty(empty.size, listed(places, empty.size), AT_THE_MEAN)
 
     def _refuse(self, rows: PartBlocks) -> None:
         """Name the first bad cell, if there is one; a missing cell that is filled is none."""

@@ -205,7 +205,8 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
             raise InputError(
                 f"n_components={wanted} must be between 1 and min(n_samples, n_features)="
                 f"{min(n, p)}",
-                got=f"n_components={wanted}, X of shape {shape}",
+                got=f"n_components={wanted}, X of "
+                + (f"{p} columns" if wanted > p else f"shape {shape}"),
                 fix=f"ask for at most {min(n, p)} components",
             )
         return int(wanted)

@@ -83,7 +83,8 @@ def _blocks(source: Source) -> Iterator[Any]:
 def counted_error(source: Source, place: str, names: Any, fix: str) -> InputError | None:
     """Return the refusal of missing cells with their counts; `place` is that of the first.
 
-    None where the rows cannot be read once more.
+    Of rows in parts it is that of any, since they are not read in order. None where the rows
+    cannot be read once more.
     """
     if isinstance(source, BlockSource) and source.walks >= source.max_passes:
         return None
@@ -97,9 +98,10 @@ def counted_error(source: Source, place: str, names: Any, fix: str) -> InputErro
     columns = int(np.count_nonzero(counts))
     left = columns - len(most)
     more = f" and {left} more column{'s' if left > 1 else ''}" if left else ""
+    which = "one" if isinstance(source, SpreadSource) else "the first"
     return MissingCellError(
         f"X contains NaN; {int(counts.sum()):,} of {rows * len(counts):,} cells are missing, in"
         f" {columns:,} of {len(counts):,} columns",
-        got=f"{shown}{more}; the first is NaN at {place}",
+        got=f"{shown}{more}; {which} is NaN at {place}",
         fix=fix,
     )
