@@ -66,3 +66,20 @@ def test_every_estimator_says_which_weight_is_odd(model: Any, weights: Any, got:
     with pytest.raises(InputError, match="one positive number") as caught:
         model(2, feature_weight=weights).fit(X)
     assert caught.value.got == got
+
+
+@pytest.mark.parametrize("missing", ["raise", "em", "ppca"])
+def test_columns_whose_squares_leave_the_range_beside_others_are_refused(missing):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((120, 2)) @ rng.standard_normal((2, 6))
+    rows += 0.3 * rng.standard_normal(rows.shape)
+    if missing != "raise":
+        rows[rng.random(rows.shape) < 0.1] = np.nan
+    size = np.ones(6)
+    plain = PCA(2, standardize=True, missing=missing).fit(rows)
+    size[[1, 4]] = 1e-74, 1e74
+    apart = PCA(2, standardize=True, missing=missing).fit(rows * size)
+    np.testing.assert_allclose(apart.explained_variance_, plain.explained_variance_, rtol=1e-9)
+    size[[1, 4]] = 1e-79, 1e79
+    with pytest.raises(InputError, match=r"too much in size(.|\n)*column 1,(.|\n)*fix: "):
+        PCA(2, standardize=True, missing=missing).fit(rows * size)

@@ -12,6 +12,7 @@ from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
 from mercer.estimators._filling_start import SAMPLING, begun_on, first_start, sample_rows
 from mercer.estimators._pca_recipe import Recipe
 from mercer.operators import (
+    LEAST_SPREAD,
     Completed,
     CompletedBlocks,
     Completion,
@@ -23,6 +24,7 @@ from mercer.operators import (
     block_length,
     fold,
     is_worth_compiling,
+    refuse_lost,
     wrong_weights,
 )
 from mercer.sources import ArrayBlocks, BlockSource, Source, refuse_infinite
@@ -162,6 +164,9 @@ def _factors(
     """Return what maps variances and offsets to column factors; see `Rule`."""
     origin, exponent = survey.origin(dtype)
     level = np.ldexp(origin, -exponent)
+    if recipe.standardize:
+        half = np.ldexp(survey.high, -1) - np.ldexp(survey.low, -1)
+        refuse_lost(~survey.constant & (np.ldexp(half, -exponent) < LEAST_SPREAD))
 
     def factor_of(variances: Array, offset: Array) -> Array | None:
         size = np.sqrt((level + offset) ** 2 + variances)

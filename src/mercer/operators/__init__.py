@@ -56,7 +56,7 @@ from mercer.operators._placed import Placed
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._running import RunningMoments
 from mercer.operators._running_svd import RunningSvd, sketch_rank
-from mercer.operators._scaling import Scaling, is_constant
+from mercer.operators._scaling import LEAST_SPREAD, Scaling, is_constant, refuse_lost
 from mercer.operators._signs import Signs
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
@@ -67,6 +67,7 @@ from mercer.operators._survey_parts import PartsSurvey, SurveyOfParts
 from mercer.operators._walk import Journal, Sums, fetched, fold
 
 __all__ = [
+    "LEAST_SPREAD",
     "SAMPLERS",
     "SEARCHES",
     "SYMMETRIES",
@@ -152,6 +153,7 @@ __all__ = [
     "panel_rows",
     "pieces_of",
     "projected",
+    "refuse_lost",
     "rows_of",
     "run_length",
     "scatter_by_halves",

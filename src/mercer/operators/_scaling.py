@@ -6,6 +6,9 @@ from typing import final
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.errors import InputError
+
+LEAST_SPREAD = 1e-152  # in the unit of the largest cells, whose squares keep their digits
 
 
 @final
@@ -28,17 +31,30 @@ class Scaling:
         """Return the multipliers of columns `start`, …, or None where all are one.
 
         A column that varies no more than its rounding `step` is constant: dividing by its
-        standard deviation would blow rounding up to variance one.
+        standard deviation would blow rounding up to variance one. One whose squares leave the
+        range of float64 beside those of the largest is refused.
         """
         if not self.standardize and self.root_weight is None:
             return None
         factor = np.ones_like(variances)
         if self.standardize:
+            refuse_lost((variances > 0) & (variances < LEAST_SPREAD**2), start)
             constant = is_constant(variances, step)
             factor = 1 / np.sqrt(np.where(constant, 1.0, variances))
         if self.root_weight is not None:
             factor = factor * self.root_weight[start : start + len(variances)]
         return factor
+
+
+def refuse_lost(lost: Array, start: int = 0) -> None:
+    """Refuse columns `start`, … that vary, but too little for squares beside the largest."""
+    which = np.flatnonzero(lost)
+    if which.size:
+        raise InputError(
+            "columns differ too much in size to be standardised together",
+            got=f"column {start + which[0]}, 10^150 times smaller than the largest, or more",
+            fix="divide the largest columns by a constant first, or drop one of them",
+        )
 
 
 def is_constant(variances: Array, step: Array | float) -> Array:
