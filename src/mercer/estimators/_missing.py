@@ -24,7 +24,6 @@ from mercer.estimators._filling import (
     warn_unsettled,
 )
 from mercer.estimators._filling_parts import FillingParts, filling_of_parts
-from mercer.estimators._filling_start import first_start
 from mercer.estimators._from_sources import SourceEstimator, counted_shape
 from mercer.estimators._parameters import learned
 from mercer.estimators._pca_recipe import Recipe, root_feature_weight
@@ -38,6 +37,7 @@ from mercer.operators import (
     Rule,
     RunningMoments,
     Survey,
+    first_completion,
 )
 from mercer.planning import Plan
 from mercer.sources import (
@@ -145,12 +145,14 @@ class MissingCells(SourceEstimator):
 
     def _refuse_unaffordable(self, filling: Filling | FillingParts) -> None:
         """Refuse what the memory allowed does not hold, before any pass fills a cell."""
-        if self.missing == "em":
-            if not self._taken_whole(filling):
-                begun = first_start(filling.survey, filling.source.dtype, filling.rule)
-                planned(self._problem(filling.completed(begun.completion), filling.weights))
-            return
         p = filling.source.shape[1]
+        if self.missing == "em":
+            if not self._taken_whole(
+                filling
+            ):  # a plan asks for no cell: any completion will do
+                completed = filling.completed(first_completion(np.zeros(p), 0))
+                planned(self._problem(completed, filling.weights))
+            return
         if _SUMS * p * p > self._budget():
             raise BudgetError(
                 'missing="ppca" keeps p×p sums, which do not fit the memory allowed',
