@@ -333,3 +333,9 @@ def test_a_fit_on_a_cluster_has_the_bits_of_one_here(X, cluster):
         lazy = there.transform(data).compute()
     assert there.components_.tobytes() == here.components_.tobytes()
     np.testing.assert_array_equal(lazy, here.transform(data).compute())
+
+
+def test_a_refusal_counts_no_rows_that_nobody_has_counted():
+    data = dd.from_pandas(pd.DataFrame(np.arange(20.0).reshape(10, 2) ** 2), npartitions=2)
+    with pytest.raises(InputError, match="got: n_components=3, X of 2 columns\n"):
+        PCA(3).fit(data)
