@@ -147,9 +147,8 @@ class MissingCells(SourceEstimator):
         """Refuse what the memory allowed does not hold, before any pass fills a cell."""
         p = filling.source.shape[1]
         if self.missing == "em":
-            if not self._taken_whole(
-                filling
-            ):  # a plan asks for no cell: any completion will do
+            if self._held_whole(filling) is None:
+                # A plan asks for no cell, so that any completion will do.
                 completed = filling.completed(first_completion(np.zeros(p), 0))
                 planned(self._problem(completed, filling.weights))
             return
@@ -161,11 +160,12 @@ class MissingCells(SourceEstimator):
                 fix='pass missing="em", or allow more memory',
             )
 
-    def _taken_whole(self, filling: Filling | FillingParts) -> bool:
-        """Tell whether the rows are in memory, and so few that they are completed in one go."""
+    def _held_whole(self, filling: Filling | FillingParts) -> Any:
+        """Return rows in memory that are so few that they are completed in one go, or None."""
         blocks = filling.source
-        small = blocks.nbytes <= min(_COPY, self._budget() / 4)
-        return isinstance(blocks, ArrayBlocks) and small and self._journal is None
+        if not isinstance(blocks, ArrayBlocks) or self._journal is not None:
+            return None
+        return blocks.held if blocks.nbytes <= min(_COPY, self._budget() / 4) else None
 
     def _analysed(
         self, filling: Filling | FillingParts, found: Completed
@@ -181,10 +181,10 @@ class MissingCells(SourceEstimator):
             state = self._from_sums(filling, found)
             if state is not None:
                 return state, completion
-        if isinstance(blocks, ArrayBlocks) and self._taken_whole(filling):
-            rows: Source = in_memory(completion.filled(blocks.held))
-        else:
-            rows = filling.completed(completion)
+        held = self._held_whole(filling)
+        rows: Source = filling.completed(completion)
+        if held is not None:
+            rows = in_memory(completion.filled(held))
         return super()._walked(rows, filling.weights), completion
 
     def _from_sums(
