@@ -82,3 +82,13 @@ def test_false_shares_are_benjamini_and_hochbergs():
     p = RNG.uniform(size=30) ** 3
     np.testing.assert_allclose(false_shares(p), stats.false_discovery_control(p))
     np.testing.assert_allclose(p_of(np.array([0.0, 1.96])), [1.0, 0.05], rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 1.7])
+def test_a_constant_column_tells_nothing(rng, value):
+    for n in (7, 10, 50, 121):
+        flat, z = np.full((n, 1), value), rng.standard_normal((n, 2))
+        assert not np.any(group_tests(flat, np.arange(n) % 2, 2))
+        r, p = correlations_tested(flat, z)
+        assert not np.any(r)
+        assert np.all(p == 1)

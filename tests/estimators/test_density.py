@@ -42,7 +42,9 @@ def test_all_components_give_the_covariance_of_the_data(table, options):
 
 def test_the_model_is_the_most_likely_of_its_kind(table):
     scores = [PCA(k).fit(table).score(table) for k in range(1, 9)]
-    assert scores == sorted(scores)
+    # Seven axes and isotropic noise along the eighth are the model of eight axes.
+    assert np.all(np.diff(scores) >= -1e-10 * np.abs(scores[:-1]))
+    assert scores[-1] == pytest.approx(scores[-2], rel=1e-10)
     model = PCA(3).fit(table)
     best = model.score(table)
     model.noise_variance_ *= 1.3

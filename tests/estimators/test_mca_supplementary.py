@@ -99,3 +99,14 @@ def test_unsigned_numbers_are_numbers(rng):
         assert found.numbers == ["x"]
         expected = np.corrcoef(wide, rows[:, 0])[0, 1]
         np.testing.assert_allclose(found.correlations, [[expected]], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 1.7, 1e8 / 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_constant_column_has_no_correlation(rng, X, value, weighted):
+    w = rng.integers(0, 3, len(X)) / 7 if weighted else None
+    found = MCA(2).fit(X, sample_weight=w)
+    column = np.full(len(X), value)
+    if weighted:
+        column[w == 0] = 5.0  # rows that do not count
+    assert np.isnan(found.supplementary(pd.DataFrame({"x": column})).correlations).all()

@@ -41,6 +41,9 @@ def assert_repeats(one, two, new, tol=TOL, coordinates=TOL):
     near(one.effective_rank_, two.effective_rank_, tol, "effective rank")
     near(one.negative_share_, two.negative_share_, tol, "negative share")
     near(one.captured_share_, two.captured_share_, 1e-6, "captured share")
+    # An iteration ends when eigenvalues are found; axes have half their digits, as it says.
+    sines = [np.max(model.certificate_.sine, initial=0.0) for model in (one, two)]
+    coordinates = max(coordinates, *sines)
     near(products(one, new), products(two, new), coordinates, "coordinates")
     assert one.n_samples_ == N
     assert two.n_samples_ != N
@@ -53,7 +56,9 @@ def test_a_weight_is_a_repeated_row(name, tmp_path):
     if name != "refined":  # the path is that of the number of rows
         assert one.plan_.chosen.name == two.plan_.chosen.name
     if "median" in name:
-        assert str(one.kernel_)[:40] == str(two.kernel_)[:40]
+        # Columns are standardised by sums of other lengths: the last digit is not theirs.
+        assert type(one.kernel_) is type(two.kernel_)
+        near(one.kernel_.lengthscale, two.kernel_.lengthscale, 1e-13, "lengthscale")
     assert_repeats(one, two, between(X))
     if two.alignment_ is not None and name not in IN_BLOCKS:
         near(one.alignment_, two.alignment_, TOL, "alignment")

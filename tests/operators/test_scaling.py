@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mercer.operators import Scaling, is_constant, rows_of
+from mercer.operators import Scaling, exact_means, is_constant, rows_of
 from mercer.sources import in_memory
 
 
@@ -69,3 +69,13 @@ def test_plain_columns_are_measured_as_they_are(scaling):
     plain, told = rows_of(in_memory(data)), rows_of(in_memory(data))
     told.scaling = scaling
     assert told.scatter().error == plain.scatter().error
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, -1.7, 1e300, 1e-320, 0.0])
+@pytest.mark.parametrize("n", [1, 7, 10, 121])
+def test_means_of_constant_columns_are_exact(value, n):
+    rows = np.column_stack([np.full(n, value), np.arange(n)])
+    with np.errstate(over="ignore"):
+        found = exact_means(rows, rows.mean(axis=0))
+    np.testing.assert_array_equal(found, [value, (n - 1) / 2])
+    assert exact_means(rows[:, 0], np.float64(7.0)) == value

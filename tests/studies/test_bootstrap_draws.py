@@ -107,3 +107,20 @@ def test_fewer_rows_drawn_than_axes_leave_axes_of_zero():
     assert np.allclose(found[0].variances, 0)
     assert np.count_nonzero(found[1].variances > 1e-9) == 1
     assert found[1].axes.shape == (3, 9)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.DataWarning")
+@pytest.mark.parametrize(("n", "p"), [(40, 8), (30, 90)])
+def test_a_rare_value_that_is_not_drawn_leaves_a_constant_column(n, p):
+    X = table(n, p)
+    X[:, 1], X[0, 1] = 0.1, 1.0
+    frame = Frame(True, np.ones(p), np.eye(3, p))
+    counts = multinomial(np.ones(n), 12, seed=4)
+    assert 0 < np.count_nonzero(counts[:, 0] == 0) < 12
+    rows = X - X.mean(axis=0)
+    if n > p:
+        found = by_columns(iter([rows]), lambda at: counts[:, at], 12, frame)
+    else:
+        found = by_rows(rows, counts, frame)
+    for drawn, model in zip(found, refits(X, counts, 3, standardize=True), strict=True):
+        agree(drawn, model)

@@ -79,3 +79,11 @@ def test_axes_of_a_kernel():
     assert abs(blocks.k - choice.k) <= 1
     noise = np.random.default_rng(1).standard_normal((100, 6))
     assert how_many(noise, kernel="rbf", standardize=True).k == 0
+
+
+def test_a_constant_column_is_left_at_zero_when_columns_are_standardised():
+    """A mean may be off by a rounding, which a division would blow up to variance one."""
+    flat = np.column_stack([table(60, 4), np.full(60, 0.3)])
+    found = study._analysed(flat, True)
+    np.testing.assert_array_equal(found[:, 4], 0)
+    np.testing.assert_allclose(found[:, :4].std(axis=0, ddof=1), 1)

@@ -9,6 +9,7 @@ from mercer.arrays import Array
 from mercer.cli._coordinates import coordinates, fit_coordinates
 from mercer.cli._known_methods import is_linear_or_kernel
 from mercer.diagnostics import Outliers, health, outliers, sampling_error
+from mercer.operators import exact_means
 from mercer.sources import BlockSource
 
 LEVEL = 0.99  # share of ordinary rows below a limit
@@ -151,7 +152,7 @@ def related(values: Any, scores: Array) -> dict[str, Any]:
     x, z = x[there], z[there]
     if len(x) < 3:
         return {"kind": "r", "axes": [None] * z.shape[1]}
-    x, z = x - x.mean(), z - z.mean(axis=0)
+    x, z = x - exact_means(x, x.mean()), z - exact_means(z, z.mean(axis=0))
     return {"kind": "r", "axes": _shares(x @ z, np.sqrt(np.sum(x**2) * np.sum(z**2, axis=0)))}
 
 
@@ -161,7 +162,7 @@ def _between(values: Any, scores: Array) -> list[float | None]:
         np.asarray(values.to_list(), object)[there].astype(str), return_inverse=True
     )
     z = scores[there]
-    z = z - z.mean(axis=0) if len(z) else z
+    z = z - exact_means(z, z.mean(axis=0)) if len(z) else z
     member = np.eye(len(names))[at]
     means = member.T @ z / np.maximum(member.sum(axis=0), 1)[:, None]
     between = np.sum(member.sum(axis=0)[:, None] * means**2, axis=0)

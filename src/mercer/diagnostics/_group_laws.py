@@ -5,6 +5,7 @@ from scipy import special
 
 from mercer.arrays import Array
 from mercer.diagnostics._barycentres import barycentres, read_levels, v_tests
+from mercer.operators import exact_means
 
 _TERMS = 2000  # of a tail that are added up
 
@@ -31,7 +32,8 @@ def group_tests(values: Array, at: Array, groups: int) -> Array:
         there = np.isfinite(column) & (at >= 0)
         n = int(np.count_nonzero(there))
         if n >= 2:
-            x = (column[there] - np.mean(column[there]))[:, None]
+            known = column[there]
+            x = (known - exact_means(known, np.mean(known)))[:, None]
             counts, means = barycentres(at[there], groups, np.ones(n), x)
             found[:, j] = v_tests(means, counts, n, np.mean(x**2, axis=0))[:, 0]
     return np.nan_to_num(found)
@@ -149,9 +151,9 @@ def correlations_tested(values: Array, scores: Array) -> tuple[Array, Array]:
         n = int(np.count_nonzero(there))
         if n < 3:
             continue
-        x = column[there] - np.mean(column[there])
-        z = np.asarray(scores, np.float64)[there]
-        z = z - z.mean(axis=0)
+        x, z = column[there], np.asarray(scores, np.float64)[there]
+        x = x - exact_means(x, np.mean(x))
+        z = z - exact_means(z, z.mean(axis=0))
         size = np.linalg.norm(x) * np.linalg.norm(z, axis=0)
         alive = size > 1e-300
         r[j] = np.where(alive, np.clip(x @ z / np.where(alive, size, 1.0), -1, 1), 0.0)

@@ -11,6 +11,7 @@ from mercer.diagnostics import read_levels, v_tests
 from mercer.errors import InputError
 from mercer.estimators._categories import Variable
 from mercer.estimators._category_cells import Column, columns_of, table_of
+from mercer.operators import exact_means
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -133,9 +134,9 @@ def _correlation(cells: Array, placed: Placed) -> Array:
     whole = float(np.sum(w))
     if whole == 0:
         return np.full(placed.rows.shape[1], np.nan)
-    w = w / whole
-    x = x - w @ x
-    f = f - w @ f
+    w, heavy = w / whole, w > 0
+    x = x - exact_means(x[heavy], w @ x)
+    f = f - exact_means(f[heavy], w @ f)
     with np.errstate(invalid="ignore", divide="ignore"):
         found = (w * x) @ f / np.sqrt((w @ x**2) * (w @ f**2))
     return np.where(np.isfinite(found), np.clip(found, -1, 1), np.nan)

@@ -56,7 +56,13 @@ from mercer.operators._placed import Placed
 from mercer.operators._rows import DenseRows, Rows
 from mercer.operators._running import RunningMoments
 from mercer.operators._running_svd import RunningSvd, sketch_rank
-from mercer.operators._scaling import LEAST_SPREAD, Scaling, is_constant, refuse_lost
+from mercer.operators._scaling import (
+    LEAST_SPREAD,
+    Scaling,
+    exact_means,
+    is_constant,
+    refuse_lost,
+)
 from mercer.operators._signs import Signs
 from mercer.operators._sparse_rows import SparseRows
 from mercer.operators._sparse_split import gram_bytes, gram_flops
@@ -132,6 +138,7 @@ __all__ = [
     "complete",
     "drawn",
     "empty_rows",
+    "exact_means",
     "fetched",
     "first_basis",
     "first_completion",

@@ -57,6 +57,29 @@ def refuse_lost(lost: Array, start: int = 0) -> None:
         )
 
 
+def exact_means(rows: Array, means: Array) -> Array:
+    """Return the means of columns, those of constant columns exact.
+
+    A sum of n equal numbers divided by n, with weights or without, may be off by a rounding.
+    What it leaves of a constant column is no spread, and nothing may be divided by it.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n,) or (n, p)
+        The rows that count, at least one.
+    means : ndarray of shape () or (p,)
+        Their means as they were added up.
+
+    Examples
+    --------
+    >>> rows = np.full(7, 0.1)
+    >>> bool(rows.mean() == 0.1), bool(exact_means(rows, rows.mean()) == 0.1)
+    (False, True)
+    """
+    low = np.min(rows, axis=0)
+    return np.where(low == np.max(rows, axis=0), low, means)
+
+
 def is_constant(variances: Array, step: Array | float) -> Array:
     """Tell which columns vary no more than storing them has rounded: var ≤ step²/12."""
     return np.asarray(variances <= np.square(step) / 12)

@@ -7,8 +7,10 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array, leading_eigh
+from mercer.operators import exact_means
 
 _PAIRS = 64  # columns up to which products of all pairs are laid out
+_ROUNDING = 1e-13  # of sums of squares, relative to them
 _BYTES = 16e6  # of such products that are held at a time
 
 Weights = Callable[[slice], Array]
@@ -148,7 +150,10 @@ def _solved(second: Array, first: Array, total: float, frame: Frame) -> Drawn:
     """Return the leading axes of one draw from its sums."""
     covariance = (second - np.outer(first, first / total)) / (total - 1)
     if frame.standardize:
-        factor = _factor(np.diagonal(covariance)) * frame.root
+        variances = np.diagonal(covariance)
+        # A rare value that was not drawn leaves a constant column, of which rounding is left.
+        flat = variances * (total - 1) <= _ROUNDING * np.diagonal(second)
+        factor = _factor(np.where(flat, 0.0, variances)) * frame.root
         covariance = covariance * np.outer(factor, factor)
     values, axes = leading_eigh(covariance, frame.k)
     along = np.sum((frame.axes @ covariance) * frame.axes, axis=1)
@@ -174,7 +179,7 @@ def by_rows(table: Array, counts: Array, frame: Frame) -> Iterator[Drawn]:
         total = float(np.sum(w))
         rows = table[at]
         if gram is None:
-            about = rows - w @ rows / total
+            about = rows - exact_means(rows, w @ rows / total)
             factor = _factor(w @ about**2 / (total - 1)) * frame.root
             yield _dual(about * factor, None, w, frame.axes)
         else:

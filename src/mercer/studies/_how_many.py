@@ -12,6 +12,7 @@ from mercer.errors import DataWarning, InputError
 from mercer.estimators import PCA, KernelPCA
 from mercer.estimators._kernel_stream import is_blocks
 from mercer.estimators._parameters import seed_of
+from mercer.operators import exact_means
 from mercer.selection import (
     Choice,
     Rule,
@@ -135,7 +136,7 @@ def _normal(table: Array, seed: int) -> int | None:
 
 
 def _analysed(table: Array, standardize: bool) -> Array:
-    table = table - table.mean(axis=0)
+    table = table - exact_means(table, table.mean(axis=0))
     if not standardize:
         return table
     deviations = np.std(table, axis=0, ddof=1)
