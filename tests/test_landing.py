@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 LANDING = Path(__file__).parent.parent / ".ci" / "run"
+FIRST = ["run test", "run test-cores --other", "run check"]
 TOOLS = ("bash", "dirname", "id")
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a shell script")
 
@@ -47,13 +48,13 @@ def test_the_steps_run_in_their_order(landing):
     landing.program("chromium")
     done, calls = landing()
     assert done.returncode == 0, done.stderr
-    assert calls == ["run test", "run check", "run test-browser"]
+    assert calls == [*FIRST, "run test-browser"]
 
 
 def test_a_missing_browser_is_no_success(landing):
     done, calls = landing()
     assert done.returncode == 1
-    assert calls == ["run test", "run check"]
+    assert calls == FIRST
     assert "got: no chromium" in done.stderr
     assert "fix: install it" in done.stderr
 
@@ -72,11 +73,11 @@ def test_a_missing_browser_is_installed_where_changes_land(landing):
     assert landing.browser.exists()
 
 
-@pytest.mark.parametrize("broken", ["test", "check", "test-browser"])
+@pytest.mark.parametrize("broken", ["test", "test-cores", "check", "test-browser"])
 def test_one_step_that_fails_fails_the_whole_and_the_others_still_run(landing, broken):
     landing.program("chromium")
     landing.steps(f'[ "$1" != {broken} ]')
     done, calls = landing()
     assert done.returncode == 1
     assert f"== ./run {broken} failed" in done.stdout
-    assert len(calls) == 3
+    assert len(calls) == len(FIRST) + 1
