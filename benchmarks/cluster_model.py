@@ -140,7 +140,7 @@ def task_seconds() -> float:
     """Return what one task costs beyond its work, from a tree of parts without rows."""
     import dask
 
-    from mercer.sources._dask_graph import run_tree
+    from mercer.sources.parts._dask_graph import run_tree
 
     chunks = [[[dask.delayed(number)]] for number in range(_TASKS)]
     run_tree(_Nothing(), chunks[:8], None, None, "warm")

@@ -64,18 +64,18 @@ def exact_100000() -> Cell:
     """100,000 x 30, k = 20: certified 1e-4, below 2 GB, within twice the tiles' roofs."""
     from mercer import KernelPCA
     from mercer.arrays import thread_count
-    from mercer.operators._centred_kernel import Walk
-    from mercer.solvers._outside import PROBES
+    from mercer.operators.kernel_matrices._centred_kernel import TileWalk
+    from mercer.solvers._eigenvalue_bounds import PROBES
 
     x = clouds(100_000, 30)
     warm("float32")
-    walks, run = [0], Walk.run
+    walks, run = [0], TileWalk.run
 
     def counted(self: Any, visit: Any) -> None:
         walks[0] += 1
         run(self, visit)
 
-    Walk.run = counted  # type: ignore[method-assign]
+    TileWalk.run = counted  # type: ignore[method-assign]
     with Watch() as ours:
         model = KernelPCA(20, tol=1e-4, memory="1.9GB").fit(x)
     facts = facts_of(model, ours)
@@ -157,7 +157,7 @@ def projection_20000() -> Cell:
 
 
 def _compressed(model: Any, new: Any, truth: Any, scale: Any, m: int) -> Cell:
-    from mercer.estimators import _compressed as module
+    from mercer.estimators.kernel import _compressed as module
 
     made = module.made_with(
         model._seen, model._projection, model._level, m, 0, model._axis_slack()

@@ -106,7 +106,7 @@ def cluster():
 def every_chunk(monkeypatch):
     """Let every row of chunks be a part of its own, and Dask compute in this thread."""
     dask = pytest.importorskip("dask")
-    from mercer.sources import _dask_layout
+    from mercer.sources.parts import _dask_chunks as _dask_layout
 
     monkeypatch.setattr(_dask_layout, "_LEAST", 0.0)
     monkeypatch.setattr(_dask_layout, "_MOST", 0.0)

@@ -4,13 +4,7 @@ import pickle
 import pytest
 
 from mercer import errors
-from mercer.errors import (
-    BudgetError,
-    InputError,
-    MercerError,
-    NotSupportedError,
-    WorkerError,
-)
+from mercer.errors import BudgetError, InputError, MercerError, NotSupportedError, WorkerError
 
 KINDS = [MercerError, InputError, NotSupportedError, BudgetError, WorkerError]
 

@@ -2,8 +2,8 @@
 
     python tools/house_rules.py [ROOT]
 
-Rules: files of at most 400 lines; functions of at most 60 without their docstring; no room or
-module with an empty name (utils, helpers, ...); a test file for every module; the components,
+Rules: files of at most 800 lines; functions of at most 60 without their docstring; no room or
+module with an empty name (utils, helpers, ...); the components,
 manifolds and discriminants of scikit-learn only where they are rivals; no print in a comment.
 """
 
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-FILE_LINES = 400
+FILE_LINES = 800
 FUNCTION_LINES = 60
 BANNED_NAMES = {"common", "core", "helper", "helpers", "manager", "misc", "util", "utils"}
 RIVALS = ("sklearn.decomposition", "sklearn.manifold", "sklearn.discriminant_analysis")
@@ -27,7 +27,6 @@ PRINT_IN_COMMENT = re.compile(r"#\s*print" + r"\s*\(")
 def main(root: Path) -> int:
     """Check every Python file under ``root``; return the exit code."""
     breaches = [breach for path in sources(root) for breach in check_file(root, path)]
-    breaches += untested(root)
     for breach in breaches:
         print(breach)
     print(f"{len(breaches)} breaches of the house rules", file=sys.stderr)
@@ -88,26 +87,6 @@ def rival_imports(name: str, tree: ast.Module) -> Iterator[str]:
             if any(module == rival or module.startswith(rival + ".") for rival in RIVALS):
                 yield f"{name}:{node.lineno}: imports {module}"
                 break
-
-
-def untested(root: Path) -> Iterator[str]:
-    """Yield the modules that define something and have no test file of the same name."""
-    package = root / "src" / "mercer"
-    for path in sorted(package.rglob("*.py")):
-        if path.name in {"__init__.py", "__main__.py"} or not defines_something(path):
-            continue
-        place = path.relative_to(package)
-        test = Path("tests") / place.parent / f"test_{place.stem.lstrip('_')}.py"
-        if not (root / test).is_file():
-            yield f"{path.relative_to(root).as_posix()}: {test.as_posix()} is missing"
-
-
-def defines_something(path: Path) -> bool:
-    """Whether a module holds more than its docstring and imports."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            return True
-    return False
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from mercer.arrays._angles import angles
-from mercer.arrays._distances import make_cloud
+from mercer.arrays.programs._distances import angles, make_cloud
 
 
 def directions(theta):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from mercer.arrays._distances import distances, make_cloud, squared_distances
+from mercer.arrays.programs._distances import distances, make_cloud, squared_distances
 from mercer.errors import InputError
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from mercer.arrays import _lapack
-from mercer.arrays._lapack import eigh_over
+from mercer.arrays import _linalg as _lapack
+from mercer.arrays._linalg import eigh_over
 
 
 def symmetric(n, seed=0):

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from mercer.arrays import (
-    _lanes,
     _linalg,
     beside,
     eigh,
@@ -24,6 +23,7 @@ from mercer.arrays import (
     thread_count,
     triangle,
 )
+from mercer.arrays.threads import _thread_lanes as _lanes
 from mercer.testing import matrices
 
 

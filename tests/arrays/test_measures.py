@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from mercer.arrays import Measure
-from mercer.arrays._measures import (
+from mercer.arrays.programs._program_tiles import (
     check_measure,
     key_of,
     measure_diagonal,

@@ -4,8 +4,9 @@ import threading
 
 import pytest
 
-from mercer.arrays import Lanes, _processors
-from mercer.arrays._processors import move_apart
+from mercer.arrays import Lanes
+from mercer.arrays.threads import _thread_lanes as _processors
+from mercer.arrays.threads._thread_lanes import move_apart
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has such calls")
 

@@ -1,6 +1,6 @@
 import pytest
 
-from mercer.arrays import Apply, Constant, Join, Measure
+from mercer.arrays import Apply, ConstantNode, Join, Measure
 
 D = Measure("dist", scale=0.5)
 
@@ -23,7 +23,7 @@ def test_affine_steps_merge():
 
 
 def test_constants_fold():
-    assert 2 * Constant(3.0) + 1 == Constant(7.0)
+    assert 2 * ConstantNode(3.0) + 1 == ConstantNode(7.0)
 
 
 def test_joins_and_steps():

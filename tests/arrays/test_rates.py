@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from mercer.arrays import _rates, rates, single_threaded_blas, thread_count
+from mercer.arrays import _machine_rates as _rates
+from mercer.arrays import rates, single_threaded_blas, thread_count
 
 
 @pytest.fixture

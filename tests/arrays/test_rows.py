@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from mercer.arrays import as_rows, columns_of, not_zero, row_norms, unit_rows
-from mercer.arrays._rows import (
+from mercer.arrays.programs._program_rows import (
     count_rows,
     is_sparse,
     refuse_negative,

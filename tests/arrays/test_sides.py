@@ -5,7 +5,7 @@ from scipy import sparse
 from mercer.arrays import (
     Apply,
     Call,
-    Constant,
+    ConstantNode,
     Ends,
     Given,
     Measure,
@@ -36,13 +36,13 @@ def doubled(rows):
 
 
 PROGRAMS = {
-    "constant": (Constant(3.0), lambda _x, _y: 3.0),
+    "constant": (ConstantNode(3.0), lambda _x, _y: 3.0),
     "affine": (2 * DOT + 1, lambda x, y: 2 * (x @ y) + 1),
     "gaussian": ((-0.5 * DIST**2).exp(), lambda x, y: np.exp(-0.5 * np.sum((x - y) ** 2))),
     "sum": (DOT + DIST, lambda x, y: x @ y + np.linalg.norm(x - y)),
-    "plus": (DOT + Constant(2.0), lambda x, y: x @ y + 2),
-    "times": (DOT * Constant(2.0), lambda x, y: 2 * (x @ y)),
-    "constant first": (Constant(2.0) * DOT, lambda x, y: 2 * (x @ y)),
+    "plus": (DOT + ConstantNode(2.0), lambda x, y: x @ y + 2),
+    "times": (DOT * ConstantNode(2.0), lambda x, y: 2 * (x @ y)),
+    "constant first": (ConstantNode(2.0) * DOT, lambda x, y: 2 * (x @ y)),
     "product of sums": (
         (DOT + DIST) * (DOT * DIST + DIST),
         lambda x, y: (x @ y + np.linalg.norm(x - y)) * (x @ y + 1) * np.linalg.norm(x - y),
@@ -200,8 +200,8 @@ def test_functions_of_rows_return_one_number_each(rng):
     side = prepare(Call(lambda _x, _y: np.ones(3)), x)
     with pytest.raises(InputError, match="shape \\(3,\\) for 4 and 4 rows"):
         tile(Call(lambda _x, _y: np.ones(3)), side, side, slice(0, 4), slice(0, 4))
-    side = prepare(Ends(lambda _rows: [1.0, 2.0, 3.0, 4.0], Constant(1.0)), x)
-    whole = tile(Ends(first, Constant(1.0)), side, side, slice(0, 4), slice(0, 4))
+    side = prepare(Ends(lambda _rows: [1.0, 2.0, 3.0, 4.0], ConstantNode(1.0)), x)
+    whole = tile(Ends(first, ConstantNode(1.0)), side, side, slice(0, 4), slice(0, 4))
     np.testing.assert_allclose(whole, np.outer(range(1, 5), range(1, 5)))
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.arrays import Workspace
-from mercer.arrays._steps import STEPS, apply_steps, clamp, strips
+from mercer.arrays.programs._scalar_steps import STEPS, apply_steps, clamp, strips
 from mercer.errors import InputError
 
 NUMBERS = np.array([[0.0, 0.25, 0.5], [1.0, 1.75, 0.125]])

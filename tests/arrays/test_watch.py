@@ -4,7 +4,7 @@ import time
 import pytest
 
 from mercer.arrays import Lanes, advance, listening, task, unheard
-from mercer.arrays._watch import watched
+from mercer.arrays.threads._listeners import watched
 
 
 class Heard:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from mercer.report._cloud import Cloud, category_colour, number_colour, one_colour
-from mercer.report._page import html_of
-from mercer.report._parts import MapView, Page, Section
+from mercer.report._html_report import html_of
+from mercer.report._page_parts import MapView, Page, Section
+from mercer.report.facts._row_cloud import RowCloud, category_colour, number_colour, one_colour
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 FLAGS = [
@@ -117,7 +117,7 @@ def cloud():
     names = ("PC1", "PC2", "PC3")
     titles = tuple(f"{name} (10.0 %)" for name in names)
     row_names = [f"name {i}" for i in range(3000)]
-    return Cloud(names, titles, Z, colours, np.arange(3000), row_names), at
+    return RowCloud(names, titles, Z, colours, np.arange(3000), row_names), at
 
 
 @pytest.fixture

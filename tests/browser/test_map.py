@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mercer.report._cloud import Cloud, category_colour
-from mercer.report._page import html_of
-from mercer.report._parts import MapView, Page, Section
+from mercer.report._html_report import html_of
+from mercer.report._page_parts import MapView, Page, Section
+from mercer.report.facts._row_cloud import RowCloud, category_colour
 
 pytestmark = pytest.mark.browser
 
@@ -283,7 +283,7 @@ def test_a_million_rows_are_ready_soon_and_drawn_fast(opened):
     rng = np.random.default_rng(0)
     at = rng.integers(0, 10, 1_000_000)
     Z = rng.normal(size=(10, 2))[at] * 3 + rng.normal(size=(1_000_000, 2))
-    big = Cloud(("PC1", "PC2"), ("PC1", "PC2"), Z, (category_colour("g", at.astype(str)),))
+    big = RowCloud(("PC1", "PC2"), ("PC1", "PC2"), Z, (category_colour("g", at.astype(str)),))
     views = (MapView("rows", (0, 1)),)
     html = html_of(Page("Big", (), ("v",), (Section("m", "m", (), views),), big))
     assert len(html.encode()) < 5e6

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from mercer.plots import Axes, Line, Panel
-from mercer.report._page import html_of
-from mercer.report._parts import Code, Frames, Images, MapView, Page, Section, Steps, Table
+from mercer.report._html_report import html_of
+from mercer.report._page_parts import Code, Frames, Images, MapView, Page, Section, Steps, Table
 
 pytestmark = pytest.mark.browser
 

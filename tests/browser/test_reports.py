@@ -6,7 +6,7 @@ from tests.report.payloads import PAYLOADS
 from tests.report.test_family_names import page_of
 from tests.report.test_page import page_full_of
 
-from mercer.report._page import html_of
+from mercer.report._html_report import html_of
 
 pytestmark = pytest.mark.browser
 

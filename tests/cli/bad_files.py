@@ -157,7 +157,7 @@ def _newer(data):
     """Return the file as a later format would be written, its checksum made anew."""
     import hashlib
 
-    from mercer.store._layout import NO_SHA, PREFIX, SHA_AT
+    from mercer.store._file_layout import NO_SHA, PREFIX, SHA_AT
 
     text = data.replace(b'\\"version\\":1,', b'\\"version\\":9,')
     assert text != data

@@ -98,7 +98,7 @@ def test_over_budget_is_exit_5(npy):
 
 
 FAILING = (
-    "import sys; import mercer.cli._methods as methods;"
+    "import sys; import mercer.cli.commands.methods_command as methods;"
     "methods.method_of = lambda name: 1 / 0;"
     "sys.argv = ['mercer', 'methods', 'pca', *sys.argv[1:]];"
     "from mercer.cli.app import main; main()"
@@ -121,7 +121,7 @@ def test_an_unforeseen_error_is_exit_1_without_a_traceback():
 # from text, as templates do: after that, a module run by -m would end by the signal.
 SLEEPING = """
 import sys, time
-import mercer.cli._methods as methods
+import mercer.cli.commands.methods_command as methods
 from mercer.cli.app import main
 methods.method_of = lambda name: exec("print('ready', file=sys.stderr); time.sleep(60)")
 sys.argv = ["mercer", "methods", "pca", *sys.argv[1:]]
@@ -234,7 +234,8 @@ def test_help_is_quick():
 
 def test_an_old_terminal_gets_unknown_letters_spelt_out():
     code = (
-        "import sys; sys.argv = ['mercer', 'methods']; import mercer.cli._methods as m;"
+        "import sys; sys.argv = ['mercer', 'methods'];"
+        "import mercer.cli.commands.methods_command as m;"
         "own = m.Method('pca', '', '', 'größe ≤ 量', '');"
         "m.METHODS, m.in_families = {'pca': own}, lambda: {'A': [own]};"
         "from mercer.cli.app import main; main()"

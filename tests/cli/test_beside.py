@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mercer.cli._beside import Beside, WithGroups, numbers_of
+from mercer.cli._coordinates_table import Beside, WithGroups, numbers_of
 from mercer.tables import Asked, look, prepared
 
 

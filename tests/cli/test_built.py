@@ -4,9 +4,9 @@ import types
 import pytest
 
 import mercer
-from mercer.cli._built import adapted, built, components_from
 from mercer.cli._known_methods import METHODS, is_linear_or_kernel
 from mercer.cli._usage import UsageError
+from mercer.cli.fitting._new_estimator import adapted, built, components_from
 from mercer.errors import InputError
 
 

@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 import mercer
-from mercer.cli._columns_out import places_of, refuse_placeless, refuse_stdout
 from mercer.cli._usage import UsageError
 from mercer.cli.app import commands
+from mercer.cli.fitting._fit_run import places_of, refuse_placeless, refuse_stdout
 from mercer.errors import InputError
 
 DATA = Path(__file__).parents[1] / "data"

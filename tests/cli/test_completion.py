@@ -6,8 +6,8 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from mercer.cli._completion import script_of
 from mercer.cli.app import commands
+from mercer.cli.commands.completion_command import script_of
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

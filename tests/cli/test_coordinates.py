@@ -5,8 +5,12 @@ import polars as pl
 import pytest
 
 import mercer
-from mercer.cli._beside import Beside
-from mercer.cli._coordinates import coordinates, fit_coordinates, write_coordinates
+from mercer.cli._coordinates_table import (
+    Beside,
+    coordinates,
+    fit_coordinates,
+    write_coordinates,
+)
 from mercer.tables import Asked, look, prepared
 
 HARD = [0.1, -0.0, 5e-324, 1.7976931348623157e308, 1 / 3, -2.5e-17, np.nextafter(1, 2)]

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 import mercer
 from mercer.cli._datasets import DATASETS, load
-from mercer.cli._demo import run
 from mercer.cli.app import commands
+from mercer.cli.commands.demo_command import run
 from mercer.errors import InputError
 
 

@@ -3,8 +3,8 @@ import inspect
 import pytest
 
 import mercer
-from mercer.cli._docstrings import described, first_sentence, parameters_of
 from mercer.cli._known_methods import METHODS
+from mercer.cli.commands.methods_command import described, first_sentence, parameters_of
 
 
 class Plain:

@@ -8,8 +8,8 @@ import threadpoolctl
 from click.testing import CliRunner
 
 from mercer import __version__
-from mercer.cli import _doctor
 from mercer.cli.app import commands
+from mercer.cli.commands import doctor_command as _doctor
 
 
 @pytest.fixture

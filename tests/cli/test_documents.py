@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from mercer.cli import _doctor
 from mercer.cli.app import COMMANDS, commands
+from mercer.cli.commands import doctor_command as _doctor
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import scipy.sparse
 from click.testing import CliRunner
 
 import mercer
-from mercer.cli._family_findings import _chance, _facts, _independence
 from mercer.cli.app import commands
+from mercer.cli.fitting._family_findings import _chance, _facts, _independence
 
 DATA = Path(__file__).parents[1] / "data"
 

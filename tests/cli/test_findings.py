@@ -2,11 +2,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mercer.cli import _findings
-from mercer.cli._built import built
-from mercer.cli._fitted import fitted, ready
-from mercer.cli._judged import judged
 from mercer.cli._voice import Voice, plain
+from mercer.cli.fitting import _fit_findings as _findings
+from mercer.cli.fitting._fit_stages import fitted, ready
+from mercer.cli.fitting._new_estimator import built
+from mercer.cli.fitting._row_judgement import judged
 from mercer.diagnostics import Finding
 from mercer.tables import Asked
 

@@ -163,7 +163,7 @@ def test_outputs_are_checked_before_any_work(table, tmp_path, option, monkeypatc
     def work(*_, **__):
         raise AssertionError("work has begun")
 
-    monkeypatch.setattr("mercer.cli._fitted.look", work)
+    monkeypatch.setattr("mercer.cli.fitting._fit_stages.look", work)
     path = tmp_path / ("m.mercer" if option == "-o" else "z.csv")
     path.write_bytes(b"")
     done = run(table, option, path)

@@ -3,9 +3,9 @@ import polars as pl
 import pytest
 
 import mercer
-from mercer.cli._built import built
-from mercer.cli._fitted import assumptions, fills_of, fitted, ready, stages_of
 from mercer.cli._voice import Voice
+from mercer.cli.fitting._fit_stages import assumptions, fills_of, fitted, ready, stages_of
+from mercer.cli.fitting._new_estimator import built
 from mercer.errors import InputError
 from mercer.tables import Asked, look, prepared
 
@@ -47,11 +47,11 @@ def test_missing_cells_that_a_method_cannot_fill(tmp_path):
 
 
 def test_a_kernel_gets_rows_in_memory_or_says_that_it_reads_once(table, monkeypatch, capsys):
-    monkeypatch.setattr("mercer.tables._reading.HELD", 10)
+    monkeypatch.setattr("mercer.tables._table_reading.HELD", 10)
     have = ready(Voice(), table, Asked(), "kernel-pca", mercer.KernelPCA(2))
     assert isinstance(have.made.rows, pl.DataFrame)
     assert have.plan.chosen.name == "eigen" or have.plan.chosen.bytes > 0
-    monkeypatch.setattr("mercer.cli._fitted._HELD", 10)
+    monkeypatch.setattr("mercer.cli.fitting._fit_stages._HELD", 10)
     have = ready(Voice(), table, Asked(), "kernel-pca", mercer.KernelPCA(2))
     assert have.plan is None
     assert "read once" in capsys.readouterr().err
@@ -64,7 +64,7 @@ def test_a_method_without_a_checkpoint_says_so(table, tmp_path):
 
 
 def test_a_file_is_walked_once_more_for_each_stage(table, monkeypatch):
-    monkeypatch.setattr("mercer.tables._reading.HELD", 10)
+    monkeypatch.setattr("mercer.tables._table_reading.HELD", 10)
     made = prepared(look(table, Asked()))
     found = mercer.plan(mercer.PCA(2), made.rows)
     few, more = (stages_of(found, made, writes=writes) for writes in (False, True))

@@ -2,8 +2,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mercer.cli import _job
 from mercer.cli._voice import Voice
+from mercer.cli.fitting import _fit_run as _job
 from mercer.errors import InputError
 from mercer.tables import Asked
 
@@ -36,7 +36,7 @@ def test_an_interrupted_fit_names_its_checkpoint(table, tmp_path, monkeypatch, c
         kept.write_bytes(b"x")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mercer.cli._fitted.fitted", stopped)
+    monkeypatch.setattr("mercer.cli.fitting._fit_stages.fitted", stopped)
     options = {"method": "pca", "components": "2"}
     with pytest.raises(KeyboardInterrupt):
         _job.run(Voice(), table, Asked(), options, {**WANTED, "checkpoint": str(kept)})

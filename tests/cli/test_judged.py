@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 import mercer
-from mercer.cli._judged import _step, _work, findings, judged, related, some_rows
+from mercer.cli.fitting._row_judgement import _step, _work, findings, judged, related, some_rows
 from mercer.diagnostics import outliers, sampling_error
 from mercer.errors import DataWarning
 from mercer.tables import Asked, look, prepared

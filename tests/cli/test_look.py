@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from mercer.cli._look import text_of
 from mercer.cli.app import commands
+from mercer.cli.commands.look_command import text_of
 from mercer.tables import Asked, Column, Look
 
 

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 import mercer
-from mercer.cli._models import axes_of, filling_of, loaded, recipe_of
+from mercer.cli._model_argument import axes_of, filling_of, loaded, recipe_of
 from mercer.errors import InputError
 
 X = np.random.default_rng(0).standard_normal((20, 3))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mercer.cli._built import built
-from mercer.cli._tables import asked_for, held_whole, scales_of
 from mercer.cli._usage import UsageError
+from mercer.cli.fitting._new_estimator import built
+from mercer.cli.fitting._table_demands import asked_for, held_whole, scales_of
 from mercer.errors import BudgetError
 from mercer.sources import ArrayBlocks, DenseSource, scan
 from mercer.tables import Asked, Recipe

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from mercer.cli._tune import within
 from mercer.cli.app import commands
+from mercer.cli.commands.tune_command import within
 
 
 def run(*words):
@@ -49,7 +49,7 @@ def test_time_limits_the_rows(monkeypatch):
         return rows
 
     now = [0.0]
-    monkeypatch.setattr("mercer.cli._tune.clock.perf_counter", lambda: now[0])
+    monkeypatch.setattr("mercer.cli.commands.tune_command.clock.perf_counter", lambda: now[0])
     assert within(study, 2000, None) == 2000
     assert within(study, 2000, 17.0) == 800
     assert within(study, 2000, 1.5) == 200

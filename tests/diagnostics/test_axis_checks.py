@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mercer.diagnostics import health
-from mercer.diagnostics._axis_checks import _angles, shares
-from mercer.diagnostics._health import seen_of
+from mercer.diagnostics.health_checks._health import seen_of
+from mercer.diagnostics.health_checks._map_checks import _angles, shares
 
 from .fits import factors, found
 

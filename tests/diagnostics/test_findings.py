@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mercer.diagnostics import CODES, Finding
-from mercer.diagnostics._findings import listed
+from mercer.diagnostics.health_checks._findings import listed
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "warnings.md"
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from mercer.diagnostics._group_check import _f_tests, _independent
+from mercer.diagnostics.health_checks._column_checks import _f_tests, _independent
 
 from .fits import found, parts
 

@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 from numpy.testing import assert_allclose
 
-from mercer.diagnostics._left_out_law import LeftOutLaw, _freedom, left_out_law, turned
+from mercer.diagnostics._held_out import LeftOutLaw, _freedom, left_out_law, turned
 
 
 def test_limits_are_quantiles_of_f():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mercer.diagnostics._seen import checked, numbered, units
+from mercer.diagnostics.health_checks._health_input import checked, numbered, units
 from mercer.errors import InputError
 
 

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse
 import sklearn.decomposition
 
-from mercer.dropin._solver_rules import (
+from mercer.dropin.pca import (
     SparseSolverError,
     check_number,
     refuse_sparse,

@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from mercer.dropin import PCA
-from mercer.dropin._support import has_density, log_likelihood_on_support
+from mercer.dropin.pca import has_density, log_likelihood_on_support
 from mercer.errors import DataWarning
 from mercer.sources import scan
 

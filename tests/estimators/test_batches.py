@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import InputError
-from mercer.estimators._batches import ENOUGH, Batches
+from mercer.estimators.linear._batches import ENOUGH, Batches
 from mercer.operators import RunningMoments, RunningSvd
 from mercer.sources import scan
 

@@ -5,7 +5,7 @@ import scipy.sparse
 
 import mercer
 from mercer.errors import DataWarning
-from mercer.estimators._ca_facts import (
+from mercer.estimators.counts._count_facts import (
     TableFacts,
     arch_of,
     pieces_of,

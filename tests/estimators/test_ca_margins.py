@@ -5,8 +5,8 @@ from count_tables import with_factors
 
 import mercer
 from mercer.errors import DataWarning, InputError
-from mercer.estimators._ca_margins import framed, projected, warn_empty
-from mercer.estimators._ca_table import counts
+from mercer.estimators.counts._count_margins import framed, projected, warn_empty
+from mercer.estimators.counts._count_table import counts
 from mercer.sources import scan
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import DataWarning, InputError, NotSupportedError
-from mercer.estimators._ca_null import (
+from mercer.estimators.counts._independence import (
     affordable,
     chosen,
     independence,

@@ -3,7 +3,7 @@ import pytest
 
 from mercer import CorrespondenceAnalysis
 from mercer.errors import InputError
-from mercer.estimators._ca_points import SCALINGS
+from mercer.estimators.counts._count_map import SCALINGS
 
 HAIR = np.array([[68, 119, 26, 7], [15, 54, 14, 10], [5, 29, 14, 16], [20, 84, 17, 94]])
 MODEL = CorrespondenceAnalysis(3).fit(HAIR)

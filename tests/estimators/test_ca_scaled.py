@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.estimators._ca_scaled import (
+from mercer.estimators.counts.correspondence import (
     beside,
     kept_of,
     picked,

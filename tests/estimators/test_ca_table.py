@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import InputError
-from mercer.estimators._ca_table import counts, named_rows
+from mercer.estimators.counts._count_table import counts, named_rows
 from mercer.sources import scan
 
 TABLE = np.array([[3, 0, 1], [0, 2, 5]])

@@ -5,7 +5,7 @@ import copy
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from mercer.estimators import _callback_shim as shim
+from mercer.estimators.walk import _callback_shim as shim
 
 
 class Counter(shim.CallbackSupportMixin, BaseEstimator):

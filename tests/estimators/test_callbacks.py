@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
-from mercer.estimators._callbacks import _Reporter
+from mercer.estimators.walk._callbacks import _Reporter
 
 X = np.random.default_rng(0).standard_normal((400, 30)) * 0.8 ** np.arange(30)
 METHODS = [mercer.PCA, mercer.KernelPCA]

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.estimators._categories import Variable, coded, coded_again
-from mercer.estimators._category_cells import columns_of
+from mercer.estimators.categories._category_cells import columns_of
+from mercer.estimators.categories._category_codes import Variable, coded, coded_again
 
 
 def table(rng, n=60, sizes=(2, 5, 3), gaps=0.0):

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import InputError
-from mercer.estimators._category_cells import (
+from mercer.estimators.categories._category_cells import (
     column_of,
     columns_of,
     missing_by_column,

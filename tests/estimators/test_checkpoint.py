@@ -6,7 +6,7 @@ import pytest
 import mercer
 from mercer import store
 from mercer.errors import InputError
-from mercer.estimators._checkpoint import Checkpoint
+from mercer.estimators.walk._checkpoint import Checkpoint
 
 OWNER = {
     "method": "PCA",
@@ -95,7 +95,7 @@ def test_what_is_handed_out_is_a_copy(path):
 
 def test_a_block_is_written_when_the_time_has_come(path, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("mercer.estimators._checkpoint.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("mercer.estimators.walk._checkpoint.time.monotonic", lambda: now[0])
     checkpoint = begun(path, every=30)
     checkpoint.note("one", Sums(), 10, ended=False)
     assert not path.exists()
@@ -117,7 +117,7 @@ def test_writing_takes_a_tenth_of_the_time(path, monkeypatch, every, pause):
         plain(*arguments)
         now[0] += 10
 
-    monkeypatch.setattr("mercer.estimators._checkpoint.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("mercer.estimators.walk._checkpoint.time.monotonic", lambda: now[0])
     monkeypatch.setattr(store, "write", slow)
     checkpoint = begun(path, every=every)
     now[0] += every

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info
 import mercer
 from mercer import PCA, DataWarning
 from mercer.arrays import beside, quiet_blas
-from mercer.estimators import _choosing
+from mercer.estimators.linear import _pca_choice as _choosing
 from mercer.planning import leading_solver
 from mercer.selection import Half, bi_cross_validation
 

@@ -7,7 +7,7 @@ from sklearn import manifold
 import mercer
 from mercer import PCA, ClassicalMDS
 from mercer.errors import BudgetError, DataWarning, InputError
-from mercer.estimators import classical_mds
+from mercer.estimators.manifold import classical_mds
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((50, 5)) * [5, 4, 3, 2, 1]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.estimators._completion_rank import _spread_factor, completion_rank
+from mercer.estimators.missing._filling import _spread_factor, completion_rank
 
 
 def _rows(n=400, p=12, rank=3, seed=0):

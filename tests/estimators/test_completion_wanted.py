@@ -3,15 +3,17 @@ import pickle
 import numpy as np
 import pytest
 
-from mercer.estimators._completion_wanted import Wanted
-from mercer.estimators._pca_recipe import Recipe
+from mercer.estimators.linear._pca_recipe import PCARecipe
+from mercer.estimators.missing._filling import FillingTask
 from mercer.operators import Survey
 from mercer.sources import in_memory
 
 
 def asked(components=3, standardize=False, tol=1e-6, **given):
-    recipe = Recipe(1, tol, 0, standardize, None)
-    return Wanted(components, recipe, given.get("expected", False), given.get("given", True))
+    recipe = PCARecipe(1, tol, 0, standardize, None)
+    return FillingTask(
+        components, recipe, given.get("expected", False), given.get("given", True)
+    )
 
 
 def surveyed(X):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mercer.estimators._compressed import Compressed, by_blocks, compress
-from mercer.estimators._kernel_projection import Projection
+from mercer.estimators.kernel._compressed import Compressed, by_blocks, compress
+from mercer.estimators.kernel._kernel_projection import Projection
 from mercer.kernels import (
     RBF,
     ArcCosine,

@@ -3,8 +3,8 @@ import pytest
 import scipy.sparse
 
 from mercer import KernelPCA
-from mercer.estimators import _decoder
-from mercer.estimators._decoder import Decoder, learn
+from mercer.estimators.kernel import _decoder
+from mercer.estimators.kernel._decoder import Decoder, learn
 from mercer.kernels import RBF
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import mercer
 from mercer.errors import InputError
-from mercer.estimators.diffusion_maps import powers
+from mercer.estimators.manifold.diffusion_maps import powers
 
 
 def cloud(n=120, seed=0):

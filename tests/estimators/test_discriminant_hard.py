@@ -130,7 +130,7 @@ def test_the_gram_path_hands_over_where_it_sees_too_little(monkeypatch):
     problem = LinearDiscriminantAnalysis._problem
     monkeypatch.setattr(LinearDiscriminantAnalysis, "_solve", record)
     monkeypatch.setattr(LinearDiscriminantAnalysis, "_problem", both)
-    monkeypatch.setattr("mercer.planning._plan._ANYWAY", 0.0)
+    monkeypatch.setattr("mercer.planning._decision._ANYWAY", 0.0)
     well = X.astype(np.longdouble)
     well[:, 3] = 1e6 * (well[:, 3] - well[:, 0])  # the same space, well conditioned
     values, _ = reference(well, y)

@@ -3,9 +3,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from mercer.errors import InputError
-from mercer.estimators._distance_kernel import (
-    Asked,
+from mercer.estimators.manifold._distance_kernel import (
     Placing,
+    PlacingTask,
     described,
     halved_squares,
     placed,
@@ -19,7 +19,7 @@ KRYLOV = Path("stored", Stored(BlockKrylov(block=8), False), 1, 0, 0.0, 0.0, "to
 
 
 def ask(k=2, indefinite="clip"):
-    return Asked(k, indefinite, 1e-10, 10**9, None, 0)
+    return PlacingTask(k, indefinite, 1e-10, 10**9, None, 0)
 
 
 def points(n=60, p=4):

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from mercer import PCA
 from mercer.errors import InputError, MercerError
-from mercer.estimators._door import admit
+from mercer.estimators.walk._admission import admit
 
 
 def refused(data, fit=True):
@@ -155,7 +155,7 @@ class TestFrames:
 
 
 def test_the_table_handed_on_is_the_one_that_came(table):
-    from mercer.estimators._door import admit
+    from mercer.estimators.walk._admission import admit
 
     assert admit(PCA(), table, reset=True).array is table
     csr = scipy.sparse.csr_array(table)

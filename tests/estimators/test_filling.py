@@ -5,9 +5,9 @@ import pytest
 from tests.estimators.missing_oracles import iterated, table
 
 from mercer.errors import AccuracyWarning, DataWarning, InputError
-from mercer.estimators import _filling as filling
-from mercer.estimators._pca_paths import Recipe
-from mercer.operators import Rule
+from mercer.estimators.linear._pca_paths import Recipe
+from mercer.estimators.missing import _filling as filling
+from mercer.operators import CompletionRule
 from mercer.sources import ArrayBlocks, in_memory, scan
 
 
@@ -22,7 +22,7 @@ def surveyed(X, weights=None):
 def filled(X, rule, weights=None, block_bytes=1e6):
     source = blocks_of(X)
     survey = filling.surveyed(source, weights, block_bytes, None)
-    return filling.Filling(source, survey, weights, rule, block_bytes).run()
+    return filling.CellFilling(source, survey, weights, rule, block_bytes).run()
 
 
 def test_rows_that_are_read_once_are_refused_before_they_are():
@@ -82,12 +82,12 @@ def test_too_few_weights_are_refused():
 
 def test_a_sample_begins_and_all_rows_end():
     X = table(rows=20_000, columns=20, share=0.3)
-    rule = Rule(3, tol=1e-8)
+    rule = CompletionRule(3, tol=1e-8)
     whole = filled(X, rule)
     assert whole.passes <= 10
     np.testing.assert_allclose(
         whole.completion.filled(X[:2000]),
-        filled(X, Rule(3, tol=1e-10), block_bytes=1e5).completion.filled(X[:2000]),
+        filled(X, CompletionRule(3, tol=1e-10), block_bytes=1e5).completion.filled(X[:2000]),
         rtol=0,
         atol=1e-6,
     )
@@ -96,7 +96,7 @@ def test_a_sample_begins_and_all_rows_end():
 @pytest.mark.parametrize("block_bytes", [1e3, 1e6])
 def test_blocks_of_any_size_fill_alike(block_bytes):
     X = table()
-    found = filled(X, Rule(2, tol=1e-11), block_bytes=block_bytes)
+    found = filled(X, CompletionRule(2, tol=1e-11), block_bytes=block_bytes)
     np.testing.assert_allclose(found.completion.filled(X), iterated(X, 2), rtol=0, atol=1e-8)
 
 
@@ -115,6 +115,6 @@ def test_where_the_steps_end():
 
 
 def test_cells_that_have_not_settled_are_said():
-    rule = Rule(2, tol=1e-12, most=3)
+    rule = CompletionRule(2, tol=1e-12, most=3)
     with pytest.warns(AccuracyWarning, match="have not settled"):
         filling.warn_unsettled(filled(table(), rule), rule)

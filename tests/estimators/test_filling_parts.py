@@ -8,10 +8,11 @@ import scipy.sparse
 
 import mercer
 from mercer.errors import DataWarning, InputError
-from mercer.estimators import _filling_start, _missing
-from mercer.estimators._completion_wanted import Wanted
-from mercer.estimators._filling_parts import BeginOnParts, counted
-from mercer.estimators._pca_recipe import Recipe
+from mercer.estimators.linear._pca_recipe import PCARecipe
+from mercer.estimators.missing import _filling as _filling_start
+from mercer.estimators.missing import _missing_cells as _missing
+from mercer.estimators.missing._filling import FillingTask
+from mercer.estimators.missing._missing_cells import BeginOnParts, counted
 from mercer.operators import SurveyOfParts
 from mercer.sources import PartBlocks, scan
 
@@ -323,7 +324,7 @@ def test_lazy_coordinates_come_with_the_fit():
 
 
 def begin(X, weights=None, most=64, components=2):
-    wanted = Wanted(components, Recipe(1, 1e-8, 0, False, None), False, True)
+    wanted = FillingTask(components, PCARecipe(1, 1e-8, 0, False, None), False, True)
     work = BeginOnParts(SurveyOfParts(most, 1e6), wanted, weights is not None)
     found = [
         work.part(

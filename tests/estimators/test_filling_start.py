@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.estimators import _filling_start
-from mercer.estimators._filling_start import (
+from mercer.estimators.missing import _filling as _filling_start
+from mercer.estimators.missing._filling import (
     Start,
     begun_on,
     few_of,
@@ -16,7 +16,7 @@ from mercer.estimators._filling_start import (
     is_enough,
     sample_rows,
 )
-from mercer.operators import Rule, Survey, complete
+from mercer.operators import CompletionRule, Survey, complete
 
 
 def rows_of(kind="plain", n=20_000, p=60, k=5, noise=1.0, seed=0):
@@ -88,10 +88,12 @@ def test_heavy_rows_make_no_sample():
 
 def test_few_rows_are_not_sampled():
     X = rows_of(n=8000)
-    first, start = started(X, Rule(3))
+    first, start = started(X, CompletionRule(3))
     assert start is first
     assert start.rows == 0
-    _, start = started(X, Rule(3, rate=0.05, tol=1e-3))  # but for the rate of the steps
+    _, start = started(
+        X, CompletionRule(3, rate=0.05, tol=1e-3)
+    )  # but for the rate of the steps
     assert start.rows == 8000
     assert start.missing == pytest.approx(0.05, abs=0.03)
 
@@ -101,10 +103,10 @@ def test_heavy_rows_are_not_sampled():
     w[0] = 1e6
     survey = survey_of(X)
     at, rows = survey.sample
-    first = first_start(survey, X.dtype, Rule(3))
-    assert begun_on(rows, w[at], len(X), first, Rule(3)) is first
-    assert begun_on(rows, np.ones(len(at)), len(X), first, Rule(3)).rows == 5000
-    told = begun_on(rows, w[at], len(X), first, Rule(3, rate=0.05))
+    first = first_start(survey, X.dtype, CompletionRule(3))
+    assert begun_on(rows, w[at], len(X), first, CompletionRule(3)) is first
+    assert begun_on(rows, np.ones(len(at)), len(X), first, CompletionRule(3)).rows == 5000
+    told = begun_on(rows, w[at], len(X), first, CompletionRule(3, rate=0.05))
     assert told.completion is first.completion
     assert told.missing > 0
 
@@ -112,7 +114,7 @@ def test_heavy_rows_are_not_sampled():
 @pytest.mark.parametrize("kind", ["plain", "many"])
 def test_a_start_knows_how_far_it_is_from_the_end(kind):
     X = rows_of(kind)
-    rule = Rule(5, rate=float(np.isnan(X).mean()), tol=1e-3)
+    rule = CompletionRule(5, rate=float(np.isnan(X).mean()), tol=1e-3)
     _, start = started(X, rule)
     assert start.rows == 5000
     end = mercer.PCA(5, missing="em", tol=1e-8).fit(X).completion_
@@ -123,14 +125,14 @@ def test_a_start_knows_how_far_it_is_from_the_end(kind):
 
 def test_a_tolerance_that_was_given_stays():
     X = rows_of()
-    _, start = started(X, Rule(5, tol=1e-5))
+    _, start = started(X, CompletionRule(5, tol=1e-5))
     told = []
 
     def one_pass(sums, _number):
         told.append(sums.dtype)
         sums.add(X)
 
-    found = start.steps(one_pass, Rule(5, tol=1e-5), len(X))
+    found = start.steps(one_pass, CompletionRule(5, tol=1e-5), len(X))
     assert found.change <= 1e-5
     assert set(told) == {np.dtype(np.float64)}
 
@@ -138,7 +140,7 @@ def test_a_tolerance_that_was_given_stays():
 @pytest.mark.parametrize("spread", [1e-3, 1.0, 2.0, 1e3])
 def test_the_tolerance_follows_the_sampling_error_within_bounds(monkeypatch, spread):
     X = rows_of()
-    rule = Rule(5, rate=0.05, tol=3e-4)
+    rule = CompletionRule(5, rate=0.05, tol=3e-4)
     _, start = started(X, rule)
     asked = []
 
@@ -156,13 +158,13 @@ def test_the_tolerance_follows_the_sampling_error_within_bounds(monkeypatch, spr
 
 def test_steps_are_foreseen_to_be_slow_near_the_noise():
     X = rows_of("ordered", noise=0.3)
-    rule = Rule(5, rate=0.05, tol=1e-3)
+    rule = CompletionRule(5, rate=0.05, tol=1e-3)
     survey = survey_of(X)
     first = first_start(survey, X.dtype, rule)
 
     def foreseen(rank):
         found = complete(
-            lambda sums, _: sums.add(X), first.completion, None, Rule(rank, tol=1e-4)
+            lambda sums, _: sums.add(X), first.completion, None, CompletionRule(rank, tol=1e-4)
         )
         return Start(found.completion, None, 5000, missing=0.05)._known(rule, 20_000).rate
 

@@ -5,7 +5,7 @@ import pytest
 
 from mercer import PCA
 from mercer.errors import InputError
-from mercer.estimators._forms import FORMS, _refuse_attribute
+from mercer.estimators.export._model_types import FORMS, _refuse_attribute
 from mercer.kernels import FEATURES, KERNELS, MAPS, RBF, Kernel
 from mercer.operators import Landmarks, LandmarkSums, RunningMoments, RunningSvd
 

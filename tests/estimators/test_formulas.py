@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from mercer.estimators._formulas import harmless, harmless_columns
+from mercer.estimators.walk._coordinate_files import harmless, harmless_columns
 
 PAYLOADS = [
     "=1+1",

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import mercer
 from mercer.errors import AccuracyWarning, BudgetError, DataWarning, InputError
-from mercer.estimators._graph_estimator import GraphEstimator
+from mercer.estimators.manifold._graph_estimator import GraphEstimator
 
 
 def rows(n=90, seed=0):

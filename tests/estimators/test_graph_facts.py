@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mercer.estimators._graph_facts import facts_of
+from mercer.estimators.manifold._row_graph import facts_of
 from mercer.operators import Searcher, graph, graph_from, whole_graph
 
 

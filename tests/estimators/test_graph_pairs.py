@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 from sklearn.datasets import make_swiss_roll
 
-from mercer.estimators._graph_pairs import graph_pairs
+from mercer.estimators.manifold._graph_estimator import graph_pairs
 from mercer.operators import NormalisedGraph, Searcher, graph, graph_from, whole_graph
 from mercer.planning import GraphCost, Problem, foreseen_gap
 from mercer.planning._graph_paths import graph_candidates

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import InputError
-from mercer.estimators._graph_rows import GraphRows, averaged, in_one_piece
+from mercer.estimators.manifold._transition_rows import GraphRows, averaged, in_one_piece
 from mercer.operators import Searcher, graph, whole_graph
 
 

@@ -7,7 +7,7 @@ import scipy.sparse
 import mercer
 from mercer import PCA, KernelPCA, LandmarkFeatures, RandomFeatures, dropin
 from mercer.errors import InputError
-from mercer.estimators._held import held_rows, text_names
+from mercer.estimators.walk._admission import held_rows, text_names
 
 X = np.random.default_rng(0).standard_normal((300, 6)) * np.arange(1.0, 7) + 50
 

@@ -6,7 +6,7 @@ import scipy.special
 import mercer
 from mercer import PCA
 from mercer.errors import DataWarning, InputError
-from mercer.estimators import _imputations
+from mercer.estimators.missing import _imputation as _imputations
 
 
 def _population(seed, n=300, p=8, k=2, share=0.2):

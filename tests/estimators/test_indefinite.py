@@ -5,7 +5,7 @@ import pytest
 
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError
-from mercer.estimators import _kernel_planned
+from mercer.estimators.kernel import _kernel_planned
 from mercer.kernels import Precomputed, Sigmoid
 from mercer.testing import matrices
 

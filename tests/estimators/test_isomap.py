@@ -10,7 +10,7 @@ from sklearn import manifold
 import mercer
 from mercer import ClassicalMDS, Isomap, KernelPCA
 from mercer.errors import BudgetError, DataWarning, InputError
-from mercer.estimators import isomap
+from mercer.estimators.manifold import isomap
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -2,15 +2,14 @@ import numpy as np
 import pytest
 from sheets import apart, correlations, roll
 
-from mercer.estimators._distance_kernel import Asked, halved_squares, placed
-from mercer.estimators._isomap_landmarks import by_triangulation, triangulated
-from mercer.estimators._isomap_paths import farthest
+from mercer.estimators.manifold._distance_kernel import PlacingTask, halved_squares, placed
+from mercer.estimators.manifold.isomap import by_triangulation, farthest, triangulated
 from mercer.operators import geodesics, graph
 from mercer.planning import Path
 from mercer.solvers import Exact
 
 LAPACK = Path("landmarks", Exact(destroy=True), 1, 0, 0.0, 0.0, "gram", 8, "")
-ASKED = Asked(2, "clip", 1e-6, 10**9, None, 0)
+ASKED = PlacingTask(2, "clip", 1e-6, 10**9, None, 0)
 ROWS = roll(400)[0]
 GRAPH = graph(ROWS, 8)
 ALL = geodesics(GRAPH, np.arange(400))
@@ -41,5 +40,5 @@ def test_triangulation_is_the_formula_in_blocks(monkeypatch):
     at, paths = farthest(GRAPH, 20, 0)
     _, _, placing = placed(halved_squares(paths[:, at]), LAPACK, ASKED)
     whole = placing.of(paths.T**2)
-    monkeypatch.setattr("mercer.estimators._isomap_paths._CELLS", 700)
+    monkeypatch.setattr("mercer.estimators.manifold.isomap._CELLS", 700)
     np.testing.assert_allclose(triangulated(placing, paths), whole, rtol=1e-12, atol=1e-12)

@@ -4,7 +4,7 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial.distance import cdist
 from sheets import roll
 
-from mercer.estimators._isomap_paths import (
+from mercer.estimators.manifold.isomap import (
     at_random,
     by_landmarks,
     farthest,

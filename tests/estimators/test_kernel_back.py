@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import mercer.estimators._kernel_back as module
+import mercer.estimators.kernel._kernel_back as module
 from mercer import PCA, KernelPCA, dropin
 from mercer.errors import InputError, NotSupportedError
 from mercer.kernels import RBF, Laplacian, Matern
@@ -60,7 +60,7 @@ def test_held_out_rows_have_no_say(monkeypatch):
     model = KernelPCA(3, kernel=RBF(1.0)).fit(X)
     given = []
     monkeypatch.setattr(module, "learn", lambda z, x, w: given.append(len(x)) or learn(z, x, w))
-    from mercer.estimators._decoder import learn
+    from mercer.estimators.kernel._decoder import learn
 
     searched = model._searched
 

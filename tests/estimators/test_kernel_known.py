@@ -70,7 +70,7 @@ def test_what_is_learned_is_kept_only_if_all_ends_well(monkeypatch):
     def interrupted(*_args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mercer.estimators._kernel_back.learn", interrupted)
+    monkeypatch.setattr("mercer.estimators.kernel._kernel_back.learn", interrupted)
     for call in (
         lambda: model.inverse_transform(Z),
         lambda: model.denoise(X),

@@ -10,13 +10,13 @@ import scipy.sparse
 
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning
-from mercer.estimators._kernel_landmarks import (
-    Choice,
+from mercer.estimators.kernel._kernel_landmarks import (
+    LandmarkChoice,
     LandmarkModel,
     as_dual,
     described,
 )
-from mercer.estimators._kernel_task import Task
+from mercer.estimators.kernel._kernel_task import Task
 from mercer.kernels import (
     RBF,
     Cosine,
@@ -189,18 +189,18 @@ def test_given_landmarks_are_standardised_with_the_rows():
 
 
 def test_choices():
-    assert Choice.of(None) == Choice()
-    assert Choice.of(20) == Choice(count=20)
-    assert Choice.of(np.int32(20)) == Choice(count=20)
-    assert Choice.of("kmeans++") == Choice(sampler="kmeans++")
-    given = Choice.of(np.ones((5, 2)))
+    assert LandmarkChoice.of(None) == LandmarkChoice()
+    assert LandmarkChoice.of(20) == LandmarkChoice(count=20)
+    assert LandmarkChoice.of(np.int32(20)) == LandmarkChoice(count=20)
+    assert LandmarkChoice.of("kmeans++") == LandmarkChoice(sampler="kmeans++")
+    given = LandmarkChoice.of(np.ones((5, 2)))
     assert (given.count, given.rows.shape) == (5, (5, 2))
-    assert Choice(count=20).number(10, 2) == 10
+    assert LandmarkChoice(count=20).number(10, 2) == 10
     assert given.number(3, 2) == 5
-    assert Choice().number(100, 2) == 100  # of few rows all
-    assert Choice().number(5000, 2) == 300
-    assert Choice().number(5000, 100) == 1000
-    assert Choice().number(5000, 4500) == 4500
+    assert LandmarkChoice().number(100, 2) == 100  # of few rows all
+    assert LandmarkChoice().number(5000, 2) == 300
+    assert LandmarkChoice().number(5000, 100) == 1000
+    assert LandmarkChoice().number(5000, 4500) == 4500
 
 
 @pytest.mark.parametrize("kernel", [RBF(1.5), NegativeDistance(), Log()], ids=repr)
@@ -217,7 +217,7 @@ def test_coefficients_on_rows_give_the_same_coordinates(kernel):
 
 
 def task(X, **others):
-    made = Task(RBF(1.5), X, None, 3, "raise", 0.05, 10**9, None, 0, Choice(count=60))
+    made = Task(RBF(1.5), X, None, 3, "raise", 0.05, 10**9, None, 0, LandmarkChoice(count=60))
     return dataclasses.replace(made, **others)
 
 

@@ -14,16 +14,8 @@ from sklearn.pipeline import Pipeline
 import mercer
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError, NotSupportedError
-from mercer.estimators._kernel_landmarks import (
-    refuse_landmarks,
-)
-from mercer.kernels import (
-    RBF,
-    Function,
-    Laplacian,
-    Linear,
-    Sigmoid,
-)
+from mercer.estimators.kernel._kernel_landmarks import refuse_landmarks
+from mercer.kernels import RBF, Function, Laplacian, Linear, Sigmoid
 
 SAMPLERS = ["pivoted", "uniform", "kmeans++"]
 

@@ -9,13 +9,13 @@ import scipy.sparse
 
 from mercer import KernelPCA
 from mercer.errors import InputError
-from mercer.estimators._kernel_part_work import (
+from mercer.estimators.kernel._kernel_parts import (
     LandmarksOfParts,
     Sample,
     SumsOfParts,
     refuse_few,
 )
-from mercer.estimators._kernel_rows import KernelRows
+from mercer.estimators.kernel._kernel_rows import KernelRows
 from mercer.kernels import RBF
 from mercer.operators import Landmarks, LandmarkSums
 from mercer.sources import PartBlocks, scan

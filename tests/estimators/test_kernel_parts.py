@@ -15,7 +15,7 @@ from streams import SAME
 import mercer
 from mercer import KernelPCA, LandmarkFeatures, dropin
 from mercer.errors import InputError, NotSupportedError
-from mercer.estimators import _kernel_parts as module
+from mercer.estimators.kernel import _kernel_parts as module
 from mercer.kernels import RBF, Laplacian, Linear, Matern, NegativeDistance, Polynomial
 from mercer.sources import scan
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import mercer.estimators._kernel_primal as module
+import mercer.estimators.kernel._kernel_primal as module
 from mercer import PCA, KernelPCA
 from mercer.errors import DataWarning, InputError
-from mercer.estimators._kernel_primal import Widened, features_of, primal
-from mercer.estimators._kernel_task import Task
+from mercer.estimators.kernel._kernel_primal import Widened, features_of, primal
+from mercer.estimators.kernel._kernel_task import Task
 from mercer.kernels import FeatureMap, Linear, Polynomial
 
 

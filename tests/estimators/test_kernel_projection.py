@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import mercer.estimators._kernel_projection as module
-from mercer.estimators._kernel_projection import Projection
+import mercer.estimators.kernel._kernel_projection as module
+from mercer.estimators.kernel._kernel_projection import Projection
 from mercer.kernels import RBF, FeatureMap, Function, Laplacian, Linear
 
 KERNELS = {

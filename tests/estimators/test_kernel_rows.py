@@ -4,7 +4,7 @@ import scipy.sparse
 
 from mercer import KernelPCA
 from mercer.errors import DataWarning, InputError
-from mercer.estimators._kernel_rows import KernelRows, spread_evenly
+from mercer.estimators.kernel._kernel_rows import KernelRows, spread_evenly
 from mercer.kernels import RBF, FeatureMap, Linear, Polynomial, Precomputed
 from mercer.sources import scan
 

@@ -6,8 +6,8 @@ import scipy.sparse
 
 from mercer import KernelPCA, RandomFeatures
 from mercer.errors import InputError
-from mercer.estimators._kernel_rows import spread_evenly
-from mercer.estimators._kernel_sample import stand_ins
+from mercer.estimators.kernel._kernel_rows import spread_evenly
+from mercer.estimators.kernel._kernel_sample import stand_ins
 
 X = np.random.default_rng(0).normal(size=(180, 5))
 HEAVY = (1e4, 1e5, 1e6, 1e12)

@@ -6,16 +6,8 @@ import pytest
 import mercer.planning._kernel_paths as kernel_paths
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError
-from mercer.estimators._kernel_solve import Task, needs_whole, solve
-from mercer.kernels import (
-    RBF,
-    Flag,
-    Function,
-    Laplacian,
-    Linear,
-    NegativeDistance,
-    as_kernel,
-)
+from mercer.estimators.kernel._kernel_solve import Task, needs_whole, solve
+from mercer.kernels import RBF, Flag, Function, Laplacian, Linear, NegativeDistance, as_kernel
 from mercer.planning import KernelCost, Problem, plan
 from mercer.solvers import Outside
 
@@ -275,7 +267,7 @@ def looked_after(monkeypatch, kernel, X, passes=1, **options):
         made.append(given)
         return Outside(*given, **named)
 
-    monkeypatch.setattr("mercer.estimators._kernel_solve.Outside", spy)
+    monkeypatch.setattr("mercer.estimators.kernel._kernel_solve.Outside", spy)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = KernelPCA(3, kernel=kernel, landmarks=150, **options).fit(X)

@@ -6,10 +6,7 @@ from sklearn.exceptions import NotFittedError
 from streams import blocks, counts, named, rows, truth, untouched
 
 from mercer import PCA, KernelPCA
-from mercer.errors import (
-    InputError,
-    MercerError,
-)
+from mercer.errors import InputError, MercerError
 from mercer.kernels import RBF, Laplacian, Linear, NegativeDistance
 
 pytestmark = [

@@ -7,8 +7,8 @@ import pytest
 
 from mercer import KernelPCA
 from mercer.errors import InputError
-from mercer.estimators._indefinite import Signs
-from mercer.estimators._kernel_task import (
+from mercer.estimators.kernel._indefinite_kernels import Signs
+from mercer.estimators.kernel._kernel_task import (
     KernelFound,
     Task,
     captured_share,

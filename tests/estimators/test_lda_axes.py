@@ -1,8 +1,14 @@
 import numpy as np
 from discriminant_data import classes
 
-from mercer.estimators._lda_axes import between, canonical, structure_of, wilks_of
-from mercer.estimators._lda_within import constant_within, whitened
+from mercer.estimators.groups._canonical_axes import (
+    between,
+    canonical,
+    constant_within,
+    structure_of,
+    whitened,
+    wilks_of,
+)
 from mercer.operators import GroupedRows
 from mercer.sources import scan
 

@@ -4,7 +4,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from mercer import LinearDiscriminantAnalysis
-from mercer.estimators._lda_classes import TellsClasses
+from mercer.estimators.groups._class_labels import TellsClasses
 
 
 class Given(TellsClasses, BaseEstimator):

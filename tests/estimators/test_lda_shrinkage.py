@@ -3,7 +3,7 @@ import pytest
 from discriminant_data import classes
 from sklearn.covariance import ledoit_wolf_shrinkage
 
-from mercer.estimators._lda_shrinkage import ledoit_wolf, target_of
+from mercer.estimators.groups._canonical_axes import ledoit_wolf, target_of
 from mercer.operators import GroupedRows
 from mercer.sources import scan
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.estimators._lda_target import labels_of, priors_of
+from mercer.estimators.groups._class_labels import labels_of, priors_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from discriminant_data import classes
 
-from mercer.estimators._lda_within import Target, constant_within, whitened
+from mercer.estimators.groups._canonical_axes import Target, constant_within, whitened
 from mercer.operators import GroupedRows
 from mercer.sources import scan
 

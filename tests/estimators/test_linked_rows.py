@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.estimators._linked_rows import linked
+from mercer.estimators.manifold._row_graph import linked
 
 LINE = np.arange(10.0)[:, None]
 PIECES = np.concatenate([LINE, LINE[:6] + 1000, LINE[:5] + 5000])

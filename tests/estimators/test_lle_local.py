@@ -3,8 +3,9 @@ import pytest
 from sheets import roll
 
 from mercer.errors import InputError
-from mercer.estimators import _lle_local, _lle_weights
-from mercer.estimators._lle_local import METHODS, local_matrix, strangers
+from mercer.estimators.manifold import _barycentric_weights as _lle_weights
+from mercer.estimators.manifold import _local_matrices as _lle_local
+from mercer.estimators.manifold._local_matrices import METHODS, local_matrix, strangers
 from mercer.operators import neighbours
 
 RNG = np.random.default_rng(0)

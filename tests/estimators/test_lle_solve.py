@@ -4,7 +4,7 @@ import scipy.sparse
 from sheets import apart
 
 from mercer.errors import BudgetError
-from mercer.estimators._lle_solve import inverse_of, refuse_full, smallest
+from mercer.estimators.manifold.locally_linear import inverse_of, refuse_full, smallest
 from mercer.planning import Path
 from mercer.solvers import BlockKrylov, Exact
 

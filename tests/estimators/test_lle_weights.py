@@ -2,8 +2,13 @@ import numpy as np
 import pytest
 from sheets import roll
 
-from mercer.estimators import _lle_weights
-from mercer.estimators._lle_weights import barycentric, combined, differences, own_weights
+from mercer.estimators.manifold import _barycentric_weights as _lle_weights
+from mercer.estimators.manifold._barycentric_weights import (
+    barycentric,
+    combined,
+    differences,
+    own_weights,
+)
 from mercer.operators import neighbours
 
 RNG = np.random.default_rng(0)

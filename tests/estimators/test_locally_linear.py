@@ -9,7 +9,7 @@ from sklearn import manifold
 import mercer
 from mercer import KernelPCA, LocallyLinearEmbedding
 from mercer.errors import BudgetError, DataWarning, InputError
-from mercer.estimators._lle_local import METHODS, strangers
+from mercer.estimators.manifold._local_matrices import METHODS, strangers
 
 SETS = {"roll": roll(400, seed=1)[0], "s": s_curve(400, seed=1)[0], "digits": digits(300)}
 EACH = pytest.mark.parametrize("method", METHODS)

@@ -7,8 +7,8 @@ from written_mca import like, tables
 
 import mercer
 from mercer.errors import InputError
-from mercer.estimators._categories import coded
-from mercer.estimators._mca_filling import filler_of, softened
+from mercer.estimators.categories._category_codes import coded
+from mercer.estimators.categories.multiple_correspondence import filler_of, softened
 
 MCA = mercer.MultipleCorrespondenceAnalysis
 

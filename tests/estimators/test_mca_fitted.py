@@ -2,11 +2,10 @@ import numpy as np
 from written_mca import tables
 
 import mercer
-from mercer.estimators._categories import coded
-from mercer.estimators._mca_fitted import fitted_state
-from mercer.estimators._mca_joint import joint_pairs
-from mercer.estimators._mca_levels import active_of
-from mercer.estimators._mca_table import Categories
+from mercer.estimators.categories._adjusted_inertias import joint_pairs
+from mercer.estimators.categories._category_codes import coded
+from mercer.estimators.categories._indicator_table import Categories, active_of
+from mercer.estimators.categories._mca_fitted import fitted_state
 
 
 def test_axes_without_inertia_have_no_coordinates(rng):

@@ -3,10 +3,15 @@ import pytest
 from written_mca import tables
 
 from mercer.errors import InputError
-from mercer.estimators._categories import coded
-from mercer.estimators._mca_inertia import beyond_one, inertias, kind_of, map_of, mapped
-from mercer.estimators._mca_levels import active_of
-from mercer.estimators._mca_table import Categories
+from mercer.estimators.categories._adjusted_inertias import (
+    beyond_one,
+    inertias,
+    kind_of,
+    map_of,
+    mapped,
+)
+from mercer.estimators.categories._category_codes import coded
+from mercer.estimators.categories._indicator_table import Categories, active_of
 from mercer.solvers import Certificate
 
 

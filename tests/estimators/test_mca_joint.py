@@ -4,11 +4,10 @@ from written_mca import tables
 
 import mercer
 from mercer.errors import AccuracyWarning
-from mercer.estimators import _mca_joint
-from mercer.estimators._categories import coded
-from mercer.estimators._mca_joint import joint, joint_pairs
-from mercer.estimators._mca_levels import active_of
-from mercer.estimators._mca_table import Categories
+from mercer.estimators.categories import _adjusted_inertias as _mca_joint
+from mercer.estimators.categories._adjusted_inertias import joint, joint_pairs
+from mercer.estimators.categories._category_codes import coded
+from mercer.estimators.categories._indicator_table import Categories, active_of
 
 
 @pytest.fixture

@@ -3,8 +3,12 @@ import pandas as pd
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.estimators._categories import coded
-from mercer.estimators._mca_levels import active_of, warn_of_empty_rows, warn_of_levels
+from mercer.estimators.categories._category_codes import coded
+from mercer.estimators.categories._indicator_table import (
+    active_of,
+    warn_of_empty_rows,
+    warn_of_levels,
+)
 
 X = [["a", "u", "s"], ["b", "u", "s"], ["a", "v", "s"], ["c", "w", "s"]]
 

@@ -4,11 +4,10 @@ from written_mca import tables
 
 import mercer
 from mercer.errors import DataWarning, NotSupportedError
-from mercer.estimators import _mca_null
-from mercer.estimators._categories import coded
-from mercer.estimators._mca_levels import active_of
-from mercer.estimators._mca_null import choice_of_axes, permuted
-from mercer.estimators._mca_table import Categories
+from mercer.estimators.categories import _mca_fitted as _mca_null
+from mercer.estimators.categories._category_codes import coded
+from mercer.estimators.categories._indicator_table import Categories, active_of
+from mercer.estimators.categories._mca_fitted import choice_of_axes, permuted
 
 MCA = mercer.MultipleCorrespondenceAnalysis
 

@@ -6,7 +6,10 @@ from written_mca import tables
 
 import mercer
 from mercer.errors import InputError
-from mercer.estimators._mca_supplementary import Placed, supplementary_variables
+from mercer.estimators.categories._supplementary_variables import (
+    Placed,
+    supplementary_variables,
+)
 
 MCA = mercer.MultipleCorrespondenceAnalysis
 

@@ -2,9 +2,13 @@ import numpy as np
 import pytest
 from written_mca import analysis, indicator, tables
 
-from mercer.estimators._categories import coded
-from mercer.estimators._mca_levels import active_of
-from mercer.estimators._mca_table import Categories, along, distances
+from mercer.estimators.categories._category_codes import coded
+from mercer.estimators.categories._indicator_table import (
+    Categories,
+    active_of,
+    along,
+    distances,
+)
 from mercer.testing import check_operator
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from mercer.estimators._mca_ties import settled
+from mercer.estimators.categories.multiple_correspondence import settled
 
 
 def matrix(rng, values):

@@ -5,8 +5,8 @@ from mixed_tables import mixed_frame
 
 from mercer import MFA
 from mercer.errors import DataWarning, InputError
-from mercer.estimators import _mfa_groups
-from mercer.estimators._mfa_groups import groups_of, likeness
+from mercer.estimators.mixed import mfa as _mfa_groups
+from mercer.estimators.mixed.mfa import groups_of, likeness
 from mercer.operators import Framed
 
 NAMES = ["a", "b", "c"]

@@ -18,9 +18,9 @@ from tests.estimators.missing_oracles import (
 import mercer
 import mercer.dropin
 from mercer.errors import BudgetError, DataWarning, InputError
-from mercer.estimators import _missing
-from mercer.operators import _compiled_expectation, _completion_sums
-from mercer.operators._compiled_expectation import CompiledExpectation
+from mercer.estimators.missing import _missing_cells as _missing
+from mercer.operators.completion import _compiled_expectation, _completion_sums
+from mercer.operators.completion._compiled_expectation import CompiledExpectation
 
 DATA = Path(__file__).parents[1] / "data"
 METHODS = ["em", "ppca"]

@@ -17,7 +17,7 @@ from tests.estimators.missing_oracles import (
 import mercer
 import mercer.dropin
 from mercer.errors import BudgetError, DataWarning, InputError
-from mercer.estimators import _missing
+from mercer.estimators.missing import _missing_cells as _missing
 
 DATA = Path(__file__).parents[1] / "data"
 METHODS = ["em", "ppca"]

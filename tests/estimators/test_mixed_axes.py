@@ -3,8 +3,8 @@ import pytest
 from mixed_tables import mixed_frame, with_gaps
 
 from mercer import FAMD
-from mercer.estimators._mixed_axes import Filling, fuzzy
-from mercer.estimators._mixed_table import mixed
+from mercer.estimators.mixed._mixed_axes import Filling, fuzzy
+from mercer.estimators.mixed._mixed_table import mixed
 
 
 @pytest.fixture(scope="module")

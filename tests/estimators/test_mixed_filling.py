@@ -5,8 +5,8 @@ from mixed_tables import mixed_frame, with_gaps
 
 from mercer import FAMD
 from mercer.errors import AccuracyWarning
-from mercer.estimators import _mixed_filling, _mixed_frame
-from mercer.estimators._mixed_filling import filling_rank, noise
+from mercer.estimators.mixed import _mixed_filling, _mixed_frame
+from mercer.estimators.mixed._mixed_filling import filling_rank, noise
 
 
 def long_way(T, numbers, rank, free, steps=1000):

@@ -2,7 +2,7 @@ import numpy as np
 from mixed_tables import mixed_frame
 
 from mercer import FAMD
-from mercer.estimators._mixed_fit import leading, masses_of, standard
+from mercer.estimators.mixed._mixed_fit import leading, masses_of, standard
 from mercer.operators import Dense
 from mercer.solvers import Exact, Floor, Goal
 

@@ -4,10 +4,10 @@ import pytest
 from mixed_tables import by_hand, mixed_frame
 
 from mercer.errors import DataWarning, InputError
-from mercer.estimators import _mixed_frame
-from mercer.estimators._mixed_filling import operated
-from mercer.estimators._mixed_frame import framed, stored_cells, table_of_cells
-from mercer.estimators._mixed_table import mixed
+from mercer.estimators.mixed import _mixed_frame
+from mercer.estimators.mixed._mixed_filling import operated
+from mercer.estimators.mixed._mixed_frame import framed, stored_cells, table_of_cells
+from mercer.estimators.mixed._mixed_table import mixed
 
 
 def uniform(n):

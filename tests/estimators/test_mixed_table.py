@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import InputError
-from mercer.estimators._mixed_table import (
+from mercer.estimators.mixed._mixed_table import (
     mixed,
     positions,
     refuse_cells,

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import DataWarning
-from mercer.estimators._mvu_facts import Flatness, flatness, warn_of
+from mercer.estimators.manifold._unfolding_facts import Flatness, flatness, warn_of
 
 
 def hairpin(cut):

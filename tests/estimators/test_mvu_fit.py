@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from mercer.estimators._mvu_fit import Wanted, laid, units_of
+from mercer.estimators.manifold._unfolding_fit import UnfoldingTask, laid, units_of
 
-WANTED = Wanted(
+WANTED = UnfoldingTask(
     components=2,
     neighbours=5,
     landmarks=None,

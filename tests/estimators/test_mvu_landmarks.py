@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mercer.estimators._mvu_landmarks import extended, landmark_edges
+from mercer.estimators.manifold._unfolding_fit import extended, landmark_edges
 from mercer.operators import graph, neighbours
 
 

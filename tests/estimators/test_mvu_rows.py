@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.estimators._mvu_rows import bars_of, edges_of, factor_of, places_of, snapped
+from mercer.estimators.manifold._unfolding_fit import (
+    bars_of,
+    edges_of,
+    factor_of,
+    places_of,
+    snapped,
+)
 from mercer.operators import graph
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from mercer.estimators._observed_density import observed_densities
+from mercer.estimators.linear.probabilistic_pca import observed_densities
 
 
 def model(k, p=4, noise=0.3, scale=None):

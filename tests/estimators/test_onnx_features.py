@@ -4,8 +4,7 @@ import onnxruntime
 import pytest
 
 from mercer.errors import NotSupportedError
-from mercer.estimators._onnx_features import feature_values
-from mercer.estimators._onnx_graph import Graph
+from mercer.estimators.export._onnx import OnnxGraph, feature_values
 from mercer.kernels import Constant, Linear, Polynomial
 
 
@@ -25,7 +24,7 @@ def test_features_are_those_of_the_kernel(kernel):
     X = np.random.default_rng(0).normal(size=(6, 3))
     features = kernel.features(3)
     wanted = np.asarray(features.phi(X))
-    graph = Graph(onnx)
+    graph = OnnxGraph(onnx)
     result = feature_values(graph, features.phi, "X", 3)
     made = graph.model(graph.add("Identity", result), (3, wanted.shape[1]), False, {})
     found = onnxruntime.InferenceSession(made.SerializeToString()).run(None, {"X": X})[0]
@@ -34,4 +33,4 @@ def test_features_are_those_of_the_kernel(kernel):
 
 def test_functions_of_the_user_are_refused():
     with pytest.raises(NotSupportedError, match="no form in ONNX"):
-        feature_values(Graph(onnx), lambda rows: rows, "X", 3)
+        feature_values(OnnxGraph(onnx), lambda rows: rows, "X", 3)

@@ -3,7 +3,7 @@ import onnx
 import onnxruntime
 import pytest
 
-from mercer.estimators._onnx_graph import Graph
+from mercer.estimators.export._onnx import OnnxGraph
 
 
 def run(graph, result, shape, X):
@@ -19,13 +19,13 @@ def test_columns_are_compared_to_relative_accuracy(squared):
     X[0] = Y[1] + 1e-7
     apart = np.abs(X[:, None] - Y[None])
     wanted = np.sum(apart**2 if squared else apart, axis=2)
-    graph = Graph(onnx)
+    graph = OnnxGraph(onnx)
     found = run(graph, graph.compared("X", Y, squared=squared), (4, 3), X)
     np.testing.assert_allclose(found, wanted, rtol=1e-14)
 
 
 def test_numbers_are_floats_and_places_are_whole():
-    graph = Graph(onnx)
+    graph = OnnxGraph(onnx)
     X = np.arange(6.0).reshape(2, 3)
     result = graph.add("Add", graph.columns("X", [2, 0]), 1)
     assert np.array_equal(run(graph, result, (3, 2), X), X[:, [2, 0]] + 1)
@@ -33,12 +33,12 @@ def test_numbers_are_floats_and_places_are_whole():
 
 
 def test_squares_of_rows():
-    graph = Graph(onnx)
+    graph = OnnxGraph(onnx)
     X = np.arange(6.0).reshape(2, 3)
     assert np.array_equal(run(graph, graph.squares("X"), (3, 1), X), [[5.0], [50.0]])
 
 
 def test_a_graph_that_cannot_be_is_refused_by_the_library():
-    graph = Graph(onnx)
+    graph = OnnxGraph(onnx)
     with pytest.raises(onnx.checker.ValidationError):
         graph.model(graph.add("NoSuchOperation", "X"), (3, 1), False, {})

@@ -4,8 +4,7 @@ import onnxruntime
 import pytest
 
 from mercer.errors import NotSupportedError
-from mercer.estimators._onnx_graph import Graph
-from mercer.estimators._onnx_kernel import kernel_values
+from mercer.estimators.export._onnx import OnnxGraph, kernel_values
 from mercer.kernels import (
     RBF,
     Constant,
@@ -21,7 +20,7 @@ from mercer.kernels import (
 
 
 def computed(kernel, X, Y):
-    graph = Graph(onnx)
+    graph = OnnxGraph(onnx)
     made = graph.model(kernel_values(graph, kernel, "X", Y), (X.shape[1], len(Y)), False, {})
     return onnxruntime.InferenceSession(made.SerializeToString()).run(None, {"X": X})[0]
 

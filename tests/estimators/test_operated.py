@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mercer.estimators._operated import Operated, pairs
+from mercer.estimators.walk._operated_estimator import Operated, pairs
 from mercer.operators import Framed
 from mercer.planning import Problem
-from mercer.planning._paths import candidates
+from mercer.planning._principal_paths import candidates
 
 
 def asked(rng, shape):

@@ -4,7 +4,7 @@ from sklearn.exceptions import NotFittedError
 
 from mercer import PCA
 from mercer.errors import InputError
-from mercer.estimators._parameters import (
+from mercer.estimators.walk._parameters import (
     ParameterError,
     check_fitted,
     check_parameters,

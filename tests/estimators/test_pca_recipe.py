@@ -7,12 +7,14 @@ import pytest
 
 from mercer import PCA, KernelPCA, RobustPCA
 from mercer.errors import InputError
-from mercer.estimators._pca_recipe import Recipe, root_feature_weight
+from mercer.estimators.linear._pca_recipe import PCARecipe, root_feature_weight
 from mercer.operators import is_constant
 
 
 def test_a_constant_column_is_not_divided() -> None:
-    recipe = Recipe(1, 1e-6, 0, standardize=True, root_feature_weight=np.array([1.0, 2.0, 3.0]))
+    recipe = PCARecipe(
+        1, 1e-6, 0, standardize=True, root_feature_weight=np.array([1.0, 2.0, 3.0])
+    )
     variances = np.array([4.0, 0.0, 1e-34])
     step = np.array([1e-16, 0.0, 1e-16])
     factor = recipe.factor_of(variances, step)
@@ -21,11 +23,11 @@ def test_a_constant_column_is_not_divided() -> None:
 
 
 def test_the_factors_of_later_columns_are_their_own() -> None:
-    recipe = Recipe(
+    recipe = PCARecipe(
         1, 1e-6, 0, standardize=False, root_feature_weight=np.array([1.0, 2.0, 3.0])
     )
     np.testing.assert_array_equal(recipe.factor_of(np.ones(2), np.zeros(2), 1), [2.0, 3.0])
-    plain = Recipe(1, 1e-6, 0, standardize=False, root_feature_weight=None)
+    plain = PCARecipe(1, 1e-6, 0, standardize=False, root_feature_weight=None)
     assert plain.factor_of(np.ones(2), np.zeros(2)) is None
 
 

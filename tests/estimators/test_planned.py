@@ -5,7 +5,7 @@ import pytest
 
 import mercer
 from mercer.arrays import Rates
-from mercer.estimators import _planned
+from mercer.estimators.walk import _spectral_estimator as _planned
 from mercer.planning import Problem, plan
 
 GB = 10**9

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import mercer.estimators._preimage as module
+import mercer.estimators.kernel._preimage as module
 from mercer import KernelPCA
-from mercer.estimators._preimage import (
+from mercer.estimators.kernel._preimage import (
     DistanceConstraints,
     FixedPoint,
     Known,

@@ -6,7 +6,7 @@ import pytest
 
 import mercer
 from mercer.arrays import Lanes, task
-from mercer.estimators import _progress
+from mercer.estimators.walk import _progress
 
 X = np.random.default_rng(0).standard_normal((500, 30)) * 0.8 ** np.arange(30)
 

@@ -8,14 +8,14 @@ from scipy import stats
 import mercer
 from mercer.errors import InputError
 from mercer.estimators import PCA
-from mercer.estimators._robust_fit import (
+from mercer.estimators.linear._robust_rounds import (
     Judged,
-    Table,
+    Orthogonal,
+    RobustTable,
     axes_wanted,
     reweighted,
     sphere,
 )
-from mercer.estimators._robust_scales import Orthogonal
 from mercer.sources import in_memory
 
 
@@ -102,7 +102,7 @@ def test_the_axes_that_judge():
 def test_half_of_the_rows_always_stays():
     law = Orthogonal(1.0, 0.0, 0.99, 0.0)
     judged = Judged(np.full(6, 9.0), np.arange(6.0), 3.0, law)
-    rows = Table(in_memory(np.eye(6)), None, 0.99, 0.0, 1e9)
+    rows = RobustTable(in_memory(np.eye(6)), None, 0.99, 0.0, 1e9)
     np.testing.assert_array_equal(rows.clean(judged), [1, 1, 1, 1, 0, 0])
     heavy = dataclasses.replace(rows, weights=np.array([1.0, 1, 1, 1, 9, 1]))
     np.testing.assert_array_equal(heavy.clean(judged), [1, 1, 1, 1, 1, 0])
@@ -112,7 +112,7 @@ def test_half_of_the_rows_always_stays():
 
 def test_rounds_end_and_say_whether_they_settled():
     X, _, clean = table(0, 200, 8, 0.2, "cluster")
-    rows = Table(in_memory(X), None, 0.99, 0.0, 1e9)
+    rows = RobustTable(in_memory(X), None, 0.99, 0.0, 1e9)
     begun = sphere(rows, PCA(2), False, None, warns=True)
     ended = reweighted(begun, 2, PCA(2))
     assert ended.settled
@@ -123,7 +123,7 @@ def test_rounds_end_and_say_whether_they_settled():
 
 def test_medians_of_coordinates_need_no_more_memory_than_allowed():
     X, _, _ = table(1, 100, 6, 0.1, "radial")
-    few, many = (Table(in_memory(X), None, 0.99, 0.0, memory) for memory in (1.0, 1e9))
+    few, many = (RobustTable(in_memory(X), None, 0.99, 0.0, memory) for memory in (1.0, 1e9))
     begun = sphere(many, PCA(5), False, None, warns=True)
     by_one, at_once = (one.spread(begun.centring, begun.axes) for one in (few, many))
     np.testing.assert_allclose(by_one, at_once, rtol=1e-10, atol=1e-12)
@@ -132,9 +132,11 @@ def test_medians_of_coordinates_need_no_more_memory_than_allowed():
 def test_rows_equal_to_most_others_say_nothing_of_the_spread():
     rng = np.random.default_rng(2)
     X = np.r_[np.zeros((60, 3)), rng.normal(size=(40, 3)) * [5, 1, 0.1]]
-    begun = sphere(Table(in_memory(X), None, 0.99, 0.0, 1e9), PCA(3), False, None, warns=True)
+    begun = sphere(
+        RobustTable(in_memory(X), None, 0.99, 0.0, 1e9), PCA(3), False, None, warns=True
+    )
     assert begun.table.quiet.sum() == 60
     np.testing.assert_allclose(begun.deviation, [5, 1, 0.1], rtol=0.4)
-    still = Table(in_memory(np.ones((9, 2))), None, 0.99, 0.0, 1e9)
+    still = RobustTable(in_memory(np.ones((9, 2))), None, 0.99, 0.0, 1e9)
     with pytest.raises(InputError, match="the data has no variance\n"):
         sphere(still, PCA(1), False, None, warns=True)

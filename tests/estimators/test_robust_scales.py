@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from mercer.estimators._robust_scales import (
+from mercer.estimators.linear._robust_rounds import (
     Orthogonal,
     median_and_deviation,
     medians,

@@ -14,16 +14,7 @@ from sklearn.pipeline import make_pipeline
 import mercer
 from mercer import PCA, KernelPCA, store
 from mercer.errors import InputError
-from mercer.kernels import (
-    KERNELS,
-    RBF,
-    FeatureMap,
-    Function,
-    Isotropic,
-    Linear,
-    mapped,
-    warp,
-)
+from mercer.kernels import KERNELS, RBF, FeatureMap, Function, Isotropic, Linear, mapped, warp
 
 STORED = Path(__file__).resolve().parents[1] / "data" / "models"
 

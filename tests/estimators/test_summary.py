@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits, load_wine
 import mercer
 from mercer import PCA, KernelPCA, RobustPCA, load, save
 from mercer.errors import DataWarning
-from mercer.estimators._summary import summary
+from mercer.estimators.walk._showing import summary
 
 WINE = load_wine()
 X = WINE.data

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.estimators._summed import Summed
+from mercer.estimators.linear._summed_rows import Summed
 from mercer.operators import RunningMoments, rows_of
 from mercer.sources import scan
 

@@ -8,7 +8,7 @@ import scipy.sparse
 
 from mercer import PCA, KernelPCA
 from mercer.errors import InputError
-from mercer.estimators._weights import added_up, cut_along, twins
+from mercer.estimators.kernel._row_weights import added_up, cut_along, twins
 from mercer.kernels import RBF
 
 

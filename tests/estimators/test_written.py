@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from mercer.errors import InputError
-from mercer.estimators import _written
-from mercer.estimators._written import writer_of
+from mercer.estimators.walk import _coordinate_files as _written
+from mercer.estimators.walk._coordinate_files import writer_of
 
 NAMES = ["pca0", "pca1"]
 ENDS = [".npy", ".csv", ".tsv", ".parquet"]

@@ -19,7 +19,7 @@ from killed import bits
 from pieces import Pieces, in_blocks
 
 from mercer import PCA, Checkpoint
-from mercer.store import _write
+from mercer.store import _file_writing as _write
 
 # Ctrl-C between the opening of a file and its use leaves the closing to the collector.
 pytestmark = pytest.mark.filterwarnings(

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
 @pytest.fixture(name="X")
 def _rows(rng, monkeypatch):
-    from mercer.sources import _dask_layout
+    from mercer.sources.parts import _dask_chunks as _dask_layout
 
     monkeypatch.setattr(_dask_layout, "_LEAST", 0.0)
     monkeypatch.setattr(_dask_layout, "_MOST", 0.0)

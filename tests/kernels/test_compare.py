@@ -8,7 +8,7 @@ from scipy import sparse
 
 from mercer.errors import InputError
 from mercer.kernels import RBF, FeatureMap, Linear, NegativeDistance, cka, hsic, mmd, ngrams
-from mercer.kernels._compare import centred
+from mercer.kernels._kernel_comparison import centred
 
 
 def data(seed, n=12, p=2):

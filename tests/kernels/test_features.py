@@ -7,7 +7,7 @@ from scipy import sparse
 
 from mercer.errors import InputError
 from mercer.kernels import RBF, Constant, FeatureMap, Linear, Polynomial
-from mercer.kernels._features import MOST, Monomials, few_monomials, monomial_count
+from mercer.kernels.maps._feature_maps import MOST, Monomials, few_monomials, monomial_count
 
 
 def squared(rows):

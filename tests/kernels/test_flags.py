@@ -15,7 +15,7 @@ from mercer.kernels import (
     normalize,
     warp,
 )
-from mercer.kernels._flags import (
+from mercer.kernels._definiteness import (
     of_ends,
     of_exponential,
     of_map,

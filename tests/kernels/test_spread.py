@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mercer.errors import InputError
-from mercer.kernels._spread import inverse_variance, median_length, median_of, thinned
+from mercer.kernels._default_scales import inverse_variance, median_length, median_of, thinned
 
 
 def pairs(X):

@@ -24,7 +24,7 @@ from mercer.kernels import (
     normalize,
     parse,
 )
-from mercer.kernels._text import NAMES
+from mercer.kernels._kernel_text import NAMES
 
 
 @pytest.mark.parametrize(

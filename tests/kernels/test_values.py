@@ -3,7 +3,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.kernels import RBF
-from mercer.kernels._values import inverse, lengths, number, whole
+from mercer.kernels._parameter_checks import inverse, lengths, number, whole
 
 
 def test_numbers_become_plain():

@@ -3,15 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.kernels import (
-    RBF,
-    Laplacian,
-    Linear,
-    Log,
-    Matern,
-    NegativeDistance,
-    Polynomial,
-)
+from mercer.kernels import RBF, Laplacian, Linear, Log, Matern, NegativeDistance, Polynomial
 from mercer.operators import Landmarks, LandmarkSums, choose
 
 KERNELS = [

@@ -14,7 +14,8 @@ from sklearn.datasets import (
 )
 
 from mercer.kernels import RBF, Laplacian
-from mercer.operators import _pivots, choose
+from mercer.operators import choose
+from mercer.operators.kernel_matrices import _landmark_samplers as _pivots
 
 FALSE_ALARM = 1e-6
 

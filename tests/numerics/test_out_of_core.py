@@ -17,7 +17,7 @@ from test_plink import write as write_bed
 
 import mercer
 from mercer import PCA
-from mercer.estimators import _from_sources
+from mercer.estimators.walk import _source_estimator as _from_sources
 
 N, P, K = 900, 12, 4
 NAMES = [f"x{i}" for i in range(P)]

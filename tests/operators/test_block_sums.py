@@ -3,8 +3,8 @@
 import numpy as np
 
 from mercer.operators import RunningMoments, rows_of
-from mercer.operators._block_sums import FirstWalk, Matrix, Panel
 from mercer.operators._rounding import Rounding
+from mercer.operators.rows._block_rows import FirstWalk, MatrixSums, PanelSums
 from mercer.sources import in_memory
 
 
@@ -36,16 +36,16 @@ def test_a_first_walk_comes_back_as_it_was_kept() -> None:
 def test_a_panel_is_of_use_only_when_it_has_ended() -> None:
     full = np.arange(25.0).reshape(5, 5)
     full = full + full.T
-    kept = Panel(full.copy(), slice(0, 2)).keep()
+    kept = PanelSums(full.copy(), slice(0, 2)).keep()
     gram = np.zeros((5, 5))
-    assert not Panel(gram, slice(0, 2)).restore(kept, ended=False)
+    assert not PanelSums(gram, slice(0, 2)).restore(kept, ended=False)
     assert not gram.any()
-    assert Panel(gram, slice(0, 2)).restore(kept, ended=True)
+    assert PanelSums(gram, slice(0, 2)).restore(kept, ended=True)
     np.testing.assert_array_equal(gram[:2], full[:2])
     np.testing.assert_array_equal(gram[:, :2], full[:, :2])
 
 
 def test_a_matrix_is_kept_whole() -> None:
-    matrix = Matrix(np.zeros((0, 2)))
-    assert matrix.restore(Matrix(np.eye(2)).keep(), ended=False)
+    matrix = MatrixSums(np.zeros((0, 2)))
+    assert matrix.restore(MatrixSums(np.eye(2)).keep(), ended=False)
     np.testing.assert_array_equal(matrix.matrix, np.eye(2))

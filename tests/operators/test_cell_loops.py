@@ -5,7 +5,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.operators._cell_loops import add_columns, add_pairs
+from mercer.operators.sparse._sparse_gram import add_cell_pairs, add_columns
 
 
 def rows(n, p, share, seed):
@@ -32,7 +32,7 @@ def test_strips_of_pairs_make_up_the_upper_triangle(n, p, share, width, skipped,
     total, at = np.zeros((p, p)), ends[:-1].astype(np.uint64)
     lows = range(width * skipped, p, width)  # strips before belong to another lane
     for low in lows:
-        add_pairs(*cells, weights, np.uint64(low), np.uint64(low + width), at, total)
+        add_cell_pairs(*cells, weights, np.uint64(low), np.uint64(low + width), at, total)
     expected = np.triu((table * weights[:, None]).T @ table)
     expected[: min(p, width * skipped)] = 0.0
     np.testing.assert_allclose(total, expected, rtol=1e-12, atol=1e-14)

@@ -6,7 +6,7 @@ import pytest
 from mercer.arrays import EPS, prepare
 from mercer.kernels import RBF, Function, Laplacian, Linear, NegativeDistance
 from mercer.operators import AsymmetryError, kernel_matrix, kernel_tiles, take_out
-from mercer.operators._centred_kernel import Walk, side_dtype
+from mercer.operators.kernel_matrices._centred_kernel import TileWalk, side_dtype
 
 
 def rows(n, dtype=np.float64):
@@ -148,7 +148,7 @@ def test_entries_that_are_not_finite_are_told(made, value):
 @pytest.mark.parametrize("n", [1, 2, 706, 707, 708, 1500])
 def test_a_walk_makes_each_tile_once(n):
     program = Linear().program()
-    walk = Walk(program, prepare(program, rows(n)), None)
+    walk = TileWalk(program, prepare(program, rows(n)), None)
     seen = np.zeros((n, n), int)
 
     def visit(_lane, i, j, t):
@@ -164,7 +164,7 @@ def test_a_walk_makes_each_tile_once(n):
 
 def test_a_failing_visit_ends_the_walk():
     program = Linear().program()
-    walk = Walk(program, prepare(program, rows(2500)), None)
+    walk = TileWalk(program, prepare(program, rows(2500)), None)
 
     def visit(_lane, _i, _j, _t):
         raise KeyError("stop")

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from mercer.operators._cholesky import factored, inverted, log_determinants, order_of, solved
+from mercer.operators.completion._small_systems import (
+    factored,
+    inverted,
+    log_determinants,
+    order_of,
+    solved,
+)
 
 
 def packed(matrices):

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mercer.operators import Placed, column_scales
-from mercer.operators._column_scales import column_medians
+from mercer.operators import RowsAboutOrigin, column_scales
+from mercer.operators.robust._column_scales import column_medians
 from mercer.sources import ArrayBlocks, in_memory
 
 
 def placed(X):
-    return Placed(in_memory(np.asarray(X, float)), np.zeros(np.shape(X)[1]))
+    return RowsAboutOrigin(in_memory(np.asarray(X, float)), np.zeros(np.shape(X)[1]))
 
 
 @pytest.mark.parametrize("n", [2, 5, 64, 301])
@@ -28,7 +28,7 @@ def test_medians_are_exact(n):
 
 def test_a_mirrored_table_has_the_same_scales():
     X = np.random.default_rng(4).normal(size=(40, 5)) * [1, 10, 1e-3, 1e5, 1] + 3
-    rows, mirrored = (Placed.of(in_memory(x), None, 0.0) for x in (X, -X))
+    rows, mirrored = (RowsAboutOrigin.of(in_memory(x), None, 0.0) for x in (X, -X))
     counts = np.ones(40)
     np.testing.assert_array_equal(column_scales(rows, counts), column_scales(mirrored, counts))
     expected = stats.median_abs_deviation(X, axis=0, scale="normal")
@@ -38,7 +38,7 @@ def test_a_mirrored_table_has_the_same_scales():
 def test_scales_are_median_deviations():
     X = np.random.default_rng(0).normal(size=(501, 3)) * [1e-3, 1, 1e5] + 1e3
     expected = stats.median_abs_deviation(X, axis=0, scale="normal")
-    rows = Placed.of(in_memory(X), None, 0.0)
+    rows = RowsAboutOrigin.of(in_memory(X), None, 0.0)
     np.testing.assert_allclose(column_scales(rows, np.ones(501)), expected, rtol=1e-9)
 
 
@@ -61,14 +61,14 @@ def test_forty_per_cent_of_far_cells_do_not_matter():
 def test_walks_are_as_many_as_is_said():
     X = np.random.default_rng(3).normal(size=(91, 3))
     source = ArrayBlocks(in_memory(X))
-    rows = Placed(source, np.zeros(3), 0, 500.0)
+    rows = RowsAboutOrigin(source, np.zeros(3), 0, 500.0)
     found = column_scales(rows, np.ones(91))
     assert source.walks == 16
     np.testing.assert_array_equal(found, column_scales(placed(X), np.ones(91)))
     X[:60, 1] = 0
     source = ArrayBlocks(in_memory(X))
-    column_scales(Placed(source, np.zeros(3), 0, 500.0), np.ones(91))
+    column_scales(RowsAboutOrigin(source, np.zeros(3), 0, 500.0), np.ones(91))
     assert source.walks == 26  # 31 cells of that column differ, 90 of the others
     source = ArrayBlocks(in_memory(X[:90]))
-    column_scales(Placed(source, np.zeros(3), 0, 500.0), np.ones(90))
+    column_scales(RowsAboutOrigin(source, np.zeros(3), 0, 500.0), np.ones(90))
     assert source.walks == 28  # the next value is looked for three times

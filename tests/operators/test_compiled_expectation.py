@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.operators.test_completion import model, rows_with_gaps
 
-import mercer.operators._compiled_expectation as compiled_expectation_module
+import mercer.operators.completion._compiled_expectation as compiled_expectation_module
 from mercer.operators import Centring, Completion, CompletionSums, Survey
-from mercer.operators._compiled_expectation import (
+from mercer.operators.completion._compiled_expectation import (
     CompiledExpectation,
     can_be_compiled,
     cells_of,
     is_worth_compiling,
 )
-from mercer.operators._expectation import Expectation
+from mercer.operators.completion._expectation import Expectation
 
 pytest.importorskip("numba")
 
@@ -105,7 +105,9 @@ def test_rows_of_any_type_and_order(dtype):
 def test_filled_in_loops(monkeypatch, threads):
     X = np.tile(rows_with_gaps(), (600, 1))
     X.flags.writeable = False
-    monkeypatch.setattr("mercer.operators._completion.thread_count", lambda: threads)
+    monkeypatch.setattr(
+        "mercer.operators.completion._completion_model.thread_count", lambda: threads
+    )
     found = model().filled(X)
     np.testing.assert_allclose(found[:50], _by_numpy(model(), X[:50]), rtol=0, atol=1e-12)
     np.testing.assert_array_equal(found, np.tile(found[:50], (600, 1)))

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import mercer.operators._compiled_gram as compiled_gram_module
+import mercer.operators.sparse._sparse_gram as compiled_gram_module
 from mercer.arrays import Lanes
-from mercer.operators._compiled_gram import compiled_gram, compiled_sums
-from mercer.operators._csr import sparse_tiles
+from mercer.operators.sparse._csr_blocks import sparse_tiles
+from mercer.operators.sparse._sparse_gram import compiled_gram, compiled_sums
 
 pytest.importorskip("numba")
 
@@ -25,7 +25,7 @@ def counts(dtype=np.float64, index=np.int32, n=700, p=90):
 
 def small_pieces(monkeypatch, threads):
     monkeypatch.setattr(compiled_gram_module, "thread_count", lambda: threads)
-    monkeypatch.setattr(compiled_gram_module, "_STRIP_BYTES", 1.0)
+    monkeypatch.setattr(compiled_gram_module, "_COMPILED_STRIP_BYTES", 1.0)
     monkeypatch.setattr(compiled_gram_module, "_NARROWEST", 7)
     monkeypatch.setattr(compiled_gram_module, "_CHUNK", 900)
 

@@ -11,10 +11,10 @@ from mercer.operators import (
     CompletedParts,
     Completion,
     CompletionSums,
+    CompletionSumsOfParts,
     SpreadRows,
-    SumsOfParts,
 )
-from mercer.operators._completed_parts import filled_part
+from mercer.operators.completion._completed_rows import filled_part
 from mercer.sources import PartBlocks, scan
 
 da = pytest.importorskip("dask.array")
@@ -46,7 +46,7 @@ def test_sums_of_parts_are_those_of_all_rows_that_have_a_cell(expected, width):
     there = ~np.isnan(X).all(axis=1)
     whole = CompletionSums(model, basis, expected=expected).add(X[there], weights[there])
     sums = CompletionSums(model, basis, expected=expected)
-    work = pickle.loads(pickle.dumps(SumsOfParts.of(sums, 1e3)))
+    work = pickle.loads(pickle.dumps(CompletionSumsOfParts.of(sums, 1e3)))
     edges = [0, 0, 90, 91, 300]
     found = [
         work.part(PartBlocks(X[a:b], i, a, None), weights[a:b])
@@ -62,16 +62,16 @@ def test_sums_of_parts_are_those_of_all_rows_that_have_a_cell(expected, width):
 def test_the_work_carries_the_completion_and_nothing_else():
     sums = CompletionSums(completion())
     sums.add(gappy(2000))  # its space is not sent
-    assert len(pickle.dumps(SumsOfParts.of(sums, 1e6))) < 2500
+    assert len(pickle.dumps(CompletionSumsOfParts.of(sums, 1e6))) < 2500
 
 
 def test_precision_of_a_pass_goes_with_the_work():
     sums = CompletionSums(completion(), dtype=np.float32)
-    work = SumsOfParts.of(sums, 1e6)
+    work = CompletionSumsOfParts.of(sums, 1e6)
     assert work.dtype == np.float32
     X = gappy()
     short = work.part(PartBlocks(X, 0, 0, None), None)["second"]
-    plain = SumsOfParts.of(CompletionSums(completion()), 1e6)
+    plain = CompletionSumsOfParts.of(CompletionSums(completion()), 1e6)
     long = plain.part(PartBlocks(X, 0, 0, None), None)["second"]
     assert 0 < np.abs(short - long).max() < 1e-3 * np.abs(long).max()
 

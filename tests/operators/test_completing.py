@@ -7,15 +7,15 @@ import pytest
 from tests.estimators.missing_oracles import iterated, likeliest, log_likelihood, table
 
 from mercer.operators import (
+    CompletionRule,
     CompletionSums,
-    Rule,
     complete,
     first_basis,
     first_completion,
     missing_information,
 )
-from mercer.operators import _completing as completing
-from mercer.operators._mixing import change
+from mercer.operators.completion import _expectation_maximisation as completing
+from mercer.operators.completion._expectation_maximisation import change
 
 
 def run(X, rule, basis=None):
@@ -32,7 +32,7 @@ def plainly(_mixing, _here, found, _objective):
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_regularised_steps_end_where_the_plain_algorithm_does(k):
     X = table()
-    found = run(X, Rule(k, tol=1e-12))
+    found = run(X, CompletionRule(k, tol=1e-12))
     np.testing.assert_allclose(found.completion.filled(X), iterated(X, k), rtol=0, atol=1e-8)
     assert found.passes < 60
     assert found.change <= 1e-12
@@ -41,7 +41,7 @@ def test_regularised_steps_end_where_the_plain_algorithm_does(k):
 @pytest.mark.parametrize("k", [1, 3])
 def test_expected_steps_end_at_the_largest_likelihood(k):
     X = table()
-    found = run(X, Rule(k, expected=True, tol=1e-12))
+    found = run(X, CompletionRule(k, expected=True, tol=1e-12))
     mean, S, noise = likeliest(X, k)
     np.testing.assert_allclose(found.completion.mean, mean, rtol=0, atol=1e-8)
     assert found.completion.noise == pytest.approx(noise, rel=1e-8)
@@ -55,10 +55,10 @@ def test_expected_steps_end_at_the_largest_likelihood(k):
 
 def test_a_basis_finds_the_same_as_whole_sums():
     X = table(rows=150, columns=40, share=0.3)
-    whole = run(X, Rule(3, tol=1e-11))
+    whole = run(X, CompletionRule(3, tol=1e-11))
     basis = np.linalg.qr(np.random.default_rng(0).standard_normal((40, 11)))[0]
     for expected in (False, True):
-        rule = Rule(3, expected=expected, tol=1e-11)
+        rule = CompletionRule(3, expected=expected, tol=1e-11)
         thin, whole = run(X, rule, basis), run(X, rule)
         np.testing.assert_allclose(
             thin.completion.filled(X), whole.completion.filled(X), rtol=0, atol=1e-7
@@ -72,7 +72,7 @@ def test_a_basis_is_taken_where_columns_are_many():
 
 def test_plain_steps_never_lower_the_likelihood(monkeypatch):
     monkeypatch.setattr(completing.Mixing, "next", lambda _self, _here, found, *_told: found)
-    found = run(table(share=0.4), Rule(2, expected=True, tol=1e-9))
+    found = run(table(share=0.4), CompletionRule(2, expected=True, tol=1e-9))
     gains = np.diff(found.objectives[1:])
     assert len(gains) > 20
     assert np.all(gains >= -1e-9)
@@ -80,9 +80,9 @@ def test_plain_steps_never_lower_the_likelihood(monkeypatch):
 
 def test_extrapolation_needs_far_fewer_passes(monkeypatch):
     X = table(rows=200, share=0.45)
-    quick = run(X, Rule(2, tol=1e-9))
+    quick = run(X, CompletionRule(2, tol=1e-9))
     monkeypatch.setattr(completing.Mixing, "next", lambda _self, _here, found, *_told: found)
-    plain = run(X, Rule(2, tol=1e-9))
+    plain = run(X, CompletionRule(2, tol=1e-9))
     assert quick.passes < 0.6 * plain.passes
     np.testing.assert_allclose(
         quick.completion.filled(X), plain.completion.filled(X), rtol=0, atol=1e-6
@@ -92,7 +92,7 @@ def test_extrapolation_needs_far_fewer_passes(monkeypatch):
 def test_extrapolation_does_not_stray_from_the_likelihood():
     X = table(rows=300, share=0.65, seed=4)
     X = X[~np.isnan(X).all(axis=1)]
-    found = run(X, Rule(2, expected=True, tol=1e-6))
+    found = run(X, CompletionRule(2, expected=True, tol=1e-6))
     assert found.change <= 1e-6
     assert found.objectives[-1] == pytest.approx(-1676.645, abs=1e-2)
 
@@ -102,29 +102,33 @@ def test_data_of_low_rank_without_noise_is_found_again(expected):
     rng = np.random.default_rng(2)
     whole = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 8))
     X = np.where(rng.random(whole.shape) < 0.15, np.nan, whole)
-    found = run(X, Rule(2, expected=expected, tol=1e-10))
+    found = run(X, CompletionRule(2, expected=expected, tol=1e-10))
     assert np.abs(found.completion.filled(X) - whole).max() < 1e-3
 
 
 def test_noise_follows_the_formula_and_its_cap():
     values = np.array([5.0, 3, 1, 1, 1])
-    rule = Rule(2)
+    rule = CompletionRule(2)
     n, p = 20, 5
     formula = n * p / min(p, n - 1) * 3 / ((n - 1) * p - (n - 1) * 2 - p * 2 + 4)
     assert formula > 1
     assert rule.noise_of(values[:3], 11.0, n, p) == 1.0
     flat = np.array([5.0, 3, 2.5, 0.5, 0.0])
     assert rule.noise_of(flat[:3], 11.0, n, p) == pytest.approx(formula)
-    assert Rule(2, expected=True).noise_of(values[:3], 11.0, n, p) == pytest.approx(1.0)
+    assert CompletionRule(2, expected=True).noise_of(values[:3], 11.0, n, p) == pytest.approx(
+        1.0
+    )
     assert rule.noise_of(values[:3], 11.0, 3, p) == 1.0  # as many rows as axes: the cap
 
 
 def test_no_axes_and_constant_rows_end():
     X = table()
-    assert run(X, Rule(0)).passes == 2
+    assert run(X, CompletionRule(0)).passes == 2
     constant = np.full((10, 3), 4.0)
     constant[0, 0] = np.nan
-    np.testing.assert_array_equal(run(constant, Rule(1)).completion.filled(constant), 4.0)
+    np.testing.assert_array_equal(
+        run(constant, CompletionRule(1)).completion.filled(constant), 4.0
+    )
 
 
 def test_passes_on_the_way_are_float32_and_the_last_is_not():
@@ -135,9 +139,9 @@ def test_passes_on_the_way_are_float32_and_the_last_is_not():
         sums.add(X)
 
     start = first_completion(np.nanmean(X, axis=0), 0)
-    exact = run(X, Rule(3, tol=1e-9)).completion
+    exact = run(X, CompletionRule(3, tol=1e-9)).completion
     rate = missing_information(exact, X, None)
-    found = complete(one_pass, start, None, Rule(3, tol=2e-3, rate=rate))
+    found = complete(one_pass, start, None, CompletionRule(3, tol=2e-3, rate=rate))
     assert kinds[-1] == 8
     assert 4 in kinds
     # The rate is not known better than this when the steps end.
@@ -149,9 +153,9 @@ def test_values_beyond_float32_are_summed_in_float64():
     X[0, 0] = 1e30
     found = complete(
         lambda sums, _: sums.add(X),
-        run(table(rows=3000, columns=20, share=0.3), Rule(3)).completion,
+        run(table(rows=3000, columns=20, share=0.3), CompletionRule(3)).completion,
         None,
-        Rule(3, tol=1e-3, rate=0.3, most=3),
+        CompletionRule(3, tol=1e-3, rate=0.3, most=3),
     )
     assert np.isfinite(found.completion.values).all()
 
@@ -164,7 +168,7 @@ def test_rough_steps_are_float32_and_know_their_rate_when_they_end():
         sums.add(X)
 
     start = first_completion(np.nanmean(X, axis=0), 0)
-    rule = Rule(2, tol=0.5, rate=0.05, rough=True)
+    rule = CompletionRule(2, tol=0.5, rate=0.05, rough=True)
     found = complete(one_pass, start, None, rule)
     assert seen == [np.float64, np.float32, np.float32]  # without axes, float64
     assert found.rate > 0
@@ -180,8 +184,8 @@ def test_a_pass_that_is_foreseen_to_be_the_last_is_float64():
         seen.append(sums.dtype)
         sums.add(X)
 
-    near = run(X, Rule(2, tol=1e-3)).completion
-    rule = Rule(2, tol=1e-6, rate=0.05, apart=1e-3)
+    near = run(X, CompletionRule(2, tol=1e-3)).completion
+    rule = CompletionRule(2, tol=1e-6, rate=0.05, apart=1e-3)
     complete(one_pass, near, None, dataclasses.replace(rule, tol_of=lambda _moved: 1e-3))
     assert seen == [np.float64]
     seen.clear()
@@ -200,7 +204,7 @@ def test_slow_steps_do_not_stay_in_float32():
         sums.add(X)
 
     start = first_completion(np.nanmean(X, axis=0), 0)
-    found = complete(one_pass, start, None, Rule(3, tol=1e-7, rate=0.999, most=60))
+    found = complete(one_pass, start, None, CompletionRule(3, tol=1e-7, rate=0.999, most=60))
     assert found.settled
     assert kinds[:4].count(4) == 3  # the first has no axes
     assert set(kinds[4:]) == {8}
@@ -208,16 +212,16 @@ def test_slow_steps_do_not_stay_in_float32():
 
 def test_steps_that_run_out_of_passes_say_so():
     X = table()
-    assert not run(X, Rule(2, tol=1e-12, most=4)).settled
-    assert run(X, Rule(2, tol=1e-12)).settled
-    assert run(X, Rule(0)).settled
+    assert not run(X, CompletionRule(2, tol=1e-12, most=4)).settled
+    assert run(X, CompletionRule(2, tol=1e-12)).settled
+    assert run(X, CompletionRule(0)).settled
 
 
 def test_small_columns_settle_as_large_ones_do():
     X = table(rows=400, share=0.3)
     unit = np.ones(X.shape[1])
     unit[0] = 1e6
-    exact = run(X * unit, Rule(2, tol=1e-13)).completion.filled(X * unit)
-    found = run(X * unit, Rule(2, tol=1e-5))
+    exact = run(X * unit, CompletionRule(2, tol=1e-13)).completion.filled(X * unit)
+    found = run(X * unit, CompletionRule(2, tol=1e-5))
     apart = (found.completion.filled(X * unit) - exact) / np.nanstd(X * unit, axis=0)
     assert np.abs(apart).max() < 1e-3

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from mercer.operators import Centring, Completion
-from mercer.operators._completion import empty_rows, tiles_of
+from mercer.operators.completion._completion_model import empty_rows, tiles_of
 
 
 def model(p=6, k=2, factor=None, noise=0.3, seed=0):

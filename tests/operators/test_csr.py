@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mercer.operators import _csr
-from mercer.operators._csr import columns_from, parted, row_view, sparse_tiles, stacked
+from mercer.operators.sparse import _csr_blocks as _csr
+from mercer.operators.sparse._csr_blocks import (
+    columns_from,
+    parted,
+    row_view,
+    sparse_tiles,
+    stacked,
+)
 
 
 def test_a_view_shares_its_cells():

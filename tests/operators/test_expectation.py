@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.operators.test_completion import conditional, model, rows_with_gaps
 
-from mercer.operators._expectation import Expectation
+from mercer.operators.completion._expectation import Expectation
 
 
 @pytest.mark.parametrize("share", [0.0, 0.002, 0.4])

@@ -5,8 +5,8 @@ import scipy.sparse
 from mercer.arrays import Workspace
 from mercer.errors import InputError, NotSupportedError
 from mercer.kernels import RBF, Function, Linear, NegativeDistance, Precomputed, Sigmoid
-from mercer.operators._frames import (
-    Frame,
+from mercer.operators.kernel_matrices._landmarks import (
+    LandmarkFrame,
     middle_row,
     program_of,
     refuse_negative,
@@ -35,7 +35,7 @@ def test_a_cpd_kernel_is_measured_from_its_origin(sparse, offset):
     kernel = NegativeDistance()
     o = X[3:4]
     make = scipy.sparse.csr_array if sparse else np.asarray
-    frame = Frame.of(kernel.program(), make(Y), make(o))
+    frame = LandmarkFrame.of(kernel.program(), make(Y), make(o))
     x = frame.ready(make(X))
     t = frame.tile(x, np.empty((7, 40)), Workspace())
     expected = shifted_kernel(kernel, X, Y, o)
@@ -49,7 +49,7 @@ def test_a_cpd_kernel_is_measured_from_its_origin(sparse, offset):
 
 def test_without_an_origin_the_kernel_is_as_it_is():
     X, Y = table(), table(5, seed=2)
-    frame = Frame.of(RBF(1.3).program(), Y)
+    frame = LandmarkFrame.of(RBF(1.3).program(), Y)
     x = frame.ready(X)
     t = frame.tile(x, np.empty((5, 40)), Workspace())
     np.testing.assert_allclose(t.T, RBF(1.3).block(X, Y), rtol=1e-13)

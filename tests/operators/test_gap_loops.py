@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mercer.operators import _gap_loops
-from mercer.operators._gap_loops import complete_rows, look_at
+from mercer.operators.completion import _compiled_expectation as _gap_loops
+from mercer.operators.completion._compiled_expectation import complete_rows, look_at
 
 
 def case(r, p=9, k=3, share=0.3, seed=0, *, alone=False):

@@ -6,7 +6,7 @@ import scipy.sparse
 
 from mercer.errors import InputError
 from mercer.operators import one_piece, pieces_of
-from mercer.operators._graph_pieces import one_whole
+from mercer.operators.graphs._graph import one_whole
 
 
 def chains(*lengths):

@@ -4,9 +4,9 @@ import scipy.sparse
 from numpy.testing import assert_allclose
 
 from mercer.operators import BlockRows, half_runs, rows_of, run_length, scatter_by_halves
-from mercer.operators._block_sums import FirstWalk
 from mercer.operators._rounding import Rounding
-from mercer.operators._running import RunningMoments
+from mercer.operators.rows._block_rows import FirstWalk
+from mercer.operators.rows._running_moments import RunningMoments
 from mercer.sources import scan
 
 

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse
 
 from mercer.arrays import Lanes
-from mercer.operators import _light_pairs as light_pairs
-from mercer.operators._light_pairs import _bounds, _evenly, add_pairs, mirror
+from mercer.operators.sparse import _sparse_gram as light_pairs
+from mercer.operators.sparse._sparse_gram import _bounds, _evenly, add_light_pairs, mirror
 
 
 def thin(n, p, seed):
@@ -25,7 +25,7 @@ def test_the_upper_triangle_is_added(monkeypatch, lanes, p, most):
     blocks = [thin(30, p, 0), scipy.sparse.csr_array((4, p)), thin(50, p, 1)]
     dense = np.concatenate([block.toarray() for block in blocks])
     total = np.full((p, p), 2.0)
-    add_pairs(total, blocks, Lanes(lanes))
+    add_light_pairs(total, blocks, Lanes(lanes))
     upper = np.triu_indices(p)
     np.testing.assert_allclose(total[upper], (2.0 + dense.T @ dense)[upper], rtol=0, atol=1e-12)
     assert not blocks
@@ -36,14 +36,14 @@ def test_the_upper_triangle_is_added(monkeypatch, lanes, p, most):
 
 def test_nothing_to_add():
     total = np.ones((3, 3))
-    add_pairs(total, [scipy.sparse.csr_array((5, 3))], Lanes(2))
+    add_light_pairs(total, [scipy.sparse.csr_array((5, 3))], Lanes(2))
     np.testing.assert_array_equal(total, np.ones((3, 3)))
 
 
 def test_float32_cells_are_multiplied_in_float64():
     block = scipy.sparse.csr_array(np.array([[1 + 2.0**-20, 1.0]], np.float32))
     total = np.zeros((2, 2))
-    add_pairs(total, [block], Lanes(1))
+    add_light_pairs(total, [block], Lanes(1))
     assert total[0, 0] == (1 + 2.0**-20) ** 2
 
 

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 from tests.estimators.missing_oracles import table
 
-from mercer.operators import Completion, CompletionSums, Rule, complete, first_completion
-from mercer.operators import _completing as completing
-from mercer.operators import _mixing as mixing_module
-from mercer.operators._mixing import Mixing, change, unit_of
+from mercer.operators import (
+    Completion,
+    CompletionRule,
+    CompletionSums,
+    complete,
+    first_completion,
+)
+from mercer.operators.completion import _expectation_maximisation as completing
+from mercer.operators.completion import _expectation_maximisation as mixing_module
+from mercer.operators.completion._expectation_maximisation import Mixing, change, unit_of
 
 
 def run(X, rule):
@@ -19,7 +25,7 @@ def run(X, rule):
 
 def a_step():
     """Return two completions, a step apart, and the spread of their columns."""
-    X, rule = table(), Rule(2, tol=1e-10)
+    X, rule = table(), CompletionRule(2, tol=1e-10)
     start = run(X, dataclasses.replace(rule, most=2)).completion
     step, _, spread = completing._maximised(CompletionSums(start).add(X), rule)
     return start, step, spread

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.operators import NormalisedGraph, graph, graph_from
-from mercer.operators import _normalised_graph as module
+from mercer.operators.graphs import _normalised_graph as module
 from mercer.testing import check_operator
 
 

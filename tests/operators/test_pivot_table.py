@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.kernels import RBF, NegativeDistance
-from mercer.operators._pivot_table import Table
+from mercer.operators.kernel_matrices._landmark_samplers import PivotTable
 
 
 def rows(n, dtype=np.float64):
@@ -14,7 +14,7 @@ def rows(n, dtype=np.float64):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_sweep_sees_every_row_once(n, kernel, dtype):
     X = rows(n, dtype)
-    table = Table.of(kernel, X, None, dtype)
+    table = PivotTable.of(kernel, X, None, dtype)
     picked = np.unique(np.linspace(0, n - 1, 60).astype(int))
     whole, seen = np.zeros((n, len(picked))), np.zeros(n, int)
 
@@ -41,7 +41,7 @@ def test_a_sweep_sees_every_row_once(n, kernel, dtype):
 
 
 def test_draws_follow_the_law_and_never_take_a_row_without_a_share():
-    table = Table.of(RBF(1.0), rows(5), None, np.float64)
+    table = PivotTable.of(RBF(1.0), rows(5), None, np.float64)
     law = np.array([0.0, 1.0, 0.0, 3.0, 0.0])
     drawn = table.draw(law, 40_000, np.random.default_rng(0))
     counts = np.bincount(drawn, minlength=5)
@@ -50,4 +50,4 @@ def test_draws_follow_the_law_and_never_take_a_row_without_a_share():
 
 
 def test_float64_rows_have_float64_tiles_whatever_is_asked():
-    assert Table.of(RBF(1.0), rows(5), None, np.float32).dtype == np.float64
+    assert PivotTable.of(RBF(1.0), rows(5), None, np.float32).dtype == np.float64

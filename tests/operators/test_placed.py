@@ -3,13 +3,13 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import InputError
-from mercer.operators import Centring, Placed
+from mercer.operators import Centring, RowsAboutOrigin
 from mercer.sources import ArrayBlocks, in_memory
 
 
 def placed(X, counts=None, block_bytes=1e6, blocks=False):
     source = in_memory(X)
-    return Placed.of(ArrayBlocks(source) if blocks else source, counts, block_bytes)
+    return RowsAboutOrigin.of(ArrayBlocks(source) if blocks else source, counts, block_bytes)
 
 
 def whole(rows):
@@ -92,7 +92,7 @@ def test_a_row_close_to_the_axes_has_all_its_digits():
     X = np.array([[1e6, 0.0], [-1e6, 0.0], [3e6, 1e-6], [0.0, 0.0]])
     rows = placed(X)
     centring = Centring(np.zeros(2), np.zeros(2))
-    rows = Placed(rows.source, np.zeros(2))
+    rows = RowsAboutOrigin(rows.source, np.zeros(2))
     _, orthogonal = rows.distances(centring, np.eye(2)[:, :1], np.ones(1))
     np.testing.assert_allclose(orthogonal, [0, 0, 1e-6, 0], rtol=1e-12)  # squares lose it
 

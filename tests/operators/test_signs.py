@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from mercer import PCA
-from mercer.operators import Placed, Signs, spatial_median
+from mercer.operators import RowsAboutOrigin, SpatialSigns, spatial_median
 from mercer.sources import in_memory
 
 
 def made(X, mirrored=False, factor=None):
-    rows = Placed.of(in_memory(X), None, 0.0)
+    rows = RowsAboutOrigin.of(in_memory(X), None, 0.0)
     median = spatial_median(rows, np.ones(len(X)), factor)
-    return Signs(rows, median.centring, mirrored=mirrored), median
+    return SpatialSigns(rows, median.centring, mirrored=mirrored), median
 
 
 def explicit(X, m):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import mercer.operators._sparse_gram as sparse_gram_module
-import mercer.operators._sparse_split as split_module
-from mercer.operators._sparse_gram import sparse_gram
-from mercer.operators._sparse_split import Split
+import mercer.operators.sparse._dense_columns as split_module
+import mercer.operators.sparse._sparse_gram as sparse_gram_module
+from mercer.operators.sparse._dense_columns import Split
+from mercer.operators.sparse._sparse_gram import sparse_gram
 
 
 def counts(n=900, p=70, seed=0, dtype=np.float64):
@@ -126,7 +126,7 @@ def test_the_data_is_not_touched():
 def test_a_compiled_loop_gives_the_same(monkeypatch):
     pytest.importorskip("numba")
     X = counts()
-    split = Split.of(split_module.Sample.of(X), X.shape[0])
+    split = Split.of(split_module.SparseSample.of(X), X.shape[0])
     plain, _ = sparse_gram(X, None)
     fast = dataclasses.replace(split, compiled=True)
     monkeypatch.setattr(Split, "of", lambda *_: fast)

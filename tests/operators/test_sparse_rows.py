@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import mercer.operators._sparse_rows as sparse_rows_module
+import mercer.operators.rows._sparse_rows as sparse_rows_module
 from mercer.operators import Centring, SparseRows
 from mercer.sources import scan
 

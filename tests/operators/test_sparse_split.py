@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import mercer.operators._sparse_split as split_module
-from mercer.operators._sparse_split import (
-    Sample,
+import mercer.operators.sparse._dense_columns as split_module
+from mercer.operators.sparse._dense_columns import (
+    SparseSample,
     Split,
     gram_bytes,
     gram_flops,
@@ -24,7 +24,7 @@ def counts(n=900, p=70):
 
 
 def sample(shares, square=1e9, whole=False):
-    return Sample(np.asarray(shares), square, whole)
+    return SparseSample(np.asarray(shares), square, whole)
 
 
 def test_full_columns_are_dense_and_thin_ones_are_not():
@@ -38,13 +38,13 @@ def test_full_columns_are_dense_and_thin_ones_are_not():
 
 
 def test_the_split_is_the_cheapest():
-    best = Split.of(Sample.of(counts()), 900, weighted=True)
+    best = Split.of(SparseSample.of(counts()), 900, weighted=True)
     assert best.flops <= 900 * (70**2 + 70 * 70)  # all of them dense
 
 
 def test_a_sample_tells_the_shares():
     X = counts(n=20_000)
-    found = Sample.of(X)
+    found = SparseSample.of(X)
     exact = np.diff(X.tocsc().indptr) / X.shape[0]
     np.testing.assert_allclose(found.shares, exact, atol=0.05)
     squares = (X.toarray() ** 2).mean(axis=0)

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from mercer.operators import Placed, spatial_median
+from mercer.operators import RowsAboutOrigin, spatial_median
 from mercer.sources import ArrayBlocks, in_memory
 
 
 def median_of(X, counts=None, **options):
     counts = np.ones(len(X)) if counts is None else np.asarray(counts, float)
-    found = spatial_median(Placed.of(in_memory(X), counts, 1e6), counts, **options)
+    found = spatial_median(RowsAboutOrigin.of(in_memory(X), counts, 1e6), counts, **options)
     return found.centring.mean, found
 
 
@@ -103,7 +103,7 @@ def test_forty_per_cent_of_far_rows_move_it_little():
 def test_a_file_is_walked_as_often_as_is_said():
     X = np.random.default_rng(8).normal(size=(90, 3))
     source = ArrayBlocks(in_memory(X))
-    rows = Placed.of(source, None, 500.0)
+    rows = RowsAboutOrigin.of(source, None, 500.0)
     before = source.walks
     found = spatial_median(rows, np.ones(90))
     assert source.walks - before == found.walks

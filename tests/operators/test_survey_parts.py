@@ -8,7 +8,7 @@ import scipy.sparse
 
 from mercer.errors import InputError
 from mercer.operators import PartsSurvey, Survey, SurveyOfParts
-from mercer.operators._survey_parts import observed_weights, parted
+from mercer.operators.completion._gap_survey import observed_weights, parted
 from mercer.sources import PartBlocks
 
 

@@ -6,7 +6,7 @@ import scipy.sparse
 from forced import FORCED, gapped, scattered
 
 import mercer
-import mercer.estimators._base as base
+import mercer.estimators.walk._spectral_estimator as base
 from mercer import PCA
 from mercer.operators import Dense
 from mercer.solvers import BlockKrylov, Goal

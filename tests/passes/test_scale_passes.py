@@ -12,7 +12,7 @@ from kernel_fits import FORCED, blobs
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning
 from mercer.kernels import RBF, Laplacian, NegativeDistance
-from mercer.operators._centred_kernel import Walk
+from mercer.operators.kernel_matrices._centred_kernel import TileWalk
 
 NUMERICS = Path(__file__).resolve().parents[1] / "numerics"
 CONSTANT = 6_000_000  # thread stacks, the allocator's rounding, the watcher itself
@@ -21,13 +21,13 @@ CONSTANT = 6_000_000  # thread stacks, the allocator's rounding, the watcher its
 @pytest.fixture
 def walks(monkeypatch):
     """Return a list that grows by one with every walk over the tiles."""
-    made, plain = [], Walk.run
+    made, plain = [], TileWalk.run
 
     def run(self, visit):
         made.append(self.n)
         return plain(self, visit)
 
-    monkeypatch.setattr(Walk, "run", run)
+    monkeypatch.setattr(TileWalk, "run", run)
     return made
 
 

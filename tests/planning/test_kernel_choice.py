@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from mercer.planning import KernelCost, Problem, plan, shuffled_rows
-from mercer.planning._kernel_choice import choice_line, shuffled_seconds, with_choice
+from mercer.planning._kernel_paths import choice_line, shuffled_seconds, with_choice
 
 
 def problem(shuffled, n=4000, p=10):

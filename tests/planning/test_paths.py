@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.planning import Problem, plan
-from mercer.planning._paths import block_width, candidates
+from mercer.planning._principal_paths import block_width, candidates
 from mercer.solvers import BlockKrylov, Exact
 
 

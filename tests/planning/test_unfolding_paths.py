@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from mercer.planning import KernelCost, Problem, plan
-from mercer.planning._unfolding_paths import bar_count
+from mercer.planning._embedding_paths import bar_count
 
 GB = 1_000_000_000
 

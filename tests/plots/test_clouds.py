@@ -3,7 +3,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.plots import Line, Points
-from mercer.plots._clouds import axis_label, clouds, names_of
+from mercer.plots.charts._clouds import axis_label, clouds, names_of
 
 Z = np.random.default_rng(0).normal(size=(60, 2))
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.plots._ellipse import ellipse
+from mercer.plots.charts._clouds import ellipse
 
 S = np.array([[4.0, 1.5], [1.5, 1.0]])
 

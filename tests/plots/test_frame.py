@@ -1,7 +1,14 @@
 import pytest
 
 from mercer.plots import Axes, Bars, Panel, Points
-from mercer.plots._frame import clean, frame, legend_places, limits, note_lines, short
+from mercer.plots.drawing._panel_frame import (
+    clean,
+    frame,
+    legend_places,
+    limits,
+    note_lines,
+    short,
+)
 
 CLOUD = (Points((0.0, 10.0), (0.0, 4.0), "red"),)
 

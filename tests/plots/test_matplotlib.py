@@ -27,9 +27,9 @@ from mercer.plots import (
     draw,
     figure,
 )
-from mercer.plots import _matplotlib as writer
 from mercer.plots._marks import Mark
-from mercer.plots._svg_marks import WRITERS as SVG_WRITERS
+from mercer.plots.drawing import _matplotlib as writer
+from mercer.plots.drawing._svg import WRITERS as SVG_WRITERS
 
 SVG = "{http://www.w3.org/2000/svg}"
 number = st.floats(-5, 5)

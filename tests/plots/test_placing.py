@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mercer.plots import Axes, Panel
-from mercer.plots._frame import LETTER, frame
-from mercer.plots._placing import placed
+from mercer.plots.drawing._label_placing import placed
+from mercer.plots.drawing._panel_frame import LETTER, frame
 
 EMPTY = Panel(Axes("a", x_range=(-1.0, 1.0), y_range=(-1.0, 1.0), equal=True), (), 500.0, 500.0)
 

@@ -5,7 +5,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.plots import Axes, Bars, Line, Panel, Points, Text, figure
-from mercer.plots._svg_marks import px as _n
+from mercer.plots.drawing._svg import px as _n
 
 SVG = "{http://www.w3.org/2000/svg}"
 

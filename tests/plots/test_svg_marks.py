@@ -5,8 +5,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from mercer.plots import Arrows, Band, Line, Text, Whiskers
-from mercer.plots._scale import Scale
-from mercer.plots._svg_marks import draw_mark, outline, px
+from mercer.plots.drawing._axis_scale import Scale
+from mercer.plots.drawing._svg import draw_mark, outline, px
 
 X, Y = Scale(-1.0, 1.0, 0.0, 200.0), Scale(-1.0, 1.0, 200.0, 0.0)
 

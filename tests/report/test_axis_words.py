@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.report._axis_words import axis_in_words
+from mercer.report._page_words import axis_in_words
 
 NAMES = tuple("abcdefgh")
 

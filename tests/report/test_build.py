@@ -7,7 +7,7 @@ import pytest
 
 import mercer
 from mercer.report import report
-from mercer.report._build import PAGES
+from mercer.report._report_of_model import PAGES
 
 RNG = np.random.default_rng(3)
 ROWS = RNG.normal(size=(60, 2)) @ RNG.normal(size=(2, 5)) + 0.1 * RNG.normal(size=(60, 5))

@@ -10,7 +10,7 @@ from tests.report.family_tables import eta2, poison, said, section, symptoms
 
 import mercer
 from mercer.report import report
-from mercer.report._parts import MapView
+from mercer.report._page_parts import MapView
 
 X = symptoms()
 PAGE = report(mercer.MultipleCorrespondenceAnalysis(3).fit(X), X).page
@@ -78,7 +78,7 @@ def test_the_map_is_the_rows_and_colours_are_the_best_variables():
 
 
 def test_what_was_not_tested_is_said_once(monkeypatch):
-    monkeypatch.setattr("mercer.report._categories_seen._CHANCE", 10)
+    monkeypatch.setattr("mercer.report.facts._categories_summary._CHANCE", 10)
     page = report(mercer.MultipleCorrespondenceAnalysis(2).fit(X), X).page
     assert page.verdict[0] == "2 axes of 13 categories; whether beyond chance was not tested."
     assert page.verdict[1].startswith("2 axes hold")

@@ -6,7 +6,7 @@ from tests.report.family_tables import eta2, parts, poison, section, symptoms
 import mercer
 from mercer.plots import Points
 from mercer.report import report
-from mercer.report._parts import Picture, Table
+from mercer.report._page_parts import Picture, Table
 
 X, FULL = symptoms(), poison()
 SUP = {"Age": FULL["Age"].to_numpy(float), "old": np.where(FULL["Age"] > 8, "yes", "no")}

@@ -6,7 +6,7 @@ import polars as pl
 from tests.report.family_tables import eta2, poison, symptoms
 
 import mercer
-from mercer.report._categories_seen import categories_seen
+from mercer.report.facts._categories_summary import categories_seen
 
 X, FULL = symptoms(), poison()
 MODEL = mercer.MultipleCorrespondenceAnalysis(2).fit(X)
@@ -65,7 +65,7 @@ def test_polars_tells_the_same():
 
 
 def test_large_tables_are_not_shuffled(monkeypatch):
-    monkeypatch.setattr("mercer.report._categories_seen._CHANCE", 10)
+    monkeypatch.setattr("mercer.report.facts._categories_summary._CHANCE", 10)
     assert categories_seen(MODEL, X).beyond is None
 
 

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from mercer.report._cloud import (
+from mercer.report._number_codec import unpacked
+from mercer.report.facts._row_cloud import (
     MOST_ROWS,
     SAMPLE,
-    Cloud,
+    RowCloud,
     axes_shown,
     category_colour,
     density_of,
@@ -13,7 +14,6 @@ from mercer.report._cloud import (
     numbers_shown,
     one_colour,
 )
-from mercer.report._codec import unpacked
 
 
 def decoded(cloud):
@@ -43,7 +43,9 @@ def test_the_page_can_read_coordinates_and_colours(k):
     Z = rng.normal(size=(300, k)) * 10.0 ** np.arange(k)
     colour = category_colour("c", rng.choice(["a", "b"], 300))
     names = tuple(f"PC{i}" for i in range(k))
-    found, colours = decoded(Cloud(names, names, Z, (colour, one_colour(300)), np.arange(300)))
+    found, colours = decoded(
+        RowCloud(names, names, Z, (colour, one_colour(300)), np.arange(300))
+    )
     assert np.all(np.abs(found - Z) <= np.ptp(Z, axis=0) / 131070 * 1.001)
     assert np.array_equal(colours[0], colour.at)
 
@@ -80,12 +82,12 @@ def test_a_ramp_without_a_range_does_no_harm(values):
 
 
 def test_names_of_many_rows_stay_out_of_the_page():
-    few = Cloud(
+    few = RowCloud(
         ("a",), ("a",), np.ones((3, 1)), (one_colour(3),), np.arange(3), ["x", "y", "z"]
     )
     assert few.written()[0]["names"] == ["x", "y", "z"]
     names = [str(i) for i in range(20_001)]
-    many = Cloud(
+    many = RowCloud(
         ("a",), ("a",), np.ones((20_001, 1)), (one_colour(20_001),), np.arange(20_001), names
     )
     assert many.written()[0]["names"] is None

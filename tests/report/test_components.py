@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.report._components import components_section
-from mercer.report._seen import seen_from
+from mercer.report.facts._linear_summary import seen_from
+from mercer.report.panels._axes_panels import components_section
 
 RNG = np.random.default_rng(12)
 X = RNG.normal(size=(80, 2)) @ RNG.normal(size=(2, 7)) * 2 + RNG.normal(size=(80, 7))

@@ -7,9 +7,9 @@ import pytest
 
 import mercer
 from mercer.diagnostics import health
-from mercer.report._condition import column_table, condition_section, findings_of
-from mercer.report._parts import Findings
-from mercer.report._seen import seen_from
+from mercer.report._page_parts import Findings
+from mercer.report.facts._linear_summary import seen_from
+from mercer.report.panels._data_panels import column_table, condition_section, findings_of
 
 RNG = np.random.default_rng(16)
 X = RNG.normal(size=(100, 2)) @ RNG.normal(size=(2, 5)) * 3 + RNG.normal(size=(100, 5))

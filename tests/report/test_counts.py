@@ -8,7 +8,7 @@ from tests.report.family_tables import DATA, hair, parts, said, section
 
 import mercer
 from mercer.report import report
-from mercer.report._parts import Frames, Picture, Table
+from mercer.report._page_parts import Frames, Picture, Table
 
 X = hair()
 MODEL = mercer.CorrespondenceAnalysis(2).fit(X)

@@ -8,8 +8,8 @@ from tests.report.family_tables import decathlon, parts, said, section
 
 import mercer
 from mercer.report import report
-from mercer.report._factor_panels import how_many_section
-from mercer.report._parts import Picture, Table
+from mercer.report._page_parts import Picture, Table
+from mercer.report.panels._factors_panels import how_many_section
 
 X = decathlon()
 MODEL = mercer.FactorAnalysis(2).fit(X)

@@ -7,7 +7,7 @@ from tests.report.family_tables import decathlon, parts, said, section
 
 import mercer
 from mercer.report import report
-from mercer.report._parts import Picture, Table
+from mercer.report._page_parts import Picture, Table
 
 X = decathlon()
 MODEL = mercer.FactorAnalysis(2).fit(X)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.report._farthest import KEPT, Farthest
+from mercer.report.facts._linear_summary import KEPT, Farthest
 
 
 @pytest.mark.parametrize("block", [1, 7, 50, 400])

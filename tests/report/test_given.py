@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from mercer.errors import InputError
-from mercer.report._given import MISSING, colours_of, row_names_of
+from mercer.report._row_labels import MISSING, colours_of, row_names_of
 
 
 @pytest.mark.parametrize(

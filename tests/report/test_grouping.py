@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.report._grouping import _differences, separation
-from mercer.report._seen import seen_from
+from mercer.report.facts._linear_summary import seen_from
+from mercer.report.facts._map_groups import _differences, separation
 
 RNG = np.random.default_rng(14)
 X = RNG.normal(size=(90, 2)) @ RNG.normal(size=(2, 5)) * 3 + 0.1 * RNG.normal(size=(90, 5))

@@ -7,7 +7,7 @@ from tests.report.family_tables import iris, said, section
 import mercer
 from mercer.errors import InputError
 from mercer.report import report
-from mercer.report._parts import MapView
+from mercer.report._page_parts import MapView
 
 X, Y = iris()
 MODEL = mercer.LinearDiscriminantAnalysis().fit(X, Y)

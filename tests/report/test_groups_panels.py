@@ -7,7 +7,7 @@ from tests.report.family_tables import iris, parts, section
 import mercer
 from mercer.plots import Line
 from mercer.report import report
-from mercer.report._parts import Picture, Table
+from mercer.report._page_parts import Picture, Table
 
 X, Y = iris()
 MODEL = mercer.LinearDiscriminantAnalysis().fit(X, Y)

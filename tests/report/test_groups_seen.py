@@ -4,7 +4,7 @@ import numpy as np
 from tests.report.family_tables import iris
 
 import mercer
-from mercer.report._groups_seen import groups_seen
+from mercer.report.facts._groups_summary import groups_seen
 
 X, Y = iris()
 MODEL = mercer.LinearDiscriminantAnalysis().fit(X, Y)
@@ -20,8 +20,8 @@ def test_looks_are_those_of_the_model():
 
 
 def test_dear_looks_are_left_out(monkeypatch):
-    monkeypatch.setattr("mercer.report._groups_seen._WORK", 10)
-    monkeypatch.setattr("mercer.report._groups_seen._CELLS", 10)
+    monkeypatch.setattr("mercer.report.facts._groups_summary._WORK", 10)
+    monkeypatch.setattr("mercer.report.facts._groups_summary._CELLS", 10)
     seen = groups_seen(MODEL, X, Y)
     assert seen.confusion is None
     assert seen.permutation is None

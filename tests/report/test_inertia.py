@@ -7,7 +7,7 @@ import pytest
 from tests.report.family_tables import hair
 
 import mercer
-from mercer.report._inertia import (
+from mercer.report.panels._inertia_panels import (
     axes_of,
     axis_sentence,
     axis_title,

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits, make_circles
 
 import mercer
 from mercer.report import report
-from mercer.report._parts import Frames, MapView, Steps, Table
+from mercer.report._page_parts import Frames, MapView, Steps, Table
 
 RNG = np.random.default_rng(20)
 X, RINGS = make_circles(120, factor=0.3, noise=0.05, random_state=0)

@@ -5,7 +5,7 @@ import pytest
 
 import mercer
 from mercer.kernels import RBF
-from mercer.report._kernel_stability import kernel_stability
+from mercer.report.pages._kernel_page import kernel_stability
 
 RNG = np.random.default_rng(0)
 

@@ -3,8 +3,8 @@ import pytest
 
 import mercer
 from mercer.report import Levels, report
-from mercer.report._cloud import category_colour
-from mercer.report._levels import SomeNames, levels_of
+from mercer.report._row_labels import SomeNames, levels_of
+from mercer.report.facts._row_cloud import category_colour
 
 RNG = np.random.default_rng(5)
 TEXT = np.array(["b", "a", "c", "a", "b", "a"])

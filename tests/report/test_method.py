@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.report._method import method_section, python_of
+from mercer.report._page_request import method_section, python_of
 
 RNG = np.random.default_rng(19)
 X = RNG.normal(size=(50, 2)) @ RNG.normal(size=(2, 4)) * 3 + RNG.normal(size=(50, 4))

@@ -8,8 +8,8 @@ from tests.report.family_tables import groups_of_poison, parts, poison, said, se
 
 import mercer
 from mercer.report import report
-from mercer.report._mfa_panels import groups_words
-from mercer.report._parts import Picture, Table
+from mercer.report._page_parts import Picture, Table
+from mercer.report.panels._categories_panels import groups_words
 
 FULL = poison()
 MODEL = mercer.MFA(groups_of_poison(), 3).fit(FULL)

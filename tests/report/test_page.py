@@ -12,9 +12,8 @@ import pytest
 from tests.report.payloads import PAYLOADS
 
 from mercer.plots import Axes, Panel, Points, Text
-from mercer.report._cloud import Cloud, category_colour
-from mercer.report._page import exact, html_of, inert_json, png, shown
-from mercer.report._parts import (
+from mercer.report._html_report import exact, html_of, inert_json, png, shown
+from mercer.report._page_parts import (  # fmt: skip
     Code,
     Findings,
     Frames,
@@ -25,7 +24,8 @@ from mercer.report._parts import (
     Section,
     Steps,
     Table,
-)  # fmt: skip
+)
+from mercer.report.facts._row_cloud import RowCloud, category_colour
 
 
 class Reader(html.parser.HTMLParser):
@@ -64,7 +64,7 @@ class Odd:
 
 def page_full_of(text):
     """Return a page that has `text` in every place that data can reach."""
-    cloud = Cloud(
+    cloud = RowCloud(
         (text, "b"), (text, "b"), np.arange(8.0).reshape(4, 2) ** 2,
         (category_colour(text, [text, "x", "y", text]),), np.arange(4), [text] * 4,
     )  # fmt: skip

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from mercer.report import _parts
-from mercer.report._parts import Code, MapView, Page, Section, Table
+from mercer.report import _page_parts as _parts
+from mercer.report._page_parts import Code, MapView, Page, Section, Table
 
 
 def test_numbers_are_told_from_text():

@@ -7,9 +7,9 @@ import pytest
 from sklearn.datasets import load_digits
 
 import mercer
-from mercer.report._parts import Images, Picture, Steps
-from mercer.report._reconstruction import reconstruction_section
-from mercer.report._seen import seen_from
+from mercer.report._page_parts import Images, Picture, Steps
+from mercer.report.facts._linear_summary import seen_from
+from mercer.report.panels._rows_panels import reconstruction_section
 
 RNG = np.random.default_rng(15)
 DIGITS = load_digits().data[:300]

@@ -10,8 +10,8 @@ import pytest
 import mercer
 from mercer.errors import InputError
 from mercer.report import Report
-from mercer.report._page import html_of
-from mercer.report._parts import Page, Section, Table
+from mercer.report._html_report import html_of
+from mercer.report._page_parts import Page, Section, Table
 
 PAGE = Page("A title", ("3 rows",), ("Said.",), (Section("s", "S", ("w",)),))
 

@@ -6,8 +6,8 @@ from scipy import stats
 
 import mercer
 from mercer.plots import Points
-from mercer.report._rows import causes, extremes_of, row_table, rows_section
-from mercer.report._seen import seen_from
+from mercer.report.facts._linear_summary import seen_from
+from mercer.report.panels._rows_panels import causes, extremes_of, row_table, rows_section
 
 RNG = np.random.default_rng(13)
 CLEAN = RNG.normal(size=(200, 2)) @ RNG.normal(size=(2, 5)) * 3 + RNG.normal(size=(200, 5))
@@ -66,7 +66,7 @@ def test_the_cause_is_the_column_that_was_changed():
 
 
 def test_a_row_that_is_not_held_has_no_cause(monkeypatch):
-    from mercer.report import _seen
+    from mercer.report.facts import _linear_summary as _seen
 
     monkeypatch.setattr(_seen, "_HELD", 50)
     this = seen(X)

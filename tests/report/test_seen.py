@@ -3,8 +3,8 @@ import pytest
 
 import mercer
 from mercer.diagnostics import q, t2
-from mercer.report import _seen as room
-from mercer.report._seen import seen_from
+from mercer.report.facts import _linear_summary as room
+from mercer.report.facts._linear_summary import seen_from
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(700, 3)) @ RNG.normal(size=(3, 9)) * 2 + RNG.normal(size=(700, 9)) + 50

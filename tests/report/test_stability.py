@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.report import _stability as room
-from mercer.report._seen import seen_from
-from mercer.report._stability import normal_angles, stability_section
+from mercer.report.facts._linear_summary import seen_from
+from mercer.report.panels import _axes_panels as room
+from mercer.report.panels._axes_panels import normal_angles, stability_section
 
 RNG = np.random.default_rng(2)
 

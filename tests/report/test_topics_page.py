@@ -7,7 +7,7 @@ from tests.report.family_tables import parts, said, section
 
 import mercer
 from mercer.report import report
-from mercer.report._parts import Table
+from mercer.report._page_parts import Table
 
 TERMS = ["goal", "ball", "team", "bank", "loan", "rate", "rain", "wind"]
 RNG = np.random.default_rng(0)

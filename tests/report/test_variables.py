@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse
 
 import mercer
-from mercer.report._seen import seen_from
-from mercer.report._variables import variables_section
+from mercer.report.facts._linear_summary import seen_from
+from mercer.report.panels._axes_panels import variables_section
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(150, 2)) @ RNG.normal(size=(2, 6)) * [9, 1, 1, 1, 1, 4]

@@ -3,9 +3,9 @@ import pytest
 
 import mercer
 from mercer.diagnostics import Finding
-from mercer.report._rows import extremes_of
-from mercer.report._seen import seen_from
-from mercer.report._verdict import verdict
+from mercer.report.facts._linear_summary import seen_from
+from mercer.report.pages._axes_page import verdict
+from mercer.report.panels._rows_panels import extremes_of
 from mercer.selection import Choice, Rule
 
 RNG = np.random.default_rng(5)

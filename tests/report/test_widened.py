@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 import mercer
-from mercer.report._widened import row_weights, widened
+from mercer.report.facts._linear_summary import row_weights, widened
 
 RNG = np.random.default_rng(18)
 X = RNG.normal(size=(90, 7)) * [9, 8, 5, 4, 3, 2, 1] + 100

@@ -1,6 +1,6 @@
 import pytest
 
-from mercer.report._words import axes_named, count, listed, number, percent, short
+from mercer.report._page_words import axes_named, count, listed, number, percent, short
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.decomposition import FactorAnalysis
 
-from mercer.selection._noise_scale import _inverted, partial_variances, unique_variances
+from mercer.selection._bicross import _inverted, partial_variances, unique_variances
 
 
 def table(n=4000, p=8, k=2, seed=0):

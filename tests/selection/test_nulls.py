@@ -9,7 +9,7 @@ from mercer.selection import (
     permutation_null,
     sign_flip,
 )
-from mercer.selection._nulls import _largest, _noise
+from mercer.selection._parallel_nulls import _largest, _noise
 
 from .noise_families import family
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.solvers import bordered_upper, complement_norm, lanczos_norm, probe_factor
-from mercer.solvers._bounds import psd_norm
+from mercer.solvers._eigenvalue_bounds import psd_norm
 from mercer.testing import matrices
 
 

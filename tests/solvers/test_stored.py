@@ -7,7 +7,7 @@ import pytest
 
 from mercer.operators import Dense
 from mercer.solvers import BlockKrylov, Goal, Outcome, Stored
-from mercer.solvers._stored import largest_columns
+from mercer.solvers._stored_matrix import largest_columns
 from mercer.testing import check_solver, matrices
 
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.solvers import Bars, unfold
+from mercer.solvers import DistanceBars, unfold
 
 
 def bars_of(points, pairs, slack=0.0, masses=None):
     first, second = np.array(pairs).T
     squares = np.sum((points[first] - points[second]) ** 2, axis=1)
     masses = np.ones(len(points)) if masses is None else np.asarray(masses, float)
-    return Bars(first, second, squares, masses, slack)
+    return DistanceBars(first, second, squares, masses, slack)
 
 
 def all_pairs(n):
@@ -59,7 +59,7 @@ def test_a_ring_becomes_a_regular_polygon():
     n = 9
     pairs = [(i, (i + 1) % n) for i in range(n)]
     first, second = np.array(pairs).T
-    found = unfold(Bars(first, second, np.ones(n), np.ones(n)), 1e-9)
+    found = unfold(DistanceBars(first, second, np.ones(n), np.ones(n)), 1e-9)
     radius = 0.5 / np.sin(np.pi / n)
     angle = 2 * np.pi * np.arange(n) / n
     polygon = radius * np.column_stack([np.cos(angle), np.sin(angle)])

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from mercer.solvers import Bars
-from mercer.solvers._unfolding_steps import (
+from mercer.solvers import DistanceBars
+from mercer.solvers._unfolding import (
     _system,
     directions,
     first_point,
@@ -23,7 +23,9 @@ def bars():
     first = np.concatenate([np.arange(n - d) for d in (1, 2, 3, 4)])
     second = np.concatenate([np.arange(d, n) for d in (1, 2, 3, 4)])
     x = rng.standard_normal((n, 3))
-    return Bars(first, second, np.sum((x[first] - x[second]) ** 2, axis=1), np.ones(n), 1e-6)
+    return DistanceBars(
+        first, second, np.sum((x[first] - x[second]) ** 2, axis=1), np.ones(n), 1e-6
+    )
 
 
 def test_squares_of_a_kernel_are_squared_distances():

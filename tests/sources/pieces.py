@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 
 from mercer.sources import BlockSource
-from mercer.sources._blocks import skipped
+from mercer.sources._block_source import skipped
 
 
 class Pieces(BlockSource):

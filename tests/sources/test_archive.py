@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.sources._archive import Archive
+from mercer.sources.files._npz import Archive
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.sources import _bytes, _lines, scan
+from mercer.sources import scan
+from mercer.sources.text import _text_bytes as _bytes
+from mercer.sources.text import _text_lines as _lines
 
 
 def zipped(*names):

@@ -6,7 +6,7 @@ import scipy.sparse
 
 from mercer.errors import InputError
 from mercer.sources import BlockSource, bad_cell
-from mercer.sources._blocks import skipped
+from mercer.sources._block_source import skipped
 
 
 class Pieces(BlockSource):
@@ -118,7 +118,7 @@ def test_wide_rows_are_looked_at_a_few_at_a_time():
 
 @pytest.mark.parametrize("limit", [0, 1 << 29], ids=["kept", "filled"])
 def test_pieces_make_blocks_that_own_their_rows(limit, monkeypatch):
-    monkeypatch.setattr("mercer.sources._blocks._FILLED", limit)
+    monkeypatch.setattr("mercer.sources._block_source._FILLED", limit)
     table = X.astype(np.float32)
     found = list(Pieces(table, [3] * 8).blocks(8))
     assert [len(block) for block in found] == [8, 8, 6]

@@ -11,7 +11,12 @@ import pyarrow as pa
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.sources._cells import Cells, check_twins, kind_in_words, stored_types
+from mercer.sources.frames._numeric_columns import (
+    Cells,
+    check_twins,
+    kind_in_words,
+    stored_types,
+)
 
 NAN = float("nan")
 

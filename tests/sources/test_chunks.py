@@ -2,7 +2,7 @@
 
 import pytest
 
-from mercer.sources._chunks import spans
+from mercer.sources.files._chunked_file import spans
 
 
 @pytest.mark.parametrize("n", [1, 64, 1000, 1001])

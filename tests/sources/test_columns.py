@@ -3,7 +3,7 @@
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.sources._columns import choose_columns
+from mercer.sources._column_choice import choose_columns
 
 NAMES = ["id", "height", "weight", "when"]
 KINDS = ["text", None, None, "dates"]

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import BudgetError, InputError
-from mercer.sources._csr import (
+from mercer.sources.files._sparse_file import (
     HeldRows,
     cell_dtype,
     check_cells,

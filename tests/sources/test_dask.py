@@ -6,8 +6,9 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import DataWarning, InputError
-from mercer.sources import _dask_layout, scan
-from mercer.sources._dask import DaskSource
+from mercer.sources import scan
+from mercer.sources.parts import _dask_chunks as _dask_layout
+from mercer.sources.parts._dask_source import DaskSource
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

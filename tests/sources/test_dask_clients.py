@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.sources import _dask_clients
-from mercer.sources._dask_clients import client_in_use
-from mercer.sources._dask_clients import cluster as current
+from mercer.sources.parts import _dask_cluster as _dask_clients
+from mercer.sources.parts._dask_cluster import client_in_use
+from mercer.sources.parts._dask_cluster import cluster as current
 
 dask = pytest.importorskip("dask")
 

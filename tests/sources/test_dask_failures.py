@@ -3,7 +3,7 @@
 import pytest
 
 from mercer.errors import InputError, WorkerError
-from mercer.sources._dask_failures import explained, parts_behind
+from mercer.sources.parts._dask_graph import explained, parts_behind
 
 HighLevelGraph = pytest.importorskip("dask.highlevelgraph").HighLevelGraph
 

@@ -3,7 +3,7 @@ import pytest
 
 dask = pytest.importorskip("dask")
 
-from mercer.sources._dask_fusion import fused  # noqa: E402
+from mercer.sources.parts._dask_graph import fused  # noqa: E402
 
 PREFIX = "work-"
 

@@ -9,9 +9,9 @@ import pytest
 
 from mercer.arrays import listening
 from mercer.errors import InputError, WorkerError
-from mercer.sources import _dask_graph, scan
-from mercer.sources._dask_graph import run_tree
-from mercer.sources._dask_progress import TOPIC, Progress
+from mercer.sources import scan
+from mercer.sources.parts import _dask_graph
+from mercer.sources.parts._dask_graph import TOPIC, Progress, run_tree
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -63,7 +63,7 @@ def test_every_part_gets_its_chunks_its_first_row_and_its_weights():
 
 def test_a_task_may_run_again_on_the_same_results(rng):
     from mercer.operators import SpreadRows
-    from mercer.operators._spread_rows import _MomentsOfParts
+    from mercer.operators.rows._distributed_rows import _MomentsOfParts
     from mercer.sources import PartBlocks
 
     rows = SpreadRows(scan(da.ones((4, 3))))
@@ -85,7 +85,7 @@ class Sum:
 
 @pytest.fixture
 def data(rng, monkeypatch):
-    from mercer.sources import _dask_layout
+    from mercer.sources.parts import _dask_chunks as _dask_layout
 
     monkeypatch.setattr(_dask_layout, "_LEAST", 0.0)
     monkeypatch.setattr(_dask_layout, "_MOST", 0.0)

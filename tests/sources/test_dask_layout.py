@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mercer.sources import _dask_layout
-from mercer.sources._dask_layout import cut_anew, delayed_parts, grouped, known
+from mercer.sources.parts import _dask_chunks as _dask_layout
+from mercer.sources.parts._dask_chunks import cut_anew, delayed_parts, grouped, known
 
 da = pytest.importorskip("dask.array")
 

@@ -10,8 +10,8 @@ import sparse
 from narwhals.stable.v2 import from_native
 
 from mercer.errors import InputError
-from mercer.sources._cells import Cells, stored_types
-from mercer.sources._dask_parts import Mapped, Reader, Step
+from mercer.sources.frames._numeric_columns import Cells, stored_types
+from mercer.sources.parts._dask_parts import MappedPart, Reader, Step
 
 X = np.arange(12.0).reshape(3, 4)
 
@@ -146,7 +146,7 @@ def test_a_mapped_part_keeps_its_rows(columns):
     def double(rows):
         return 2 * (rows.held[:, 0] if columns is None else rows.held[:, :columns])
 
-    made = Mapped(reader(), double, columns, np.dtype("f4"), (0, 3))
+    made = MappedPart(reader(), double, columns, np.dtype("f4"), (0, 3))
     found = made(1, [[X]])
     assert found.dtype == np.float32
     assert found.shape == ((3,) if columns is None else (3, 2))

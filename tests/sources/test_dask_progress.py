@@ -3,7 +3,7 @@
 import pytest
 
 from mercer.arrays import listening
-from mercer.sources._dask_progress import TOPIC, Progress, hearing, said
+from mercer.sources.parts._dask_graph import TOPIC, Progress, hearing, said
 
 
 class Heard:

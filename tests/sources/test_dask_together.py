@@ -8,7 +8,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources._dask_together import together
+from mercer.sources.parts._dask_chunks import together
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.sources._dask_weights import PartedWeights, fitting_weights
+from mercer.sources.parts._dask_chunks import PartedWeights, fitting_weights
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -5,8 +5,8 @@ import pytest
 dask = pytest.importorskip("dask")
 
 from mercer.planning import Workers  # noqa: E402
-from mercer.sources import _dask_workers as module  # noqa: E402
-from mercer.sources._dask_workers import workers  # noqa: E402
+from mercer.sources.parts import _dask_cluster as module  # noqa: E402
+from mercer.sources.parts._dask_cluster import workers  # noqa: E402
 
 
 class Client:

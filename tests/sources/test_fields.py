@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.errors import InputError
-from mercer.sources._fields import find_fields, kept, single_spaced, texts_of
-from mercer.sources._lines import Lines
+from mercer.sources.text._text_fields import find_fields, kept, single_spaced, texts_of
+from mercer.sources.text._text_lines import Lines
 
 CELLS = st.lists(st.text(st.sampled_from('ab1 ,;"\n€'), max_size=5), min_size=1, max_size=6)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.sources._files import block_dtype, native, table_shape
-from mercer.sources._npy import open_npy
+from mercer.sources.files._file_source import block_dtype, native, table_shape
+from mercer.sources.files._npy import open_npy
 
 
 def saved(path, X):

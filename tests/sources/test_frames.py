@@ -10,7 +10,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources._frames import is_lazy, open_frame
+from mercer.sources.frames._frame_sources import is_lazy, open_frame
 
 
 @pytest.fixture(name="X")

@@ -6,8 +6,8 @@ import scipy.sparse
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources._csr import HeldRows
-from mercer.sources._h5ad import SparseGroup, open_h5ad
+from mercer.sources.files._h5ad import SparseGroup, open_h5ad
+from mercer.sources.files._sparse_file import HeldRows
 
 h5py = pytest.importorskip("h5py")
 

@@ -5,7 +5,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources._hdf5 import open_hdf5
+from mercer.sources.files._hdf5 import open_hdf5
 
 h5py = pytest.importorskip("h5py")
 

@@ -7,7 +7,7 @@ from pieces import Pieces
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources._kept_rows import KeptRows
+from mercer.sources._derived_sources import KeptRows
 
 X = np.arange(90.0).reshape(30, 3)
 

@@ -10,7 +10,9 @@ import polars as pl
 import pytest
 
 from mercer.errors import InputError, NotSupportedError
-from mercer.sources import _lazy_frames, _tables, is_scannable, scan
+from mercer.sources import is_scannable, scan
+from mercer.sources.frames import _frame_sources as _lazy_frames
+from mercer.sources.frames import _table_source as _tables
 
 N = 997
 

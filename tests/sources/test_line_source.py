@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.sources._line_source import LineSource
-from mercer.sources._look import look
+from mercer.sources.text._line_source import LineSource
+from mercer.sources.text._text_bytes import look
 
 
 class Lengths(LineSource):

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.errors import InputError
-from mercer.sources import _lines
-from mercer.sources._bytes import TextFile
-from mercer.sources._lines import Lines, whole_lines
+from mercer.sources.text import _text_lines as _lines
+from mercer.sources.text._text_bytes import TextFile
+from mercer.sources.text._text_lines import Lines, whole_lines
 
 
 @dataclasses.dataclass

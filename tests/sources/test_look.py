@@ -5,8 +5,7 @@ import gzip
 import pytest
 
 from mercer.errors import InputError
-from mercer.sources._bytes import TextFile
-from mercer.sources._look import look
+from mercer.sources.text._text_bytes import TextFile, look
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.sources import DenseSource, scan
-from mercer.sources._npy import RawSource, open_memmap, open_npy
+from mercer.sources.files._npy import RawSource, open_memmap, open_npy
 
 TYPES = ["<f8", ">f8", "<f4", ">f4", "<f2", ">f2", "<i8", ">i2", "|i1", "|u1", "<u4", "|b1"]
 

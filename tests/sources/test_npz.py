@@ -6,7 +6,7 @@ import scipy.sparse
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources._npz import HeldTable, PackedRows, PackedTable, open_npz
+from mercer.sources.files._npz import HeldTable, PackedRows, PackedTable, open_npz
 
 
 def made(dtype="f8", n=103, p=11):

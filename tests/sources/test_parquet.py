@@ -12,7 +12,7 @@ import pytest
 
 from mercer.errors import InputError, NotSupportedError
 from mercer.sources import scan
-from mercer.sources._parquet import open_parquet
+from mercer.sources.files._parquet import open_parquet
 
 N, P = 103, 4
 
@@ -264,7 +264,7 @@ def test_files_in_deeper_folders_are_not_passed_over(tmp_path):
 
 def test_rows_are_decoded_a_few_at_a_time(tmp_path, X, monkeypatch):
     pl.from_numpy(X).write_parquet(tmp_path / "x.parquet")
-    monkeypatch.setattr("mercer.sources._parquet._PIECE", 10 * 8 * P)
+    monkeypatch.setattr("mercer.sources.files._parquet._PIECE", 10 * 8 * P)
     source = scan(tmp_path / "x.parquet")
     assert max(len(piece) for piece in source._read(64, 0)) == 10
     assert np.array_equal(np.concatenate(list(source.blocks(64))), X, equal_nan=True)

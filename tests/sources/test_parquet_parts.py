@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mercer.errors import InputError
-from mercer.sources._parquet_parts import PolarsPart, PyarrowPart, _has_checksum, open_part
+from mercer.sources.files._parquet import PolarsPart, PyarrowPart, _has_checksum, open_part
 
 TABLE = pa.table({"a": np.arange(20.0), "b": np.arange(20), "t": ["x"] * 20})
 

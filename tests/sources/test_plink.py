@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.sources import scan
-from mercer.sources._plink import BedSource, open_bed
+from mercer.sources.files._plink import BedSource, open_bed
 
 CODES = {2: 0b00, 1: 0b10, 0: 0b11, -1: 0b01}  # copies of the first allele; -1 is missing
 
@@ -59,7 +59,7 @@ def test_genotypes_are_those_written(tmp_path, n):
 
 def test_all_bytes_are_known():
     """Each of the 256 bytes against its four pairs of bits."""
-    from mercer.sources._plink import _unpacked
+    from mercer.sources.files._plink import _unpacked
 
     copies = {0b00: 2, 0b01: np.nan, 0b10: 1, 0b11: 0}
     found = _unpacked(np.arange(256, dtype=np.uint8).reshape(1, 256))

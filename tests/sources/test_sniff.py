@@ -3,9 +3,9 @@
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.sources._fields import find_fields
-from mercer.sources._lines import Lines
-from mercer.sources._sniff import find_delimiter, has_header, refuse_uneven_header
+from mercer.sources.text._delimited_text import find_delimiter, has_header, refuse_uneven_header
+from mercer.sources.text._text_fields import find_fields
+from mercer.sources.text._text_lines import Lines
 
 NA = frozenset(["", "NA"])
 

@@ -6,7 +6,7 @@ import scipy.sparse
 
 from mercer.errors import InputError
 from mercer.sources import PartBlocks, scan
-from mercer.sources._spread import checked_counts
+from mercer.sources.parts._distributed_source import checked_counts
 
 X = np.arange(15.0).reshape(5, 3)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources._stream import open_stream
+from mercer.sources._stream_source import open_stream
 
 X = np.random.default_rng(3).standard_normal((40, 3))
 KINDS = {

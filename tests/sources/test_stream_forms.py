@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import DataWarning, InputError
-from mercer.sources._stream_forms import ArrayForm, FrameForm, form_of
+from mercer.sources._stream_source import ArrayForm, FrameForm, form_of
 
 
 def form(first, columns=None, drop=None):

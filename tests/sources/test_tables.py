@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from mercer.errors import InputError
-from mercer.sources import _tables
-from mercer.sources._tables import columns_at, readable, spread
+from mercer.sources.frames import _table_source as _tables
+from mercer.sources.frames._table_source import columns_at, readable, spread
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mercer.errors import DataWarning, InputError
 from mercer.sources import scan
-from mercer.sources._text import open_text
+from mercer.sources.text._delimited_text import open_text
 
 BLOCKS = (1, 7, 64, 1000, 1 << 20)
 

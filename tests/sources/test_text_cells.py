@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.sources._text_cells import (
+from mercer.sources.text._text_cells import (
     Kind,
     has_decimal_comma,
     is_number,

@@ -7,7 +7,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources._zarr import open_zarr
+from mercer.sources.files._zarr import open_zarr
 
 zarr = pytest.importorskip("zarr")
 

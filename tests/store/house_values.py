@@ -6,7 +6,7 @@ import math
 import numpy as np
 import scipy.sparse
 
-from mercer.store import Decoder, Encoder, Form
+from mercer.store import DataDecoder, DataEncoder, Form
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,9 +29,9 @@ FORMS = {"Point": Form.of(Point)}
 
 def there_and_back(value):
     """Write a value and make it again, without a file."""
-    encoder = Encoder(FORMS)
+    encoder = DataEncoder(FORMS)
     made = encoder.encoded(value, "value")
-    return Decoder(FORMS, encoder.arrays, "some file").whole(made)
+    return DataDecoder(FORMS, encoder.arrays, "some file").whole(made)
 
 
 def same(a, b):

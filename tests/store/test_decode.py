@@ -3,13 +3,13 @@ import pytest
 from house_values import FORMS, Point
 
 from mercer.errors import InputError
-from mercer.store import Decoder
+from mercer.store import DataDecoder
 
 A = {"a": np.arange(3.0), "i": np.array([0, 9, 1], np.int32), "p": np.array([0, 1, 2, 3])}
 
 
 def decoded(given, arrays=()):
-    return Decoder(FORMS, {name: A[name] for name in arrays}, "f.mercer").whole(given)
+    return DataDecoder(FORMS, {name: A[name] for name in arrays}, "f.mercer").whole(given)
 
 
 def test_a_missing_part_with_a_default_takes_it():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from mercer.errors import InputError
-from mercer.store import Encoder
+from mercer.store import DataEncoder
 
 numbers = st.one_of(
     st.none(),
@@ -57,7 +57,7 @@ def native(value):
 @settings(max_examples=80, deadline=None)
 @given(values)
 def test_values_come_back_with_their_types_and_bits(value):
-    encoder = Encoder(FORMS)
+    encoder = DataEncoder(FORMS)
     json.dumps(encoder.encoded(value, "value"), allow_nan=False)
     assert same(native(there_and_back(value)), native(value))
 
@@ -93,7 +93,7 @@ def test_the_order_of_memory_is_kept():
 
 def test_one_piece_of_memory_is_written_once_and_shared_again():
     a = np.arange(6.0).reshape(2, 3)
-    encoder = Encoder(FORMS)
+    encoder = DataEncoder(FORMS)
     encoder.encoded([a, a, a[:], a.T, Point(a)], "v")
     assert len(encoder.arrays) == 1
     one, two, turned = there_and_back([a, a, a.T])
@@ -102,7 +102,7 @@ def test_one_piece_of_memory_is_written_once_and_shared_again():
 
 
 def test_arrays_that_come_and_go_are_not_taken_for_each_other():
-    encoder = Encoder(FORMS)
+    encoder = DataEncoder(FORMS)
     for number in range(50):
         encoder.encoded(np.full(7, number), f"a{number}")
     assert [int(array[0]) for array in encoder.arrays.values()] == list(range(50))
@@ -129,7 +129,7 @@ def test_arrays_that_come_and_go_are_not_taken_for_each_other():
 )
 def test_what_is_not_data_is_refused_with_its_place(value, words):
     with pytest.raises(InputError, match=words) as caught:
-        Encoder(FORMS).encoded({"here": [value]}, "model")
+        DataEncoder(FORMS).encoded({"here": [value]}, "model")
     assert caught.value.got.startswith("model/here/0:")
 
 
@@ -137,4 +137,4 @@ def test_a_value_that_holds_itself_is_refused():
     endless = []
     endless.append(endless)
     with pytest.raises(InputError, match="values inside each other"):
-        Encoder(FORMS).encoded(endless, "model")
+        DataEncoder(FORMS).encoded(endless, "model")

@@ -1,6 +1,6 @@
 from house_values import FORMS, Point
 
-from mercer.store._form import SCALARS
+from mercer.store._plain_data import SCALARS
 
 
 def test_a_form_takes_a_dataclass_apart_and_together():

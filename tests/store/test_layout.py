@@ -3,7 +3,7 @@ import pytest
 from forged_files import entry, forged, some_arrays
 
 from mercer.errors import InputError
-from mercer.store import _layout as layout
+from mercer.store import _file_layout as layout
 
 
 def test_arrays_lie_one_behind_the_other_and_aligned():

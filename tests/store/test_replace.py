@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mercer.errors import InputError
-from mercer.store._replace import path_of, replacing, write_all
+from mercer.store._file_replacement import path_of, replacing, write_all
 
 
 def test_the_block_becomes_the_file(tmp_path):
@@ -67,7 +67,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from mercer.errors import InputError
-from mercer.store._replace import replacing, write_all
+from mercer.store._file_replacement import replacing, write_all
 with replacing(Path(sys.argv[1])) as descriptor:
     write_all(descriptor, b"half")
     os.kill(os.getpid(), signal.SIGKILL)

@@ -9,7 +9,7 @@ import mercer
 from mercer.errors import BudgetError, InputError, NotSupportedError
 from mercer.studies import _bootstrap as study
 from mercer.studies import bootstrap
-from mercer.studies._bootstrap_draws import multinomial
+from mercer.studies._resampled_axes import multinomial
 
 
 def loop(model, X, draws, seed, counts=None):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.studies import _bootstrap_draws as study
-from mercer.studies._bootstrap_draws import Frame, Poisson, by_columns, by_rows, multinomial
+from mercer.studies import _resampled_axes as study
+from mercer.studies._resampled_axes import DrawFrame, Poisson, by_columns, by_rows, multinomial
 
 
 def table(n, p, seed=0):
@@ -28,12 +28,12 @@ def agree(drawn, model):
 def choices(p):
     weight, axes = np.linspace(1, 3, p), np.eye(3, p)
     return [
-        ({}, Frame(False, np.ones(p), axes), 1.0),
-        ({"standardize": True}, Frame(True, np.ones(p), axes), 1.0),
-        ({"feature_weight": weight}, Frame(False, np.sqrt(weight), axes), np.sqrt(weight)),
+        ({}, DrawFrame(False, np.ones(p), axes), 1.0),
+        ({"standardize": True}, DrawFrame(True, np.ones(p), axes), 1.0),
+        ({"feature_weight": weight}, DrawFrame(False, np.sqrt(weight), axes), np.sqrt(weight)),
         (
             {"standardize": True, "feature_weight": weight},
-            Frame(True, np.sqrt(weight), axes),
+            DrawFrame(True, np.sqrt(weight), axes),
             1.0,
         ),
     ]
@@ -60,7 +60,7 @@ def test_variances_along_the_axes_of_all_rows_are_those_of_repeated_rows(n, p):
     X = table(n, p)
     axes = np.linalg.qr(np.random.default_rng(2).standard_normal((p, 2)))[0].T
     counts = multinomial(np.ones(n), 2, seed=0)
-    frame, rows = Frame(False, np.ones(p), axes), X - X.mean(axis=0)
+    frame, rows = DrawFrame(False, np.ones(p), axes), X - X.mean(axis=0)
     plain = by_columns(iter([rows]), lambda at: counts[:, at], 2, frame)
     for one, weights in zip(by_rows(rows, counts, frame), counts, strict=True):
         scores = np.repeat(X, weights, axis=0) @ axes.T
@@ -71,7 +71,7 @@ def test_variances_along_the_axes_of_all_rows_are_those_of_repeated_rows(n, p):
 def test_many_columns_are_added_up_one_draw_at_a_time(monkeypatch):
     X = table(60, 8)
     counts = multinomial(np.ones(60), 3, seed=0)
-    frame = Frame(False, np.ones(8), np.eye(2, 8))
+    frame = DrawFrame(False, np.ones(8), np.eye(2, 8))
     plain = list(by_columns(iter([X]), lambda at: counts[:, at], 3, frame))
     monkeypatch.setattr(study, "_PAIRS", 4)
     monkeypatch.setattr(study, "_BYTES", 8 * 8 * 7)
@@ -103,7 +103,9 @@ def test_poisson_counts_do_not_depend_on_the_blocks():
 def test_fewer_rows_drawn_than_axes_leave_axes_of_zero():
     X = table(4, 9)
     counts = np.array([[4, 0, 0, 0], [2, 2, 0, 0]], np.uint32)
-    found = list(by_rows(X - X.mean(axis=0), counts, Frame(False, np.ones(9), np.eye(3, 9))))
+    found = list(
+        by_rows(X - X.mean(axis=0), counts, DrawFrame(False, np.ones(9), np.eye(3, 9)))
+    )
     assert np.allclose(found[0].variances, 0)
     assert np.count_nonzero(found[1].variances > 1e-9) == 1
     assert found[1].axes.shape == (3, 9)
@@ -114,7 +116,7 @@ def test_fewer_rows_drawn_than_axes_leave_axes_of_zero():
 def test_a_rare_value_that_is_not_drawn_leaves_a_constant_column(n, p):
     X = table(n, p)
     X[:, 1], X[0, 1] = 0.1, 1.0
-    frame = Frame(True, np.ones(p), np.eye(3, p))
+    frame = DrawFrame(True, np.ones(p), np.eye(3, p))
     counts = multinomial(np.ones(n), 12, seed=4)
     assert 0 < np.count_nonzero(counts[:, 0] == 0) < 12
     rows = X - X.mean(axis=0)

@@ -2,7 +2,7 @@ import numpy as np
 import scipy.linalg
 import scipy.stats
 
-from mercer.studies._bootstrap_planes import Plane, alike, matched, planes, rotated
+from mercer.studies._resampled_axes import Plane, alike, matched, planes, rotated
 
 
 def turned(angles, k=3, at=(1, 2)):

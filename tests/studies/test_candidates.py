@@ -3,7 +3,7 @@ import pytest
 
 from mercer.errors import InputError, NotSupportedError
 from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial, as_kernel
-from mercer.studies._candidates import GAMMAS, at_the_edge, candidates
+from mercer.studies.tuning._tune import GAMMAS, at_the_edge, candidates
 
 
 @pytest.fixture

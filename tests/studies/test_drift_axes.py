@@ -5,9 +5,9 @@ from tests.studies.drift_tables import tables
 
 import mercer
 from mercer.sources import scan
-from mercer.studies._drift_axes import Turn, between, near, turned
-from mercer.studies._drift_before import before
-from mercer.studies._drift_rows import after
+from mercer.studies.drifting._drift_axes import Turn, between, near, turned
+from mercer.studies.drifting._rows_after import after
+from mercer.studies.drifting._rows_before import before
 
 
 def test_axes_with_near_variances_are_planes():

@@ -4,7 +4,7 @@ from tests.studies.drift_tables import tables
 
 import mercer
 from mercer.errors import InputError
-from mercer.studies._drift_before import before
+from mercer.studies.drifting._rows_before import before
 
 
 def test_variances_and_rest_add_up_to_the_total_variance():

@@ -3,8 +3,8 @@ import types
 import numpy as np
 import pytest
 
-from mercer.studies import _drift_found as found
-from mercer.studies._drift_axes import Turn
+from mercer.studies.drifting import _drift_comparisons as found
+from mercer.studies.drifting._drift_axes import Turn
 
 
 def columns(**changes):
@@ -16,7 +16,7 @@ def columns(**changes):
         "ratio": np.array([1.0, 0.5, 1.1, 1.0, 3.0]),
         "ratio_chance": np.array([1.0, 0.01, 0.9, 1.0, 0.001]),
     }
-    return found.Columns(**{**parts, **changes})
+    return found.ComparedColumns(**{**parts, **changes})
 
 
 def test_columns_that_changed_are_named_the_largest_first():

@@ -6,7 +6,7 @@ import pytest
 import mercer
 from mercer.errors import InputError, NotSupportedError
 from mercer.kernels import Linear
-from mercer.studies._drift_kernel import left_out, seen
+from mercer.studies.drifting._drift_kernel import left_out, seen
 
 
 def rings(n, seed=0):

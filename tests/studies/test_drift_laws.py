@@ -5,9 +5,9 @@ from tests.studies.drift_tables import tables
 
 import mercer
 from mercer.sources import scan
-from mercer.studies import _drift_laws as laws
-from mercer.studies._drift_before import before
-from mercer.studies._drift_rows import after
+from mercer.studies.drifting import _drift_laws as laws
+from mercer.studies.drifting._rows_after import after
+from mercer.studies.drifting._rows_before import before
 
 
 def pair(n=100, m=60, **options):

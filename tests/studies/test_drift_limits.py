@@ -8,9 +8,9 @@ import mercer
 from mercer.diagnostics import held_out
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.studies._drift_before import before
-from mercer.studies._drift_limits import kept_limits, lawful, reference_of, tail
-from mercer.studies._drift_rows import after
+from mercer.studies.drifting._drift_limits import kept_limits, lawful, reference_of, tail
+from mercer.studies.drifting._rows_after import after
+from mercer.studies.drifting._rows_before import before
 
 
 @pytest.mark.parametrize(("n", "p"), [(60, 6), (100, 100), (1000, 20)])

@@ -4,8 +4,8 @@ from tests.studies.drift_tables import tables
 
 import mercer
 from mercer.sources import scan
-from mercer.studies import _drift_rows as study
-from mercer.studies._drift_before import before
+from mercer.studies.drifting import _rows_after as study
+from mercer.studies.drifting._rows_before import before
 
 
 def test_sums_are_those_of_the_plain_formulas(monkeypatch):

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mercer.errors import InputError
-from mercer.studies._given_columns import coded, columns_of, together
+from mercer.studies._descriptor_columns import coded, columns_of, together
 
 CELLS = {"a": [1, 2, None], "b": ["x", None, "y"], "c": [True, False, True]}
 

@@ -5,7 +5,7 @@ import scipy.sparse
 
 import mercer
 from mercer.errors import InputError
-from mercer.studies._health import runs
+from mercer.studies._model_health import runs
 
 
 def table(n=300, p=6, seed=0):

@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 
-from mercer.studies._plain import plain
+from mercer.studies._plain_result import plain
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,7 +5,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import KernelPCA
 from mercer.errors import DataWarning, InputError
-from mercer.studies._rows import evenly, few, rows_seen
+from mercer.studies._study_rows import evenly, few, rows_seen
 
 
 @pytest.mark.parametrize(("n", "most", "count"), [(10, 20, 10), (2001, 2000, 2000), (7, 2, 2)])

@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from mercer.kernels import RBF, Linear
-from mercer.studies._tuning import Candidate, Tuning, brief, left_out
+from mercer.studies.tuning._tuning_result import Candidate, Tuning, brief, left_out
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ ASKED = {
 @pytest.fixture(params=[True, False], ids=["held", "read"])
 def held(request, monkeypatch):
     if not request.param:
-        monkeypatch.setattr("mercer.tables._reading.HELD", 8)
+        monkeypatch.setattr("mercer.tables._table_reading.HELD", 8)
     return request.param
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mercer.tables._beside_rows import coded, kept_frames, texts
+from mercer.tables.preparing._unanalysed_columns import coded, kept_frames, texts
 
 NAMES = [f"n{i}" for i in range(23)]
 

@@ -4,7 +4,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.tables import Asked, Recipe, look, prepared, prepared_again
-from mercer.tables._counts import is_margin
+from mercer.tables.preparing._count_tables import is_margin
 
 CELLS = np.array([[3.0, 4, 5], [6, 1, 0], [2, 2, 9]])
 
@@ -88,7 +88,7 @@ def test_large_tables_are_read_block_by_block(tmp_path, monkeypatch):
     frame = frame.with_columns(total=pl.sum_horizontal(pl.all()))
     frame.write_parquet(tmp_path / "t.parquet")
     whole = made_of(tmp_path / "t.parquet")
-    monkeypatch.setattr("mercer.tables._reading.HELD", 100)
+    monkeypatch.setattr("mercer.tables._table_reading.HELD", 100)
     made = made_of(tmp_path / "t.parquet")
     assert made.shape == whole.shape
     assert 7 not in made.kept

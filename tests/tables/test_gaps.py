@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 from pieces import Pieces
 
-from mercer.tables._gaps import gaps_of, known_gaps
+from mercer.tables._table_gaps import gaps_of, known_gaps
 
 NAN = np.nan
 X = np.array([[1, 2, NAN], [NAN, NAN, NAN], [4, 5, 6], [NAN, 8, NAN], [NAN, NAN, NAN]])

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from mercer.sources import Held
-from mercer.tables._kinds import Facts, number_facts, other_facts
-from mercer.tables._numbers import Numbers
+from mercer.tables.looking._column_facts import Facts, number_facts, other_facts
+from mercer.tables.looking._column_numbers import Numbers
 
 NA = frozenset(["", "NA"])
 

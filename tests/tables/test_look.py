@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import InputError
-from mercer.sources._text import TextSource
+from mercer.sources.text._delimited_text import TextSource
 from mercer.tables import Asked, look
-from mercer.tables import _look as looking
+from mercer.tables.looking import _table_look as looking
 
 DATA = pathlib.Path(__file__).parent.parent / "data"
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.tables._gaps import gaps_of
-from mercer.tables._missing_cells import left_out, numbered, refuse_missing, settled
+from mercer.tables._table_gaps import gaps_of, left_out, numbered, refuse_missing, settled
 
 NAMES = ("a", "b", "c", "d")
 

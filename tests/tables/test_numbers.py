@@ -6,8 +6,8 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mercer.tables import _numbers
-from mercer.tables._numbers import Numbers, count_distinct
+from mercer.tables.looking import _column_numbers as _numbers
+from mercer.tables.looking._column_numbers import Numbers, count_distinct
 
 
 def walked(X, cuts=(), kept=(), compared=None):

@@ -3,8 +3,8 @@ import polars as pl
 import pytest
 
 from mercer.tables import Asked, look, prepared
-from mercer.tables._columns import Column
-from mercer.tables._pixels import pixels_of
+from mercer.tables.looking._column_facts import Column
+from mercer.tables.preparing._prepared_rows import pixels_of
 
 
 def columns(names, blank=(), low=0.0):

@@ -20,7 +20,7 @@ BODY = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g")
 @pytest.fixture
 def small(monkeypatch):
     """Let nothing be held."""
-    monkeypatch.setattr("mercer.tables._reading.HELD", 8)
+    monkeypatch.setattr("mercer.tables._table_reading.HELD", 8)
 
 
 def mixed(rows=60, seed=0):
@@ -103,7 +103,7 @@ def test_text_is_parquet_and_held_is_read(name, tmp_path, monkeypatch):
     for kind in ("csv", "parquet"):
         path = written(mixed(), tmp_path, kind)
         for held in (256e6, 8):
-            monkeypatch.setattr("mercer.tables._reading.HELD", held)
+            monkeypatch.setattr("mercer.tables._table_reading.HELD", held)
             made = prepared(look(path, ASKED[name]))
             assert isinstance(made.rows, BlockSource) is (held == 8)
             found.append(made)
@@ -219,7 +219,7 @@ def test_bad_tables_are_refused_in_three_lines(name, held, tmp_path, monkeypatch
     path = tmp_path / "bad.csv"
     path.write_text(text)
     if not held:
-        monkeypatch.setattr("mercer.tables._reading.HELD", 8)
+        monkeypatch.setattr("mercer.tables._table_reading.HELD", 8)
     with pytest.raises(InputError, match=what) as caught:
         prepared(look(path, asked))
     assert len(str(caught.value).splitlines()) == 3
@@ -259,7 +259,7 @@ def test_a_number_names_rows_in_a_file_without_names(tmp_path):
 
 @pytest.mark.parametrize("held", [256e6, 8])
 def test_missing_text_is_missing_where_cells_must_be_there(tmp_path, monkeypatch, held):
-    monkeypatch.setattr("mercer.tables._reading.HELD", held)
+    monkeypatch.setattr("mercer.tables._table_reading.HELD", held)
     path = tmp_path / "a.csv"
     path.write_text("x,t,u\n" + "1,a,c\n2,b,c\n4,NA,d\nNA,NA,NA\n7,a,d\n8,b,c\n")
 
@@ -288,7 +288,7 @@ def test_missing_text_is_missing_where_cells_must_be_there(tmp_path, monkeypatch
 @pytest.mark.parametrize("why", ["weight 0", "left out"])
 def test_rows_that_do_not_count_have_no_say_in_the_scale(why, held, tmp_path, monkeypatch):
     if not held:
-        monkeypatch.setattr("mercer.tables._reading.HELD", 8)
+        monkeypatch.setattr("mercer.tables._table_reading.HELD", 8)
     X = np.random.default_rng(5).normal(size=(60, 3))
     X[:10, 0] *= 1e5
     frame = pl.DataFrame(X, schema=["a", "b", "c"])

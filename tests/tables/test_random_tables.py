@@ -60,7 +60,7 @@ def _weights(rng, names):
 
 def outcome(path, asked, held, monkeypatch):
     """What was made of a table, or the error."""
-    monkeypatch.setattr("mercer.tables._reading.HELD", 256e6 if held else 8)
+    monkeypatch.setattr("mercer.tables._table_reading.HELD", 256e6 if held else 8)
     try:
         made = prepared(look(path, asked))
         again = prepared_again(

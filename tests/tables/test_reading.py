@@ -8,7 +8,7 @@ from pieces import Pieces
 
 from mercer.errors import InputError
 from mercer.sources import KeptRows
-from mercer.tables._reading import (
+from mercer.tables._table_reading import (
     allowed_bytes,
     as_frame,
     held_rows,
@@ -40,7 +40,7 @@ def test_what_is_large_is_not_held(monkeypatch):
     X = np.arange(30.0).reshape(10, 3)
     assert held_rows(Pieces(X), most=240).tolist() == X.tolist()
     assert held_rows(Pieces(X), most=239) is None
-    monkeypatch.setattr("mercer.tables._reading.HELD", 100)
+    monkeypatch.setattr("mercer.tables._table_reading.HELD", 100)
     assert held_rows(Pieces(X)) is None
     assert held_rows(Pieces(X, forecast=1)) is None  # found out on the way
     assert held_rows(Pieces(scipy.sparse.csr_array(X)), most=1e9) is None

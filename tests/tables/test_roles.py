@@ -4,8 +4,8 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.tables import Asked
-from mercer.tables._kinds import Facts
-from mercer.tables._roles import is_code, names_rows, roles
+from mercer.tables.looking._column_facts import Facts
+from mercer.tables.looking._column_roles import is_code, names_rows, roles
 
 
 def number(name="x", kind="number", **more):

@@ -1,7 +1,7 @@
 """A table in words."""
 
 from mercer.tables import Column
-from mercer.tables._said import alike, said_lines, table_lines
+from mercer.tables.looking._table_notes import alike, said_lines, table_lines
 
 
 def column(name, kind="number", role="active", why="", **more):

@@ -4,7 +4,7 @@ import pytest
 from mercer.errors import BudgetError
 from mercer.sources import ArrayBlocks, DenseSource
 from mercer.tables import Asked, Recipe, in_memory, look, prepared, prepared_again
-from mercer.tables._scaled import divided, scaled
+from mercer.tables.preparing._table_scales import divided, scaled
 
 X = np.random.default_rng(0).normal(size=(40, 3)) * [1.0, 50.0, 1e4]
 RECIPE = Recipe(("a", "b", "c"), ("a", "b", "c"))

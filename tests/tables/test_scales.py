@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from mercer.tables._scales import deviations_of, deviations_walked, short, standardized
+from mercer.tables.preparing._table_scales import (
+    deviations_of,
+    deviations_walked,
+    short,
+    standardized,
+)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +73,7 @@ def test_hard_columns():
 def test_wide_tables_are_cut_in_chunks(monkeypatch):
     X = np.random.default_rng(2).normal(size=(6, 33))
     whole = deviations_of(X)
-    monkeypatch.setattr("mercer.tables._scales._CHUNK", 8 * 6 * 4)
+    monkeypatch.setattr("mercer.tables.preparing._table_scales._CHUNK", 8 * 6 * 4)
     assert deviations_of(X) == whole
 
 

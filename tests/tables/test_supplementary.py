@@ -10,7 +10,7 @@ from mercer.tables import Asked, look, prepared, supplementary
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("most", [256e6, 8])
 def test_numbers_and_labels(tmp_path, monkeypatch, kind, most):
-    monkeypatch.setattr("mercer.tables._reading.HELD", most)
+    monkeypatch.setattr("mercer.tables._table_reading.HELD", most)
     frame = pl.DataFrame(
         {
             "x": [1.0, None, 3.0, 4.5, 5.0],

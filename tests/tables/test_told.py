@@ -4,8 +4,8 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.tables import Asked
-from mercer.tables._kinds import Facts
-from mercer.tables._told import told
+from mercer.tables.looking._column_facts import Facts
+from mercer.tables.looking._column_roles import told
 
 COLUMNS = [
     Facts("name", "text", distinct=50, unique=True),

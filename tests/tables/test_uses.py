@@ -2,8 +2,13 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.tables import Asked
-from mercer.tables._kinds import Facts
-from mercer.tables._uses import is_category, refuse_no_category, refuse_table, use_of
+from mercer.tables.looking._category_roles import (
+    is_category,
+    refuse_no_category,
+    refuse_table,
+    use_of,
+)
+from mercer.tables.looking._column_facts import Facts
 
 
 def text(name="t", distinct=3, **more):

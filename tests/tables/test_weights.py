@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from mercer.errors import InputError
-from mercer.tables._weights import weights_of
+from mercer.tables.preparing._unanalysed_columns import weights_of
 
 NONE = np.empty(0, np.int64)
 

@@ -5,7 +5,7 @@ import pytest
 
 from mercer.sources import BlockSource
 from mercer.tables import Recipe
-from mercer.tables._wide import wide
+from mercer.tables.preparing._made_columns import wide
 
 TEXT = "x,what,y\n1,b,5\n2,a,6\n3,,7\n4,b,8\n"
 RECIPE = Recipe(
@@ -33,7 +33,7 @@ def test_held_is_read(path, monkeypatch, stop, rows, out):
     expected = np.delete(EXPECTED[:stop], out, axis=0)
     assert np.array_equal(held.to_numpy(), expected)
     assert tuple(held.columns) == RECIPE.names
-    monkeypatch.setattr("mercer.tables._reading.HELD", 8)
+    monkeypatch.setattr("mercer.tables._table_reading.HELD", 8)
     read = wide(path, RECIPE, stop=stop, rows=known).without(out)
     assert isinstance(read, BlockSource)
     assert read.names == RECIPE.names

@@ -1,9 +1,6 @@
 """The only room that knows how array libraries, threads and memory differ."""
 
-from mercer.arrays._ahead import ahead
-from mercer.arrays._compiled import can_compile, compiled, in_any_order
-from mercer.arrays._draws import gaussian
-from mercer.arrays._lanes import Lanes, one_thread, single_threaded_blas, thread_count
+from mercer.arrays._compiled_loops import can_compile, compiled, in_any_order
 from mercer.arrays._linalg import (
     beside,
     eigh,
@@ -17,31 +14,32 @@ from mercer.arrays._linalg import (
     svd,
     triangle,
 )
+from mercer.arrays._machine_rates import Rates, rates
 from mercer.arrays._memory import anonymous_bytes, available_bytes, parse_bytes, show_bytes
 from mercer.arrays._namespace import (
+    EPS,
     Array,
     Namespace,
     as_numpy,
     asarray_like,
+    binary_exponent,
+    eps_of,
+    gaussian,
     is_numpy,
     namespace,
+    wide_dtype,
 )
-from mercer.arrays._precision import EPS, binary_exponent, eps_of, wide_dtype
-from mercer.arrays._products import symmetric_times
-from mercer.arrays._programs import (
-    Apply,
-    Call,
-    Constant,
-    Ends,
-    Given,
-    Join,
-    Measure,
-    Node,
-    Through,
-    Unit,
+from mercer.arrays._tiles import (
+    Tiles,
+    add_gram,
+    column_squares,
+    column_sums,
+    in_units,
+    scratch,
+    shifted,
+    symmetric_times,
 )
-from mercer.arrays._rates import Rates, rates
-from mercer.arrays._rows import (
+from mercer.arrays.programs._program_rows import (
     as_rows,
     columns_of,
     count_rows,
@@ -51,24 +49,34 @@ from mercer.arrays._rows import (
     rows_at,
     unit_rows,
 )
-from mercer.arrays._sides import Side, Workspace, diagonal, prepare, tile
-from mercer.arrays._tiles import (
-    Tiles,
-    add_gram,
-    column_squares,
-    column_sums,
-    in_units,
-    scratch,
-    shifted,
+from mercer.arrays.programs._program_tiles import Side, Workspace, diagonal, prepare, tile
+from mercer.arrays.programs._tile_programs import (
+    Apply,
+    Call,
+    ConstantNode,
+    Ends,
+    Given,
+    Join,
+    Measure,
+    Node,
+    Through,
+    Unit,
 )
-from mercer.arrays._watch import Listener, advance, listening, task, unheard
+from mercer.arrays.threads._listeners import Listener, advance, listening, task, unheard
+from mercer.arrays.threads._read_ahead import ahead
+from mercer.arrays.threads._thread_lanes import (
+    Lanes,
+    one_thread,
+    single_threaded_blas,
+    thread_count,
+)
 
 __all__ = [
     "EPS",
     "Apply",
     "Array",
     "Call",
-    "Constant",
+    "ConstantNode",
     "Ends",
     "Given",
     "Join",

@@ -1,4 +1,9 @@
-"""Which library an array belongs to, and the two ways in and out of it."""
+"""Which library an array belongs to, and the two ways in and out of it.
+
+Units of rounding, and exact powers of two.
+
+Random blocks: the same numbers on every library and device for one seed.
+"""
 
 from typing import Any, TypeAlias
 
@@ -36,3 +41,42 @@ def asarray_like(values: Array, like: Array, dtype: Any = None) -> Array:
         dtype=like.dtype if dtype is None else dtype,
         device=array_api_compat.device(like),
     )
+
+
+EPS = float(np.finfo(np.float64).eps)  # all sums are kept in float64
+
+
+def eps_of(dtype: Any) -> float:
+    """Return the spacing of floating numbers at 1 in `dtype`; 0 for integers (exact)."""
+    dtype = np.dtype(dtype)
+    return float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
+
+
+def wide_dtype(like: Array) -> Any:
+    """Return float64 as the namespace of `like` spells it."""
+    return namespace(like).float64
+
+
+def binary_exponent(largest: float) -> int:
+    """Return e with 2^(e-1) <= largest < 2^e, and 0 for zero.
+
+    Multiplying by 2^-e is exact, so a unit taken from it costs no digits.
+    """
+    return int(np.frexp(largest)[1]) if largest > 0 else 0
+
+
+def itemsize(t: Array) -> int:
+    """Return the bytes of a number: 4 for float32, else 8."""
+    size = getattr(t.dtype, "itemsize", None)  # a name takes time to write down
+    narrow = str(t.dtype).endswith("float32") if size is None else size == 4
+    return 4 if narrow else 8
+
+
+def gaussian(shape: tuple[int, int], like: Array, seed: int, stream: int = 0) -> Array:
+    """Return independent N(0, 1) numbers in float64, in the place of `like`.
+
+    Blocks of different `stream` are independent of each other for the same `seed`: the
+    probes of a certificate must know nothing of the block that started the iteration.
+    """
+    numbers = np.random.default_rng([seed, stream]).standard_normal(shape)
+    return asarray_like(numbers, like, wide_dtype(like))

@@ -88,7 +88,7 @@ def refuse_scores(path: str, *, option: str, **rules: object) -> Path | None:
             fix=f"use a name that ends in {', '.join(_SCORES)}, or - for CSV on stdout",
         )
     if Path(path).suffix.lower() == ".parquet":
-        from mercer.estimators._written import parquet_library
+        from mercer.estimators.walk._coordinate_files import parquet_library
 
         parquet_library()  # missing now, and not after the work
     return refuse_output(path, option=option, **rules)  # type: ignore[arg-type]

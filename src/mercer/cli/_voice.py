@@ -12,7 +12,7 @@ from typing import Any, NoReturn, final
 
 import click
 
-from mercer.cli._spelling import as_begun, as_typed, given_as_typed, harmless, one_line
+from mercer.cli._terminal_text import as_begun, as_typed, given_as_typed, harmless, one_line
 from mercer.cli._usage import UsageError, from_click
 from mercer.errors import (
     AccuracyWarning,

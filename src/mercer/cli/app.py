@@ -61,7 +61,7 @@ class _Commands(click.Group):
             return _report_of(cmd_name)
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = import_module(f"mercer.cli._{cmd_name}").command
+        found: click.Command = import_module(f"mercer.cli.commands.{cmd_name}_command").command
         # A raw docstring says \b in two letters; click keeps the lines below it as they are.
         found.help = (found.help or "").replace("\\b\n", "\b\n")
         found.name = cmd_name
@@ -100,7 +100,7 @@ class _Commands(click.Group):
 
 def _report_of(method: str) -> click.Command:
     """Return the command ``mercer METHOD``: the report, with its method settled."""
-    from mercer.cli._report import command as report
+    from mercer.cli.commands.report_command import command as report
 
     def run(**options: Any) -> Any:
         assert report.callback is not None

@@ -1,35 +1,38 @@
 """Frozen numbers about a fit."""
 
-from mercer.diagnostics._barycentres import barycentres, read_levels, spread_of, v_tests
-from mercer.diagnostics._findings import CODES, Finding
-from mercer.diagnostics._group_laws import (
-    correlation_ratios,
-    correlations_tested,
-    false_shares,
-    group_tests,
-    p_of,
-    shares_tests,
-)
-from mercer.diagnostics._health import health
-from mercer.diagnostics._held_out import HeldOut, held_out
-from mercer.diagnostics._kernel import effective_rank, linear_alignment
-from mercer.diagnostics._neighbour_ranks import neighbour_ranks
-from mercer.diagnostics._outlier_laws import q_limit, q_limit_new, t2_limit, t2_limit_new
-from mercer.diagnostics._outliers import Limits, Outliers, fitted_limits, in_limits, outliers
-from mercer.diagnostics._outline import outline
-from mercer.diagnostics._reading import (
+from mercer.diagnostics._axis_reading import (
     contributions,
     correlations,
     cos2,
     loadings,
     q,
     q_contributions,
+    sampling_error,
     t2,
     t2_contributions,
 )
+from mercer.diagnostics._drawn_ellipse import outline
+from mercer.diagnostics._group_tests import (
+    barycentres,
+    correlation_ratios,
+    correlations_tested,
+    false_shares,
+    group_tests,
+    p_of,
+    read_levels,
+    shares_tests,
+    spread_of,
+    v_tests,
+)
+from mercer.diagnostics._held_out import HeldOut, held_out
+from mercer.diagnostics._kernel_measures import effective_rank, linear_alignment
+from mercer.diagnostics._neighbour_ranks import neighbour_ranks
+from mercer.diagnostics._outlier_laws import q_limit, q_limit_new, t2_limit, t2_limit_new
+from mercer.diagnostics._outliers import Limits, Outliers, fitted_limits, in_limits, outliers
 from mercer.diagnostics._rotation import Rotation, orthomax, promax
-from mercer.diagnostics._sampling import sampling_error
 from mercer.diagnostics._wilks import WilksTests, wilks_tests
+from mercer.diagnostics.health_checks._findings import CODES, Finding
+from mercer.diagnostics.health_checks._health import health
 
 __all__ = [
     "CODES",

@@ -6,9 +6,9 @@ from typing import final
 import numpy as np
 
 from mercer.arrays import Array, eigh
+from mercer.diagnostics._axis_reading import q, t2
 from mercer.diagnostics._held_out import held_out
 from mercer.diagnostics._outlier_laws import q_limit, q_limit_new, t2_limit, t2_limit_new
-from mercer.diagnostics._reading import q, t2
 from mercer.errors import InputError
 
 _MANY = 100  # rows per column from which eigenvalues are taken for the true ones

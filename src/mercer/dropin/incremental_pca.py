@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval
 from mercer import estimators
 from mercer.dropin.pca import completed
 from mercer.errors import InputError
-from mercer.estimators._batches import Batches
-from mercer.estimators._door import InputTypeError, refuse_bad_cells, refuse_parts
-from mercer.estimators._parameters import learned, publish
+from mercer.estimators.linear._batches import Batches
+from mercer.estimators.walk._admission import InputTypeError, refuse_bad_cells, refuse_parts
+from mercer.estimators.walk._parameters import learned, publish
 from mercer.operators import RunningSvd, block_length, fetched
 from mercer.solvers import Spectrum
 from mercer.sources import BlockSource, Source, in_memory

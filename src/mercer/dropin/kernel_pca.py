@@ -15,10 +15,10 @@ from mercer.arrays import Array
 from mercer.dropin._kernel_rules import NAMES, kernel_of, positive, predicted, ridge, varies
 from mercer.dropin.pca import completed
 from mercer.errors import InputError, NotSupportedError
-from mercer.estimators._door import admit, admit_coordinates
-from mercer.estimators._indefinite import Signs
-from mercer.estimators._kernel_parameters import KernelParameters
-from mercer.estimators._kernel_task import KernelFound
+from mercer.estimators.kernel._indefinite_kernels import Signs
+from mercer.estimators.kernel._kernel_parameters import KernelParameters
+from mercer.estimators.kernel._kernel_task import KernelFound
+from mercer.estimators.walk._admission import admit, admit_coordinates
 from mercer.kernels import Kernel, Precomputed, as_kernel
 from mercer.planning import KernelCost, Path
 from mercer.solvers import Certificate, Spectrum

@@ -18,10 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, Tiles, as_rows, svd
 from mercer.dropin._kernel_rules import kernel_of
 from mercer.errors import DataWarning, InputError
-from mercer.estimators._door import admit, refuse_bad_cells
-from mercer.estimators._held import held_rows
-from mercer.estimators._kernel_projection import Projection
-from mercer.estimators._parameters import check_parameters, learned, publish
+from mercer.estimators.kernel._kernel_projection import Projection
+from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
+from mercer.estimators.walk._parameters import check_parameters, learned, publish
 from mercer.kernels import (
     ChiSquared,
     Constant,

@@ -1,6 +1,12 @@
-"""PCA with scikit-learn's signature, attributes and conventions."""
+"""PCA with scikit-learn's signature, attributes and conventions.
+
+scikit-learn's rules about solvers: which one "auto" stands for, and what each refuses.
+
+The log-likelihood of a model whose covariance is singular: its density on its support.
+"""
 
 import dataclasses
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -9,14 +15,140 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import estimators
-from mercer.arrays import Array
-from mercer.dropin._solver_rules import check_number, refuse_sparse, resolve, takes_sparse
-from mercer.dropin._support import has_density, log_likelihood_on_support
-from mercer.estimators._door import admit
-from mercer.estimators._held import held_rows
+from mercer.arrays import EPS, Array
+from mercer.errors import DataWarning, InputError, NotSupportedError
+from mercer.estimators.walk._admission import admit, held_rows
 from mercer.planning import Problem
 from mercer.solvers import Spectrum, fix_signs
 from mercer.sources import Source
+
+_TRUNCATED = ("arpack", "randomized")
+_SPARSE = ("auto", "arpack", "covariance_eigh")
+
+
+class SparseSolverError(NotSupportedError, TypeError):
+    """The named solver takes no sparse data; scikit-learn raises a TypeError for it."""
+
+
+def resolve(solver: str, wanted: Any, shape: tuple[int, int], *, sparse: bool) -> str:
+    """Return the solver of scikit-learn that `solver` stands for at this shape.
+
+    It names the solver in messages and settles how many axes ``n_components=None`` means.
+    Which path is taken is the plan's decision.
+    """
+    if solver != "auto":
+        return solver
+    if sparse:
+        return "arpack"
+    n, p = shape
+    if p <= 1000 and n >= 10 * p:
+        return "covariance_eigh"
+    if max(n, p) <= 500 or wanted == "mle":
+        return "full"
+    few = wanted is not None and 1 <= wanted < 0.8 * min(n, p)
+    return "randomized" if few else "full"
+
+
+def takes_sparse(solver: str) -> bool:
+    """Whether scikit-learn fits sparse data with this solver."""
+    return solver in _SPARSE
+
+
+def refuse_sparse(solver: str) -> None:
+    """Raise unless `solver` takes sparse data."""
+    if takes_sparse(solver):
+        return
+    raise SparseSolverError(
+        'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers,'
+        f' while "{solver}" was passed.',
+        got=f'a sparse matrix and svd_solver="{solver}"',
+        fix='pass svd_solver="auto", or use mercer.PCA, which takes sparse data on every path',
+    )
+
+
+def check_number(solver: str, resolved: str, wanted: Any, shape: tuple[int, int]) -> None:
+    """Raise as scikit-learn does where `wanted` components do not suit the solver.
+
+    Parameters
+    ----------
+    solver, resolved : str
+        `svd_solver` as it was passed, and what it stands for.
+    wanted : int, float, "mle" or None
+        `n_components` as it was passed.
+    shape : tuple of int
+        n and p.
+    """
+    most, truncated = min(shape), solver in _TRUNCATED
+    got = f"n_samples = {shape[0]}, n_features = {shape[1]}"
+    if isinstance(wanted, str):
+        if truncated:
+            raise InputError(
+                f"n_components={wanted!r} cannot be a string with svd_solver='{solver}'",
+                got=got,
+                fix='pass svd_solver="auto" or "full"',
+            )
+        return
+    if wanted is None:
+        wanted = most - 1 if solver == "arpack" else most
+    lowest = 1 if truncated else 0
+    if not lowest <= wanted <= most:
+        raise InputError(
+            f"n_components={wanted} must be between {lowest} and"
+            f" min(n_samples, n_features)={most} with svd_solver='{resolved}'",
+            got=got,
+            fix=f"ask for at most {most} components",
+        )
+    if solver == "arpack" and wanted == most:
+        raise InputError(
+            f"n_components={wanted} must be strictly less than"
+            f" min(n_samples, n_features)={most} with svd_solver='{solver}'",
+            got=got,
+            fix='pass svd_solver="auto" or "full"',
+        )
+
+
+def has_density(model: Any) -> bool:
+    """Whether the covariance of a fitted model is regular."""
+    whole = model.n_components_ == model.n_features_in_ or model.noise_variance_ > 0
+    return bool(np.all(model._alive)) and whole
+
+
+def log_likelihood_on_support(model: Any, source: Any) -> Array:
+    """Return -½(r ln 2π + Σ ln λ_i + Σ z_i²/λ_i) over the r axes with variance, (n,).
+
+    A singular normal distribution has no density on the p features, but one on the r
+    axes it lives on [Rao1973]_. Rows off them have probability zero: their value is -inf.
+
+    Parameters
+    ----------
+    model : fitted PCA
+        With axes that carry no variance.
+    source : Source
+        Rows of p features.
+    """
+    alive = model._alive
+    values = model.explained_variance_[alive]
+    scores = model._scores(source).astype(np.float64)[:, alive]
+    norms = model._row_norms(source)
+    inside = np.sum(scores**2, axis=1)
+    distance = np.sum(scores**2 / values, axis=1)
+    logs = -0.5 * (len(values) * np.log(2 * np.pi) + np.sum(np.log(values)) + distance)
+    # What may lie off the support of rows that are on it: variances that count as zero,
+    # and the rounding of ‖x̃‖² - ‖z‖², where x̃ = x - mean has an error of eps·(‖x̃‖ + ‖mean‖).
+    zero = (model.n_samples_ - 1) * model.certificate_.zero_level * model.n_features_in_
+    eps = max(EPS, float(np.finfo(model.components_.dtype).eps))
+    error = 16 * eps * (np.sqrt(norms) + float(np.linalg.norm(model.mean_)))
+    off = norms - inside > zero + error * (2 * np.sqrt(norms) + error)
+    warnings.warn(
+        "the covariance of the model is singular: scores are densities on its support\n"
+        f"  got: rank {len(values)} with {model.n_features_in_} features; {int(np.sum(off))}"
+        f" of {len(off)} rows off the support, scored -inf\n"
+        "  fix: keep fewer components than the rank, so that noise is left",
+        DataWarning,
+        stacklevel=3,
+    )
+    return np.where(off, -np.inf, logs)
+
 
 _SMALL = 1000  # min(n, p) up to which a direct path costs little more and has all digits
 _QUICK = 1e9  # n·p·min(n, p) up to which it takes a fraction of a second

@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import EPS, Array, binary_exponent
 from mercer.dropin.pca import completed
 from mercer.errors import InputError
-from mercer.estimators._base import SpectralEstimator
-from mercer.estimators._door import admit_coordinates, refuse_bad_cells
-from mercer.estimators._held import held_rows
-from mercer.estimators._pca_paths import exact_exponent
-from mercer.estimators._pca_sides import features_from_samples
+from mercer.estimators.linear._pca_paths import exact_exponent
+from mercer.estimators.linear._pca_sides import features_from_samples
+from mercer.estimators.walk._admission import admit_coordinates, held_rows, refuse_bad_cells
+from mercer.estimators.walk._spectral_estimator import SpectralEstimator
 from mercer.operators import Centring, Dense, Moments, Rows, centred, gram_flops, rows_of
 from mercer.planning import Path, Problem
 from mercer.solvers import Floor, Goal, Spectrum

@@ -14,11 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.diagnostics import orthomax, promax
 from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
-from mercer.estimators._door import admit, refuse_bad_cells
-from mercer.estimators._held import held_rows, text_names
-from mercer.estimators._parameters import check_parameters, learned, publish, seed_of
-from mercer.estimators._reporting import Reporting
-from mercer.estimators._shown import ShownInNotebooks
+from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells, text_names
+from mercer.estimators.walk._parameters import check_parameters, learned, publish, seed_of
+from mercer.estimators.walk._showing import Reporting, ShownInNotebooks
 
 _MOST = 12  # factors that evidence is looked at for
 _LEAST = 1e-6  # of a column's variance: a column whose noise is called zero (Heywood)

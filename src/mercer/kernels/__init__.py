@@ -6,10 +6,13 @@ are read by `as_kernel`.
 """
 
 from mercer.kernels._algebra import Constant, Selection, exp, mapped, normalize, warp
-from mercer.kernels._base import Kernel
-from mercer.kernels._basis import neighbourhoods, ngrams
-from mercer.kernels._compare import cka, hsic, mmd
-from mercer.kernels._counts import (
+from mercer.kernels._definiteness import Flag
+from mercer.kernels._kernel_comparison import cka, hsic, mmd
+from mercer.kernels._kernel_evidence import Evidence, evidence
+from mercer.kernels._kernel_text import as_kernel, parse
+from mercer.kernels._kernel_types import FEATURES, KERNELS, MAPS
+from mercer.kernels._kernel_value import Kernel
+from mercer.kernels.families._count_kernels import (
     AdditiveChiSquared,
     ChiSquared,
     Intersection,
@@ -17,19 +20,14 @@ from mercer.kernels._counts import (
     NegativeHamming,
     Overlap,
 )
-from mercer.kernels._distance import (
-    Log,
-    Multiquadric,
-    NegativeDistance,
-    Periodic,
-    PeriodicDistance,
+from mercer.kernels.families._inner_products import (
+    ArcCosine,
+    Cosine,
+    Linear,
+    Polynomial,
+    Sigmoid,
 )
-from mercer.kernels._evidence import Evidence, evidence
-from mercer.kernels._features import Features
-from mercer.kernels._flags import Flag
-from mercer.kernels._given import FeatureMap, Function, Precomputed
-from mercer.kernels._inner import ArcCosine, Cosine, Linear, Polynomial, Sigmoid
-from mercer.kernels._isotropic import (
+from mercer.kernels.families._isotropic import (
     RBF,
     Isotropic,
     Laplacian,
@@ -37,9 +35,17 @@ from mercer.kernels._isotropic import (
     PowerExponential,
     RationalQuadratic,
 )
-from mercer.kernels._plain import FEATURES, KERNELS, MAPS
-from mercer.kernels._random import RandomMap, random_map
-from mercer.kernels._text import as_kernel, parse
+from mercer.kernels.families._stationary import (
+    Log,
+    Multiquadric,
+    NegativeDistance,
+    Periodic,
+    PeriodicDistance,
+)
+from mercer.kernels.families._user_kernels import FeatureMap, Function, Precomputed
+from mercer.kernels.maps._feature_maps import Features
+from mercer.kernels.maps._ngrams_and_graphs import neighbourhoods, ngrams
+from mercer.kernels.maps._random_maps import RandomMap, random_map
 
 __all__ = [
     "FEATURES",

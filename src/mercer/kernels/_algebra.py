@@ -4,14 +4,14 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, ClassVar, final
 
-from mercer.arrays import Constant as ConstantTile
+from mercer.arrays import ConstantNode as ConstantTile
 from mercer.arrays import Ends, Node, Through, Unit, columns_of
 from mercer.errors import InputError
-from mercer.kernels import _flags as flags
-from mercer.kernels._base import Kernel, shown
-from mercer.kernels._features import Chosen, Features, One, Stacked, Weighted
-from mercer.kernels._flags import Flag
-from mercer.kernels._values import number, whole
+from mercer.kernels import _definiteness as flags
+from mercer.kernels._definiteness import Flag
+from mercer.kernels._kernel_value import Kernel, shown
+from mercer.kernels._parameter_checks import number, whole
+from mercer.kernels.maps._feature_maps import Chosen, Features, One, Stacked, Weighted
 
 
 def _operand(kernel: Kernel, short: bool, least: int) -> str:

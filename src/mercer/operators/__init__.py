@@ -1,61 +1,8 @@
 """Matrices known by their products with thin blocks."""
 
-from mercer.operators._base import Dense, Operator, Transposed
-from mercer.operators._block_rows import BlockRows, block_length, panel_rows, wrong_weights
-from mercer.operators._centred import CentredColumns, CentredRows
-from mercer.operators._centred_blocks import CentredBlocks
-from mercer.operators._centred_kernel import (
-    AsymmetryError,
-    CentredKernel,
-    share_lost,
-    side_dtype,
-    take_out,
-)
-from mercer.operators._centred_sparse import CentredSparse
 from mercer.operators._centring import Centring, Moments
-from mercer.operators._choose import centred, rows_of
-from mercer.operators._column_scales import column_scales
-from mercer.operators._compiled_expectation import is_worth_compiling
-from mercer.operators._completed_blocks import CompletedBlocks
-from mercer.operators._completed_parts import CompletedParts, SumsOfParts
-from mercer.operators._completing import (
-    Completed,
-    Rule,
-    complete,
-    first_basis,
-    first_completion,
-)
-from mercer.operators._completion import Completion, empty_rows
-from mercer.operators._completion_draws import drawn, projected
-from mercer.operators._completion_sums import CompletionSums
-from mercer.operators._filtered import Filtered
-from mercer.operators._framed import Framed
-from mercer.operators._geodesics import geodesics
-from mercer.operators._graph import (
-    SYMMETRIES,
-    Graph,
-    band_front,
-    graph,
-    graph_from,
-    whole_graph,
-)
-from mercer.operators._graph_pieces import Pieces, one_piece, pieces_of
-from mercer.operators._graph_weights import WEIGHTS, Weighing
-from mercer.operators._grouped_rows import GroupedRows, GroupMoments
-from mercer.operators._halves import Halves, half_runs, run_length, scatter_by_halves
-from mercer.operators._inverse import ShiftInverse
-from mercer.operators._kernel_matrix import KernelMatrix, given_kernel_matrix, kernel_matrix
-from mercer.operators._kernel_tiles import KernelTiles, kernel_tiles
-from mercer.operators._landmark_sums import LandmarkSums
-from mercer.operators._landmarks import Landmarks
-from mercer.operators._missing_information import missing_information
-from mercer.operators._neighbours import SEARCHES, Neighbours, Searcher, neighbours
-from mercer.operators._normalised_graph import NormalisedGraph
-from mercer.operators._pivots import SAMPLERS, Factor, choose, select
-from mercer.operators._placed import Placed
-from mercer.operators._rows import DenseRows, Rows
-from mercer.operators._running import RunningMoments
-from mercer.operators._running_svd import RunningSvd, sketch_rank
+from mercer.operators._dense_or_sparse import centred, rows_of
+from mercer.operators._operator import Dense, Operator, Transposed
 from mercer.operators._scaling import (
     LEAST_SPREAD,
     Scaling,
@@ -63,14 +10,78 @@ from mercer.operators._scaling import (
     is_constant,
     refuse_lost,
 )
-from mercer.operators._signs import Signs
-from mercer.operators._sparse_rows import SparseRows
-from mercer.operators._sparse_split import gram_bytes, gram_flops
-from mercer.operators._spatial import SpatialMedian, spatial_median
-from mercer.operators._spread_rows import CentredParts, SpreadRows
-from mercer.operators._survey import Survey
-from mercer.operators._survey_parts import PartsSurvey, SurveyOfParts
-from mercer.operators._walk import Journal, Sums, fetched, fold
+from mercer.operators._weighted_table import Framed
+from mercer.operators.completion._compiled_expectation import is_worth_compiling
+from mercer.operators.completion._completed_rows import (
+    CompletedBlocks,
+    CompletedParts,
+    CompletionSumsOfParts,
+)
+from mercer.operators.completion._completion_model import (
+    Completion,
+    drawn,
+    empty_rows,
+    projected,
+)
+from mercer.operators.completion._completion_sums import CompletionSums
+from mercer.operators.completion._expectation_maximisation import (
+    Completed,
+    CompletionRule,
+    complete,
+    first_basis,
+    first_completion,
+    missing_information,
+)
+from mercer.operators.completion._gap_survey import PartsSurvey, Survey, SurveyOfParts
+from mercer.operators.graphs._edge_weights import WEIGHTS, Weighing
+from mercer.operators.graphs._graph import (
+    SYMMETRIES,
+    Graph,
+    Pieces,
+    band_front,
+    geodesics,
+    graph,
+    graph_from,
+    one_piece,
+    pieces_of,
+    whole_graph,
+)
+from mercer.operators.graphs._neighbours import SEARCHES, Neighbours, Searcher, neighbours
+from mercer.operators.graphs._normalised_graph import Filtered, NormalisedGraph
+from mercer.operators.kernel_matrices._centred_kernel import (
+    AsymmetryError,
+    CentredKernel,
+    share_lost,
+    side_dtype,
+    take_out,
+)
+from mercer.operators.kernel_matrices._kernel_matrix import (
+    KernelMatrix,
+    given_kernel_matrix,
+    kernel_matrix,
+)
+from mercer.operators.kernel_matrices._kernel_tiles import KernelTiles, kernel_tiles
+from mercer.operators.kernel_matrices._landmark_samplers import SAMPLERS, Factor, choose, select
+from mercer.operators.kernel_matrices._landmark_sums import LandmarkSums
+from mercer.operators.kernel_matrices._landmarks import Landmarks
+from mercer.operators.robust._column_scales import column_scales
+from mercer.operators.robust._rows_about_origin import RowsAboutOrigin
+from mercer.operators.robust._spatial_median import SpatialMedian, spatial_median
+from mercer.operators.robust._spatial_signs import SpatialSigns
+from mercer.operators.rows._block_rows import BlockRows, block_length, panel_rows, wrong_weights
+from mercer.operators.rows._centred_blocks import CentredBlocks
+from mercer.operators.rows._centred_rows import CentredColumns, CentredRows
+from mercer.operators.rows._centred_sparse import CentredSparse
+from mercer.operators.rows._dense_rows import DenseRows, Rows
+from mercer.operators.rows._distributed_rows import CentredParts, SpreadRows
+from mercer.operators.rows._grouped_rows import GroupedRows, GroupMoments
+from mercer.operators.rows._row_halves import Halves, half_runs, run_length, scatter_by_halves
+from mercer.operators.rows._running_moments import RunningMoments
+from mercer.operators.rows._running_svd import RunningSvd, sketch_rank
+from mercer.operators.rows._source_walk import Journal, Sums, fetched, fold
+from mercer.operators.rows._sparse_rows import SparseRows
+from mercer.operators.sparse._dense_columns import gram_bytes, gram_flops
+from mercer.operators.sparse._shift_inverse import ShiftInverse
 
 __all__ = [
     "LEAST_SPREAD",
@@ -91,7 +102,9 @@ __all__ = [
     "CompletedBlocks",
     "CompletedParts",
     "Completion",
+    "CompletionRule",
     "CompletionSums",
+    "CompletionSumsOfParts",
     "Dense",
     "DenseRows",
     "Factor",
@@ -112,20 +125,18 @@ __all__ = [
     "Operator",
     "PartsSurvey",
     "Pieces",
-    "Placed",
     "Rows",
-    "Rule",
+    "RowsAboutOrigin",
     "RunningMoments",
     "RunningSvd",
     "Scaling",
     "Searcher",
     "ShiftInverse",
-    "Signs",
     "SparseRows",
     "SpatialMedian",
+    "SpatialSigns",
     "SpreadRows",
     "Sums",
-    "SumsOfParts",
     "Survey",
     "SurveyOfParts",
     "Transposed",

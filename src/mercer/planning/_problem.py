@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from mercer.planning._cost import Machine
+from mercer.planning._machine_cost import Machine
 
 
 @dataclasses.dataclass(frozen=True)

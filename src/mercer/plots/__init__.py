@@ -4,13 +4,12 @@ Numbers or a fitted model become a `Panel`; `figure` writes panels as SVG, `draw
 the axes of matplotlib. The makers whose name ends in ``_of`` read a fitted model.
 """
 
-from mercer.plots._biplot import biplot, biplot_coordinates
-from mercer.plots._circle import circle
-from mercer.plots._contributions import contributions
-from mercer.plots._loadings import heaviest, loadings
 from mercer.plots._marks import Arrows, Axes, Band, Bars, Line, Panel, Points, Text, Whiskers
-from mercer.plots._matplotlib import draw
-from mercer.plots._of_model import (
+from mercer.plots._palette import group_style
+from mercer.plots.charts._biplot import biplot, biplot_coordinates
+from mercer.plots.charts._correlation_circle import circle
+from mercer.plots.charts._loadings import contributions, heaviest, loadings
+from mercer.plots.charts._model_charts import (
     biplot_of,
     circle_of,
     contributions_of,
@@ -21,13 +20,11 @@ from mercer.plots._of_model import (
     shares_of,
     spectrum_of,
 )
-from mercer.plots._outlier_map import outlier_map
-from mercer.plots._palette import group_style
-from mercer.plots._points_map import PointKind, points_map
-from mercer.plots._scores import scores
-from mercer.plots._scree import scree
-from mercer.plots._shares import shares
-from mercer.plots._svg import figure
+from mercer.plots.charts._outlier_map import outlier_map
+from mercer.plots.charts._point_maps import PointKind, points_map, scores
+from mercer.plots.charts._scree import scree, shares
+from mercer.plots.drawing._matplotlib import draw
+from mercer.plots.drawing._svg import figure
 
 __all__ = [
     "Arrows",

@@ -223,7 +223,7 @@ class Panel:
 
     def _repr_svg_(self) -> str:
         """Return the picture, for notebooks."""
-        from mercer.plots._svg import figure
+        from mercer.plots.drawing._svg import figure
 
         return figure(self)
 

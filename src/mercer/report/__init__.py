@@ -1,11 +1,10 @@
 """One self-contained page about a fit: words, maps, tables, and how they came about."""
 
-from mercer.report._build import PAGES, report
-from mercer.report._condition import column_table
-from mercer.report._cost import PageCost, page_cost
-from mercer.report._given import MISSING
-from mercer.report._levels import Levels
-from mercer.report._report import Report
+from mercer.report._html_report import Report
+from mercer.report._page_cost import PageCost, page_cost
+from mercer.report._report_of_model import PAGES, report
+from mercer.report._row_labels import MISSING, Levels
+from mercer.report.panels._data_panels import column_table
 
 __all__ = [
     "MISSING",

@@ -1,15 +1,8 @@
 """How many components: rules that read a spectrum, two Gram matrices, or a small table."""
 
-from mercer.selection._bicross import (
-    BiCross,
-    Half,
-    bi_cross_validation,
-    choice_seconds,
-)
+from mercer.selection._bicross import BiCross, Half, bi_cross_validation, choice_seconds
 from mercer.selection._choice import Choice, Rule, choice_of, spectrum_rules
-from mercer.selection._cross_validation import RankChoice, cross_validated_rank, spectral_rank
-from mercer.selection._evidence import minka
-from mercer.selection._kernel_axes import (
+from mercer.selection._kernel_axis_count import (
     Excess,
     beyond_shuffled,
     choice_by_matrix,
@@ -17,10 +10,19 @@ from mercer.selection._kernel_axes import (
     kernel_shares,
     white_edge,
 )
-from mercer.selection._likelihood import aic, bic, log_likelihoods, ppca_parameters
-from mercer.selection._nulls import gaussian_null, noise_quantiles, permutation_null, sign_flip
-from mercer.selection._share import share
-from mercer.selection._thresholds import broken_stick, gavish_donoho, kaiser, noise_edge
+from mercer.selection._likelihood import aic, bic, log_likelihoods, minka, ppca_parameters
+from mercer.selection._parallel_nulls import (
+    gaussian_null,
+    noise_quantiles,
+    permutation_null,
+    sign_flip,
+)
+from mercer.selection._rank_cross_validation import (
+    RankChoice,
+    cross_validated_rank,
+    spectral_rank,
+)
+from mercer.selection._thresholds import broken_stick, gavish_donoho, kaiser, noise_edge, share
 from mercer.selection._variances import Variances
 
 __all__ = [

@@ -6,10 +6,8 @@ from typing import final
 
 from mercer.arrays import Array
 from mercer.selection._bicross import BiCross
-from mercer.selection._evidence import minka
-from mercer.selection._likelihood import aic, bic
-from mercer.selection._share import share
-from mercer.selection._thresholds import broken_stick, gavish_donoho, kaiser, noise_edge
+from mercer.selection._likelihood import aic, bic, minka
+from mercer.selection._thresholds import broken_stick, gavish_donoho, kaiser, noise_edge, share
 from mercer.selection._variances import Variances
 
 CROSS = "bi-cross-validation"

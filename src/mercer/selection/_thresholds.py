@@ -1,4 +1,9 @@
-"""Rules that compare eigenvalues with a bound: the mean, sticks, a threshold, an edge."""
+"""Rules that compare eigenvalues with a bound: the mean, sticks, a threshold, an edge.
+
+Share of variance: the fewest components that explain at least a given part.
+"""
+
+from typing import Any
 
 import numpy as np
 
@@ -111,3 +116,25 @@ def edge(columns: Array, rows: float) -> float:
     top = (1 + ratio * np.mean(odds)) / c
     scale = np.cbrt(1 + ratio * np.mean(odds**3)) / c
     return float((top + n ** (-2 / 3) * scale * _TRACY_WIDOM) * largest)
+
+
+def share(values: np.ndarray[Any, Any], wanted: float, total: float | None = None) -> int:
+    """Return the least k with λ₁ + … + λ_k ≥ wanted·Σλ; r + 1 where r values are too few.
+
+    Parameters
+    ----------
+    values : ndarray of shape (r,)
+        Eigenvalues, descending: all of them, or the leading ones with `total`.
+    wanted : float
+        Share in (0, 1).
+    total : float or None
+        Sum of all eigenvalues; None is the sum of `values`.
+
+    Examples
+    --------
+    >>> share(np.array([6.0, 3.0, 1.0]), 0.85)
+    2
+    """
+    kept = np.cumsum(np.maximum(values, 0.0))
+    whole = kept[-1] if total is None else total
+    return int(np.searchsorted(kept, wanted * whole * (1 - 4e-16), side="left")) + 1

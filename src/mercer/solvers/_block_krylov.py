@@ -22,10 +22,9 @@ from mercer.arrays import (
     task,
 )
 from mercer.operators import Operator
-from mercer.solvers._base import Floor, Goal, Solver
-from mercer.solvers._bounds import bordered_upper, psd_norm
 from mercer.solvers._certificate import Certificate, FloatArray
-from mercer.solvers._outside import Outside
+from mercer.solvers._eigenvalue_bounds import Outside, bordered_upper, psd_norm
+from mercer.solvers._solver import Floor, Goal, Solver
 from mercer.solvers._spectrum import Outcome, Spectrum
 
 _HOPED = 0.6  # share of θ_k that the norm outside is hoped to be, before it is known

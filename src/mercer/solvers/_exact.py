@@ -7,8 +7,8 @@ import numpy as np
 
 from mercer.arrays import EPS, as_numpy, eigh, eigh_in_place, qr, svd, task
 from mercer.operators import Operator
-from mercer.solvers._base import Goal, Solver
 from mercer.solvers._certificate import Certificate, FloatArray
+from mercer.solvers._solver import Goal, Solver
 from mercer.solvers._spectrum import Spectrum
 
 

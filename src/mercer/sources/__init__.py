@@ -1,22 +1,28 @@
 """Rows from anywhere: arrays in memory, files and streams that are read block by block."""
 
-from mercer.sources._array_blocks import ArrayBlocks
-from mercer.sources._base import Source
-from mercer.sources._beside import FileColumns, Held, open_columns, other_columns, schema_of
-from mercer.sources._blocks import BlockSource, MissingCellError, bad_cell, bad_cell_error
-from mercer.sources._count_sums import refuse_sum, sum_of
-from mercer.sources._files import fingerprint_of
-from mercer.sources._frames import as_frame
-from mercer.sources._in_memory import DenseSource, SparseSource, in_memory
-from mercer.sources._kept_columns import KeptColumns
-from mercer.sources._kept_rows import KeptRows
-from mercer.sources._like import like_given
-from mercer.sources._mapped import MappedSource
-from mercer.sources._missing import counted_error, has_missing, missing_counts, refuse_infinite
+from mercer.sources._block_source import BlockSource, MissingCellError, bad_cell, bad_cell_error
+from mercer.sources._derived_sources import KeptColumns, KeptRows, MappedSource, WidenedSource
+from mercer.sources._in_memory import ArrayBlocks, DenseSource, SparseSource, in_memory
+from mercer.sources._missing_counts import (
+    counted_error,
+    has_missing,
+    missing_counts,
+    refuse_infinite,
+)
+from mercer.sources._other_columns import (
+    FileColumns,
+    Held,
+    open_columns,
+    other_columns,
+    schema_of,
+)
+from mercer.sources._repeat_counts import refuse_sum, sum_of
 from mercer.sources._scan import is_scannable, is_spread, scan
-from mercer.sources._spread import PartBlocks, SpreadSource, Work
-from mercer.sources._text_cells import NA
-from mercer.sources._widened import Widened
+from mercer.sources._source import Source
+from mercer.sources.files._file_source import fingerprint_of
+from mercer.sources.frames._frame_sources import as_frame, like_given
+from mercer.sources.parts._distributed_source import PartBlocks, SpreadSource, Work
+from mercer.sources.text._text_cells import NA
 
 __all__ = [
     "NA",
@@ -33,7 +39,7 @@ __all__ = [
     "Source",
     "SparseSource",
     "SpreadSource",
-    "Widened",
+    "WidenedSource",
     "Work",
     "as_frame",
     "bad_cell",

@@ -11,30 +11,30 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import InputError
-from mercer.sources._base import Source
-from mercer.sources._blocks import BlockSource
+from mercer.sources._block_source import BlockSource
 from mercer.sources._in_memory import DenseSource, SparseSource
+from mercer.sources._source import Source
 
 # How a file's name ends, and who opens it: module of this room and function.
 # Each is called as opener(path, **options).
 _OPENERS = {
-    ".npy": ("_npy", "open_npy"),
-    ".npz": ("_npz", "open_npz"),
-    ".csv": ("_text", "open_text"),
-    ".tsv": ("_text", "open_text"),
-    ".txt": ("_text", "open_text"),
-    ".ndjson": ("_ndjson", "open_ndjson"),
-    ".jsonl": ("_ndjson", "open_ndjson"),
-    ".parquet": ("_parquet", "open_parquet"),
-    ".pq": ("_parquet", "open_parquet"),
-    ".arrow": ("_arrow", "open_arrow"),
-    ".feather": ("_arrow", "open_arrow"),
-    ".ipc": ("_arrow", "open_arrow"),
-    ".h5": ("_hdf5", "open_hdf5"),
-    ".hdf5": ("_hdf5", "open_hdf5"),
-    ".h5ad": ("_h5ad", "open_h5ad"),
-    ".zarr": ("_zarr", "open_zarr"),
-    ".bed": ("_plink", "open_bed"),
+    ".npy": ("files._npy", "open_npy"),
+    ".npz": ("files._npz", "open_npz"),
+    ".csv": ("text._delimited_text", "open_text"),
+    ".tsv": ("text._delimited_text", "open_text"),
+    ".txt": ("text._delimited_text", "open_text"),
+    ".ndjson": ("text._json_lines", "open_ndjson"),
+    ".jsonl": ("text._json_lines", "open_ndjson"),
+    ".parquet": ("files._parquet", "open_parquet"),
+    ".pq": ("files._parquet", "open_parquet"),
+    ".arrow": ("files._arrow", "open_arrow"),
+    ".feather": ("files._arrow", "open_arrow"),
+    ".ipc": ("files._arrow", "open_arrow"),
+    ".h5": ("files._hdf5", "open_hdf5"),
+    ".hdf5": ("files._hdf5", "open_hdf5"),
+    ".h5ad": ("files._h5ad", "open_h5ad"),
+    ".zarr": ("files._zarr", "open_zarr"),
+    ".bed": ("files._plink", "open_bed"),
 }
 _PACKED = {".gz"}
 _PATTERNS = {".parquet", ".pq"}
@@ -79,15 +79,17 @@ def scan(data: Any, **options: Any) -> Source:
     if isinstance(data, str | os.PathLike):
         return _scan_path(Path(data), options)
     if isinstance(data, np.ndarray) and data.ndim == 2 and not options:
-        mapped = _module("_npy").open_memmap(data) if isinstance(data, np.memmap) else None
+        mapped = (
+            _module("files._npy").open_memmap(data) if isinstance(data, np.memmap) else None
+        )
         return DenseSource(data) if mapped is None else mapped
     if is_spread(data):
-        return _opened(_module("_dask").open_dask, data, options)  # type: ignore[no-any-return]
-    frame = _opened(_module("_frames").open_frame, data, options)
+        return _opened(_module("parts._dask_source").open_dask, data, options)  # type: ignore[no-any-return]
+    frame = _opened(_module("frames._frame_sources").open_frame, data, options)
     if frame is not None:
         return frame  # type: ignore[no-any-return]
     if isinstance(data, Iterator) or callable(data):
-        return _opened(_module("_stream").open_stream, data, options)  # type: ignore[no-any-return]
+        return _opened(_module("_stream_source").open_stream, data, options)  # type: ignore[no-any-return]
     _refuse_options(options, "an array")
     if not hasattr(data, "shape") or len(data.shape) != 2:
         raise InputError(
@@ -108,7 +110,7 @@ def is_scannable(data: Any) -> bool:
         return not (hasattr(data, "shape") or hasattr(data, "__array__"))
     # Frames in memory go another way, and wrapping a wide one costs time.
     lazy = hasattr(data, "collect") or type(data).__module__.split(".")[0].endswith("duckdb")
-    return lazy and bool(_module("_frames").is_lazy(data))
+    return lazy and bool(_module("frames._frame_sources").is_lazy(data))
 
 
 def is_spread(data: Any) -> bool:

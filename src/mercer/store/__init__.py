@@ -3,18 +3,16 @@
 The room knows no estimator. What a description means is known by the one that wrote it.
 """
 
-from mercer.store._decode import Decoder
-from mercer.store._encode import Encoder
-from mercer.store._form import Form
-from mercer.store._layout import VERSION
-from mercer.store._read import read
-from mercer.store._replace import path_of, replacing, write_all
-from mercer.store._write import is_ours, must_be_ours, write
+from mercer.store._file_layout import VERSION
+from mercer.store._file_reading import read
+from mercer.store._file_replacement import path_of, replacing, write_all
+from mercer.store._file_writing import is_ours, must_be_ours, write
+from mercer.store._plain_data import DataDecoder, DataEncoder, Form
 
 __all__ = [
     "VERSION",
-    "Decoder",
-    "Encoder",
+    "DataDecoder",
+    "DataEncoder",
     "Form",
     "is_ours",
     "must_be_ours",

@@ -12,21 +12,25 @@ from mercer.arrays import Array, show_bytes
 from mercer.diagnostics import loadings
 from mercer.errors import BudgetError, InputError, NotSupportedError
 from mercer.estimators import PCA, RobustPCA
-from mercer.estimators._base import counts_of
-from mercer.estimators._pca_recipe import root_feature_weight
+from mercer.estimators.linear._pca_recipe import root_feature_weight
+from mercer.estimators.walk._spectral_estimator import counts_of
 from mercer.sources import BlockSource, Source, SpreadSource, is_scannable, scan
-from mercer.studies._bootstrap_draws import (
+from mercer.studies._plain_result import plain
+from mercer.studies._resampled_axes import (
+    DrawFrame,
     Drawn,
-    Frame,
+    Plane,
     Poisson,
+    alike,
     by_columns,
     by_rows,
+    matched,
     multinomial,
+    planes,
+    rotated,
 )
-from mercer.studies._bootstrap_planes import Plane, alike, matched, planes, rotated
-from mercer.studies._drift_rows import dense_blocks, dense_rows
-from mercer.studies._plain import plain
-from mercer.studies._rows import evenly
+from mercer.studies._study_rows import evenly
+from mercer.studies.drifting._rows_after import dense_blocks, dense_rows
 
 _CELLS = 2e7  # of a table that is held
 _COUNTED = 100_000  # rows from which counts follow Poisson's law
@@ -205,7 +209,7 @@ def bootstrap(
         )
     root = root_feature_weight(fitted.feature_weight, p)
     axes = np.asarray(fitted.components_[:k], np.float64)
-    frame = Frame(bool(fitted.standardize), np.ones(p) if root is None else root, axes)
+    frame = DrawFrame(bool(fitted.standardize), np.ones(p) if root is None else root, axes)
     found, rows, done = _drawn(fitted, fitted._completed(admitted), counts, frame, draws, seed)
     return _summary(fitted, found, draws, level, seed, rows, [*done, *said])
 
@@ -241,7 +245,7 @@ def _readable(source: Any) -> Any:
 
 
 def _drawn(
-    fitted: PCA, source: Source, counts: Array | None, frame: Frame, draws: int, seed: int
+    fitted: PCA, source: Source, counts: Array | None, frame: DrawFrame, draws: int, seed: int
 ) -> tuple[Iterator[Drawn], int, list[str]]:
     """Return all draws, the rows that were resampled, and what was done."""
     n, p = source.shape

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.studies._describe import Described, describe_groups
-from mercer.studies._given_columns import columns_of, together
+from mercer.studies._descriptor_columns import columns_of, together
 
 _TREE = 3000  # rows that a tree is made of; more are gathered into so many seeds first
 _SEEDS = 500

@@ -16,8 +16,8 @@ from mercer.diagnostics import (
     shares_tests,
 )
 from mercer.errors import InputError
-from mercer.studies._given_columns import Columns, coded, columns_of, together
-from mercer.studies._plain import plain
+from mercer.studies._descriptor_columns import DescriptorColumns, coded, columns_of, together
+from mercer.studies._plain_result import plain
 
 _NAMED = 5  # columns of one direction that a sentence names
 
@@ -155,7 +155,7 @@ def describe_groups(
     return Described(tuple(kinds), kept, words)
 
 
-def _on_axis(z: Array, given: Columns) -> list[Trait]:
+def _on_axis(z: Array, given: DescriptorColumns) -> list[Trait]:
     traits = []
     if given.numbers:
         r, p = correlations_tested(np.column_stack(list(given.numbers.values())), z)
@@ -172,7 +172,7 @@ def _on_axis(z: Array, given: Columns) -> list[Trait]:
     return traits
 
 
-def _of_groups(at: Array, groups: int, given: Columns) -> list[list[Trait]]:
+def _of_groups(at: Array, groups: int, given: DescriptorColumns) -> list[list[Trait]]:
     each = [list[Trait]() for _ in range(groups)]
     for name, column in given.numbers.items():
         v = group_tests(column[:, None], at, groups)[:, 0]

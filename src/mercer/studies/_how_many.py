@@ -10,19 +10,12 @@ from sklearn.base import BaseEstimator
 from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError
 from mercer.estimators import PCA, KernelPCA
-from mercer.estimators._kernel_stream import is_blocks
-from mercer.estimators._parameters import seed_of
+from mercer.estimators.kernel._kernel_stream import is_blocks
+from mercer.estimators.walk._parameters import seed_of
 from mercer.operators import exact_means
-from mercer.selection import (
-    Choice,
-    Rule,
-    Variances,
-    gaussian_null,
-    permutation_null,
-    sign_flip,
-)
+from mercer.selection import Choice, Rule, Variances, gaussian_null, permutation_null, sign_flip
 from mercer.sources import BlockSource, SpreadSource, is_scannable
-from mercer.studies._rows import few
+from mercer.studies._study_rows import few
 
 _ROWS = 1000  # of the table that is shuffled, at most
 _COLUMNS = 400  # and its columns

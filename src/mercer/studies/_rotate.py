@@ -8,7 +8,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.diagnostics import loadings, orthomax, promax
 from mercer.errors import InputError
-from mercer.estimators._parameters import check_fitted
+from mercer.estimators.walk._parameters import check_fitted
 
 _METHODS = ("varimax", "quartimax", "promax")
 

@@ -55,7 +55,7 @@ def check_kernel(kernel: Kernel, X: Any, *, rtol: float | None = None) -> None:
     >>> X = np.random.default_rng(0).normal(size=(40, 3))
     >>> check_kernel(0.5 * RBF() + Linear(), X)
     """
-    trial = _Trial(kernel, X, rtol)
+    trial = _KernelTrial(kernel, X, rtol)
     trial.resolving()
     trial.symmetric()
     trial.tiles()
@@ -67,7 +67,7 @@ def check_kernel(kernel: Kernel, X: Any, *, rtol: float | None = None) -> None:
     trial.untouched()
 
 
-class _Trial:
+class _KernelTrial:
     """One kernel, some rows, and the matrix it makes of them."""
 
     def __init__(self, kernel: Kernel, X: Any, rtol: float | None) -> None:

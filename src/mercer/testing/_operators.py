@@ -48,7 +48,7 @@ def check_operator(
     Traceback (most recent call last):
     AssertionError: matmat is not the product with A: error 6.3e-02 of ‖A‖·‖V‖, allowed 1.0e-12
     """
-    trial = _Trial(op, dense, rtol, seed)
+    trial = _OperatorTrial(op, dense, rtol, seed)
     trial.products()
     trial.linear()
     trial.repeatable()
@@ -56,7 +56,7 @@ def check_operator(
     trial.names()
 
 
-class _Trial:
+class _OperatorTrial:
     """One operator, the matrix it should be, and two random blocks."""
 
     def __init__(self, op: Operator, dense: Any, rtol: float, seed: int) -> None:

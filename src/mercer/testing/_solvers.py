@@ -69,7 +69,7 @@ def check_solver(
         for k in sorted({1, min(_FEW, len(truth)), len(truth)}):
             goal = Goal(k, tol, floor, trace, 0.0, seed, psd=psd)
             found = solver.solve(op, goal)
-            trial = _Trial(f"{name}, k = {k}", found, truth, k)
+            trial = _SolverTrial(f"{name}, k = {k}", found, truth, k)
             trial.form()
             trial.intervals()
             trial.vectors(a, axes, symmetric)
@@ -95,7 +95,7 @@ def _cases(
         yield "symmetric indefinite", a, values, signs / np.sqrt(order)
 
 
-class _Trial:
+class _SolverTrial:
     """One result beside the truth; every method checks one law and says which."""
 
     def __init__(self, name: str, found: Spectrum, truth: FloatArray, k: int) -> None:

@@ -1,0 +1,1 @@
+"""Work on several threads, and those who hear how far it is."""

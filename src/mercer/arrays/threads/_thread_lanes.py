@@ -1,0 +1,253 @@
+"""Lanes: row blocks on several threads, each with single-threaded BLAS.
+
+Processors: on which of them threads begin.
+"""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from threadpoolctl import ThreadpoolController
+
+from mercer.arrays.threads._listeners import advance, task, watched
+
+_PROCESSOR = 36  # field of /proc/…/stat after the name: the processor last run on
+
+
+def move_apart(threads: Iterable[threading.Thread]) -> None:
+    """Move threads that have just begun off the processor of the calling thread.
+
+    Some kernels begin a thread on the processor of the one that starts it, and spread the two
+    only milliseconds later: a short pass is over by then. The move binds nothing: threads may
+    run afterwards where they could before. Elsewhere than on Linux, or where this is not
+    allowed, nothing happens.
+    """
+    if sys.platform != "linux":
+        return
+    try:
+        allowed = os.sched_getaffinity(0)
+        others = allowed - {_processor()}
+        for thread in threads if others else ():
+            if thread.native_id is not None:
+                os.sched_setaffinity(thread.native_id, others)
+                os.sched_setaffinity(thread.native_id, allowed)
+    except (OSError, ValueError, IndexError):
+        return  # a thread has ended, or where it begins is the kernel's choice alone
+
+
+def _processor() -> int:
+    """Return the processor on which the calling thread runs."""
+    told = Path("/proc/thread-self/stat").read_bytes()
+    return int(told.rpartition(b")")[2].split()[_PROCESSOR])  # any name stands in brackets
+
+
+_alone = threading.local()  # threads whose work must stay on them
+_WAIT = 0.1  # seconds after which a waiting thread looks up, so that Ctrl-C is seen
+
+
+@lru_cache(maxsize=1)
+def _controller() -> ThreadpoolController:
+    # Looking the libraries up takes milliseconds, so it is done once.
+    return ThreadpoolController()
+
+
+def thread_count() -> int:
+    """Return how many threads BLAS would use now, as threadpoolctl reports it."""
+    if getattr(_alone, "depth", 0):
+        return 1
+    with _limit.lock:
+        if _limit.held is not None:
+            return _limit.before
+        return _blas_threads()
+
+
+def _blas_threads() -> int:
+    counts = [lib["num_threads"] for lib in _controller().select(user_api="blas").info()]
+    return max(counts, default=1)
+
+
+def _free_control() -> None:
+    """Let this thread change the limit: since 3.8 threadpoolctl ignores all but the first."""
+    for library in _controller().lib_controllers:
+        clear = getattr(type(library), "clear_controlling_thread", None)
+        if clear is not None:
+            clear(force=True)
+
+
+class _Limit:
+    """The limit is global to the process: the first to enter sets it, the last restores it.
+
+    While a LAPACK call runs aside the number of threads is not touched, since OpenBLAS may
+    then wait for ever; what is due is done when the call ends.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = self.calls_aside = 0
+        self.before = 1
+        self.held: ExitStack | None = None
+
+    def enter(self) -> None:
+        with self.lock:
+            self.users += 1
+            if self.held is None and self.calls_aside == 0:
+                _free_control()
+                self.before = _blas_threads()
+                self.held = ExitStack()
+                self.held.enter_context(_controller().limit(limits=1, user_api="blas"))
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            self._settle()
+
+    def begin_aside(self) -> None:
+        with self.lock:
+            self.calls_aside += 1
+
+    def end_aside(self) -> None:
+        with self.lock:
+            self.calls_aside -= 1
+            self._settle()
+
+    def _settle(self) -> None:
+        if self.users == 0 and self.calls_aside == 0 and self.held is not None:
+            _free_control()
+            self.held.close()
+            self.held = None
+            _free_control()
+
+
+_limit = _Limit()
+begin_aside, end_aside = _limit.begin_aside, _limit.end_aside
+
+
+def is_aside() -> bool:
+    """Tell whether a LAPACK call runs aside now."""
+    return _limit.calls_aside > 0
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Limit BLAS to one thread, and restore what was set before."""
+    _limit.enter()
+    try:
+        yield
+    finally:
+        _limit.leave()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep all work of this thread on it: one lane, BLAS with one thread.
+
+    For tasks of which several run side by side, and whose bits must not depend on how many
+    threads there are.
+    """
+    _alone.depth = getattr(_alone, "depth", 0) + 1
+    try:
+        with single_threaded_blas():
+            yield
+    finally:
+        _alone.depth -= 1
+
+
+class Lanes:
+    """A fixed number of threads that share the blocks of one pass; the first is the caller's.
+
+    Lane i takes blocks i, i + count, i + 2·count, … so that which block is summed where
+    does not depend on timing: two identical calls are bit-identical. With one lane BLAS keeps
+    its threads.
+
+    The caller works, too: threads that it starts and only waits for are often put on one
+    processor together, since it is busy itself while they begin, and stay there for
+    milliseconds. For the same reason they are moved off its own processor as they begin.
+
+    Parameters
+    ----------
+    count : int
+        Number of lanes, at least 1.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = max(1, count)
+
+    def run(self, work: Callable[[int, Iterator[int]], None], blocks: int) -> None:
+        """Call ``work(lane, block_numbers)`` in every lane and wait for all.
+
+        An exception in a lane or in a listener, or Ctrl-C, stops the other lanes at their
+        next block; when this returns or raises, no lane is running. Ctrl-C may come anywhere
+        in the work of the first lane.
+        """
+        with task("rows"):
+            if min(self.count, blocks) <= 1:
+                numbers = iter(range(blocks))
+                work(0, _told(numbers, int, blocks) if watched() else numbers)
+            else:
+                self._run(work, blocks)
+            advance(blocks, blocks)
+
+    def _run(self, work: Callable[[int, Iterator[int]], None], blocks: int) -> None:
+        count = min(self.count, blocks)
+        others = range(1, count)
+        stop, failures, done = threading.Event(), list[BaseException](), [0] * count
+        ended = [threading.Event() for _ in others]
+
+        def numbers(lane: int) -> Iterator[int]:
+            for block in range(lane, blocks, count):
+                if stop.is_set():
+                    return
+                yield block
+                done[lane] += 1
+
+        def lane_work(lane: int) -> None:
+            try:
+                work(lane, numbers(lane))
+            except BaseException as failure:
+                failures.append(failure)
+                stop.set()
+            finally:
+                ended[lane - 1].set()
+
+        with single_threaded_blas():
+            threads = [
+                threading.Thread(target=lane_work, args=(lane,), daemon=True) for lane in others
+            ]
+            # An interrupted join() may forget a running thread; an event cannot.
+            try:
+                for thread in threads:
+                    thread.start()
+                move_apart(threads)
+                work(0, _told(numbers(0), lambda: sum(done[1:]), blocks))
+                _wait(ended, lambda: advance(sum(done), blocks))
+            finally:
+                stop.set()
+                # Ctrl-C may come before the last has begun; the others are waited for.
+                begun = [e for e, t in zip(ended, threads, strict=True) if t.ident is not None]
+                _wait(begun, lambda: None)
+        if failures:
+            raise failures[0]
+
+
+def _wait(events: list[threading.Event], meanwhile: Callable[[], None]) -> None:
+    for event in events:
+        while not event.wait(_WAIT):
+            meanwhile()
+
+
+def _told(numbers: Iterator[int], others: Callable[[], int], blocks: int) -> Iterator[int]:
+    """Yield block numbers, and tell the listeners now and then how many are done.
+
+    `others` counts the blocks that other lanes have done.
+    """
+    said = time.monotonic()
+    for own, block in enumerate(numbers, 1):
+        yield block
+        if time.monotonic() - said > _WAIT:
+            said = time.monotonic()
+            advance(own + others(), blocks)

@@ -1,0 +1,1 @@
+"""The commands, a file each, named NAME_command, with a click command called `command`."""

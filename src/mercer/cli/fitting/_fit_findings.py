@@ -1,0 +1,304 @@
+"""What a fit found, as lines to read and as a document."""
+
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.cli._coordinate_names import axis_names
+from mercer.cli._coordinates_table import numbers_of
+from mercer.cli._known_methods import is_linear_or_kernel
+from mercer.cli.fitting._family_findings import family_facts, family_lines
+from mercer.cli.fitting._fit_stages import Fitted
+from mercer.cli.fitting._row_judgement import LEVEL, RowJudgement
+from mercer.cli.fitting._spectrum_words import counted, spectrum_table, what_was_found
+from mercer.diagnostics import loadings
+from mercer.plots import heaviest
+from mercer.studies.tuning._tuning_result import brief
+
+_ROLES = ("active", "id", "color", "weights", "sup", "out")
+_ROWS = 10  # components, rows and columns that are listed at most
+
+
+def lines(
+    done: Fitted, judged: RowJudgement, ids: Any = None, sup: Any = None, health: Any = ()
+) -> list[str]:
+    """Return the result in lines.
+
+    Parameters
+    ----------
+    done : Fitted
+        The model and the table.
+    judged : RowJudgement
+        The rows that were looked at.
+    ids : sequence or None
+        Names of the rows that were looked at.
+    sup : dict of str to dict, or None
+        How supplementary columns go with the axes.
+    health : iterable of Finding
+        What in the data changes how the axes are read.
+    """
+    model = done.model
+    if not is_linear_or_kernel(model):
+        return [*family_lines(done, ids), *_sup(sup)]
+    values, lower, upper = _variances(model)
+    out = [_headline(done), ""]
+    if len(values):
+        ratio = model.explained_variance_ratio_
+        table = spectrum_table(values, lower, upper, judged.sampling, ratio, rows=_ROWS)
+        out += [*table, ""]
+    out += [_how_many(done), *_axes(done), *_outlying(done, judged, ids), *_sup(sup)]
+    return out + [str(finding) for finding in health]
+
+
+def document(
+    done: Fitted, judged: RowJudgement, ids: Any = None, sup: Any = None, health: Any = ()
+) -> dict[str, Any]:
+    """Return the result as plain data; parameters as of `lines`."""
+    model = done.model
+    choice = getattr(model, "choice_", None)
+    own = family_facts(done) if not is_linear_or_kernel(model) else _linear(done, judged, ids)
+    return {
+        "data": {
+            "path": done.seen.path,
+            "rows": model.n_samples_,
+            "columns": len(done.names),
+        },
+        "method": done.method,
+        "parameters": {k: _shown(v) for k, v in model.get_params(deep=False).items()},
+        "components": model.n_components_,
+        **own,
+        "choice": choice and {"k": choice.k, "reason": choice.reason, "rules": choice.rules},
+        **_certified(model),
+        "supplementary": sup,
+        "health": [finding.plain() for finding in health],
+        "roles": {
+            role: done.seen.named(role)
+            for role in dict.fromkeys((*_ROLES, *(c.role for c in done.seen.columns)))
+        },
+        "said": done.said,
+        "plan": _plan(done.plan),
+        "foreseen": done.foreseen,
+    }
+
+
+def _linear(done: Fitted, judged: RowJudgement, ids: Any) -> dict[str, Any]:
+    """Return what methods have whose axes are variances of rows."""
+    values, lower, upper = _variances(done.model)
+    return {
+        "variance": values,
+        "ratio": done.model.explained_variance_ratio_,
+        "lower": lower,
+        "upper": upper,
+        "loadings": _loadings(done),
+        "outliers": _outliers(done, judged, ids),
+    }
+
+
+def _certified(model: Any) -> dict[str, Any]:
+    """Return how accurate the eigenvalues are, and which axes cannot be told apart."""
+    found = getattr(model, "certificate_", None)
+    if found is None:
+        return {"inseparable": [], "certified": None}
+    return {
+        "inseparable": [list(group) for group in found.groups],
+        "certified": {name: getattr(found, name) for name in ("met", "tol", "reached")},
+    }
+
+
+def _plan(made: Any) -> dict[str, Any] | None:
+    """Return what `mercer plan --json` says of the path taken."""
+    if made is None:
+        return None
+    return {
+        "problem": made.problem,
+        "chosen": made.chosen,
+        "bytes": made.bytes,
+        "seconds": made.chosen.seconds,
+        "remark": made.remark,
+    }
+
+
+def _variances(model: Any) -> tuple[Array, Array | None, Array | None]:
+    """Return the variances and their certified intervals, None where they have none."""
+    values, certificate = model.explained_variance_, model.certificate_
+    factor = 1.0
+    if hasattr(model, "eigenvalues_"):  # the certificate is of λ, not of λ/(n - 1)
+        alive = np.flatnonzero(model.eigenvalues_)
+        factor = (
+            float(values[alive[0]] / abs(model.eigenvalues_[alive[0]])) if len(alive) else 1
+        )
+    if hasattr(model, "consistency_"):
+        if model.method == "spherical":  # a certificate of signs, not of variances
+            return values, None, None
+        factor = float(model.consistency_)
+    return values, factor * certificate.lower, factor * certificate.upper
+
+
+def _headline(done: Fitted) -> str:
+    model = done.model
+    scaled = ", standardised" if getattr(model, "standardize", False) else ""
+    filled = getattr(model, "n_missing_", 0)
+    cells = f", {filled:,} missing cells filled" if filled else ""
+    n, p = model.n_samples_, len(done.names)
+    return (
+        f"{done.seen.label}: {type(model).__name__} of {n:,} rows, {p:,} columns{scaled}{cells}"
+    )
+
+
+def _how_many(done: Fitted) -> str:
+    """Say how many components there are, and why."""
+    model = done.model
+    choice = getattr(model, "choice_", None)
+    if choice is not None:
+        return str(choice.reason)
+    k, asked = counted(model.n_components_, "component"), model.n_components
+    if asked is None:
+        return f"{k}: all that there are."
+    if asked == "mle":
+        return f"{k}, by the evidence of probabilistic PCA (Minka)."
+    if isinstance(asked, str):
+        return f"{k}, by {asked}."
+    if isinstance(asked, float):
+        return f"{k}, enough for the {100 * asked:g} % of the variance that were asked for."
+    return f"{k}, as asked."
+
+
+def _axes(done: Fitted) -> list[str]:
+    model, k = done.model, done.model.n_components_
+    if not k:
+        return []
+    ratio, groups = model.explained_variance_ratio_, model.certificate_.groups
+    if not hasattr(model, "components_"):
+        said = [f"The map of PC1 and PC2 shows {100 * ratio[:2].sum():.1f} % of the variance."]
+        return (said if k > 1 else []) + [f"Kernel: {brief(model.kernel_)}."]
+    n, p = model.n_samples_, len(done.names)
+    rank = model.rank_ if k >= min(n, p) else None
+    constant = [c.name for c in done.seen.columns if c.role == "active" and c.deviation == 0]
+    return what_was_found(
+        ratio, model.components_, done.names, rank=rank, groups=groups, constant=constant
+    )
+
+
+def _loadings(done: Fitted) -> dict[str, dict[str, float]] | None:
+    """Return v·√λ of the ten heaviest columns of the first ten axes."""
+    model = done.model
+    if not hasattr(model, "components_"):
+        return None
+    found = loadings(model.components_, model.explained_variance_).T[:_ROWS]
+    return {
+        axis: {done.names[j]: float(row[j]) for j in heaviest(row, _ROWS)}
+        for axis, row in zip(axis_names(len(found)), found, strict=True)
+    }
+
+
+def _outlying(done: Fitted, judged: RowJudgement, ids: Any) -> list[str]:
+    said = _outliers(done, judged, ids)
+    if said is None:
+        return []
+    rows, count = said["rows"], said["count"]
+    seen = "" if said["all"] else f" (of {said['seen']:,} rows that were looked at)"
+    if not count:
+        return [f"No row is above the limits of T² and Q{seen}."]
+    shown = ", ".join(
+        f"{row['row'] if row['id'] is None else row['id']} ({row['by']})" for row in rows
+    )
+    more = f" and {count - len(rows)} more" if count > len(rows) else ""
+    named = "row" if count == 1 else "rows"
+    by = "limits of the robust distances" if said["level"] is None else "99 % limit of T² or Q"
+    usual = "" if said["usual"] is None else f"; {_about(said['usual'])} would be by chance"
+    return [f"{count} outlying {named}{seen}, above the {by}{usual}: {shown}{more}."]
+
+
+def _outliers(done: Fitted, judged: RowJudgement, ids: Any) -> dict[str, Any] | None:
+    """Return the outlying rows: those of the robust method itself, or by T² and Q."""
+    if getattr(done.model, "outliers_", None) is not None:
+        return _robust(done, ids)
+    found = judged.found
+    if found is None:
+        return None
+    flagged = found.flagged
+    numbers = numbers_of(done.made, judged.at)
+    rows = [
+        {
+            "row": int(numbers[i]),
+            "id": None if ids is None else ids[i],
+            "t2": float(found.t2[i]),
+            "q": float(found.q[i]),
+            "by": _by(found.t2[i] > found.fitted.t2, found.q[i] > found.fitted.q),
+        }
+        for i in flagged[:_ROWS]
+    ]
+    return {
+        "count": len(flagged),
+        "seen": len(judged.at),
+        "all": judged.whole,
+        "level": LEVEL,
+        "usual": 2 * (1 - LEVEL) * len(judged.at),
+        "limits": {"t2": found.fitted.t2, "q": found.fitted.q},
+        "rows": rows,
+    }
+
+
+def _robust(done: Fitted, ids: Any) -> dict[str, Any]:
+    model = done.model
+    far = np.maximum(
+        model.score_distance_ / model.score_cutoff_,
+        model.orthogonal_distance_ / (model.orthogonal_cutoff_ or 1.0),
+    )
+    order = model.outliers_[np.argsort(-far[model.outliers_], kind="stable")]
+    rows = [
+        {
+            "row": int(numbers_of(done.made, i)),
+            "id": None if ids is None or len(ids) != len(far) else ids[i],
+            "t2": float(model.score_distance_[i]) ** 2,
+            "q": float(model.orthogonal_distance_[i]) ** 2,
+            "by": _by(
+                model.score_distance_[i] > model.score_cutoff_,
+                model.orthogonal_distance_[i] > model.orthogonal_cutoff_,
+            ),
+        }
+        for i in order[:_ROWS]
+    ]
+    limits = {"t2": model.score_cutoff_**2, "q": model.orthogonal_cutoff_**2}
+    return {
+        "count": len(order),
+        "seen": len(far),
+        "all": True,
+        "level": None,
+        "usual": None,
+        "limits": limits,
+        "rows": rows,
+    }
+
+
+def _by(far: bool, away: bool) -> str:
+    return "T² and Q" if far and away else "T²" if far else "Q"
+
+
+def _about(count: float) -> str:
+    """Return a number of rows that is expected: one figure below ten, whole above."""
+    return f"{count:.1g}" if count < 9.5 else f"{count:,.0f}"
+
+
+def _sup(sup: Any) -> list[str]:
+    """Return a line for each supplementary column: r with the axes, η² for text."""
+    if not sup:
+        return []
+    names = {
+        name: name + (" (η²)" if found["kind"] == "eta2" else "") for name, found in sup.items()
+    }
+    wide = max(map(len, names.values()))
+    placed = all(found["kind"] == "place" for found in sup.values())
+    what = "coordinates on" if placed else "correlations with"
+    out = [f"Supplementary columns, {what} the axes:"]
+    for name, found in sup.items():
+        cells = "  ".join(
+            "     -" if r is None else f"{r:+6.3f}" for r in found["axes"][:_ROWS]
+        )
+        out.append(f"  {names[name].ljust(wide)}  {cells}")
+    return out
+
+
+def _shown(value: Any) -> Any:
+    return value if value is None or isinstance(value, (bool, int, float)) else str(value)

@@ -1,0 +1,236 @@
+"""From a file to a fitted model: look, say what is assumed, plan, fit."""
+
+import dataclasses
+import inspect
+import time
+import warnings
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import parse_bytes
+from mercer.cli._known_methods import is_linear_or_kernel, method_of
+from mercer.cli._voice import Voice
+from mercer.cli.fitting._new_estimator import adapted
+from mercer.cli.fitting._table_demands import asked_for, held_whole, scales_of
+from mercer.errors import DataWarning, InputError
+from mercer.estimators import plan
+from mercer.estimators.walk._spectral_estimator import SpectralEstimator
+from mercer.selection import choice_seconds
+from mercer.sources import BlockSource
+from mercer.tables import Asked, Look, Prepared, look, prepared
+
+_WORTH = 0.5  # seconds still to come of which there is a word
+_SHOWN = 10  # coordinates that are foreseen where their number is not known yet
+_WRITTEN = 7e7  # bytes of coordinates that are written per second
+_HELD = 1 << 28  # bytes of rows that a method which wants them in memory may get
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Fitted:
+    """A model, and all that was known on the way to it.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    seen : Look
+        The table.
+    made : Prepared
+        The rows that were fitted.
+    model : estimator
+        With its parameters, fitted.
+    plan : Plan or None
+        What was foreseen; None where rows are read once and fitted on landmarks.
+    foreseen : dict of str to float
+        Seconds of every stage, as they were foreseen.
+    said : tuple of str
+        Every assumption, a line each.
+    seconds : dict of str to float
+        What looking and fitting took.
+    """
+
+    method: str
+    seen: Look
+    made: Prepared
+    model: Any
+    plan: Any
+    foreseen: dict[str, float]
+    said: tuple[str, ...]
+    seconds: dict[str, float]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the analysis."""
+        return self.made.recipe.names
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Ready:
+    """Rows and an estimator that can be fitted to them; see `Fitted`."""
+
+    method: str
+    seen: Look
+    made: Prepared
+    model: Any
+    plan: Any
+    foreseen: dict[str, float]
+    said: tuple[str, ...]
+    looked: float
+
+
+def ready(
+    voice: Voice, path: str, asked: Asked, method: str, model: Any, *, writes: bool = False
+) -> Ready:
+    """Look at a file, say what is assumed, and plan; nothing is fitted.
+
+    Parameters
+    ----------
+    voice : Voice
+        Who says it.
+    path : str
+        The file.
+    asked : Asked
+        What the user says of its columns.
+    method : str
+        The name of the method.
+    model : estimator
+        Of that method; it is told what to do about units and missing cells.
+    writes : bool
+        Whether coordinates will be written.
+    """
+    began = time.perf_counter()
+    with voice.working():
+        seen = look(path, asked_for(method, model, asked))
+        memory = model._budget() if hasattr(model, "_budget") else None
+        fills, scales = fills_of(model), scales_of(model)
+        made = prepared(seen, fills=fills, memory=memory, scales=scales)
+        made = held_whole(made, model)
+        adapted(method, model, made)
+        made = _held(made, model)
+    said = assumptions(seen, made)
+    for line in said:
+        voice.note(line)
+    looked = time.perf_counter() - began
+    found = _planned(voice, method, model, made)
+    stages = {"start": began - voice.began, "look": looked}
+    stages |= stages_of(found, made, writes=writes)
+    if is_linear_or_kernel(model) and model.n_components == "auto" and "fit" in stages:
+        stages["fit"] += choice_seconds(*made.shape)
+    if sum(stages.values()) - stages["start"] - looked > _WORTH:
+        shown = ", ".join(f"{name} {seconds:.2g} s" for name, seconds in stages.items())
+        voice.note(f"about {sum(stages.values()):.2g} s in all: {shown}")
+    return Ready(method, seen, made, model, found, stages, said, looked)
+
+
+def stages_of(found: Any, made: Prepared, *, writes: bool) -> dict[str, float]:
+    """Return the seconds that the stages after the look are foreseen to take.
+
+    A file is walked once more for rows to look at, and once for its coordinates.
+    """
+    if found is None:
+        return {}
+    walk = found.problem.read_seconds if isinstance(made.rows, BlockSource) else 0.0
+    stages = {"fit": float(found.chosen.seconds), "rows": float(walk)}
+    if writes:
+        cells = made.shape[0] * min(found.problem.components, _SHOWN)
+        stages["write"] = walk + 8 * cells / _WRITTEN
+    return stages
+
+
+def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
+    """Fit what is ready, with bars on a terminal.
+
+    Parameters
+    ----------
+    voice : Voice
+        Who is silent where it was told so.
+    have : Ready
+        Rows and the estimator.
+    checkpoint : str or None
+        File in which the sums are kept.
+    """
+    given: dict[str, Any] = {}
+    takes = inspect.signature(have.model.fit).parameters
+    if have.made.weights is not None:
+        given["sample_weight"] = have.made.weights
+    if have.made.y is not None:
+        given["y"] = have.made.y
+    if checkpoint is not None:
+        given["checkpoint"] = checkpoint
+        if "checkpoint" not in takes:
+            raise InputError(
+                "this method keeps no checkpoint",
+                got=f"--checkpoint {checkpoint} with {type(have.model).__name__}",
+                fix="leave it out, or use --method pca",
+            )
+    began = time.perf_counter()
+    with voice.working(), warnings.catch_warnings():
+        # It is an answer, which the result gives.
+        warnings.filterwarnings("ignore", "no (component|axis) beyond", DataWarning)
+        have.model.fit(have.made.rows, **given)
+    seconds = {"look": have.looked, "fit": time.perf_counter() - began}
+    return Fitted(
+        have.method,
+        have.seen,
+        have.made,
+        have.model,
+        have.plan,
+        have.foreseen,
+        have.said,
+        seconds,
+    )
+
+
+def assumptions(seen: Look, made: Prepared) -> tuple[str, ...]:
+    """Return what is assumed of a table, a line each."""
+    said = dict.fromkeys([*seen.said(missing=False), *made.said])
+    return tuple(said)
+
+
+def fills_of(model: Any) -> tuple[str, ...]:
+    """Return in which ways a method can fill missing cells."""
+    rules = getattr(type(model), "_parameter_constraints", {}).get("missing", ())
+    able = {word for rule in rules for word in getattr(rule, "options", ())}
+    # The first is what happens unasked: a level of few missing cells would turn the axes.
+    return tuple(w for w in ("em", "ppca", "passive", "fill", "level") if w in able)
+
+
+def _held(made: Prepared, model: Any) -> Prepared:
+    """Return rows in memory for a method that is exact only there, where they are few."""
+    rows = made.rows
+    if not isinstance(rows, BlockSource) or hasattr(model, "_streamed"):
+        return made
+    memory = model._budget() if model.memory is None else parse_bytes(model.memory)
+    n, p = rows.shape
+    if not rows.counted or rows.nnz is not None or 8 * n * p > min(_HELD, memory / 4):
+        return made
+    import polars as pl
+
+    table = np.concatenate(list(rows.blocks(max(1, n))))
+    names = list(made.recipe.names)
+    return dataclasses.replace(made, rows=pl.from_numpy(table, schema=names), shape=table.shape)
+
+
+def unplanned(model: Any, made: Prepared) -> str:
+    """Return a line where there is no plan: rows read once, or a library's own method."""
+    n, p = made.shape
+    if not isinstance(model, SpectralEstimator):
+        return f"plan: {n:,} x {p:,}, as {type(model).__name__} does it; not priced"
+    if isinstance(made.rows, BlockSource) and not hasattr(model, "_streamed"):
+        return f"plan: {n:,} x {p:,}, read once, fitted on landmarks"
+    return ""
+
+
+def _planned(voice: Voice, method: str, model: Any, made: Prepared) -> Any:
+    """Say the plan, and return it."""
+    if unplanned(model, made):
+        voice.note(unplanned(model, made))
+        return None
+    foreseen = plan(model, made.rows, sample_weight=made.weights)
+    voice.note(str(foreseen))
+    if method_of(method).remark:
+        voice.note(f"  {method_of(method).remark}")
+    return foreseen

@@ -1,0 +1,1 @@
+"""Health: checks of what in the data changes how axes are read."""

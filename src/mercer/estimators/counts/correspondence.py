@@ -1,0 +1,474 @@
+"""Correspondence analysis: a table of counts as a map of its rows and columns.
+
+From the pairs of a table of counts to what is published of it.
+"""
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import EPS, Array
+from mercer.errors import DataWarning, InputError, warn
+from mercer.estimators.counts._count_facts import (
+    TableFacts,
+    arch_of,
+    pieces_of,
+    warn_facts,
+    warn_totals,
+)
+from mercer.estimators.counts._count_map import Ellipses, MapPoints, ellipses, kept_table
+from mercer.estimators.counts._count_margins import Margins, framed, projected, warn_empty
+from mercer.estimators.counts._count_table import (
+    Counts,
+    Residuals,
+    counts,
+    named_rows,
+    residuals,
+)
+from mercer.estimators.counts._independence import (
+    DRAWS,
+    affordable,
+    chosen,
+    independence,
+    null_band,
+    warn_of_none,
+)
+from mercer.estimators.walk._admission import admit, held_rows
+from mercer.estimators.walk._operated_estimator import Operated, OperatedEstimator
+from mercer.estimators.walk._parameters import RESOURCES
+from mercer.selection import share
+from mercer.solvers import Spectrum
+
+
+def has_axes(margins: Margins) -> bool:
+    """Tell whether the inertia is more than rounding of P - rcᵀ can leave."""
+    m, n = len(margins.rows), len(margins.columns)
+    return margins.inertia > min(m, n) * (4 * EPS * max(m, n)) ** 2
+
+
+def inertias_of(spectrum: Spectrum, most: int, total: float) -> Array:
+    """Return at most `most` inertias; those at the level of rounding are zero."""
+    values = np.maximum(spectrum.values[:most], 0.0)
+    zero = spectrum.certificate.zero_level if total > 0 else np.inf
+    return np.where(values > zero, np.minimum(values, 1.0), 0.0)
+
+
+def unscaled(total: float, exponent: int) -> float:
+    """Return total·2^exponent; inf where that is too large."""
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(total, exponent))
+
+
+def picked(names: list[str] | None, kept: Array) -> list[str] | None:
+    """Return the names of rows that are kept."""
+    if names is None or kept.all():
+        return names
+    return [names[i] for i in np.flatnonzero(kept)]
+
+
+def kept_of(count: int, dropped: Array) -> Array:
+    """Return which of `count` rows or columns are kept, bool."""
+    kept = np.ones(count, bool)
+    kept[dropped] = False
+    return kept
+
+
+def spread(values: Array, kept: Array) -> Array:
+    """Return values of kept rows (m', …) in their places, zero elsewhere (m, …)."""
+    if kept.all():
+        return values
+    out = np.zeros((len(kept), *values.shape[1:]))
+    out[kept] = values
+    return out
+
+
+def judged(
+    state: dict[str, Any], rows: Array, columns: Array, margins: Margins, source: Counts
+) -> dict[str, Any]:
+    """Return the test of independence and the facts, which are said where they mislead."""
+    total, values = state["total_inertia_"], state["eigenvalues_"]
+    r, c = state["row_masses_"], state["column_masses_"]
+    column_points = state["column_standard_"] * np.sqrt(values)
+    arches = [arch_of(state["row_coordinates_"], r), arch_of(column_points, c)]
+    facts = TableFacts(
+        dropped_rows=np.flatnonzero(~rows),
+        dropped_columns=np.flatnonzero(~columns),
+        whole=source.whole,
+        independent=total == 0,
+        # One row far out bends a parabola as well; an arch is on both sides.
+        arch=min((found for found in arches if found is not None), default=None),
+        pieces=pieces_of(source.table, float(values[0]) if len(values) else 0.0),
+    )
+    warn_facts(facts)
+    test = independence(r, c, total, margins.total, source.exponent)
+    return {"independence_": test, "facts_": facts}
+
+
+def warn_centred(totals: Array, names: list[str] | None) -> None:
+    """Say which new rows have no counts, and so no profile: they lie at the centre."""
+    empty = np.flatnonzero(~(totals > 0))
+    if len(empty):
+        at = int(empty[0])
+        name = "" if names is None else f" ({names[at]!r})"
+        warn(
+            "rows without counts have no profile; they are placed at the centre of the map",
+            got=f"row {at}{name}: its total is zero; {len(empty):,} of {len(totals):,} rows",
+            fix="drop empty rows first",
+            category=DataWarning,
+        )
+
+
+def refuse_empty_columns(totals: Array) -> None:
+    """Refuse supplementary columns without counts: they have no profile, and no place."""
+    empty = np.flatnonzero(~(totals > 0))
+    if len(empty):
+        raise InputError(
+            "a column without counts has no profile, and no place on the map",
+            got=f"column {empty[0]}: its total is zero; {len(empty):,} such columns",
+            fix="drop empty columns first",
+        )
+
+
+def warn_lost(lost: Array, dropped: Array, names: Any) -> None:
+    """Say that counts of new rows lie in columns that were empty at fit."""
+    some = int(np.sum(lost > 0))
+    if some:
+        first = dropped[0] if names is None else repr(str(names[dropped[0]]))
+        warn(
+            "counts in columns that were empty at fit are left out: they have no place",
+            got=f"{some:,} rows; {len(dropped):,} such columns, the first {first}",
+            fix="fit on rows that have counts in these columns, or drop the columns",
+            category=DataWarning,
+        )
+
+
+class _Columns(BaseEstimator):
+    """Stands in for an estimator at the door: supplementary columns have names of their own."""
+
+    _fewest = 1
+
+
+def beside(Y: Any, rows: int) -> Counts:
+    """Return counts (rows, q) of columns that were not in the table of the fit."""
+    data, names = named_rows(Y)
+    found = counts(admit(_Columns(), held_rows(data), reset=True), names)
+    refuse_other_rows(found, rows)
+    return found
+
+
+def refuse_other_rows(found: Counts, rows: int) -> None:
+    """Refuse a table that has not the rows of the fit."""
+    if found.shape[0] != rows:
+        raise InputError(
+            "the rows must be those of the fit",
+            got=f"a table of shape {found.shape}, a fit of {rows:,} rows",
+            fix=f"pass {rows:,} rows, in the order of the fit",
+        )
+
+
+_LOOKED_AT = 300  # axes that are found before their number is settled, at most
+
+
+class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
+    r"""Rows and columns of a table of counts on one map, by what is not independence.
+
+    With P = N/g, masses r and c of rows and columns, D_r^-½(P - rcᵀ)D_c^-½ = UΔVᵀ. Inertias
+    are λ = δ², standard coordinates D_r^-½U and D_c^-½V, principal ones those times Δ, and
+    χ² = g·Σλ. Distances between rows on the map are χ² distances between their profiles.
+
+    Tables may be arrays, frames or SciPy sparse matrices, which are never densified. The
+    names of rows are the index of a pandas frame, or a first column of text. Rows and
+    columns without counts are left out, with a DataWarning that names them.
+
+    Parameters
+    ----------
+    n_components : int, float in (0, 1), "auto" or None
+        Number of axes; or the share of inertia they must show; or those beyond what tables
+        with independent rows and columns have (none is an answer); None keeps all with
+        inertia. There are min(m, n) - 1 at most; fewer rows or columns give fewer axes.
+    tol : float or None
+        Largest relative half-width of the certified interval of an inertia; None is 1e-6.
+    memory : int, str or None
+        Bytes that fit may take, as a number, "4GB" or "4GiB"; None is 80 % of what is free.
+    time : float or None
+        Seconds that may be spent; the plan says when that means missing `tol`.
+    device : None or "cpu"
+        Where to compute.
+    random_state : int, RandomState, Generator or None
+        Start of the random numbers; the default gives the same bits every time.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (k,)
+        Inertias λ, masses summing to one.
+    explained_variance_ratio_ : ndarray of shape (k,)
+        Shares of `total_inertia_`.
+    total_inertia_, total_ : float
+        χ²/g, and g.
+    row_coordinates_, column_coordinates_ : ndarray of shape (m, k), (n, k)
+        Principal coordinates. `row_standard_` and `column_standard_` are standard ones.
+    row_masses_, column_masses_, row_inertias_, column_inertias_ : ndarray
+        Masses sum to one, inertias to `total_inertia_`.
+    row_contributions_, column_contributions_ : ndarray of shape (m, k), (n, k)
+        Shares in the inertia of an axis; they sum to one.
+    row_cos2_, column_cos2_, row_quality_, column_quality_ : ndarray
+        Shares of a point that an axis, and all axes together, show.
+    row_names_, column_names_ : list of str
+        Names of the points; `row_names_` is None where rows have none.
+    independence_ : Independence
+        χ² test, Cramér's V, share of cells with an expected count below five.
+    facts_ : TableFacts
+        What was left out; an arch; a table in pieces.
+    rank_ : int
+        Axes whose inertia is not zero.
+    choice_ : Choice
+        How many axes and why, for n_components="auto".
+    plan_, certificate_ : Plan, Certificate
+        The path taken, and intervals that hold the inertias.
+    n_components_, n_features_in_, n_samples_ : int
+        k, and columns and rows of the table as given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import CorrespondenceAnalysis
+    >>> eyes_by_hair = np.array([[68, 119, 26, 7], [15, 54, 14, 10],
+    ...                          [5, 29, 14, 16], [20, 84, 17, 94]])
+    >>> ca = CorrespondenceAnalysis(2).fit(eyes_by_hair)
+    >>> ca.eigenvalues_.round(4).tolist()
+    [0.2088, 0.0222]
+    >>> round(ca.independence_.chi2, 1)
+    138.3
+    """
+
+    _page: ClassVar[str] = "counts"
+    _table: ClassVar[str] = "counts"
+    _fewest: ClassVar[int] = 1  # one row is refused where it can be said better
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            StrOptions({"auto"}),
+            None,
+        ],
+        **RESOURCES,
+    }
+
+    def __init__(
+        self,
+        n_components: int | float | str | None = 2,
+        *,
+        tol: float | None = None,
+        memory: int | str | None = None,
+        time: float | None = None,
+        device: str | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.tol = tol
+        self.memory = memory
+        self.time = time
+        self.device = device
+        self.random_state = random_state
+
+    def _admit(self, X: Any, *, reset: bool) -> Any:
+        data, names = named_rows(X)
+        source = admit(self, held_rows(data), reset=reset)
+        return counts(source, names, getattr(self, "feature_names_in_", None))
+
+    def _shape(self, source: Counts) -> tuple[int, int, int | None]:
+        if self.n_components == "auto":  # refused before anything is solved
+            affordable(*(int(np.sum(side > 0)) for side in (source.rows, source.columns)))
+        return (*source.shape, source.nnz)
+
+    def _wanted(self, shape: tuple[int, int]) -> int:
+        most = max(min(shape) - 1, 1)
+        if self.n_components == "auto":
+            return min(most, _LOOKED_AT)
+        wanted = self.n_components
+        return min(int(wanted), most) if isinstance(wanted, Integral) else most
+
+    def _operator(self, source: Counts, weights: Any) -> Operated:
+        op, margins = framed(source, weights)
+        warn_totals(source.table, source.rows, source.columns)
+        given = None if weights is None else weights > 0
+        rows = margins.rows > 0
+        warn_empty(rows if given is None else rows | ~given, source.names, "row")
+        names = getattr(self, "feature_names_in_", None)
+        warn_empty(margins.columns > 0, names, "column")
+        return Operated(op, margins.inertia, margins, margins.inertia + 1.0)
+
+    def _scale(self, spectrum: Spectrum, found: Any, source: Any) -> dict[str, Any]:
+        margins: Margins = found.found
+        rows, columns = margins.rows > 0, margins.columns > 0
+        total = margins.inertia if has_axes(margins) else 0.0
+        values = inertias_of(spectrum, int(min(rows.sum(), columns.sum())) - 1, total)
+        k, settled = self._settle(values, total, margins, source.exponent)
+        values = values[:k]
+        standard = spectrum.right[:, :k] * (values > 0)
+        standard *= np.where(columns, margins.columns, 1.0)[:, None] ** -0.5
+        points = projected(source.table, found.op.level, margins.columns, standard)
+        state = {
+            "eigenvalues_": values,
+            "explained_variance_ratio_": values / (total or 1.0),
+            "total_inertia_": total,
+            "total_": unscaled(margins.total, source.exponent),
+            "row_coordinates_": points if rows.all() else points[rows],
+            "column_standard_": standard[columns],
+            "row_masses_": margins.rows[rows],
+            "column_masses_": margins.columns[columns],
+            "row_inertias_": margins.row_inertias[rows] * (total > 0),
+            "column_inertias_": margins.column_inertias[columns] * (total > 0),
+            "row_names_": picked(source.names, rows),
+            "column_names_": self._column_names(columns),
+            "rank_": int(np.sum(values > 0)),
+            "n_components_": k,
+            "n_samples_": source.shape[0],
+            "certificate_": spectrum.certificate.first(k),
+            "_weights": margins.weights,
+            **settled,
+        }
+        return state | judged(state, rows, columns, margins, source)
+
+    def _settle(
+        self, values: Array, total: float, margins: Margins, exponent: int
+    ) -> tuple[int, dict[str, Any]]:
+        """Return the number of axes, and what was found on the way to it."""
+        if self.n_components == "auto":
+            r, c = margins.rows[margins.rows > 0], margins.columns[margins.columns > 0]
+            draws = affordable(len(r), len(c))
+            band = null_band(
+                r, c, unscaled(margins.total, exponent), draws=draws, seed=self._seed()
+            )
+            choice = chosen(values, band, draws, (len(r), len(c)))
+            warn_of_none(choice)
+            return choice.k, {"choice_": choice}
+        if self.n_components is None:  # a row that stands twice makes no axis more
+            return max(int(np.sum(values > 0)), 1), {}
+        if isinstance(self.n_components, Integral):
+            return len(values), {}
+        assert isinstance(self.n_components, float)
+        most = len(values)
+        return min(share(values, self.n_components, total), most) if total else most, {}
+
+    def _column_names(self, kept: Array) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(len(kept))]
+        return [str(names[j]) for j in np.flatnonzero(kept)]
+
+    def _project(self, source: Any) -> Array:
+        standard, totals = self.column_standard_, source.rows
+        masses, lost = self.column_masses_, self.facts_.dropped_columns
+        if len(lost):
+            kept = kept_of(source.shape[1], lost)
+            standard, masses = spread(standard, kept), spread(masses, kept)
+            totals = source.table @ kept.astype(np.float64)
+            warn_lost(source.rows - totals, lost, getattr(self, "feature_names_in_", None))
+        warn_centred(totals, source.names)
+        points = projected(source.table, totals, masses, standard)
+        return points.astype(np.float32) if source.narrow else points
+
+    def transform(self, X: Any) -> Any:
+        """Return principal coordinates of rows, of shape (n_samples, n_components).
+
+        Those of the table come out as `row_coordinates_`; others are supplementary rows,
+        (h/Σh)ᵀ times the standard coordinates of the columns.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows of counts over the columns of the fit. A row without any lies at the centre,
+            which a DataWarning says.
+        """
+        return super().transform(X)
+
+    def supplementary_columns(self, Y: Any) -> Array:
+        """Return principal coordinates (q, k) of columns that were not in the table.
+
+        Parameters
+        ----------
+        Y : array, sparse matrix or frame of shape (n_samples, q)
+            Counts of the rows of the fit, in their order.
+        """
+        check_is_fitted(self)
+        given = beside(Y, self.n_samples_)
+        kept = kept_of(self.n_samples_, self.facts_.dropped_rows)
+        weights = kept.astype(np.float64) if self._weights is None else self._weights * kept
+        standard = spread(self.row_standard_, kept) * weights[:, None]
+        totals = np.asarray(given.table.T @ weights)
+        refuse_empty_columns(totals)
+        return np.asarray(given.table.T @ standard) / totals[:, None]
+
+    def residuals(self, X: Any) -> Residuals:
+        """Return how far each cell of X is from independence, as a dense table.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (m, n)
+            The table of the fit, or other rows over its columns.
+        """
+        check_is_fitted(self)
+        source = self._admit(X, reset=False)
+        kept = kept_of(source.shape[1], self.facts_.dropped_columns)
+        total = np.ldexp(self.total_, -source.exponent)
+        return residuals(source, spread(self.column_masses_, kept), total, self._budget())
+
+    def ellipses(self, X: Any, *, draws: int = 500, level: float = 0.95) -> Ellipses:
+        """Return where the points would lie in other samples, by the multinomial bootstrap.
+
+        Tables with as many counts are drawn from the shares of X and projected on the axes
+        of the fit as supplementary points. At most 5e8 cells are drawn in all.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            The table of the fit: counts.
+        draws : int
+            Tables, at least two.
+        level : float in (0, 1)
+            Share of tables whose point an ellipse holds.
+        """
+        check_is_fitted(self)
+        source, facts = self._admit(X, reset=False), self.facts_
+        refuse_other_rows(source, self.n_samples_)
+        kept = (
+            kept_of(self.n_samples_, facts.dropped_rows),
+            kept_of(self.n_features_in_, facts.dropped_columns),
+        )
+        table = kept_table(source, kept, self._weights)
+        return ellipses(self, table, self.total_, draws=draws, level=level, seed=self._seed())
+
+    def null_band(self, *, draws: int = DRAWS, tail: float = 0.05) -> Array:
+        """Return the band (2, r) of the largest inertia that chance leaves, axis by axis.
+
+        Multinomial tables with independent rows and columns at the margins of the fit;
+        r = min(m, n) - 1. An axis above the upper end, and all before it, show more than
+        chance: these are kept by n_components="auto".
+
+        Parameters
+        ----------
+        draws : int
+            Tables; fewer are drawn where they are large.
+        tail : float
+            Share of the draws below the band, and above it.
+        """
+        check_is_fitted(self)
+        r, c = self.row_masses_, self.column_masses_
+        draws = affordable(len(r), len(c), draws)
+        return null_band(r, c, self.total_, draws=draws, seed=self._seed(), tail=tail)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: counts are not negative."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

@@ -1,0 +1,1 @@
+"""Fitted models in files: mercer's own, and ONNX."""

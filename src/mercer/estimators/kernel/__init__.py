@@ -1,0 +1,1 @@
+"""Kernel PCA and explicit features of kernels."""

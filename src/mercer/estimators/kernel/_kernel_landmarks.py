@@ -1,0 +1,284 @@
+"""Kernel PCA on landmarks: the axes among combinations of few rows, certified for all."""
+
+import dataclasses
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from scipy.linalg.lapack import dtrtri
+
+from mercer.arrays import EPS, Array, quiet_blas, thread_count
+from mercer.diagnostics import effective_rank
+from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
+from mercer.estimators.kernel._indefinite_kernels import Signs
+from mercer.estimators.kernel._kernel_projection import Projection
+from mercer.estimators.kernel._kernel_rows import FIRST_GUESS
+from mercer.estimators.kernel._kernel_task import KernelFound, Task, no_variance
+from mercer.kernels import Kernel
+from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, choose, select
+from mercer.planning import sampled_rows, start_landmarks
+from mercer.solvers import Certificate, Outcome, Spectrum, fix_signs
+
+_ALL = 300  # rows up to which every one is a landmark, unless a number is given
+_ROUNDING = 16 * EPS  # of one feature, relative to the trace
+
+
+@dataclasses.dataclass(frozen=True)
+class LandmarkChoice:
+    """Which landmarks are wanted: how many, by which sampler, or these rows.
+
+    Attributes
+    ----------
+    count : int or None
+        How many; None leaves it to the plan.
+    sampler : str
+        One of `SAMPLERS`.
+    rows : array of shape (m, p) or None
+        Landmarks given by the user.
+    """
+
+    count: int | None = None
+    sampler: str = "pivoted"
+    rows: Any = None
+
+    @classmethod
+    def of(cls, landmarks: Any) -> "LandmarkChoice":
+        """Return what the parameter `landmarks` means."""
+        if landmarks is None:
+            return cls()
+        if isinstance(landmarks, str) and landmarks in SAMPLERS:
+            return cls(sampler=landmarks)
+        if isinstance(landmarks, Integral) and not isinstance(landmarks, bool):
+            if int(landmarks) >= 1:
+                return cls(count=int(landmarks))
+        elif len(getattr(landmarks, "shape", ())) == 2:
+            return cls(count=int(landmarks.shape[0]), rows=landmarks)
+        kind, shape = type(landmarks).__name__, getattr(landmarks, "shape", None)
+        raise InputError(
+            "`landmarks` is a number, a sampler or rows",
+            got=f"landmarks={landmarks!r}" if shape is None else f"{kind} of shape {shape}",
+            fix=f"pass a whole number, one of {', '.join(SAMPLERS)}, or an array (m, p)",
+        )
+
+    def number(self, rows: int, components: int) -> int:
+        """Return how many landmarks a fit of so many rows takes."""
+        if self.count is not None:
+            return self.count if self.rows is not None else min(self.count, rows)
+        return max(min(max(components, _ALL), rows), start_landmarks(rows, components))
+
+    def landmarks(self, kernel: Kernel, rows: Any, count: int, **options: Any) -> Landmarks:
+        """Return the rows given, or `count` chosen among `rows`; see `operators.select`."""
+        if self.rows is not None:
+            return Landmarks.of(kernel, self.rows)
+        return select(kernel, rows, count, sampler=self.sampler, **options)[0]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LandmarkModel:
+    """KPCA restricted to the span of landmarks: eigenpairs ν, w of Σ(f - f̄)(f - f̄)ᵀ.
+
+    The variance along each axis is exact; λ_i lies in [ν_i, ν_i + t], t = Σ r(x) over all
+    rows.
+
+    Attributes
+    ----------
+    landmarks : Landmarks
+        S and L.
+    values : ndarray of shape (m,)
+        ν, descending.
+    axes : ndarray of shape (m, m)
+        w, in coordinates f.
+    mean : ndarray of shape (m,)
+        f̄.
+    residual : float
+        t.
+    trace : float
+        Σ k(x, x), against which rounding is measured.
+    total : float
+        Σw, the number of rows as counted.
+    error : float
+        A bound on what rounding does to an eigenvalue.
+    """
+
+    landmarks: Landmarks
+    values: Array
+    axes: Array
+    mean: Array
+    residual: float
+    trace: float
+    total: float
+    error: float
+
+    @classmethod
+    def of(cls, task: Task) -> "LandmarkModel":
+        """Return the model of all rows: landmarks chosen on some, then one pass over all."""
+        choice = task.landmarks or LandmarkChoice()
+        k = FIRST_GUESS if isinstance(task.wanted, float) else task.wanted
+        count = choice.number(task.n, min(k, task.n))
+        among = sampled_rows(task.n, count, task.memory, thread_count())
+        given: dict[str, Any] = {"weights": task.weights, "seed": task.seed}
+        counted = task.weights is None or bool(np.all(task.weights > 0))
+        if among >= task.n and counted and choice.rows is None:  # all features are known then
+            sampler = choice.sampler
+            factor = choose(task.kernel, task.rows, count, sampler=sampler, **given)
+            return cls.summed(LandmarkSums.of(factor))
+        marks = choice.landmarks(task.kernel, task.rows, count, among=among, **given)
+        return cls.summed(LandmarkSums(marks).add(task.rows, task.weights))
+
+    @classmethod
+    def summed(cls, sums: LandmarkSums) -> "LandmarkModel":
+        """Return the model that sums over landmark features hold."""
+        marks = sums.landmarks
+        with quiet_blas(marks.m):
+            values, axes, mean, residual = sums.pairs()
+            # Signs as of other fits: the landmark with the largest coordinate has a positive
+            # one.
+            at_marks = (marks.triangle - mean) @ axes
+            error = _rounding(sums)
+        turned = axes * np.where(np.sum(fix_signs(at_marks) * at_marks, axis=0) < 0, -1.0, 1.0)
+        return cls(marks, values, turned, mean, residual, sums.raw_trace, sums.count, error)
+
+    def axes_of(self, rows: Any, weights: Array | None, count: int) -> Array:
+        """Return √w·z/√ν (n, count): nearly the leading eigenvectors of K̃.
+
+        An iteration starts from them: float32 rows have float32 tiles where the landmarks
+        allow it.
+        """
+        alive = int(np.sum(self.values > self.error))
+        marks, dual, level = self.dual(min(count, alive))
+        wide = rows.dtype != np.float32 or not self.landmarks.steady
+        dual = dual if wide else dual.astype(np.float32)
+        found = Projection(self.landmarks.kernel, marks, dual, wide=wide).products(rows)
+        found -= level
+        found /= np.sqrt(self.values[: dual.shape[1]])
+        return found if weights is None else found * np.sqrt(weights)[:, None]
+
+    def dual(self, k: int) -> tuple[Any, Array, Array]:
+        """Return rows (m, p), B (m, k) and c₀ (k,) with z(x) = Bᵀk_S(x) - c₀."""
+        few = self.axes[:, :k]
+        rows, dual, constant = as_dual(self.landmarks, few)
+        short = k - few.shape[1]  # axes beyond the landmarks have no variance
+        dual = np.pad(dual, ((0, 0), (0, short)))
+        return rows, dual, np.pad(self.mean @ few + constant, (0, short))
+
+    def count_for(self, share: float) -> int:
+        """Return the fewest axes that certainly hold a share of the variance, or all."""
+        held = np.cumsum(self.values) / (np.sum(self.values) + self.residual)
+        enough = np.flatnonzero(held >= share)
+        return int(enough[0]) + 1 if enough.size else max(len(held), 1)
+
+    def certificate(self, k: int, tol: float) -> Certificate:
+        """Return λ_i ∈ [ν_i, ν_i + t], rounding included; beyond the landmarks ν_i is 0."""
+        t, values = self.residual, np.pad(self.values, (0, k + 1))
+        return Certificate.of(
+            values[:k],
+            values[: k + 1] + t,
+            np.full(k, t),
+            error=self.error,
+            tol=tol,
+            zero_level=self.error,
+            psd=True,
+        )
+
+
+def _rounding(sums: LandmarkSums) -> float:
+    """Return 16·eps·max(mT, B + 2√(TB)), T = Σ k(x, x), B = Σ ‖Dβ(x)‖².
+
+    ‖f(x)‖² = β(x)ᵀK_SSβ(x) with β(x) = L^-ᵀf(x), and k(s, s') has a rounding of
+    eps·d_s·d_s', D² the diagonal of K_SS: where the landmarks are nearly dependent and a row
+    is far from them, β is large, and so is what rounding does.
+    """
+    marks, trace = sums.landmarks, max(sums.raw_trace, 0.0)
+    if marks.m == 0 or sums.shift is None:
+        return _ROUNDING * trace
+    products, shift = np.tril(sums.p), sums.shift
+    products += np.tril(products, -1).T
+    products += np.outer(shift, sums.q) + np.outer(sums.q + sums.count * shift, shift)
+    spread = dtrtri(marks.triangle, lower=1)[0] * np.linalg.norm(marks.triangle, axis=1)
+    large = max(float(np.sum(spread * (products @ spread))), 0.0)
+    return float(_ROUNDING * max(marks.m * trace, large + 2 * np.sqrt(trace * large)))
+
+
+def as_dual(marks: Landmarks, w: Array) -> tuple[Any, Array, Array]:
+    """Return rows, B and c with wᵀf(x) = Bᵀk(rows, x) - c, for w (m, k).
+
+    A cpd kernel is used as k(x, y) - k(x, o) - k(o, y) + k(o, o), so that o joins the rows.
+    """
+    dual = np.linalg.solve(marks.triangle.T, w)
+    if marks.origin is None:
+        return marks.rows, dual, np.zeros(w.shape[1])
+    kernel, lost = marks.kernel, dual.sum(axis=0)
+    to_origin = _wide(kernel.block(_wide(marks.rows), _wide(marks.origin)))[:, 0] @ dual
+    constant = to_origin - lost * float(kernel.diag(_wide(marks.origin))[0])
+    rows = stacked((marks.rows, marks.origin))
+    return rows, np.concatenate([dual, -lost[None, :]]), constant
+
+
+def _wide(rows: Any) -> Any:
+    return rows.astype(np.float64, copy=False)
+
+
+def stacked(parts: tuple[Any, ...]) -> Any:
+    """Return rows, all dense or all sparse, one below the other."""
+    if len(parts) == 1:
+        return parts[0]
+    if hasattr(parts[0], "tocsr"):
+        return scipy.sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
+
+
+def on_landmarks(task: Task) -> tuple[Spectrum, KernelFound]:
+    """Return the leading pairs on landmarks; their right vectors are in coordinates f."""
+    return described(LandmarkModel.of(task), task.wanted, task.tol)
+
+
+def described(
+    model: LandmarkModel, wanted: int | float, tol: float
+) -> tuple[Spectrum, KernelFound]:
+    """Return the pairs of a landmark model and what is reported beside them."""
+    held = float(np.sum(model.values))
+    if held + model.residual <= model.error:
+        marks = model.landmarks
+        raise no_variance(marks.kernel, held, f"{marks.m} landmarks tell all rows")
+    k = model.count_for(wanted) if isinstance(wanted, float) else wanted
+    if isinstance(wanted, float) and held < wanted * (held + model.residual):
+        warn(
+            "landmarks may hold less than that share of the variance: all axes are kept",
+            got=f"n_components={wanted}; {held / (held + model.residual):.3f} is certain",
+            fix="take more landmarks, or call refine(X)",
+            category=AccuracyWarning,
+        )
+    certificate = model.certificate(k, tol)
+    few = min(k, len(model.values))
+    spectrum = Spectrum(
+        values=model.values[:few],
+        right=model.axes[:, :few],
+        total=held + model.residual,
+        passes=1,
+        outcome=Outcome.CONVERGED if certificate.met else Outcome.LANDMARKS,
+        certificate=certificate.first(few),
+    ).padded(k)
+    spectrum = dataclasses.replace(spectrum, certificate=certificate)
+    # What the landmarks leave is spread over many axes, of which none is known.
+    others = max(model.total - 1 - len(model.values), 1.0)
+    squares = float(np.sum(model.values**2)) + model.residual**2 / others
+    return spectrum, KernelFound(
+        total=model.total,
+        trace=held + model.residual,
+        effective_rank=effective_rank(held + model.residual, squares),
+        level=np.append(model.mean @ model.axes[:, :few], np.zeros(k - few)),
+        coordinates=None,
+        signs=Signs(),
+        landmarks=model,
+    )
+
+
+def refuse_landmarks(kernel: Kernel, given: Any) -> None:
+    """Refuse landmarks for a kernel that is not known to be positive definite."""
+    if given is not None and not kernel.flag.centred:
+        raise NotSupportedError(
+            "landmarks need a kernel that is positive definite, or conditionally so",
+            got=f"{kernel!r}, which is {kernel.flag.value}",
+            fix="leave `landmarks` out, or choose another kernel",
+        )

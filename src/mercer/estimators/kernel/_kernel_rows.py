@@ -1,0 +1,279 @@
+"""The rows as a kernel sees them: checked, standardised, mapped where the kernel maps."""
+
+import dataclasses
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from mercer.arrays import Array
+from mercer.errors import InputError
+from mercer.estimators.linear._pca_paths import describe
+from mercer.estimators.linear._pca_recipe import PCARecipe, root_feature_weight
+from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
+from mercer.kernels import (
+    FeatureMap,
+    Kernel,
+    Linear,
+    NegativeHamming,
+    Overlap,
+    Polynomial,
+    Precomputed,
+)
+from mercer.operators import SpreadRows, rows_of
+from mercer.sources import Source, SpreadSource, scan
+
+_ROUNDING = 1e-6  # relative difference of k_ij and k_ji that still counts as rounding
+_BLOCK = 1024
+SETTLING = 1000  # rows that settle a kernel
+FIRST_GUESS = 32  # axes tried first when a share of the variance is asked for
+
+
+@dataclasses.dataclass(frozen=True)
+class KernelRows:
+    """How a source becomes the rows that tiles are made of.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel on these rows; a feature map was applied at the door.
+    numeric : bool
+        Whether the rows came as a table of numbers.
+    weights : ndarray of shape (n,) or None
+        Repeat counts.
+    mean, factor : ndarray of shape (p,) or None
+        What is taken from the columns, and what they are multiplied by.
+    feature_root : ndarray of shape (p,) or None
+        √ of the feature weights, which is part of `factor`.
+    rest : ndarray of shape (p,) or None
+        What rounding to float64 has left of the mean: far from the origin it is a part of a
+        standard deviation that kernels of products see.
+    """
+
+    kernel: Kernel
+    numeric: bool
+    weights: Array | None
+    mean: Array | None = None
+    factor: Array | None = None
+    feature_root: Array | None = None
+    rest: Array | None = None
+
+    @staticmethod
+    def admitted(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Source:
+        """Return the source of X; what a feature map takes need not be numbers."""
+        if maps_at_the_door(kernel, X):
+            return scan(_checked_map(kernel, X))
+        if isinstance(kernel, Precomputed) and isinstance(X, np.ndarray) and _is_table(X):
+            refuse_bad_cells(scan(X))  # before columns are counted
+        source = admit(estimator, held_rows(X), reset=reset)
+        if isinstance(kernel, Precomputed) and reset:
+            refuse_bad_cells(source, getattr(estimator, "feature_names_in_", None))
+            _refuse_odd_matrix(source)
+        return source
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        kernel: Kernel,
+        standardize: bool,
+        numeric: bool,
+        weights: Any,
+        feature_weight: Any = None,
+    ) -> "KernelRows":
+        """Return the frame that training rows give; others than numbers are mapped already."""
+        root = _feature_root(feature_weight, kernel, numeric, source.shape[1])
+        frame = cls(kernel if numeric else Linear(), numeric, weights, feature_root=root)
+        if not standardize:
+            none = None if root is None else np.zeros(len(root))
+            return dataclasses.replace(frame, mean=none, factor=root)
+        sparse = source.nnz is not None
+        if isinstance(kernel, Precomputed) or (sparse and not kernel.stationary):
+            raise InputError(
+                "these rows cannot be standardised",
+                got=f"standardize=True with {kernel!r}"
+                + (" and a sparse matrix" if sparse else ""),
+                fix="standardise the columns before, or use a kernel of distances",
+            )
+        if isinstance(source, SpreadSource):
+            rows: Any = SpreadRows(source, weights, np.float64)
+        else:
+            rows = rows_of(source, weights, np.float64)  # of float32 rows all digits are kept
+        recipe = PCARecipe(1, 1.0, 0, True, root)
+        centring, _ = describe(rows, rows.moments(), recipe)
+        assert centring.factor is not None
+        factor = np.asarray(centring.factor) * 2.0**-centring.exponent
+        if sparse:  # they keep their zeros, and so must dense ones that come later
+            return dataclasses.replace(frame, mean=np.zeros(len(factor)), factor=factor)
+        mean = np.asarray(centring.mean)
+        rest = np.asarray(centring.origin, np.float64) - mean
+        rest += np.ldexp(np.asarray(centring.offset, np.float64), centring.exponent)
+        return dataclasses.replace(frame, mean=mean, factor=factor, rest=rest)
+
+    def ready(self, source: Source) -> Any:
+        """Return the rows (n, p) of a source, an array or a CSR matrix."""
+        rows = source.array
+        if self.factor is None or self.mean is None:
+            return rows
+        if source.nnz is not None:
+            return scipy.sparse.csr_array(rows @ scipy.sparse.diags_array(self.factor))
+        made = np.asarray(rows, np.float64) - self.mean
+        if self.rest is not None:
+            made -= self.rest
+        made *= self.factor
+        return made.astype(source.products, copy=False)
+
+    def counted(self, rows: Any) -> Any:
+        """Return training rows in which those of weight zero are copies of one that counts.
+
+        They have no say, so their cells must have none: a mark such as 1e36 for "no value"
+        would take tiles beyond the largest number.
+        """
+        weights = self.weights
+        if weights is None or np.all(weights) or isinstance(self.kernel, Precomputed):
+            return rows
+        return rows[np.where(weights > 0, np.arange(len(weights)), np.argmax(weights))]
+
+    @property
+    def root(self) -> Array | float:
+        """√w as a column (n, 1), or 1."""
+        return 1.0 if self.weights is None else np.sqrt(self.weights)[:, None]
+
+    def shares(self, n: int) -> Array:
+        """Return π = w/Σw (n,)."""
+        return np.full(n, 1 / n) if self.weights is None else self.weights / self.weights.sum()
+
+    def back(self, rows: Array) -> Array:
+        """Undo `ready` on dense rows."""
+        if self.factor is None or self.mean is None:
+            return rows
+        away = rows / self.factor
+        return np.asarray((away if self.rest is None else away + self.rest) + self.mean)
+
+    def kept(self, rows: Any, source: Source) -> Any:
+        """Return rows that later changes of the user's array cannot reach."""
+        if isinstance(self.kernel, Precomputed):
+            return None
+        return rows.copy() if rows is source.array else rows
+
+    def finite(self, kernel: Kernel) -> bool:
+        """Tell whether explicit features are the only way, as for products of far-off rows."""
+        return not _has(kernel, Polynomial)
+
+
+def _has(kernel: Kernel, kinds: Any) -> bool:
+    """Tell whether a kernel of one of these kinds is part of it."""
+    return isinstance(kernel, kinds) or any(_has(part, kinds) for _, part in kernel._parts)
+
+
+def _feature_root(weights: Any, kernel: Kernel, numeric: bool, p: int) -> Array | None:
+    """Return √ of the weights (p,); kernels that do not see them are refused."""
+    if weights is None:
+        return None
+    if not numeric or _has(kernel, Precomputed | Overlap | NegativeHamming):
+        raise InputError(
+            "feature_weight needs a kernel that measures columns of numbers",
+            got=f"feature_weight with {kernel!r}",
+            fix="leave feature_weight out, or use a kernel of products or distances",
+        )
+    return root_feature_weight(weights, p)
+
+
+def spread_evenly(n: int, weights: Array | None, most: int) -> Array:
+    """Return at most `most` row numbers, evenly spaced among rows repeated w times."""
+    if weights is None:
+        return np.arange(0, n, max(1, -(-n // most)))
+    ends = np.cumsum(weights)
+    step: float = max(1, -(-int(np.ceil(ends[-1])) // most))
+    rows = int(np.count_nonzero(weights))
+    if ends[-1] < rows:  # fractions: rows that count little are still rows to look at
+        step = ends[-1] / min(rows, most)
+    at = np.searchsorted(ends, np.arange(0.0, ends[-1], step), side="right")
+    return at[at < n]
+
+
+def maps_at_the_door(kernel: Kernel, X: Any) -> bool:
+    """Tell whether X holds something else than numbers, which a feature map makes numbers."""
+    return isinstance(kernel, FeatureMap) and not _is_table(X)
+
+
+def _is_table(X: Any) -> bool:
+    """Tell whether X is a table of numbers, a frame or a matrix."""
+    if isinstance(X, np.ndarray):
+        return bool(X.ndim == 2 and X.dtype.kind in "fiub")
+    if hasattr(X, "shape") or hasattr(X, "columns"):
+        return len(getattr(X, "shape", (0, 0))) == 2
+    return isinstance(X, list | tuple) and bool(X) and isinstance(X[0], list | tuple)
+
+
+def feature_count(kernel: Kernel, rows: Any) -> int | None:
+    """Return how many explicit features a kernel has on these rows, or None."""
+    features = kernel.features(int(rows.shape[1]))
+    if features is None:
+        return None
+    if isinstance(kernel, FeatureMap):
+        return int(_checked_map(kernel, rows[:2]).shape[1])
+    return features.count(int(rows.shape[1])) or int(features.phi(rows[:2]).shape[1])
+
+
+def _checked_map(kernel: Kernel, rows: Any) -> Any:
+    """Return φ(X) as a matrix of numbers."""
+    assert isinstance(kernel, FeatureMap)
+    found = kernel.phi(rows)
+    if not hasattr(found, "dtype"):
+        found = np.asarray(found)
+    if len(found.shape) != 2 or found.dtype.kind not in "fiub":
+        raise InputError(
+            "a feature map must return a table of numbers, one row for each row",
+            got=f"{type(found).__name__} of shape {tuple(found.shape)}, {found.dtype}",
+            fix="return an array of shape (n, D)",
+        )
+    return found
+
+
+def _refuse_odd_matrix(source: Source) -> None:
+    """Refuse a precomputed matrix that is not square or not symmetric, naming the place."""
+    n, p = source.shape
+    if n != p:
+        raise InputError(
+            "a precomputed kernel matrix must be square to be fitted",
+            got=f"a matrix of shape {source.shape}",
+            fix="pass k(X, X); k(new, X) is for transform",
+        )
+    k = source.array
+    if hasattr(k, "toarray"):
+        k = k.toarray()
+    largest = float(np.max(np.abs(k), initial=0.0)) if k.dtype.kind in "fiu" else 1.0
+    for start in range(0, n, _BLOCK):
+        part = slice(start, min(start + _BLOCK, n))
+        apart = np.abs(np.asarray(k[part], np.float64) - np.asarray(k[:, part], np.float64).T)
+        if apart.size and np.max(apart) > _ROUNDING * largest:
+            row, column = np.unravel_index(int(np.argmax(apart)), apart.shape)
+            i, j = start + int(row), int(column)
+            raise InputError(
+                "a kernel must be symmetric: k(x, y) = k(y, x)",
+                got=f"{k[i, j]:.6g} at row {i}, column {j}, and {k[j, i]:.6g} the other way",
+                fix="pass a symmetric matrix, for example (K + K.T) / 2",
+            )
+
+
+def most_components(wanted: Any, n: int) -> int:
+    """Return how many pairs are asked for; for a share, how many are tried first."""
+    if isinstance(wanted, bool):
+        raise InputError(
+            "n_components must be a number, not a truth value",
+            got=f"n_components={wanted}",
+            fix="pass a whole number, a share such as 0.95, or None",
+        )
+    if wanted is None:
+        return n
+    if not isinstance(wanted, Integral):
+        return min(n, FIRST_GUESS)
+    if int(wanted) > n:
+        raise InputError(
+            f"n_components={wanted} must be between 1 and n_samples={n}",
+            got=f"n_components={wanted}, {n} rows",
+            fix=f"ask for at most {n - 1} components: centring takes one away",
+        )
+    return int(wanted)

@@ -1,0 +1,1 @@
+"""Linear methods: PCA in all its places, probabilistic, robust, and of texts."""

@@ -1,0 +1,116 @@
+"""What PCA asks of a path, in numbers, and what a path learns beside the pairs."""
+
+import dataclasses
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import InputError
+from mercer.operators import Centring, Journal, Scaling
+
+
+@dataclasses.dataclass(frozen=True)
+class PCARecipe:
+    """What the estimator asks of a path, in numbers."""
+
+    components: int
+    tol: float
+    seed: int
+    standardize: bool
+    root_feature_weight: Array | None
+    block_bytes: float = 0.0  # of rows that are read block by block
+    journal: Journal | None = None  # where their sums are kept
+    halved: bool = False  # whether two halves of the rows are to be compared
+    whole: bool = False  # whether every rule is to be answered, and so all pairs found
+
+    @property
+    def scaling(self) -> Scaling:
+        """What columns are multiplied by."""
+        return Scaling(self.standardize, self.root_feature_weight)
+
+    def factor_of(self, variances: Array, step: Array, start: int = 0) -> Array | None:
+        """See `Scaling.factor_of`."""
+        return self.scaling.factor_of(variances, step, start)
+
+
+def root_feature_weight(weights: Any, p: int) -> Array | None:
+    """Return √weights (p,), or None."""
+    if weights is None:
+        return None
+    found = _as_numbers(weights)
+    if found is None or found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
+        raise InputError(
+            "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
+            got=_told(weights, found, p),
+            fix=f"pass {p} positive numbers; drop the columns that should not count",
+        )
+    return np.sqrt(found)
+
+
+def _as_numbers(weights: Any) -> Array | None:
+    """Return weights as float64; None for text, also where it looks like numbers."""
+    try:
+        given = np.asarray(weights)
+        text = given.dtype.kind == "O" and any(isinstance(w, str | bytes) for w in given.flat)
+        plain = given.dtype.kind in "biufO" and not text
+        return np.asarray(given, dtype=np.float64) if plain else None
+    except (TypeError, ValueError):  # lists of several lengths, or other objects
+        return None
+
+
+def _told(weights: Any, found: Array | None, p: int) -> str:
+    """Return the weights in words: all of a few, else their shape or the first odd one."""
+    if found is None:
+        each = enumerate(weights if np.iterable(weights) else [weights])
+        odd = [(j, w) for j, w in each if not isinstance(w, Real)]
+        return f"{odd[0][1]!r:.40} at column {odd[0][0]}" if odd else type(weights).__name__
+    if found.size <= 8:
+        return f"{found.tolist()}"
+    if found.shape != (p,):
+        return f"an array of shape {found.shape}"
+    j = int(np.flatnonzero(~((found > 1e-100) & (found < 1e100)))[0])
+    return f"{found[j]} at column {j}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What a path learns beside the pairs.
+
+    Attributes
+    ----------
+    centring : Centring
+        Mean and factors, kept for new rows.
+    total : float
+        Σw, the number of rows.
+    trace : float
+        Sum of all eigenvalues of X̃ᵀX̃, in units of 4^exponent.
+    storage : float
+        Eigenvalue that the rounding of the stored data alone would give, same units.
+    possible_rank : int
+        Number of axes that could have variance: columns that vary, rows that count, less one.
+    hidden : int
+        Columns that vary, but so little beside the first axis that its sums hide them.
+    columns : Array of shape (p,) or None
+        Variances of the columns as they are analysed, in units of 4^exponent.
+    cross : (BiCross, str) or None
+        What two halves of the table say of the number of axes, where that was asked.
+    settled : dict
+        What the estimator has settled from all this.
+    """
+
+    centring: Centring
+    total: float
+    trace: float
+    storage: float
+    possible_rank: int
+    hidden: int = 0
+    columns: Array | None = None
+    cross: Any = None
+    settled: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def decade(value: float, unit: int) -> int:
+    """Return the power of ten of value·4^unit."""
+    return int(np.log10(value) + 2 * unit * np.log10(2)) if value > 0 else 0

@@ -1,0 +1,1 @@
+"""Maps from neighbours and distances."""

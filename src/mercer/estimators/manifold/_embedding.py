@@ -1,0 +1,54 @@
+"""Embedding: what all maps of rows share: a fit without weights, and the rows of the fit."""
+
+from typing import Any, ClassVar, Self
+
+from mercer.errors import InputError
+from mercer.estimators.walk._admission import refuse_bad_cells
+from mercer.estimators.walk._spectral_estimator import SpectralEstimator
+from mercer.sources import Source
+
+
+class Embedding(SpectralEstimator):
+    """Abstract: a method whose result is `embedding_`, a place for every row of the fit."""
+
+    _page: ClassVar[str] = "manifold"
+    _needs_dense: ClassVar[bool] = False  # whether sparse rows are refused
+    embedding_: Any
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override] # no weights
+        """Fit to the rows of X; a failed call changes nothing.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Training rows, or with ``metric="precomputed"`` what is known of their pairs, of
+            shape (n_samples, n_samples). They are read, never written to.
+        y : None
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_with(X, y, None, None)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit to X and return `embedding_`."""
+        return self.fit(X, y, **fit_params).embedding_.copy()
+
+    def _admit(self, X: Any, *, reset: bool) -> Source:
+        source = super()._admit(X, reset=reset)
+        if self._needs_dense and source.nnz is not None:
+            raise InputError(
+                "Sparse rows have no dense neighbourhoods",
+                got=f"a sparse matrix of shape {source.shape}",
+                fix="pass X.toarray(), or coordinates of it by PCA",
+            )
+        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+        return source
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: sparse rows are taken unless neighbourhoods are dense."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self._needs_dense
+        return tags

@@ -1,0 +1,261 @@
+"""Classical scaling: points whose distances are those given, as nearly as few axes can."""
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+
+from mercer.arrays import Array, Tiles
+from mercer.errors import InputError
+from mercer.estimators.kernel._indefinite_kernels import POLICIES
+from mercer.estimators.kernel._kernel_rows import most_components
+from mercer.estimators.kernel._kernel_solve import needs_whole, solve
+from mercer.estimators.kernel._kernel_task import Task
+from mercer.estimators.manifold._distance_kernel import (
+    Placing,
+    PlacingTask,
+    described,
+    halved_squares,
+    placed,
+    refuse_negative,
+    refuse_odd_distances,
+)
+from mercer.estimators.manifold._embedding import Embedding
+from mercer.estimators.walk._admission import refuse_bad_cells
+from mercer.estimators.walk._parameters import RESOURCES
+from mercer.kernels import Flag, Linear
+from mercer.planning import KernelCost, Path, Problem
+from mercer.solvers import Spectrum
+from mercer.sources import Source, scan
+
+_MEASURES = ("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine")
+_METRICS = ("euclidean", "precomputed", *_MEASURES)
+_WHOLE = 3000  # points up to which all eigenvalues are found, the negative ones too
+_SMALL = 1000  # points up to which LAPACK is as fast as an iteration
+_ROWS = 512  # whose distances are made in one go
+
+
+class ClassicalMDS(Embedding):
+    """Coordinates from distances: -½H(D∘D)H = UΛUᵀ, Z = UΛ^½.
+
+    Use it where all that is known are distances: between cities, sequences, answers. Of
+    Euclidean distances of rows it is PCA, and is solved as that. Distances that no points
+    in any space have give negative eigenvalues; `negative_share_` says how far off they are.
+
+    Parameters
+    ----------
+    n_components : int or float in (0, 1)
+        Axes to keep; a share keeps as many as reach that part of Σ|λ|.
+    metric : str
+        "euclidean", "precomputed" (X is the matrix D, and new points are rows of distances
+        to the fitted ones), or another distance of rows: "cityblock", "chebyshev",
+        "canberra", "braycurtis", "cosine", "correlation".
+    indefinite : {"clip", "raise", "flip", "shift"}
+        What to do about negative eigenvalues. "clip" leaves them out; "raise" refuses a
+        negative share above 1e-3; "flip" counts them by modulus; "shift" adds the lowest to
+        all, the additive constant of Lingoes, and then ``transform(X)`` differs from
+        ``embedding_``.
+    tol, memory, time, device, random_state
+        See `PCA`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, k)
+        The coordinates, mean zero.
+    eigenvalues_ : ndarray of shape (k,)
+        λ of -½H(D∘D)H.
+    explained_variance_ : ndarray of shape (k,)
+        |λ|/(n - 1), the variance of each coordinate.
+    explained_variance_ratio_ : ndarray of shape (k,)
+        λ/Σ|λ| over all axes.
+    negative_share_ : float
+        Σ|λ⁻|/Σ|λ|: 0 for distances that points in some space have.
+    certificate_ : Certificate
+        Intervals that hold the eigenvalues, residuals, gaps, axes that cannot be told apart.
+    n_components_, n_samples_, n_features_in_, rank_ : int
+        Axes kept, points, columns, and kept axes with length above rounding.
+    plan_ : Plan
+        The path taken and the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import ClassicalMDS
+    >>> D = np.abs(np.subtract.outer([0.0, 3.0, 4.0], [0.0, 3.0, 4.0]))
+    >>> model = ClassicalMDS(1, metric="precomputed").fit(D)
+    >>> [round(float(z), 6) for z in np.diff(model.embedding_[:, 0])]
+    [-3.0, -1.0]
+    >>> model.transform([[1.0, 2.0, 3.0]]).shape
+    (1, 1)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+        ],
+        "metric": [StrOptions(set(_METRICS))],
+        "indefinite": [StrOptions(set(POLICIES))],
+        **RESOURCES,
+    }
+    _engine: Any
+    _placing: Placing | None
+    _rows: Array | None
+
+    def __init__(
+        self,
+        n_components: int | float = 2,
+        *,
+        metric: str = "euclidean",
+        indefinite: str = "clip",
+        tol: float | None = None,
+        memory: int | str | None = None,
+        time: float | None = None,
+        device: str | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.metric = metric
+        self.indefinite = indefinite
+        self.tol = tol
+        self.memory = memory
+        self.time = time
+        self.device = device
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: a matrix of distances is pairwise input."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.positive_only = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric == "euclidean"
+        return tags
+
+    # -- describe ---------------------------------------------------------------------
+
+    def _admit(self, X: Any, *, reset: bool) -> Source:
+        if self.metric == "precomputed" and isinstance(X, np.ndarray) and X.ndim == 2:
+            _refuse_gaps(X)  # before columns are counted
+        source = super()._admit(X, reset=reset)
+        if source.nnz is not None and self.metric != "euclidean":
+            raise InputError(
+                "these distances need dense rows",
+                got=f'a sparse matrix of shape {source.shape}, metric="{self.metric}"',
+                fix='pass X.toarray(), or take metric="euclidean"',
+            )
+        if self.metric == "precomputed":
+            (refuse_odd_distances if reset else refuse_negative)(np.asarray(source.array))
+        return source
+
+    def _problem(self, source: Source, weights: Any = None) -> Problem:
+        n, p = source.shape
+        linear = self.metric == "euclidean"
+        cost = KernelCost(
+            flops=2.0 * p + 8 if not linear else 2.0 * p,
+            features=p if linear else None,
+            finite=linear,
+            whole=needs_whole(Flag.UNKNOWN, self.indefinite, n, _WHOLE),
+            centred=False,
+        )
+        return Problem(
+            rows=n,
+            cols=p,
+            components=most_components(self.n_components, n),
+            itemsize=source.products.itemsize if linear else 8,
+            nnz=source.nnz,
+            tol=self._tolerance(source),
+            kernel=cost,
+            **self._resources() | {"allowed": ("primal", *_stored(n))},
+        )
+
+    # -- operator and pairs -----------------------------------------------------------
+
+    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Any]:
+        n = source.shape[0]
+        wanted = self.n_components
+        wanted = float(wanted) if isinstance(wanted, float) else most_components(wanted, n)
+        asked = PlacingTask(
+            wanted,
+            self.indefinite,
+            self._tolerance(source),
+            self._budget(),
+            self.time,
+            self._seed(),
+        )
+        if self.metric == "euclidean":
+            task = Task(Linear(), source.array, None, **vars(asked))
+            spectrum, found = solve(task, path)
+            return spectrum, (found, None)
+        kernel = halved_squares(self._distances(source.array, source.array, whole=True))
+        spectrum, found, placing = placed(kernel, path, asked)
+        return spectrum, (found, placing)
+
+    def _distances(self, rows: Array, known: Array, *, whole: bool = False) -> Array:
+        """Return distances of rows (r, p) to known ones, of shape (r, n), as a new array."""
+        from scipy.spatial.distance import cdist
+
+        if self.metric == "precomputed":
+            return np.array(rows, np.float64)
+        found = np.empty((len(rows), len(known)))
+        tiles, there = Tiles(len(rows), _ROWS), np.asarray(known, np.float64)
+        for number in range(len(tiles)):
+            part = tiles[number]
+            here = np.asarray(rows[part], np.float64)
+            found[part] = cdist(here, there, self.metric)
+        if whole:
+            np.fill_diagonal(found, 0.0)
+        _refuse_undefined(found, self.metric)
+        return np.maximum(found, 0.0, out=found)
+
+    # -- scale and project ------------------------------------------------------------
+
+    def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, Any]:
+        found, placing = found
+        kept = np.float32 if source.products.itemsize == 4 else np.float64
+        rows = None if self.metric in ("euclidean", "precomputed") else source.array.copy()
+        state = described(spectrum, found)
+        return state | {
+            "embedding_": np.asarray(state["embedding_"], kept),
+            "n_samples_": source.shape[0],
+            "_engine": found.engine,
+            "_placing": placing,
+            "_rows": rows,
+            "_kept": kept,
+        }
+
+    def _project(self, source: Source) -> Array:
+        """Return the coordinates of rows, or of rows of distances to the fitted points."""
+        if self._placing is None:
+            found = self._engine._project(scan(source.array))
+            short = self.n_components_ - found.shape[1]
+            return np.asarray(np.pad(found, ((0, 0), (0, short))), self._kept)
+        known = source.array[:0] if self._rows is None else self._rows
+        squared = self._distances(source.array, known)
+        np.multiply(squared, squared, out=squared)
+        return np.asarray(self._placing.of(squared), self._kept)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+
+def _stored(n: int) -> tuple[str, ...]:
+    return ("lapack",) if n <= _SMALL else ("lapack", "stored")
+
+
+def _refuse_gaps(X: Array) -> None:
+    if X.dtype.kind in "fiub":
+        refuse_bad_cells(scan(X))
+
+
+def _refuse_undefined(found: Array, metric: str) -> None:
+    """Refuse rows that have no distance of this kind, such as zero rows and "cosine"."""
+    if np.isfinite(found).all():
+        return
+    i, j = np.unravel_index(int(np.argmax(~np.isfinite(found))), found.shape)
+    raise InputError(
+        f'the distance "{metric}" is not defined for all rows',
+        got=f"{found[i, j]} between row {i} and training row {j}",
+        fix="drop rows that are constant or zero, or take another metric",
+    )

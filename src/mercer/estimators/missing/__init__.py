@@ -1,0 +1,1 @@
+"""Missing cells: filled along a fit, imputed once or several times."""

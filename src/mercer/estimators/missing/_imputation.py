@@ -1,0 +1,550 @@
+"""Tables of numbers and categories with their missing cells filled.
+
+Completed rows, and how far their coordinates may be off.
+
+Multiple imputation: how sure coordinates are when cells are missing.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, final
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import scipy.special
+from sklearn.utils.metaestimators import available_if
+
+from mercer.arrays import Array, svd
+from mercer.errors import InputError
+from mercer.estimators.missing._filling import check_survey, surveyed, warn_empty
+from mercer.estimators.mixed._mixed_axes import MixedAxes, fuzzy
+from mercer.estimators.mixed._mixed_table import (
+    Mixed,
+    mixed,
+    refuse_cells,
+    refuse_empty,
+    refuse_empty_columns,
+)
+from mercer.estimators.walk._admission import held_rows
+from mercer.estimators.walk._parameters import check_fitted, seed_of
+from mercer.estimators.walk._spectral_estimator import repeat_counts
+from mercer.operators import (
+    Completed,
+    Completion,
+    CompletionRule,
+    block_length,
+    complete,
+    drawn,
+    empty_rows,
+    first_basis,
+    projected,
+)
+from mercer.sources import ArrayBlocks, as_frame, like_given, refuse_infinite
+
+_METHODS = ("famd", "mca")
+
+
+def impute(
+    X: Any,
+    n_components: int = 2,
+    method: str = "famd",
+    *,
+    categorical: Any = None,
+    sample_weight: Any = None,
+) -> Any:
+    """Return X with its missing cells filled, numbers and categories alike.
+
+    Regularised iterative FAMD or MCA [Audigier2016]_: axes of the completed table tell what
+    each missing cell is expected to be, given the others of its row, until nothing moves. A
+    category is filled as shares of its levels on the way, and with the likeliest in the end.
+    The cells are best guesses: analyses of the completed table take them for measured.
+
+    Parameters
+    ----------
+    X : frame or array of shape (n_samples, n_features)
+        None, NaN and null are missing. It is read, never written to.
+    n_components : int
+        Axes that tell what is missing: few for noisy tables. At most one less than can vary.
+    method : "famd" or "mca"
+        Read numbers as numbers; or every column as a category.
+    categorical : sequence of names or positions, or None
+        With "famd", columns of numbers that are codes of categories.
+    sample_weight : array of shape (n_samples,) or None
+        Repeat counts of the rows.
+
+    Returns
+    -------
+    frame or array of shape (n_samples, n_features)
+        Of the kind that came in; X itself where nothing is missing. In a frame only columns
+        with missing cells are replaced, and whole numbers among them become floats. Lists
+        become arrays.
+
+    Examples
+    --------
+    >>> import pandas as pd, mercer
+    >>> X = pd.DataFrame({"x": [1, 2, 3, 8, 9, None], "group": ["a", "a", None, "b", "b", "b"]})
+    >>> print(mercer.impute(X, 1)["group"].tolist())
+    ['a', 'a', 'a', 'b', 'b', 'b']
+    """
+    from mercer.estimators.mixed.famd import FAMD
+
+    if method not in _METHODS:
+        raise InputError(
+            'method must be "famd" or "mca"',
+            got=f"method={method!r}",
+            fix='pass "famd" for numbers and categories, "mca" for categories only',
+        )
+    given = held_rows(X)
+    if method == "mca":
+        categorical = range(mixed(given).shape[1])
+    table = mixed(given, categorical)
+    refuse_cells(table, gaps=True)
+    holes = table.gaps()
+    if not holes.any():
+        return X
+    refuse_empty(table, holes)
+    refuse_empty_columns(table, holes)
+    model = FAMD(n_components, categorical=categorical, missing="fill")
+    return model.fit(X, sample_weight=sample_weight).impute(X)
+
+
+def completed(given: Any, table: Mixed, axes: MixedAxes, unseen: str) -> Any:
+    """Return `given` with the cells that are missing in `table` filled.
+
+    Parameters
+    ----------
+    given : frame or array of shape (n, columns)
+        As the user has it.
+    table : Mixed
+        The same rows, read.
+    axes : MixedAxes
+        A model with a filling.
+    unseen : str
+        What to do with values that were not there at fit.
+    """
+    holes = table.gaps()
+    rows = np.flatnonzero(holes.any(axis=1))
+    if rows.size == 0:
+        return given
+    assert axes.filling is not None
+    expected = fuzzy(axes.filling, axes.frame, axes.observed(table, unseen)[rows], holes[rows])
+    cells = {}
+    frame, places = axes.frame, np.flatnonzero(~axes.frame.kinds)
+    for column, values in expected.items():
+        if frame.kinds[column]:
+            variable = frame.variables[int(np.count_nonzero(frame.kinds[:column]))]
+            cells[column] = variable.values[np.argmax(values, axis=1)]
+        else:
+            at = np.searchsorted(places, column)
+            cells[column] = frame.back(values, np.full(len(values), at))
+    return _written(given, holes, cells)
+
+
+def _written(given: Any, holes: Array, cells: dict[int, Array]) -> Any:
+    """Return a copy of `given` with `cells` in its holes."""
+    frame = as_frame(given)
+    if isinstance(frame, nw.DataFrame):
+        fresh = [
+            _column(frame.get_column(frame.columns[at]), np.flatnonzero(holes[:, at]), values)
+            for at, values in cells.items()
+        ]
+        return frame.with_columns(*fresh).to_native()
+    rows = np.array(given, dtype=object) if isinstance(given, list | tuple) else given
+    out = np.array(np.ma.getdata(rows))
+    for at, values in cells.items():
+        out[holes[:, at], at] = values
+    return out
+
+
+def _column(series: Any, rows: Array, values: Array) -> Any:
+    """Return a column of a frame with `values` at `rows`; its type stays where it can."""
+    kind = series.dtype
+    if kind.is_integer() and values.dtype.kind == "f":
+        series, kind = series.cast(nw.Float64), nw.Float64()
+    if series.implementation.is_pandas_like():
+        native = series.to_native().copy()
+        declared = kind == nw.Categorical or kind == nw.Enum
+        known = native.cat.categories if declared else native.dropna().unique()
+        native.iloc[rows] = _as_given(values, known)
+        return nw.from_native(native, series_only=True)
+    cells = series.to_list()
+    for row, value in zip(rows, _as_given(values, series.drop_nulls()), strict=True):
+        cells[row] = value
+    made = nw.new_series(series.name, cells, kind, backend=series.implementation)
+    if series.implementation.is_pyarrow():  # text may be long, and codes of any width
+        native = made.to_native().cast(series.to_native().type)
+        made = nw.from_native(native, series_only=True).alias(series.name)
+    return made
+
+
+def _as_given(values: Array, known: Any) -> list[Any]:
+    """Return levels as the cells they were read from: text may stand for a date."""
+    if values.dtype.kind != "O" or not len(known) or isinstance(known[0], str):
+        return list(values.tolist())
+    back = {str(cell): cell for cell in known}
+    return [back.get(value, value) for value in values.tolist()]
+
+
+def fills_cells(estimator: Any) -> bool:
+    """Tell whether an estimator fills missing cells: missing="em" or "ppca"."""
+    return bool(estimator.missing != "raise")
+
+
+class ImputedRows:
+    """What a model that fills missing cells says of rows that have some."""
+
+    components_: Array
+    scale_: Array | None
+    completion_: Completion
+    missing_counts_: Array
+    _admit: Any
+    _centring: Any
+    _whitened: Any
+    _alive: Array
+    _unit_deviations: Array
+
+    @available_if(fills_cells)  # type: ignore[untyped-decorator]
+    def impute(self, X: Any) -> Any:
+        """Return X with its missing cells as the model expects them, given the others.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with NaN where a cell is missing. They are read, never written to. A row with
+            nothing observed gets the means.
+
+        Returns
+        -------
+        array, sparse matrix or frame of shape (n_samples, n_features)
+            Of the kind and type that came in, but for sparse matrices, which come back as CSR,
+            and numbers other than native float32 and float64, as float64. Cells that are there
+            are not changed. In a frame only columns with missing cells are replaced.
+        """
+        check_completion(self)
+        source = self._admit(held_rows(X), reset=False)
+        rows = source.array
+        filled = self.completion_.filled(rows, partial(self._refuse_infinite, source))
+        empty = empty_rows(rows) if rows.dtype.kind == "f" else np.empty(0)
+        if empty.size:
+            warn_empty(empty, "their cells are the means")
+        return like_given(X, filled)
+
+    def _refuse_infinite(self, source: Any) -> None:
+        """Refuse an infinite cell by its place."""
+        refuse_infinite(source, getattr(self, "feature_names_in_", None))
+
+    @available_if(fills_cells)  # type: ignore[untyped-decorator]
+    def score_error(self, X: Any) -> Array:
+        """Return the standard deviations (n, k) of the coordinates, given the model.
+
+        A row that is complete has its coordinates for certain: 0. In another the missing
+        cells m spread about what is expected of them with covariance S_m, and a coordinate
+        Σ_j a_j x_j with variance a_mᵀS_m a_m. The axes themselves are taken as known; see
+        `multiple_imputation` for what that leaves out.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with NaN where a cell is missing.
+        """
+        check_completion(self)
+        source = self._admit(held_rows(X), reset=False)
+        self._refuse_infinite(source)
+        rows = source.array
+        if rows.dtype.kind != "f":
+            return np.zeros((rows.shape[0], self._n_features_out))  # type: ignore[attr-defined]
+        model = open_model(self)
+        axes, exponent = self._directions(model)
+        return np.ldexp(np.sqrt(projected(model, rows, axes)[1]), exponent)
+
+    def _directions(self, model: Completion) -> tuple[Array, int]:
+        """Return A (p, q) and e: coordinates are 2^e·yA, y what the completion analyses."""
+        axes, own_unit = self.components_.T.astype(np.float64), self._centring.unit
+        exponent = model.centring.exponent - self._centring.exponent + own_unit
+        if self._whitened is not False:
+            # In the unit of the fit: at the ends of the range √λ may have no digits left.
+            safe = np.where(self._alive, self._unit_deviations, 1.0)
+            axes = axes * np.where(self._alive, 1 / safe, 0.0)
+            exponent -= own_unit
+        if self._whitened == "zca":
+            axes = axes @ self.components_.astype(np.float64)
+        own = 1.0 if self._centring.factor is None else self._centring.factor
+        other = 1.0 if model.centring.factor is None else model.centring.factor
+        ratio = np.broadcast_to(own / other, (len(axes),))
+        return axes * ratio[:, None], exponent
+
+
+def open_model(estimator: Any) -> Completion:
+    """Return the completion of an estimator with the noise that cells have about it.
+
+    Regularised iterative PCA takes the noise from completed rows, in which the cells that
+    were filled have none: what is left over belongs to the observed cells alone.
+    """
+    model: Completion = estimator.completion_
+    if estimator.missing == "ppca":
+        return model
+    return dataclasses.replace(model, noise=model.noise / estimator._observed_share)
+
+
+def check_completion(estimator: Any) -> None:
+    """Refuse an estimator that fills no cells, or has no model of them."""
+    check_fitted(estimator)
+    if not hasattr(estimator, "missing") or not fills_cells(estimator):
+        raise InputError(
+            "only a PCA that fills missing cells can draw them",
+            got=f"{type(estimator).__name__} with missing="
+            f"{getattr(estimator, 'missing', None)!r}",
+            fix='fit PCA(k, missing="em") or PCA(k, missing="ppca")',
+        )
+    if not hasattr(estimator, "completion_"):
+        raise InputError(
+            "there is no model of missing cells: it needs rows that can be read again",
+            got="a model of batches, or of a covariance matrix",
+            fix="call fit with all rows",
+        )
+
+
+_SETTLED = 0.02  # of the sampling error 1/√n that the steps of a draw may leave
+_STEPS = 30  # of one draw at most
+_MOST_SHARE = 1e6  # of within in between: beyond it Student's distribution is the normal one
+_FAR = 480  # binary exponent of cells whose squares float64 still holds with room to spare
+_PARAMETERS, _CELLS = 0, 1  # streams of random numbers
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class Imputations:
+    """Coordinates of incomplete rows with what is uncertain about them.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n, k)
+        Mean coordinates over the draws, on axes turned to lie as near as can be to the
+        fitted ones; k is at most the rank of the completion.
+    within : ndarray of shape (n, k)
+        Variance of the coordinates given the parameters, from the missing cells of the row;
+        0 for complete rows.
+    between : ndarray of shape (n, k)
+        Variance of the coordinates over draws of the parameters.
+    completions : tuple of Completion
+        The parameters of every draw.
+    seed : int
+        Of all random numbers.
+    given : array, sparse matrix or frame
+        The rows, as they were given.
+    """
+
+    scores: Array
+    within: Array
+    between: Array
+    completions: tuple[Completion, ...]
+    seed: int
+    given: Any = dataclasses.field(repr=False)
+    _rows: Any = dataclasses.field(repr=False)
+
+    @property
+    def total(self) -> Array:
+        """Rubin's variance (n, k): within + (1 + 1/draws)·between."""
+        return self.within + (1 + 1 / len(self.completions)) * self.between
+
+    def interval(self, level: float = 0.95) -> tuple[Array, Array]:
+        """Return the ends (n, k), (n, k) of intervals that hold the coordinates.
+
+        scores ± t·√total, t the quantile of Student's distribution with Rubin's
+        ν = (draws - 1)(1 + within/((1 + 1/draws)·between))² degrees of freedom.
+
+        Parameters
+        ----------
+        level : float
+            Share of intervals that hold their coordinate, in (0, 1).
+        """
+        if not 0 < level < 1:
+            raise InputError(
+                "a level lies between 0 and 1", got=f"level={level!r}", fix="pass level=0.95"
+            )
+        over = (1 + 1 / len(self.completions)) * self.between
+        with np.errstate(over="ignore"):
+            share = self.within / np.maximum(over, np.finfo(np.float64).tiny)
+        freedom = (len(self.completions) - 1) * (1 + np.minimum(share, _MOST_SHARE)) ** 2
+        reach = scipy.special.stdtrit(freedom, (1 + level) / 2) * np.sqrt(self.total)
+        return self.scores - reach, self.scores + reach
+
+    def tables(self) -> Iterator[Any]:
+        """Yield one completed table (n, p) for every draw, each made when it is asked for.
+
+        Missing cells are drawn from their distribution given the observed ones, with noise:
+        analyse every table, and combine what comes out by Rubin's rules. The same tables come
+        at every call.
+        """
+        for number, completion in enumerate(self.completions):
+            rng = np.random.default_rng([self.seed, number, _CELLS])
+            yield like_given(self.given, drawn(completion, self._rows, rng))
+
+
+def multiple_imputation(
+    pca: Any,
+    X: Any,
+    *,
+    draws: int = 20,
+    random_state: Any = 0,
+    sample_weight: Any = None,
+) -> Imputations:
+    """Return coordinates with their uncertainty, and completed tables to work on.
+
+    Parameters are drawn by resampling rows: every draw counts the rows anew and takes a few
+    steps of expectation and maximisation from the fitted model. Missing cells are normal given
+    the observed ones. The variance of a coordinate is, by Rubin's rules [Rubin1987]_,
+
+        within + (1 + 1/draws)·between.
+
+    It is about the coordinate that the complete row has on the axes of the population, which
+    are known up to a rotation among those kept.
+
+    Parameters
+    ----------
+    pca : PCA
+        Fitted to X with missing="em" or "ppca", and not whitened.
+    X : array, sparse matrix or frame of shape (n_samples, n_features)
+        The rows it was fitted to.
+    draws : int
+        Draws of the parameters, at least 2.
+    random_state : int, RandomState, Generator or None
+        Seed of the draws.
+    sample_weight : array of shape (n_samples,) or None
+        The repeat counts it was fitted with.
+
+    Notes
+    -----
+    Cost: three to ten passes over the rows for every draw. Extra memory: 4nk numbers, and
+    one table at a time while `tables` is walked.
+
+    Examples
+    --------
+    >>> import numpy as np, mercer
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 2)) @ rng.standard_normal((2, 6))
+    >>> X += 0.1 * rng.standard_normal(X.shape)
+    >>> X[rng.random(X.shape) < 0.2] = np.nan
+    >>> pca = mercer.PCA(2, missing="em").fit(X)
+    >>> found = mercer.multiple_imputation(pca, X, draws=5)
+    >>> found.total.shape
+    (100, 2)
+    """
+    check_completion(pca)
+    if pca.whiten:
+        raise InputError(
+            "coordinates of a whitened model are not drawn: each draw has its own deviations",
+            got=f"whiten={pca.whiten!r}",
+            fix="fit with whiten=False",
+        )
+    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 2:
+        raise InputError(
+            "a variance needs at least two draws",
+            got=f"draws={draws!r}",
+            fix="pass draws=20",
+        )
+    unitless = pca._centring.unitless
+    if not unitless:
+        _refuse_range(pca.completion_.centring.exponent)
+    seed = seed_of(random_state)
+    walk, weights = _prepared(pca, X, sample_weight)
+    k = min(pca.n_components_, pca.completion_.axes.shape[1])
+    reference = pca.components_[:k].T.astype(np.float64)
+    centre = walk.settled(open_model(pca), first_basis(*pca.completion_.axes.shape), weights)
+    counts = np.ones(walk.source.shape[0]) if weights is None else weights
+    mean = np.zeros((walk.source.shape[0], k))
+    squares, within = np.zeros_like(mean), np.zeros_like(mean)
+    kept: list[Completion] = []
+    for number in range(int(draws)):
+        rng = np.random.default_rng([seed, number, _PARAMETERS])
+        model = walk.settled(
+            centre.completion, centre.basis, _resampled(counts, rng)
+        ).completion
+        scores, variances = _coordinates(model, walk.source.held, reference, unitless)
+        step = scores - mean
+        mean += step / (number + 1)
+        squares += step * (scores - mean)
+        within += (variances - within) / (number + 1)
+        kept.append(model)
+    between = squares / (int(draws) - 1)
+    return Imputations(mean, within, between, tuple(kept), seed, X, walk.source.held)
+
+
+def _refuse_range(exponent: int) -> None:
+    if abs(exponent) > _FAR:
+        raise InputError(
+            "variances of such rows leave the range of float64",
+            got=f"cells of order 10^{round(exponent * np.log10(2))}",
+            fix="divide the rows by a constant and fit again",
+        )
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class _Walk:
+    """The rows, and the rule by which a model of them settles."""
+
+    source: ArrayBlocks
+    rule: CompletionRule
+    block: int
+
+    def settled(self, start: Completion, basis: Array | None, weights: Any) -> Completed:
+        """Return where the steps from `start` end with these repeat counts."""
+
+        def one_pass(sums: Any, _: int) -> None:
+            at = 0
+            for block in self.source.blocks(self.block):
+                part = slice(at, at + block.shape[0])
+                sums.add(block, None if weights is None else weights[part])
+                at = part.stop
+
+        return complete(one_pass, start, basis, self.rule)
+
+
+def _prepared(pca: Any, X: Any, sample_weight: Any) -> tuple[_Walk, Any]:
+    """Return the rows with the rule of the model, and the weights of rows that have cells."""
+    rows = pca._admit(held_rows(X), reset=False)
+    n = rows.shape[0]
+    if n != pca.n_samples_:
+        raise InputError(
+            "parameters are drawn from the rows of the fit",
+            got=f"{n} rows, {pca.n_samples_} at fit",
+            fix="pass the rows that the model was fitted to",
+        )
+    names = getattr(pca, "feature_names_in_", None)
+    source = ArrayBlocks(rows, names)
+    size = pca._block_bytes(source)
+    weights = repeat_counts(sample_weight, n)
+    survey = surveyed(source, weights, size, None)
+    weights = check_survey(survey, source, names, weights)
+    rule = dataclasses.replace(
+        pca._filling(source, survey, weights).rule,
+        rank=pca.completion_.axes.shape[1],
+        expected=True,
+        tol=_SETTLED / np.sqrt(n),
+        most=_STEPS,
+    )
+    return _Walk(source, rule, block_length(source, size)), weights
+
+
+def _resampled(counts: Array, rng: np.random.Generator) -> Array:
+    """Return how often each row stands in a sample of as many rows, drawn with replacement."""
+    total = float(np.sum(counts))
+    return rng.multinomial(max(round(total), 2), counts / total).astype(np.float64)
+
+
+def _coordinates(
+    model: Completion, rows: Any, reference: Array, unitless: bool
+) -> tuple[Array, Array]:
+    """Return coordinates and their variances in units of the data, turned to the reference.
+
+    `unitless` says that columns are divided by deviations, which takes the unit out.
+    """
+    axes = model.axes[:, : reference.shape[1]]
+    if axes.shape[1]:
+        left, _, right = svd(axes.T @ reference)
+        axes = axes @ (left @ right)
+    scores, variances = projected(model, rows, axes)
+    exponent = 0 if unitless else model.centring.exponent
+    return np.ldexp(scores, exponent), np.ldexp(variances, 2 * exponent)

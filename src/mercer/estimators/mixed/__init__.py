@@ -1,0 +1,1 @@
+"""Numbers and categories together, and groups of columns: FAMD and MFA."""

@@ -1,0 +1,269 @@
+"""What FAMD and MFA share: reading tables, placing rows, supplementary columns.
+
+What a map of numbers and categories is read by: contributions, cos², means of levels.
+"""
+
+import dataclasses
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mercer.arrays import Array, show_bytes
+from mercer.diagnostics import v_tests
+from mercer.errors import BudgetError, InputError, MercerError
+from mercer.estimators.categories._category_cells import table_of
+from mercer.estimators.categories._supplementary_variables import (
+    Placed,
+    SupplementaryVariables,
+    supplementary_variables,
+)
+from mercer.estimators.mixed._mixed_axes import MixedAxes
+from mercer.estimators.mixed._mixed_frame import stored_cells
+from mercer.estimators.mixed._mixed_table import (
+    Mixed,
+    mixed,
+    refuse_cells,
+    refuse_empty,
+    refuse_empty_columns,
+)
+from mercer.estimators.walk._admission import _in_three_lines, held_rows, text_names
+from mercer.estimators.walk._operated_estimator import Operated, OperatedEstimator, pairs
+from mercer.estimators.walk._parameters import RESOURCES
+from mercer.estimators.walk._spectral_estimator import planned
+from mercer.planning import Problem
+from mercer.solvers import Spectrum
+
+
+class MixedReading:
+    """Mixed into FAMD and MFA: numbers about rows and columns, made when they are asked for.
+
+    φ are the standard coordinates of the columns, m their masses, λ the eigenvalues.
+    """
+
+    eigenvalues_: Array
+    row_coordinates_: Array
+    row_masses_: Array
+    _row_squares: Array
+    column_standard_: Array
+    column_masses_: Array
+    column_inertias_: Array
+    _axes: MixedAxes
+    _total_weight: float
+
+    @property
+    def row_standard_(self) -> Array:
+        """Standard coordinates (n, k) of the rows: principal ones over √λ."""
+        return self.row_coordinates_ * _inverse(np.sqrt(self.eigenvalues_))
+
+    @property
+    def row_contributions_(self) -> Array:
+        """Shares (n, k) of the rows in each axis; they sum to one."""
+        squares = self.row_coordinates_**2 * self.row_masses_[:, None]
+        return squares * _inverse(self.eigenvalues_)
+
+    @property
+    def row_cos2_(self) -> Array:
+        """Shares (n, k) of each row's squared distance from the centre along the axes."""
+        return self.row_coordinates_**2 * _inverse(self._row_squares)[:, None]
+
+    @property
+    def row_inertias_(self) -> Array:
+        """Mass times squared distance from the centre (n,); they sum to the total."""
+        return self.row_masses_ * self._row_squares
+
+    @property
+    def column_coordinates_(self) -> Array:
+        """Principal coordinates (J, k) of the columns, √λ·φ: correlations for numbers."""
+        return self.column_standard_ * np.sqrt(self.eigenvalues_)
+
+    @property
+    def column_contributions_(self) -> Array:
+        """Shares (J, k) of the columns in each axis, m·φ²; they sum to one."""
+        return self.column_standard_**2 * self.column_masses_[:, None]
+
+    @property
+    def column_cos2_(self) -> Array:
+        """Shares (J, k) of each column's inertia along the axes."""
+        squares = self.column_contributions_ * self.eigenvalues_
+        return squares * _inverse(self.column_inertias_)[:, None]
+
+    @property
+    def variable_contributions_(self) -> Array:
+        """Shares (variables, k) of the given columns in each axis; they sum to one."""
+        out = np.zeros((len(self._axes.frame.kinds), len(self.eigenvalues_)))
+        np.add.at(out, self._axes.frame.owner, self.column_contributions_)
+        return out
+
+    @property
+    def correlations_(self) -> Array:
+        """Correlations (numbers, k) of the columns of numbers with the axes."""
+        frame = self._axes.frame
+        p = len(frame.spread)
+        found = self.column_coordinates_[:p]
+        if frame.scaled:
+            return found
+        deviation = np.sqrt(self.column_inertias_[:p] / self.column_masses_[:p])
+        return found * _inverse(deviation)[:, None]
+
+    @property
+    def level_means_(self) -> Array:
+        """Mean coordinates (levels, k) of the rows that have each level, λ·φ."""
+        p = len(self._axes.frame.spread)
+        return self.column_standard_[p:] * self.eigenvalues_
+
+    @property
+    def v_tests_(self) -> Array:
+        """How far (levels, k) the mean of each level is from 0, in standard deviations.
+
+        Of a mean of as many rows drawn without replacement; beyond ±2 it is hardly chance. NaN
+        for a level of all rows, or of none.
+        """
+        total = self._total_weight
+        counts = total * self._axes.frame.shares
+        return v_tests(self.level_means_, counts, total, self.eigenvalues_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.eigenvalues_)
+
+
+def _inverse(values: Any) -> Array:
+    """Return 1/v, and 0 where v is 0."""
+    positive = np.asarray(values) > 0
+    return np.where(positive, 1 / np.where(positive, values, 1.0), 0.0)
+
+
+class MixedEstimator(MixedReading, OperatedEstimator):
+    """Abstract: a method of tables whose columns are numbers and categories."""
+
+    _page = "categories"
+    _table = "mixed"
+    _fewest = 2
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "categorical": [None, "array-like", str, Integral],
+        "unseen": [StrOptions({"raise", "passive"})],
+        **RESOURCES,
+    }
+    n_components: int | None
+    categorical: Any
+    unseen: str
+    missing: str = "raise"
+
+    def _admit(self, X: Any, *, reset: bool) -> Any:
+        """Return the table of X, each column read as what it is, and checked."""
+        given = text_names(held_rows(X))
+        kinds = None if reset else self._axes.frame.kinds
+        table_of(given)  # what is no table is refused before its columns are counted
+        self._check_names(given, reset=reset)
+        table = mixed(given, self.categorical, kinds)
+        if reset and table.shape[0] < self._fewest:
+            raise InputError(
+                "one row has no variance",
+                got=f"n_samples = 1, X of shape {table.shape}",
+                fix="pass at least two rows",
+            )
+        fills = self.missing == "fill"
+        refuse_cells(table, gaps=fills)
+        if fills:
+            holes = table.gaps()
+            refuse_empty(table, holes)
+            if reset:
+                refuse_empty_columns(table, holes)
+        return table
+
+    def _check_names(self, data: Any, *, reset: bool) -> None:
+        """Let scikit-learn note or compare the number and the names of the columns."""
+        data = np.asarray(data, dtype=object) if isinstance(data, list | tuple) else data
+        try:
+            validate_data(self, data, reset=reset, skip_check_array=True)
+        except MercerError:
+            raise
+        except (TypeError, ValueError) as error:
+            raise _in_three_lines(error, data) from None
+
+    def _sizes(self, source: Mixed) -> tuple[int, list[int]]:
+        return source.numbers.shape[1], [len(column.values) for column in source.columns]
+
+    def _shape(self, source: Any) -> tuple[int, int, int | None]:
+        n = source.shape[0]
+        p, sizes = self._sizes(source)
+        cells = stored_cells(p, sizes)
+        return n, p + sum(sizes), None if cells is None else n * cells
+
+    def _problem(self, source: Any, weights: Any = None) -> Problem:
+        """Return what the planner may know; the table that is made leaves less memory."""
+        problem = super()._problem(source, weights)
+        left = problem.memory - int(problem.data_bytes)
+        if left <= 0:
+            raise BudgetError(
+                "the table of numbers and indicators does not fit into memory",
+                got=f"{problem.rows:,} rows, {problem.cols:,} columns:"
+                f" {show_bytes(problem.data_bytes)}; allowed {show_bytes(problem.memory)}",
+                fix="allow more `memory`, or drop categories with many levels",
+            )
+        return dataclasses.replace(problem, memory=left)
+
+    def _wanted(self, shape: tuple[int, int]) -> int:
+        if isinstance(self.n_components, bool):
+            raise InputError(
+                "n_components must be a number, not a truth value",
+                got=f"n_components={self.n_components}",
+                fix="pass a whole number, or None for all axes",
+            )
+        wanted = min(shape) if self.n_components is None else int(self.n_components)
+        return min(wanted, *shape)
+
+    def _pairs_of(self, asked: Operated, wanted: int) -> Spectrum:
+        """Return leading pairs of a table on the way, by the path a plan takes for it."""
+        op, tol = asked.op, 1e-6 if self.tol is None else float(self.tol)
+        m, n = op.shape
+        problem = Problem(
+            rows=m,
+            cols=n,
+            components=min(wanted, m, n),
+            itemsize=8,
+            nnz=int(op.table.nnz) if op.sparse else None,
+            tol=tol,
+            **self._resources(),
+        )
+        path = planned(problem).chosen
+        return pairs(asked, path, wanted, tol, self._seed()).padded(wanted)
+
+    def _project(self, source: Any) -> Any:
+        return self._axes.placed(source, self.unseen)[0]
+
+    def supplementary(self, Y: Any) -> SupplementaryVariables:
+        """Return where other columns of the training rows stand; they change no axis.
+
+        Parameters
+        ----------
+        Y : frame or array of shape (n_samples, columns)
+            Numbers and categories of the rows of the fit, in their order. Missing cells are
+            left out of the column they are in.
+
+        Returns
+        -------
+        SupplementaryVariables
+            Correlations of the numbers with the axes, η² of the categories, and coordinates,
+            cos² and v-tests of their levels.
+        """
+        check_is_fitted(self)
+        values = self.eigenvalues_
+        rows = Placed(
+            self.row_coordinates_, self.row_masses_, self._total_weight, values, values
+        )
+        return supplementary_variables(held_rows(Y), rows)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: text and categories are taken, sparse rows are not."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        tags.input_tags.sparse = False
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing == "fill"
+        return tags

@@ -1,0 +1,200 @@
+"""Factor analysis of mixed data: numbers and categories on the same axes."""
+
+import dataclasses
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.arrays import Array
+from mercer.errors import NotSupportedError
+from mercer.estimators.missing._imputation import completed
+from mercer.estimators.mixed._mixed_axes import Filling
+from mercer.estimators.mixed._mixed_estimator import MixedEstimator
+from mercer.estimators.mixed._mixed_filling import filled, filling_rank, noise, operated
+from mercer.estimators.mixed._mixed_fit import Built, fitted_state, masses_of
+from mercer.estimators.mixed._mixed_frame import framed, table_of_cells
+from mercer.estimators.mixed._mixed_table import Mixed
+from mercer.estimators.walk._operated_estimator import Operated
+from mercer.solvers import Spectrum
+
+
+def _fills(model: Any) -> bool:
+    return bool(model.missing == "fill")
+
+
+class FAMD(MixedEstimator):
+    r"""Principal axes of numbers and categories together [Pages2004]_.
+
+    Numbers are standardised with the 1/n standard deviation. A category is a column for each
+    level, (indicator - share)/√share. Every number then has inertia 1 and every category as
+    many as it has levels, less one; a category whose levels split the rows as a number does
+    weighs the same as the number. With numbers only this is PCA of the correlations; with
+    categories only it is multiple correspondence analysis, its eigenvalues times the number of
+    variables.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Axes to keep; a table that has fewer keeps all. None keeps all there are.
+    categorical : sequence of names or positions, or None
+        Columns of numbers that are codes of categories. Text, declared categories and bools
+        are categories anyhow.
+    missing : "raise" or "fill"
+        Name the missing cells; or fill them as the other cells of their row lead to expect
+        (regularised iterative FAMD with `n_components` axes).
+    unseen : "raise" or "passive"
+        What `transform` does with a category that was not there at fit: name it; or place it
+        at the centre of its variable.
+    tol, memory, time, device, random_state
+        As for `PCA`.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (k,)
+        Inertia along each axis: variance of the coordinates, dividing by n.
+    explained_variance_ratio_ : ndarray of shape (k,)
+        Divided by the total inertia.
+    total_inertia_ : float
+        Numbers that vary, plus levels less variables.
+    row_coordinates_ : ndarray of shape (n, k)
+        Principal coordinates, the same as `transform` of the training rows.
+    row_masses_, row_inertias_ : ndarray of shape (n,)
+        Shares of the weights; mass times squared distance from the centre.
+    column_names_ : list of str
+        The numbers, then "variable=level".
+    column_masses_ : ndarray of shape (J,)
+        1 for numbers, the share of rows for levels.
+    column_standard_ : ndarray of shape (J, k)
+        What `transform` adds up: times the standardised number, or once for a level.
+    column_coordinates_ : ndarray of shape (J, k)
+        Principal coordinates: correlations for numbers; for levels as MCA has them.
+    squared_correlations_ : ndarray of shape (variables, k)
+        r² of numbers, η² of categories ("square loadings"). Others call these coordinates;
+        they carry no sign and are none.
+    correlations_ : ndarray of shape (numbers, k)
+        With the axes.
+    level_means_, v_tests_ : ndarray of shape (levels, k)
+        Mean coordinates of the rows of a level; how far they are from 0 in deviations.
+    row_contributions_, column_contributions_, variable_contributions_ : ndarrays
+        Shares in each axis; they sum to one.
+    row_cos2_, column_cos2_ : ndarrays
+        Shares of squared distance or inertia along each axis.
+    variables_, categories_, mean_, scale_
+        Names of the columns; levels of the categories; of the numbers.
+    missing_counts_, n_missing_, n_iter_
+        Filled cells per column and in all; steps that filling took.
+    n_components_, n_samples_, plan_, certificate_
+        As for `PCA`.
+
+    Notes
+    -----
+    Cost: one table is made of the given columns, p + J float64 numbers a row, or 12 bytes for
+    each of p + Q cells where levels are many; then as `PCA`. Filling solves it once a step.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer import FAMD
+    >>> colours = ["red", "white", "red", "red"]
+    >>> wine = pd.DataFrame({"price": [9, 12, 30, 35], "colour": colours})
+    >>> model = FAMD(2).fit(wine)
+    >>> model.eigenvalues_.round(3)
+    array([1.49, 0.51])
+    >>> model.transform(wine).shape
+    (4, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **MixedEstimator._parameter_constraints,
+        "missing": [StrOptions({"raise", "fill"})],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = 2,
+        *,
+        categorical: Any = None,
+        missing: str = "raise",
+        unseen: str = "raise",
+        tol: float | None = None,
+        memory: int | str | None = None,
+        time: float | None = None,
+        device: str | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.categorical = categorical
+        self.missing = missing
+        self.unseen = unseen
+        self.tol = tol
+        self.memory = memory
+        self.time = time
+        self.device = device
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.missing == "fill" and self.n_components is None:
+            raise NotSupportedError(
+                "filling needs a number of axes",
+                got='n_components=None with missing="fill"',
+                fix="pass a small whole number, such as n_components=2",
+            )
+
+    def _operator(self, source: Mixed, weights: Any) -> Operated:
+        masses, total = masses_of(weights, source.shape[0])
+        frame = framed(source, masses)
+        table = table_of_cells(frame, source, frame.codes(source))
+        holes = source.gaps() if self.missing == "fill" else None
+        if holes is None or not holes.any():
+            asked = operated(table, frame, masses, np.ones(frame.width))
+            left, steps = None, 0
+        else:
+            rank = int(self.n_components or 0)
+            done = filled(table, frame, holes, masses, total, rank, self._pairs_of)
+            asked, frame = done.operated, done.frame
+            left, steps = done.filling.noise, done.steps
+        ones = np.ones(frame.width)
+        built = Built(frame, masses, total, asked.found, ones, left, steps)
+        return dataclasses.replace(asked, found=built)
+
+    @available_if(_fills)  # type: ignore[untyped-decorator]
+    def impute(self, X: Any) -> Any:
+        """Return X with its missing cells filled as the model expects them, given the others.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_samples, n_features)
+            Rows, of the fit or new. They are read, never written to.
+
+        Returns
+        -------
+        frame or array of shape (n_samples, n_features)
+            Of the kind that came in; see `mercer.impute`.
+        """
+        check_is_fitted(self)
+        return completed(X, self._admit(X, reset=False), self._axes, self.unseen)
+
+    def _scale(self, spectrum: Spectrum, found: Any, source: Any) -> dict[str, Any]:
+        built: Built = found.found
+        counts = np.zeros(source.shape[1], np.int64)
+        if self.missing == "fill":
+            counts = np.count_nonzero(source.gaps(), axis=0)
+        return {
+            **fitted_state(spectrum, found.trace, built, source, self._filling),
+            "missing_counts_": counts,
+            "n_missing_": int(counts.sum()),
+            "n_iter_": built.steps,
+        }
+
+    def _filling(self, values: Array, axes: Array, built: Built, trace: float) -> Any:
+        """Return what this model expects of missing cells: its own axes, and their noise."""
+        if self.missing != "fill":
+            return None
+        n, p = built.total, built.frame.rank
+        q = filling_rank(len(values), n, p)
+        left = noise(values[:q], trace, q, n, p) if built.noise is None else built.noise
+        return Filling(axes[:, :q], values[:q], left, built.frame.owner)

@@ -1,0 +1,1 @@
+"""The walk that every method takes: admission, plan, pairs, files, parts, checkpoints."""

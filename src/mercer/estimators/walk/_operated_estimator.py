@@ -1,0 +1,172 @@
+"""OperatedEstimator: the walk of a method whose matrix is one operator, whatever the path."""
+
+import abc
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import EPS
+from mercer.estimators.linear._pca_sides import features_from_samples
+from mercer.estimators.walk._spectral_estimator import SpectralEstimator
+from mercer.operators import Dense, Framed
+from mercer.planning import Path, Problem
+from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum
+
+_FINE = 1e-10  # relative half-width that a stored matrix is solved to
+_C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Operated:
+    """What a method hands over to be solved.
+
+    Attributes
+    ----------
+    op : Framed
+        The matrix A (m, n); pairs are those of AᵀA, right vectors on its columns.
+    trace : float
+        ‖A‖²_F, the sum of all eigenvalues: the total inertia.
+    found : Any
+        Whatever the method's own `_scale` needs: masses, levels, names.
+    size : float
+        ‖diag(left)·T·diag(right)‖²_F before the level was taken out, 0 where none was: what
+        rounding is relative to.
+    """
+
+    op: Framed
+    trace: float
+    found: Any = None
+    size: float = 0.0
+
+
+class OperatedEstimator(SpectralEstimator):
+    """Abstract: a method is its operator, its scaling and its projection.
+
+    A subclass writes `_operator(source, weights)`, `_shape(source)` (rows, columns and stored
+    cells of A, known before it is built), `_wanted(shape)` (how many pairs to find), `_scale`
+    and `_project`. This class plans and solves: LAPACK's SVD, the eigenproblem of AᵀA or AAᵀ,
+    or block Krylov, with the certificate of each.
+    """
+
+    @abc.abstractmethod
+    def _operator(self, source: Any, weights: Any) -> Operated:
+        """Return the operator of the method, and what its scaling needs."""
+
+    @abc.abstractmethod
+    def _shape(self, source: Any) -> tuple[int, int, int | None]:
+        """Return rows, columns and stored cells (None: dense) of A."""
+
+    @abc.abstractmethod
+    def _wanted(self, shape: tuple[int, int]) -> int:
+        """Return the number of pairs to find for A of this shape."""
+
+    def _problem(self, source: Any, weights: Any = None) -> Problem:
+        m, n, stored = self._shape(source)
+        return Problem(
+            rows=m,
+            cols=n,
+            components=self._wanted((m, n)),
+            itemsize=8,
+            nnz=stored,
+            tol=1e-6 if self.tol is None else float(self.tol),
+            **self._resources(),
+        )
+
+    def _solve(self, source: Any, path: Path, weights: Any) -> tuple[Spectrum, Any]:
+        """Return the leading pairs of AᵀA (right vectors on the columns) along one path."""
+        if not hasattr(self, "_operated"):
+            self._operated = self._operator(source, weights)
+        asked = self._operated
+        wanted = self._wanted(asked.op.shape)
+        tol = 1e-6 if self.tol is None else float(self.tol)
+        spectrum = pairs(asked, path, wanted, tol, self._seed())
+        return spectrum.padded(wanted), asked
+
+    def _fitted(self, source: Any, weights: Any) -> dict[str, Any]:
+        state = super()._fitted(source, weights)
+        state.pop("_operated", None)  # a model keeps no data
+        return state
+
+
+def pairs(asked: Operated, path: Path, wanted: int, tol: float, seed: int = 0) -> Spectrum:
+    """Return the `wanted` leading pairs of AᵀA along one path of the plan.
+
+    Parameters
+    ----------
+    asked : Operated
+        The operator.
+    path : Path
+        svd, gram, dual or krylov.
+    wanted : int
+        k; more than min(m, n) is cut.
+    tol, seed
+        Of the certificate and of random starts.
+    """
+    op = asked.op
+    goal = _goal(asked, path, wanted, tol, seed)
+    if asked.trace == 0 or goal.components == 0:
+        return _nothing(goal, op.shape[1])
+    if path.name == "svd":
+        return path.solver.solve(op, goal)
+    if path.name == "krylov":
+        if op.shape[0] >= op.shape[1]:
+            return path.solver.solve(op, goal)
+        return features_from_samples(op, path.solver.solve(op.T, goal))
+    # Steps on a stored matrix cost little beside making it: a few more give more digits.
+    finer = dataclasses.replace(goal, tol=min(tol, _FINE))
+    if path.name == "gram":
+        found = path.solver.solve(Dense(op.gram(), symmetric=True), finer)
+        return _judged(found, tol)
+    found = path.solver.solve(Dense(op.T.gram(), symmetric=True), finer)
+    return features_from_samples(op, _judged(found, tol))
+
+
+def _judged(found: Spectrum, tol: float) -> Spectrum:
+    """Return the pairs judged by the tolerance that was asked for."""
+    old = found.certificate
+    size = np.maximum(np.maximum(old.lower, old.zero_level), np.finfo(np.float64).tiny)
+    converged = old.converged | ((old.upper - old.lower) / (2 * size) <= tol)
+    new = dataclasses.replace(old, tol=tol, converged=converged)
+    outcome = Outcome.CONVERGED if new.met else found.outcome
+    return dataclasses.replace(found, certificate=new, outcome=outcome)
+
+
+def _nothing(goal: Goal, order: int) -> Spectrum:
+    """Return pairs of a matrix that is zero: no axis is determined."""
+    k = goal.components
+    certificate = Certificate.of(
+        np.zeros(k),
+        np.zeros(k + 1),
+        np.zeros(k),
+        error=0.0,
+        tol=goal.tol,
+        zero_level=goal.floor.absolute,
+        psd=True,
+    )
+    right = np.zeros((order, k))
+    return Spectrum.of(np.zeros(k), right, certificate, total=0.0, passes=0)
+
+
+def _goal(asked: Operated, path: Path, wanted: int, tol: float, seed: int) -> Goal:
+    """Return what is asked of the solver, with the rounding that A itself carries.
+
+    Cells of A are differences of numbers whose squares sum to about `size`, so that A is
+    known to δ = c·eps·√size only: a singular value to δ, an eigenvalue to 2δ‖A‖ + δ², and a
+    matrix that is squared to c·eps·‖A‖² more. What lies below is no axis, however small the
+    whole inertia is.
+    """
+    m, n = asked.op.shape
+    trace, size = asked.trace, max(asked.trace, asked.size)
+    unit, each = _C * max(m, n) * EPS, EPS * (8 + 4 * math.sqrt(max(m, n)))
+    delta = each * math.sqrt(size)
+    error = 2 * delta * math.sqrt(trace) + delta**2
+    if path.name == "svd":
+        floor = Floor(unit**2, unit**2 * size)
+        error = delta
+    else:
+        floor = Floor(unit, unit * math.sqrt(size * trace) + unit**2 * size)
+        error += 0.0 if path.name == "krylov" else each * trace
+    components = min(wanted, m, n)
+    return Goal(components, tol, floor, trace * (1 + unit), error, seed, psd=True)

@@ -1,0 +1,1 @@
+"""Kernels by what they are made of: inner products, distances, counts, or the user's own."""

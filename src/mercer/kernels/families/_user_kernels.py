@@ -1,0 +1,167 @@
+"""Kernels that the user brings: a feature map, a function, a matrix."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array, Call, Given, Measure, Node, Through, as_numpy, is_sparse
+from mercer.errors import InputError
+from mercer.kernels._definiteness import Flag
+from mercer.kernels._kernel_value import Kernel, shown
+from mercer.kernels.maps._feature_maps import Features
+
+
+def _refuse_uncallable(owner: str, name: str, value: Any) -> None:
+    if not callable(value):
+        raise InputError(
+            f"`{name}` of {owner} must be a function",
+            got=f"{name}={value!r}",
+            fix="pass a function; a matrix of kernel values goes with Precomputed()",
+        )
+
+
+@final
+@dataclasses.dataclass(frozen=True, repr=False)
+class FeatureMap(Kernel):
+    """k(x, y) = φ(x)ᵀφ(y) for any basis functions φ; kernel PCA with it is PCA of φ(X).
+
+    Parameters
+    ----------
+    phi : function
+        Takes rows, of numbers or of anything, and returns (n, D) numbers, dense or sparse.
+    width : int or None
+        D, where it is known beforehand.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> k = FeatureMap(lambda X: np.column_stack([X, X**2]))
+    >>> k(np.array([[1.0], [2.0]]))
+    array([[ 2.,  6.],
+           [ 6., 20.]])
+    """
+
+    phi: Callable[[Any], Any]
+    width: int | None = None
+
+    def __post_init__(self) -> None:
+        _refuse_uncallable("FeatureMap", "phi", self.phi)
+
+    @property
+    def flag(self) -> Flag:
+        """See `Kernel.flag`."""
+        return Flag.PD
+
+    def _formula(self) -> Node:
+        return Through(self.phi, Measure("dot"))
+
+    def features(self, p: int) -> Features:
+        """See `Kernel.features`: the map itself."""
+        return self
+
+    def count(self, p: int) -> int | None:
+        """See `Features.count`."""
+        return self.width
+
+
+@final
+@dataclasses.dataclass(frozen=True, repr=False)
+class Function(Kernel):
+    """k as a function of two blocks of rows, (r, p) and (c, p), that returns (r, c).
+
+    Nothing is known of it: `evidence` looks at its eigenvalues on a sample.
+
+    Parameters
+    ----------
+    function : function
+        Symmetric: f(X, Y) = f(Y, X)ᵀ.
+    """
+
+    function: Callable[[Any, Any], Any]
+
+    def __post_init__(self) -> None:
+        _refuse_uncallable("Function", "function", self.function)
+
+    @classmethod
+    def pairwise(cls, f: Callable[[Any, Any], float]) -> "Function":
+        """Return the kernel of a function of two single rows, as scikit-learn takes them.
+
+        Examples
+        --------
+        >>> k = Function.pairwise(lambda x, y: float(min(x[0], y[0])))
+        >>> k([[1.0], [2.0]])
+        array([[1., 1.],
+               [1., 2.]])
+        """
+        _refuse_uncallable("Function.pairwise", "f", f)
+        return cls(_Pairwise(f))
+
+    @property
+    def flag(self) -> Flag:
+        """See `Kernel.flag`."""
+        return Flag.UNKNOWN
+
+    def _formula(self) -> Node:
+        return Call(self.function)
+
+    def written(self, short: bool) -> str:
+        """See `Kernel.written`."""
+        if isinstance(self.function, _Pairwise):
+            return f"Function.pairwise({shown(self.function.f)})"
+        return f"Function({shown(self.function)})"
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class _Pairwise:
+    """A function of two rows, called for every pair."""
+
+    f: Callable[[Any, Any], float]
+
+    def __call__(self, x: Any, y: Any) -> Array:
+        one, two = _each(x), _each(y)
+        values = [[float(self.f(u, v)) for v in two] for u in one]
+        return np.array(values).reshape(len(one), len(two))
+
+
+def _each(rows: Any) -> list[Any]:
+    """Return the rows one by one; those of a sparse matrix stay matrices of one row."""
+    if is_sparse(rows):
+        return [rows[[i], :] for i in range(rows.shape[0])]
+    return list(rows)
+
+
+@final
+@dataclasses.dataclass(frozen=True, repr=False)
+class Precomputed(Kernel):
+    """The rows of data are rows of a kernel matrix: (n, n) to fit, (m, n) for new rows."""
+
+    @property
+    def flag(self) -> Flag:
+        """See `Kernel.flag`."""
+        return Flag.UNKNOWN
+
+    def _formula(self) -> Node:
+        return Given()
+
+    def block(self, x: Any, y: Any = None) -> Array:
+        """Return the matrix; without `y` it must be square.
+
+        Parameters
+        ----------
+        x : Array (m, n)
+            Kernel values of m rows with the n rows of `y`.
+        y : anything with n rows, or None
+            Only counted.
+        """
+        shape = tuple(int(s) for s in x.shape) if hasattr(x, "shape") else np.shape(x)
+        columns = shape[0] if y is None else (y.shape[0] if hasattr(y, "shape") else len(y))
+        if len(shape) != 2 or shape[1] != columns:
+            raise InputError(
+                "a precomputed kernel matrix must have a column for every training row",
+                got=f"a matrix of shape {shape}, {columns} rows",
+                fix="pass k(new rows, training rows)",
+            )
+        return x if hasattr(x, "dtype") else as_numpy(np.asarray(x, dtype=np.float64))

@@ -1,0 +1,1 @@
+"""Feature maps: exact ones, random ones, and those of texts and graphs."""

@@ -1,0 +1,1 @@
+"""Rows with missing cells: a model of them, what it expects, and rows handed out completed."""

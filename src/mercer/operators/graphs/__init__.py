@@ -1,0 +1,1 @@
+"""Graphs of neighbouring rows, and their matrices."""

@@ -1,0 +1,1 @@
+"""Kernel matrices: stored, made tile by tile, or seen through landmarks."""

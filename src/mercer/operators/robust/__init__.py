@@ -1,0 +1,1 @@
+"""Medians, signs and scales that rows far out do not move."""

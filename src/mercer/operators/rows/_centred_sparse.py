@@ -1,0 +1,126 @@
+"""Centred sparse rows: the mean is taken out of every product, never out of the matrix."""
+
+from collections.abc import Iterator
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array, Lanes, thread_count
+from mercer.operators._centring import Centring
+from mercer.operators._operator import Operator, Transposed
+from mercer.operators.rows._sparse_rows import SparseRows
+from mercer.operators.sparse._csr_blocks import row_view, sparse_tiles
+
+
+@final
+class CentredSparse(Operator):
+    """The centred data X̃ = diag(√w)(X - 1·offsetᵀ)·diag(factor) of sparse X (n, p).
+
+    X̃Q = XQ - 1(offsetᵀQ) and X̃ᵀY = XᵀY - offset(1ᵀY): two-sided, as for dense rows.
+
+    Parameters
+    ----------
+    rows : SparseRows
+        Sparse rows; columns far from zero are already shifted.
+    centring : Centring
+        The mean and the column factors.
+    """
+
+    def __init__(self, rows: SparseRows, centring: Centring) -> None:
+        self.rows, self.centring = rows, centring
+        self.shape = rows.shape
+        self.like = rows.like[:, :0]
+        self.tiles = sparse_tiles(rows.csr)
+
+    def _part(self, number: int) -> Any:
+        """Return one CSR block in float64; float64 data is shared, not copied."""
+        return row_view(self.rows.csr, self.tiles[number]).astype(np.float64, copy=False)
+
+    def _lanes(self, width: int) -> Lanes:
+        flops = 4.0 * self.rows.csr.nnz * width
+        return Lanes(min(thread_count(), len(self.tiles)) if flops > 2e7 else 1)
+
+    def _thin(self, q: Array) -> tuple[Array, Array]:
+        c = self.centring
+        q = q if c.factor is None else c.factor[:, None] * q
+        level = c.offset @ q
+        return np.ascontiguousarray(q), level
+
+    def scores(self, v: Array) -> Array:
+        """Return X̃V (n, b) in the precision of the data."""
+        return self._product(v, self.rows.source.products)
+
+    def _product(self, v: Array, dtype: Any) -> Array:
+        thin, level = self._thin(v)
+        out = np.empty((self.shape[0], v.shape[1]), dtype)
+
+        def work(_lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                y = self._part(number) @ thin - level
+                root = self.rows._root_of(self.tiles[number], y.dtype)
+                out[self.tiles[number]] = y if root is None else root[:, None] * y
+
+        self._lanes(v.shape[1]).run(work, len(self.tiles))
+        return out
+
+    def matmat(self, v: Array, /) -> Array:
+        """See `Operator.matmat`."""
+        return self._product(v, np.float64)
+
+    def _unthin(self, w: Array, sums: Array) -> Array:
+        c = self.centring
+        w = w - c.offset[:, None] * sums[None, :]
+        return w if c.factor is None else c.factor[:, None] * w
+
+    def rmatmat(self, u: Array, /) -> Array:
+        """See `Operator.rmatmat`."""
+        root = self.rows.root
+        u = u if root is None else root[:, None] * u
+        thin = np.ascontiguousarray(u)
+        lanes = self._lanes(u.shape[1])
+        total = np.zeros((lanes.count, self.shape[1], u.shape[1]))
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                total[lane] += self._part(number).T @ thin[self.tiles[number]]
+
+        lanes.run(work, len(self.tiles))
+        return self._unthin(total.sum(axis=0), u.sum(axis=0, dtype=np.float64))
+
+    def gram_matmat(self, q: Array, /) -> Array:
+        """See `Operator.gram_matmat`: one reading of the stored cells, 4·nnz·b flops."""
+        thin, level = self._thin(q)
+        lanes = self._lanes(q.shape[1])
+        total = np.zeros((lanes.count, self.shape[1], q.shape[1]))
+        sums = np.zeros((lanes.count, q.shape[1]))
+        weights = self.rows.weights
+
+        def work(lane: int, numbers: Iterator[int]) -> None:
+            for number in numbers:
+                part = self._part(number)
+                y = part @ thin
+                y -= level
+                if weights is not None:
+                    y *= weights[self.tiles[number], None]
+                total[lane] += part.T @ y
+                sums[lane] += y.sum(axis=0)
+
+        lanes.run(work, len(self.tiles))
+        return self._unthin(total.sum(axis=0), sums.sum(axis=0))
+
+    def dense(self) -> Array:
+        """See `Operator.dense`: row blocks are densified in place."""
+        out = np.empty(self.shape)
+        for number in range(len(self.tiles)):
+            part = self.tiles[number]
+            out[part] = self.rows.centred_block(part, None, self.centring)
+        return out
+
+    def triangle(self) -> Array:
+        """See `Operator.triangle`: row blocks are densified one at a time."""
+        return self.rows.triangle(self.centring)
+
+    @property
+    def T(self) -> Transposed:  # noqa: N802 - the array API's name
+        """The transpose X̃ᵀ (p, n), iterated on the side of the samples."""
+        return Transposed(self)

@@ -1,0 +1,1 @@
+"""Sparse matrices: their blocks, their Gram matrix, their inverse."""

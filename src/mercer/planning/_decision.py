@@ -1,0 +1,224 @@
+"""plan(): a pure function from a Problem to a decision."""
+
+import dataclasses
+
+from mercer.arrays import show_bytes
+from mercer.errors import BudgetError, InputError
+from mercer.planning._distributed_cost import refused_workers, workers_line
+from mercer.planning._graph_paths import graph_candidates, graph_fallbacks, inverse_paths
+from mercer.planning._kernel_paths import (
+    choice_line,
+    kernel_candidates,
+    kernel_fallbacks,
+    with_choice,
+)
+from mercer.planning._principal_paths import Path, candidates
+from mercer.planning._problem import Problem, Workers
+from mercer.solvers import Exact
+
+_ANYWAY = 0.02  # seconds up to which the path with the most digits is simply taken
+_PREFER = 1.3  # how much slower an exact path may be than an iterative one
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The chosen path, what follows if it falls short, and the reason against the others."""
+
+    problem: Problem
+    chosen: Path
+    rejected: tuple[tuple[Path, str], ...]
+    remark: str = ""
+
+    @property
+    def bytes(self) -> int:
+        """The most that a fit may take, should it need the paths behind the chosen one."""
+        most, path = 0, self.chosen
+        while path is not None:
+            most, path = max(most, path.bytes), path.then  # type: ignore[assignment]
+        return most
+
+    def __str__(self) -> str:
+        """Return what the user reads: one line per path."""
+        p = self.problem
+        stored = "" if p.nnz is None else f", {p.nnz:,} stored cells"
+        about = "" if p.counted else "about "
+        rates = "measured on this machine" if p.rates.measured else "from default rates"
+        lines = [
+            f"plan: {about}{p.rows:,} x {p.cols:,}{stored}, {p.components:,} components,"
+            f" tol {p.tol:.0e}, {show_bytes(p.memory)} allowed, seconds {rates}",
+            "  -> " + self.chosen.line(),
+        ]
+        follow = self.chosen.then
+        while follow is not None:
+            lines.append(
+                f"     then {follow.name}, only if tol is not certified: {follow.note}"
+            )
+            follow = follow.then
+        if p.parts:
+            lines.append("     " + workers_line(self.chosen, p))
+        lines += filter(None, [choice_line(p)])
+        lines += [f"     {path.line()}   not taken: {why}" for path, why in self.rejected]
+        if self.remark:
+            lines.append("  " + self.remark)
+        return "\n".join(lines)
+
+
+def plan(problem: Problem) -> Plan:
+    """Return the cheapest path that meets `tol` and fits `memory` and `time`.
+
+    Raises
+    ------
+    BudgetError
+        When no path fits the memory; it says what would.
+    """
+    paths = _candidates(problem)
+    if not paths:
+        raise InputError(
+            "no path can do this",
+            got=f"allowed={problem.allowed}, {problem.components} components",
+            fix="ask for fewer components, or allow other paths",
+        )
+    fits = [path for path in paths if _fits(path, problem)]
+    fits = [path for path in fits if path.passes <= problem.max_passes]
+    if not fits:
+        raise _refusal(problem, paths)
+    sure = [path for path in fits if path.digits != "bound"]  # those that can meet tol
+    best = _best(sure or fits)
+    remark = ""
+    if problem.time is not None and best.seconds > problem.time:
+        best = min(sure or fits, key=lambda path: path.seconds)
+        if best.seconds > problem.time:
+            best, remark = _hurry(best, fits, problem.time)
+    rejected = [
+        (with_choice(path, problem), _reason(path, best, problem))
+        for path in paths
+        if path.name != best.name
+    ]
+    chosen = with_choice(_with_fallbacks(best, paths, problem), problem)
+    return Plan(problem, chosen, tuple(rejected), remark)
+
+
+def _candidates(problem: Problem) -> list[Path]:
+    """Return the paths of the kind of problem this is."""
+    if problem.inverse:
+        return inverse_paths(problem)
+    if problem.graph is not None:
+        return graph_candidates(problem)
+    return candidates(problem) if problem.kernel is None else kernel_candidates(problem)
+
+
+def _fits(path: Path, problem: Problem) -> bool:
+    return path.bytes <= problem.memory and path.worker_bytes <= _each(problem)
+
+
+def _each(problem: Problem) -> float:
+    """Return the bytes that a worker may take."""
+    return (problem.workers or Workers()).memory
+
+
+def _best(fits: list[Path]) -> Path:
+    if "stored" in [path.name for path in fits]:  # no use in making tiles again
+        fits = [path for path in fits if path.name != "tiles"]
+    quickest = min(fits, key=lambda path: path.seconds)
+    exact = [path for path in fits if path.digits == "all" and path.seconds <= _ANYWAY]
+    if exact:
+        return exact[0]
+    # A matrix of float32 products misses many a tolerance, and is then made again.
+    direct = [p for p in fits if p.digits != "tol" and p.products == 8]
+    direct = [p for p in direct if p.seconds <= _PREFER * quickest.seconds]
+    return min(direct, key=lambda path: path.seconds) if direct else quickest
+
+
+def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
+    """Chain the paths that give more digits behind the chosen one, where they fit."""
+    if problem.inverse:
+        return best
+    if problem.graph is not None:
+        return graph_fallbacks(best, paths, problem)
+    if problem.kernel is not None:
+        return kernel_fallbacks(best, paths, problem)
+    order = ["sketch", "krylov", "gram", "dual", "svd"]
+    later = [p for p in paths if order.index(p.name) > order.index(best.name)]
+    later = [p for p in later if _fits(p, problem)]
+    later = [p for p in later if best.passes + p.passes <= problem.max_passes]
+    if problem.time is not None:
+        later = [p for p in later if best.seconds + p.seconds <= problem.time]
+    if best.name == "krylov":
+        direct = [p for p in later if p.name in ("gram", "dual")]
+        later = direct[:1] + [p for p in later if p.name == "svd"]
+    if best.name in ("gram", "dual"):
+        later = [p for p in later if p.name == "svd"]
+    if best.name == "krylov" and later:  # not longer than the direct path would take
+        each = best.seconds / best.passes
+        # Rows that are read again for every pass are not walked twice as often as foreseen.
+        least = best.passes + 2 if problem.block_bytes else 2 * best.passes
+        best = best.within(max(least, min(100, int(later[0].seconds / each))))
+    chain: Path | None = None
+    for path in reversed(later):
+        # What an iteration on the data could not settle, one on the matrix will not either.
+        solver = Exact() if best.name == "krylov" else path.solver
+        chain = dataclasses.replace(path, products=8, then=chain, solver=solver)
+    if best.name in ("gram", "dual", "krylov") and best.products == 4:
+        again = dataclasses.replace(best, products=8, note="float64 products", then=chain)
+        twice = 2 * best.passes <= problem.max_passes
+        chain = again if problem.time is None and twice else chain
+    return dataclasses.replace(best, then=chain)
+
+
+def _hurry(path: Path, fits: list[Path], time: float) -> tuple[Path, str]:
+    text = f"{path.seconds:.2g} s are foreseen where {time:g} s are allowed"
+    bounded = [p for p in fits if p.digits == "bound"]
+    if bounded and path not in bounded:
+        kept = "leading directions" if bounded[0].name == "sketch" else "landmarks"
+        return bounded[0], f"time: {text}; {kept} are taken and may miss tol"
+    if path.name == "krylov":
+        passes = max(3, int(path.passes * time / path.seconds))
+        path = path.with_passes(min(passes, path.passes))
+    return path, f"time: {text}; the quickest path is taken and may miss tol"
+
+
+def _reason(path: Path, best: Path, problem: Problem) -> str:
+    if path.passes > problem.max_passes:
+        return f"the rows can be read only {_times(problem.max_passes)}"
+    if path.worker_bytes > _each(problem):
+        return f"needs {show_bytes(path.worker_bytes)} of a worker"
+    if path.bytes > problem.memory:
+        return f"needs more than the {show_bytes(problem.memory)} allowed"
+    if path.digits == "bound":
+        return "cannot promise tol"
+    if best.digits == "bound" and problem.time is not None:
+        return f"slower, {path.seconds:.2g} s where {problem.time:g} s are allowed"
+    if path.name == "tiles" and best.name == "stored":
+        return "the matrix fits, and is made once"
+    if path.seconds > best.seconds:
+        return f"slower, {path.seconds:.2g} s"
+    return "fewer digits for little time" if best.digits == "all" else "not exact"
+
+
+def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
+    possible = [path for path in paths if path.passes <= problem.max_passes]
+    if not possible:
+        raise InputError(
+            "the rows cannot be read as often as every path needs",
+            got=f"{_times(problem.max_passes)}; {paths[0].name} makes {paths[0].passes} passes",
+            fix="write the rows to a file, or pass a function that makes the iterator anew",
+        )
+    if all(path.worker_bytes > _each(problem) for path in possible):
+        return refused_workers(problem, possible)
+    least = min(possible, key=lambda path: path.bytes)
+    # Blocks grow with the memory, to a sixteenth of it: 7.5 of them are less than half.
+    enough = 1.05 * least.bytes * (2 if problem.block_bytes else 1)
+    fix = f'allow memory="{show_bytes(enough)}"'
+    if problem.components > 16:
+        fix += ", or ask for fewer components"
+    return BudgetError(
+        "no path fits the memory allowed; nothing was allocated",
+        got=f"{show_bytes(problem.memory)} allowed;"
+        f" {least.name} needs {show_bytes(least.bytes)} for {problem.components:,} components"
+        f" of {problem.rows:,} x {problem.cols:,}",
+        fix=fix,
+    )
+
+
+def _times(number: float) -> str:
+    return "once" if number == 1 else f"{number:g} times"

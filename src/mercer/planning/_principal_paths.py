@@ -1,0 +1,278 @@
+"""The paths of a principal component analysis and what each costs."""
+
+import dataclasses
+import math
+
+from mercer.arrays import show_bytes
+from mercer.operators import gram_bytes, panel_rows, sketch_rank
+from mercer.planning._distributed_cost import spread
+from mercer.planning._machine_cost import Machine
+from mercer.planning._problem import Problem
+from mercer.solvers import BlockKrylov, Exact, Solver, Stored
+
+_SMALL = 600  # order up to which LAPACK's full eigenproblem is as fast as an iteration
+_STEPS = 5  # passes that enlarge the space, typical at tol 1e-6
+_FEW_PASSES = 15  # products after which all pairs are quicker
+_CHECKS = 3  # and passes with sixteen probes
+_WORKSPACE = 18.0  # bytes per entry that LAPACK's full eigenproblem takes, in place
+_WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in float64
+_LANES = 1000  # columns up to which each thread keeps its own sums
+
+
+class PathEndedError(ArithmeticError):
+    """A path has shown on its way that it will miss `tol`: the next one is taken."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Path:
+    """One way to solve the problem, with its forecast."""
+
+    name: str
+    solver: Solver
+    passes: int
+    bytes: int
+    flops: float
+    seconds: float
+    digits: str  # "all", "gram" (what is below eps·λ₁ is lost), "tol", or "bound" (no promise)
+    products: int  # bytes of a product: 4 or 8
+    note: str
+    then: "Path | None" = None
+    alone: float = 0.0  # of the seconds, those that do not grow with the rows
+    worker_bytes: int = 0  # that the process of a worker takes at most, where rows are in parts
+    network: int = 0  # bytes that go over the network in one pass
+
+    def line(self) -> str:
+        """Return the path as one line of the plan."""
+        passes = f"{self.passes} pass" + ("es" if self.passes > 1 else "")
+        return (
+            f"{self.name:10s}{passes:>9s}{show_bytes(self.bytes):>10s}"
+            f"{self.flops:9.1e} flop{self.seconds:9.2g} s   {self.note}"
+        )
+
+    def within(self, passes: int) -> "Path":
+        """Return the same iterative path, given up after so many passes."""
+        assert isinstance(self.solver, BlockKrylov)
+        solver = dataclasses.replace(self.solver, max_passes=passes)
+        return dataclasses.replace(self, solver=solver)
+
+    def with_passes(self, passes: int) -> "Path":
+        """Return the same iterative path with a budget of passes."""
+        note = f"{self.note}, at most {passes} passes"
+        return dataclasses.replace(self.within(passes), passes=passes, note=note)
+
+
+def candidates(problem: Problem) -> list[Path]:
+    """Return the paths that can do the problem, most digits first."""
+    if problem.nnz is not None:  # sparse products are float64 whatever the data
+        problem = dataclasses.replace(problem, itemsize=8)
+    machine = problem.rates
+    if problem.parts:  # priced for one thread, and then for all of them
+        machine = dataclasses.replace(machine, threads=1)
+    tall = problem.rows >= problem.cols
+    paths = [_svd(problem, machine)]
+    paths.append(_gram(problem, machine) if tall else _dual(problem, machine))
+    if problem.parts and not tall:  # n×n numbers would have to be gathered
+        paths[-1] = _gram(problem, machine)
+    elif problem.allowed is not None and "gram" in problem.allowed and not tall:
+        paths.append(_gram(problem, machine))
+    if 3 * problem.components <= problem.smaller and problem.smaller > 20:
+        paths.append(_krylov(problem, machine))
+    if problem.block_bytes and problem.max_passes < 2:  # where sums do not fit, and rows go
+        paths.append(sketch_path(problem, sketch_rank(problem.components, problem.cols)))
+    paths = [(spread if problem.parts else _streamed)(path, problem) for path in paths]
+    paths = [_compared(path, problem) for path in paths]
+    if problem.allowed is None:
+        return paths
+    return [path for path in paths if path.name in problem.allowed]
+
+
+def _streamed(path: Path, p: Problem) -> Path:
+    """Return the path with what reading rows block by block adds to its forecast.
+
+    Two blocks are in memory, and one more while it is parsed; reading goes on beside the
+    arithmetic.
+    """
+    if not p.block_bytes:
+        return path
+    m, passes, held = float(p.cols), path.passes, path.bytes + 3.5 * p.block_bytes
+    if path.name == "gram":  # sums of all blocks, of one, and the space of a product
+        held += 8 * m * m * (2 if p.kept else 1)
+    if path.name == "dual":
+        panels = max(1, math.ceil(p.rows / panel_rows(p.cols, p.block_bytes)))
+        passes, held = 2 + panels, held + 4.5 * p.block_bytes + 8.0 * p.rows**2
+        if p.kept:
+            held += 8.0 * p.rows**2 + 16 * m * p.components + 0.5 * p.block_bytes
+    if path.name == "krylov" and p.kept:
+        assert isinstance(path.solver, BlockKrylov)
+        held += 8 * m * path.solver.block * passes
+    if path.name == "krylov" and p.rows < p.cols:  # one pass a step needs the wide side
+        held += 8.0 * (m - p.rows) * _basis(block_width(p.components, p.smaller), 0, p.smaller)
+    seconds = max(path.seconds, passes * p.read_seconds)
+    return dataclasses.replace(path, passes=passes, bytes=int(held), seconds=seconds)
+
+
+def _compared(path: Path, p: Problem) -> Path:
+    """Return the path with the pass that compares two halves of rows elsewhere."""
+    if not (p.compared and p.block_bytes) or path.name in ("gram", "sketch"):
+        return path
+    threads = p.workers.threads if p.workers is not None else 1
+    reading = p.read_seconds / min(threads, max(1, p.parts))
+    return dataclasses.replace(path, passes=path.passes + 1, seconds=path.seconds + reading)
+
+
+def block_width(components: int, order: int, sparse: bool = False) -> int:
+    """Return b: the fewest flops at the speed of products with that many columns.
+
+    A small block needs fewer columns in all; dense products want it wide, sparse ones do
+    not care.
+    """
+    width = 10 + components // 8 if sparse else 18 + (3 * components) // 5
+    return min(order, width)
+
+
+def _blas_buffers(flops: float) -> float:
+    """Return the bytes that BLAS and its threads keep for themselves once work is large."""
+    return 32e6 if flops > 1e8 else 0.0
+
+
+def _basis(block: int, components: int, order: int) -> int:
+    """Return the columns kept before a restart: flat spectra need hundreds."""
+    return min(order, max(400, 12 * block, 4 * components + 6 * block))
+
+
+def _svd(p: Problem, machine: Machine) -> Path:
+    n, m = max(p.rows, p.cols), p.smaller
+    flops = 2.0 * n * m * m + 12.0 * m**3
+    tall = p.rows >= p.cols
+    block = min(p.rows, max(256, 2 * m)) * m
+    held = 8 * (3 * block + 6 * m * m) if tall else 8 * (4.5 * n * m + 6 * m * m)
+    held += _blas_buffers(flops)
+    seconds = flops / (machine.reflect * machine.threads) + 1e-4
+    note = "QR of row blocks, then LAPACK's SVD" if tall else "LAPACK's SVD of the centred data"
+    alone = 12.0 * m**3 / (machine.reflect * machine.threads)
+    return Path("svd", Exact(), 2, int(held), flops, seconds, "all", 8, note, alone=alone)
+
+
+def _small_solver(
+    order: int, p: Problem, machine: Machine, beside: float
+) -> tuple[Solver, float, float, str]:
+    """Return solver, seconds, bytes and words for the leading pairs of a stored matrix.
+
+    `beside` are the bytes that the path takes for other things at the same time.
+    """
+    full = order**3 / (machine.eigen * machine.threads)
+    if _all_at_once(order, p.components):
+        return Exact(destroy=True), full, _WORKSPACE * order**2, "all pairs by LAPACK"
+    b = block_width(p.components, order)
+    step = 2.0 * order * order * b / machine.rate(machine.thin, 8)
+    most = int(min(100, max(15, 0.5 * full / step)))
+    basis = _basis(b, p.components, order)
+    # A flat spectrum ends in LAPACK, if the memory allows its workspace.
+    whole = beside + (8.0 + _WORKSPACE) * order**2 <= p.memory
+    solver = Stored(BlockKrylov(block=b, max_passes=most, max_basis=basis), whole)
+    space = 8.0 * order * (2.2 * min(basis, most * b) + 4 * b)
+    space = max(space, _WORKSPACE * order**2 if whole else 0.0)
+    return solver, 12 * step, space, "leading pairs by block Krylov"
+
+
+def _all_at_once(order: int, components: int) -> bool:
+    """Tell whether LAPACK's full eigenproblem is as quick as an iteration."""
+    return order <= _SMALL or 8 * components > order
+
+
+def leading_solver(order: int, components: int) -> Solver | None:
+    """Return the solver for few pairs of a stored matrix where all of them were planned.
+
+    The space of LAPACK's full eigenproblem is there, should the iteration not end. None
+    where that is as quick.
+    """
+    if _all_at_once(order, components):
+        return None
+    b = block_width(components, order)
+    basis = _basis(b, components, order)
+    return Stored(BlockKrylov(block=b, max_passes=_FEW_PASSES, max_basis=basis), True)
+
+
+def _widened(p: Problem, flops: float) -> Problem:
+    """Return the problem with float64 products where these cost next to nothing."""
+    return dataclasses.replace(p, itemsize=8) if flops <= _WIDE_ANYWAY else p
+
+
+def _gram(p: Problem, machine: Machine) -> Path:
+    n, m = float(p.rows), p.cols
+    flops = n * m * m if p.gram_flops is None else p.gram_flops
+    p = _widened(p, flops)
+    seconds = flops / machine.symmetric_rate(m, p.itemsize)
+    seconds += 2 * p.data_bytes / (machine.stream * machine.threads)  # read and shifted
+    if p.nnz is not None:
+        seconds += p.nnz / (0.05e9 * machine.threads)  # column sums and the parting of columns
+    solver, more, space, words = _small_solver(m, p, machine, _blas_buffers(flops))
+    lanes = machine.threads if m <= _LANES and flops > 2e7 else 1
+    sums = float(lanes * m * m * (8 + p.itemsize))
+    buffers = lanes * min(16e6, max(4e5, 0.1 * n * m * p.itemsize))
+    if p.nnz is not None:
+        sums, buffers = gram_bytes(p.nnz, m, machine.threads), 0.0
+    held = max(sums + buffers, 8 * m * m + space) + _blas_buffers(flops)
+    note = f"one-pass Gram matrix, {words}"
+    seconds += more
+    return Path(
+        "gram", solver, 1, int(held), flops, seconds, "gram", p.itemsize, note, alone=more
+    )
+
+
+def _dual(p: Problem, machine: Machine) -> Path:
+    n, m = p.rows, float(p.cols)
+    flops = m * n * n
+    p = _widened(p, flops)
+    seconds = flops / machine.symmetric_rate(n, p.itemsize)
+    seconds += 4 * p.data_bytes / machine.stream
+    beside = 24 * m * p.components + _blas_buffers(flops)
+    solver, more, space, words = _small_solver(n, p, machine, beside)
+    buffers = min(16e6, 4000.0 * n * p.itemsize)
+    held = max(n * n * (8 + p.itemsize) + buffers, 8 * n * n + space) + beside
+    note = f"Gram matrix of the samples, {words}"
+    return Path("dual", solver, 2, int(held), flops, seconds + more, "gram", p.itemsize, note)
+
+
+def _krylov(p: Problem, machine: Machine) -> Path:
+    b = block_width(p.components, p.smaller, sparse=p.nnz is not None)
+    steps = _STEPS if p.nnz is None else 2 * _STEPS + 3
+    cells = float(p.rows) * p.cols if p.nnz is None else float(p.nnz)
+    rate = machine.rate(machine.thin if p.nnz is None else machine.sparse, p.itemsize)
+    if p.read_seconds > 4.0 * cells * b / rate:  # reading is the cost: fewer, wider passes
+        b, steps = min(p.smaller, 2 * b), max(3, steps - 2)
+    columns = b * steps + 16 * _CHECKS
+    flops = 4.0 * cells * columns
+    basis = _basis(b, p.components, p.smaller)
+    width = p.smaller
+    here = 6.0 * width * (steps * b) ** 2
+    flops += here
+    passes = steps + _CHECKS
+    seconds = flops / rate + (passes + 1) * p.data_bytes / (machine.stream * machine.threads)
+    lanes = machine.threads
+    buffers = lanes * (min(4e6, max(4e5, 0.1 * p.data_bytes)) + 16.0 * width * b)
+    held = 8.0 * width * (2.2 * basis + 4 * b) + buffers + 16.0 * p.cols * p.components
+    held += _blas_buffers(flops)
+    solver = BlockKrylov(block=b, max_passes=40, max_basis=basis)
+    note = f"fused block Krylov, {b} columns a pass"
+    return Path(
+        "krylov",
+        solver,
+        passes + 1,
+        int(held),
+        flops,
+        seconds,
+        "tol",
+        p.itemsize,
+        note,
+        alone=here / rate,
+    )
+
+
+def sketch_path(p: Problem, rank: int) -> Path:
+    """Return the path of rows that are seen once: `rank` leading directions are kept."""
+    flops = 8.0 * rank * p.cols * p.rows
+    held = 8.0 * p.cols * (5 * rank + 2) + _blas_buffers(flops)
+    seconds = flops / p.rates.rate(p.rates.thin, 8)
+    note = f"{rank} leading directions kept on the way"
+    return Path("sketch", Exact(), 1, int(held), flops, seconds, "bound", 8, note)

@@ -1,0 +1,1 @@
+"""Drawing a panel: frame, scale, labels, and the writers."""

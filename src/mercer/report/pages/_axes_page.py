@@ -1,0 +1,343 @@
+"""The page of a linear model: what is seen on its rows, in reading order.
+
+The verdict: what a fit found, in a few sentences that say what they do not know.
+"""
+
+import dataclasses
+import re
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mercer.report._page_parts import MapView, Page, Part, Section
+from mercer.report._page_request import PageRequest
+from mercer.report._page_words import axes_named, axis_in_words, count, listed, percent
+from mercer.report._row_labels import SomeNames
+from mercer.report.facts._linear_summary import LinearSummary, seen_from
+from mercer.report.facts._map_groups import separation
+from mercer.report.facts._row_cloud import (
+    Colour,
+    RowCloud,
+    axes_shown,
+    column_colour,
+    numbers_shown,
+    one_colour,
+)
+from mercer.report.facts._row_shapes import is_curve
+from mercer.report.panels._axes_panels import (
+    components_section,
+    stability_section,
+    variables_section,
+)
+from mercer.report.panels._data_panels import condition_section, findings_of
+from mercer.report.panels._rows_panels import (
+    Extremes,
+    expected_by_chance,
+    extremes_of,
+    reconstruction_section,
+    rows_section,
+)
+
+_CROSS = "bi-cross-validation"
+_OF_NOISE = {
+    "parallel, normal", "parallel, shuffled", "parallel, signs", "noise edge", "Gavish-Donoho",
+}  # fmt: skip
+_FEW = 30  # rows
+_FILLED = 0.05  # of the cells
+_CARE = 3  # cautions in the verdict
+
+
+def verdict(
+    seen: LinearSummary,
+    extremes: Extremes | None,
+    findings: Sequence[Any] = (),
+    care: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Return the sentences of the verdict, the shortest answer first.
+
+    Parameters
+    ----------
+    seen : LinearSummary
+        All numbers of the page.
+    extremes : Extremes or None
+        Rows far from the others.
+    findings : sequence of Finding
+        What is odd about the data.
+    care : sequence of str
+        What is known of the columns and asks for care, such as codes among the numbers.
+    """
+    out = [_how_many(seen), _disputed(seen), *_meaning(seen), _outlying(seen, extremes)]
+    out += [*separation(seen), _cautions(seen, findings, care), _exactness(seen)]
+    return tuple(sentence for sentence in out if sentence)
+
+
+def _others(seen: LinearSummary) -> list[int]:
+    """Return what the other rules say that ask about noise."""
+    if seen.choice is None:
+        return []
+    return [r.k for r in seen.choice.rules[1:] if r.k is not None and r.name in _OF_NOISE]
+
+
+def _how_many(seen: LinearSummary) -> str:
+    ratio = seen.wide.explained_variance_ratio_
+    if seen.choice is None:
+        k = seen.model.n_components_
+        held = percent(float(np.sum(seen.model.explained_variance_ratio_)))
+        return f"{count(k, 'component').capitalize()} asked for, with {held} of the variance."
+    if seen.k == 0:
+        why = ": none predicts cells that were left out" if _crossed(seen) else ""
+        return (
+            f"No component is beyond noise{why}. "
+            "The pictures below show the largest directions of chance."
+        )
+    held = percent(float(np.sum(ratio[: seen.k])))
+    others = _others(seen)
+    bound = "Up to " if others and max(others) < seen.k else ""
+    if _crossed(seen) and seen.k == len(seen.choice.errors) - 1:
+        bound = "" if bound else "At least "
+    verb = "carries" if seen.k == 1 else "carry"
+    return (
+        f"{bound}{count(seen.k, 'component')} {verb} more than noise, and {held} of the "
+        "variance."
+    )
+
+
+def _crossed(seen: LinearSummary) -> bool:
+    """Tell whether cells that were left out have decided how many components there are."""
+    return seen.choice is not None and seen.choice.rules[0].name == _CROSS
+
+
+def _disputed(seen: LinearSummary) -> str:
+    """Say so where the rules that ask about noise see fewer components, more, or anything."""
+    others = _others(seen)
+    if not others or seen.choice is None:
+        return ""
+    low, high = min(others), max(others)
+    said = f"{low}" if low == high else f"{low} to {high}"
+    if high < seen.k:
+        which, one = axes_named(high + 1, seen.k), high + 1 == seen.k
+        if _crossed(seen):
+            helps = "helps" if one else "help"
+            return (
+                f"By size {'it is' if low == high else 'there are'} only {said}: {which} "
+                f"{helps} to predict cells that were left out, but "
+                f"{'is' if one else 'are'} no larger than noise can be."
+            )
+        return f"Other rules of noise say {said}: take {which} with care."
+    if low > seen.k:
+        more = (
+            "do not help to predict cells that were left out" if _crossed(seen) else "are weak"
+        )
+        return f"By size there are {said}: the further ones are large, but {more}."
+    if high - low > max(2, seen.k):
+        return f"The rules differ widely, from {low} to {high}: take the number as rough."
+    return ""
+
+
+def _meaning(seen: LinearSummary) -> list[str]:
+    """Say what the first axes weigh, no more of them than the verdict has."""
+    out = []
+    curve = is_curve(seen.held)
+    for axis in range(min(2, seen.k, len(seen.wide.components_))):
+        share = percent(float(seen.wide.explained_variance_ratio_[axis]))
+        weighs = axis_in_words(seen.wide.components_[axis], seen.names, in_order=curve)
+        out.append(f"PC{axis + 1} ({share}) {weighs}.")
+    return out
+
+
+def _outlying(seen: LinearSummary, extremes: Extremes | None) -> str:
+    if extremes is None:
+        return ""
+    total, expected = extremes.total, expected_by_chance(seen.n)
+    if not total:
+        return "No row lies beyond the 99 % limits of T² or Q."
+    verb = "lies" if total == 1 else "lie"
+    first = (
+        f"{count(total, 'row')} of {seen.n:,} {verb} beyond the 99 % limits of T² or Q; by "
+        f"chance up to {expected:,} would"
+    )
+    names = farthest(seen, extremes)
+    if total <= expected and extremes.reach < 2:
+        return f"{first}, so none stands out (the farthest: {names})."
+    if total > max(3 * expected, 0.05 * seen.n):
+        return (
+            f"{first}. So many say that the rows are no single normal cloud: they are in "
+            f"groups, or have long tails. The farthest: {names}."
+        )
+    return f"{first}. The farthest: {names}."
+
+
+def farthest(seen: LinearSummary, extremes: Extremes) -> str:
+    """Return the names of the three rows farthest out."""
+    names = [seen.row_name(int(row)) for row in extremes.rows[:3]]
+    bare = all(name.strip().isdigit() for name in names)
+    return ("those named " if bare and len(names) > 1 else "the one named " if bare else "") + (
+        listed(names, 3)
+    )
+
+
+def _cautions(seen: LinearSummary, findings: Sequence[Any], care: Sequence[str]) -> str:
+    """Return one sentence on what asks for care, the few rows first."""
+    n, p = seen.n, len(seen.names)
+    out = [f"there are only {n} rows"] if n < _FEW else []
+    filled = int(getattr(seen.model, "n_missing_", 0) or 0)
+    if filled > _FILLED * n * p:
+        out.append(
+            f"{percent(filled / (n * p))} of the cells were missing, and filled in agreement "
+            "with the axes, which makes these look clearer than they are"
+        )
+    out += [f"{f.what} ({f.code})" for f in findings if _concerns(seen, f)]
+    out += care
+    if not out:
+        return ""
+    left = len(out) - _CARE if len(out) > _CARE + 1 else 0
+    more = f"; {left} more under Data" if left else ""
+    return f"Read with care: {'; '.join(out[: len(out) - left])}{more}."
+
+
+def _concerns(seen: LinearSummary, finding: Any) -> bool:
+    """Tell whether a finding touches the axes of the verdict; planes beyond them do not."""
+    if finding.code != "M106":
+        return True
+    first = re.search(r"PC(\d+)", finding.what)
+    return first is None or int(first.group(1)) <= max(seen.k, 1)
+
+
+def _exactness(seen: LinearSummary) -> str:
+    certificate = seen.model.certificate_
+    lower, upper = np.asarray(certificate.lower), np.asarray(certificate.upper)
+    values = np.asarray(seen.model.explained_variance_)
+    if not len(values) or not values[0] > 0:
+        return ""
+    # Axes without variance are rounding, of which no share can be right.
+    alive = values > 1e-12 * values[0]
+    half = np.max((upper - lower)[alive] / 2 / values[alive])
+    met = "" if certificate.met else ", which is less exact than asked for"
+    return (
+        f"The arithmetic is exact to {half:.0e} of each variance{met}. How much another sample "
+        "would change the axes is a different question: see Stability."
+    )
+
+
+_ARROWS = 12
+
+
+def page_of(model: Any, X: Any, wanted: PageRequest) -> Page:
+    """Return the page of PCA or RobustPCA and its rows.
+
+    Parameters
+    ----------
+    model : PCA or RobustPCA
+        Fitted.
+    X : array, frame, path or source of shape (n, p)
+        The rows of the fit.
+    wanted : PageRequest
+        What was given beside them.
+    """
+    began = time.perf_counter()
+    given = {"row_names": wanted.row_names, "colours": wanted.colours}
+    seen = seen_from(
+        model, X, choice=wanted.choice, sample_weight=wanted.sample_weight, **given
+    )
+    extremes = extremes_of(seen)
+    seen = _with_names(seen, extremes, wanted.row_names)
+    findings = findings_of(seen)
+    parts = _sections(seen, extremes, wanted)
+    parts.append(condition_section(findings, wanted.said, wanted.columns))
+    spent = {"report": time.perf_counter() - began}
+    return Page(
+        wanted.title,
+        _facts(seen),
+        verdict(seen, extremes, findings, wanted.care),
+        (*parts, *wanted.more, wanted.last(model, spent)),
+        _cloud(seen),
+        _arrows(seen),
+    )
+
+
+def _with_names(seen: LinearSummary, extremes: Extremes | None, given: Any) -> LinearSummary:
+    """Return it with names of the rows that stand out, where all are too many to be named."""
+    if not callable(given):
+        return seen
+    middle = seen.held_at[len(seen.held_at) // 2]
+    rows = [middle] if extremes is None else [middle, *extremes.rows]
+    names = given(np.unique(np.asarray(rows, np.int64)))
+    return dataclasses.replace(seen, row_names=SomeNames(names, seen.n))
+
+
+def _sections(
+    seen: LinearSummary, extremes: Extremes | None, wanted: PageRequest
+) -> list[Section]:
+    """Return what is seen on the rows, in reading order."""
+    found = (
+        _map_section(seen),
+        variables_section(seen, wanted.sup),
+        components_section(seen),
+        rows_section(seen, extremes),
+        reconstruction_section(seen, wanted.grid),
+        stability_section(seen),
+    )
+    return [section for section in found if section is not None]
+
+
+def _facts(seen: LinearSummary) -> tuple[str, ...]:
+    scaled = "standardised" if seen.standardised else "centred"
+    filled = int(getattr(seen.model, "n_missing_", 0) or 0)
+    facts = [f"{seen.n:,} rows", f"{len(seen.names):,} columns, {scaled}"]
+    facts += [f"{filled:,} cells were missing and filled"] if filled else []
+    before = int(seen.model.n_samples_)
+    if before != seen.n:
+        facts.append(f"the model was fitted to {before:,} rows, not to these")
+    return (*facts, f"method {type(seen.model).__name__}")
+
+
+def _map_section(seen: LinearSummary) -> Section:
+    drawn = len(seen.at)
+    ratio = seen.wide.explained_variance_ratio_
+    plane = percent(float(ratio[:2].sum()))
+    words = (
+        f"The first two components show {plane} of the variance. Points that lie near each "
+        "other are rows that are alike in it; what the other components hold is not seen here."
+    )
+    if seen.choice is not None and seen.k < 2:
+        which = "Only PC1 is" if seen.k else "Neither is"
+        words += f" {which} beyond noise: do not read a shape into the rest."
+    note = (
+        "One unit is equally long in both directions. The wheel zooms, dragging moves, Shift "
+        "and dragging selects."
+    )
+    if drawn < seen.n:
+        some = f"{drawn:,} of {seen.n:,} rows drawn (seed 0), the farthest all; shaded by all."
+        note = f"{some} {note}"
+    axes = (0, min(1, seen.Z.shape[1] - 1))
+    grouped = any(c.kind == "category" for c in _colours(seen))
+    view: Part = MapView("rows", axes, groups=grouped, arrows=True, words=note)
+    return Section("map", "Map of the rows", (words,), (view,))
+
+
+def _cloud(seen: LinearSummary) -> RowCloud:
+    names = tuple(f"PC{i + 1}" for i in range(seen.Z.shape[1]))
+    ratio = seen.wide.explained_variance_ratio_
+    titles = tuple(f"{name} ({percent(float(ratio[i]))})" for i, name in enumerate(names))
+    shown, rows = axes_shown(seen.n), numbers_shown(seen.at)
+    colours, Z = tuple(_colours(seen)), seen.Z[:, :shown]
+    given = names[:shown], titles[:shown], Z, colours, rows, seen.row_names
+    return RowCloud(*given, density=seen.density)
+
+
+def _colours(seen: LinearSummary) -> list[Colour]:
+    made = [column_colour(name, values[seen.at]) for name, values in seen.colours.items()]
+    return [*made, one_colour(len(seen.at))]
+
+
+def _arrows(seen: LinearSummary) -> dict[str, Any]:
+    """Return the variables of the biplot: those that weigh most on the components shown."""
+    axes = np.asarray(seen.wide.components_[: seen.Z.shape[1]], np.float64)
+    loads = axes.T * np.sqrt(np.asarray(seen.wide.explained_variance_[: len(axes)]))
+    chosen = np.sort(np.argsort(-np.sum(loads[:, :2] ** 2, axis=1), kind="stable")[:_ARROWS])
+    return {
+        "names": [seen.names[j] for j in chosen],
+        "ends": [loads[chosen, a].tolist() for a in range(len(axes))],
+    }

@@ -1,0 +1,1 @@
+"""Binary files: NumPy, Parquet, Arrow, HDF5, AnnData, Zarr and PLINK."""

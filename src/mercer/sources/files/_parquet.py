@@ -1,0 +1,361 @@
+"""Parquet: one file, a folder of files, or a pattern with *.
+
+One Parquet file: its columns, its rows, and a walk over them.
+
+pyarrow reads page by page and checks checksums, so it is taken where it is installed. A walk
+over 200 MB in one row group then holds 20 MB. polars holds a row group, and slice by slice
+it reads the group again every time.
+"""
+
+import abc
+import logging
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, final
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.errors import InputError, NotSupportedError
+from mercer.sources.files._file_source import fingerprint_of
+from mercer.sources.frames._numeric_columns import Cells, check_twins
+from mercer.sources.frames._table_source import TableSource, readable, spread
+
+_KIND = "the Parquet file"
+_BUFFER = 1 << 14  # bytes read at once per column
+_MAGIC = b"PAR1"
+# A page holds at most 2^31 equal values, and its header takes more than 16 bytes.
+_MOST_ROWS = 2**27  # per byte of a file
+
+
+class Part(abc.ABC):
+    """Abstract: a Parquet file of which only the footer has been read.
+
+    Attributes
+    ----------
+    schema : mapping of str to type
+        Names and narwhals types of the columns.
+    stored : list of str
+        Their types as the file calls them.
+    rows : int
+        As the footer says.
+    verified : bool
+        Whether every page is checked against its checksum when it is read.
+    """
+
+    path: Path
+    schema: Mapping[str, Any]
+    stored: list[str]
+    rows: int
+    verified: bool = False
+
+    @abc.abstractmethod
+    def read(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
+        """Yield native frames of these columns, in order, of any length, from row `start`."""
+
+
+def open_part(path: Path) -> Part:
+    """Return the file, opened by pyarrow where it is installed, else by polars."""
+    size = _check_ends(path)
+    part: Part
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        part = PolarsPart(path)
+    else:
+        part = PyarrowPart(path, pyarrow.parquet)
+    if not 0 <= part.rows <= size * _MOST_ROWS:
+        raise InputError(
+            "the Parquet file announces more rows than it can hold",
+            got=f"{path.name} ({size:,} bytes) announces {part.rows:,} rows",
+            fix="write or fetch it again, and check that it is whole",
+        )
+    return part
+
+
+def _check_ends(path: Path) -> int:
+    """Refuse what is no Parquet file by its first and last bytes; return its size."""
+    with readable(path.name, _KIND):
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(4)
+            file.seek(max(0, size - 8))
+            tail = file.read(8)
+    if size < 12 or head != _MAGIC:
+        begins = f"begins with {head!r}" if head else "is empty"
+        encrypted = head == b"PARE"
+        raise InputError(
+            "encrypted Parquet files are not read" if encrypted else "this is no Parquet file",
+            got=f"{path.name} ({size:,} bytes) {begins}",
+            fix="decrypt it first" if encrypted else "check what wrote it, and its name's end",
+        )
+    if tail[4:] != _MAGIC or struct.unpack("<I", tail[:4])[0] > size - 12:
+        raise InputError(
+            "the Parquet file is cut short: its end, which describes it, is missing",
+            got=f"{path.name} ({size:,} bytes) ends with {tail[4:]!r}",
+            fix="fetch it again, or let the program that writes it finish",
+        )
+    return size
+
+
+@final
+class PyarrowPart(Part):
+    """A file read by pyarrow, page by page."""
+
+    def __init__(self, path: Path, parquet: Any) -> None:
+        self.path, self._parquet = path, parquet
+        with readable(path.name, _KIND), self._file() as file:
+            arrow = file.schema_arrow
+            meta = file.metadata
+            self.rows = int(meta.num_rows)
+            # No further: pyarrow ends the process when it describes a column of a broken file.
+            self._groups = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+            check_twins(arrow.names, path.name)
+            self.schema = nw.from_native(arrow.empty_table(), eager_only=True).schema
+            self.stored = [str(kind) for kind in arrow.types]
+            self._check_counts()
+            self.verified = _has_checksum(path, len(_MAGIC))
+
+    def _file(self) -> Any:
+        return self._parquet.ParquetFile(
+            self.path,
+            buffer_size=_BUFFER,
+            pre_buffer=False,
+            page_checksum_verification=True,
+        )
+
+    def _check_counts(self) -> None:
+        """Refuse counts of rows that contradict each other."""
+        if min(self._groups, default=0) < 0 or sum(self._groups) != self.rows:
+            raise InputError(
+                "the end of the Parquet file contradicts itself",
+                got=f"{self.path.name} claims {self.rows:,} rows, and"
+                f" {sum(self._groups):,} in {len(self._groups)} row groups",
+                fix="write or fetch it again, and check that it is whole",
+            )
+
+    def read(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
+        """See `Part.read`: begins at the row group that holds row `start`."""
+        import pyarrow as pa
+
+        ends = np.cumsum(self._groups)
+        first = int(np.searchsorted(ends, start, side="right"))
+        skip = start - (int(ends[first - 1]) if first else 0)
+        groups = list(range(first, len(self._groups)))
+        if not groups:
+            return
+        with readable(self.path.name, _KIND), self._file() as file:
+            wanted = list(names)
+            for batch in file.iter_batches(rows, row_groups=groups, columns=wanted):
+                if skip < batch.num_rows:
+                    # A column "a" brings "a.b" along.
+                    rest = batch.slice(skip).select(wanted)
+                    yield pa.Table.from_batches([rest])
+                skip = max(0, skip - batch.num_rows)
+
+
+def _has_checksum(path: Path, start: int) -> bool:
+    """Tell whether the page at byte `start` carries a checksum: the first is at byte 4.
+
+    The header of a page is a Thrift structure: kind, two lengths and the checksum are its
+    fields 1 to 4, each a byte 0x15 (the next field, a 32-bit integer) and a number of up to
+    five bytes of which all but the last have the top bit set.
+    """
+    with path.open("rb") as file:
+        file.seek(start)
+        header = file.read(32)
+    at = 0
+    for _ in range(3):
+        if header[at : at + 1] != b"\x15":
+            return False
+        at += 1
+        while at < len(header) and header[at] & 0x80:
+            at += 1
+        at += 1
+    return header[at : at + 1] == b"\x15"
+
+
+@final
+class PolarsPart(Part):
+    """A file read by polars, slice by slice; checksums are not looked at."""
+
+    def __init__(self, path: Path) -> None:
+        import polars as pl
+
+        self.path = path
+        with readable(path.name, _KIND):
+            self._lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+            schema = self._lazy.collect_schema()
+            self.rows = int(self._lazy.select(pl.len()).collect().item())
+        self.schema = nw.from_native(pl.DataFrame(schema=schema), eager_only=True).schema
+        self.stored = [str(kind) for kind in schema.dtypes()]
+
+    def read(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
+        """See `Part.read`."""
+        with readable(self.path.name, _KIND):
+            every = list(self.schema)
+            at = [every.index(name) for name in names]
+            yield from spread(at, self._lazy, start, self.rows, rows)
+
+
+_PIECE = 1 << 23  # bytes of rows that are decoded in one go: pyarrow takes several times that
+
+
+def open_parquet(path: Path, *, columns: Any = None, drop: Any = None) -> "ParquetSource":
+    """Return the rows of a Parquet file, of all files of a folder, or of a pattern.
+
+    Parameters
+    ----------
+    path : Path
+        A file; a folder, of which the files ``*.parquet`` are taken; or a pattern. Files
+        follow each other by name, and must have the same columns in the same order.
+    columns, drop : names or positions, or None
+        Columns to use, or not to use; None uses all that hold numbers.
+    """
+    path = Path(path)
+    parts = open_parts(path)
+    label = path.name if len(parts) == 1 else f"{path.name} ({len(parts)} files)"
+    return ParquetSource(parts, label, columns, drop)
+
+
+def open_parts(path: Path) -> list[Part]:
+    """Return the files meant, which have the same columns in the same order."""
+    parts = [open_part(file) for file in _files(path)]
+    for part in parts[1:]:
+        _check_same(parts[0], part)
+    return parts
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the files meant, by name."""
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        inside = sorted(path.iterdir())
+        hive = [part for part in inside if part.is_dir() and "=" in part.name]
+        if hive:
+            raise NotSupportedError(
+                "folders that hold a column in their names are not read",
+                got=f"{path.name} holds {hive[0].name}",
+                fix="pass a pattern for the files, or polars.scan_parquet(folder)",
+            )
+        deeper = next((p for p in inside if p.is_dir() and any(p.rglob("*.parquet"))), None)
+        if deeper is not None:
+            raise NotSupportedError(
+                "folders inside a folder of Parquet files are not read",
+                got=f"{path.name} holds {deeper.name}, with Parquet files in it",
+                fix='pass a pattern for the files, such as "folder/**/*.parquet"',
+            )
+        found = [part for part in inside if part.suffix.lower() in {".parquet", ".pq"}]
+    else:
+        base = path.parent
+        while not base.is_dir():  # the pattern may begin in the name of a folder
+            base = base.parent
+        found = sorted(base.glob(str(path.relative_to(base))))
+    # Names that begin with _ or . are notes of the program that wrote the folder.
+    found = [part for part in found if part.is_file() and part.name[0] not in "_."]
+    if not found:
+        raise InputError(
+            "there is no Parquet file here",
+            got=str(path),
+            fix="check the folder, or the pattern",
+        )
+    return found
+
+
+def _check_same(first: Part, part: Part) -> None:
+    """Refuse a file whose columns are not those of the first, by name and order."""
+    ours, theirs = list(first.schema), list(part.schema)
+    if ours == theirs:
+        return
+    at = next((i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), -1)
+    if at >= 0:
+        said = f"column {at} is {theirs[at]!r}, and {ours[at]!r} in {first.path.name}"
+    elif len(theirs) > len(ours):
+        said = f"column {theirs[len(ours)]!r} is not in {first.path.name}"
+    else:
+        said = f"column {ours[len(theirs)]!r} of {first.path.name} is missing"
+    raise InputError(
+        "all Parquet files must have the same columns in the same order",
+        got=f"{part.path.name}: {said}",
+        fix="write the files alike, or scan them one by one",
+    )
+
+
+def _take_in(cells: Cells, part: Part) -> None:
+    """Take in the types of one more file; refuse it where a used column holds no numbers."""
+    types = list(part.schema.values())
+    odd = cells.misfit(types, part.stored)
+    if odd is not None:
+        raise InputError(
+            "a column must hold numbers in all Parquet files",
+            got=f"{part.path.name}: {odd[0]!r} holds {odd[1]}",
+            fix=f"leave the column out with drop={odd[0]!r}",
+        )
+    cells.widen(types)
+
+
+@final
+class ParquetSource(TableSource):
+    """Rows of Parquet files, one after another; a walk holds a batch and a page per column.
+
+    Attributes
+    ----------
+    verified : bool
+        Whether all files carry checksums, and these are checked on the way: damage that
+        leaves a file readable is then found. Checking needs pyarrow.
+    """
+
+    rate = 2e8
+
+    def __init__(self, parts: list[Part], label: str, columns: Any, drop: Any) -> None:
+        self.parts = parts
+        cells = Cells(parts[0].schema, parts[0].stored, columns, drop, label)
+        for part in parts[1:]:
+            _take_in(cells, part)
+        self._ends = np.cumsum([part.rows for part in parts])
+        self._adopt(cells, int(self._ends[-1]))
+        self.verified = all(part.verified for part in parts if part.rows)
+        if not self.verified:
+            logging.getLogger("mercer").info(
+                "%s: no checksums, or no pyarrow to check them; damage may go unnoticed",
+                label,
+            )
+
+    def _read(self, rows: int, start: int) -> Iterator[Array]:
+        for number, part in enumerate(self.parts):
+            begin = int(self._ends[number]) - part.rows
+            if start < self._ends[number]:
+                yield from self._part(part, rows, max(0, start - begin))
+
+    def _part(self, part: Part, rows: int, start: int) -> Iterator[Array]:
+        count, every = start, range(len(self.names))
+        few = max(1, min(rows, _PIECE // (8 * len(self.names))))
+        for frame in part.read(self.names, few, start):
+            block = self.cells.block(frame, every)
+            count += block.shape[0]
+            yield block
+            del frame, block  # or the next piece would be read beside this one
+        if count != part.rows:
+            raise InputError(
+                "the Parquet file does not hold the rows that its end announces",
+                got=f"{part.path.name}: {count:,} rows were read, {part.rows:,} announced",
+                fix="write or fetch it again, and check that it is whole",
+            )
+
+    def place(self, row: int, column: int) -> str:
+        """See `BlockSource.place`: the file, and the row within it."""
+        number = int(np.searchsorted(self._ends, row, side="right"))
+        part = self.parts[min(number, len(self.parts) - 1)]
+        inside = row - (int(self._ends[number - 1]) if number else 0)
+        return f"{part.path.name}, row {inside}, column {column} ({self.names[column]!r})"
+
+    def _files(self) -> tuple[Path, ...]:
+        return tuple(part.path for part in self.parts)
+
+    def fingerprint(self) -> str:
+        """See `BlockSource.fingerprint`: of all files, and the columns that are used."""
+        paths = [part.path for part in self.parts]
+        return fingerprint_of(paths, self.names, [path.name for path in paths])

@@ -1,0 +1,242 @@
+"""Frames of pandas, polars, pyarrow and duckdb, lazy ones too.
+
+Completed rows in the form in which they were given.
+
+Frames that are computed when they are read: polars' lazy frames, relations of duckdb.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any, final
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+
+from mercer.arrays import Array
+from mercer.errors import InputError, NotSupportedError
+from mercer.sources._source import Source
+from mercer.sources.frames._numeric_columns import Cells, stored_types
+from mercer.sources.frames._table_source import SLICE, TableSource, columns_at, readable, spread
+
+_MARKED = 1024  # rows that a fingerprint looks at in one go
+
+
+def is_lazy(data: Any) -> bool:
+    """Tell whether `data` is a frame that is computed when it is read."""
+    try:
+        return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
+    except DuplicateError:
+        return False  # refused when it is opened
+
+
+def open_frame(data: Any, *, columns: Any = None, drop: Any = None) -> Source | None:
+    """Return the source of a frame, or None where `data` is no frame.
+
+    Parameters
+    ----------
+    data : frame
+        Of pandas, polars or pyarrow, or any other that narwhals holds in memory; or lazy: a
+        polars LazyFrame or a duckdb relation, which is computed anew in every walk.
+    columns, drop : names or positions, or None
+        Columns to use, or not to use; None uses all that hold numbers.
+    """
+    frame = as_frame(data)
+    if isinstance(frame, nw.DataFrame):
+        return FrameSource(frame, columns, drop)
+    if isinstance(frame, nw.LazyFrame):
+        return open_lazy(frame, columns, drop)
+    return None
+
+
+def as_frame(data: Any) -> Any:
+    """Return `data` as narwhals wraps it, or as it is where it is no frame."""
+    if type(data).__name__ == "RecordBatch" and type(data).__module__.startswith("pyarrow"):
+        import pyarrow as pa
+
+        data = pa.Table.from_batches([data])
+    try:
+        return nw.from_native(data, pass_through=True)
+    except DuplicateError as error:
+        said = " ".join(str(error).split())
+        raise InputError(
+            "column names must be unique",
+            got=f"{type(data).__module__.split('.')[0]} frame: {said}",
+            fix="rename the columns",
+        ) from error
+
+
+@final
+class FrameSource(TableSource):
+    """A frame in memory: every block is made from a slice of it, which copies nothing else."""
+
+    def __init__(self, frame: "nw.DataFrame[Any]", columns: Any, drop: Any) -> None:
+        self._frame = frame
+        label = f"{frame.implementation.name.lower()} frame"
+        stored = stored_types(frame.to_native())
+        self._adopt(Cells(frame.schema, stored, columns, drop, label), len(frame))
+
+    def _read(self, rows: int, start: int) -> Iterator[Array]:
+        for at in range(start, self.shape[0], rows):
+            yield self.cells.block(self._frame[at : at + rows].to_native())
+
+    def fingerprint(self) -> str:
+        """See `BlockSource.fingerprint`: shape, names, and every cell."""
+        digest = hashlib.sha256(repr((self.shape, self.names, str(self.dtype))).encode())
+        for block in self._read(_MARKED, 0):
+            digest.update(np.ascontiguousarray(block).tobytes())
+        return digest.hexdigest()
+
+
+def like_given(given: Any, rows: Any) -> Any:
+    """Return rows (n, p) in the form of `given`, whose missing cells they fill.
+
+    In a frame only columns with a missing cell are replaced, so that whole numbers, the order
+    of the columns, and the index of pandas stay. Arrays, lists and sparse matrices come back
+    as the rows are.
+    """
+    frame = as_frame(given)
+    if not isinstance(frame, nw.DataFrame):
+        return rows
+    own = nw.get_native_namespace(frame)
+    fresh = []
+    for at, name in enumerate(frame.columns):
+        column = frame[name]
+        kind = column.dtype
+        gaps = column.is_null().to_numpy()
+        if kind.is_float():
+            gaps = gaps | column.is_nan().fill_null(False).to_numpy()
+        if gaps.any():
+            dtype = kind if kind.is_float() else nw.Float64()
+            cells = np.ascontiguousarray(rows[:, at])
+            fresh.append(nw.new_series(name, cells, dtype, backend=own))
+    return frame.with_columns(*fresh).to_native() if fresh else given
+
+
+_LAZY_MARKED = 64  # rows that a fingerprint looks at
+
+
+def open_lazy(frame: "nw.LazyFrame[Any]", columns: Any, drop: Any) -> TableSource:
+    """Return the source of a lazy frame. Its rows are counted, which may run its query."""
+    native, kind = frame.to_native(), frame.implementation
+    if kind not in {nw.Implementation.POLARS, nw.Implementation.DUCKDB}:
+        raise NotSupportedError(
+            "lazy frames of this library are not read",
+            got=f"{kind.name.lower()}, {type(native).__name__}",
+            fix="write it as Parquet, and scan that",
+        )
+    opener = PolarsSource if kind is nw.Implementation.POLARS else DuckdbSource
+    with readable(opener.label, "its query"):
+        schema = frame.collect_schema()
+    return opener(native, schema, columns, drop)
+
+
+@final
+class PolarsSource(TableSource):
+    """A lazy frame of polars, run anew in every walk; its order of rows must not change."""
+
+    recognisable = False  # what a query gives is known only when it has run
+
+    label = "polars lazy frame"
+    rate = 2e8
+
+    def __init__(self, lazy: Any, schema: Mapping[str, Any], columns: Any, drop: Any) -> None:
+        import polars as pl
+
+        self._lazy = lazy
+        cells = Cells(schema, stored_types(lazy), columns, drop, self.label)
+        with readable(self.label, "its query"):
+            n = int(lazy.select(pl.len()).collect().item())
+        self._adopt(cells, n)
+
+    def _read(self, rows: int, start: int) -> Iterator[Array]:
+        return self._whole(self._blocks(rows, start), start)
+
+    def _blocks(self, rows: int, start: int) -> Iterator[Array]:
+        every = range(len(self.names))
+        with readable(self.label, "its query"):
+            for frame in self._frames(rows, start):
+                yield self.cells.block(frame, every)
+
+    def _frames(self, rows: int, start: int) -> Iterator[Any]:
+        chosen = columns_at(self._lazy, self.cells.at)
+        if hasattr(chosen, "collect_batches"):  # since polars 1.34
+            yield from chosen.slice(start).collect_batches(chunk_size=rows, maintain_order=True)
+        else:
+            yield from spread(self.cells.at, self._lazy, start, self.shape[0], rows)
+
+    def fingerprint(self) -> str:
+        """See `BlockSource.fingerprint`: the query, the shape, and the first rows."""
+        with readable(self.label, "its query"):
+            head = columns_at(self._lazy, self.cells.at).head(_LAZY_MARKED).collect()
+            query = self._lazy.explain(optimized=False)
+        return _mark(query, self, self.cells.block(head, range(len(self.names))))
+
+
+@final
+class DuckdbSource(TableSource):
+    """A relation of duckdb, run anew in every walk; one walk at a time."""
+
+    recognisable = False  # what a query gives is known only when it has run
+
+    label = "duckdb relation"
+    rate = 1e8
+
+    def __init__(
+        self, relation: Any, schema: Mapping[str, Any], columns: Any, drop: Any
+    ) -> None:
+        cells = Cells(schema, stored_types(relation), columns, drop, self.label)
+        kind = "FLOAT" if cells.dtype == np.float32 else "DOUBLE"
+        quoted = ['"' + name.replace('"', '""') + '"' for name in cells.names]
+        self._query = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name in quoted)
+        self._relation = relation
+        with readable(self.label, "its query"):
+            n = int(relation.aggregate("count(*)").fetchall()[0][0])
+        self._adopt(cells, n)
+
+    def _asked(self) -> Any:
+        """Return a new relation of the columns that are used: one holds but one result."""
+        return self._relation.project(self._query)
+
+    def _read(self, rows: int, start: int) -> Iterator[Array]:
+        return self._whole(self._blocks(rows, start), start)
+
+    def _blocks(self, rows: int, start: int) -> Iterator[Array]:
+        try:
+            import pyarrow as pa
+        except ImportError:
+            yield from self._slices(rows, start)
+            return
+        every = range(len(self.names))
+        with readable(self.label, "its query"):
+            relation = self._asked().limit(self.shape[0], start) if start else self._asked()
+            # The first name is that of duckdb 1.4 and later.
+            make = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+            with make(rows) as reader:
+                for batch in reader:
+                    yield self.cells.block(pa.Table.from_batches([batch]), every)
+
+    def _slices(self, rows: int, start: int) -> Iterator[Array]:
+        """Yield blocks without pyarrow: every slice runs the query again up to its end."""
+        step = max(rows, SLICE // (8 * len(self.names)))
+        for at in range(start, self.shape[0], step):
+            with readable(self.label, "its query"):
+                found = self._asked().limit(step, at).fetchnumpy()
+            yield self.cells.said(
+                np.stack([np.ma.filled(c, np.nan) for c in found.values()], axis=1)
+            )
+
+    def fingerprint(self) -> str:
+        """See `BlockSource.fingerprint`: the query, the shape, and the first rows."""
+        with readable(self.label, "its query"):
+            head = self._asked().limit(_LAZY_MARKED).fetchnumpy()
+            query = self._asked().sql_query()
+        rows = np.stack([np.ma.filled(c, np.nan) for c in head.values()], axis=1)
+        return _mark(query, self, rows)
+
+
+def _mark(query: str, source: TableSource, rows: Array) -> str:
+    said = (query, source.shape, source.names, str(source.dtype))
+    digest = hashlib.sha256(repr(said).encode())
+    digest.update(np.ascontiguousarray(rows).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Rows that lie in parts elsewhere: the work goes to them, sums come back."""

@@ -1,0 +1,1 @@
+"""Tables in text files: delimited, or one JSON object per line."""

@@ -1,0 +1,1 @@
+"""Tuning: which kernel, and whether one is needed."""

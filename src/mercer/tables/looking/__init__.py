@@ -1,0 +1,1 @@
+"""Looking at a table: what each column holds, and what it will be used for."""

@@ -1,0 +1,444 @@
+"""What each column is used for: what the user says, and else what its facts suggest.
+
+Told: the user's word on the columns, settled to places; contradictions are refused.
+"""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from typing import final
+
+from mercer.errors import InputError
+from mercer.tables.looking._category_roles import refuse_no_category, refuse_table, use_of
+from mercer.tables.looking._column_facts import DISGUISES, Facts
+from mercer.tables.looking._column_names import meant
+from mercer.tables.looking._table_request import Asked
+
+_WHY = {"out": "dropped by name"}
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class RolesTold:
+    """What the user said.
+
+    Attributes
+    ----------
+    roles : dict of int to (str, str)
+        Role and reason of the columns that have one by the user's word.
+    columns : frozenset of int or None
+        Places of the columns to analyse; None where the user did not say.
+    """
+
+    roles: dict[int, tuple[str, str]]
+    columns: frozenset[int] | None
+
+    def has(self, role: str) -> bool:
+        """Tell whether the user gave some column this role."""
+        return any(given == role for given, _ in self.roles.values())
+
+
+def told(columns: Sequence[Facts], asked: Asked, label: str) -> RolesTold:
+    """Return the user's word on these columns.
+
+    Parameters
+    ----------
+    columns : sequence of Facts
+        All columns of the file.
+    asked : Asked
+        What was said.
+    label : str
+        What messages call the file.
+    """
+    names = [column.name for column in columns]
+    given = {
+        "out": ("--drop", asked.drop),
+        "id": ("--id", () if asked.id is None else (asked.id,)),
+        "weights": ("--weights", () if asked.weights is None else (asked.weights,)),
+        "color": ("--color", asked.color),
+        "sup": ("--sup", asked.sup),
+        **{role: (option, _alone(word)) for role, option, word in _named_alone(asked)},
+    }
+    settled: dict[int, _Word] = {}
+    for role, (option, words) in given.items():
+        for places in meant(words, names, option, label):
+            for i, alone in places.items():
+                new = _Word(role, option, alone)
+                settled[i] = _stronger(settled.get(i, new), new, names[i], label)
+    wanted = meant(asked.columns or (), names, "--columns", label)
+    for places in wanted:
+        for i, alone in places.items():
+            _settle_wanted(settled, i, columns[i], alone, asked, label)
+    roles = {i: (word.role, _WHY.get(word.role, "asked for")) for i, word in settled.items()}
+    _refuse_many(roles, names, label)
+    _refuse_weights(roles, columns, label)
+    if asked.columns is None:
+        return RolesTold(roles, None)
+    return RolesTold(roles, frozenset(i for places in wanted for i in places))
+
+
+def _named_alone(asked: Asked) -> tuple[tuple[str, str, str | None], ...]:
+    """Return the roles that one column has: role, option, and the word of the user."""
+    return (
+        ("target", "--target", asked.target),
+        ("rows", "--rows-by", asked.rows_by),
+        ("columns", "--columns-by", asked.columns_by),
+        ("count", "--count", asked.count),
+    )
+
+
+def _alone(word: str | None) -> tuple[str, ...]:
+    return () if word is None else (word,)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class _Word:
+    """A role that an option gives; `alone` where it names the column by itself."""
+
+    role: str
+    option: str
+    alone: bool
+
+
+def _stronger(first: _Word, second: _Word, name: str, label: str) -> _Word:
+    """Return the word that counts: a name goes before a pattern or a range."""
+    if first.option == second.option or not second.alone:
+        return first
+    if first.alone:
+        raise InputError(
+            f"a column has one use, not two ({first.option} and {second.option})",
+            got=f"{label}: {name!r} is named by both",
+            fix=f"take it out of {first.option} or of {second.option}",
+        )
+    return second
+
+
+def _settle_wanted(
+    settled: dict[int, _Word], i: int, column: Facts, alone: bool, asked: Asked, label: str
+) -> None:
+    """Settle a column that --columns names; --drop takes columns out of it."""
+    word = settled.get(i)
+    if word is None and alone:
+        _refuse_kind(column, asked, label)
+    if word is None or word.role == "out":
+        return
+    if _stronger(word, _Word("active", "--columns", alone), column.name, label) is not word:
+        del settled[i]
+
+
+def _refuse_many(roles: dict[int, tuple[str, str]], names: Sequence[str], label: str) -> None:
+    options = {"rows": "rows-by", "columns": "columns-by"}
+    for role in ("id", "weights", "target", "rows", "columns", "count"):
+        several = [names[i] for i, (given, _) in roles.items() if given == role]
+        if len(several) > 1:
+            raise InputError(
+                f"one column is needed, not {len(several)} (--{options.get(role, role)})",
+                got=f"{label}: {', '.join(map(repr, several[:5]))}",
+                fix="name one of them",
+            )
+
+
+def _refuse_weights(
+    roles: dict[int, tuple[str, str]], columns: Sequence[Facts], label: str
+) -> None:
+    """Refuse weights that are no numbers, or below zero, or missing."""
+    for i, (role, _) in roles.items():
+        column = columns[i]
+        if role != "weights":
+            continue
+        why = None
+        if not column.is_number:
+            why = f"holds {column.kind if column.kind != 'empty' else 'nothing'}"
+        elif column.low is not None and column.low < 0:
+            why = f"holds {column.low:g}"
+        elif column.missing:
+            why = f"has {column.missing:,} missing cells"
+        if why is not None:
+            raise InputError(
+                "weights are numbers that are not below zero, one in every row (--weights)",
+                got=f"{label}: {column.name!r} {why}",
+                fix="name another column, or leave --weights out",
+            )
+
+
+def _refuse_kind(column: Facts, asked: Asked, label: str) -> None:
+    """Refuse a column that was named by itself and cannot be analysed."""
+    if asked.table in ("categories", "mixed"):
+        refuse_no_category(column, asked, label)
+        return
+    if column.is_number or (column.kind == "text" and asked.categorical == "encode"):
+        return
+    if column.kind == "date" and asked.dates == "number":
+        return
+    fix = {
+        "text": "--categorical encode makes columns of 0 and 1 of it; or leave it out",
+        "date": "--dates number counts its days; or leave it out",
+    }.get(column.kind, "leave it out")
+    if asked.table == "counts" and column.kind == "text":
+        fix = "a table with a line per case is counted by --rows-by COL --columns-by COL"
+    if asked.table == "groups" and column.kind == "text":
+        fix = "leave it out; the groups themselves are named by --target"
+    held = {"empty": "nothing", "other": column.words or "no numbers"}.get(
+        column.kind, f"{column.kind} {column.words}".strip()
+    )
+    raise InputError(
+        "a column to analyse must hold numbers (--columns)",
+        got=f"{label}: {column.name!r} holds {held}",
+        fix=fix,
+    )
+
+
+_ROW_NAMES = re.compile(
+    r"index|idx|rows?|row[ _.]?(id|ids|nr|num|number|names?)|level_0|unnamed.*", re.IGNORECASE
+)
+_COUNTS = re.compile(r"nr|no|number|num|obs|case|key|#", re.IGNORECASE)
+_ENDS_IN_ID = re.compile(
+    r"(?:|.*[_ .\-])(?:id|ID|Id)|.*[a-z0-9]I[Dd]"
+    r"|(?:user|patient|customer|client|order|subject|sample|person|student|item|product|record"
+    r"|case|row|obs|object|account|device|session|house|household|member|employee)id"
+)
+_CODES = re.compile(
+    r"(?:.*[_ .\-])?(year|yr|month|mnth|day|weekday|hour|zip|zip_?code|postcode|plz|code"
+    r"|cluster|group|class)",
+    re.IGNORECASE,
+)
+_CATEGORIES = range(2, 13)  # a picture has no more colours that can be told apart
+_FIRST_DAY, _LAST_DAY = 1900_01_01, 2099_12_31  # days written as numbers
+_EXACT = 2.0**53
+_ENCODED = 50  # categories that become columns of their own
+
+Roles = list[tuple[str, str]]
+
+
+def names_rows(name: str, place: int, names: Sequence[str]) -> bool:
+    """Tell whether a column is called as those are that name the rows: id, index, user_id.
+
+    A column without a name in the header is called by its place.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    place : int
+        Where it stands, from 0.
+    names : sequence of str
+        Of all columns.
+    """
+    no_header = (names[0], names[-1]) == ("0", str(len(names) - 1))
+    if name == str(place) and not no_header:
+        return True
+    return bool(_ROW_NAMES.fullmatch(name) or _ENDS_IN_ID.fullmatch(name))
+
+
+def is_code(name: str) -> bool:
+    """Tell whether numbers under this name are often codes: year, zip, user_id."""
+    return bool(_CODES.fullmatch(name) or _ENDS_IN_ID.fullmatch(name))
+
+
+def roles(columns: Sequence[Facts], asked: Asked, label: str) -> Roles:
+    """Return role and reason of every column.
+
+    Parameters
+    ----------
+    columns : sequence of Facts
+        All columns, in the order of the file.
+    asked : Asked
+        What the user says; it goes before all that is found.
+    label : str
+        What messages call the file.
+    """
+    said = told(columns, asked, label)
+    names = [column.name for column in columns]
+    found: Roles = [_by_itself(i, one, names, asked) for i, one in enumerate(columns)]
+    _name_rows(found, columns, said)
+    _colour(found, columns, asked, said)
+    for i, (role, why) in said.roles.items():
+        found[i] = (role, why)
+    if said.columns is not None:
+        _only_asked(found, columns, said, asked)
+    _refuse_kinds(found, columns, asked, label)
+    _refuse_infinite(found, columns, label)
+    refuse_table([(c, role) for c, (role, _) in zip(columns, found, strict=True)], asked, label)
+    if not asked.crossed and not any(role == "active" for role, _ in found):
+        raise _nothing_left(found, columns, asked, label)
+    return found
+
+
+def _by_itself(
+    place: int, column: Facts, names: Sequence[str], asked: Asked
+) -> tuple[str, str]:
+    """Return what a column would be without the others; "id" for all that name the rows."""
+    if column.kind in ("empty", "other"):
+        return "out", column.words or "empty"
+    identifies = column.kind == "integer" and _identifies(place, column, names)
+    own = use_of(column, asked, first=place == 0, identifies=identifies)
+    if own is not None:
+        return own
+    if column.kind == "date":
+        return _of_date(asked)
+    if column.kind == "text":
+        return _of_text(column, asked)
+    if identifies:
+        return "id", "counts the rows" if column.counts else "all different"
+    if asked.transpose:
+        return "active", ""
+    if column.constant and column.low is not None:  # one that was not read may hold anything
+        return "out", f"constant {column.low:g}"
+    return "active", _doubt(column)
+
+
+def _identifies(place: int, column: Facts, names: Sequence[str]) -> bool:
+    if column.counts and (place == 0 or _COUNTS.fullmatch(column.name)):
+        return True
+    # Integers beyond 2^53 are rounded, so that different ones may seem the same.
+    different = column.unique or (column.high or 0.0) >= _EXACT
+    return different and names_rows(column.name, place, names)
+
+
+def _doubt(column: Facts) -> str:
+    """Return what makes a number look like a code; nobody is asked to believe it."""
+    if column.kind != "integer" or column.distinct is None:
+        return ""
+    if column.words == "with leading zeros":
+        return f"written with leading zeros; if it is a code: --drop {column.name}"
+    assert column.low is not None
+    assert column.high is not None
+    if _FIRST_DAY <= column.low < column.high <= _LAST_DAY:
+        return f"read as numbers; if they are dates like {column.low:.0f}: --drop {column.name}"
+    if not is_code(column.name):
+        return ""
+    return f"{column.distinct:,} values; if it is a code: --drop {column.name}"
+
+
+def _of_date(asked: Asked) -> tuple[str, str]:
+    if asked.dates == "number":
+        return "active", "date, counted in days"
+    return "out", "date: --dates number to use it"
+
+
+def _of_text(column: Facts, asked: Asked) -> tuple[str, str]:
+    count = column.distinct or 0
+    many = f"{count:,}{' or more' if column.partly else ''}"
+    encode = asked.categorical == "encode"
+    if column.words.startswith("such as") and not encode:
+        word = column.words.removeprefix("such as ")
+        return "out", f"numbers, and text such as {word}: --na {word} if that is missing"
+    if column.disguised:
+        return "out", f"numbers {column.words}: {DISGUISES[column.words]}"
+    if column.unique and column.words != "long":
+        return "id", "all different"
+    if count == 1:
+        return "out", "text, always the same"
+    if encode:
+        if count <= _ENCODED:
+            return "active", f"text of {many} categories: a column of 0 and 1 for each"
+        return "out", f"text of {many} values: too many to encode"
+    if column.words == "that spells numbers":
+        return "out", "numbers written as text"
+    if count in _CATEGORIES:
+        return "out", f"text of {many} categories: --color or --categorical encode"
+    return "out", "text, all different" if column.unique else f"text of {many} values"
+
+
+def _name_rows(found: Roles, columns: Sequence[Facts], said: RolesTold) -> None:
+    """Leave one column that names the rows: the user's, else text, else the first."""
+    taken = said.roles.keys() | {i for i in said.columns or () if columns[i].is_number}
+    able = [i for i, (role, _) in enumerate(found) if role == "id" and i not in taken]
+    able.sort(key=lambda i: columns[i].kind != "text")
+    for rank, i in enumerate(able):
+        if rank or said.has("id"):
+            counts = "counts the rows" if columns[i].counts else "all different"
+            found[i] = ("out", counts)
+
+
+def _colour(found: Roles, columns: Sequence[Facts], asked: Asked, said: RolesTold) -> None:
+    """Let the first text of few categories colour pictures."""
+    if said.has("color") or asked.categorical != "ignore" or asked.transpose:
+        return
+    if asked.table != "numbers":  # texts have another use, or the groups colour them
+        return
+    for i, column in enumerate(columns):
+        few = column.kind == "text" and column.distinct in _CATEGORIES
+        if few and found[i][0] == "out" and i not in said.roles and "categories" in found[i][1]:
+            found[i] = ("color", found[i][1].partition(":")[0])
+            return
+
+
+def _only_asked(found: Roles, columns: Sequence[Facts], said: RolesTold, asked: Asked) -> None:
+    """Analyse what --columns names, and nothing else."""
+    assert said.columns is not None
+    for i, (role, why) in enumerate(found):
+        if i in said.roles:
+            continue
+        if i not in said.columns:
+            found[i] = (role, why) if role in ("id", "color") else ("out", "not asked for")
+        elif asked.table in ("categories", "mixed") and columns[i].kind == "text":
+            found[i] = ("active", why if role == "active" else "asked for")
+        elif asked.table == "categories":
+            pass  # numbers that are no categories were refused by name, or are left out
+        elif columns[i].constant:
+            found[i] = ("active", f"constant {columns[i].low:g}, but asked for")
+        elif columns[i].is_number:
+            found[i] = ("active", why if role == "active" else "asked for")
+
+
+def _refuse_kinds(found: Roles, columns: Sequence[Facts], asked: Asked, label: str) -> None:
+    """Refuse dates and text where the user wants that."""
+    for kind, wish, option in (
+        ("date", asked.dates, "--dates"),
+        ("text", asked.categorical, "--categorical"),
+    ):
+        pairs = zip(columns, found, strict=True)
+        odd = [c.name for c, (role, _) in pairs if c.kind == kind and role == "out"]
+        if wish == "error" and odd:
+            raise InputError(
+                f"columns of {kind} are refused ({option} error)",
+                got=f"{label}: {', '.join(map(repr, odd[:5]))}",
+                fix=f"leave them out with --drop, or {option} ignore",
+            )
+
+
+def _refuse_infinite(found: Roles, columns: Sequence[Facts], label: str) -> None:
+    odd = [
+        column
+        for column, (role, _) in zip(columns, found, strict=True)
+        if column.infinite and role in ("active", "weights", "sup")
+    ]
+    if odd:
+        shown = ", ".join(f"{column.name!r} {column.infinite:,}" for column in odd[:5])
+        raise InputError(
+            "infinite cells cannot be analysed",
+            got=f"{label}, infinite cells by column: {shown}",
+            fix=f"correct them, or leave the column out: --drop {odd[0].name}",
+        )
+
+
+def _nothing_left(
+    found: Roles, columns: Sequence[Facts], asked: Asked, label: str
+) -> InputError:
+    shown = "; ".join(
+        f"{column.name!r} {why or role}"
+        for column, (role, why) in list(zip(columns, found, strict=True))[:4]
+    )
+    more = f"; and {len(columns) - 4} more" if len(columns) > 4 else ""
+    if asked.table == "categories":
+        fix = "--as-category COL takes whole numbers as categories; numbers take --method pca"
+    elif asked.table == "counts" and sum(column.kind == "text" for column in columns) > 1:
+        fix = "a table with a line per case is counted by --rows-by COL --columns-by COL"
+    elif asked.columns is not None or asked.drop:
+        option = "--columns" if asked.columns is not None else "--drop"
+        fix = f"choose columns of numbers: {option}"
+    elif any(column.disguised for column in columns):
+        words = next(column.words for column in columns if column.disguised)
+        fix = f"numbers {words} are not read: {DISGUISES[words]}"
+    elif any(why.startswith("numbers, and text") for _, why in found):
+        fix = "correct these cells, or say with --na that they are missing"
+    elif any(column.kind == "text" for column in columns):
+        fix = "--categorical encode makes columns of 0 and 1 of text"
+    else:
+        fix = "check how the file was written; --delimiter and --header say how it is read"
+    what = {"counts": "counts", "categories": "categories"}.get(asked.table, "numbers")
+    return InputError(
+        f"no column of {what} is left to analyse", got=f"{label}: {shown}{more}", fix=fix
+    )
