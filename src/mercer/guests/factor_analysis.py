@@ -16,15 +16,13 @@ from mercer.diagnostics import orthomax, promax
 from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
 from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells, text_names
 from mercer.estimators.walk._parameters import check_parameters, learned, publish, seed_of
-from mercer.estimators.walk._showing import Reporting, ShownInNotebooks
+from mercer.estimators.walk._showing import ShownModel
 
 _MOST = 12  # factors that evidence is looked at for
 _LEAST = 1e-6  # of a column's variance: a column whose noise is called zero (Heywood)
 
 
-class FactorAnalysis(
-    Reporting, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownInNotebooks
-):
+class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownModel):
     r"""Common factors of largest likelihood: x = μ + Lf + e, f ~ N(0, I), e ~ N(0, Ψ) diagonal.
 
     A guest: scikit-learn finds L and Ψ; rotations, scores, evidence and refusals are ours.

@@ -90,11 +90,12 @@ def plan(problem: Problem) -> Plan:
         if best.seconds > problem.time:
             best, remark = _hurry(best, fits, problem.time)
     rejected = [
-        (with_choice(path, problem), _reason(path, best, problem))
-        for path in paths
-        if path.name != best.name
+        (path, _reason(path, best, problem)) for path in paths if path.name != best.name
     ]
-    chosen = with_choice(_with_fallbacks(best, paths, problem), problem)
+    chosen = _with_fallbacks(best, paths, problem)
+    if problem.kernel is not None:
+        rejected = [(with_choice(path, problem), reason) for path, reason in rejected]
+        chosen = with_choice(chosen, problem)
     return Plan(problem, chosen, tuple(rejected), remark)
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar, Self
 
+from sklearn.base import clone
+
 from mercer.errors import InputError
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
@@ -30,7 +32,7 @@ class Embedding(SpectralEstimator):
         -------
         self
         """
-        return self._fit_with(X, y, None, None)
+        return self._publish(clone(self), X, y)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to X and return `embedding_`."""

@@ -75,19 +75,15 @@ class OperatedEstimator(SpectralEstimator):
         )
 
     def _solve(self, source: Any, path: Path, weights: Any) -> tuple[Spectrum, Any]:
-        """Return the leading pairs of AᵀA (right vectors on the columns) along one path."""
-        if not hasattr(self, "_operated"):
-            self._operated = self._operator(source, weights)
-        asked = self._operated
+        """Return the leading pairs of AᵀA (right vectors on the columns) along one path.
+
+        `source` is the operator here, an `Operated`.
+        """
+        asked: Operated = source
         wanted = self._wanted(asked.op.shape)
         tol = 1e-6 if self.tol is None else float(self.tol)
         spectrum = pairs(asked, path, wanted, tol, self._seed())
         return spectrum.padded(wanted), asked
-
-    def _fitted(self, source: Any, weights: Any) -> dict[str, Any]:
-        state = super()._fitted(source, weights)
-        state.pop("_operated", None)  # a model keeps no data
-        return state
 
 
 def pairs(asked: Operated, path: Path, wanted: int, tol: float, seed: int = 0) -> Spectrum:

@@ -1,8 +1,7 @@
-"""How a notebook shows an estimator: a summary where it is fitted, else its diagram.
+"""What a fitted model shows of itself: a summary in notebooks, and `report`, a whole page.
 
-What a notebook shows of a fitted model: words, a table and a small scree, all escaped.
-
-model.report(X, path): the one import upwards, made when it is called.
+The summary is words, a table and a small scree, all escaped. `report` is the one import
+upwards, made when it is called.
 """
 
 import dataclasses
@@ -19,8 +18,38 @@ from mercer import plots
 from mercer.estimators.walk._parameters import check_fitted
 
 
-class ShownInNotebooks(BaseEstimator):
-    """Mixin: a fitted model shows what it found; others keep their diagram."""
+class ShownModel(BaseEstimator):
+    """What every fitted model shows of itself: a summary in notebooks, and a page.
+
+    One that is not fitted keeps scikit-learn's diagram.
+    """
+
+    def report(
+        self, X: Any = None, path: str | os.PathLike[str] | None = None, **options: Any
+    ) -> Any:
+        """Return one self-contained HTML page about this fit, written to `path` if given.
+
+        Parameters
+        ----------
+        X : array, frame, path or source of shape (n_samples, n_features), or None
+            The rows of the fit. Without them the page has no map and says so.
+        path : path or None
+            File to write, with a name that ends in .html; an older one is replaced.
+        **options
+            title, row_names, colours, choice and others of `mercer.report.report`.
+
+        Returns
+        -------
+        Report
+            With ``save(path)``; a notebook shows it.
+        """
+        from mercer.report import report
+
+        check_fitted(self)
+        made = report(self, X, **options)
+        if path is not None:
+            made.save(path)
+        return made
 
     def _repr_html_inner(self) -> str:
         """Return what `_repr_html_` returns; scikit-learn hides it where `display` is text."""
@@ -260,34 +289,3 @@ def _line(words: str, longest: int) -> str:
     """Return words on one line, without what cannot be printed, cut where they are long."""
     line = "".join(c for c in " ".join(words.split()) if c.isprintable())
     return line if len(line) <= longest else line[: longest - 1] + "…"
-
-
-class Reporting:
-    """Mixed into every method: a page about a fit."""
-
-    def report(
-        self, X: Any = None, path: str | os.PathLike[str] | None = None, **options: Any
-    ) -> Any:
-        """Return one self-contained HTML page about this fit, written to `path` if given.
-
-        Parameters
-        ----------
-        X : array, frame, path or source of shape (n_samples, n_features), or None
-            The rows of the fit. Without them the page has no map and says so.
-        path : path or None
-            File to write, with a name that ends in .html; an older one is replaced.
-        **options
-            title, row_names, colours, choice and others of `mercer.report.report`.
-
-        Returns
-        -------
-        Report
-            With ``save(path)``; a notebook shows it.
-        """
-        from mercer.report import report
-
-        check_fitted(self)
-        made = report(self, X, **options)
-        if path is not None:
-            made.save(path)
-        return made

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, advance, show_bytes, task, unheard
@@ -84,7 +85,9 @@ class SourceEstimator(SpectralEstimator):
         if checkpoint is None:
             return super().fit(X, y, sample_weight=sample_weight)
         journal = Checkpoint.of(checkpoint)
-        return self._fit_with(X, y, sample_weight, journal)
+        blank = clone(self)
+        blank._journal = journal
+        return self._publish(blank, X, y, sample_weight)
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
         source: Source
@@ -114,9 +117,11 @@ class SourceEstimator(SpectralEstimator):
             block = block_length(source, self._block_bytes(source))
             self._journal.begin(self._owner(source, weights), block)
         try:
-            return self._walked(source, weights)
+            state = self._walked(source, weights)
         except MissingCellError as error:
             raise self._counted(source, error) from None
+        state.pop("_journal", None)
+        return state
 
     def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
         """Return the fitted attributes; methods that fill missing cells do that first."""

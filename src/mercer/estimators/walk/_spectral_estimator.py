@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import planning
@@ -19,7 +20,7 @@ from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators.walk._admission import admit, held_rows
 from mercer.estimators.walk._callbacks import CallbackSupportMixin, followed
 from mercer.estimators.walk._parameters import check_parameters, learned, publish, seed_of
-from mercer.estimators.walk._showing import Reporting, ShownInNotebooks
+from mercer.estimators.walk._showing import ShownModel
 from mercer.planning import Machine, Path, PathEndedError, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
 from mercer.sources import Source, SpreadSource, is_spread, refuse_sum, sum_of
@@ -59,10 +60,9 @@ _FREE_SHARE = 0.8  # of the free memory may be taken unless `memory` says otherw
 
 class SpectralEstimator(
     CallbackSupportMixin,
-    Reporting,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    ShownInNotebooks,
+    ShownModel,
     abc.ABC,
 ):
     """Abstract: a method is its problem, its operator, its scaling and its projection.
@@ -111,17 +111,17 @@ class SpectralEstimator(
         -------
         self
         """
-        return self._fit_with(X, y, sample_weight, None)
+        return self._publish(clone(self), X, y, sample_weight)
 
-    def _fit_with(self, X: Any, y: Any, sample_weight: Any, journal: Any) -> Self:
-        """Fit a blank clone, whose sums go to `journal` where there is one, and publish it."""
-        blank = clone(self)
+    def _publish(self, blank: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit a blank clone and take over what it has found."""
         blank._check_parameters()
-        blank._journal = journal
         source = blank._admit(X, reset=True)
         weights = counts_of(sample_weight, source)
-        fitted = followed(self, X, y, lambda: blank._fitted(source, weights))
-        fitted.pop("_journal", None)
+        if getattr(self, "_skl_callbacks", None):
+            fitted = followed(self, X, y, lambda: blank._fitted(source, weights))
+        else:
+            fitted = blank._fitted(source, weights)
         publish(self, fitted)
         return self
 
@@ -137,11 +137,15 @@ class SpectralEstimator(
         """Return the fitted attributes; nothing is published before all is well."""
         made = self._settle_plan(planned(self._problem(source, weights)))
         _log.info("%s", made)
-        spectrum, found = self._walk(source, made, weights)
+        spectrum, found = self._walk(self._operator(source, weights), made, weights)
         state = learned(self)
         state |= {"plan_": made, **self._scale(spectrum, found, source)}
         self._warn(spectrum)  # before anything is published: a warning may be an error
         return state
+
+    def _operator(self, source: Any, weights: Any) -> Any:
+        """Return what all paths are solved on: the rows, unless a method builds its matrix."""
+        return source
 
     def _settle_plan(self, made: Plan) -> Plan:
         """Return the plan as this estimator follows it."""
@@ -198,6 +202,18 @@ class SpectralEstimator(
         check_is_fitted(self)
         return self._project(self._admit(X, reset=False))
 
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Say what `transform` and `fit_transform` return.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+            Arrays, or frames of a library; None changes nothing.
+        """
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: sparse input is taken, float32 is kept."""
         tags = super().__sklearn_tags__()
@@ -241,6 +257,20 @@ class SpectralEstimator(
             "threads": thread_count(),
             "allowed": self._allowed(),
         }
+
+
+def framed(model: SpectralEstimator, found: Any, given: Any) -> Any:
+    """Return coordinates (n, k) of rows in memory as `set_output` asks for them.
+
+    scikit-learn puts this behind every `transform` of its own accord. A class whose
+    `transform` may also return the path of a file, or a collection that must not be computed,
+    says ``auto_wrap_output_keys=None`` and calls this where there is an array to frame.
+    """
+    kind = _get_output_config("transform", model)["dense"]
+    if kind == "default":
+        return found
+    adapter = ADAPTERS_MANAGER.adapters[kind]
+    return adapter.create_container(found, given, columns=model.get_feature_names_out)
 
 
 def _warn_lost(spectrum: Spectrum, hidden: int) -> None:
