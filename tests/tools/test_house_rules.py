@@ -66,13 +66,23 @@ def test_names_say_something(broken):
     ]
 
 
-def test_no_print_in_a_comment_and_no_rival(broken):
-    lines = broken({"mercer/a.py": "import sklearn.manifold\n# print" + "(x)\n"})
-    assert lines == [
-        "src/mercer/a.py:2: a print left in a comment",
-        "src/mercer/a.py:1: imports sklearn.manifold",
-    ]
-    assert broken({"mercer/guests/a.py": "from sklearn import manifold\n"}) == []
+def test_no_print_in_a_comment(broken):
+    lines = broken({"tests/a.py": "# print" + "(x)\n"})
+    assert lines == ["tests/a.py:1: a print left in a comment"]
+
+
+@pytest.mark.parametrize(
+    ("line", "rival"),
+    [
+        ("from sklearn.decomposition import PCA", "sklearn.decomposition"),
+        ("if 1:\n    from sklearn import manifold", "sklearn.manifold"),
+        ("import sklearn.discriminant_analysis as s", "sklearn.discriminant_analysis"),
+    ],
+)
+def test_rivals_stay_outside(broken, line, rival):
+    number = line.count("\n") + 1
+    assert broken({"mercer/a.py": line}) == [f"src/mercer/a.py:{number}: imports {rival}"]
+    assert broken({"mercer/guests/a.py": line, "tests/a.py": line}) == []
 
 
 def test_a_folder_has_at_most_25_modules(broken):
