@@ -50,6 +50,10 @@ class Tiles:
         start = block * self.rows
         return slice(start, min(start + self.rows, self.n))
 
+    def __iter__(self) -> Iterator[slice]:
+        """Yield the slices of all blocks."""
+        return map(self.__getitem__, range(len(self)))
+
 
 def scratch(shape: tuple[int, int], dtype: Any, like: Array, order: str = "C") -> Array | None:
     """Return space to write a block into, or None where arrays cannot be written in place."""
@@ -127,10 +131,9 @@ def symmetric_times(a: Array, v: Array) -> Array:
     thin = np.ascontiguousarray(v.T, a.dtype)
     sums = [np.zeros((b, n)) for _ in range(lanes.count)]
 
-    def work(lane: int, numbers: Iterator[int]) -> None:
-        for number in numbers:
-            part = tiles[number]
+    def work(lane: int, parts: Iterator[slice]) -> None:
+        for part in parts:
             sums[lane] += thin[:, part] @ a[part]
 
-    lanes.run(work, len(tiles))
+    lanes.over(tiles, work)
     return sum(sums[1:], sums[0]).T

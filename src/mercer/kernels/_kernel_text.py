@@ -84,11 +84,11 @@ def parse(text: str) -> Kernel:
             got=f"{text!r}: {failure}",
             fix='write for example "rbf", "rbf(lengthscale=2)" or "rbf + 0.5*linear"',
         ) from None
-    found = _Reader(text).read(tree)
+    found = _FormulaReader(text).read(tree)
     return Constant(found) if isinstance(found, float) else found
 
 
-class _Reader:
+class _FormulaReader:
     """Turns the syntax tree of a formula into a kernel; knows only what is listed above."""
 
     def __init__(self, text: str) -> None:

@@ -99,3 +99,11 @@ class Centring:
         half = self.exponent // 2
         offset = self.offset * 2.0**half * 2.0 ** (self.exponent - half)
         return xp.astype(self.origin, xp.float64) + offset
+
+    def thin(self, q: Array) -> Array:
+        """Return diag(factor)·Q: what rows about their origin are multiplied with."""
+        return q if self.factor is None else self.factor[:, None] * q
+
+    def unthin(self, w: Array, sums: Array) -> Array:
+        """Return diag(factor)(W - offset·sumsᵀ), the left half of centring, for W (p, b)."""
+        return self.thin(w - self.offset[:, None] * sums[None, :])

@@ -100,13 +100,12 @@ class Framed(Operator):
         thin, along = self._thin(v)
         out = np.empty((self.shape[0], v.shape[1]))
 
-        def work(_lane: int, numbers: Iterator[int]) -> None:
-            for number in numbers:
-                part = self.tiles[number]
+        def work(_lane: int, parts: Iterator[slice]) -> None:
+            for part in parts:
                 y = self._image(part, self.stored(part), thin, along, out[part])
                 y *= self.left[part, None]
 
-        self._lanes(v.shape[1]).run(work, len(self.tiles))
+        self._lanes(v.shape[1]).over(self.tiles, work)
         return out
 
     def rmatmat(self, u: Array, /) -> Array:
@@ -115,12 +114,11 @@ class Framed(Operator):
         lanes = self._lanes(u.shape[1])
         total = np.zeros((lanes.count, self.shape[1], u.shape[1]))
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
-            for number in numbers:
-                part = self.tiles[number]
+        def work(lane: int, parts: Iterator[slice]) -> None:
+            for part in parts:
                 self._add(self.stored(part), thin[part], total[lane])
 
-        lanes.run(work, len(self.tiles))
+        lanes.over(self.tiles, work)
         return self._unthin(total.sum(axis=0), self.level @ thin)
 
     def _add(self, rows: Any, y: Array, total: Array) -> None:
@@ -149,16 +147,15 @@ class Framed(Operator):
         levels = np.zeros((lanes.count, q.shape[1]))
         space = np.empty((lanes.count, self.tiles.rows, q.shape[1]))
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
-            for number in numbers:
-                part = self.tiles[step * number]
+        def work(lane: int, parts: Iterator[slice]) -> None:
+            for part in parts:
                 rows = self.stored(part)
                 y = self._image(part, rows, thin, along, space[lane])
                 y *= self.left[part, None] ** 2
                 self._add(rows, y, total[lane])
                 levels[lane] += self.level[part] @ y
 
-        lanes.run(work, -(-len(self.tiles) // step))
+        lanes.over([*self.tiles][::step], work)
         return self._unthin(total.sum(axis=0), levels.sum(axis=0))
 
     def space(self, *shape: int) -> Array:
@@ -184,13 +181,11 @@ class Framed(Operator):
         long, across = (height, width) if self.order == "C" else (width, height)
         few = Tiles(long, max(1, _IN_CACHE // max(across, 1)))
 
-        def work(_lane: int, numbers: Iterator[int]) -> None:
-            for number in numbers:
-                rows, columns = slice(0, height), slice(0, width)
-                if self.order == "C":
-                    rows = few[number]
-                else:
-                    columns = few[number]
+        def work(_lane: int, pieces: Iterator[slice]) -> None:
+            for piece in pieces:
+                rows, columns = piece, slice(0, width)
+                if self.order == "F":
+                    rows, columns = slice(0, height), piece
                 out = cells[rows, columns]
                 at = slice(part.start + rows.start, part.start + rows.stop)
                 np.multiply(self.level[at, None], self.profile[columns], out=out)
@@ -201,7 +196,7 @@ class Framed(Operator):
                     out *= self.right[columns]
 
         large = height * width > _WORTH_CELLS
-        Lanes(min(thread_count(), len(few)) if large else 1).run(work, len(few))
+        Lanes(min(thread_count(), len(few)) if large else 1).over(few, work)
         return cells
 
     def gram(self) -> Array:
@@ -216,11 +211,11 @@ class Framed(Operator):
         total, product = np.zeros((2, lanes.count, n, n))
         space = [self.space(tiles.rows, n) for _ in range(lanes.count)]
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
-            for number in numbers:
-                add_gram(total[lane], self.half(tiles[number], space[lane]), product[lane])
+        def work(lane: int, parts: Iterator[slice]) -> None:
+            for part in parts:
+                add_gram(total[lane], self.half(part, space[lane]), product[lane])
 
-        lanes.run(work, len(tiles))
+        lanes.over(tiles, work)
         found = total[0]
         for other in total[1:]:
             found += other
@@ -235,8 +230,8 @@ class Framed(Operator):
     def triangle(self) -> Array:
         """See `Operator.triangle`: blocks of rows one after another."""
         found = np.empty((0, self.shape[1]))
-        for number in range(len(self.written)):
-            found = triangle(np.concatenate([found, self.block(self.written[number])]))
+        for part in self.written:
+            found = triangle(np.concatenate([found, self.block(part)]))
         return found
 
     @property
@@ -265,7 +260,6 @@ class SparseFramedColumns(Transposed):
         """Return AAᵀ (m, m): A times blocks of its rows."""
         base, m = self.base, self.shape[1]
         total = np.zeros((m, m))
-        for number in range(len(base.written)):
-            part = base.written[number]
+        for part in base.written:
             total[:, part] = base.matmat(base.block(part).T)
         return np.asarray((total + total.T) / 2)

@@ -1,7 +1,13 @@
 """Rows from anywhere: arrays in memory, files and streams that are read block by block."""
 
 from mercer.sources._block_source import BlockSource, MissingCellError, bad_cell, bad_cell_error
-from mercer.sources._derived_sources import KeptColumns, KeptRows, MappedSource, WidenedSource
+from mercer.sources._derived_sources import (
+    DerivedSource,
+    KeptColumns,
+    KeptRows,
+    MappedSource,
+    WidenedSource,
+)
 from mercer.sources._in_memory import ArrayBlocks, DenseSource, SparseSource, in_memory
 from mercer.sources._missing_counts import (
     counted_error,
@@ -29,6 +35,7 @@ __all__ = [
     "ArrayBlocks",
     "BlockSource",
     "DenseSource",
+    "DerivedSource",
     "FileColumns",
     "Held",
     "KeptColumns",

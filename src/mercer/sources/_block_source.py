@@ -212,7 +212,7 @@ def skipped(blocks: Iterator[Block], start: int) -> Iterator[Block]:
 
 def _even(blocks: Iterator[Block], rows: int) -> Iterator[Block]:
     """Yield the same rows in blocks of exactly `rows`; what has that length is not copied."""
-    held = _Filling(rows)
+    held = _BlockSpace(rows)
     for block in blocks:
         at, here = 0, block.shape[0]
         while held.count + here - at >= rows:
@@ -229,7 +229,7 @@ def _even(blocks: Iterator[Block], rows: int) -> Iterator[Block]:
         yield held.taken()
 
 
-class _Filling:
+class _BlockSpace:
     """Rows that come in pieces, put where they will stand: a block exists only once.
 
     Pieces of sparse rows, and of blocks that may never be filled, are kept until the end.

@@ -90,8 +90,41 @@ class WidenedSource(BlockSource):
         return tuple(path for part in self.parts for path in part._files())
 
 
+class DerivedSource(BlockSource):
+    """Abstract: the rows of another source, changed when they are read.
+
+    Parameters
+    ----------
+    source : BlockSource
+        The rows as they are; what else it says of itself is taken over.
+    """
+
+    def __init__(self, source: BlockSource) -> None:
+        self.source, self.label, self.rate = source, source.label, source.rate
+        self.names, self.dropped = source.names, source.dropped
+        self.shape, self.dtype, self.nnz = source.shape, source.dtype, source.nnz
+        self.counted, self.max_passes = source.counted, source.max_passes
+        self.recognisable, self.elsewhere = source.recognisable, source.elsewhere
+
+    @property
+    def nbytes(self) -> int:
+        """See `Source.nbytes`: all of the other source is read."""
+        return self.source.nbytes
+
+    def place(self, row: int, column: int) -> str:
+        """See `BlockSource.place`: where the cell stands in the other source."""
+        return self.source.place(row, column)
+
+    def fingerprint(self) -> str:
+        """See `BlockSource.fingerprint`: that of the other source."""
+        return self.source.fingerprint()
+
+    def _files(self) -> tuple[Path, ...]:
+        return self.source._files()
+
+
 @final
-class KeptColumns(BlockSource):
+class KeptColumns(DerivedSource):
     """Columns of a source, dense or sparse, chosen after they are read.
 
     Parameters
@@ -103,23 +136,15 @@ class KeptColumns(BlockSource):
     """
 
     def __init__(self, source: BlockSource, at: Sequence[int]) -> None:
-        self.source, self.at = source, np.asarray(at, np.intp)
+        super().__init__(source)
+        self.at, self.walks = np.asarray(at, np.intp), source.walks
         n, p = source.shape
         every = source.names or tuple(map(str, range(p)))
         self.names = tuple(every[i] for i in at)
         chosen = set(at)
         others = tuple((every[i], "not asked for") for i in range(p) if i not in chosen)
-        self.dropped, self.label = (*source.dropped, *others), source.label
-        self.shape, self.dtype, self.rate = (n, len(at)), source.dtype, source.rate
+        self.dropped, self.shape = (*source.dropped, *others), (n, len(at))
         self.nnz = None if source.nnz is None else round(source.nnz * len(at) / p)
-        self.counted, self.max_passes = source.counted, source.max_passes
-        self.recognisable, self.elsewhere = source.recognisable, source.elsewhere
-        self.walks = source.walks
-
-    @property
-    def nbytes(self) -> int:
-        """See `Source.nbytes`: all columns are read."""
-        return self.source.nbytes
 
     def _read(self, rows: int, start: int) -> Iterator[Block]:
         for block in self.source._read(rows, start):
@@ -134,12 +159,9 @@ class KeptColumns(BlockSource):
         mark = (self.source.fingerprint(), self.at.tolist())
         return hashlib.sha256(repr(mark).encode()).hexdigest()
 
-    def _files(self) -> tuple[Path, ...]:
-        return self.source._files()
-
 
 @final
-class KeptRows(BlockSource):
+class KeptRows(DerivedSource):
     """The rows of a source but for those left out, and none from a given one on.
 
     Row i here is row i + (rows left out before it) there: i + #{j : out[j] - j <= i}.
@@ -159,13 +181,10 @@ class KeptRows(BlockSource):
     def __init__(
         self, source: BlockSource, out: Any = (), stop: int | None = None, *, rows: Any = None
     ) -> None:
-        self.source, self.stop = source, stop
+        super().__init__(source)
+        self.stop, self.walks = stop, source.walks
         self.out = np.asarray(out, np.int64).reshape(-1)
         self._before = self.out - np.arange(len(self.out))
-        self.names, self.dropped, self.label = source.names, source.dropped, source.label
-        self.dtype, self.rate = source.dtype, source.rate
-        self.max_passes, self.walks = source.max_passes, source.walks
-        self.recognisable, self.elsewhere = source.recognisable, source.elsewhere
         self.counted = source.counted or rows is not None
         n = source.shape[0] if rows is None else int(rows)
         upto = n if stop is None else min(n, stop)
@@ -213,9 +232,6 @@ class KeptRows(BlockSource):
         digest.update(self.out.tobytes())
         return digest.hexdigest()
 
-    def _files(self) -> tuple[Path, ...]:
-        return self.source._files()
-
 
 _CHECK_ROWS = 1024  # rows mapped in one go when a bad cell is searched
 
@@ -248,11 +264,6 @@ class MappedSource(Source):
         self.array = _Lazy(phi, rows)
         self.shape = (int(rows.shape[0]), int(first.shape[1]))
         self.dtype = first.dtype
-
-    @property
-    def nbytes(self) -> int:
-        """See `Source.nbytes`."""
-        return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`."""

@@ -37,11 +37,6 @@ class DenseSource(Source):
         name = str(array.dtype).rsplit(".", maxsplit=1)[-1]  # "torch.float32", "float32"
         self.dtype = np.dtype(name) if not is_numpy(array) else array.dtype
 
-    @property
-    def nbytes(self) -> int:
-        """See `Source.nbytes`."""
-        return self.shape[0] * self.shape[1] * self.dtype.itemsize
-
     def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`."""
         rows = _spread(self.shape[0], count, among)

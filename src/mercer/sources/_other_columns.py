@@ -98,7 +98,7 @@ def open_columns(path: Any, **reading: Any) -> FileColumns:
     path = Path(path)
     module, function = opener_of(path)
     if module not in _TABLES:
-        return _Numbers(path, scan(path, **reading))
+        return _NumberColumns(path, scan(path, **reading))
     opener = getattr(import_module(f"mercer.sources.{_TABLES[module]}"), function)
     refuse_unknown(opener, reading)
     found: FileColumns = opener(path, **reading)
@@ -145,7 +145,7 @@ def other_columns(
 
 
 @final
-class _Numbers(FileColumns):
+class _NumberColumns(FileColumns):
     """A file of which all columns are numbers of one type."""
 
     chooses = False

@@ -262,10 +262,9 @@ class StreamSource(BlockSource):
     @property
     def nbytes(self) -> int:
         """See `Source.nbytes`: the bytes of the rows as they are handed out."""
-        n, p = self.shape
         if self.nnz is None:
-            return n * p * self.dtype.itemsize
-        return self.nnz * (self.dtype.itemsize + 4) + 4 * n
+            return super().nbytes
+        return self.nnz * (self.dtype.itemsize + 4) + 4 * self.shape[0]
 
     def _read(self, rows: int, start: int) -> Iterator[Block]:
         return skipped(self._walk(), start)

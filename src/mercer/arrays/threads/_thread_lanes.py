@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 from mercer.arrays.threads._listeners import advance, task, watched
 
+_Block = TypeVar("_Block")
 _PROCESSOR = 36  # field of /proc/…/stat after the name: the processor last run on
 
 
@@ -191,6 +193,13 @@ class Lanes:
             else:
                 self._run(work, blocks)
             advance(blocks, blocks)
+
+    def over(
+        self, blocks: Iterable[_Block], work: Callable[[int, Iterator[_Block]], None]
+    ) -> None:
+        """Call ``work(lane, its blocks)`` in every lane and wait for all, as `run` does."""
+        every = [*blocks]
+        self.run(lambda lane, own: work(lane, map(every.__getitem__, own)), len(every))
 
     def _run(self, work: Callable[[int, Iterator[int]], None], blocks: int) -> None:
         count = min(self.count, blocks)

@@ -62,13 +62,13 @@ class RandomMap:
         tiles = Tiles.of(n, m, 8, most_bytes=_TILE_BYTES, longest=4096)
         lanes = Lanes(min(thread_count(), len(tiles)) if n * m > _WORTH_LANES else 1)
 
-        def work(_lane: int, numbers: Iterator[int]) -> None:
+        def work(_lane: int, parts: Iterator[slice]) -> None:
             # What overflows is looked for afterwards, and lanes have settings of their own.
             with np.errstate(over="ignore", invalid="ignore"):
-                for number in numbers:
-                    out[tiles[number]] = self._of(rows[tiles[number]])
+                for part in parts:
+                    out[part] = self._of(rows[part])
 
-        lanes.run(work, len(tiles))
+        lanes.over(tiles, work)
         return out
 
     def _of(self, rows: Any) -> Array:

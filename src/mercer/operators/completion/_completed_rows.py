@@ -13,7 +13,7 @@ from mercer.arrays import Array
 from mercer.operators.completion._completion_model import Completion, empty_rows
 from mercer.operators.completion._completion_sums import CompletionSums
 from mercer.operators.completion._gap_survey import observed_weights, parted
-from mercer.sources import BlockSource, PartBlocks, SpreadSource
+from mercer.sources import BlockSource, DerivedSource, PartBlocks, SpreadSource
 
 
 @final
@@ -104,7 +104,7 @@ class CompletedParts(SpreadSource):
     def reduce(self, work: Any, weights: Any = None, *, title: str = "rows") -> Any:
         """See `SpreadSource.reduce`."""
         self.walks += 1
-        filled = (_EndingFilled if hasattr(work, "finish") else _Filled)(work, self.completion)
+        filled = _WorkOnFilled(work, self.completion)
         return self.source.reduce(filled, weights, title=title)
 
     def weights_of(self, weights: Any) -> Any:
@@ -130,7 +130,7 @@ def filled_part(rows: PartBlocks, completion: Completion) -> PartBlocks:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Filled:
+class _WorkOnFilled:
     """Work on completed rows."""
 
     work: Any
@@ -143,13 +143,8 @@ class _Filled:
     def merge(self, one: Any, other: Any) -> Any:
         return self.work.merge(one, other)
 
-
-@dataclasses.dataclass(frozen=True)
-class _EndingFilled(_Filled):
-    """Work on completed rows that has something to do at its end."""
-
     def finish(self, found: Any) -> Any:
-        return self.work.finish(found)
+        return self.work.finish(found) if hasattr(self.work, "finish") else found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,7 +162,7 @@ _RATE = 4e8  # bytes that are completed per second, roughly
 
 
 @final
-class CompletedBlocks(BlockSource):
+class CompletedBlocks(DerivedSource):
     """The blocks of a source with their missing cells filled, each when it is read.
 
     Parameters
@@ -183,18 +178,9 @@ class CompletedBlocks(BlockSource):
     def __init__(
         self, source: BlockSource, completion: Completion, *, watch: bool = False
     ) -> None:
-        self.watch, self.empty = watch, list[int]()
-        self.source, self.completion = source, completion
-        self.names, self.dropped, self.label = source.names, source.dropped, source.label
-        self.shape, self.dtype, self.nnz = source.shape, source.dtype, source.nnz
-        self.counted, self.max_passes = source.counted, source.max_passes
-        self.recognisable, self.elsewhere = source.recognisable, source.elsewhere
+        super().__init__(source)
+        self.completion, self.watch, self.empty = completion, watch, list[int]()
         self.rate = min(source.rate, _RATE)
-
-    @property
-    def nbytes(self) -> int:
-        """See `Source.nbytes`."""
-        return self.source.nbytes
 
     def _read(self, rows: int, start: int) -> Iterator[Any]:
         for block in self.source.blocks(rows, start):
@@ -203,11 +189,3 @@ class CompletedBlocks(BlockSource):
                 self.empty += (start + empty_rows(block)).tolist()
             start += block.shape[0]
             yield filled
-
-    def place(self, row: int, column: int) -> str:
-        """See `BlockSource.place`: where the cell stands in the incomplete rows."""
-        return self.source.place(row, column)
-
-    def fingerprint(self) -> str:
-        """See `BlockSource.fingerprint`: that of the incomplete rows."""
-        return self.source.fingerprint()

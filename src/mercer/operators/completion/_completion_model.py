@@ -90,17 +90,16 @@ class Completion:
         out = np.empty_like(block, order="C")
         lanes = lanes_of(block)
         fast = CompiledExpectation.of(self) if is_worth_compiling(block.size) else None
-        infinite = list[int]()
+        infinite = list[slice]()
 
-        def work(_lane: int, numbers: Iterator[int]) -> None:
+        def work(_lane: int, parts: Iterator[slice]) -> None:
             fill = partial(_fill, Expectation(self)) if fast is None else fast.fill
-            for number in numbers:
-                part = cut[number]
+            for part in parts:
                 doubtful = fill(out[part], block[part])
                 if doubtful and refuse is not None and np.isinf(block[part]).any():
-                    infinite.append(number)
+                    infinite.append(part)
 
-        lanes.run(work, len(cut))
+        lanes.over(cut, work)
         if refuse is not None and infinite:
             refuse()
         return out
@@ -190,8 +189,7 @@ def empty_rows(block: Any) -> Array:
 def tiles_of(block: Any, most: float = _TILE) -> list[slice]:
     """Return the parts of a block (r, p) that stay in the cache while they are completed."""
     rows, columns = block.shape
-    cut = Tiles.of(rows, columns, 8, most_bytes=most, longest=4096)
-    return [cut[number] for number in range(len(cut))]
+    return [*Tiles.of(rows, columns, 8, most_bytes=most, longest=4096)]
 
 
 def drawn(completion: Completion, block: Any, rng: np.random.Generator) -> Any:

@@ -70,16 +70,15 @@ class CompletionSums:
         cut, lanes = tiles_of(block), lanes_of(block)
         if self.basis is None and block.shape[1] > _LANE_COLUMNS:
             lanes = Lanes(1)
-        parts = [self._blank() for _ in range(lanes.count)]
+        sums = [self._blank() for _ in range(lanes.count)]
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
-            for number in numbers:
-                part = cut[number]
-                parts[lane]._take(block[part], None if weights is None else weights[part])
+        def work(lane: int, parts: Iterator[slice]) -> None:
+            for part in parts:
+                sums[lane]._take(block[part], None if weights is None else weights[part])
 
-        lanes.run(work, len(cut))
-        for part in parts:
-            self.merge(part)
+        lanes.over(cut, work)
+        for own in sums:
+            self.merge(own)
         return self
 
     def merge(self, other: "CompletionSums") -> Self:

@@ -175,8 +175,7 @@ class Searcher:
         """Yield blocks of rows of the distances (m, n) of points to all rows; None: own."""
         placed = self.rows if points is None else self._placed(points)
         tiles = Tiles(int(placed.shape[0]), max(1, _CELLS // max(1, self.n)))
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in tiles:
             yield part, self._all_apart(placed[part], self.rows)
 
     def sampled_distances(self, most: int) -> Array:
@@ -232,8 +231,7 @@ class Searcher:
             )
         found = np.empty(len(at))
         tiles = Tiles(len(at), max(1, _CELLS // max(1, self.rows.shape[1])))
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in tiles:
             apart = placed[at[part]] - self.rows[indices[part]]
             found[part] = np.sqrt(np.einsum("ij,ij->i", apart, apart))
         return found

@@ -70,12 +70,11 @@ class NormalisedGraph(Operator):
             return np.asarray(self.s @ v)
         tiles, found = sparse_tiles(self.s), np.empty((self.shape[0], v.shape[1]))
 
-        def work(_lane: int, blocks: Iterator[int]) -> None:
-            for block in blocks:
-                part = tiles[block]
+        def work(_lane: int, parts: Iterator[slice]) -> None:
+            for part in parts:
                 found[part] = row_view(self.s, part) @ v
 
-        Lanes(thread_count()).run(work, len(tiles))
+        Lanes(thread_count()).over(tiles, work)
         return found
 
     def rmatmat(self, u: Array, /) -> Array:

@@ -159,11 +159,11 @@ class TileWalk:
     def run(self, visit: Visit) -> None:
         """Call ``visit(lane, rows, columns, tile)`` for every tile I ≤ J."""
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
+        def work(lane: int, pairs: Iterator[tuple[int, int]]) -> None:
             space = Workspace()
             buffer = np.empty(self.tiles.rows**2, self.dtype)
-            for number in numbers:
-                i, j = (self.tiles[index] for index in self.pairs[number])
+            for pair in pairs:
+                i, j = (self.tiles[number] for number in pair)
                 shape = (i.stop - i.start, j.stop - j.start)
                 t = buffer[: shape[0] * shape[1]].reshape(shape)
                 t = tile(self.program, self.side, self.side, i, j, t, space)
@@ -173,7 +173,7 @@ class TileWalk:
                 visit(lane, i, j, t)
 
         with np.errstate(over="ignore", invalid="ignore"):
-            self.lanes.run(work, len(self.pairs))
+            self.lanes.over(self.pairs, work)
 
     def summed(self, visit: Visit, *, along: bool = True, pd: bool = False) -> KernelSums:
         """Run, and add up what certificates need; refuse k(x, y) ≠ k(y, x).

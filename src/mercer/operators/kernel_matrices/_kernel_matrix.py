@@ -63,8 +63,7 @@ class KernelMatrix(CentredKernel):
 
     def _centred(self, a: Array, below: float = 0.0) -> Array:
         tiles, r = Tiles(self.shape[0], _ROWS), self.direction
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in tiles:
             a[part] -= self._levels(part)
             if below:
                 a[part] -= (below * r[part])[:, None] * r[None, :]
@@ -80,8 +79,7 @@ class KernelMatrix(CentredKernel):
     def measured_squares(self) -> float:
         """Return ‖A‖²_F entry by entry: one reading of the matrix."""
         tiles, total = Tiles(self.shape[0], _ROWS), 0.0
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in tiles:
             rows = self.k[part] - self._levels(part)
             total += float(np.vdot(rows, rows))
         return total

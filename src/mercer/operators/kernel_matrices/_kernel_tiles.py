@@ -37,7 +37,7 @@ class KernelTiles(CentredKernel):
 
     def times(self, v: Array) -> Array:
         """See `CentredKernel.times`: one walk over the tiles."""
-        product = _Product(self.walk, v)
+        product = _TileProduct(self.walk, v)
         self.walk.run(product.visit)
         return product.total()
 
@@ -63,7 +63,7 @@ class _MadeRows:
         return np.asarray(found)
 
 
-class _Product:
+class _TileProduct:
     """k·V summed tile by tile, a sum for each thread; the wide side last, as BLAS likes it.
 
     V and the sums are cut as the tiles are, each piece in one place of memory.
@@ -71,7 +71,7 @@ class _Product:
 
     def __init__(self, walk: TileWalk, v: Array) -> None:
         self.tiles, b = walk.tiles, v.shape[1]
-        pieces = [self.tiles[number] for number in range(len(self.tiles))]
+        pieces = [*self.tiles]
         self.thin = [np.ascontiguousarray(v[piece].T, walk.dtype) for piece in pieces]
         shape = (walk.lanes.count, len(pieces), b, self.tiles.rows)
         self.sums = np.zeros(shape)
@@ -87,8 +87,7 @@ class _Product:
         """Return k·V (n, b) in float64."""
         lanes, _, b, _ = self.sums.shape
         whole = np.empty((self.tiles.n, b))
-        for number in range(len(self.tiles)):
-            part = self.tiles[number]
+        for number, part in enumerate(self.tiles):
             piece = self.sums[0, number, :, : part.stop - part.start]
             for lane in range(1, lanes):
                 piece += self.sums[lane, number, :, : part.stop - part.start]
@@ -112,7 +111,7 @@ def kernel_tiles(
     """
     walk = TileWalk(program, side, weights)
     r = walk.direction
-    product = _Product(walk, np.concatenate([first, r[:, None]], axis=1))
+    product = _TileProduct(walk, np.concatenate([first, r[:, None]], axis=1))
     with task("kernel tiles"):
         sums = walk.summed(product.visit, along=False, pd=pd)
     total = product.total()

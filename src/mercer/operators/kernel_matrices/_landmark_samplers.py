@@ -102,7 +102,7 @@ class PivotTable:
         origin = middle_row(kernel, rows)
         frame = LandmarkFrame.of(program, rows[spread(n, _SAMPLE)], origin, at)
         tiles = Tiles(n, _ROWS)
-        sides = [frame.ready(rows[tiles[number]]) for number in range(len(tiles))]
+        sides = [frame.ready(rows[part]) for part in tiles]
         ends = [frame.diagonal(side) for side in sides]
         diagonal = np.concatenate([k for k, _ in ends])
         scale = np.concatenate([s for _, s in ends])
@@ -129,15 +129,14 @@ class PivotTable:
         busy = self.n * width > _WORTH_LANES
         lanes = Lanes(min(thread_count(), len(self.tiles)) if busy else 1)
 
-        def work(_lane: int, numbers: Iterator[int]) -> None:
+        def work(_lane: int, blocks: Iterator[tuple[slice, Side]]) -> None:
             space = Workspace()
             buffers = np.empty((2, width * min(_ROWS, self.n)), self.dtype)
-            for number in numbers:
-                side = self.sides[number]
+            for part, side in blocks:
                 out, scratch = (b[: width * side.n].reshape(width, side.n) for b in buffers)
-                act(self.tiles[number], frame.tile(side, out, space), scratch)
+                act(part, frame.tile(side, out, space), scratch)
 
-        lanes.run(work, len(self.tiles))
+        lanes.over(zip(self.tiles, self.sides, strict=True), work)
 
     def draw(self, law: Array, count: int, rng: np.random.Generator) -> Array:
         """Return row numbers drawn with probability ∝ law, with repetition."""

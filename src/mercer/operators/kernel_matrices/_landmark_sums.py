@@ -130,19 +130,18 @@ class LandmarkSums:
             return self
         busy = n * (m + 1) > _WORTH_LANES
         lanes = Lanes(min(thread_count(), len(tiles)) if busy else 1)
-        parts = [_Part(m) for _ in range(lanes.count)]
+        lane_sums = [_LaneSums(m) for _ in range(lanes.count)]
         around = shift.astype(dtype)
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
+        def work(lane: int, parts: Iterator[slice]) -> None:
             space, buffer = Workspace(), np.empty(tiles.rows * m, dtype)
-            for number in numbers:
-                part = tiles[number]
+            for part in parts:
                 f, r, k = block(part, buffer, space)
-                parts[lane].add(f, r, k, around, None if w is None else w[part])
+                lane_sums[lane].add(f, r, k, around, None if w is None else w[part])
 
-        lanes.run(work, len(tiles))
+        lanes.over(tiles, work)
         self.shift = around.astype(np.float64)  # as it was subtracted
-        self._gather(parts, n)
+        self._gather(lane_sums, n)
         return self
 
     def _tiles(self, n: int, itemsize: int) -> Tiles:
@@ -160,15 +159,15 @@ class LandmarkSums:
         few = np.ones(count) if w is None else w[:count]
         return np.asarray(f @ (few / np.sum(few)), np.float64)
 
-    def _gather(self, parts: "list[_Part]", n: int) -> None:
+    def _gather(self, lane_sums: "list[_LaneSums]", n: int) -> None:
         """Add the sums of the lanes, in their order."""
         self.rows += n
-        for part in parts:
-            self.p += part.p
-            self.q += part.q
-            self.count += part.count
-            self.t += part.t
-            self.raw_trace += part.raw_trace
+        for own in lane_sums:
+            self.p += own.p
+            self.q += own.q
+            self.count += own.count
+            self.t += own.t
+            self.raw_trace += own.raw_trace
 
     def merge(self, other: "LandmarkSums") -> Self:
         """Add the rows that another has seen through the same landmarks.
@@ -229,7 +228,7 @@ class LandmarkSums:
         return np.maximum(nu, 0.0), w, self.shift + self.q / self.count, self.t
 
 
-class _Part:
+class _LaneSums:
     """The sums of one lane."""
 
     def __init__(self, m: int) -> None:

@@ -324,14 +324,13 @@ class Landmarks:
         busy = n * (self.m + 1) > _WORTH_LANES
         lanes = Lanes(min(thread_count(), len(tiles)) if busy else 1)
 
-        def work(_lane: int, numbers: Iterator[int]) -> None:
+        def work(_lane: int, parts: Iterator[slice]) -> None:
             space, buffer = Workspace(), bench.buffer(tiles.rows)
-            for number in numbers:
-                part = tiles[number]
+            for part in parts:
                 columns, r[part], _ = bench.block(rows[part], buffer, space)
                 f[part] = columns.T
 
-        lanes.run(work, len(tiles))
+        lanes.over(tiles, work)
         return f, r
 
     def blocks(
@@ -340,8 +339,7 @@ class Landmarks:
         """Yield (which rows, F, r) block by block; the arrays are the reader's own."""
         rows = as_rows(rows)
         bench, tiles, space = self.bench(rows, dtype), self._tiles(rows.shape[0]), Workspace()
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in tiles:
             f, r, _ = bench.block(rows[part], bench.buffer(tiles.rows), space)
             yield part, f.T.astype(dtype, copy=False), r
 

@@ -86,8 +86,7 @@ class RowsAboutOrigin:
     def _tiles(self, source: Source, start: int) -> Iterator[tuple[slice, Array]]:
         n, p = source.shape
         tiles = Tiles.of(n, p, 8, most_bytes=_TILE, longest=_LONGEST)
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in tiles:
             yield (
                 slice(start + part.start, start + part.stop),
                 self.about_origin(source.array[part, :]),

@@ -72,7 +72,7 @@ def spatial_median(
     """
     search = _Search(rows, counts, factor)
     best = search.at(np.zeros(rows.shape[1]) if start is None else start)
-    history = list[_Point]()
+    history = list[_MedianGuess]()
     while not best.found(tol) and search.walks < most:
         if search.walks % _TRY_ROW == 0:
             point = search.at(best.nearest)
@@ -92,7 +92,7 @@ def spatial_median(
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class _Point:
+class _MedianGuess:
     """What one walk tells of a candidate."""
 
     offset: Array  # where, in units of the rows, without factors
@@ -106,7 +106,7 @@ class _Point:
     def found(self, tol: float) -> bool:
         return self.pull <= max(tol, self.share * (1 + 1e-12))
 
-    def better(self, other: "_Point") -> bool:
+    def better(self, other: "_MedianGuess") -> bool:
         slack = 1 + 4 * EPS
         return self.objective < other.objective / slack or (
             self.objective <= other.objective * slack and self.pull < other.pull
@@ -122,7 +122,7 @@ class _Search:
         self.total = float(np.sum(counts))
         self.walks = 0
 
-    def at(self, offset: Array) -> _Point:
+    def at(self, offset: Array) -> _MedianGuess:
         self.walks += 1
         p = self.rows.shape[1]
         beside = rounding_of(offset, self.factor)
@@ -153,11 +153,11 @@ class _Search:
         objective: float,
         on_rows: float,
         nearest: Array,
-    ) -> _Point:
+    ) -> _MedianGuess:
         size = float(np.linalg.norm(pull))
         length = max(0.0, 1 - on_rows / size) / inverse if size > 0 and inverse > 0 else 0.0
         move = pull * length if self.factor is None else pull * length / self.factor
-        return _Point(
+        return _MedianGuess(
             offset,
             offset + move,
             objective,
@@ -168,7 +168,7 @@ class _Search:
         )
 
 
-def _ahead(history: list[_Point]) -> Array:
+def _ahead(history: list[_MedianGuess]) -> Array:
     """Return the combination of past steps whose residual is least (Anderson)."""
     steps = np.array([point.step for point in history])
     residuals = steps - np.array([point.offset for point in history])

@@ -45,11 +45,6 @@ class SpatialSigns(BlockSource):
         self.elsewhere = getattr(inner, "elsewhere", False)
         self.rate = getattr(inner, "rate", 1e9)
 
-    @property
-    def nbytes(self) -> int:
-        """See `Source.nbytes`."""
-        return 8 * self.shape[0] * self.shape[1]
-
     def _read(self, rows: int, start: int) -> Iterator[Any]:
         for part, y in self.rows.blocks():
             u = signs(y, self.centring)

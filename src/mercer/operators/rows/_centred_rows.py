@@ -52,9 +52,8 @@ class CentredRows(Operator):
 
     def _thin(self, q: Array, dtype: Any) -> tuple[Array, Array]:
         """Return factor∘Q and offsetᵀ(factor∘Q) of shape (b,), rounded to `dtype`."""
-        xp, c = namespace(q), self.centring
-        q = q if c.factor is None else c.factor[:, None] * q
-        return xp.astype(q, dtype), xp.astype(c.offset @ q, dtype)
+        xp, q = namespace(q), self.centring.thin(q)
+        return xp.astype(q, dtype), xp.astype(self.centring.offset @ q, dtype)
 
     def scores(self, v: Array) -> Array:
         """Return X̃V (n, b) in the precision of the data."""
@@ -65,13 +64,12 @@ class CentredRows(Operator):
         lanes = rows.lanes(2.0 * n * p * v.shape[1], 1, len(tiles))
         out = xp.empty((n, v.shape[1]), dtype=rows.dtype)
 
-        def work(_lane: int, numbers: Iterator[int]) -> None:
+        def work(_lane: int, parts: Iterator[slice]) -> None:
             buffer = scratch((tiles.rows, p), rows.products, rows.like, rows.order)
-            for number in numbers:
-                part = tiles[number]
+            for part in parts:
                 out[part, :] = self._level(rows.block(part, buffer) @ q, level, part)
 
-        lanes.run(work, len(tiles))
+        lanes.over(tiles, work)
         return out
 
     def _level(self, y: Array, level: Array, part: slice) -> Array:
@@ -85,12 +83,6 @@ class CentredRows(Operator):
         xp = namespace(v)
         return xp.astype(self.scores(v), xp.float64, copy=False)
 
-    def _unthin(self, w: Array, sums: Array) -> Array:
-        """Take offset(1ᵀY) out of BᵀY and scale the columns: the left half of centring."""
-        c = self.centring
-        w = w - c.offset[:, None] * sums[None, :]
-        return w if c.factor is None else c.factor[:, None] * w
-
     def rmatmat(self, u: Array, /) -> Array:
         """See `Operator.rmatmat`."""
         rows, (n, p) = self.rows, self.shape
@@ -100,17 +92,16 @@ class CentredRows(Operator):
         total = [xp.zeros((p, u.shape[1]), dtype=xp.float64) for _ in range(lanes.count)]
         sums = [xp.zeros((u.shape[1],), dtype=xp.float64) for _ in range(lanes.count)]
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
+        def work(lane: int, parts: Iterator[slice]) -> None:
             buffer = scratch((tiles.rows, p), rows.products, rows.like, rows.order)
-            for number in numbers:
-                part = tiles[number]
+            for part in parts:
                 y = xp.astype(u[part, :], rows.dtype)
                 total[lane] += rows.block(part, buffer).T @ y
                 root = rows._root_of(part, y.dtype)
                 sums[lane] += xp.sum(y if root is None else root[:, None] * y, axis=0)
 
-        lanes.run(work, len(tiles))
-        return self._unthin(sum(total[1:], total[0]), sum(sums[1:], sums[0]))
+        lanes.over(tiles, work)
+        return self.centring.unthin(sum(total[1:], total[0]), sum(sums[1:], sums[0]))
 
     def gram_matmat(self, q: Array, /) -> Array:
         """See `Operator.gram_matmat`: one pass, 4npb flops."""
@@ -125,16 +116,15 @@ class CentredRows(Operator):
         xp = namespace(q)
         thin, level = self._thin(q, rows.dtype)
         tiles = rows.tiles(_CACHE)
-        blocks = -(-len(tiles) // every)
-        lanes = rows.lanes(4.0 * n * p * width, 1, blocks)
+        some = [*tiles][::every]
+        lanes = rows.lanes(4.0 * n * p * width, 1, len(some))
         total = [xp.zeros((width, p), dtype=xp.float64) for _ in range(lanes.count)]
         sums = [xp.zeros((width,), dtype=xp.float64) for _ in range(lanes.count)]
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
+        def work(lane: int, parts: Iterator[slice]) -> None:
             probe = self._probes.setdefault(lane, Probe(rows.products))
             buffer = scratch((tiles.rows, p), rows.products, rows.like, rows.order)
-            for number in numbers:
-                part = tiles[number * every]
+            for part in parts:
                 b = rows.block(part, buffer)
                 y = self._level(b @ thin, level, part)
                 product = y.T @ b  # (b, p): the wide side last is what BLAS does best
@@ -145,8 +135,8 @@ class CentredRows(Operator):
                 if probe.due(float(xp.linalg.vector_norm(y))):
                     self._measure(q, part, product.T, along)
 
-        lanes.run(work, blocks)
-        return self._unthin(sum(total[1:], total[0]).T, sum(sums[1:], sums[0]))
+        lanes.over(some, work)
+        return self.centring.unthin(sum(total[1:], total[0]).T, sum(sums[1:], sums[0]))
 
     def _measure(self, q: Array, part: slice, product: Array, sums: Array) -> None:
         """Repeat one block in float64, from the stored values; keep twice the worst ratio.
@@ -160,7 +150,8 @@ class CentredRows(Operator):
         wide = xp.astype(self.rows.block(part, buffer), xp.float64, copy=False)
         y = self._level(wide @ thin, level, part)
         block = xp.astype(self.rows.centred_block(part, buffer, self.centring), xp.float64)
-        found = self._unthin(xp.astype(product, xp.float64), xp.astype(sums, xp.float64))
+        product, sums = (xp.astype(each, xp.float64) for each in (product, sums))
+        found = self.centring.unthin(product, sums)
         ratio = product_error(found - block.T @ y, block, y)
         self.product_error = max(self.product_error, ratio)
 
@@ -169,8 +160,7 @@ class CentredRows(Operator):
         xp = namespace(self.like)
         tiles = self.rows.tiles(_CACHE)
         out = xp.empty(self.shape, dtype=xp.float64)
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in tiles:
             shape = (tiles.rows, self.shape[1])
             buffer = scratch(shape, self.rows.products, self.rows.like)
             out[part, :] = self.rows.centred_block(part, buffer, self.centring)
@@ -234,16 +224,14 @@ class CentredColumns(Operator):
         lanes = rows.lanes(2.0 * n * p * v.shape[1], 1, len(self.tiles))
         out = xp.empty((p, v.shape[1]), dtype=xp.float64)
 
-        def work(_lane: int, numbers: Iterator[int]) -> None:
+        def work(_lane: int, parts: Iterator[slice]) -> None:
             buffer = scratch((n, self.tiles.rows), rows.products, rows.like, rows.order)
-            for number in numbers:
-                part = self.tiles[number]
+            for part in parts:
                 t = self._inner(self._columns(part, buffer), thin, sums, part)
                 out[part, :] = xp.astype(t, xp.float64)
 
-        lanes.run(work, len(self.tiles))
-        factor = self.centring.factor
-        return out if factor is None else factor[:, None] * out
+        lanes.over(self.tiles, work)
+        return self.centring.thin(out)
 
     def rmatmat(self, u: Array, /) -> Array:
         """See `Operator.rmatmat`: X̃V for V of shape (p, b)."""
@@ -261,16 +249,15 @@ class CentredColumns(Operator):
         rows, c, (p, n), xp = self.rows, self.centring, self.shape, namespace(q)
         rooted, width = self._rooted(q), q.shape[1]
         thin, sums = xp.astype(rooted, rows.dtype), xp.sum(rooted, axis=0)
-        blocks = -(-len(self.tiles) // every)
-        lanes = rows.lanes(4.0 * n * p * width, 1, blocks)
+        some = [*self.tiles][::every]
+        lanes = rows.lanes(4.0 * n * p * width, 1, len(some))
         total = [xp.zeros((n, width), dtype=xp.float64) for _ in range(lanes.count)]
         level = [xp.zeros((width,), dtype=xp.float64) for _ in range(lanes.count)]
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
+        def work(lane: int, parts: Iterator[slice]) -> None:
             probe = self._probes.setdefault(lane, Probe(rows.products))
             buffer = scratch((n, self.tiles.rows), rows.products, rows.like, rows.order)
-            for number in numbers:
-                part = self.tiles[number * every]
+            for part in parts:
                 y = self._columns(part, buffer)
                 t = self._inner(y, thin, sums, part)
                 if c.factor is not None:
@@ -282,7 +269,7 @@ class CentredColumns(Operator):
                 if probe.due(float(xp.linalg.vector_norm(t))):
                     self._measure(rooted, sums, part, product - along[None, :])
 
-        lanes.run(work, blocks)
+        lanes.over(some, work)
         out = sum(total[1:], total[0]) - sum(level[1:], level[0])[None, :]
         return self._rooted(out)
 

@@ -32,19 +32,17 @@ class CentredSparse(Operator):
         self.like = rows.like[:, :0]
         self.tiles = sparse_tiles(rows.csr)
 
-    def _part(self, number: int) -> Any:
+    def _block(self, part: slice) -> Any:
         """Return one CSR block in float64; float64 data is shared, not copied."""
-        return row_view(self.rows.csr, self.tiles[number]).astype(np.float64, copy=False)
+        return row_view(self.rows.csr, part).astype(np.float64, copy=False)
 
     def _lanes(self, width: int) -> Lanes:
         flops = 4.0 * self.rows.csr.nnz * width
         return Lanes(min(thread_count(), len(self.tiles)) if flops > 2e7 else 1)
 
     def _thin(self, q: Array) -> tuple[Array, Array]:
-        c = self.centring
-        q = q if c.factor is None else c.factor[:, None] * q
-        level = c.offset @ q
-        return np.ascontiguousarray(q), level
+        q = self.centring.thin(q)
+        return np.ascontiguousarray(q), self.centring.offset @ q
 
     def scores(self, v: Array) -> Array:
         """Return X̃V (n, b) in the precision of the data."""
@@ -54,23 +52,18 @@ class CentredSparse(Operator):
         thin, level = self._thin(v)
         out = np.empty((self.shape[0], v.shape[1]), dtype)
 
-        def work(_lane: int, numbers: Iterator[int]) -> None:
-            for number in numbers:
-                y = self._part(number) @ thin - level
-                root = self.rows._root_of(self.tiles[number], y.dtype)
-                out[self.tiles[number]] = y if root is None else root[:, None] * y
+        def work(_lane: int, parts: Iterator[slice]) -> None:
+            for part in parts:
+                y = self._block(part) @ thin - level
+                root = self.rows._root_of(part, y.dtype)
+                out[part] = y if root is None else root[:, None] * y
 
-        self._lanes(v.shape[1]).run(work, len(self.tiles))
+        self._lanes(v.shape[1]).over(self.tiles, work)
         return out
 
     def matmat(self, v: Array, /) -> Array:
         """See `Operator.matmat`."""
         return self._product(v, np.float64)
-
-    def _unthin(self, w: Array, sums: Array) -> Array:
-        c = self.centring
-        w = w - c.offset[:, None] * sums[None, :]
-        return w if c.factor is None else c.factor[:, None] * w
 
     def rmatmat(self, u: Array, /) -> Array:
         """See `Operator.rmatmat`."""
@@ -80,12 +73,12 @@ class CentredSparse(Operator):
         lanes = self._lanes(u.shape[1])
         total = np.zeros((lanes.count, self.shape[1], u.shape[1]))
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
-            for number in numbers:
-                total[lane] += self._part(number).T @ thin[self.tiles[number]]
+        def work(lane: int, parts: Iterator[slice]) -> None:
+            for part in parts:
+                total[lane] += self._block(part).T @ thin[part]
 
-        lanes.run(work, len(self.tiles))
-        return self._unthin(total.sum(axis=0), u.sum(axis=0, dtype=np.float64))
+        lanes.over(self.tiles, work)
+        return self.centring.unthin(total.sum(axis=0), u.sum(axis=0, dtype=np.float64))
 
     def gram_matmat(self, q: Array, /) -> Array:
         """See `Operator.gram_matmat`: one reading of the stored cells, 4·nnz·b flops."""
@@ -95,24 +88,23 @@ class CentredSparse(Operator):
         sums = np.zeros((lanes.count, q.shape[1]))
         weights = self.rows.weights
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
-            for number in numbers:
-                part = self._part(number)
-                y = part @ thin
+        def work(lane: int, parts: Iterator[slice]) -> None:
+            for part in parts:
+                block = self._block(part)
+                y = block @ thin
                 y -= level
                 if weights is not None:
-                    y *= weights[self.tiles[number], None]
-                total[lane] += part.T @ y
+                    y *= weights[part, None]
+                total[lane] += block.T @ y
                 sums[lane] += y.sum(axis=0)
 
-        lanes.run(work, len(self.tiles))
-        return self._unthin(total.sum(axis=0), sums.sum(axis=0))
+        lanes.over(self.tiles, work)
+        return self.centring.unthin(total.sum(axis=0), sums.sum(axis=0))
 
     def dense(self) -> Array:
         """See `Operator.dense`: row blocks are densified in place."""
         out = np.empty(self.shape)
-        for number in range(len(self.tiles)):
-            part = self.tiles[number]
+        for part in self.tiles:
             out[part] = self.rows.centred_block(part, None, self.centring)
         return out
 

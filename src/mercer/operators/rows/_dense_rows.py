@@ -139,14 +139,14 @@ class Rows(abc.ABC):
         first = [xp.zeros((p,), dtype=xp.float64) for _ in range(lanes.count)]
         second = [xp.zeros((p,), dtype=xp.float64) for _ in range(lanes.count)]
 
-        def work(lane: int, numbers: Iterator[int]) -> None:
+        def work(lane: int, parts: Iterator[slice]) -> None:
             buffer = scratch((tiles.rows, p), self.products, self.like, self.order)
-            for number in numbers:
-                y = self.block(tiles[number], buffer)
-                first[lane] += column_sums(y, self._root_of(tiles[number], y.dtype))
+            for part in parts:
+                y = self.block(part, buffer)
+                first[lane] += column_sums(y, self._root_of(part, y.dtype))
                 second[lane] += column_squares(y)
 
-        lanes.run(work, len(tiles))
+        lanes.over(tiles, work)
         sums, squares = sum(first[1:], first[0]), sum(second[1:], second[0])
         raw = float(xp.sum(squares))
         squares = squares - sums * (sums / self.total)
@@ -259,8 +259,8 @@ class Rows(abc.ABC):
         r = xp.zeros((0, p), dtype=xp.float64)
         buffer = scratch((tiles.rows, p), np.float64, self.like)
         with quiet_blas(p):
-            for number in range(len(tiles)):
-                y = self.centred_block(tiles[number], buffer, centring)
+            for part in tiles:
+                y = self.centred_block(part, buffer, centring)
                 stacked = xp.concat([r, xp.astype(y, xp.float64, copy=False)], axis=0)
                 r = interruptible(partial(triangle, stacked), p)
         return r
@@ -300,7 +300,7 @@ class Rows(abc.ABC):
 def _cut(tiles: Tiles, parts: Sequence[slice] | None) -> list[slice]:
     """Return all blocks, or those of some rows, each no longer than a tile."""
     if parts is None:
-        return [tiles[number] for number in range(len(tiles))]
+        return [*tiles]
     return [
         slice(start, min(start + tiles.rows, part.stop))
         for part in parts
@@ -361,8 +361,8 @@ class DenseRows(Rows):
         space = scratch((n, n), self.products, self.like)
         buffer = scratch((n, tiles.rows), self.products, self.like, self.order)
         offsets, scatters, factors = [], [], []
-        for number in range(len(tiles)):
-            y, offset = self._whole_columns(tiles[number], buffer)
+        for part in tiles:
+            y, offset = self._whole_columns(part, buffer)
             offsets.append(offset)
             scatters.append(column_squares(y))
             factor = factor_of(scatters[-1] / (self.total - 1), offset)
@@ -371,7 +371,7 @@ class DenseRows(Rows):
                 factors.append(factor)
             product = add_gram(gram, y.T, space)
             if self.rounding.due(0, float(xp.sum(xp.linalg.diagonal(product)))):
-                self.rounding.take(self._outer_error(tiles[number], factor, product))
+                self.rounding.take(self._outer_error(part, factor, product))
         raw = float(xp.sum(xp.linalg.diagonal(gram)))
         sums = xp.concat(offsets, axis=0) * self.total
         ratio = self.rounding.charged

@@ -160,8 +160,8 @@ class GroupedRows:
     def _blocks(self, tiles: Tiles) -> Iterator[tuple[slice, Array]]:
         buffer = np.empty((tiles.rows, self.shape[1]))
         with np.errstate(over="ignore", invalid="ignore"):
-            for number in range(len(tiles)):
-                yield tiles[number], self.block(tiles[number], buffer)
+            for part in tiles:
+                yield part, self.block(part, buffer)
 
     def _indicator(self, part: slice) -> Any:
         """Return √w at (group, row) as a sparse matrix (G, r): its product sums by group."""

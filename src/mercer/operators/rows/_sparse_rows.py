@@ -27,9 +27,8 @@ def _column_sums(csr: Any, weights: Array | None) -> tuple[Array, Array, Array]:
         return count, first, second
     sums = np.zeros((lanes.count, 3, p))
 
-    def work(lane: int, numbers: Iterator[int]) -> None:
-        for number in numbers:
-            part = tiles[number]
+    def work(lane: int, parts: Iterator[slice]) -> None:
+        for part in parts:
             block = row_view(csr, part).astype(np.float64)
             w = np.ones(block.shape[0]) if weights is None else weights[part]
             sums[lane, 1] += block.T @ w
@@ -38,7 +37,7 @@ def _column_sums(csr: Any, weights: Array | None) -> tuple[Array, Array, Array]:
             block.data[:] = 1.0
             sums[lane, 0] += block.T @ w
 
-    lanes.run(work, len(tiles))
+    lanes.over(tiles, work)
     total = sums.sum(axis=0)
     return total[0], total[1], total[2]
 

@@ -107,14 +107,14 @@ def add_light_pairs(total: Array, blocks: list[Any], lanes: Lanes) -> None:
     bounds = _bounds(turned.indptr, max(_STRIPS, 2 * lanes.count))
     order = _evenly(len(bounds) - 1, lanes.count)
 
-    def work(_lane: int, numbers: Iterator[int]) -> None:
+    def work(_lane: int, strips: Iterator[int]) -> None:
         rest, start = light, 0
-        for number in numbers:  # in the order of the columns, so that less is left each time
-            low, high = bounds[order[number]], bounds[order[number] + 1]
+        for strip in strips:  # in the order of the columns, so that less is left each time
+            low, high = bounds[strip], bounds[strip + 1]
             rest, start = columns_from(rest, low - start) if low > start else rest, low
             _add_rows(total[low:high, low:], row_view(turned, slice(low, high)) @ rest)
 
-    lanes.run(work, len(order))
+    lanes.over(order, work)
 
 
 def mirror(total: Array) -> None:
@@ -216,14 +216,14 @@ def compiled_sums(csr: Any, weights: Array | None, tiles: Tiles, lanes: Lanes) -
     ends, columns, cells = _unsigned(csr)
     sums = np.zeros((lanes.count, 3, csr.shape[1]))
 
-    def work(lane: int, numbers: Iterator[int]) -> None:
-        for number in numbers:
-            rows, block = tiles[number], np.zeros(sums.shape[1:])
+    def work(lane: int, parts: Iterator[slice]) -> None:
+        for rows in parts:
+            block = np.zeros(sums.shape[1:])
             mine = ends[rows.start : rows.stop + 1]
             loop(mine, columns, cells, _weights(weights, rows), block)
             sums[lane] += block
 
-    lanes.run(work, len(tiles))
+    lanes.over(tiles, work)
     return np.asarray(sums.sum(axis=0))
 
 

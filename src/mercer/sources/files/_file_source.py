@@ -45,11 +45,6 @@ class FileSource(BlockSource):
     at: Any = None
     beside: tuple[Path, ...] = ()
 
-    @property
-    def nbytes(self) -> int:
-        """See `Source.nbytes`: the bytes of the rows as they are handed out."""
-        return self.shape[0] * self.shape[1] * self.dtype.itemsize
-
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: also which data set and which columns."""
         columns = None if self.at is None else self.at.tolist()

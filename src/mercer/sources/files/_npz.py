@@ -200,7 +200,7 @@ class PackedRows(CsrSource):
         return native(part, member.stored.newbyteorder("="))
 
 
-class _Table(FileSource):
+class _DenseMember(FileSource):
     """Abstract: a dense table (n, p) in an archive."""
 
     def __init__(
@@ -215,7 +215,7 @@ class _Table(FileSource):
 
 
 @final
-class PackedTable(_Table):
+class PackedTable(_DenseMember):
     """A dense table (n, p) in an archive, unpacked row by row."""
 
     @property
@@ -236,7 +236,7 @@ class PackedTable(_Table):
 
 
 @final
-class HeldTable(_Table):
+class HeldTable(_DenseMember):
     """A dense table that had to be loaded whole, since its columns stand one by one."""
 
     def __init__(

@@ -29,11 +29,6 @@ class TableSource(BlockSource):
         self.names, self.dropped = cells.names, cells.dropped
         self.shape = (n, len(cells.at))
 
-    @property
-    def nbytes(self) -> int:
-        """See `Source.nbytes`: the bytes of the rows as they are handed out."""
-        return self.shape[0] * self.shape[1] * self.dtype.itemsize
-
     def _whole(self, blocks: Iterator[Block], start: int) -> Iterator[Block]:
         """Yield the blocks; refuse another number of rows than was found at the opening."""
         count = start

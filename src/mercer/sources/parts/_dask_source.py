@@ -169,9 +169,7 @@ class DaskSource(SpreadSource):
     @property
     def nbytes(self) -> int:
         """See `Source.nbytes`."""
-        if self.nnz is not None:
-            return int(_STORED * self.nnz)
-        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+        return super().nbytes if self.nnz is None else int(_STORED * self.nnz)
 
     @cached_property
     def chunks(self) -> list[list[list[Any]]]:

@@ -90,7 +90,7 @@ class SpreadSource(Source):
     def sample(self, count: int, among: Any = None) -> Array:
         """See `Source.sample`: evenly spaced rows of every part; one pass."""
         share = max(1, -(-count // max(1, self.parts)))
-        found = self.reduce(_Sample(share, self.products), title="sample")
+        found = self.reduce(_SampleOfParts(share, self.products), title="sample")
         return np.asarray(found[:: max(1, -(-len(found) // count))])
 
     def first_bad_cell(self) -> tuple[int, int, float] | None:
@@ -137,7 +137,7 @@ class PartBlocks(BlockSource):
     def nbytes(self) -> int:
         """See `Source.nbytes`."""
         if self.nnz is None:
-            return self.shape[0] * self.shape[1] * self.dtype.itemsize
+            return super().nbytes
         return int(self.held.data.nbytes + self.held.indices.nbytes + self.held.indptr.nbytes)
 
     def _read(self, rows: int, start: int) -> Iterator[Block]:
@@ -199,7 +199,7 @@ def checked_counts(weights: Any, rows: PartBlocks) -> Array | None:
 
 
 @final
-class _Sample:
+class _SampleOfParts:
     """Evenly spaced rows of every part, dense."""
 
     def __init__(self, count: int, dtype: Any) -> None:
