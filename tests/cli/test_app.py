@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from mercer import __version__
-from mercer.cli._known_methods import METHODS
 from mercer.cli.app import COMMANDS, commands
+from mercer.methods import COMMANDS as METHODS
 
 
 def mercer(*arguments, **options):
@@ -99,7 +99,7 @@ def test_over_budget_is_exit_5(npy):
 
 FAILING = (
     "import sys; import mercer.cli.commands.methods_command as methods;"
-    "methods.method_of = lambda name: 1 / 0;"
+    "methods.parameters_of = lambda *_: 1 / 0;"
     "sys.argv = ['mercer', 'methods', 'pca', *sys.argv[1:]];"
     "from mercer.cli.app import main; main()"
 )
@@ -123,7 +123,7 @@ SLEEPING = """
 import sys, time
 import mercer.cli.commands.methods_command as methods
 from mercer.cli.app import main
-methods.method_of = lambda name: exec("print('ready', file=sys.stderr); time.sleep(60)")
+methods.parameters_of = lambda *_: exec("print('ready', file=sys.stderr); time.sleep(60)")
 sys.argv = ["mercer", "methods", "pca", *sys.argv[1:]]
 main()
 """
@@ -236,8 +236,8 @@ def test_an_old_terminal_gets_unknown_letters_spelt_out():
     code = (
         "import sys; sys.argv = ['mercer', 'methods'];"
         "import mercer.cli.commands.methods_command as m;"
-        "own = m.Method('pca', '', '', 'größe ≤ 量', '');"
-        "m.METHODS, m.in_families = {'pca': own}, lambda: {'A': [own]};"
+        "own = m.Method('PCA', '', 'größe ≤ 量', 'pca');"
+        "m.COMMANDS, m.families = {'pca': own}, lambda: {'A': [own]};"
         "from mercer.cli.app import main; main()"
     )
     env = {**os.environ, "PYTHONIOENCODING": "latin-1"}

@@ -3,8 +3,8 @@ import inspect
 import pytest
 
 import mercer
-from mercer.cli._known_methods import METHODS
 from mercer.cli.commands.methods_command import described, first_sentence, parameters_of
+from mercer.methods import COMMANDS
 
 
 class Plain:
@@ -49,9 +49,9 @@ def test_nothing_is_found_where_nothing_is_said():
     assert first_sentence("") == ""
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_parameter_of_every_method_is_described(name):
-    for one in parameters_of(METHODS[name].load(), mercer.PCA):
+    for one in parameters_of(COMMANDS[name].load(), mercer.PCA):
         assert one.takes, one.name
         assert one.about, one.name
         assert "PCA`" not in one.about

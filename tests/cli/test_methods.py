@@ -3,8 +3,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from mercer.cli._known_methods import METHODS, in_families
 from mercer.cli.app import commands
+from mercer.methods import COMMANDS, families
 
 
 def run(*words):
@@ -14,13 +14,13 @@ def run(*words):
 def test_the_list_names_every_method():
     lines = run().stdout.splitlines()
     named = [line.split()[0] for line in lines if line.startswith("  ")]
-    assert sorted(named) == sorted(METHODS)
-    assert [line[:-1] for line in lines if line.endswith(":")] == list(in_families())
+    assert sorted(named) == sorted(COMMANDS)
+    assert [line[:-1] for line in lines if line.endswith(":")] == list(families())
     document = json.loads(run("--json").stdout)
-    assert [method["name"] for method in document["methods"]] == list(METHODS)
+    assert [method["name"] for method in document["methods"]] == list(COMMANDS)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_parameters_are_shown_as_they_are_typed(name):
     done = run(name)
     assert done.exit_code == 0
@@ -29,7 +29,7 @@ def test_parameters_are_shown_as_they_are_typed(name):
     names = {one["name"]: one for one in method["parameters"]}
     assert names["n_components"]["option"] == "-k"
     assert all(one["option"].startswith(("-", "--")) for one in names.values())
-    assert set(names) == set(METHODS[name].load()().get_params(deep=False))
+    assert set(names) == set(COMMANDS[name].load()().get_params(deep=False))
     for one in names.values():
         head = one["option"].removesuffix("VALUE")
         assert f"\n{head}" in done.stdout

@@ -65,12 +65,10 @@ def test_models_of_python_say_what_their_columns_are():
 
 
 def test_a_model_that_does_not_say_is_refused():
-    class Mixed:
-        _table = "mixed"
-        feature_names_in_ = ("a", "b")
-
+    model = mercer.FAMD()
+    model.feature_names_in_ = ("a", "b")
     with pytest.raises(InputError, match="which columns are categories"):
-        recipe_of(Mixed())
+        recipe_of(model)
 
 
 @pytest.mark.parametrize("command", ["inverse", "drift"])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from mercer.cli._known_methods import METHODS
 from mercer.cli.app import COMMANDS, commands
+from mercer.methods import COMMANDS as METHODS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")

@@ -1,9 +1,8 @@
-import types
-
 import numpy as np
 import pytest
 import scipy.sparse
 
+import mercer
 from mercer.cli._usage import UsageError
 from mercer.cli.fitting._new_estimator import built
 from mercer.cli.fitting._table_demands import asked_for, held_whole, scales_of
@@ -12,20 +11,10 @@ from mercer.sources import ArrayBlocks, DenseSource, scan
 from mercer.tables import Asked, Recipe
 
 
-class Grouped:
-    """A method of numbers and categories whose columns stand in groups."""
-
-    _table = "mixed"
-    _page = "categories"
-
-    def get_params(self, deep=False):
-        return {"groups": None}
-
-
 def test_the_table_is_what_the_class_says():
-    assert asked_for("pca", built("pca"), Asked()).table == "numbers"
-    assert asked_for("ca", built("ca"), Asked()).table == "counts"
-    assert asked_for("lda", type(built("lda")), Asked(target="g")).table == "groups"
+    assert asked_for("pca", Asked(), built("pca")).table == "numbers"
+    assert asked_for("ca", Asked()).table == "counts"
+    assert asked_for("lda", Asked(target="g")).table == "groups"
 
 
 @pytest.mark.parametrize(
@@ -43,21 +32,23 @@ def test_the_table_is_what_the_class_says():
 )
 def test_options_of_other_methods_are_wrong_usage(method, asked, what):
     with pytest.raises(UsageError, match=what):
-        asked_for(method, built(method), asked)
+        asked_for(method, asked)
 
 
 def test_groups_of_columns_are_needed_by_some_and_taken_by_no_other():
     with pytest.raises(UsageError, match="needs groups"):
-        asked_for("mfa", Grouped(), Asked())
+        asked_for("mfa", Asked())
     groups = (("g", ("a",)),)
-    assert asked_for("mfa", Grouped, Asked(groups=groups)).groups == groups
+    assert asked_for("mfa", Asked(groups=groups)).groups == groups
+    told = built("mfa", settings=["groups=[('g', ['a'])]"])
+    assert asked_for("mfa", Asked(), told).groups == ()
 
 
 def test_who_divides_by_the_deviations():
-    assert scales_of(built("pca")) == "method"
-    assert scales_of(built("ca")) == "none"
-    assert scales_of(built("lda")) == "none"
-    assert scales_of(built("isomap")) == "table"
+    assert scales_of("pca") == scales_of("kda") == "method"
+    assert scales_of("ca") == scales_of("famd") == "none"
+    assert scales_of("lda") == "none"
+    assert scales_of("isomap") == "table"
 
 
 def rows_of(source, names=("a", "b", "c")):
@@ -95,6 +86,6 @@ def test_sparse_rows_stay_sparse(tmp_path):
 
 def test_a_model_without_a_budget_takes_what_there_is():
     X = np.ones((4, 3))
-    guest = types.SimpleNamespace(_page="factors")
+    guest = mercer.FactorAnalysis()
     made = held_whole(rows_of(ArrayBlocks(DenseSource(X))), guest)
     assert made.rows.shape == (4, 3)

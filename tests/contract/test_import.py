@@ -1,4 +1,6 @@
+import importlib
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import pytest
 import mercer
 
 ROOT = Path(__file__).resolve().parents[2]
+STUBS = sorted((ROOT / "src" / "mercer").rglob("__init__.pyi"))
 HEAVY = {"click", "jinja2", "narwhals", "numpy", "pandas", "polars", "rich", "scipy", "sklearn"}
 PUBLIC = [
     "AccuracyWarning",
@@ -55,6 +58,9 @@ PUBLIC = [
     "scan",
     "tune",
 ]
+ROOMS = [
+    "diagnostics", "dropin", "errors", "kernels", "plots", "selection", "studies", "testing",
+]  # fmt: skip
 
 
 def python(*arguments):
@@ -98,13 +104,35 @@ def test_help_and_version_load_no_numbers(arguments):
 
 
 def test_public_names_are_these():
-    assert dir(mercer) == PUBLIC
     assert sorted(mercer.__all__) == PUBLIC
+    assert dir(mercer) == sorted({*PUBLIC, *ROOMS})
+
+
+def test_rooms_load_by_their_dotted_names():
+    code = "import mercer\n" + "\n".join(f"assert dir(mercer.{room})" for room in ROOMS)
+    assert python("-c", f"{code}\nprint(mercer.kernels.RBF.__name__)").strip() == "RBF"
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.parent.name)
+def test_the_names_of_a_stub_are_there(stub):
+    room = importlib.import_module(".".join(stub.parent.relative_to(ROOT / "src").parts))
+    names = re.findall(r"(\w+) as \1\b", stub.read_text(encoding="utf-8"))
+    assert len(set(names)) == len(names) == stub.read_text(encoding="utf-8").count(" as ")
+    assert set(names) <= set(dir(room))
+    assert set(room.__all__) <= set(dir(room))
+    for name in names:
+        value = getattr(room, name)
+        if isinstance(value, type) and value.__module__.startswith("mercer."):
+            assert value.__name__ == name
+    # A module of that name would stand in the way of the object.
+    modules = {path.stem for path in stub.parent.iterdir() if not path.stem.startswith("__")}
+    assert not modules & set(room.__all__) - {"errors", "matrices"}
 
 
 def test_a_name_of_every_room_loads_first():
     """Each in a process of its own, which has loaded other libraries but nothing of mercer."""
-    first = {home: name for name, home in sorted(mercer._HOME.items(), reverse=True)}
+    rooms = {name: getattr(getattr(mercer, name), "__module__", "") for name in PUBLIC}
+    first = {home.split(".")[1]: name for name, home in rooms.items() if "." in home}
     code = (
         "import os, sys, numpy, scipy.sparse, sklearn.base, narwhals\n"
         "for name in sys.argv[1:]:\n"

@@ -21,8 +21,6 @@ def test_columns_are_those_of_the_fit(kind):
         model.transform(given.to_numpy(object)[0])
     assert model.feature_names_in_.tolist() == list(given.columns)
     assert model.n_features_in_ == given.shape[1]
-    assert type(model)._page == "categories"
-    assert type(model)._table == "mixed"
 
 
 @pytest.mark.parametrize("kind", [FAMD, MFA])

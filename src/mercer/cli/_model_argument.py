@@ -8,8 +8,8 @@ import numpy as np
 
 import mercer
 from mercer.cli._coordinate_names import axis_names
-from mercer.cli._known_methods import is_linear_or_kernel, table_of
 from mercer.errors import InputError
+from mercer.methods import method_of
 from mercer.sources._scan import kind_of
 from mercer.store import is_ours
 from mercer.tables import Recipe
@@ -62,7 +62,7 @@ def _refuse_method(found: Any, model: str, command: str) -> None:
             got=f"{model}: {name}",
             fix="mercer inverse is for pca, kernel-pca and robust-pca",
         )
-    if command == "drift" and not is_linear_or_kernel(found):
+    if command == "drift" and not method_of(found).has_variances:
         raise InputError(
             "drift is looked for along the axes of PCA and its kin",
             got=f"{model}: {name}",
@@ -97,7 +97,7 @@ def recipe_of(model: Any, path: str | Path | None = None) -> Recipe:
 
 def _kinds(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """Return what a model of Python takes of a table: numbers, or categories by levels."""
-    table = table_of(model)
+    table = method_of(model).takes
     levels = getattr(model, "categories_", None)
     if table == "categories" and levels is not None and len(levels) == len(names):
         whole = [np.asarray(found).dtype.kind in "iuf" for found in levels]
@@ -115,7 +115,7 @@ def _kinds(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
 def filling_of(model: Any) -> str:
     """Return how a fitted model fills missing cells of new rows; "raise" where it does not."""
     filled = getattr(model, "completion_", None) is not None
-    own = table_of(model) in ("categories", "mixed")  # these say it in a parameter
+    own = method_of(model).takes in ("categories", "mixed")  # these say it in a parameter
     return str(getattr(model, "missing", "raise")) if filled or own else "raise"
 
 

@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 import click
 
-from mercer.cli._known_methods import METHODS
 from mercer.cli._usage import UsageError
 from mercer.cli._voice import Voice
+from mercer.methods import COMMANDS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _READING = ("delimiter", "header", "na", "encoding", "key")
@@ -98,7 +98,7 @@ table_options = _together(
 method_options = _together(
     click.option(
         "--method",
-        type=click.Choice(list(METHODS)),
+        type=click.Choice(list(COMMANDS)),
         default="pca",
         show_default=True,
         metavar="NAME",

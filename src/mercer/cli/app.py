@@ -12,8 +12,7 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
-from mercer import __version__
-from mercer.cli._known_methods import METHODS
+from mercer import __version__, methods
 from mercer.cli._usage import no_command
 from mercer.cli._voice import INTERRUPTED, Voice
 
@@ -54,10 +53,10 @@ class _Commands(click.Group):
     """Commands that are imported when they run: help stays quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*COMMANDS, *METHODS]
+        return [*COMMANDS, *methods.COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in METHODS:
+        if cmd_name in methods.COMMANDS:
             return _report_of(cmd_name)
         if cmd_name not in COMMANDS:
             return None
@@ -70,7 +69,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        known = [*COMMANDS, *METHODS]
+        known = [*COMMANDS, *methods.COMMANDS]
         if args[0] not in known and not args[0].startswith("-"):
             raise no_command(args[0], known)
         return super().resolve_command(ctx, args)
@@ -79,10 +78,10 @@ class _Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         with formatter.section("Reports of a method, as `mercer report --method NAME`"):
-            formatter.write_dl([(method.name, method.about) for method in METHODS.values()])
+            formatter.write_dl(list(_methods().items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        about = COMMANDS | {method.name: method.about for method in METHODS.values()}
+        about = COMMANDS | _methods()
         begun = [name for name in about if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [CompletionItem(name, help=about[name]) for name in begun] + options
@@ -98,6 +97,11 @@ class _Commands(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
+def _methods() -> dict[str, str]:
+    """Return the commands that are methods, and what each is about."""
+    return {method.command: method.about for method in methods.COMMANDS.values()}
+
+
 def _report_of(method: str) -> click.Command:
     """Return the command ``mercer METHOD``: the report, with its method settled."""
     from mercer.cli.commands.report_command import command as report
@@ -106,7 +110,7 @@ def _report_of(method: str) -> click.Command:
         assert report.callback is not None
         return report.callback(method=method, **options)
 
-    known = METHODS[method]
+    known = methods.COMMANDS[method]
     return click.Command(
         method,
         callback=run,

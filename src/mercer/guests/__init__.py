@@ -1,5 +1,5 @@
 """Guests: methods of other libraries, with mercer's names and its way of speaking."""
 
-from mercer.guests.factor_analysis import FactorAnalysis
+from mercer._lazy import lazy
 
-__all__ = ["FactorAnalysis"]
+__getattr__, __dir__ = lazy(__name__)

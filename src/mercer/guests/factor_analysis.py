@@ -82,8 +82,6 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMod
     2
     """
 
-    _page: ClassVar[str] = "factors"
-    _table: ClassVar[str] = "numbers"
     memory = time = device = None
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"evidence"})],

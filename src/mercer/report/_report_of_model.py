@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer import plots
+from mercer.methods import method_of
 from mercer.report._html_report import Report
 from mercer.report._page_parts import Page, Part, Picture, Section, Table
 from mercer.report._page_request import PageRequest
@@ -45,7 +46,7 @@ def page_of_model(model: Any, title: str, last: Section) -> Page:
     last : Section
         How it was computed.
     """
-    k, kind = int(model.n_components_), getattr(model, "_page", "axes")
+    k, kind = int(model.n_components_), method_of(model).page
     choice = getattr(model, "choice_", None)
     verdict = [
         _first(model, kind),
@@ -101,9 +102,7 @@ def _spectrum(model: Any) -> Section | None:
     values = np.asarray(values, np.float64)
     certificate = getattr(model, "certificate_", None)
     ratio = getattr(model, "explained_variance_ratio_", None)
-    called = (
-        "PC" if getattr(model, "_page", "axes") in ("axes", "kernel", "factors") else "axis "
-    )
+    called = "PC" if method_of(model).page in ("axes", "kernel", "factors") else "axis "
     head, columns = ["component", "value"], [values]
     if certificate is not None and len(certificate.lower) == len(values):
         head += ["at least", "at most"]
@@ -242,8 +241,8 @@ def report(
     )
     if X is None:
         return Report(page_of_model(model, wanted.title, wanted.last(model)))
-    kind = getattr(model, "_page", "axes")
-    return Report(import_module(PAGES[kind]).page_of(model, X, wanted))
+    page = import_module(PAGES[method_of(model).page])
+    return Report(page.page_of(model, X, wanted))
 
 
 def _title(model: Any, X: Any) -> str:

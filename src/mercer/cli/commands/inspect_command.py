@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from mercer.cli._known_methods import is_linear_or_kernel
 from mercer.cli._options import speaking_options
 from mercer.cli._stdin import opened
 from mercer.cli._terminal_text import aligned
 from mercer.cli._voice import Voice
 from mercer.cli.fitting._axis_lines import axis_lines
+from mercer.methods import method_of
 
 _MOST = 10  # components, names and parameters that are listed
 _HEAD = ("component", "variance", "share %", "sum %", "")
@@ -53,7 +53,7 @@ def document_of(model: Any, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any
     names = getattr(model, "feature_names_in_", None)
     found = {
         "class": type(model).__name__,
-        "method": _method_of(model),
+        "method": method_of(model).command or None,
         "written_by": getattr(model, "written_by_", None),
         "fitted": hasattr(model, "written_by_"),
         "parameters": parameters,
@@ -84,25 +84,18 @@ def text_of(path: str, model: Any, found: dict[str, Any]) -> str:
     if found["names"]:
         lines.append(f"columns: {_some(found['names'])}")
     lines += [f"parameters: {_differing(model)}"]
-    if found["kernel"] and is_linear_or_kernel(model):
+    if found["kernel"] and method_of(model).has_variances:
         lines.append(f"kernel: {found['kernel']}")
     lines += _variances(model) if found["components"] is not None else []
     lines += [found["choice"]["reason"]] if found["choice"] else []
-    what = "variance" if is_linear_or_kernel(model) else "eigenvalue"
+    what = "variance" if method_of(model).has_variances else "eigenvalue"
     lines += [_certified(found["certificate"], what)] if found["certificate"] else []
     return "\n".join([*lines, *_kept(found)])
 
 
-def _method_of(model: Any) -> str | None:
-    """Return how the command line calls the class of a model, if it does."""
-    from mercer.cli._known_methods import METHODS
-
-    return next((m.name for m in METHODS.values() if type(model) is m.load()), None)
-
-
 def _kernel(model: Any) -> Any:
     """Return the kernel in words; that of a map is a matrix, and no word."""
-    return _shown(getattr(model, "kernel_", None)) if is_linear_or_kernel(model) else None
+    return _shown(getattr(model, "kernel_", None)) if method_of(model).has_variances else None
 
 
 def _shown(value: Any) -> Any:
@@ -126,7 +119,7 @@ def _variances(model: Any) -> list[str]:
     k = int(model.n_components_)
     if not k:
         return ["no component"]
-    if not is_linear_or_kernel(model):
+    if not method_of(model).has_variances:
         return ["", *axis_lines(model, _MOST), ""]
     shares, total = model.explained_variance_ratio_, 0.0
     rows = [_HEAD]
@@ -174,7 +167,7 @@ def _rows_inside(shapes: dict[str, tuple[int, ...]], model: Any) -> int:
     held = ("X_fit", "landmarks", "rows", "points")
     names = [name for name in shapes if name.rpartition("/")[2].strip("_") in held]
     whole = (getattr(model, "n_samples_", None), getattr(model, "n_features_in_", None))
-    if not is_linear_or_kernel(model):  # whatever is as large as the table may be the table
+    if not method_of(model).has_variances:  # whatever is as large as the table may be the table
         own = ("row_", "embedding_")
         names += [n for n, shape in shapes.items() if shape == whole and not n.startswith(own)]
     names += [name for name in shapes if name.startswith("_sample/")]

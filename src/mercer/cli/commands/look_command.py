@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mercer.cli._known_methods import METHODS, method_of
 from mercer.cli._options import (
     asked_from,
     data_argument,
@@ -15,6 +14,7 @@ from mercer.cli._options import (
 )
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
+from mercer.methods import COMMANDS
 
 if TYPE_CHECKING:
     from mercer.tables import Look
@@ -40,7 +40,7 @@ _ROLES = {
 @table_options
 @click.option(
     "--method",
-    type=click.Choice(list(METHODS)),
+    type=click.Choice(list(COMMANDS)),
     default="pca",
     show_default=True,
     metavar="NAME",
@@ -65,7 +65,7 @@ def command(voice: Voice, data: str, method: str, **options: Any) -> None:
     from mercer.cli.fitting._table_demands import asked_for
     from mercer.tables import look
 
-    asked = asked_for(method, method_of(method).load(), asked_from(options))
+    asked = asked_for(method, asked_from(options))
     with opened(data) as path, voice.working():
         seen = dataclasses.replace(look(path, asked), path=data)
     voice.result(text_of(seen, every=voice.verbose), {"data": seen})

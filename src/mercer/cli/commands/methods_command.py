@@ -12,9 +12,9 @@ from typing import Any, final
 
 import click
 
-from mercer.cli._known_methods import METHODS, Method, in_families, method_of
 from mercer.cli._options import speaking_options
 from mercer.cli._voice import Voice
+from mercer.methods import COMMANDS, Method, families
 
 _LIKE = re.compile(r"(?:See|As for) `?([A-Z]\w*)`?")
 
@@ -145,7 +145,7 @@ _OPTIONS = {
 
 
 @click.command()
-@click.argument("name", required=False, type=click.Choice(list(METHODS)), metavar="[NAME]")
+@click.argument("name", required=False, type=click.Choice(list(COMMANDS)), metavar="[NAME]")
 @speaking_options
 def command(voice: Voice, name: str | None) -> None:
     r"""List the methods, or the parameters of the one called NAME.
@@ -157,21 +157,21 @@ def command(voice: Voice, name: str | None) -> None:
       mercer methods pca --json
     """
     if name is None:
-        wide = max(map(len, METHODS))
+        wide = max(map(len, COMMANDS))
         lines = list[str]()
-        for family, members in in_families().items():
+        for family, members in families().items():
             lines += [*([""] if lines else []), f"{family}:"]
-            lines += [f"  {method.name.ljust(wide)}  {method.about}" for method in members]
+            lines += [f"  {method.command.ljust(wide)}  {method.about}" for method in members]
         known = [
-            {"name": m.name, "about": m.about, "docs": m.docs, "family": m.family}
-            for m in METHODS.values()
+            {"name": m.command, "about": m.about, "docs": m.docs, "family": m.family}
+            for m in COMMANDS.values()
         ]
         voice.result("\n".join(lines), {"methods": known})
         return
-    method = method_of(name)
-    parameters = parameters_of(method.load(), method_of("pca").load())
+    method = COMMANDS[name]
+    parameters = parameters_of(method.load(), COMMANDS["pca"].load())
     document = {
-        "name": method.name,
+        "name": method.command,
         "about": method.about,
         "docs": method.docs,
         "parameters": [
@@ -183,7 +183,7 @@ def command(voice: Voice, name: str | None) -> None:
 
 
 def _text(method: Method, parameters: tuple[Parameter, ...]) -> str:
-    lines = [f"{method.name}: {method.about}", f"See {method.docs}.", ""]
+    lines = [f"{method.command}: {method.about}", f"See {method.docs}.", ""]
     for one in map(_as_here, parameters):
         option = _OPTIONS.get(one.name)
         head = f"--set {one.name}=" if option is None else f"{option} "

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mercer.cli._known_methods import method_of
 from mercer.cli._options import (
     asked_from,
     data_argument,
@@ -15,6 +14,7 @@ from mercer.cli._options import (
 )
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
+from mercer.methods import COMMANDS
 
 if TYPE_CHECKING:
     from mercer.cli.fitting._fit_stages import Ready
@@ -56,7 +56,7 @@ def command(voice: Voice, data: str, **options: Any) -> None:
 
 def _not_priced(have: "Ready") -> list[str]:
     """Return what the seconds of the plan leave out."""
-    remark = method_of(have.method).remark
+    remark = COMMANDS[have.method].remark
     lines = [remark] if remark else []
     if have.made.missing in ("em", "ppca", "fill"):
         lines.append("missing cells are filled first, in passes that are not priced here")

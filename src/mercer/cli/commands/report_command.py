@@ -7,7 +7,6 @@ from typing import Any
 import click
 import numpy as np
 
-from mercer.cli._known_methods import is_linear_or_kernel, method_of
 from mercer.cli._options import (
     asked_from,
     data_options,
@@ -18,6 +17,7 @@ from mercer.cli._options import (
 from mercer.cli._voice import Voice
 from mercer.cli.fitting._new_estimator import built
 from mercer.errors import InputError
+from mercer.methods import COMMANDS, method_of
 
 _NAMED = 20_000  # rows whose names go into the page
 _WORTH = 2.0  # seconds of a page of which there is a word
@@ -130,7 +130,7 @@ def _with_axes(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options with two axes for a map, where nobody said how many."""
     source = click.get_current_context().get_parameter_source("components")
     typed = source is not None and source is not click.core.ParameterSource.DEFAULT
-    if typed or is_linear_or_kernel(method_of(options["method"]).load()):
+    if typed or COMMANDS[options["method"]].has_variances:
         return options
     return options | {"components": None}
 
@@ -142,7 +142,7 @@ def _foreseen(voice: Voice, have: Any) -> list[str]:
 
     if have.plan is None or hasattr(have.model, "kernel"):
         return []
-    if not is_linear_or_kernel(have.model):
+    if not method_of(have.model).has_variances:
         return []
     cost = page_cost(
         have.made.shape,

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.cli._known_methods import page_of
 from mercer.cli._terminal_text import aligned
+from mercer.methods import method_of
 
 _ROWS = 10  # axes that are listed at most
 # What the numbers of an axis are, and their shares are of.
@@ -48,7 +48,7 @@ def axis_lines(model: Any, most: int = _ROWS) -> list[str]:
     k = int(model.n_components_)
     if not k or (values is None and shares is None):
         return []
-    what = WORDS.get(page_of(model), ("variance", "variance"))[0]
+    what = WORDS.get(method_of(model).page, ("variance", "variance"))[0]
     rows = [("axis", what, "share %", "sum %", "")]
     total = None if shares is None else 100 * np.cumsum(shares)
     for i in range(min(k, most)):

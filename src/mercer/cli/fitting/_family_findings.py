@@ -7,7 +7,6 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.cli._coordinate_names import axis_names
-from mercer.cli._known_methods import page_of
 from mercer.cli.fitting._axis_lines import (
     WORDS,
     axis_lines,
@@ -18,6 +17,7 @@ from mercer.cli.fitting._axis_lines import (
 )
 from mercer.cli.fitting._fit_stages import Fitted
 from mercer.cli.fitting._spectrum_words import counted
+from mercer.methods import method_of
 
 _ROWS = 10  # axes that are listed at most
 _NAMED = 4  # rows and columns that are named per axis
@@ -36,7 +36,7 @@ def family_lines(done: Fitted, row_names: Sequence[Any] | None) -> list[str]:
     row_names : sequence or None
         Names of all rows; None to number them.
     """
-    model, page = done.model, page_of(done.model)
+    model, page = done.model, method_of(done.model).page
     out = [_headline(done), "", *axis_lines(model), ""]
     out += [how_many(model), *_shown_share(model, page)]
     out += _of_page(done, page)
@@ -205,7 +205,8 @@ def _axis(done: Fitted, i: int, row_names: Sequence[Any] | None) -> list[str]:
     for side, names in (("column", column_names(model, done.names)), ("row", row_names)):
         shares = getattr(model, f"{side}_contributions_", None)
         places = getattr(model, f"{side}_coordinates_", None)
-        if shares is None or places is None or (side == "row" and page_of(model) != "counts"):
+        of_rows = side == "row" and method_of(model).page != "counts"
+        if shares is None or places is None or of_rows:
             continue
         shares, places = np.asarray(shares)[:, i], np.asarray(places)[:, i]
         order = np.argsort(-np.nan_to_num(shares), kind="stable")[:_NAMED]

@@ -7,12 +7,12 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.cli._coordinate_names import axis_names
 from mercer.cli._coordinates_table import numbers_of
-from mercer.cli._known_methods import is_linear_or_kernel
 from mercer.cli.fitting._family_findings import family_facts, family_lines
 from mercer.cli.fitting._fit_stages import Fitted
 from mercer.cli.fitting._row_judgement import LEVEL, RowJudgement
 from mercer.cli.fitting._spectrum_words import counted, spectrum_table, what_was_found
 from mercer.diagnostics import loadings
+from mercer.methods import method_of
 from mercer.plots import heaviest
 from mercer.studies.tuning._tuning_result import brief
 
@@ -39,7 +39,7 @@ def lines(
         What in the data changes how the axes are read.
     """
     model = done.model
-    if not is_linear_or_kernel(model):
+    if not method_of(model).has_variances:
         return [*family_lines(done, ids), *_sup(sup)]
     values, lower, upper = _variances(model)
     out = [_headline(done), ""]
@@ -57,7 +57,8 @@ def document(
     """Return the result as plain data; parameters as of `lines`."""
     model = done.model
     choice = getattr(model, "choice_", None)
-    own = family_facts(done) if not is_linear_or_kernel(model) else _linear(done, judged, ids)
+    linear = method_of(model).has_variances
+    own = _linear(done, judged, ids) if linear else family_facts(done)
     return {
         "data": {
             "path": done.seen.path,

@@ -14,7 +14,6 @@ import mercer
 from mercer.arrays import Array
 from mercer.cli._coordinate_names import axis_names
 from mercer.cli._coordinates_table import Beside, fit_coordinates, numbers_of, write_coordinates
-from mercer.cli._known_methods import page_of
 from mercer.cli._model_argument import axes_of
 from mercer.cli._outputs import refuse_model, refuse_scores, refuse_twins
 from mercer.cli._stdin import opened
@@ -29,6 +28,7 @@ from mercer.cli.fitting._row_judgement import RowJudgement, findings, judged, re
 from mercer.diagnostics import loadings
 from mercer.errors import InputError
 from mercer.estimators.walk._coordinate_files import writer_of
+from mercer.methods import method_of
 from mercer.tables import Asked
 
 _COLUMN = "column"
@@ -46,7 +46,7 @@ def refuse_stdout(path: str) -> None:
 
 def refuse_placeless(method: str, model: Any) -> None:
     """Refuse --columns-out for methods whose axes are no mixtures of columns."""
-    if page_of(model) in ("kernel", "manifold") or hasattr(model, "kernel"):
+    if method_of(model).page in ("kernel", "manifold") or hasattr(model, "kernel"):
         raise InputError(
             "this method has no coordinates of columns (--columns-out)",
             got=f"--method {method}",

@@ -9,13 +9,13 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import parse_bytes
-from mercer.cli._known_methods import is_linear_or_kernel, method_of
 from mercer.cli._voice import Voice
 from mercer.cli.fitting._new_estimator import adapted
 from mercer.cli.fitting._table_demands import asked_for, held_whole, scales_of
 from mercer.errors import DataWarning, InputError
 from mercer.estimators import plan
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
+from mercer.methods import COMMANDS, method_of
 from mercer.selection import choice_seconds
 from mercer.sources import BlockSource
 from mercer.tables import Asked, Look, Prepared, look, prepared
@@ -103,9 +103,9 @@ def ready(
     """
     began = time.perf_counter()
     with voice.working():
-        seen = look(path, asked_for(method, model, asked))
+        seen = look(path, asked_for(method, asked, model))
         memory = model._budget() if hasattr(model, "_budget") else None
-        fills, scales = fills_of(model), scales_of(model)
+        fills, scales = fills_of(model), scales_of(method)
         made = prepared(seen, fills=fills, memory=memory, scales=scales)
         made = held_whole(made, model)
         adapted(method, model, made)
@@ -117,7 +117,7 @@ def ready(
     found = _planned(voice, method, model, made)
     stages = {"start": began - voice.began, "look": looked}
     stages |= stages_of(found, made, writes=writes)
-    if is_linear_or_kernel(model) and model.n_components == "auto" and "fit" in stages:
+    if method_of(model).has_variances and model.n_components == "auto" and "fit" in stages:
         stages["fit"] += choice_seconds(*made.shape)
     if sum(stages.values()) - stages["start"] - looked > _WORTH:
         shown = ", ".join(f"{name} {seconds:.2g} s" for name, seconds in stages.items())
@@ -231,6 +231,6 @@ def _planned(voice: Voice, method: str, model: Any, made: Prepared) -> Any:
         return None
     foreseen = plan(model, made.rows, sample_weight=made.weights)
     voice.note(str(foreseen))
-    if method_of(method).remark:
-        voice.note(f"  {method_of(method).remark}")
+    if COMMANDS[method].remark:
+        voice.note(f"  {COMMANDS[method].remark}")
     return foreseen

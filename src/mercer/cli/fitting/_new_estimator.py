@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mercer.cli._known_methods import is_linear_or_kernel, method_of
 from mercer.cli._usage import UsageError, nearest
 from mercer.errors import InputError, MercerError
+from mercer.methods import COMMANDS, method_of
 
 _K = "a number (10), a share (0.9), auto, mle or all"
 # How parameters are typed; the others stand after --set.
@@ -60,7 +60,7 @@ def built(
     **parameters
         Others by name; None leaves a default.
     """
-    kind = method_of(method).load()
+    kind = COMMANDS[method].load()
     known = dict(inspect.signature(kind).parameters)
     given = {name: value for name, value in parameters.items() if value is not None}
     if "seed" in given:
@@ -149,7 +149,7 @@ def _chooses(kind: type[Any]) -> bool:
 def _warned(kind: type[Any]) -> bool:
     """Tell whether the number of axes that a method takes by itself is worth a word."""
     default = inspect.signature(kind).parameters["n_components"].default
-    return is_linear_or_kernel(kind) and not isinstance(default, str)
+    return method_of(kind).has_variances and not isinstance(default, str)
 
 
 def _unknown(method: str, name: str, value: Any, known: Mapping[str, Any]) -> UsageError:

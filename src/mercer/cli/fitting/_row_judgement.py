@@ -7,8 +7,8 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.cli._coordinates_table import coordinates, fit_coordinates
-from mercer.cli._known_methods import is_linear_or_kernel
 from mercer.diagnostics import Outliers, health, outliers, sampling_error
+from mercer.methods import method_of
 from mercer.operators import exact_means
 from mercer.sources import BlockSource
 
@@ -61,7 +61,7 @@ def judged(model: Any, made: Any) -> RowJudgement:
     made : Prepared
         The rows of the fit.
     """
-    if not is_linear_or_kernel(model):
+    if not method_of(model).has_variances:
         return _placed(model, made)
     n, p = model.n_samples_, made.shape[1]
     step = _step(n, p)
@@ -106,7 +106,7 @@ def findings(model: Any, looked: RowJudgement, names: Any, ids: Any, groups: Any
     ids, groups : sequence or None
         Of the rows that were looked at.
     """
-    if not is_linear_or_kernel(model):
+    if not method_of(model).has_variances:
         return ()
     if not model.n_components_ or not np.isfinite(looked.table).all():
         return ()

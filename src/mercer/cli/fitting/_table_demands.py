@@ -1,13 +1,12 @@
 """What a method takes of a table, and options that only some methods have."""
 
 import dataclasses
-import inspect
 from typing import Any
 
 from mercer.arrays import is_sparse
-from mercer.cli._known_methods import is_linear_or_kernel, table_of
 from mercer.cli._usage import UsageError
 from mercer.errors import BudgetError
+from mercer.methods import COMMANDS, method_of
 from mercer.sources import BlockSource
 from mercer.tables import Asked, Prepared, in_memory
 
@@ -34,7 +33,7 @@ _FIXES = {
 }
 
 
-def asked_for(method: str, model: Any, asked: Asked) -> Asked:
+def asked_for(method: str, asked: Asked, model: Any = None) -> Asked:
     """Return the user's word with the kind of table that a method takes.
 
     Options that the method has no use for are refused as wrong usage.
@@ -43,12 +42,12 @@ def asked_for(method: str, model: Any, asked: Asked) -> Asked:
     ----------
     method : str
         Its name.
-    model : estimator or class
-        Of that method.
     asked : Asked
         The user's word.
+    model : estimator or None
+        Of that method, whose parameters may say what an option would.
     """
-    table = table_of(model)
+    table, also = COMMANDS[method].takes, COMMANDS[method].also
     for name, (option, tables) in _OWN.items():
         if getattr(asked, name) and table not in tables:
             raise UsageError(
@@ -56,7 +55,7 @@ def asked_for(method: str, model: Any, asked: Asked) -> Asked:
                 got=f"{option} with --method {method}",
                 fix=_FIXES.get(name, "tables are counted for --method ca"),
             )
-    grouped = _parameters(model).get("groups", "none") is None
+    grouped = "groups" in also and getattr(model, "groups", None) is None
     if grouped and not asked.groups:
         raise UsageError(
             f"{method} needs groups of columns",
@@ -69,13 +68,13 @@ def asked_for(method: str, model: Any, asked: Asked) -> Asked:
             got=f"--group with --method {method}",
             fix=_FIXES["groups"],
         )
-    if asked.weights and "sample_weight" not in inspect.signature(model.fit).parameters:
+    if asked.weights and "weights" not in also:
         raise UsageError(
             f"{method} does not weigh rows",
             got=f"--weights {asked.weights} with --method {method}",
             fix="leave --weights out",
         )
-    if asked.standardize == "yes" and scales_of(model) == "none":
+    if asked.standardize == "yes" and scales_of(method) == "none":
         raise UsageError(
             f"units make no difference to {method}",
             got=f"--standardize yes with --method {method}",
@@ -90,20 +89,13 @@ def asked_for(method: str, model: Any, asked: Asked) -> Asked:
     return dataclasses.replace(asked, table=table)
 
 
-def _parameters(model: Any) -> dict[str, Any]:
-    made = model() if isinstance(model, type) else model
-    return dict(made.get_params(deep=False))
-
-
-def scales_of(model: Any) -> str:
+def scales_of(method: str) -> str:
     """Return who divides columns by their standard deviations; see `mercer.tables.prepared`."""
-    known = _parameters(model)
-    if "standardize" in known:
+    known = COMMANDS[method]
+    if "standardize" in known.also:
         return "method"
-    if table_of(model) in ("counts", "categories", "mixed"):
-        return "none"
     # Discriminant axes are the same in all units, unless a kernel measures distances.
-    return "none" if table_of(model) == "groups" and "kernel" not in known else "table"
+    return "table" if known.takes == "numbers" or "kernel" in known.also else "none"
 
 
 def held_whole(made: Prepared, model: Any) -> Prepared:
@@ -117,7 +109,7 @@ def held_whole(made: Prepared, model: Any) -> Prepared:
         The method.
     """
     rows = made.rows
-    if is_linear_or_kernel(model) or not isinstance(rows, BlockSource):
+    if method_of(model).has_variances or not isinstance(rows, BlockSource):
         return made
     memory = model._budget() if hasattr(model, "_budget") else None
     if rows.nnz is None:

@@ -245,9 +245,6 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
     ['x0=coffee', 'x0=tea', 'x1=lemon', 'x1=milk', 'x1=none']
     """
 
-    _page = "categories"
-    _table = "categories"
-
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),

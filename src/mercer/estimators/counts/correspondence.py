@@ -245,8 +245,6 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
     138.3
     """
 
-    _page: ClassVar[str] = "counts"
-    _table: ClassVar[str] = "counts"
     _fewest: ClassVar[int] = 1  # one row is refused where it can be said better
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -1,42 +1,12 @@
 """Models in files: `save` and `load`. Nothing in a file is executed or imported."""
 
 import os
-from importlib import import_module
 from typing import Any
 
 from mercer.errors import InputError
 from mercer.estimators.export._model_types import FORMS, of_estimator
+from mercer.methods import METHODS, method_of
 from mercer.store import DataDecoder, DataEncoder, Form, path_of, read, write
-
-# Where each class lives that a file may name. The faces stand above this room, so they are
-# looked up when they are needed.
-_HOMES = {
-    "ClassicalMDS": "mercer.estimators",
-    "CorrespondenceAnalysis": "mercer.estimators",
-    "DiffusionMaps": "mercer.estimators",
-    "FAMD": "mercer.estimators",
-    "FactorAnalysis": "mercer.guests",
-    "Isomap": "mercer.estimators",
-    "KernelDiscriminantAnalysis": "mercer.estimators",
-    "KernelPCA": "mercer.estimators",
-    "LandmarkFeatures": "mercer.estimators",
-    "LaplacianEigenmaps": "mercer.estimators",
-    "LinearDiscriminantAnalysis": "mercer.estimators",
-    "LocallyLinearEmbedding": "mercer.estimators",
-    "MFA": "mercer.estimators",
-    "MaximumVarianceUnfolding": "mercer.estimators",
-    "MultipleCorrespondenceAnalysis": "mercer.estimators",
-    "PCA": "mercer.estimators",
-    "ProbabilisticPCA": "mercer.estimators",
-    "RandomFeatures": "mercer.estimators",
-    "RobustPCA": "mercer.estimators",
-    "TopicVectors": "mercer.estimators",
-    "dropin.IncrementalPCA": "mercer.dropin",
-    "dropin.KernelPCA": "mercer.dropin",
-    "dropin.Nystroem": "mercer.dropin",
-    "dropin.PCA": "mercer.dropin",
-    "dropin.TruncatedSVD": "mercer.dropin",
-}
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -93,24 +63,28 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _name_of(model: Any) -> str:
-    for name, home in _HOMES.items():
-        if type(model) is getattr(import_module(home), name.rpartition(".")[2]):
-            return name
     kind = model if isinstance(model, type) else type(model)
-    raise InputError(
-        "Only mercer's own models are written to .mercer files.",
-        got=f"{kind.__module__}.{kind.__qualname__}",
-        fix=f"save a model of {', '.join(_HOMES)}; the others in a pipeline one by one",
-    )
+    method = method_of(kind)
+    if kind is model or method.name not in METHODS or kind is not method.load():
+        raise InputError(
+            "Only mercer's own models are written to .mercer files.",
+            got=f"{kind.__module__}.{kind.__qualname__}",
+            fix=f"save a model of {_known()}; the others in a pipeline one by one",
+        )
+    return method.name
 
 
 def _form_of(path: str, name: object) -> Form:
-    """Return the form of a class by its name in the table above, and by no other name."""
-    home = _HOMES.get(name) if isinstance(name, str) else None
-    if home is None:
+    """Return the form of a class by its name in the table of methods, and by no other name."""
+    method = METHODS.get(name) if isinstance(name, str) else None
+    if method is None:
         raise InputError(
             "The file holds a model that this mercer does not know.",
             got=f"{path}: {str(name)[:40]!r}",
-            fix=f"known are {', '.join(_HOMES)}; update mercer for others",
+            fix=f"known are {_known()}; update mercer for others",
         )
-    return of_estimator(getattr(import_module(home), str(name).rpartition(".")[2]))
+    return of_estimator(method.load())
+
+
+def _known() -> str:
+    return ", ".join(sorted(METHODS))

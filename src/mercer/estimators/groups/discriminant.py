@@ -113,8 +113,6 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
     (6, 1)
     """
 
-    _table = "groups"
-    _page = "groups"
     _labels: Labels
     _grouped: GroupedRows | None = None
 

@@ -103,8 +103,6 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator
     array(['in', 'out'], dtype='<U3')
     """
 
-    _table = "groups"
-    _page = "groups"
     _kernel_model: KernelPCA
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -148,7 +148,6 @@ class KernelPCA(
     _sample: tuple[Array | None, Any] | None = None
     _before: Array | None = None  # axes from which an iteration goes on
 
-    _page: ClassVar[str] = "kernel"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),

@@ -128,7 +128,6 @@ class ProbabilisticPCA(PCA):
     (3, 6)
     """
 
-    _page: ClassVar[str] = "factors"
     _takes_batches = False
     whiten = False
     feature_weight = None

@@ -82,8 +82,6 @@ class TopicVectors(OperatedEstimator):
         "normalise": ["boolean"],
         **RESOURCES,
     }
-    _table: ClassVar[str] = "counts"
-    _page: ClassVar[str] = "factors"
 
     def __init__(
         self,

@@ -13,7 +13,6 @@ from mercer.sources import Source
 class Embedding(SpectralEstimator):
     """Abstract: a method whose result is `embedding_`, a place for every row of the fit."""
 
-    _page: ClassVar[str] = "manifold"
     _needs_dense: ClassVar[bool] = False  # whether sparse rows are refused
     embedding_: Any
 

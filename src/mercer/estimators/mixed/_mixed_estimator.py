@@ -139,8 +139,6 @@ def _inverse(values: Any) -> Array:
 class MixedEstimator(MixedReading, OperatedEstimator):
     """Abstract: a method of tables whose columns are numbers and categories."""
 
-    _page = "categories"
-    _table = "mixed"
     _fewest = 2
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],

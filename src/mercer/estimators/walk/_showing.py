@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from mercer import plots
 from mercer.estimators.walk._parameters import check_fitted
+from mercer.methods import method_of
 
 
 class ShownModel(BaseEstimator):
@@ -158,7 +159,7 @@ def _count(model: Any) -> int:
 
 def _how(model: Any) -> str:
     """Return what was made of the rows: categories, classes, a graph, or numbers centred."""
-    kind = getattr(model, "_page", "axes")
+    kind = method_of(model).page
     if kind == "counts":
         return " of counts"
     if kind == "categories":
@@ -216,7 +217,7 @@ def _whole(model: Any) -> str:
         "counts": "inertia",
         "categories": "inertia",
         "groups": "variance between the classes",
-    }.get(getattr(model, "_page", "axes"), "variance")
+    }.get(method_of(model).page, "variance")
 
 
 def _values(model: Any) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ import abc
 import dataclasses
 import logging
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
@@ -76,8 +76,6 @@ class SpectralEstimator(
     tol: float | None
     device: str | None
     random_state: Any
-    _page: ClassVar[str] = "axes"  # which page of a report shows it
-    _table: ClassVar[str] = "numbers"  # what must be made of a file for it
 
     @abc.abstractmethod
     def _problem(self, source: Source, weights: Any = None) -> Problem:

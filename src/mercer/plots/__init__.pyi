@@ -1,0 +1,35 @@
+"""The names of `mercer.plots`, and where they live."""
+
+from mercer.plots._marks import Arrows as Arrows
+from mercer.plots._marks import Axes as Axes
+from mercer.plots._marks import Band as Band
+from mercer.plots._marks import Bars as Bars
+from mercer.plots._marks import Line as Line
+from mercer.plots._marks import Panel as Panel
+from mercer.plots._marks import Points as Points
+from mercer.plots._marks import Text as Text
+from mercer.plots._marks import Whiskers as Whiskers
+from mercer.plots._palette import group_style as group_style
+from mercer.plots.charts._biplot import biplot as biplot
+from mercer.plots.charts._biplot import biplot_coordinates as biplot_coordinates
+from mercer.plots.charts._correlation_circle import circle as circle
+from mercer.plots.charts._loadings import contributions as contributions
+from mercer.plots.charts._loadings import heaviest as heaviest
+from mercer.plots.charts._loadings import loadings as loadings
+from mercer.plots.charts._model_charts import biplot_of as biplot_of
+from mercer.plots.charts._model_charts import circle_of as circle_of
+from mercer.plots.charts._model_charts import contributions_of as contributions_of
+from mercer.plots.charts._model_charts import loadings_of as loadings_of
+from mercer.plots.charts._model_charts import outlier_map_of as outlier_map_of
+from mercer.plots.charts._model_charts import scores_of as scores_of
+from mercer.plots.charts._model_charts import scree_of as scree_of
+from mercer.plots.charts._model_charts import shares_of as shares_of
+from mercer.plots.charts._model_charts import spectrum_of as spectrum_of
+from mercer.plots.charts._outlier_map import outlier_map as outlier_map
+from mercer.plots.charts._point_maps import PointKind as PointKind
+from mercer.plots.charts._point_maps import points_map as points_map
+from mercer.plots.charts._point_maps import scores as scores
+from mercer.plots.charts._scree import scree as scree
+from mercer.plots.charts._scree import shares as shares
+from mercer.plots.drawing._matplotlib import draw as draw
+from mercer.plots.drawing._svg import figure as figure

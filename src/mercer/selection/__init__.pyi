@@ -1,0 +1,34 @@
+"""The names of `mercer.selection`, and where they live."""
+
+from mercer.selection._bicross import BiCross as BiCross
+from mercer.selection._bicross import Half as Half
+from mercer.selection._bicross import bi_cross_validation as bi_cross_validation
+from mercer.selection._bicross import choice_seconds as choice_seconds
+from mercer.selection._choice import Choice as Choice
+from mercer.selection._choice import Rule as Rule
+from mercer.selection._choice import choice_of as choice_of
+from mercer.selection._choice import spectrum_rules as spectrum_rules
+from mercer.selection._kernel_axis_count import Excess as Excess
+from mercer.selection._kernel_axis_count import beyond_shuffled as beyond_shuffled
+from mercer.selection._kernel_axis_count import choice_by_matrix as choice_by_matrix
+from mercer.selection._kernel_axis_count import choice_by_shuffling as choice_by_shuffling
+from mercer.selection._kernel_axis_count import kernel_shares as kernel_shares
+from mercer.selection._kernel_axis_count import white_edge as white_edge
+from mercer.selection._likelihood import aic as aic
+from mercer.selection._likelihood import bic as bic
+from mercer.selection._likelihood import log_likelihoods as log_likelihoods
+from mercer.selection._likelihood import minka as minka
+from mercer.selection._likelihood import ppca_parameters as ppca_parameters
+from mercer.selection._parallel_nulls import gaussian_null as gaussian_null
+from mercer.selection._parallel_nulls import noise_quantiles as noise_quantiles
+from mercer.selection._parallel_nulls import permutation_null as permutation_null
+from mercer.selection._parallel_nulls import sign_flip as sign_flip
+from mercer.selection._rank_cross_validation import RankChoice as RankChoice
+from mercer.selection._rank_cross_validation import cross_validated_rank as cross_validated_rank
+from mercer.selection._rank_cross_validation import spectral_rank as spectral_rank
+from mercer.selection._thresholds import broken_stick as broken_stick
+from mercer.selection._thresholds import gavish_donoho as gavish_donoho
+from mercer.selection._thresholds import kaiser as kaiser
+from mercer.selection._thresholds import noise_edge as noise_edge
+from mercer.selection._thresholds import share as share
+from mercer.selection._variances import Variances as Variances

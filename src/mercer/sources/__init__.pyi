@@ -1,0 +1,37 @@
+"""The names of `mercer.sources`, and where they live."""
+
+from mercer.sources._block_source import BlockSource as BlockSource
+from mercer.sources._block_source import MissingCellError as MissingCellError
+from mercer.sources._block_source import bad_cell as bad_cell
+from mercer.sources._block_source import bad_cell_error as bad_cell_error
+from mercer.sources._derived_sources import DerivedSource as DerivedSource
+from mercer.sources._derived_sources import KeptColumns as KeptColumns
+from mercer.sources._derived_sources import KeptRows as KeptRows
+from mercer.sources._derived_sources import MappedSource as MappedSource
+from mercer.sources._derived_sources import WidenedSource as WidenedSource
+from mercer.sources._in_memory import ArrayBlocks as ArrayBlocks
+from mercer.sources._in_memory import DenseSource as DenseSource
+from mercer.sources._in_memory import SparseSource as SparseSource
+from mercer.sources._in_memory import in_memory as in_memory
+from mercer.sources._missing_counts import counted_error as counted_error
+from mercer.sources._missing_counts import has_missing as has_missing
+from mercer.sources._missing_counts import missing_counts as missing_counts
+from mercer.sources._missing_counts import refuse_infinite as refuse_infinite
+from mercer.sources._other_columns import FileColumns as FileColumns
+from mercer.sources._other_columns import Held as Held
+from mercer.sources._other_columns import open_columns as open_columns
+from mercer.sources._other_columns import other_columns as other_columns
+from mercer.sources._other_columns import schema_of as schema_of
+from mercer.sources._repeat_counts import refuse_sum as refuse_sum
+from mercer.sources._repeat_counts import sum_of as sum_of
+from mercer.sources._scan import is_scannable as is_scannable
+from mercer.sources._scan import is_spread as is_spread
+from mercer.sources._scan import scan as scan
+from mercer.sources._source import Source as Source
+from mercer.sources.files._file_source import fingerprint_of as fingerprint_of
+from mercer.sources.frames._frame_sources import as_frame as as_frame
+from mercer.sources.frames._frame_sources import like_given as like_given
+from mercer.sources.parts._distributed_source import PartBlocks as PartBlocks
+from mercer.sources.parts._distributed_source import SpreadSource as SpreadSource
+from mercer.sources.parts._distributed_source import Work as Work
+from mercer.sources.text._text_cells import NA as NA
