@@ -134,6 +134,9 @@ class File:
         self.tree = ast.parse(self.text, filename=self.name)
         parts = path.relative_to(root).with_suffix("").parts
         self.is_package = parts[-1] == "__init__"
+        stub = path.with_suffix(".pyi")
+        if self.is_package and stub.exists():  # its names are loaded as the stub says
+            self.tree.body += ast.parse(stub.read_text(encoding="utf-8")).body
         parts = parts[:-1] if self.is_package else parts
         self.parts = parts
         self.module = ".".join(parts[1:]) if parts[0] == "src" else ""
