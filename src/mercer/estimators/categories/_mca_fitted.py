@@ -7,19 +7,14 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, eigvalsh
 from mercer.diagnostics import read_levels, spread_of, v_tests
 from mercer.errors import NotSupportedError
 from mercer.estimators.categories._adjusted_inertias import beyond_one, inertias, map_of, mapped
-from mercer.estimators.categories._category_codes import Coded, Variable
+from mercer.estimators.categories._category_codes import Coded
 from mercer.estimators.categories._indicator_table import Active, Categories, along, distances
-from mercer.estimators.categories._supplementary_variables import (
-    Placed,
-    SupplementaryVariables,
-    supplementary_variables,
-)
+from mercer.estimators.counts._count_map import inverse
 from mercer.selection import Choice, Rule
 from mercer.solvers import Spectrum
 
@@ -117,96 +112,6 @@ def _written(active: Active, rows: int) -> Array:
     return columns
 
 
-class RowsOfCategories:
-    """Mixin: numbers about rows that follow from their coordinates, and variables among them.
-
-    Nothing of the size of the rows is held but coordinates, masses and distances.
-    """
-
-    row_coordinates_: Array
-    row_masses_: Array
-    eigenvalues_: Array
-    _indicator_values: Array
-    _stretch: Array
-    _distances: Array
-    _total: float
-    _variables: tuple[Variable, ...]
-    _kept: Array
-    _counts: Array
-    _axes: int
-    _kind: str
-
-    @property
-    def row_standard_(self) -> Array:
-        """Standard coordinates of the rows (n, k): variance one on every axis."""
-        return self.row_coordinates_ * _inverse(self._stretch * np.sqrt(self._indicator_values))
-
-    @property
-    def row_contributions_(self) -> Array:
-        """Contributions w·f²/λ of the rows to the axes (n, k)."""
-        return self.row_masses_[:, None] * self.row_standard_**2
-
-    @property
-    def row_inertias_(self) -> Array:
-        """Inertias w·d² of the rows (n,) in the indicator."""
-        return self.row_masses_ * self._distances
-
-    @property
-    def row_cos2_(self) -> Array:
-        """Shares f²/d² of the squared distance of each row that an axis shows (n, k)."""
-        rows = self.row_coordinates_ * _inverse(self._stretch)
-        return np.minimum(rows**2 * _inverse(self._distances)[:, None], 1.0)
-
-    @property
-    def categories_(self) -> list[Array]:
-        """The levels of every column; a last one None stands for missing cells."""
-        return [
-            np.append(v.values.astype(object), [None]) if v.gap else v.values
-            for v in self._variables
-        ]
-
-    def null_band(self, *, draws: int = DRAWS, tail: float = 0.05) -> Array:
-        """Return the band (2, r) of eigenvalues where no variable says a thing of another.
-
-        Tables with the same counts of levels, every column permuted on its own; by rank, on
-        the scale of `eigenvalues_`. Axes above the band are not chance.
-
-        Parameters
-        ----------
-        draws : int
-            Tables that are drawn.
-        tail : float
-            Share of the draws below the band, and above it.
-        """
-        check_is_fitted(self)
-        sizes = [len(variable) for variable in self._variables]
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        varying = np.bincount(owner, self._kept, minlength=len(sizes)) > 0
-        none = Coded(np.empty((0, len(sizes)), np.int32), self._variables)
-        active = Active(none, None, self._total, self._counts, self._kept, varying)
-        seed = self._seed()  # type: ignore[attr-defined]
-        null = permuted(active, self._axes, draws, seed)
-        band = np.quantile(null, [tail, 1 - tail], axis=0)
-        return map_of(self._kind, active.q)(band)
-
-    def supplementary(self, Y: Any) -> SupplementaryVariables:
-        """Return where variables that made no axis lie.
-
-        Parameters
-        ----------
-        Y : frame or array of shape (n_samples, ·)
-            Columns for the rows of the fit, in their order. Numbers get correlations with the
-            axes; text, bools and categories get coordinates, v-tests and η². Cells may be
-            missing.
-        """
-        check_is_fitted(self)
-        rows = self.row_coordinates_ * _inverse(self._stretch)
-        placed = Placed(
-            rows, self.row_masses_, self._total, self._indicator_values, self.eigenvalues_
-        )
-        return supplementary_variables(Y, placed)
-
-
 def fitted_state(spectrum: Spectrum, made: Categories, kind: str) -> dict[str, Any]:
     """Return the fitted attributes from the leading pairs of AᵀA.
 
@@ -234,7 +139,7 @@ def fitted_state(spectrum: Spectrum, made: Categories, kind: str) -> dict[str, A
     rows = along(active.coded, whole, q, origin)
     stretch = np.ones(k)
     if kind in ("benzecri", "greenacre"):
-        stretch = np.sqrt(found.eigenvalues) * _inverse(np.sqrt(values))
+        stretch = np.sqrt(found.eigenvalues) * inverse(np.sqrt(values))
     share = found.ratio
     joint = made.settled.get("joint_")
     if joint is not None and share.sum() > 0:
@@ -296,9 +201,4 @@ def _by_variable(parts: Array, owner: Array, q: int) -> Array:
 
 
 def _shares(parts: Array, squares: Array) -> Array:
-    return np.minimum(parts * _inverse(squares)[:, None], 1.0)
-
-
-def _inverse(values: Array) -> Array:
-    """Return 1/v, and 0 where v is 0: an axis without inertia has no coordinates."""
-    return np.where(values > 0, 1 / np.where(values > 0, values, 1.0), 0.0)
+    return np.minimum(parts * inverse(squares)[:, None], 1.0)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mercer.arrays import Array, eigh
 from mercer.errors import DataWarning, InputError, warn
@@ -25,8 +25,15 @@ from mercer.estimators.categories._adjusted_inertias import (
     map_of,
 )
 from mercer.estimators.categories._category_cells import columns_of
-from mercer.estimators.categories._category_codes import Coded, Soft, coded, coded_again
+from mercer.estimators.categories._category_codes import (
+    Coded,
+    Soft,
+    Variable,
+    coded,
+    coded_again,
+)
 from mercer.estimators.categories._indicator_table import (
+    Active,
     Categories,
     active_of,
     along,
@@ -34,10 +41,17 @@ from mercer.estimators.categories._indicator_table import (
     warn_of_levels,
 )
 from mercer.estimators.categories._mca_fitted import (
-    RowsOfCategories,
+    DRAWS,
     choice_of_axes,
     fitted_state,
+    permuted,
 )
+from mercer.estimators.categories._supplementary_variables import (
+    Placed,
+    SupplementaryVariables,
+    supplementary_variables,
+)
+from mercer.estimators.counts._count_map import inverse
 from mercer.estimators.linear._pca_choice import warn_of
 from mercer.estimators.mixed._mixed_axes import MixedAxes, fuzzy
 from mercer.estimators.mixed._mixed_table import mixed
@@ -141,7 +155,7 @@ def settled(
 _TIED = 2000  # levels up to which axes with equal eigenvalues are settled by rule
 
 
-class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
+class MultipleCorrespondenceAnalysis(OperatedEstimator):
     r"""Axes of a table of categories: correspondence analysis of its indicator.
 
     Z (n, J) holds a one for the level of each of Q variables in every row. With masses w of
@@ -244,6 +258,11 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
     >>> mca.column_names_
     ['x0=coffee', 'x0=tea', 'x1=lemon', 'x1=milk', 'x1=none']
     """
+
+    eigenvalues_: Array
+    row_coordinates_: Array
+    row_masses_: Array
+    _variables: tuple[Variable, ...]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [
@@ -430,6 +449,77 @@ class MultipleCorrespondenceAnalysis(RowsOfCategories, OperatedEstimator):
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
         return self.fit(X, y, **fit_params).row_coordinates_.copy()
+
+    # -- what follows from coordinates, masses and distances of the rows --------------
+
+    @property
+    def row_standard_(self) -> Array:
+        """Standard coordinates of the rows (n, k): variance one on every axis."""
+        return self.row_coordinates_ * inverse(self._stretch * np.sqrt(self._indicator_values))
+
+    @property
+    def row_contributions_(self) -> Array:
+        """Contributions w·f²/λ of the rows to the axes (n, k)."""
+        return self.row_masses_[:, None] * self.row_standard_**2
+
+    @property
+    def row_inertias_(self) -> Array:
+        """Inertias w·d² of the rows (n,) in the indicator."""
+        return self.row_masses_ * self._distances
+
+    @property
+    def row_cos2_(self) -> Array:
+        """Shares f²/d² of the squared distance of each row that an axis shows (n, k)."""
+        rows = self.row_coordinates_ * inverse(self._stretch)
+        return np.minimum(rows**2 * inverse(self._distances)[:, None], 1.0)
+
+    @property
+    def categories_(self) -> list[Array]:
+        """The levels of every column; a last one None stands for missing cells."""
+        return [
+            np.append(v.values.astype(object), [None]) if v.gap else v.values
+            for v in self._variables
+        ]
+
+    def null_band(self, *, draws: int = DRAWS, tail: float = 0.05) -> Array:
+        """Return the band (2, r) of eigenvalues where no variable says a thing of another.
+
+        Tables with the same counts of levels, every column permuted on its own; by rank, on
+        the scale of `eigenvalues_`. Axes above the band are not chance.
+
+        Parameters
+        ----------
+        draws : int
+            Tables that are drawn.
+        tail : float
+            Share of the draws below the band, and above it.
+        """
+        check_is_fitted(self)
+        sizes = [len(variable) for variable in self._variables]
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        varying = np.bincount(owner, self._kept, minlength=len(sizes)) > 0
+        none = Coded(np.empty((0, len(sizes)), np.int32), self._variables)
+        active = Active(none, None, self._total, self._counts, self._kept, varying)
+        null = permuted(active, self._axes, draws, self._seed())
+        band = np.quantile(null, [tail, 1 - tail], axis=0)
+        return map_of(self._kind, active.q)(band)
+
+    def supplementary(self, Y: Any) -> SupplementaryVariables:
+        """Return where variables that made no axis lie.
+
+        Parameters
+        ----------
+        Y : frame or array of shape (n_samples, ·)
+            Columns for the rows of the fit, in their order. Numbers get correlations with the
+            axes; text, bools and categories get coordinates, v-tests and η². Cells may be
+            missing.
+        """
+        check_is_fitted(self)
+        rows = self.row_coordinates_ * inverse(self._stretch)
+        placed = Placed(
+            rows, self.row_masses_, self._total, self._indicator_values, self.eigenvalues_
+        )
+        return supplementary_variables(Y, placed)
 
     @property
     def _n_features_out(self) -> int:

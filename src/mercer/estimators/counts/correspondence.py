@@ -20,7 +20,15 @@ from mercer.estimators.counts._count_facts import (
     warn_facts,
     warn_totals,
 )
-from mercer.estimators.counts._count_map import Ellipses, MapPoints, ellipses, kept_table
+from mercer.estimators.counts._count_map import (
+    SCALINGS,
+    Ellipses,
+    contributions,
+    ellipses,
+    inverse,
+    kept_table,
+    squared_cosines,
+)
 from mercer.estimators.counts._count_margins import Margins, framed, projected, warn_empty
 from mercer.estimators.counts._count_table import (
     Counts,
@@ -146,7 +154,7 @@ def warn_lost(lost: Array, dropped: Array, names: Any) -> None:
         )
 
 
-class _Columns(BaseEstimator):
+class _ColumnsBeside(BaseEstimator):
     """Stands in for an estimator at the door: supplementary columns have names of their own."""
 
     _fewest = 1
@@ -155,7 +163,7 @@ class _Columns(BaseEstimator):
 def beside(Y: Any, rows: int) -> Counts:
     """Return counts (rows, q) of columns that were not in the table of the fit."""
     data, names = named_rows(Y)
-    found = counts(admit(_Columns(), held_rows(data), reset=True), names)
+    found = counts(admit(_ColumnsBeside(), held_rows(data), reset=True), names)
     refuse_other_rows(found, rows)
     return found
 
@@ -173,7 +181,7 @@ def refuse_other_rows(found: Counts, rows: int) -> None:
 _LOOKED_AT = 300  # axes that are found before their number is settled, at most
 
 
-class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
+class CorrespondenceAnalysis(OperatedEstimator):
     r"""Rows and columns of a table of counts on one map, by what is not independence.
 
     With P = N/g, masses r and c of rows and columns, D_r^-½(P - rcᵀ)D_c^-½ = UΔVᵀ. Inertias
@@ -244,6 +252,14 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
     >>> round(ca.independence_.chi2, 1)
     138.3
     """
+
+    eigenvalues_: Array
+    row_coordinates_: Array
+    column_standard_: Array
+    row_masses_: Array
+    column_masses_: Array
+    row_inertias_: Array
+    column_inertias_: Array
 
     _fewest: ClassVar[int] = 1  # one row is refused where it can be said better
 
@@ -386,6 +402,114 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
         """
         return super().transform(X)
 
+    # -- what follows from masses, inertias and one kind of coordinates of each side ---
+
+    @property
+    def row_standard_(self) -> Array:
+        """Standard coordinates (m, k) of the rows: Σ_i r_iφ_i² = 1 on every axis."""
+        return self.row_coordinates_ * inverse(np.sqrt(self.eigenvalues_))
+
+    @property
+    def column_coordinates_(self) -> Array:
+        """Principal coordinates (n, k) of the columns: Σ_j c_jg_j² = λ."""
+        return self.column_standard_ * np.sqrt(self.eigenvalues_)
+
+    @property
+    def row_contributions_(self) -> Array:
+        """Shares (m, k) of the rows in the inertia of each axis; they sum to one."""
+        return contributions(self.row_masses_, self.row_coordinates_, self.eigenvalues_)
+
+    @property
+    def column_contributions_(self) -> Array:
+        """Shares (n, k) of the columns in the inertia of each axis; they sum to one."""
+        return np.asarray(self.column_masses_[:, None] * self.column_standard_**2)
+
+    @property
+    def row_cos2_(self) -> Array:
+        """Shares (m, k) of each axis in the inertia of a row."""
+        return squared_cosines(self.row_coordinates_, self.row_masses_, self.row_inertias_)
+
+    @property
+    def column_cos2_(self) -> Array:
+        """Shares (n, k) of each axis in the inertia of a column."""
+        return squared_cosines(
+            self.column_coordinates_, self.column_masses_, self.column_inertias_
+        )
+
+    @property
+    def row_quality_(self) -> Array:
+        """Shares (m,) of the inertia of a row that the axes show together."""
+        return np.asarray(self.row_cos2_.sum(axis=1))
+
+    @property
+    def column_quality_(self) -> Array:
+        """Shares (n,) of the inertia of a column that the axes show together."""
+        return np.asarray(self.column_cos2_.sum(axis=1))
+
+    def map(self, scaling: str = "symmetric") -> tuple[Array, Array]:
+        """Return points of rows (m, k) and columns (n, k) to draw in one map.
+
+        Parameters
+        ----------
+        scaling : str
+            With principal coordinates F, G, standard ones Φ, Γ, masses r, c and singular
+            values σ: "symmetric" F, G; "rowprincipal" F, Γ; "colprincipal" Φ, G;
+            "symbiplot" Φ√σ, Γ√σ; "rowgab" F, cΓ; "colgab" rΦ, G; "rowgreen" F, √c·Γ;
+            "colgreen" √r·Φ, G. The last two are contribution biplots.
+        """
+        if scaling not in SCALINGS:
+            raise InputError(
+                f"there is no scaling {scaling!r}",
+                got=f"scaling={scaling!r}",
+                fix=f"take one of {', '.join(SCALINGS)}",
+            )
+        if scaling == "symbiplot":
+            root = self.eigenvalues_**0.25
+            return self.row_standard_ * root, self.column_standard_ * root
+        power = {"gab": 1.0, "een": 0.5}.get(scaling[-3:], 0.0)
+        rows, columns = self.row_coordinates_, self.column_coordinates_
+        if scaling.startswith("row"):
+            columns = self.column_masses_[:, None] ** power * self.column_standard_
+        if scaling.startswith("col"):
+            rows = self.row_masses_[:, None] ** power * self.row_standard_
+        return np.asarray(rows), np.asarray(columns)
+
+    def table(self, of: str = "rows", *, per_mille: bool = True) -> dict[str, list[Any]]:
+        """Return one line for each point as columns, which any frame library takes.
+
+        Name, mass, quality (qlt) and share of the total inertia (inr); for each axis the
+        principal coordinate (k=1), the squared cosine (cor) and the contribution (ctr).
+
+        Parameters
+        ----------
+        of : "rows" or "columns"
+            Which points.
+        per_mille : bool
+            Whether numbers are thousandths, rounded, as such tables are printed.
+        """
+        if of not in ("rows", "columns"):
+            raise InputError(
+                "a table is of rows or of columns", got=f"of={of!r}", fix='pass of="rows"'
+            )
+        side = of.removesuffix("s")
+        masses, inertias, points, cos2, shares = (
+            getattr(self, f"{side}_{name}_")
+            for name in ("masses", "inertias", "coordinates", "cos2", "contributions")
+        )
+        names = getattr(self, f"{side}_names_")
+        total = self.total_inertia_ or 1.0
+        made: dict[str, Any] = {"mass": masses, "qlt": cos2.sum(axis=1)}
+        made["inr"] = inertias / total
+        for axis in range(points.shape[1]):
+            made[f"k={axis + 1}"] = points[:, axis]
+            made[f"cor {axis + 1}"], made[f"ctr {axis + 1}"] = cos2[:, axis], shares[:, axis]
+        if per_mille:
+            made = {name: np.rint(1000 * cells).astype(int) for name, cells in made.items()}
+        labels = [str(i) for i in range(len(masses))] if names is None else list(names)
+        return {"name": labels, **{name: cells.tolist() for name, cells in made.items()}}
+
+    # -- what is asked of the map ----------------------------------------------------
+
     def supplementary_columns(self, Y: Any) -> Array:
         """Return principal coordinates (q, k) of columns that were not in the table.
 
@@ -440,7 +564,12 @@ class CorrespondenceAnalysis(MapPoints, OperatedEstimator):
             kept_of(self.n_features_in_, facts.dropped_columns),
         )
         table = kept_table(source, kept, self._weights)
-        return ellipses(self, table, self.total_, draws=draws, level=level, seed=self._seed())
+        principal = self.row_coordinates_, self.column_coordinates_
+        standard = self.row_standard_, self.column_standard_
+        seed = self._seed()
+        return ellipses(
+            principal, standard, table, self.total_, draws=draws, level=level, seed=seed
+        )
 
     def null_band(self, *, draws: int = DRAWS, tail: float = 0.05) -> Array:
         """Return the band (2, r) of the largest inertia that chance leaves, axis by axis.

@@ -19,6 +19,7 @@ from mercer.errors import DataWarning, InputError
 from mercer.estimators.groups._class_labels import Labels, labels_of
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._parameters import check_fitted
+from mercer.estimators.walk._spectral_estimator import SpectralEstimator
 
 _TIE = 1e-9  # relative difference below which a shuffle counts as no closer
 
@@ -193,8 +194,8 @@ class ClassEllipses:
         return outline(self.centres[group][at], covariance, float(radius))
 
 
-class LooksAtClasses:
-    """Mixin: what else rows and labels say, by fits that are made for it."""
+class LooksAtClasses(SpectralEstimator):
+    """Abstract: what else rows and labels say, by fits that are made for it."""
 
     classes_: Array
 
@@ -280,8 +281,7 @@ class LooksAtClasses:
                 got=f"level={level}",
                 fix="pass 0.95, say",
             )
-        this: Any = self
-        scores = np.asarray(this._project(this._admit(X, reset=False)), np.float64)
+        scores = np.asarray(self._project(self._admit(X, reset=False)), np.float64)
         labels = labels_of(y, len(scores), None, type(self).__name__)
         clouds = [scores[labels.codes == g] for g in range(len(labels.classes))]
         k = scores.shape[1]

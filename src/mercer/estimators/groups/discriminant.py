@@ -26,7 +26,7 @@ from mercer.estimators.groups._class_labels import Labels, TellsClasses, labels_
 from mercer.estimators.walk._admission import refuse_bad_cells, text_names
 from mercer.estimators.walk._callbacks import followed
 from mercer.estimators.walk._parameters import RESOURCES, check_fitted, publish
-from mercer.estimators.walk._spectral_estimator import SpectralEstimator, counts_of
+from mercer.estimators.walk._spectral_estimator import counts_of
 from mercer.operators import Centring, GroupedRows, GroupMoments, centred, rows_of
 from mercer.planning import Path, PathEndedError, Problem
 from mercer.solvers import Spectrum, signs_of
@@ -36,7 +36,7 @@ _PASSING = ("_labels", "_grouped", "_journal")  # what a fit needs and a model d
 _APART = 1e-6  # share of the differences between means, outside the range, that is told
 
 
-class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator):
+class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
     r"""Axes w that spread class means most, wᵀBw, for rows that spread by wᵀWw = 1 in a class.
 
     W is the pooled covariance within classes (dividing by n - G), T whitens it (TᵀWT = I),

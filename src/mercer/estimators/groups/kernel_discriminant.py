@@ -17,7 +17,7 @@ from mercer.estimators.kernel.kernel_pca import KernelPCA
 from mercer.estimators.walk._admission import text_names
 from mercer.estimators.walk._callbacks import followed
 from mercer.estimators.walk._parameters import check_fitted, learned, publish
-from mercer.estimators.walk._spectral_estimator import SpectralEstimator, repeat_counts
+from mercer.estimators.walk._spectral_estimator import repeat_counts
 from mercer.kernels import RBF, Kernel
 from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
@@ -41,7 +41,7 @@ _HANDED_ON = (
 )
 
 
-class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses, SpectralEstimator):
+class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses):
     r"""Linear discriminant analysis of φ(x), k(x, y) = φ(x)ᵀφ(y).
 
     All that tells classes apart lies in the span of the rows, so that kernel PCA gives

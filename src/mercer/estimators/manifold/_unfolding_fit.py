@@ -275,7 +275,7 @@ def units_of(rows: Array) -> tuple[Array, int]:
 
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
-class _Held:
+class _Factored:
     """Points and bars after the programme: F (q, r) of all places, in the units of the rows."""
 
     found: Unfolded
@@ -318,13 +318,13 @@ def laid(rows: Array, exponent: int, wanted: UnfoldingTask) -> Laid:
     )
 
 
-def _in_rows(held: _Held) -> Array:
+def _in_rows(held: _Factored) -> Array:
     """Return the ends of the bars (e, 2) by the numbers of the places."""
     ends = np.column_stack(held.ends)
     return ends if held.landmarks is None else held.landmarks[ends]
 
 
-def _held(link: Linked, counts: Array, wanted: UnfoldingTask) -> _Held:
+def _held(link: Linked, counts: Array, wanted: UnfoldingTask) -> _Factored:
     """Solve the programme of all places, or of landmarks, and give every place a row of F."""
     x, graph = np.asarray(link.rows), link.graph
     marks, masses = None, counts
@@ -352,7 +352,7 @@ def _held(link: Linked, counts: Array, wanted: UnfoldingTask) -> _Held:
         assert graph.neighbours is not None
         near = graph.neighbours.indices
         factor = extended(x, near, marks, factor[:, :enough], wanted.reg)
-    return _Held(found, factor, ends, unit, error, float(np.mean(masses)), marks)
+    return _Factored(found, factor, ends, unit, error, float(np.mean(masses)), marks)
 
 
 def _too_unequal(lengths: Array) -> InputError:
@@ -425,7 +425,7 @@ def _every_row(
 
 
 def _certificate(
-    spectrum: Spectrum, held: _Held, wanted: UnfoldingTask, exponent: int
+    spectrum: Spectrum, held: _Factored, wanted: UnfoldingTask, exponent: int
 ) -> UnfoldingCertificate:
     """Return what the dual proves, in the units of the data, beside the intervals of λ."""
     found, known = held.found, spectrum.certificate

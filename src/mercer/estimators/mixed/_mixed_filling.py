@@ -21,7 +21,7 @@ Solve = Callable[[Operated, int], Spectrum]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Filled:
+class FilledTable:
     """A completed table and how it came about.
 
     Attributes
@@ -91,7 +91,7 @@ def filled(
     total: float,
     rank: int,
     solve: Solve,
-) -> Filled:
+) -> FilledTable:
     """Return the table with its gaps filled; `table` is written to.
 
     Every step takes means, deviations, shares and axes of the completed table, and from them
@@ -114,7 +114,7 @@ def filled(
     solve : callable
         Leading pairs of an operator.
     """
-    gaps = _Gaps(table, frame, holes)
+    gaps = _Unobserved(table, frame, holes)
     rank = filling_rank(rank, total, frame.rank)
     ones = np.ones(frame.width)
     steps = 0
@@ -136,7 +136,7 @@ def filled(
             _warn_unsettled(moved, asked)
             break
     asked = operated(table, frame, masses, ones)
-    return Filled(_frame_now(frame, asked), asked, filling, steps)
+    return FilledTable(_frame_now(frame, asked), asked, filling, steps)
 
 
 def _warn_unsettled(moved: float, asked: Operated) -> None:
@@ -185,7 +185,7 @@ def _frame_now(frame: MixedFrame, asked: Operated) -> MixedFrame:
     )
 
 
-class _Gaps:
+class _Unobserved:
     """The missing cells of a table, and where they are written."""
 
     def __init__(self, table: Any, frame: MixedFrame, holes: Array) -> None:
