@@ -170,6 +170,9 @@ def test_empty_rows_and_columns_are_left_out_by_name():
     frame.loc["a", "v"] = 5
     with pytest.warns(DataWarning, match="counts in columns that were empty at fit") as said:
         np.testing.assert_allclose(model.transform(frame[:2])[0], found[0], rtol=0, atol=1e-13)
+    many = np.concatenate([CELLS, np.zeros((4, 8), int)], axis=1)
+    with pytest.warns(DataWarning, match="8 columns .*\n.*column 4, 5, 6, 7, 8 and 3"):
+        CorrespondenceAnalysis(2).fit(many)
     columns = model.supplementary_columns(frame[["w", "x"]])
     np.testing.assert_allclose(columns, model.column_coordinates_[1:3], rtol=0, atol=1e-12)
 
@@ -205,11 +208,13 @@ def test_one_table_of_very_different_counts():
         (HAIR[["Red"]], "n_features = 1"),
         (HAIR[:1], "n_samples = 1"),
         (0 * HAIR, "total is zero"),
+        (np.array([[1, 2], [0, 0]]), "n_samples = 2, 1 of them empty"),
+        (np.array([[1, 0], [2, 0], [5, 0]]), "n_features = 2, 1 of them empty"),
         (HAIR.set_axis(["a", "b", "a", "c"], axis=1), "more than one column is called 'a'"),
         (np.ones((2, 2, 2)), "dim"),
         (pl.LazyFrame({"a": [1]}), "collect"),
     ],
-    ids=range(10),
+    ids=range(12),
 )
 def test_what_cannot_be_analysed_is_refused_by_place(table, words):
     model = CorrespondenceAnalysis(2)
@@ -238,8 +243,15 @@ def test_supplementary_columns_are_columns():
     weighted = CorrespondenceAnalysis(2).fit(HAIR, sample_weight=[1, 2, 0, 3])
     back = weighted.supplementary_columns(HAIR)
     np.testing.assert_allclose(back, weighted.column_coordinates_, rtol=0, atol=1e-12)
-    with pytest.raises(InputError, match="a fit of 4 rows"):
-        model.supplementary_columns(CELLS[:3])
+    named = model.supplementary_columns(pd.DataFrame({"who": list("abcd"), "n": CELLS[:, 1]}))
+    np.testing.assert_allclose(named, found[1:2], rtol=0, atol=1e-12)
+    for odd, words in (
+        (CELLS[:3], r"a table of shape .3, 4., a fit of 4 rows"),
+        (-CELLS, "Negative"),
+        (CELLS * [1, 0, 1, 1], "column 1: its total is zero"),
+    ):
+        with pytest.raises(InputError, match=words):
+            model.supplementary_columns(odd)
 
 
 def test_float32_stays_float32():

@@ -13,6 +13,8 @@ from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError, NotSupportedError
 from mercer.kernels import (
     RBF,
+    ArcCosine,
+    Cosine,
     FeatureMap,
     Laplacian,
     Linear,
@@ -20,6 +22,7 @@ from mercer.kernels import (
     Matern,
     NegativeDistance,
     Polynomial,
+    RationalQuadratic,
 )
 
 INF = float("inf")
@@ -52,43 +55,106 @@ def far_and_near():
 
 
 KERNELS = [RBF(1.0), RBF(4.0), Laplacian(2.0), Matern(1.0), Log(), NegativeDistance()]
+MORE = [
+    RBF(0.5),
+    RBF(20.0),
+    RationalQuadratic(1.5, 0.7),
+    Cosine(),
+    ArcCosine(1),
+    0.5 * RBF(1.0) + Linear() * RBF(2.0),
+]
 
 
 # -- a tolerance of the projection ------------------------------------------------------
 
 
-@pytest.mark.parametrize("tol", [1e-6, 1e-2, 0.3])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_every_row_is_within_the_tolerance(kernel, weighted, tol):
+def test_every_row_is_within_the_tolerance(kernel, weighted):
     """Those for which that cannot be proved go the exact way."""
     X = rows()
     w = np.random.default_rng(0).integers(0, 3, len(X)).astype(float) if weighted else None
-    model = fitted(X, weights=w, kernel=kernel, tol_transform=tol)
-    scale = np.sqrt(model.explained_variance_)
-    for Y in (X, far_and_near()):
-        wanted = exactly(model, Y)
-        rounding = 1e-11 * np.abs(wanted).max()
-        found = model.transform(Y)
-        assert (np.abs(found - wanted) <= tol * scale + rounding).all()
-        beyond = (model.transform_bound(Y) > tol * scale).any(axis=1)
-        np.testing.assert_allclose(found[beyond], wanted[beyond], rtol=1e-12, atol=rounding)
+    for tol in (1e-6, 1e-2, 0.3):
+        model = fitted(X, weights=w, kernel=kernel, tol_transform=tol)
+        scale = np.sqrt(model.explained_variance_)
+        for Y in (X, far_and_near()):
+            wanted = exactly(model, Y)
+            rounding = 1e-11 * np.abs(wanted).max()
+            found = model.transform(Y)
+            assert (np.abs(found - wanted) <= tol * scale + rounding).all()
+            beyond = (model.transform_bound(Y) > tol * scale).any(axis=1)
+            np.testing.assert_allclose(found[beyond], wanted[beyond], rtol=1e-12, atol=rounding)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_infinity_projects_all_rows_on_landmarks(kernel, monkeypatch):
-    X = rows()
-    model = fitted(X, kernel=kernel, tol_transform=INF)
-    wanted, Y = exactly(model, far_and_near()), far_and_near()
-    bound = model.transform_bound(Y)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kernel", [*KERNELS, *MORE], ids=repr)
+def test_infinity_projects_all_rows_on_landmarks(kernel, dtype, monkeypatch):
+    """No error is above its bound, among the rows, between them and far away."""
+    X = rows(240, dtype=dtype)
+    w = np.random.default_rng(1).integers(0, 4, 240) if dtype == np.float32 else None
+    model = fitted(X, weights=w, kernel=kernel, tol_transform=INF)
+    Y = np.concatenate([X[:30], far_and_near(), np.zeros((1, 3))]).astype(dtype)
+    wanted, bound = exactly(model, Y), model.transform_bound(Y)
 
     def never(_rows, _dual=None):
         raise AssertionError("a row went the exact way")
 
     monkeypatch.setattr(model._projection, "products", never)
     found = model.transform(Y)
-    assert (np.abs(found - wanted) <= bound + 1e-11 * np.abs(wanted).max()).all()
-    assert found.shape == (75, 3)
+    assert found.shape == (106, 3)
+    assert (bound >= 0).all()
+    rounding = (1e-11 if dtype == np.float64 else 3e-5) * np.abs(wanted).max(axis=0)
+    assert (np.abs(found - wanted) <= bound + rounding).all()
+
+
+def test_the_bound_is_not_idle():
+    """Where landmarks miss much, error and bound are of one size; and neither is zero."""
+    model = fitted(rows(240), 4, kernel=Laplacian(2.0), tol_transform=INF)
+    Y = np.concatenate([rows(100, 1), far_and_near()])
+    error = np.abs(model.transform(Y) - exactly(model, Y))
+    assert error.max() > 1e-3 * np.sqrt(model.explained_variance_).max()
+    assert model.transform_bound(Y).max() < 20 * error.max()
+
+
+def test_few_landmarks_are_exact_where_they_span_all():
+    """Cosines of three columns have rank three; twenty rows that stand often have twenty."""
+    often = np.repeat(rows(20), 40, axis=0)
+    for kernel, X in ((Cosine(), rows(240)), (RBF(1.5), often)):
+        model = fitted(X, 2, kernel=kernel, tol_transform=INF)
+        wanted = exactly(model, X)
+        size = np.abs(wanted).max()
+        np.testing.assert_allclose(model.transform(X), wanted, rtol=0, atol=1e-9 * size)
+        assert model.transform_bound(X).max() < 1e-6 * size
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_two_rows_keep_their_bound(n):
+    X = rows(240)[:n]
+    model = fitted(X, 1, kernel=RBF(1.5), tol_transform=INF)
+    error = np.abs(model.transform(X) - exactly(model, X))
+    assert (error <= model.transform_bound(X) + 1e-12).all()
+
+
+def test_scale_and_offset_of_the_rows_do_not_matter():
+    first = fitted(rows(240), kernel=RBF(1.5), tol_transform=INF)
+    for factor, shift, close in ((1e-8, 0.0, 1e-8), (1.0, 1e6, 1e-4)):
+        X = rows(240) * factor + shift
+        other = fitted(X, kernel=RBF(1.5 * factor), tol_transform=INF)
+        wanted = first.transform(rows(240))
+        np.testing.assert_allclose(other.transform(X), wanted, rtol=0, atol=close)
+        bounds = [m.transform_bound(Y).max() for m, Y in ((first, rows(240)), (other, X))]
+        assert bounds[1] == pytest.approx(bounds[0], rel=0.02)
+
+
+def test_the_seed_is_all_that_is_random():
+    one, two, other = (
+        fitted(rows(240), kernel=Matern(1.5), tol_transform=INF, random_state=s).transform(
+            rows(240)
+        )
+        for s in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(one, two)
+    assert np.any(one != other)
 
 
 def test_float32_rows_stay_float32():

@@ -322,3 +322,23 @@ def test_the_face_of_scikit_learn_keeps_its_own_inverse():
     spread = np.sum((X - X.mean(axis=0)) ** 2)
     assert model.score(X) == pytest.approx(1 - np.sum((X - back) ** 2) / spread)
     assert np.isfinite(model.denoise(X)).all()
+
+
+def test_what_is_learned_is_kept_only_if_all_ends_well(monkeypatch):
+    X = ring(50)
+    model = KernelPCA(2).fit(X)
+    Z = model.transform(X)
+
+    def interrupted(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "learn", interrupted)
+    for call in (
+        lambda: model.inverse_transform(Z),
+        lambda: model.denoise(X),
+        lambda: model.reconstruction(X),
+        lambda: model.preimage_errors_,
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert model._decoder is None

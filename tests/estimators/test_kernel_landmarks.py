@@ -1,31 +1,34 @@
 """Kernel PCA on landmarks: certified for all rows, whichever landmarks there are."""
 
-import dataclasses
+import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
 
+import mercer
 from mercer import KernelPCA
-from mercer.errors import AccuracyWarning, DataWarning
+from mercer.errors import AccuracyWarning, DataWarning, InputError, NotSupportedError
 from mercer.estimators.kernel._kernel_landmarks import (
-    LandmarkChoice,
-    LandmarkModel,
     as_dual,
-    described,
 )
-from mercer.estimators.kernel._kernel_task import Task
 from mercer.kernels import (
     RBF,
     Cosine,
+    Function,
     Laplacian,
     Linear,
     Log,
     Matern,
     NegativeDistance,
     Polynomial,
+    Sigmoid,
 )
 from mercer.operators import Landmarks
 
@@ -85,9 +88,9 @@ def on_span(kernel, X, S, o, weights=None):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_intervals_hold_the_eigenvalues(kernel, sampler, weighted):
+@pytest.mark.parametrize("number", range(len(KERNELS)))
+def test_intervals_hold_the_eigenvalues(number, weighted):
+    kernel, sampler = KERNELS[number], SAMPLERS[(number + weighted) % 3]
     X, w = rows(), counts() if weighted else None
     values = np.linalg.eigvalsh(centred(kernel, X, w))[::-1]
     S = fitted(X, 2, w, kernel=kernel, landmarks=sampler).landmarks_  # one way to draw them
@@ -134,15 +137,6 @@ def test_the_variance_along_each_axis_is_exact(weighted):
     )
 
 
-def test_weights_are_repetitions():
-    X, w = rows(), counts()
-    model = fitted(X, 3, w, kernel=RBF(1.5), landmarks=X[:40])
-    repeated = fitted(np.repeat(X, w.astype(int), axis=0), 3, kernel=RBF(1.5), landmarks=X[:40])
-    np.testing.assert_allclose(model.eigenvalues_, repeated.eigenvalues_, rtol=1e-9)
-    np.testing.assert_allclose(model.transform(X), repeated.transform(X), rtol=0, atol=1e-8)
-    assert model.residual_trace_ == pytest.approx(repeated.residual_trace_, rel=1e-6)
-
-
 def test_float32_is_seen_in_float64():
     X = rows(dtype=np.float32)
     model = fitted(X, kernel=RBF(1.5), landmarks=60)
@@ -152,15 +146,6 @@ def test_float32_is_seen_in_float64():
     assert (model.certificate_.upper >= values).all()
     wide = fitted(X.astype(np.float64), kernel=RBF(1.5), landmarks=60)
     np.testing.assert_allclose(model.eigenvalues_, wide.eigenvalues_, rtol=1e-6)
-
-
-@pytest.mark.parametrize("scale", [1e-8, 1e8])
-def test_units_do_not_matter(scale):
-    plain = fitted(rows(), kernel=RBF(1.5), landmarks=40)
-    other = fitted(rows() * scale, kernel=RBF(1.5 * scale), landmarks=40)
-    np.testing.assert_allclose(other.eigenvalues_, plain.eigenvalues_, rtol=1e-8)
-    far = fitted(rows() + 1e6, kernel=RBF(1.5), landmarks=40)
-    np.testing.assert_allclose(far.eigenvalues_, plain.eigenvalues_, rtol=1e-6)
 
 
 def test_sparse_rows_and_frames():
@@ -188,19 +173,24 @@ def test_given_landmarks_are_standardised_with_the_rows():
     np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-8)
 
 
-def test_choices():
-    assert LandmarkChoice.of(None) == LandmarkChoice()
-    assert LandmarkChoice.of(20) == LandmarkChoice(count=20)
-    assert LandmarkChoice.of(np.int32(20)) == LandmarkChoice(count=20)
-    assert LandmarkChoice.of("kmeans++") == LandmarkChoice(sampler="kmeans++")
-    given = LandmarkChoice.of(np.ones((5, 2)))
-    assert (given.count, given.rows.shape) == (5, (5, 2))
-    assert LandmarkChoice(count=20).number(10, 2) == 10
-    assert given.number(3, 2) == 5
-    assert LandmarkChoice().number(100, 2) == 100  # of few rows all
-    assert LandmarkChoice().number(5000, 2) == 300
-    assert LandmarkChoice().number(5000, 100) == 1000
-    assert LandmarkChoice().number(5000, 4500) == 4500
+@pytest.mark.parametrize(
+    ("k", "n", "given", "count"),
+    [
+        (2, 100, "pivoted", 100),  # of few rows all
+        (2, 5000, "uniform", 300),
+        (100, 5000, "kmeans++", 1000),
+        (4500, 5000, "pivoted", 4500),
+        (2, 400, np.int32(20), 20),
+        (2, 10, 20, 10),
+        (2, 400, rows(7), 7),
+        (2, 3, rows(5), 5),
+    ],
+    ids=range(8),
+)
+def test_as_many_landmarks_as_are_worth_it(k, n, given, count):
+    made = mercer.plan(KernelPCA(k, kernel=RBF(1.0), landmarks=given), rows(n))
+    assert made.problem.kernel.landmarks == count
+    assert made.chosen.name == "landmarks"
 
 
 @pytest.mark.parametrize("kernel", [RBF(1.5), NegativeDistance(), Log()], ids=repr)
@@ -214,38 +204,6 @@ def test_coefficients_on_rows_give_the_same_coordinates(kernel):
     found = kernel.block(X, S) @ dual - constant
     np.testing.assert_allclose(found, f @ w, rtol=0, atol=1e-8 * np.abs(f @ w).max())
     assert len(S) == marks.m + (marks.origin is not None)
-
-
-def task(X, **others):
-    made = Task(RBF(1.5), X, None, 3, "raise", 0.05, 10**9, None, 0, LandmarkChoice(count=60))
-    return dataclasses.replace(made, **others)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_axes_of_landmarks_are_nearly_those_of_the_matrix(weighted):
-    X, w = rows(), counts() if weighted else None
-    model = LandmarkModel.of(task(X, weights=w))
-    u = model.axes_of(X, w, 3)
-    values, vectors = np.linalg.eigh(centred(RBF(1.5), X, w))
-    cosines = np.linalg.svd(vectors[:, -3:].T @ u, compute_uv=False)
-    assert cosines.min() > 0.999
-    np.testing.assert_allclose(u.T @ u, np.eye(3), rtol=0, atol=1e-8)
-    root = np.ones(160) if w is None else np.sqrt(w)
-    np.testing.assert_allclose(root @ u, 0, rtol=0, atol=1e-8)
-    assert model.total == (160 if w is None else w.sum())
-    assert model.trace == pytest.approx(root @ root)
-    assert model.values[0] == pytest.approx(values[-1], rel=0.03)
-
-
-def test_what_is_described_adds_up():
-    model = LandmarkModel.of(task(rows()))
-    spectrum, found = described(model, 3, 0.05)
-    assert found.trace == pytest.approx(np.sum(model.values) + model.residual)
-    assert spectrum.total == pytest.approx(found.trace)
-    assert len(spectrum.values) == len(spectrum.certificate.lower) == 3
-    assert 1 <= found.effective_rank <= 160
-    assert model.count_for(1e-9) == 1
-    assert model.count_for(1.0) == len(model.values) or model.residual == 0
 
 
 def test_the_largest_landmark_is_positive():
@@ -263,3 +221,236 @@ def test_few_landmarks_are_not_blamed_on_the_lengthscale():
             KernelPCA(2, kernel=RBF(2.0), landmarks=landmarks, tol=1e9).fit(X)
     with pytest.warns(DataWarning, match="lengthscale is too short"):
         KernelPCA(2, kernel=RBF(1e-3), landmarks=160, tol=1e9).fit(X)
+
+
+@pytest.mark.parametrize("landmarks", [None, 5, 20, 60])
+def test_the_interval_holds_the_share(landmarks):
+    """Of the variance along the axes that were found, measured on all rows."""
+    X = np.random.default_rng(1).standard_normal((60, 2))
+    K = RBF(1.0).block(X)
+    H = np.eye(60) - 1 / 60
+    total = np.trace(H @ K @ H)
+    model = KernelPCA(3, kernel=RBF(1.0), landmarks=landmarks, tol=1e6).fit(X)
+    z = model.transform(X)
+    held = np.sum((z - z.mean(axis=0)) ** 2) / total
+    low, high = model.captured_share_
+    assert low - 1e-12 <= held <= high + 1e-12
+    assert 0 < low <= high <= 1
+
+
+REFUSED = {
+    "zero": 0,
+    "negative": -1,
+    "a word": "nonsense",
+    "a fraction": 2.5,
+    "true": True,
+    "one axis": np.arange(3.0),
+    "three axes": np.ones((2, 2, 3)),
+    "wrong width": np.ones((5, 2)),
+    "no rows": np.empty((0, 3)),
+    "NaN": np.full((5, 3), np.nan),
+    "infinite": np.full((5, 3), np.inf),
+    "a list": [[1.0, 2.0, 3.0]],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_odd_landmarks_are_refused_in_three_lines(name):
+    model = KernelPCA(2, kernel=RBF(3.0)).fit(rows(50))
+    model.set_params(landmarks=REFUSED[name])
+    old = dict(vars(model))
+    for call in (model.fit, model.partial_fit):
+        with pytest.raises(InputError) as error:
+            call(rows(50))
+        assert str(error.value).count("\n") == 2
+        assert all(vars(model)[key] is old[key] for key in old)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Sigmoid(0.1), Function(lambda x, y: x @ y.T), "precomputed"],
+    ids=["tanh", "f", "K"],
+)
+def test_kernels_that_may_be_indefinite_are_refused(kernel):
+    X = rows(40)
+    X = X @ X.T if kernel == "precomputed" else X
+    with pytest.raises(NotSupportedError, match="positive definite") as error:
+        KernelPCA(2, kernel=kernel, landmarks=10).fit(X)
+    assert str(error.value).count("\n") == 2
+
+
+def test_more_landmarks_than_rows():
+    X = rows(40)
+    model = fitted(X, kernel=RBF(1.5), landmarks=1000)
+    assert model.landmarks_.shape[0] <= 40
+    np.testing.assert_allclose(
+        model.eigenvalues_, fitted(X, kernel=RBF(1.5)).eigenvalues_, rtol=1e-7
+    )
+    given = fitted(X, kernel=RBF(1.5), landmarks=rows(300))  # rows that are not in X
+    assert given.landmarks_.shape[0] > 40
+    values = fitted(X, kernel=RBF(1.5)).eigenvalues_
+    assert (given.certificate_.lower <= values).all()
+    assert (given.certificate_.upper >= values).all()
+
+
+def test_fewer_landmarks_than_components():
+    X = rows(80)
+    model = fitted(X, 10, kernel=RBF(1.5), landmarks=4)
+    assert model.n_components_ == 10
+    assert model.transform(X).shape == (80, 10)
+    np.testing.assert_array_equal(model.eigenvalues_[4:], 0)
+    np.testing.assert_array_equal(model.transform(X)[:, 4:], 0)
+    assert model.rank_ <= 4
+    values = np.linalg.eigvalsh(centred(RBF(1.5), X))[::-1][:10]
+    assert (model.certificate_.lower <= values).all()
+    assert (model.certificate_.upper >= values).all()
+
+
+def test_all_components():
+    X = rows(50)
+    model = fitted(X, None, kernel=RBF(1.5), landmarks=12)
+    assert model.transform(X).shape == (50, 50)
+    assert np.sum(model.eigenvalues_ > 0) <= 12
+
+
+@pytest.mark.parametrize("wanted", [0.3, 0.8, 0.95])
+def test_a_share_is_reached_for_certain(wanted):
+    X = rows()
+    model = fitted(X, wanted, kernel=RBF(1.5), landmarks=100)
+    assert model.captured_share_[0] >= wanted
+    fewer = (
+        fitted(X, model.n_components_ - 1, kernel=RBF(1.5), landmarks=100)
+        if (model.n_components_ > 1)
+        else None
+    )
+    assert fewer is None or fewer.captured_share_[0] < wanted
+
+
+def test_a_share_that_the_landmarks_cannot_prove_takes_all_of_them():
+    model = fitted(rows(), 0.999, kernel=Laplacian(0.5), landmarks=5)
+    assert model.n_components_ == 5
+    assert model.captured_share_[0] < 0.999
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_duplicates_are_taken_once(sampler):
+    X = np.repeat(rows(7), 30, axis=0)
+    model = fitted(X, 3, kernel=RBF(1.5), landmarks=sampler)
+    assert model.landmarks_.shape[0] <= 7
+    twice = np.concatenate([X[:210:30], X[:210:30]])
+    given = fitted(X, 3, kernel=RBF(1.5), landmarks=twice)
+    assert given.landmarks_.shape[0] == 7
+    values = np.linalg.eigvalsh(centred(RBF(1.5), X))[::-1][:3]
+    np.testing.assert_allclose(given.eigenvalues_, values, rtol=1e-9)
+
+
+@pytest.mark.parametrize("landmarks", [1, 20, "uniform", np.zeros((4, 3))], ids=str)
+def test_constant_rows_are_refused(landmarks):
+    """The same words as without landmarks."""
+    texts = []
+    for chosen in (landmarks, None):
+        with pytest.raises(InputError, match="constant up to rounding") as error:
+            KernelPCA(2, kernel=RBF(1.0), landmarks=chosen, tol=1e9).fit(np.zeros((50, 3)))
+        texts.append(str(error.value).splitlines()[0])
+        assert str(error.value).count("\n") == 2
+    assert texts[0] == texts[1]
+
+
+def test_landmarks_that_see_nothing():
+    """Rows that are zero for the kernel: no axis, and the bound says so."""
+    X = rows(60)
+    model = fitted(X, 2, kernel=Linear(), landmarks=np.zeros((3, 3)))
+    np.testing.assert_array_equal(model.eigenvalues_, 0)
+    np.testing.assert_array_equal(model.transform(X), 0)
+    assert model.residual_trace_ == pytest.approx(np.sum(X**2))
+    values = np.linalg.eigvalsh(centred(Linear(), X))[::-1][:2]
+    assert (model.certificate_.upper >= values).all()
+
+
+def test_two_rows_and_one():
+    X = rows(2)
+    for landmarks in (1, 2, 20, X, "uniform"):
+        model = fitted(X, 1, kernel=RBF(3.0), landmarks=landmarks)
+        value = np.linalg.eigvalsh(centred(RBF(3.0), X))[-1]
+        assert model.certificate_.lower[0] <= value * (1 + 1e-12)
+        assert model.certificate_.upper[0] >= value * (1 - 1e-12)
+    with pytest.raises(InputError, match="one row"):
+        KernelPCA(1, kernel=RBF(3.0), landmarks=1).fit(X[:1])
+
+
+def test_the_tolerance_of_landmarks():
+    """0.05 unless it is given, and what is missed is said."""
+    X = rows()
+    model = KernelPCA(2, kernel=RBF(3.0), landmarks=100).fit(X)
+    assert model.certificate_.tol == 0.05
+    assert model.certificate_.met
+    with pytest.warns(AccuracyWarning, match="not certified") as seen:
+        KernelPCA(2, kernel=RBF(3.0), landmarks=5).fit(X)
+    assert "refine" in str(seen[0].message)
+    assert fitted(X, kernel=RBF(3.0), landmarks=100, tol=1e-3).certificate_.tol == 1e-3
+
+
+def test_the_plan_names_as_many_landmarks_as_are_taken():
+    X = rows(640)
+    for wanted in (2, 0.9, 50):
+        for landmarks in (40, "pivoted", X[:70]):
+            parameters = {"kernel": RBF(0.5), "landmarks": landmarks}
+            plan = mercer.plan(KernelPCA(wanted, **parameters), X)
+            model = fitted(X, wanted, **parameters)
+            assert model.plan_.chosen == plan.chosen
+            assert f"{len(model.landmarks_):,} landmarks" in plan.chosen.note
+
+
+def test_a_fit_without_landmarks_forgets_them():
+    X = rows(60)
+    model = fitted(X, kernel=RBF(1.5), landmarks=20)
+    assert model.landmarks_.shape == (20, 3)
+    model.set_params(landmarks=None).fit(X)
+    assert not hasattr(model, "landmarks_")
+    fresh = fitted(X, kernel=RBF(1.5))
+    assert vars(model).keys() == vars(fresh).keys()
+    np.testing.assert_array_equal(model.transform(X), fresh.transform(X))
+
+
+def test_the_rows_given_are_not_kept_by_reference():
+    X, S = rows(), rows(40, 5)
+    model = fitted(X, kernel=RBF(1.5), landmarks=S)
+    Z, kept = model.transform(X), X.copy()
+    S[:], X[:] = 0, 0
+    np.testing.assert_array_equal(model.transform(kept), Z)
+
+
+def test_pickle_clone_and_the_same_seed():
+    X = rows()
+    model = fitted(X, kernel=RBF(1.5), landmarks=40, random_state=3)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    np.testing.assert_array_equal(
+        fitted(X, kernel=RBF(1.5), landmarks=40, random_state=3).transform(X),
+        model.transform(X),
+    )
+    other = fitted(X, kernel=RBF(1.5), landmarks=40, random_state=4)
+    assert not np.array_equal(other.landmarks_, model.landmarks_)
+    given = clone(KernelPCA(landmarks=X[:10]))
+    np.testing.assert_array_equal(given.landmarks, X[:10])
+
+
+def test_grid_search_over_landmarks():
+    X = rows()
+    y = X[:, 0] > np.median(X[:, 0])
+    steps = [("kpca", KernelPCA(3, kernel=RBF(2.0))), ("knn", KNeighborsClassifier(3))]
+    grid = {"kpca__landmarks": [20, "uniform", None]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        search = GridSearchCV(Pipeline(steps), grid, cv=3).fit(X, y)
+    assert search.best_score_ > 0.7
+    scored = GridSearchCV(KernelPCA(3, kernel=RBF(2.0), tol=1e9), {"landmarks": [3, 60]}, cv=3)
+    assert scored.fit(X).best_params_ == {"landmarks": 60}
+
+
+def test_frames_come_out():
+    model = KernelPCA(2, kernel=RBF(2.0), landmarks=30, tol=10).set_output(transform="pandas")
+    frame = pd.DataFrame(rows(), columns=list("abc"))
+    for Z in (model.fit_transform(frame), model.transform(frame)):
+        assert list(Z.columns) == ["kernelpca0", "kernelpca1"]
+        assert list(model.get_feature_names_out()) == list(Z.columns)

@@ -1,9 +1,11 @@
 """Kernel PCA of Dask collections: in core to 1e-10 on every layout, nothing gathered."""
 
+import itertools
 import pickle
 
 import dask
 import dask.array as da
+import dask_rows
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,8 +18,12 @@ import mercer
 from mercer import KernelPCA, LandmarkFeatures, dropin
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators.kernel import _kernel_parts as module
+from mercer.estimators.kernel._kernel_parts import (
+    LandmarksOfParts,
+    Sample,
+)
 from mercer.kernels import RBF, Laplacian, Linear, Matern, NegativeDistance, Polynomial
-from mercer.sources import scan
+from mercer.sources import PartBlocks, scan
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::mercer.errors.AccuracyWarning"),
@@ -388,3 +394,105 @@ def test_a_refusal_on_a_worker_is_the_same(cluster):
         pytest.raises(InputError, match="row 321, column 2"),
     ):
         KernelPCA(2).fit(LAYOUTS["rows"](X))
+
+
+X = dask_rows.table(1000)
+
+
+def part(start, stop, first=True, number=0):
+    return PartBlocks(X[start:stop], number, start if first else None, None)
+
+
+def sampled(cuts, most, total, first=True, weights=None):
+    work = LandmarksOfParts(None, most, total)
+    edges = [0, *cuts, len(X)]
+    found = [
+        work.part(part(a, b, first), None if weights is None else weights[a:b])
+        for a, b in itertools.pairwise(edges)
+    ]
+    while len(found) > 1:
+        found = [work.merge(found[0], found[1]), *found[2:]]
+    return found[0]
+
+
+def test_parts_of_unknown_length_are_drawn_from_by_their_weight():
+    found = sampled([100], 90, None, first=False)
+    assert len(found.rows) <= 90
+    assert found.count == 1000
+    assert found.weights.sum() == pytest.approx(1000)
+    short = (X[:100, None] == found.rows).all(axis=2).any(axis=0)
+    assert found.weights[short].sum() == pytest.approx(100, abs=30)
+
+
+@pytest.mark.parametrize("heavy", [1e5, 1e9, 1e15])
+def test_a_heavy_row_leaves_places_for_the_others(heavy):
+    w = np.r_[np.ones(400), heavy, heavy / 1e4, np.ones(598)]
+    found = sampled([100, 640], 97, None, weights=w)
+    assert 90 <= len(found.rows) <= 97
+    assert found.weights.sum() == pytest.approx(w.sum())
+    assert found.weights[(found.rows == X[400]).all(axis=1)] == pytest.approx([heavy])
+
+
+def test_a_repeat_count_does_what_repeats_do():
+    w = np.random.default_rng(3).integers(0, 5, len(X)).astype(float)
+    few = Sample(X, w, len(X)).thinned(200)
+    again = Sample(np.repeat(X, w.astype(int), axis=0), np.ones(int(w.sum())), 0).thinned(200)
+    rows, at = np.unique(again.rows, axis=0, return_index=True)
+    assert few.weights.sum() == pytest.approx(w.sum())
+    np.testing.assert_array_equal(np.unique(few.rows, axis=0), rows)
+    assert len(at) == len(few.rows)
+
+
+def test_rows_of_no_weight_are_not_drawn():
+    w = np.zeros(len(X))
+    w[[3, 400, 990]] = [1, 7, 2]
+    found = Sample(X, w, len(X)).thinned(10)
+    np.testing.assert_array_equal(found.rows, X[[3, 400, 990]])
+    np.testing.assert_allclose(found.weights, [1, 7, 2])
+    none = Sample(X, np.zeros(len(X)), len(X)).thinned(10)
+    assert none.weights.sum() == 0
+
+
+def test_sparse_rows_stay_sparse():
+    work = LandmarksOfParts(None, 50, None)
+    S = scipy.sparse.csr_array(np.where(X > 100, X, 0))
+    one = work.part(PartBlocks(S[:700], 0, None, None), None)
+    two = work.part(PartBlocks(S[700:], 1, None, None), None)
+    assert scipy.sparse.issparse(work.merge(one, two).rows)
+    dense = work.part(PartBlocks(S[:700], 0, None, None, dense=True), None)  # announced so
+    assert isinstance(dense.rows, np.ndarray)
+
+
+@pytest.mark.usefixtures("every_chunk")
+@pytest.mark.parametrize("parts", [1, 5, 9])
+def test_what_is_left_to_do_is_done_once_after_the_last_merge(parts):
+    da = pytest.importorskip("dask.array")
+
+    class Longest:
+        done = 0
+
+        def part(self, rows, weights):
+            del weights
+            return rows.shape[0]
+
+        def merge(self, one, other):
+            return one + other
+
+        def finish(self, found):
+            Longest.done += 1
+            return f"{found} rows"
+
+    source = scan(da.ones((90, 2), chunks=(90 // parts, 2)))
+    assert source.parts == parts
+    assert source.reduce(Longest()) == "90 rows"
+    assert Longest.done == 1
+    assert source.walks == 1
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, "no rows"), (1, "one row")])
+def test_too_few_rows_in_all_parts_are_refused(count, words):
+    X = table(60)
+    few = LAYOUTS["unknown sizes"](X)
+    few = few[few[:, 0] > np.sort(X[:, 0])[59 - count]]
+    with pytest.raises(InputError, match=words):
+        KernelPCA(1).fit(few)

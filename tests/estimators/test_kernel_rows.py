@@ -1,63 +1,30 @@
+"""The rows of a kernel: standardised, refused, and those that settle its parameters."""
+
 import numpy as np
 import pytest
 import scipy.sparse
 
-from mercer import KernelPCA
+from mercer import KernelPCA, RandomFeatures
 from mercer.errors import DataWarning, InputError
-from mercer.estimators.kernel._kernel_rows import KernelRows, spread_evenly
-from mercer.kernels import RBF, FeatureMap, Linear, Polynomial, Precomputed
-from mercer.sources import scan
-
-
-def test_plain_rows_stay_as_they_are(table):
-    source = scan(table)
-    frame = KernelRows.of(source, RBF(), False, True, None)
-    assert frame.ready(source) is source.array
-    assert frame.numeric
-    assert frame.kernel == RBF()
-    np.testing.assert_array_equal(frame.back(table), table)
-
-
-def test_standardised_rows(table):
-    source = scan(table)
-    frame = KernelRows.of(source, RBF(), True, True, None)
-    ready = frame.ready(source)
-    np.testing.assert_allclose(ready.mean(axis=0), 0, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(ready.std(axis=0, ddof=1), 1, rtol=1e-12)
-    np.testing.assert_allclose(frame.back(ready), table, rtol=1e-12)
-
-
-def test_weights_enter_mean_and_scale(table):
-    counts = np.random.default_rng(0).integers(0, 3, len(table)).astype(float)
-    frame = KernelRows.of(scan(table), RBF(), True, True, counts)
-    repeated = np.repeat(table, counts.astype(int), axis=0)
-    np.testing.assert_allclose(frame.mean, repeated.mean(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(1 / frame.factor, repeated.std(axis=0, ddof=1), rtol=1e-10)
+from mercer.estimators.kernel._kernel_rows import spread_evenly
+from mercer.estimators.kernel._kernel_sample import stand_ins
+from mercer.kernels import RBF, FeatureMap, Polynomial
 
 
 def test_a_constant_column_is_left_at_zero(table):
     table[:, 3] = 5.0
-    source = scan(table)
+    model = KernelPCA(8, kernel="linear", standardize=True)
     with pytest.warns(DataWarning, match="constant columns"):
-        frame = KernelRows.of(source, RBF(), True, True, None)
-    ready = frame.ready(source)
-    np.testing.assert_array_equal(ready[:, 3], 0)
-    assert np.isfinite(ready).all()
-    back = frame.back(ready)
-    assert np.isfinite(back).all()
+        model.fit(table)
+    assert model.rank_ == 7
+    back = model.inverse_transform(model.transform(table))
     np.testing.assert_allclose(back, table, rtol=1e-12)
 
 
-def test_sparse_rows_are_scaled_and_not_centred(table):
+def test_sparse_rows_that_would_need_centring_cannot_be_standardised(table):
     sparse = scipy.sparse.csr_array(np.where(table > np.median(table, axis=0), table, 0.0))
-    source = scan(sparse)
-    frame = KernelRows.of(source, RBF(), True, True, None)
-    ready = frame.ready(source)
-    assert scipy.sparse.issparse(ready)
-    dense = sparse.toarray()
-    np.testing.assert_allclose(ready.toarray(), dense * frame.factor, rtol=1e-12)
     with pytest.raises(InputError, match="cannot be standardised"):
-        KernelRows.of(source, Linear(), True, True, None)
+        KernelPCA(2, kernel="linear", standardize=True).fit(sparse)
 
 
 def test_a_given_matrix_has_no_columns_to_standardise():
@@ -65,26 +32,11 @@ def test_a_given_matrix_has_no_columns_to_standardise():
         KernelPCA(2, kernel="precomputed", standardize=True).fit(np.eye(5))
 
 
-def test_kept_rows_are_out_of_reach(table):
-    source = scan(table)
-    frame = KernelRows.of(source, RBF(), False, True, None)
-    kept = frame.kept(frame.ready(source), source)
-    assert not np.shares_memory(kept, table)
-    assert KernelRows(Precomputed(), True, None).kept(table, source) is None
-
-
-def test_features_are_the_only_way_but_for_polynomials(table):
-    frame = KernelRows.of(scan(table), Linear(), False, True, None)
-    assert frame.finite(Linear())
-    assert not frame.finite(Polynomial(2))
-    assert not frame.finite(Linear() + Polynomial(2))
-
-
 @pytest.mark.parametrize(
     ("entry", "value"), [((2, 5), 9.0), ((5, 2), 9.0), ((0, 1500), 1.0), ((1500, 0), 1.0)]
 )
 def test_an_odd_entry_is_named(entry, value):
-    K = np.eye(1501)
+    K = np.eye(1501 if 1500 in entry else 40)
     K[entry] = value
     with pytest.raises(InputError, match="symmetric") as error:
         KernelPCA(2, kernel="precomputed").fit(K)
@@ -130,28 +82,6 @@ def test_a_map_that_gives_no_table_is_refused(phi, table):
         KernelPCA(1, kernel=FeatureMap(phi)).fit(table)
 
 
-def test_rows_that_stand_for_the_data():
-    """Evenly spaced among rows repeated w times: none of weight 0, twice of weight 2."""
-    np.testing.assert_array_equal(spread_evenly(5, None, 10), np.arange(5))
-    np.testing.assert_array_equal(spread_evenly(10, None, 5), [0, 2, 4, 6, 8])
-    weights = np.array([0.0, 2.0, 1.0, 0.0, 3.0])
-    np.testing.assert_array_equal(spread_evenly(5, weights, 100), [1, 1, 2, 4, 4, 4])
-    few = spread_evenly(5, weights, 3)
-    assert len(few) <= 3
-    assert not np.isin(few, [0, 3]).any()
-
-
-def test_a_default_lengthscale_is_that_of_repeated_rows(table):
-    counts = np.random.default_rng(1).integers(0, 4, len(table))
-    weighted = KernelPCA(2).fit(table, sample_weight=counts)
-    repeated = KernelPCA(2).fit(np.repeat(table, counts, axis=0))
-    assert weighted.kernel_.lengthscale == pytest.approx(
-        repeated.kernel_.lengthscale, rel=1e-12
-    )
-    np.testing.assert_allclose(weighted.eigenvalues_, repeated.eigenvalues_, rtol=1e-9)
-    assert weighted.alignment_ == pytest.approx(repeated.alignment_, rel=1e-9)
-
-
 def test_a_feature_map_stays_itself(table):
     """kernel_, alignment, inverse and score speak of the rows, not of their features."""
     phi = FeatureMap(lambda X: np.column_stack([X, X**2]))
@@ -170,11 +100,104 @@ def test_columns_are_standardised_about_their_exact_mean():
     x = (np.random.default_rng(0).standard_normal((50, 2)) * 1e-3 + 1e9).round(6)
     exact = x.astype(np.longdouble) - x[0]
     exact = exact - exact.mean(axis=0)
-    wanted = exact / np.sqrt(np.sum(exact**2, axis=0) / 49)
-    frame = KernelRows.of(scan(x), RBF(), True, True, None)
-    found = frame.ready(scan(x))
-    np.testing.assert_allclose(found, wanted.astype(float), rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(frame.back(found), x)
-    few = KernelRows.of(scan(x[:7]), RBF(), True, True, np.arange(7.0))
-    many = KernelRows.of(scan(np.repeat(x[:7], range(7), axis=0)), RBF(), True, True, None)
-    np.testing.assert_allclose(few.ready(scan(x)), many.ready(scan(x)), rtol=0, atol=1e-9)
+    scaled = (exact / np.sqrt(np.sum(exact**2, axis=0) / 49)).astype(float)
+    kernel = Polynomial(2, gamma=1.0)  # it knows where the rows lie
+    found = KernelPCA(3, kernel=kernel, standardize=True).fit(x)
+    wanted = KernelPCA(3, kernel=kernel).fit(scaled)
+    np.testing.assert_allclose(found.eigenvalues_, wanted.eigenvalues_, rtol=1e-11)
+    flat = KernelPCA(2, kernel="linear", standardize=True).fit(x)
+    np.testing.assert_array_equal(flat.inverse_transform(flat.transform(x)), x)
+    options = {"kernel": kernel, "standardize": True}
+    few = KernelPCA(3, **options).fit(x[:7], sample_weight=np.arange(7.0))
+    many = KernelPCA(3, **options).fit(np.repeat(x[:7], range(7), axis=0))
+    np.testing.assert_allclose(few.eigenvalues_, many.eigenvalues_, rtol=1e-9)
+
+
+X = np.random.default_rng(0).normal(size=(180, 5))
+HEAVY = (1e4, 1e5, 1e6, 1e12)
+
+
+def counts(heavy):
+    return np.r_[np.ones(90), heavy, np.ones(89)]
+
+
+@pytest.mark.parametrize("weights", [None, np.random.default_rng(1).integers(0, 40, 180) * 1.0])
+@pytest.mark.parametrize("most", [50, 1000])
+def test_rows_without_a_heavy_one_are_evenly_spaced(weights, most):
+    at, found = stand_ins(X, weights, most)
+    np.testing.assert_array_equal(at, spread_evenly(180, weights, most))
+    assert found is None
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("heavy", HEAVY)
+def test_a_heavy_row_stands_once_beside_the_others(form, heavy):
+    at, found = stand_ins(form(X), counts(heavy), 1000)
+    np.testing.assert_array_equal(np.sort(at), np.arange(180))
+    assert at[0] == 90
+    np.testing.assert_allclose(found, np.r_[heavy, np.ones(179)])
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("others", [1, 7])
+def test_repeats_give_what_weights_give(form, others):
+    table = np.round(X[:60] * (np.random.default_rng(2).random((60, 5)) < 0.5), 1)
+    w = np.r_[np.full(30, others), 40_000, np.full(29, others)]
+    again = np.repeat(table, w, axis=0)
+    one, two = stand_ins(form(table), w * 1.0, 100), stand_ins(form(again), None, 100)
+    np.testing.assert_array_equal(table[one[0]], again[two[0]])
+    np.testing.assert_allclose(one[1], two[1], rtol=1e-14)
+    assert len(one[0]) <= 100
+
+
+def test_light_rows_are_drawn_by_weight():
+    at, found = stand_ins(X, np.r_[2.0, np.full(99, 1e-9), np.full(80, 1e-20)], 100)
+    assert set(at) <= set(range(101))
+    assert len(set(at)) >= 99
+    np.testing.assert_allclose(found[0] / found[1:].sum(), 2.0 / 99e-9, rtol=1e-6)
+
+
+@pytest.mark.parametrize("heavy", HEAVY)
+@pytest.mark.filterwarnings("ignore::mercer.errors.AccuracyWarning")
+def test_the_default_lengthscale_is_that_of_pairs_of_repeated_rows(heavy):
+    """Most pairs are of the heavy row with itself: the mean of the others' squares is left."""
+    w = counts(heavy)
+    squares = ((X[:, None] - X) ** 2).sum(axis=2)
+    pairs = np.triu(np.outer(w, w), 1)
+    mean = np.sum(pairs * squares) / np.sum(pairs)
+    for model in (KernelPCA(2), RandomFeatures(8)):
+        found = model.fit(X, sample_weight=w).kernel_.lengthscale
+        assert found == pytest.approx(np.sqrt(0.5 * mean), rel=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["rbf(lengthscale=2)", "rbf", "laplacian", "polynomial"])
+@pytest.mark.parametrize("heavy", HEAVY[2:])
+@pytest.mark.filterwarnings("ignore::mercer.errors.AccuracyWarning")
+def test_one_heavy_row_is_fitted(kernel, heavy):
+    model = KernelPCA(2, kernel=kernel).fit(X, sample_weight=counts(heavy))
+    assert 0 < model.alignment_ < 1
+    assert np.isfinite(model.eigenvalues_).all()
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.AccuracyWarning")
+def test_the_way_back_and_the_number_of_axes_see_the_other_rows():
+    model = KernelPCA(2, kernel="rbf", landmarks=60).fit(X, sample_weight=counts(1e6))
+    assert np.isfinite(model.inverse_transform(model.transform(X))).all()
+    lines = np.outer(np.linspace(-1, 1, 180), [3.0, 2.0, 1.0]) + 0.01 * X[:, :3]
+    assert KernelPCA("auto").fit(lines, sample_weight=counts(1e6)).n_components_ >= 1
+
+
+def test_rows_that_are_all_equal_are_refused():
+    with pytest.raises(InputError, match="all equal"):
+        KernelPCA(2).fit(np.ones((180, 5)), sample_weight=counts(1e6))
+
+
+def test_rows_that_stand_for_the_data():
+    """Evenly spaced among rows repeated w times: none of weight 0, twice of weight 2."""
+    np.testing.assert_array_equal(spread_evenly(5, None, 10), np.arange(5))
+    np.testing.assert_array_equal(spread_evenly(10, None, 5), [0, 2, 4, 6, 8])
+    weights = np.array([0.0, 2.0, 1.0, 0.0, 3.0])
+    np.testing.assert_array_equal(spread_evenly(5, weights, 100), [1, 1, 2, 4, 4, 4])
+    few = spread_evenly(5, weights, 3)
+    assert len(few) <= 3
+    assert not np.isin(few, [0, 3]).any()

@@ -1,42 +1,28 @@
+"""How kernel PCA is solved: each path by itself, and what hands over to what."""
+
 import warnings
 
 import numpy as np
 import pytest
+from kernel_fits import eigenvalues
 
 import mercer.planning._kernel_paths as kernel_paths
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError
-from mercer.estimators.kernel._kernel_solve import Task, needs_whole, solve
-from mercer.kernels import RBF, Flag, Function, Laplacian, Linear, NegativeDistance, as_kernel
-from mercer.planning import KernelCost, Problem, plan
+from mercer.kernels import (
+    RBF,
+    FeatureMap,
+    Function,
+    Laplacian,
+    Linear,
+    NegativeDistance,
+    Polynomial,
+)
 from mercer.solvers import Outside
 
 
 def forced(name):
     return type(f"KernelPCA_{name}", (KernelPCA,), {"_allowed": lambda _self: (name,)})
-
-
-def task(X, wanted=3, kernel=None, **others):
-    given = {
-        "kernel": kernel or RBF(1.5),
-        "rows": X,
-        "weights": None,
-        "wanted": wanted,
-        "indefinite": "raise",
-        "tol": 1e-6,
-        "memory": 4 * 10**9,
-        "time": None,
-        "seed": 0,
-    }
-    return Task(**(given | others))
-
-
-def path(name, X, k=3, itemsize=8, features=None):
-    n, p = X.shape
-    cost = KernelCost(60.0, features)
-    return plan(
-        Problem(n, p, k, itemsize, 4 * 10**9, kernel=cost, threads=1, allowed=(name,))
-    ).chosen
 
 
 def rows(n, seed=0, dtype=np.float64):
@@ -46,25 +32,9 @@ def rows(n, seed=0, dtype=np.float64):
     return found.astype(dtype)
 
 
-def truth(kernel, X):
-    K = kernel.block(np.asarray(X, np.float64))
-    K = K - K.mean(axis=0)
-    return np.linalg.eigvalsh(K - K.mean(axis=1, keepdims=True))[::-1]
-
-
-@pytest.mark.parametrize("name", ["lapack", "stored", "tiles"])
-@pytest.mark.parametrize("n", [40, 300])
-def test_pairs_of_the_matrix(name, n):
-    X = rows(n)
-    spectrum, found = solve(task(X), path(name, X))
-    values = truth(RBF(1.5), X)
-    np.testing.assert_allclose(spectrum.values[:3], values[:3], rtol=1e-6)
-    np.testing.assert_allclose(spectrum.right.T @ spectrum.right, np.eye(3), atol=1e-9)
-    np.testing.assert_allclose(spectrum.right.sum(axis=0), 0, rtol=0, atol=1e-9)
-    assert found.trace == pytest.approx(values.sum(), rel=1e-9)
-    wanted = values.sum() ** 2 / np.sum(values**2)
-    assert found.effective_rank == pytest.approx(wanted, rel=1e-6)
-    np.testing.assert_allclose(np.sum(found.coordinates**2, axis=0), values[:3], rtol=1e-5)
+def truth(kernel, X, weights=None):
+    """Return the eigenvalues of the centred kernel matrix, descending."""
+    return eigenvalues(kernel.block(np.asarray(X, np.float64)), weights)
 
 
 def test_an_iteration_that_gives_up_hands_over_to_lapack(monkeypatch):
@@ -91,17 +61,6 @@ def test_a_share_survives_it_too(monkeypatch):
         assert model.n_components_ == k
         np.testing.assert_allclose(model.eigenvalues_, values[:k], rtol=1e-6)
         np.testing.assert_allclose(model.transform(X), Z, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("scale", [1.0, 30.0])
-def test_float32_is_charged_what_it_costs(scale):
-    """The interval of the exact matrix, not of the rounded one; then float64 if that misses."""
-    X = rows(500, dtype=np.float32) * np.float32(scale)
-    model = forced("stored")(4, kernel=RBF(1.5 * scale), tol=1e-5).fit(X)
-    values = truth(RBF(1.5 * scale), X)[:4]
-    assert (model.certificate_.lower <= values).all()
-    assert (model.certificate_.upper >= values).all()
-    assert model.certificate_.met
 
 
 def test_float32_that_cannot_reach_the_tolerance_is_made_again():
@@ -140,16 +99,6 @@ def test_values_that_are_not_finite_are_refused():
         with pytest.raises(InputError, match="not finite") as error:
             KernelPCA(2, kernel=kernel).fit(X)
         assert str(error.value).count("\n") == 2
-
-
-def test_who_needs_all_pairs():
-    assert needs_whole(Flag.PD, "flip", 10**5, 3000)
-    assert needs_whole(Flag.PD, "shift", 10**5, 3000)
-    assert needs_whole(Flag.UNKNOWN, "clip", 3000, 3000)
-    assert needs_whole(Flag.INDEFINITE, "raise", 100, 3000)
-    assert not needs_whole(Flag.UNKNOWN, "clip", 3001, 3000)
-    assert not needs_whole(Flag.PD, "raise", 100, 3000)
-    assert not needs_whole(Flag.CPD, "clip", 100, 3000)
 
 
 def test_a_flat_spectrum_is_certified():
@@ -199,29 +148,6 @@ def test_tiles_find_what_lapack_finds(kernel, dtype, weighted):
     np.testing.assert_allclose(tiles.captured_share_, exact.captured_share_, rtol=1e-4)
 
 
-def test_tiles_of_a_given_matrix_and_of_a_function():
-    X = rows(300)
-    values = truth(RBF(1.5), X)[:3]
-    K = RBF(1.5).block(X)
-    for made, data in (("precomputed", K), (RBF(1.5).block, X)):
-        model = forced("tiles")(3, kernel=made, indefinite="clip")
-        found, _ = solve(
-            task(data, kernel=as_kernel(made), indefinite="clip"), path("tiles", data)
-        )
-        np.testing.assert_allclose(found.values[:3], values, rtol=1e-6)
-        assert model.n_components == 3
-
-
-@pytest.mark.parametrize("wanted", [0.5, 0.9, 0.97])
-def test_tiles_for_a_share(wanted):
-    X = rows(600)
-    values = truth(RBF(1.0), X)
-    model = fitted(forced("tiles")(wanted, kernel=RBF(1.0)), X)
-    k = 1 + int(np.argmax(np.cumsum(values) >= wanted * values.sum()))
-    assert model.n_components_ == k
-    np.testing.assert_allclose(model.eigenvalues_, values[:k], rtol=1e-5)
-
-
 def test_a_share_that_needs_too_many_axes_is_refused_without_the_matrix():
     X = np.random.default_rng(0).standard_normal((400, 10))
     with pytest.raises(InputError, match="too many axes") as error:
@@ -232,31 +158,19 @@ def test_a_share_that_needs_too_many_axes_is_refused_without_the_matrix():
 def test_tiles_and_rows_of_low_rank():
     """Fewer directions than the block has columns; duplicates; a lonely row."""
     X = np.repeat(rows(6), 50, axis=0)
-    spectrum, _ = solve(task(X, 4), path("tiles", X, 4))
-    np.testing.assert_allclose(spectrum.values[:4], truth(RBF(1.5), X)[:4], rtol=1e-6)
+    model = fitted(forced("tiles")(4, kernel=RBF(1.5)), X)
+    np.testing.assert_allclose(model.eigenvalues_, truth(RBF(1.5), X)[:4], rtol=1e-6)
     X = np.zeros((300, 3))
     X[7] = 1.0
-    spectrum, _ = solve(task(X, 1), path("tiles", X, 1))
-    np.testing.assert_allclose(spectrum.values[:1], truth(RBF(1.5), X)[:1], rtol=1e-6)
+    model = fitted(forced("tiles")(1, kernel=RBF(1.5)), X)
+    np.testing.assert_allclose(model.eigenvalues_, truth(RBF(1.5), X)[:1], rtol=1e-6)
 
 
-def test_tiles_start_from_axes_that_are_known():
-    X = rows(500)
-    first, _ = solve(task(X), path("tiles", X))
-    again, _ = solve(task(X, start=np.asarray(first.right)), path("tiles", X))
-    np.testing.assert_allclose(again.values[:3], truth(RBF(1.5), X)[:3], rtol=1e-6)
-    assert again.passes <= first.passes
-    once = path("tiles", X).with_passes(1)
-    last, _ = solve(task(X, start=np.asarray(first.right), tol=1e-14), once)
-    assert last.passes == 1
-
-
-def test_constant_rows_are_refused_on_every_path():
-    X = np.ones((300, 3))
-    for name in ("lapack", "stored", "tiles"):
-        with pytest.raises(InputError, match="constant up to rounding") as error:
-            solve(task(X), path(name, X))
-        assert str(error.value).count("\n") == 2
+@pytest.mark.parametrize("name", ["lapack", "stored", "tiles"])
+def test_constant_rows_are_refused_on_every_path(name):
+    with pytest.raises(InputError, match="constant up to rounding") as error:
+        forced(name)(3, kernel=RBF(1.5)).fit(np.ones((300, 3)))
+    assert str(error.value).count("\n") == 2
 
 
 def looked_after(monkeypatch, kernel, X, passes=1, **options):
@@ -338,3 +252,80 @@ def test_light_rows_of_an_indefinite_matrix(policy):
     np.testing.assert_allclose(w @ Z**2, np.abs(model.eigenvalues_), rtol=1e-9)
     if policy != "shift":
         np.testing.assert_allclose(Z, model.transform(K + K.T), rtol=1e-9, atol=1e-9)
+
+
+# -- explicit features ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kernel", [Polynomial(2, 0.5, 1.0), Polynomial(3, 0.2, 0.0), 2 * Linear()]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [4, 200])
+def test_pairs_of_explicit_features_are_those_of_the_matrix(kernel, weighted, n):
+    X = rows(n)
+    w = (
+        np.r_[1.0, 1, 1, np.random.default_rng(1).integers(0, 4, n - 3)]
+        if weighted
+        else np.ones(n)
+    )
+    model = forced("primal")(2, kernel=kernel)
+    Z = model.fit_transform(X, sample_weight=w)
+    values = truth(kernel, X, w)
+    np.testing.assert_allclose(model.eigenvalues_, values[:2], rtol=1e-9)
+    wanted = values.sum() ** 2 / np.sum(values**2)
+    assert model.effective_rank_ == pytest.approx(wanted, rel=1e-6)
+    np.testing.assert_allclose(w @ Z, 0, rtol=0, atol=1e-8 * np.abs(Z).sum())
+    np.testing.assert_allclose(w @ Z**2, values[:2], rtol=1e-9)
+    largest = np.argmax(np.abs(Z[w > 0]), axis=0)
+    assert (Z[w > 0][largest, range(2)] > 0).all()
+    assert (model.certificate_.lower <= values[:2] * (1 + 1e-12)).all()
+    assert (model.certificate_.upper >= values[:2] * (1 - 1e-12)).all()
+
+
+def test_features_of_float32_rows_are_made_in_float64():
+    X, kernel = rows(80, dtype=np.float32), Polynomial(2, 0.5, 1.0)
+    model = forced("primal")(3, kernel=kernel, tol=1e-9).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, truth(kernel, X)[:3], rtol=1e-9)
+
+
+def test_features_made_block_by_block_are_the_same():
+    """Where φ(X) takes too much memory it is made again for each block."""
+    made = []
+
+    def phi(x):
+        made.append(len(x))
+        return np.column_stack([x**j for j in range(1, 8)])
+
+    X = rows(3000) / 4
+    whole = KernelPCA(3, kernel=FeatureMap(phi)).fit(X)
+    assert max(made) == 3000
+    made.clear()
+    blocks = KernelPCA(3, kernel=FeatureMap(phi), memory=1_150_000).fit(X)
+    assert sorted(made)[len(made) // 2] < 3000
+    np.testing.assert_allclose(blocks.eigenvalues_, whole.eigenvalues_, rtol=1e-10)
+
+
+def test_new_rows_beyond_a_tile_of_training_rows():
+    X, new = rows(2200), rows(600, 1)
+    model = fitted(forced("tiles")(2, kernel=RBF(1.5), tol=1e-2), X)
+    wanted = RBF(1.5).block(new, X) @ model.dual_
+    found = model.transform(new)
+    np.testing.assert_allclose(found - found[0], wanted - wanted[0], rtol=0, atol=1e-9)
+
+
+def test_what_the_inner_model_misses_is_said_once():
+    """Its own warnings would name a class that the user never made."""
+    X = rows(400)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        KernelPCA(2, kernel=Polynomial(2), tol=1e-300).fit(X)
+    assert [w.category.__name__ for w in seen] == ["AccuracyWarning"]
+
+
+def test_far_off_rows_keep_their_digits():
+    X = rows(100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        model = KernelPCA(2, kernel="linear").fit(X + 1e6)
+    np.testing.assert_allclose(model.eigenvalues_, truth(Linear(), X)[:2], rtol=1e-8)

@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse
 from count_tables import PATHS, bound_to, suits, with_factors, written_out
 
-from mercer import CorrespondenceAnalysis
+from mercer import CorrespondenceAnalysis, LaplacianEigenmaps
+from mercer.errors import DataWarning
 
 SHAPES = [(60, 30), (30, 60), (200, 25), (25, 200)]
 WAYS = [(shape, path) for shape in SHAPES for path in PATHS if suits(path, *shape, 3)]
@@ -105,6 +106,14 @@ def test_it_is_the_laplacian_eigenmap_of_the_graph_of_cells():
         scale = (ours[:, axis] @ points[:, axis]) / (points[:, axis] @ points[:, axis])
         np.testing.assert_allclose(scale * points[:, axis], ours[:, axis], rtol=0, atol=1e-9)
 
+    edges = scipy.sparse.csr_array(weights.astype(float))
+    found = LaplacianEigenmaps(3, metric="precomputed").fit(edges)
+    np.testing.assert_allclose(
+        found.laplacian_eigenvalues_, 1 - np.sqrt(model.eigenvalues_[:3]), rtol=0, atol=1e-10
+    )
+    ratio = found.embedding_ / ours[:, :3]
+    np.testing.assert_allclose(ratio, np.broadcast_to(ratio[:1], ratio.shape), rtol=1e-6)
+
 
 def test_moments_of_the_points():
     """Centred and of variance λ or 1 by mass; shares sum to one, cosines to one over all."""
@@ -198,3 +207,65 @@ def test_a_little_association_keeps_its_digits(path, seen, rng):
     np.testing.assert_allclose(model.eigenvalues_, values[:2], rtol=2e-6)
     certificate = model.certificate_
     assert np.all((certificate.lower <= values[:2]) & (values[:2] <= certificate.upper))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_table_of_rank_one_has_no_axes(path, rng):
+    """Whatever rounding leaves lies below the zero level, and coordinates are zero."""
+    shape = (70, 90) if path == "dual" else (90, 70)
+    for table in (np.ones(shape), np.outer(*(rng.dirichlet(np.ones(n)) for n in shape))):
+        with pytest.warns(DataWarning, match="there are no axes"):
+            model = bound_to(path)(3).fit(table)
+        assert np.all(model.eigenvalues_ <= model.certificate_.zero_level + 1e-30)
+        assert not model.row_coordinates_.any()
+        assert model.certificate_.met
+
+
+def test_a_stored_matrix_gives_digits_for_nothing(rng):
+    """A tolerance of a tenth is met by far; the certificate still speaks of a tenth."""
+    table = rng.poisson(2.0, (900, 700))
+    model = bound_to("gram")(4, tol=0.1).fit(table)
+    assert type(model.plan_.chosen.solver).__name__ == "Stored"
+    assert (model.certificate_.tol, model.certificate_.met) == (0.1, True)
+    np.testing.assert_allclose(model.eigenvalues_, written_out(table)[0][:4], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array, np.asfortranarray])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_masses_and_inertias_of_every_point(kind, weighted, rng):
+    table = with_factors(50, 20, 2, 3, level=1.0)
+    table[7], table[:, 4] = 0, 0
+    weights = rng.integers(0, 4, 50).astype(float) if weighted else None
+    with pytest.warns(DataWarning, match="no counts"):
+        model = CorrespondenceAnalysis(None).fit(kind(table), sample_weight=weights)
+    counted = table if weights is None else table * weights[:, None]
+    counted = counted[counted.sum(axis=1) > 0][:, counted.sum(axis=0) > 0]
+    P = counted / counted.sum()
+    r, c = P.sum(axis=1), P.sum(axis=0)
+    parts = (P - np.outer(r, c)) ** 2 / np.outer(r, c)
+    np.testing.assert_allclose(model.row_masses_, r, rtol=1e-14)
+    np.testing.assert_allclose(model.column_masses_, c, rtol=1e-14)
+    np.testing.assert_allclose(model.row_inertias_, parts.sum(axis=1), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(model.column_inertias_, parts.sum(axis=0), rtol=0, atol=1e-15)
+    assert model.total_inertia_ == pytest.approx(parts.sum(), rel=1e-13)
+
+
+def test_threads_and_blocks_change_nothing(rng):
+    table = scipy.sparse.random_array(
+        (30_000, 60), density=0.05, random_state=rng, format="csr"
+    )
+    table.data = np.ceil(5 * table.data)
+    table = table[table.sum(axis=1) > 0]
+    one, two = (CorrespondenceAnalysis(1).fit(t) for t in (table, table.toarray()))
+    np.testing.assert_allclose(one.row_inertias_, two.row_inertias_, rtol=1e-9, atol=1e-16)
+    np.testing.assert_allclose(one.column_inertias_, two.column_inertias_, rtol=1e-11)
+
+
+def test_projection_keeps_its_digits(rng):
+    """Profiles that are all alike but for 1e-9 still have places."""
+    _, model = everything()
+    rows = 1e3 * (model.column_masses_ + 1e-9 * rng.standard_normal((4, 9)))
+    found = model.transform(rows)
+    profiles = rows / rows.sum(axis=1, keepdims=True)
+    exact = (profiles - model.column_masses_) @ model.column_standard_
+    np.testing.assert_allclose(found, exact, rtol=1e-6)

@@ -206,11 +206,3 @@ def test_kernels_that_do_not_see_columns_refuse(kernel, rows):
     with pytest.raises(InputError, match="columns of numbers") as error:
         KernelPCA(2, kernel=kernel, feature_weight=np.ones(6)).fit(rows)
     assert str(error.value).count("\n") == 2
-
-
-@pytest.mark.parametrize("wrong", [np.ones(3), [1, 2, 0, 1], [1, 2, -1, 1], [1, np.nan, 1, 1]])
-@pytest.mark.parametrize("kind", [PCA, KernelPCA])
-def test_what_is_refused(kind, wrong):
-    with pytest.raises(InputError, match="one positive number") as error:
-        kind(2, feature_weight=wrong).fit(blobs(30, 4))
-    assert str(error.value).count("\n") == 2

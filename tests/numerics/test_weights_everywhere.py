@@ -112,6 +112,7 @@ def test_weights_of_any_size_and_fractions(name, tmp_path):
     s = np.linalg.svd(np.sqrt(w)[:, None] * (X - mean), compute_uv=False)
     model = fitted(LINEAR[name], X, w, tmp_path)
     near(model.explained_variance_, s[:3] ** 2 / (w.sum() - 1), TOL, name)
+    near(model.singular_values_, s[:3], TOL, name)
     near(model.mean_, mean, 1e-12, name)
 
 

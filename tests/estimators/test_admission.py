@@ -1,3 +1,5 @@
+"""What is let in: tables as they come, refusals that name the place, rows in memory."""
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -6,8 +8,8 @@ import scipy.sparse
 
 import mercer
 from mercer import PCA, KernelPCA, LandmarkFeatures, RandomFeatures, dropin
-from mercer.errors import InputError
-from mercer.estimators.walk._admission import held_rows, text_names
+from mercer.errors import InputError, MercerError
+from mercer.estimators.walk._admission import admit, held_rows, text_names
 
 X = np.random.default_rng(0).standard_normal((300, 6)) * np.arange(1.0, 7) + 50
 
@@ -132,3 +134,67 @@ def test_numbers_as_names_are_names_for_methods_of_numbers(model):
     ask = getattr(fitted, "predict", fitted.transform)
     with pytest.raises(InputError, match="same order"):
         ask(given[[10, 30, 20]])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array, scipy.sparse.csc_array])
+def test_a_bad_cell_is_named_at_fit_and_at_transform(value, make):
+    bad, model = X.copy(), PCA(1).fit(X)
+    bad[17, 4] = value
+    for call in (model.fit, model.transform):
+        with pytest.raises(InputError, match="row 17, column 4") as caught:
+            call(make(bad))
+        assert len(str(caught.value).splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    "data", [b"bytes", 3.0, [1.0, 2.0, 3.0], np.zeros((0, 3)), np.ones((1, 3))]
+)
+def test_what_is_no_table_is_refused_in_three_lines(data):
+    with pytest.raises(MercerError) as caught:
+        PCA(1).fit(data)
+    assert isinstance(caught.value, ValueError)
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_what_is_a_table_after_all():
+    masked = np.ma.masked_array(np.arange(6.0).reshape(3, 2))
+    assert PCA(1).fit(masked).rank_ == 1
+    objects = np.array([[1, 2.5], [3, 4], [9, 1]], dtype=object)
+    assert PCA(1).fit(objects).components_.dtype == np.float64
+    assert PCA(2).fit(X).transform(X[:1]).shape == (1, 2)
+    lazy = PCA(1).fit(pl.LazyFrame({"a": [1.0, 2.0], "b": [0.0, 5.0]}))
+    assert (lazy.n_samples_, list(lazy.feature_names_in_)) == (2, ["a", "b"])
+
+
+def test_remedies_and_names_are_told():
+    with pytest.raises(InputError) as caught:
+        PCA(1).fit(pd.Series([1.0, 2.0, 3.0]))
+    assert "to_frame" in caught.value.fix
+    frame = pd.DataFrame({"height": [1.0, 2.0], "name": ["a", "b"], "born": ["x", "y"]})
+    frame["when"] = pd.to_datetime(["2020-01-01", "2020-01-02"])
+    with pytest.raises(InputError) as caught:
+        PCA(1).fit(frame)
+    named = ("3 of 4 columns", "'name'", "'born'", "'when'")
+    assert all(words in caught.value.got for words in named)
+    with pytest.raises(InputError, match="8 features"):
+        PCA(1).fit(np.eye(3)).transform(np.eye(8))
+
+
+def test_the_table_handed_on_is_the_one_that_came():
+    assert admit(PCA(), X, reset=True).array is X
+    csr = scipy.sparse.csr_array(X)
+    assert np.shares_memory(admit(PCA(), csr, reset=True).array.data, csr.data)
+    whole = np.arange(12).reshape(4, 3)
+    assert admit(PCA(), whole, reset=True).array is whole
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint8", "bool", "float32", "float64"])
+def test_numbers_of_one_kind_in_a_frame_are_not_copied(kind):
+    frame = pd.DataFrame(np.arange(12).reshape(4, 3).astype(kind))
+    found = admit(PCA(), frame, reset=True)
+    assert found.dtype == np.dtype(kind)
+    assert np.shares_memory(found.array, frame.to_numpy())
+    mixed = frame.assign(more=[0.5, 1, 2, 3])
+    mixed.columns = mixed.columns.astype(str)
+    assert admit(PCA(), mixed, reset=True).dtype == np.float64

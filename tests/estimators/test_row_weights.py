@@ -1,3 +1,5 @@
+"""Weights of rows: one for each, in any form; what is none is named by its row."""
+
 import decimal
 
 import numpy as np
@@ -112,11 +114,16 @@ def test_weights_in_any_form_are_read_by_position(form):
         (np.ma.masked_array(np.ones(6), np.arange(6) == 5), "nan at row 5"),
         (["1"] * 6, "no real number at row 0 of list"),
         (np.array([1, 1, "1", 1, 1, 1], object), "no real number at row 2"),
+        ([1.0] * 5 + [1 + 2j], "no real number at row 5 of list"),
+        (np.ones(6, complex), "must be numbers"),
+        (1j, "must be numbers"),
+        (object(), "must be numbers"),
         (np.ones(6, "m8[s]"), "must be numbers"),
+        (np.ones((6, 1)), "one number per row"),
         (2.0, "one number per row"),
         (iter([1] * 6), "must be numbers"),
     ],
-    ids=range(10),
+    ids=range(15),
 )
 def test_what_is_no_weight_is_named_by_its_row(wrong, words):
     X = np.random.default_rng(0).standard_normal((6, 3))
@@ -125,3 +132,29 @@ def test_what_is_no_weight_is_named_by_its_row(wrong, words):
             with pytest.raises(InputError, match=words) as error:
                 act(X, sample_weight=wrong)
             assert str(error.value).count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (np.ones(81), "got: 81 weights, 80 rows\n"),
+        (np.ones(79), "got: 79 weights, 80 rows or more\n"),
+        (np.ones((80, 1)), r"sample_weight of shape \(80, 1\)\n"),
+        ([], r"sample_weight of shape \(0,\)\n"),
+    ],
+    ids=["many", "few", "2d", "none"],
+)
+@pytest.mark.parametrize("model", [PCA(2), KernelPCA(2, landmarks=20)], ids=["pca", "kernel"])
+def test_wrong_weights_of_blocks(rng, model, weights, words):
+    X = rng.normal(size=(80, 4))
+    with pytest.raises(InputError, match=words):
+        model.fit(iter([X[:40], X[40:]]), sample_weight=weights)
+
+
+def test_the_remedy_for_shares_works(table):
+    w = np.full(120, 1 / 120)
+    with pytest.raises(InputError, match="must exceed 1"):
+        PCA(3).fit(table, sample_weight=w)
+    found = PCA(3).fit(table, sample_weight=w * len(w) / w.sum())
+    plain = PCA(3).fit(table)
+    np.testing.assert_allclose(found.explained_variance_, plain.explained_variance_, rtol=1e-9)
