@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mercer.errors import InputError
-from mercer.sources.files._parquet import PolarsPart, PyarrowPart, _has_checksum, open_part
+from mercer.sources.files._parquet import PyarrowPart, _has_checksum, by_polars, open_part
 
 TABLE = pa.table({"a": np.arange(20.0), "b": np.arange(20), "t": ["x"] * 20})
 
@@ -18,7 +18,7 @@ def path(tmp_path):
 
 
 @pytest.fixture(
-    params=[lambda path: PyarrowPart(path, pq), PolarsPart], ids=["pyarrow", "polars"]
+    params=[lambda path: PyarrowPart(path, pq), by_polars], ids=["pyarrow", "polars"]
 )
 def part(request, path):
     return request.param(path)

@@ -12,11 +12,9 @@ from mercer.kernels._kernel_comparison import hsic as hsic
 from mercer.kernels._kernel_comparison import mmd as mmd
 from mercer.kernels._kernel_evidence import Evidence as Evidence
 from mercer.kernels._kernel_evidence import evidence as evidence
+from mercer.kernels._kernel_text import KERNELS as KERNELS
 from mercer.kernels._kernel_text import as_kernel as as_kernel
 from mercer.kernels._kernel_text import parse as parse
-from mercer.kernels._kernel_types import FEATURES as FEATURES
-from mercer.kernels._kernel_types import KERNELS as KERNELS
-from mercer.kernels._kernel_types import MAPS as MAPS
 from mercer.kernels._kernel_value import Kernel as Kernel
 from mercer.kernels.families._count_kernels import AdditiveChiSquared as AdditiveChiSquared
 from mercer.kernels.families._count_kernels import ChiSquared as ChiSquared
@@ -43,8 +41,10 @@ from mercer.kernels.families._stationary import PeriodicDistance as PeriodicDist
 from mercer.kernels.families._user_kernels import FeatureMap as FeatureMap
 from mercer.kernels.families._user_kernels import Function as Function
 from mercer.kernels.families._user_kernels import Precomputed as Precomputed
+from mercer.kernels.maps._feature_maps import FEATURES as FEATURES
 from mercer.kernels.maps._feature_maps import Features as Features
 from mercer.kernels.maps._ngrams_and_graphs import neighbourhoods as neighbourhoods
 from mercer.kernels.maps._ngrams_and_graphs import ngrams as ngrams
+from mercer.kernels.maps._random_maps import MAPS as MAPS
 from mercer.kernels.maps._random_maps import RandomMap as RandomMap
 from mercer.kernels.maps._random_maps import random_map as random_map

@@ -1,11 +1,13 @@
 """Kernels in writing: ``"rbf(lengthscale=2) + linear"`` is read, never executed."""
 
 import ast
+import dataclasses
 import difflib
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mercer.errors import InputError
+from mercer.kernels import _algebra
 from mercer.kernels._algebra import Constant, exp, normalize
 from mercer.kernels._kernel_value import Kernel
 from mercer.kernels.families import _count_kernels as _counts
@@ -14,32 +16,22 @@ from mercer.kernels.families import _isotropic
 from mercer.kernels.families import _stationary as _distance
 from mercer.kernels.families import _user_kernels as _given
 
-_CLASSES: tuple[type[Kernel], ...] = (
-    Constant,
-    _counts.AdditiveChiSquared,
-    _counts.ChiSquared,
-    _counts.Intersection,
-    _counts.NegativeChiSquared,
-    _counts.NegativeHamming,
-    _counts.Overlap,
-    _distance.Log,
-    _distance.Multiquadric,
-    _distance.NegativeDistance,
-    _distance.Periodic,
-    _distance.PeriodicDistance,
-    _given.Precomputed,
-    _inner.ArcCosine,
-    _inner.Cosine,
-    _inner.Linear,
-    _inner.Polynomial,
-    _inner.Sigmoid,
-    _isotropic.Laplacian,
-    _isotropic.Matern,
-    _isotropic.PowerExponential,
-    _isotropic.RBF,
-    _isotropic.RationalQuadratic,
+_MODULES = (_algebra, _counts, _inner, _isotropic, _distance, _given)
+# Every kernel that nobody builds on: each is data and nothing else, but for functions of the
+# user in some of them.
+KERNELS: tuple[type[Kernel], ...] = tuple(
+    kind
+    for module in _MODULES
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, Kernel) and "__final__" in vars(kind)
+    if kind.__module__ == module.__name__
 )
-NAMES: dict[str, Callable[..., Kernel]] = {c.__name__.lower(): c for c in _CLASSES}
+_NEEDS_NOTHING = [
+    kind
+    for kind in KERNELS
+    if all(part.default is not dataclasses.MISSING for part in dataclasses.fields(kind))
+]
+NAMES: dict[str, Callable[..., Kernel]] = {c.__name__.lower(): c for c in _NEEDS_NOTHING}
 NAMES |= {"poly": _inner.Polynomial, "chi2": _counts.ChiSquared}  # scikit-learn's spelling
 _FUNCTIONS: dict[str, Callable[[Kernel], Kernel]] = {"exp": exp, "normalize": normalize}
 

@@ -43,14 +43,15 @@ class Kernel(ABC):
     """
 
     __array_ufunc__ = None  # NumPy must not add a kernel to every number of an array
+    claim: ClassVar[Flag] = Flag.UNKNOWN
     precedence: ClassVar[int] = 9  # how tightly the written form binds; atoms bind most
 
     # ---- what a subclass says ------------------------------------------------------------
 
     @property
-    @abstractmethod
     def flag(self) -> Flag:
-        """What is known of the kernel for all data."""
+        """What is known of the kernel for all data; its claim, whatever the parameters."""
+        return self.claim
 
     @abstractmethod
     def _formula(self) -> Node:

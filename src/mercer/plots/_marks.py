@@ -3,20 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = [
-    "Arrows",
-    "Axes",
-    "Band",
-    "Bars",
-    "Line",
-    "Mark",
-    "Panel",
-    "Points",
-    "Text",
-    "Whiskers",
-    "bounds",
-]
-
 Shape = Literal["circle", "square", "triangle", "diamond"]
 Tick = tuple[float, str]
 

@@ -5,8 +5,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from mercer.errors import InputError
 
-__all__ = ["column", "floats", "same_length"]
-
 
 def column(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return numbers as a vector of float64, none of them missing."""

@@ -2,19 +2,6 @@
 
 from mercer.plots._marks import Shape
 
-__all__ = [
-    "CHANCE",
-    "GRID",
-    "INK",
-    "MANY",
-    "MUTED",
-    "NIGHT",
-    "PALE",
-    "PAPER",
-    "SOFT",
-    "group_style",
-]
-
 PAPER = "#ffffff"
 INK = "#222222"
 MUTED = "#666666"

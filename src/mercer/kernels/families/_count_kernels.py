@@ -1,7 +1,7 @@
 """Kernels of counts, histograms and categories."""
 
 import dataclasses
-from typing import Self, final
+from typing import ClassVar, Self, final
 
 from mercer.arrays import Array, Measure, Node
 from mercer.kernels._default_scales import median_of
@@ -37,10 +37,7 @@ class ChiSquared(_ByColumns):
         if self.gamma is not None:
             object.__setattr__(self, "gamma", number(self, "gamma", self.gamma, least=0.0))
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     @property
     def _open(self) -> bool:
@@ -59,10 +56,7 @@ class ChiSquared(_ByColumns):
 class AdditiveChiSquared(_ByColumns):
     """k(x, y) = Σ2xy/(x+y) for x, y ≥ 0; 0/0 counts as 0."""
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return Measure("chi2sum")
@@ -73,10 +67,7 @@ class AdditiveChiSquared(_ByColumns):
 class NegativeChiSquared(_ByColumns):
     """k(x, y) = -Σ(x-y)²/(x+y) for x, y ≥ 0; conditionally positive definite."""
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.CPD
+    claim: ClassVar[Flag] = Flag.CPD
 
     def _formula(self) -> Node:
         return -Measure("chi2")
@@ -87,10 +78,7 @@ class NegativeChiSquared(_ByColumns):
 class Intersection(_ByColumns):
     """k(x, y) = Σmin(x, y) for x, y ≥ 0: what two histograms share."""
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return Measure("minsum")
@@ -101,10 +89,7 @@ class Intersection(_ByColumns):
 class Overlap(_ByColumns):
     """k(x, y) = the share of columns in which x and y are equal; for categories as codes."""
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return 1.0 + -Measure("hamming")
@@ -115,10 +100,7 @@ class Overlap(_ByColumns):
 class NegativeHamming(_ByColumns):
     """k(x, y) = -(the share of columns in which x and y differ); conditionally pd."""
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.CPD
+    claim: ClassVar[Flag] = Flag.CPD
 
     def _formula(self) -> Node:
         return -Measure("hamming")

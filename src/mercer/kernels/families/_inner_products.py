@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import Self, final
+from typing import ClassVar, Self, final
 
 from mercer.arrays import (
     Apply,
@@ -28,10 +28,7 @@ from mercer.kernels.maps._feature_maps import Features, Identity, Monomials, few
 class Linear(Kernel):
     """k(x, y) = xᵀy. Kernel PCA with it is PCA."""
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return Measure("dot")
@@ -152,10 +149,7 @@ class Sigmoid(Kernel):
 class Cosine(Kernel):
     """k(x, y) = xᵀy/(‖x‖‖y‖), the angle alone; 0 for a row of zeros, which has none."""
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return Through(unit_rows, Measure("dot"))
@@ -186,10 +180,7 @@ class ArcCosine(Kernel):
             )
         object.__setattr__(self, "order", int(self.order))
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         if self.order == 0:  # not from the cosine, which loses half the digits at 0 and π

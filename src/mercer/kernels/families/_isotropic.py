@@ -38,7 +38,6 @@ class Isotropic(Kernel):
 
     lengthscale: Lengthscale = "median"
     metric: ClassVar[str] = "dist"
-    claim: ClassVar[Flag] = Flag.UNKNOWN
 
     def __post_init__(self) -> None:
         found = lengths(self, "lengthscale", self.lengthscale)
@@ -47,11 +46,6 @@ class Isotropic(Kernel):
     @abstractmethod
     def of_distance(self, d: Node) -> Node:
         """Return f(d); ``d**2`` is the squared distance, at the price of one product."""
-
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return self.claim
 
     @property
     def stationary(self) -> bool:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -46,10 +46,7 @@ class Periodic(_Stationary):
             found = lengths(self, name, getattr(self, name), median=False)
             object.__setattr__(self, name, found)
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     @property
     def takes_sparse(self) -> bool:
@@ -116,10 +113,7 @@ class PeriodicDistance(_Stationary):
             found = number(self, name, getattr(self, name), least=0.0)
             object.__setattr__(self, name, found)
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.INDEFINITE
+    claim: ClassVar[Flag] = Flag.INDEFINITE
 
     def _formula(self) -> Node:
         turned = (math.pi * Measure("dist", scale=1 / self.period)).squared_sine()
@@ -167,10 +161,7 @@ class Multiquadric(_Stationary):
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", number(self, "c", self.c, least=0.0))
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.CPD
+    claim: ClassVar[Flag] = Flag.CPD
 
     def _formula(self) -> Node:
         return -self.c * (Measure("sqdist", scale=1 / self.c) + 1.0) ** 0.5
@@ -181,10 +172,7 @@ class Multiquadric(_Stationary):
 class Log(_Stationary):
     """k(x, y) = -log(1 + ‖x-y‖²), conditionally positive definite."""
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.CPD
+    claim: ClassVar[Flag] = Flag.CPD
 
     def _formula(self) -> Node:
         return -Measure("sqdist").log1p()

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -49,10 +49,7 @@ class FeatureMap(Kernel):
     def __post_init__(self) -> None:
         _refuse_uncallable("FeatureMap", "phi", self.phi)
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return Through(self.phi, Measure("dot"))
@@ -98,11 +95,6 @@ class Function(Kernel):
         _refuse_uncallable("Function.pairwise", "f", f)
         return cls(_Pairwise(f))
 
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.UNKNOWN
-
     def _formula(self) -> Node:
         return Call(self.function)
 
@@ -137,11 +129,6 @@ def _each(rows: Any) -> list[Any]:
 @dataclasses.dataclass(frozen=True, repr=False)
 class Precomputed(Kernel):
     """The rows of data are rows of a kernel matrix: (n, n) to fit, (m, n) for new rows."""
-
-    @property
-    def flag(self) -> Flag:
-        """See `Kernel.flag`."""
-        return Flag.UNKNOWN
 
     def _formula(self) -> Node:
         return Given()

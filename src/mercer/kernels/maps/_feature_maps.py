@@ -176,3 +176,6 @@ def _multinomial(row: list[int], degree: int) -> float:
     """Return q!/(a₁!a₂!…), with a_j how often j occurs."""
     below = math.prod(math.factorial(row.count(j)) for j in set(row))
     return float(math.factorial(degree) // below)
+
+
+FEATURES = (Chosen, Identity, Monomials, One, Stacked, Weighted)

@@ -20,6 +20,7 @@ from mercer.kernels.families._isotropic import (
     Matern,
     RationalQuadratic,
 )
+from mercer.kernels.maps._ngrams_and_graphs import _Neighbourhoods, _Ngrams
 
 _TILE_BYTES = 1e6  # of features made in one go, near the core
 _WORTH_LANES = 2e6  # features below which starting threads costs more than it saves
@@ -174,3 +175,6 @@ def _inverse_lengths(kernel: Isotropic, p: int) -> Any:
             fix="give as many lengthscales as columns, or one number for all",
         )
     return np.array(scale)[:, None]
+
+
+MAPS = (RandomMap, _Neighbourhoods, _Ngrams)  # those of the house: data and nothing else

@@ -17,8 +17,6 @@ from mercer.plots.drawing._axis_scale import pad
 from mercer.plots.drawing._label_placing import placed
 from mercer.plots.drawing._panel_frame import limits
 
-__all__ = ["biplot", "biplot_coordinates"]
-
 Scaling = Literal["form", "covariance", "symmetric"]
 
 _POWERS = {"form": 0.0, "covariance": 1.0, "symmetric": 0.5}

@@ -14,8 +14,6 @@ from mercer.errors import InputError
 from mercer.plots._marks import Line, Mark, Points, Shape, Text
 from mercer.plots._palette import INK, MANY, group_style
 
-__all__ = ["Clouds", "axis_label", "clouds", "ellipse", "names_of"]
-
 
 def ellipse(
     x: ArrayLike, y: ArrayLike, level: float = 0.95, *, of_mean: bool = False

@@ -13,8 +13,6 @@ from mercer.plots._palette import GRID, INK, MUTED, PALE, SOFT, group_style
 from mercer.plots.charts._clouds import axis_label
 from mercer.plots.drawing._label_placing import placed
 
-__all__ = ["circle"]
-
 _ARROWS = 40
 _EDGE = 1.13
 _SIDES = 129

@@ -13,9 +13,6 @@ from mercer.plots._marks import Axes, Bars, Line, Mark, Panel, Text, Whiskers
 from mercer.plots._number_checks import column, floats, same_length
 from mercer.plots._palette import CHANCE, INK, MUTED, group_style
 
-__all__ = ["contributions", "heaviest", "loadings"]
-
-
 _EACH = 8
 
 

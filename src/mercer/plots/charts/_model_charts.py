@@ -15,18 +15,6 @@ from mercer.plots.charts._outlier_map import outlier_map
 from mercer.plots.charts._point_maps import scores
 from mercer.plots.charts._scree import scree, shares
 
-__all__ = [
-    "biplot_of",
-    "circle_of",
-    "contributions_of",
-    "loadings_of",
-    "outlier_map_of",
-    "scores_of",
-    "scree_of",
-    "shares_of",
-    "spectrum_of",
-]
-
 Vector = NDArray[np.float64]
 
 _DRAWABLE = 400  # smaller side of a table up to which noise is drawn for a picture

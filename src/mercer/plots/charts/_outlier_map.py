@@ -13,8 +13,6 @@ from mercer.plots._palette import CHANCE, INK, PALE, group_style
 from mercer.plots.charts._clouds import names_of
 from mercer.plots.drawing._label_placing import placed
 
-__all__ = ["outlier_map"]
-
 _DRAWN = 5_000
 _NAMED = 15
 _AVOIDED = 500  # rows that names keep off

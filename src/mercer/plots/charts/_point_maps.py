@@ -15,9 +15,6 @@ from mercer.plots._palette import INK, group_style
 from mercer.plots.charts._clouds import axis_label, clouds
 from mercer.plots.drawing._label_placing import placed
 
-__all__ = ["PointKind", "points_map", "scores"]
-
-
 _LABELLED = 24
 _DRAWN = 5000
 

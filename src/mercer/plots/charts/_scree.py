@@ -22,9 +22,6 @@ from mercer.plots._marks import (
 from mercer.plots._number_checks import column, floats, same_length
 from mercer.plots._palette import CHANCE, INK, MUTED, PALE, group_style
 
-__all__ = ["scree", "shares"]
-
-
 _SHOWN = 30
 _SHARES = (0.5, 0.9)
 _KEPT = group_style(0)[0]

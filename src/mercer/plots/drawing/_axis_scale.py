@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass
 
-__all__ = ["Scale", "equalise", "pad", "root_ticks", "round_step", "ticks"]
-
 Range = tuple[float, float]
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from mercer.plots._marks import Panel, Text
 from mercer.plots.drawing._panel_frame import LETTER, frame, limits, short
 
-__all__ = ["placed"]
-
 Anchor = Literal["start", "middle", "end"]
 Box = tuple[float, float, float, float]  # left, low, right, high, in pixels
 

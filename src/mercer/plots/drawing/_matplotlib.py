@@ -19,8 +19,6 @@ from mercer.plots.drawing._panel_frame import (
     short,
 )
 
-__all__ = ["WRITERS", "draw"]
-
 _INCH = 96.0  # pixels, as in a browser
 _POINT = 0.75  # points in a pixel
 _SHAPES = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D"}

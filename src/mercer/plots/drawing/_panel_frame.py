@@ -14,8 +14,6 @@ from mercer.plots.drawing._axis_scale import (
     ticks,
 )
 
-__all__ = ["PanelFrame", "clean", "frame", "legend_places", "limits", "note_lines", "short"]
-
 LETTER = 6.1  # mean advance of a letter at 11 px, to leave room for words
 _LONGEST = 24  # letters of a tick label
 _HIGH = 18.0  # of a line of the legend

@@ -7,10 +7,9 @@ over 200 MB in one row group then holds 20 MB. polars holds a row group, and sli
 it reads the group again every time.
 """
 
-import abc
 import logging
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, final
 
@@ -19,9 +18,10 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
+from mercer.sources.files._file_parts import FilePart, PartsSource, PolarsPart
 from mercer.sources.files._file_source import fingerprint_of
 from mercer.sources.frames._numeric_columns import Cells, check_twins
-from mercer.sources.frames._table_source import TableSource, readable, spread
+from mercer.sources.frames._table_source import readable
 
 _KIND = "the Parquet file"
 _BUFFER = 1 << 14  # bytes read at once per column
@@ -30,40 +30,14 @@ _MAGIC = b"PAR1"
 _MOST_ROWS = 2**27  # per byte of a file
 
 
-class Part(abc.ABC):
-    """Abstract: a Parquet file of which only the footer has been read.
-
-    Attributes
-    ----------
-    schema : mapping of str to type
-        Names and narwhals types of the columns.
-    stored : list of str
-        Their types as the file calls them.
-    rows : int
-        As the footer says.
-    verified : bool
-        Whether every page is checked against its checksum when it is read.
-    """
-
-    path: Path
-    schema: Mapping[str, Any]
-    stored: list[str]
-    rows: int
-    verified: bool = False
-
-    @abc.abstractmethod
-    def read(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
-        """Yield native frames of these columns, in order, of any length, from row `start`."""
-
-
-def open_part(path: Path) -> Part:
+def open_part(path: Path) -> FilePart:
     """Return the file, opened by pyarrow where it is installed, else by polars."""
     size = _check_ends(path)
-    part: Part
+    part: FilePart
     try:
         import pyarrow.parquet
     except ImportError:
-        part = PolarsPart(path)
+        part = by_polars(path)
     else:
         part = PyarrowPart(path, pyarrow.parquet)
     if not 0 <= part.rows <= size * _MOST_ROWS:
@@ -101,8 +75,10 @@ def _check_ends(path: Path) -> int:
 
 
 @final
-class PyarrowPart(Part):
+class PyarrowPart(FilePart):
     """A file read by pyarrow, page by page."""
+
+    kind = _KIND
 
     def __init__(self, path: Path, parquet: Any) -> None:
         self.path, self._parquet = path, parquet
@@ -137,7 +113,7 @@ class PyarrowPart(Part):
             )
 
     def read(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
-        """See `Part.read`: begins at the row group that holds row `start`."""
+        """See `FilePart.read`: begins at the row group that holds row `start`."""
         import pyarrow as pa
 
         ends = np.cumsum(self._groups)
@@ -177,27 +153,9 @@ def _has_checksum(path: Path, start: int) -> bool:
     return header[at : at + 1] == b"\x15"
 
 
-@final
-class PolarsPart(Part):
-    """A file read by polars, slice by slice; checksums are not looked at."""
-
-    def __init__(self, path: Path) -> None:
-        import polars as pl
-
-        self.path = path
-        with readable(path.name, _KIND):
-            self._lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-            schema = self._lazy.collect_schema()
-            self.rows = int(self._lazy.select(pl.len()).collect().item())
-        self.schema = nw.from_native(pl.DataFrame(schema=schema), eager_only=True).schema
-        self.stored = [str(kind) for kind in schema.dtypes()]
-
-    def read(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
-        """See `Part.read`."""
-        with readable(self.path.name, _KIND):
-            every = list(self.schema)
-            at = [every.index(name) for name in names]
-            yield from spread(at, self._lazy, start, self.rows, rows)
+def by_polars(path: Path) -> PolarsPart:
+    """Return the file, opened by polars."""
+    return PolarsPart(path, _KIND, "scan_parquet", glob=False, hive_partitioning=False)
 
 
 _PIECE = 1 << 23  # bytes of rows that are decoded in one go: pyarrow takes several times that
@@ -220,7 +178,7 @@ def open_parquet(path: Path, *, columns: Any = None, drop: Any = None) -> "Parqu
     return ParquetSource(parts, label, columns, drop)
 
 
-def open_parts(path: Path) -> list[Part]:
+def open_parts(path: Path) -> list[FilePart]:
     """Return the files meant, which have the same columns in the same order."""
     parts = [open_part(file) for file in _files(path)]
     for part in parts[1:]:
@@ -265,7 +223,7 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _check_same(first: Part, part: Part) -> None:
+def _check_same(first: FilePart, part: FilePart) -> None:
     """Refuse a file whose columns are not those of the first, by name and order."""
     ours, theirs = list(first.schema), list(part.schema)
     if ours == theirs:
@@ -284,7 +242,7 @@ def _check_same(first: Part, part: Part) -> None:
     )
 
 
-def _take_in(cells: Cells, part: Part) -> None:
+def _take_in(cells: Cells, part: FilePart) -> None:
     """Take in the types of one more file; refuse it where a used column holds no numbers."""
     types = list(part.schema.values())
     odd = cells.misfit(types, part.stored)
@@ -298,7 +256,7 @@ def _take_in(cells: Cells, part: Part) -> None:
 
 
 @final
-class ParquetSource(TableSource):
+class ParquetSource(PartsSource):
     """Rows of Parquet files, one after another; a walk holds a batch and a page per column.
 
     Attributes
@@ -308,15 +266,11 @@ class ParquetSource(TableSource):
         leaves a file readable is then found. Checking needs pyarrow.
     """
 
-    rate = 2e8
-
-    def __init__(self, parts: list[Part], label: str, columns: Any, drop: Any) -> None:
-        self.parts = parts
+    def __init__(self, parts: list[FilePart], label: str, columns: Any, drop: Any) -> None:
         cells = Cells(parts[0].schema, parts[0].stored, columns, drop, label)
         for part in parts[1:]:
             _take_in(cells, part)
-        self._ends = np.cumsum([part.rows for part in parts])
-        self._adopt(cells, int(self._ends[-1]))
+        super().__init__(parts, cells)
         self.verified = all(part.verified for part in parts if part.rows)
         if not self.verified:
             logging.getLogger("mercer").info(
@@ -324,38 +278,17 @@ class ParquetSource(TableSource):
                 label,
             )
 
-    def _read(self, rows: int, start: int) -> Iterator[Array]:
-        for number, part in enumerate(self.parts):
-            begin = int(self._ends[number]) - part.rows
-            if start < self._ends[number]:
-                yield from self._part(part, rows, max(0, start - begin))
-
-    def _part(self, part: Part, rows: int, start: int) -> Iterator[Array]:
-        count, every = start, range(len(self.names))
+    def _part(self, part: FilePart, rows: int, start: int) -> Iterator[Array]:
         few = max(1, min(rows, _PIECE // (8 * len(self.names))))
-        for frame in part.read(self.names, few, start):
-            block = self.cells.block(frame, every)
-            count += block.shape[0]
-            yield block
-            del frame, block  # or the next piece would be read beside this one
-        if count != part.rows:
-            raise InputError(
-                "the Parquet file does not hold the rows that its end announces",
-                got=f"{part.path.name}: {count:,} rows were read, {part.rows:,} announced",
-                fix="write or fetch it again, and check that it is whole",
-            )
+        return super()._part(part, few, start)
 
-    def place(self, row: int, column: int) -> str:
-        """See `BlockSource.place`: the file, and the row within it."""
-        number = int(np.searchsorted(self._ends, row, side="right"))
-        part = self.parts[min(number, len(self.parts) - 1)]
-        inside = row - (int(self._ends[number - 1]) if number else 0)
-        return f"{part.path.name}, row {inside}, column {column} ({self.names[column]!r})"
-
-    def _files(self) -> tuple[Path, ...]:
-        return tuple(part.path for part in self.parts)
+    def _torn(self, got: str) -> InputError:
+        return InputError(
+            "the Parquet file does not hold the rows that its end announces",
+            got=got,
+            fix="write or fetch it again, and check that it is whole",
+        )
 
     def fingerprint(self) -> str:
-        """See `BlockSource.fingerprint`: of all files, and the columns that are used."""
-        paths = [part.path for part in self.parts]
-        return fingerprint_of(paths, self.names, [path.name for path in paths])
+        """See `BlockSource.fingerprint`: also the names of the files."""
+        return fingerprint_of(self._files(), self.names, [path.name for path in self._files()])
