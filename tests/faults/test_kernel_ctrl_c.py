@@ -59,7 +59,7 @@ CASES = {
     "a block": ("auto", "rbf", (30_000, 40), 10, "float64", 1.0, "partial_fit", 1500),
     "refine": ("auto", "rbf", (30_000, 20), 10, "float64", 3.0, "refine", 200),
 }
-ORDINARY = ["stored, in the matrix", "tiles", "landmarks"]
+ORDINARY = ["stored, in the matrix", "tiles"]
 
 
 def interrupt(name):

@@ -73,7 +73,7 @@ CASES = {
     "primal": ("primal", "poly(degree=2)", 20_000, 20, 10, "float64"),
     "primal float32": ("primal", "poly(degree=2)", 20_000, 20, 10, "float32"),
 }
-ORDINARY = ["stored", "stored float32", "primal"]
+ORDINARY = ["stored", "primal"]
 
 
 def check(name):

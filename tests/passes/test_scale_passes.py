@@ -151,7 +151,7 @@ CASES = {
     "landmarks uniform": ("auto", "rbf", 20_000, 4, 3, "float64", "uniform", 10.0),
     "landmarks distance": ("auto", "negativedistance", 20_000, 4, 3, "float64", 400, 10.0),
 }
-ORDINARY = ["tiles", "landmarks"]
+ORDINARY = ["tiles"]
 
 
 def measured(name):

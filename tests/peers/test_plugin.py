@@ -63,6 +63,7 @@ def test_scikit_learns_tests_pass_on_our_class_and_notice_a_wrong_one():
     assert count("failed", output) >= 15
 
 
+@pytest.mark.slow
 def test_scikit_learns_kernel_pca_tests_pass_on_our_class_and_notice_a_wrong_one():
     code, output = peers(module="test_kernel_pca")
     assert (code, count("failed", output)) == (0, 0), output
@@ -73,6 +74,7 @@ def test_scikit_learns_kernel_pca_tests_pass_on_our_class_and_notice_a_wrong_one
     assert count("failed", output) >= 3
 
 
+@pytest.mark.slow
 def test_scikit_learns_nystroem_tests_pass_on_our_class_and_notice_a_wrong_one():
     where = {"module": "test_kernel_approximation", "home": "sklearn"}
     code, output = peers("-k", "nystroem or names", **where)
@@ -83,6 +85,7 @@ def test_scikit_learns_nystroem_tests_pass_on_our_class_and_notice_a_wrong_one()
     assert count("failed", output) >= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "quick", "passed", "noticed"),
     [
@@ -106,6 +109,7 @@ def test_scikit_learns_other_tests_pass_on_our_classes_and_notice_wrong_ones(
     assert count("failed", output) >= noticed
 
 
+@pytest.mark.slow
 def test_a_module_that_tests_none_of_our_classes_is_refused():
     code, output = peers("--collect-only", module="test_sparse_pca")
     assert code == 4, output
