@@ -23,11 +23,6 @@ def run(*words, **given):
     return CliRunner().invoke(commands, ["fit", *map(str, words)], **given)
 
 
-def typed(*words, **given):
-    command = [sys.executable, "-m", "mercer", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **given)
-
-
 @pytest.fixture
 def table(tmp_path):
     rng = np.random.default_rng(3)
@@ -199,9 +194,9 @@ def test_a_checkpoint_is_kept(table, tmp_path):
     ],
     ids=["input", "memory"],
 )
-def test_exit_codes_of_the_process(table, words, code):
-    done = typed("fit", *(word.format(t=table) for word in words))
-    assert done.returncode == code, done.stderr
+def test_exit_codes(table, words, code):
+    done = run(*(word.format(t=table) for word in words))
+    assert done.exit_code == code, done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
 
