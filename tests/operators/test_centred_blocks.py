@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse
-from pieces import Pieces, block_bytes
+from pieces import Diary, Pieces, block_bytes
 
 from mercer.operators import BlockRows, CentredBlocks, Centring, centred, rows_of
 from mercer.solvers import BlockKrylov, Goal
@@ -123,29 +123,7 @@ def test_a_taste_reads_nothing_and_points_the_right_way():
     assert np.linalg.norm(q.T @ axis) > 0.99
 
 
-class Diary:
-    block = None
-
-    def __init__(self):
-        self.walks, self.log = {}, []
-
-    def kept(self, walk):
-        return self.walks.get(walk)
-
-    def note(self, walk, sums, rows, *, ended):
-        kept = {name: array.copy() for name, array in sums.keep().items()}
-        self.walks[walk] = (kept, rows, ended)
-        self.log.append(dict(self.walks))
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "plain",
-        "float32",
-        "sparse",
-    ],
-)
+@pytest.mark.parametrize("kind", ["plain", "float32", "sparse"])
 def test_an_iteration_goes_on_from_everywhere_with_the_same_bits(kind):
     rng = np.random.default_rng(5)
     X = rng.standard_normal((60, 30)) * 0.8 ** np.arange(30)
@@ -155,9 +133,7 @@ def test_an_iteration_goes_on_from_everywhere_with_the_same_bits(kind):
     diary = Diary()
     whole = solver.solve(operator(X, 13, journal=diary), goal)
     for state in diary.log[::4]:
-        again = Diary()
-        again.walks = state
-        op = operator(X, 13, journal=again)
+        op = operator(X, 13, journal=Diary(state))
         found = solver.solve(op, goal)
         assert np.array_equal(found.values, whole.values)
         assert np.array_equal(found.right, whole.right)

@@ -4,10 +4,25 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mercer.operators import Centring, Completion
+from mercer.operators import (
+    Centring,
+    CompletedBlocks,
+    Completion,
+    CompletionSums,
+    drawn,
+    projected,
+)
 from mercer.operators.completion._completion_model import empty_rows, tiles_of
+from mercer.operators.completion._small_systems import (
+    factored,
+    inverted,
+    log_determinants,
+    solved,
+)
+from mercer.sources import ArrayBlocks, in_memory
 
 
+# Completion: conditional means and covariances against dense Gaussian formulas.
 def model(p=6, k=2, factor=None, noise=0.3, seed=0):
     rng = np.random.default_rng(seed)
     axes = np.linalg.qr(rng.standard_normal((p, k)))[0]
@@ -145,3 +160,239 @@ def test_rows_with_nothing(form):
     X[21, :3], X[21, 3:] = np.nan, 0.0
     expected = np.flatnonzero(np.isnan(X).all(axis=1))
     np.testing.assert_array_equal(empty_rows(form(X)), expected)
+
+
+# CompletionSums: what a pass adds up, against plain loops.
+def expected_sums(completion, X, weights):
+    """Return Σwŷ, Σwŷŷᵀ, the expected scatter and the log-likelihood, row by row."""
+    C, p = covariance(completion), X.shape[1]
+    first, second, spread, likelihood = np.zeros(p), np.zeros((p, p)), np.zeros((p, p)), 0.0
+    for row, w in zip(completion.filled(X), weights, strict=True):
+        first += w * (row - completion.mean)
+        second += w * np.outer(row - completion.mean, row - completion.mean)
+    for row, w in zip(X, weights, strict=True):
+        o, u = ~np.isnan(row), np.isnan(row)
+        part = np.linalg.solve(C[np.ix_(o, o)], C[np.ix_(o, u)])
+        spread[np.ix_(u, u)] += w * (C[np.ix_(u, u)] - C[np.ix_(u, o)] @ part)
+        gap = (row - completion.mean)[o]
+        size = gap @ np.linalg.solve(C[np.ix_(o, o)], gap)
+        volume = np.linalg.slogdet(C[np.ix_(o, o)])[1]
+        likelihood -= 0.5 * w * (o.sum() * np.log(2 * np.pi) + volume + size)
+    return first, second, second + spread, likelihood
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("share", [0.02, 0.4])
+def test_sums_of_completed_rows_and_the_expected_ones(weighted, share):
+    completion, X = model(), rows_with_gaps(share=share)
+    rng = np.random.default_rng(0)
+    w = rng.integers(0, 4, len(X)).astype(float) if weighted else None
+    counts = np.ones(len(X)) if w is None else w
+    first, second, expected, likelihood = expected_sums(completion, X, counts)
+    basis = rng.standard_normal((6, 4))
+    plain = CompletionSums(completion).add(X, w)
+    np.testing.assert_allclose(plain.first, first, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(plain.second, second, rtol=0, atol=1e-10)
+    thin = CompletionSums(completion, basis).add(X, w)
+    np.testing.assert_allclose(thin.second, second @ basis, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(thin.squares, np.diagonal(second), rtol=0, atol=1e-10)
+    whole = CompletionSums(completion, expected=True).add(X, w)
+    np.testing.assert_allclose(whole.second, expected, rtol=0, atol=1e-10)
+    assert whole.likelihood == pytest.approx(likelihood, rel=1e-12)
+    thin = CompletionSums(completion, basis, expected=True).add(X, w)
+    np.testing.assert_allclose(thin.second, expected @ basis, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(thin.squares, np.diagonal(expected), rtol=0, atol=1e-10)
+    assert whole.total == counts.sum()
+
+
+@pytest.mark.parametrize("expected", [False, True], ids=["rows", "expected"])
+def test_rows_of_weight_zero_add_nothing_however_large(expected):
+    completion, X = model(), rows_with_gaps()
+    basis, w = np.random.default_rng(0).standard_normal((6, 4)), np.ones(len(X))
+    large, w[::3] = X.copy(), 0.0
+    large[::3] = np.where(np.isnan(X[::3]), np.nan, 1.7e308)
+    for q in (None, basis):
+        bare = CompletionSums(completion, q, expected=expected).add(X[w > 0])
+        found = CompletionSums(completion, q, expected=expected).add(large, w)
+        np.testing.assert_allclose(found.first, bare.first, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(found.second, bare.second, rtol=1e-12, atol=1e-12)
+        assert found.likelihood == pytest.approx(bare.likelihood, rel=1e-12)
+        assert (found.rows, found.total) == (len(X), bare.total)
+        none = CompletionSums(completion, q, expected=expected).add(large, 0 * w)
+        assert not none.second.any()
+
+
+def test_parts_merge_and_come_back_from_a_checkpoint():
+    completion, X = model(), rows_with_gaps()
+    whole = CompletionSums(completion).add(X)
+    one, two = CompletionSums(completion).add(X[:20]), CompletionSums(completion).add(X[20:])
+    merged = one.merge(two)
+    np.testing.assert_allclose(merged.second, whole.second, rtol=0, atol=1e-12)
+    assert merged.rows == 50
+    again = CompletionSums(completion)
+    assert again.restore(whole.keep())
+    again.add(X[:5])  # what was kept must not change with it
+    assert whole.rows == 50
+    five = CompletionSums(completion).add(X[:5])
+    np.testing.assert_allclose(again.first - whole.first, five.first, rtol=0, atol=1e-12)
+
+
+def test_lanes_give_the_same_sums():
+    completion, X = model(), np.tile(rows_with_gaps(), (4000, 1))
+    few = CompletionSums(completion).add(rows_with_gaps())
+    many = CompletionSums(completion).add(X)
+    np.testing.assert_allclose(many.second, 4000 * few.second, rtol=1e-10)
+
+
+# CompletedBlocks: a source of completed rows, block by block.
+@pytest.mark.parametrize("length", [1, 7, 50])
+def test_hands_out_completed_rows(length):
+    X = rows_with_gaps()
+    source = CompletedBlocks(ArrayBlocks(in_memory(X), list("abcdef")), model(), watch=True)
+    found = np.concatenate(list(source.blocks(length)))
+    np.testing.assert_allclose(found, model().filled(X), rtol=0, atol=1e-13)
+    assert source.empty == [7]
+    assert source.first_bad_cell() is None
+    assert source.place(3, 1) == "row 3, column 1 ('b')"
+
+
+def test_begins_anywhere_and_stays_recognisable():
+    inner = ArrayBlocks(in_memory(rows_with_gaps()))
+    source = CompletedBlocks(inner, model(), watch=True)
+    found = np.concatenate(list(source.blocks(5, 5)))
+    np.testing.assert_allclose(found, model().filled(rows_with_gaps())[5:], rtol=0, atol=1e-13)
+    assert source.empty == [7]
+    assert source.fingerprint() == inner.fingerprint()
+    assert source.nbytes == inner.nbytes
+
+
+def _model(p=6, k=2, *, noise=0.3, exponent=0, factor=None, seed=0):
+    rng = np.random.default_rng(seed)
+    axes, _ = np.linalg.qr(rng.standard_normal((p, k)))
+    origin = np.ldexp(rng.standard_normal(p), exponent)
+    centring = Centring(origin, rng.standard_normal(p), exponent, factor)
+    return Completion(centring, axes, np.linspace(4, 2, k), noise)
+
+
+def _conditional(model, row):
+    """Return mean and covariance of the missing cells from the dense covariance matrix."""
+    w = model.loadings
+    s = w @ w.T + model.noise * np.eye(len(w))
+    f = np.ones(len(w)) if model.centring.factor is None else model.centring.factor
+    unit = 2.0**model.centring.exponent
+    s = s / np.outer(f, f) * unit**2
+    m = np.isnan(row)
+    o = ~m
+    gain = s[np.ix_(m, o)] @ np.linalg.inv(s[np.ix_(o, o)])
+    mean = model.mean[m] + gain @ (row[o] - model.mean[o])
+    return mean, s[np.ix_(m, m)] - gain @ s[np.ix_(o, m)]
+
+
+MODELS = {
+    "plain": {},
+    "unit": {"exponent": 40},
+    "scaled": {"factor": np.array([0.5, 2.0, 1.0, 3.0, 0.1, 1.0])},
+    "means": {"k": 0},
+}
+
+
+GAPS = [[0], [1, 4], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5]]
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("gaps", GAPS, ids=len)
+def test_draws_have_the_conditional_mean_and_covariance(kind, gaps):
+    model = _model(**MODELS[kind])
+    unit = 2.0**model.centring.exponent
+    row = model.mean + unit * np.linspace(-1, 1, 6)
+    row[gaps] = np.nan
+    mean, covariance = _conditional(model, row)
+    rows = np.tile(row, (40_000, 1))
+    found = drawn(model, rows, np.random.default_rng(1))
+    seen = ~np.isnan(row)
+    np.testing.assert_array_equal(found[:, seen], rows[:, seen])
+    cells = found[:, gaps]
+    spread = np.sqrt(np.diagonal(covariance))
+    error = (cells.mean(axis=0) - mean) / spread
+    assert np.max(np.abs(error)) < 4 / np.sqrt(40_000)
+    shown = np.cov(cells.T).reshape(len(gaps), len(gaps)) / np.outer(spread, spread)
+    # Standard error of a covariance of 40,000 draws: at most √2/200.
+    assert np.max(np.abs(shown - covariance / np.outer(spread, spread))) < 0.03
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_variances_are_those_of_the_dense_covariance(kind):
+    model = _model(**MODELS[kind])
+    unit = 2.0**model.centring.exponent
+    rng = np.random.default_rng(2)
+    axes = rng.standard_normal((6, 3))
+    rows = model.mean + unit * rng.standard_normal((50, 6))
+    rows[rng.random(rows.shape) < 0.4] = np.nan
+    rows[0] = np.nan
+    rows[1] = model.mean
+    scores, variances = projected(model, rows, axes)
+    f = np.ones(6) if model.centring.factor is None else model.centring.factor
+    for row, score, variance in zip(rows, scores, variances, strict=True):
+        m = np.isnan(row)
+        full, expected = row.copy(), np.zeros(3)
+        if m.any():
+            full[m], covariance = _conditional(model, row)
+            a = (axes * f[:, None] / unit)[m]
+            expected = np.einsum("jq,jl,lq->q", a, covariance, a)
+        np.testing.assert_allclose(variance, expected, rtol=1e-9)
+        analysed = (full - model.mean) / unit * f
+        np.testing.assert_allclose(score, analysed @ axes, rtol=1e-8, atol=1e-10)
+    assert not variances[1].any()
+
+
+def test_draws_keep_the_type_and_the_pattern():
+    model = _model()
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((30, 6)).astype(np.float32)
+    rows[rng.random(rows.shape) < 0.3] = np.nan
+    before = rows.copy()
+    found = drawn(model, rows, np.random.default_rng(4))
+    np.testing.assert_array_equal(rows, before)
+    assert found.dtype == np.float32
+    assert np.isfinite(found).all()
+    thin = np.where(rng.random(rows.shape) < 0.5, 0, rows)
+    sparse = scipy.sparse.csr_matrix(thin)
+    dense = drawn(model, thin, np.random.default_rng(5))
+    same = drawn(model, sparse, np.random.default_rng(5))
+    np.testing.assert_array_equal(same.toarray(), dense)
+    assert np.isnan(sparse.data).any()
+    whole = np.arange(12).reshape(2, 6)
+    assert drawn(model, whole, rng) is whole
+
+
+# Packed factors of many matrices: against LAPACK, one matrix at a time.
+def packed(matrices):
+    """Return matrices (r, k, k) packed by columns of their lower triangle."""
+    one, other = np.triu_indices(matrices.shape[1])
+    return matrices[:, other, one].T.copy()
+
+
+@pytest.fixture(params=[1, 2, 5, 24, 25, 30])
+def matrices(request):
+    rng = np.random.default_rng(request.param)
+    roots = rng.standard_normal((40, request.param, request.param))
+    return roots @ roots.transpose(0, 2, 1) + 0.1 * np.eye(request.param)
+
+
+def test_solves_every_matrix(matrices):
+    k = matrices.shape[1]
+    right = np.random.default_rng(0).standard_normal((k, 40))
+    found = solved(factored(packed(matrices)), right)
+    expected = np.linalg.solve(matrices, right.T[:, :, None])[:, :, 0].T
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_inverts_the_factors(matrices):
+    found = inverted(factored(packed(matrices))).transpose(2, 0, 1)
+    expected = np.linalg.inv(np.linalg.cholesky(matrices))
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_determinants(matrices):
+    found = log_determinants(factored(packed(matrices)))
+    np.testing.assert_allclose(found, np.linalg.slogdet(matrices)[1], rtol=1e-9, atol=1e-9)

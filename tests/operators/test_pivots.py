@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse
 from sklearn.datasets import load_iris
 
-from mercer.errors import InputError
+from mercer.errors import InputError, NotSupportedError
 from mercer.kernels import (
     RBF,
     Cosine,
@@ -14,8 +14,11 @@ from mercer.kernels import (
     Multiquadric,
     NegativeDistance,
     Polynomial,
+    Precomputed,
+    Sigmoid,
 )
 from mercer.operators import SAMPLERS, choose, select
+from mercer.operators.kernel_matrices._landmark_samplers import PivotTable
 
 KERNELS = [RBF(1.5), Laplacian(2.0), Polynomial(2, gamma=0.5, coef0=1.0), NegativeDistance()]
 
@@ -174,6 +177,18 @@ def test_a_kernel_that_is_not_positive_is_found_out():
         choose(below, table(), 5)
 
 
+def test_what_cannot_have_landmarks_is_refused_and_rounding_is_no_proof():
+    nothing = Function(lambda x, y: np.full((len(x), len(y)), np.nan))
+    for kernel, error, said in (
+        (2.0 * Precomputed(), NotSupportedError, "kernel of two rows"),
+        (Sigmoid(gamma=1.0, coef0=0.0), InputError, "indefinite"),
+        (nothing, InputError, "finite"),
+    ):
+        with pytest.raises(error, match=said):
+            choose(kernel, table(), 5)
+    assert choose(Function(lambda x, y: x @ y.T), table(), 100).landmarks.m == 3
+
+
 def test_the_rows_are_left_alone():
     X = load_iris().data
     kept = X.copy()
@@ -226,3 +241,12 @@ def test_a_row_at_the_edge_of_rounding_is_not_drawn_for_ever(spread, seed):
     found = choose(RBF(0.2), X, 250, seed=seed)
     assert 50 < found.landmarks.m < 250
     assert found.trace <= 1e-9 * 500
+
+
+def test_draws_follow_the_law_and_never_take_a_row_without_a_share():
+    pivots = PivotTable.of(RBF(1.0), table(5), None, np.float64)
+    law = np.array([0.0, 1.0, 0.0, 3.0, 0.0])
+    drawn = pivots.draw(law, 40_000, np.random.default_rng(0))
+    counts = np.bincount(drawn, minlength=5)
+    assert counts[[0, 2, 4]].sum() == 0
+    assert counts[1] == pytest.approx(10_000, abs=450)  # five standard deviations

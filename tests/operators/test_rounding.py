@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.operators import rows_of
-from mercer.operators._rounding import Probe, Rounding, error_norm, in_float64
+from mercer.operators._rounding import Rounding, error_norm
 from mercer.sources import scan
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -40,15 +40,6 @@ def test_the_bound_holds_for_every_one_of_many():
         assert np.max(np.abs(values)) <= error_norm(320, lambda z, e=e: e @ z) * (1 + 1e-12)
 
 
-def test_loud_blocks_are_measured_and_quiet_ones_now_and_then():
-    probe = Probe(FLOAT32)
-    assert probe.due(1.0)
-    assert not probe.due(1.9)
-    assert probe.due(2.1)
-    assert [probe.due(1.0) for _ in range(128)].count(True) == 1
-    assert not Probe(FLOAT64).due(1e9)
-
-
 def test_the_charge_is_twice_the_worst():
     rounding = Rounding(FLOAT32)
     assert rounding.charged == 2 * 2.0**-23 / 64
@@ -56,13 +47,6 @@ def test_the_charge_is_twice_the_worst():
     rounding.take(1e-7)
     assert rounding.charged == 2e-6
     assert Rounding(FLOAT64).charged == 0.0
-
-
-def test_lanes_are_measured_apart():
-    rounding = Rounding(FLOAT32)
-    assert rounding.due(0, 1.0)
-    assert rounding.due(1, 1.0)
-    assert not rounding.due(0, 1.0)
 
 
 @pytest.mark.parametrize("p", [50, 400])
@@ -77,14 +61,6 @@ def test_the_error_of_a_scatter_is_within_its_bound(p, offset):
     true = np.linalg.norm(found.scatter - wide.T @ wide, 2)
     assert 0 < true <= found.error
     assert found.error < 1e-6 * found.raw_trace
-
-
-def test_a_product_is_widened_by_strips():
-    rng = np.random.default_rng(2)
-    product = rng.standard_normal((200, 200)).astype(np.float32)
-    z = rng.standard_normal((200, 3))
-    found = in_float64(product, z)
-    np.testing.assert_allclose(found, product.astype(np.float64) @ z, rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

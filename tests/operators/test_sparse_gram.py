@@ -5,13 +5,24 @@ import dataclasses
 import numpy as np
 import pytest
 import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import mercer.operators.sparse._dense_columns as split_module
 import mercer.operators.sparse._sparse_gram as sparse_gram_module
+from mercer.arrays import Lanes
+from mercer.operators.sparse import _sparse_gram as light_pairs
 from mercer.operators.sparse._dense_columns import Split
-from mercer.operators.sparse._sparse_gram import sparse_gram
+from mercer.operators.sparse._sparse_gram import (
+    add_cell_pairs,
+    add_columns,
+    add_light_pairs,
+    mirror,
+    sparse_gram,
+)
 
 
+# The Gram matrix of sparse columns is XᵀWX, whatever is multiplied as dense.
 def counts(n=900, p=70, seed=0, dtype=np.float64):
     """Return counts with a few full columns and many thin ones, one of them empty."""
     rng = np.random.default_rng(seed)
@@ -134,3 +145,68 @@ def test_a_compiled_loop_gives_the_same(monkeypatch):
     gram, tiles = sparse_gram(X, None)
     np.testing.assert_array_equal(gram, plain)  # whole numbers
     assert tiles.n == X.shape[0]
+
+
+# Products of thin columns, in strips.
+def thin(n, p, seed):
+    rng = np.random.default_rng(seed)
+    table = rng.standard_normal((n, p)) * (rng.random((n, p)) < 2 / np.arange(1, p + 1))
+    return scipy.sparse.csr_array(table)
+
+
+@pytest.mark.parametrize("most", [30, 20_000_000])
+@pytest.mark.parametrize("lanes", [1, 2, 5])
+@pytest.mark.parametrize("p", [1, 3, 40, 300])
+def test_the_upper_triangle_is_added(monkeypatch, lanes, p, most):
+    monkeypatch.setattr(light_pairs, "_MOST_ENTRIES", most)
+    blocks = [thin(30, p, 0), scipy.sparse.csr_array((4, p)), thin(50, p, 1)]
+    dense = np.concatenate([block.toarray() for block in blocks])
+    total = np.full((p, p), 2.0)
+    add_light_pairs(total, blocks, Lanes(lanes))
+    upper = np.triu_indices(p)
+    np.testing.assert_allclose(total[upper], (2.0 + dense.T @ dense)[upper], rtol=0, atol=1e-12)
+    assert not blocks
+    mirror(total)
+    np.testing.assert_array_equal(total, total.T)
+    np.testing.assert_allclose(total, 2.0 + dense.T @ dense, rtol=0, atol=1e-12)
+
+
+# The loops over stored cells, as Python runs them: machine code is held to the same.
+def rows(n, p, share, seed):
+    """Return a table, its cells as the loops take them, and weights."""
+    rng = np.random.default_rng(seed)
+    table = np.where(rng.random((n, p)) < share, rng.standard_normal((n, p)), 0.0)
+    csr = scipy.sparse.csr_array(table)
+    ends, columns = csr.indptr.astype(np.uint32), csr.indices.astype(np.uint32)
+    return table, (ends, columns, csr.data), rng.random(n)
+
+
+@given(
+    n=st.integers(1, 8),
+    p=st.integers(1, 9),
+    share=st.sampled_from([0.0, 0.3, 1.0]),
+    width=st.integers(1, 9),
+    skipped=st.integers(0, 2),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=60, deadline=None)
+def test_strips_of_pairs_make_up_the_upper_triangle(n, p, share, width, skipped, seed):
+    table, cells, weights = rows(n, p, share, seed)
+    ends = cells[0]
+    total, at = np.zeros((p, p)), ends[:-1].astype(np.uint64)
+    lows = range(width * skipped, p, width)  # strips before belong to another lane
+    for low in lows:
+        add_cell_pairs(*cells, weights, np.uint64(low), np.uint64(low + width), at, total)
+    expected = np.triu((table * weights[:, None]).T @ table)
+    expected[: min(p, width * skipped)] = 0.0
+    np.testing.assert_allclose(total, expected, rtol=1e-12, atol=1e-14)
+    if len(lows):
+        np.testing.assert_array_equal(at, ends[1:])
+
+
+def test_sums_of_columns():
+    table, cells, weights = rows(20, 6, 0.5, 0)
+    sums = np.ones((3, 6))
+    add_columns(*cells, weights, sums)
+    expected = [weights @ (table != 0), weights @ table, weights @ table**2]
+    np.testing.assert_allclose(sums - 1, expected, rtol=1e-12, atol=1e-14)

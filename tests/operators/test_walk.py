@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from pieces import Pieces
+from pieces import Diary, Pieces
 
 from mercer.arrays import listening
 from mercer.operators import fetched, fold
@@ -30,22 +30,6 @@ class Sum:
         if self.accepts:
             self.total = kept["total"].copy()
         return self.accepts
-
-
-class Diary:
-    """A journal that remembers every state."""
-
-    block = None
-
-    def __init__(self, known=None):
-        self.known, self.notes = known, []
-
-    def kept(self, walk):
-        return self.known if walk == "one" else None
-
-    def note(self, walk, sums, rows, *, ended):
-        kept = {name: array.copy() for name, array in sums.keep().items()}
-        self.notes.append((walk, kept, rows, ended))
 
 
 def walked(rows=6, journal=None, sums=None, source=None):
@@ -76,7 +60,7 @@ def test_it_goes_on_from_every_block_with_the_same_bits():
     diary = Diary()
     _, undisturbed, _ = walked(6, diary)
     for _, kept, rows, ended in diary.notes:
-        n, sums, source = walked(6, Diary((kept, rows, ended)))
+        n, sums, source = walked(6, Diary({"one": (kept, rows, ended)}))
         assert np.array_equal(sums.total, undisturbed.total)
         assert n == 41
         assert (source.shape, source.counted) == ((41, 3), True)
@@ -86,14 +70,14 @@ def test_it_goes_on_from_every_block_with_the_same_bits():
 
 @pytest.mark.parametrize("ended", [False, True])
 def test_sums_that_do_not_belong_are_taken_anew(ended):
-    diary = Diary(({"total": np.ones(3)}, 12, ended))
+    diary = Diary({"one": ({"total": np.ones(3)}, 12, ended)})
     n, sums, source = walked(6, diary, Sum(accepts=False))
     assert (n, source.walks, len(sums.parts)) == (41, 1, 7)
     assert np.array_equal(sums.total, walked(6)[1].total)
 
 
 def test_other_walks_are_not_touched():
-    diary = Diary(({"total": np.ones(3)}, 12, True))
+    diary = Diary({"one": ({"total": np.ones(3)}, 12, True)})
     sums, source = Sum(), Pieces(X, 4)
     fold(source, 6, sums, sums.step, walk="two", journal=diary)
     assert len(sums.parts) == 7

@@ -56,6 +56,24 @@ class Pieces(BlockSource):
             yield piece
 
 
+class Diary:
+    """A journal of walks: `notes` in order, `walks` the last of each, `log` all of these."""
+
+    block = None
+
+    def __init__(self, walks=None):
+        self.walks, self.notes, self.log = dict(walks or {}), [], []
+
+    def kept(self, walk):
+        return self.walks.get(walk)
+
+    def note(self, walk, sums, rows, *, ended):
+        kept = {name: array.copy() for name, array in sums.keep().items()}
+        self.walks[walk] = (kept, rows, ended)
+        self.notes.append((walk, kept, rows, ended))
+        self.log.append(dict(self.walks))
+
+
 def block_bytes(source, rows):
     """Return the bytes for which a block has so many rows."""
     n, p = source.shape

@@ -1,9 +1,24 @@
+"""Operators: matrices known by their products."""
+
 import tracemalloc
 
 import numpy as np
 import pytest
+import scipy.sparse
 
-from mercer.operators import Dense, Operator
+from mercer.operators import (
+    CentredRows,
+    CentredSparse,
+    Centring,
+    Dense,
+    DenseRows,
+    Moments,
+    Operator,
+    SparseRows,
+    centred,
+    rows_of,
+)
+from mercer.sources import scan
 from mercer.testing import check_operator, matrices
 
 
@@ -63,3 +78,37 @@ def test_the_norm_takes_no_copy_of_the_matrix():
         tracemalloc.stop()
     for turned in (a.T, a[::2], np.asfortranarray(a)):
         assert Dense(turned).frobenius == pytest.approx(np.linalg.norm(turned), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("make", "rows_kind", "centred_kind"),
+    [(np.asarray, DenseRows, CentredRows), (scipy.sparse.csr_array, SparseRows, CentredSparse)],
+)
+def test_dense_and_sparse_find_their_classes(rng, make, rows_kind, centred_kind):
+    rows = rows_of(scan(make(rng.standard_normal((6, 3)))))
+    assert isinstance(rows, rows_kind)
+    op = centred(rows, Centring(rows.origin, rows.moments().offset, rows.exponent))
+    assert isinstance(op, centred_kind)
+    np.testing.assert_allclose(op.dense().sum(axis=0), 0, rtol=0, atol=1e-14)
+
+
+def test_variances_come_from_either_form_of_the_scatter(xp):
+    whole = np.array([[4.0, 1.0], [1.0, -1e-30]])
+    for scatter in (whole, np.diagonal(whole)):
+        moments = Moments(5.0, xp.asarray(np.zeros(2)), xp.asarray(scatter), 4.0, 0.0)
+        np.testing.assert_array_equal(xp.numpy(moments.variances), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("exponent", [0, 3, -7, 900, -900])
+def test_the_mean_is_origin_plus_offset(xp, exponent):
+    origin = np.array([1.0, -2.0]) * 2.0**exponent
+    centring = Centring(xp.asarray(origin), xp.asarray(np.array([0.5, 0.25])), exponent)
+    truth = np.array([1.5, -1.75]) * 2.0**exponent
+    np.testing.assert_array_equal(xp.numpy(centring.mean), truth)
+
+
+def test_the_mean_is_float64_beside_float32(xp):
+    origin = np.array([1e6], np.float32)
+    centring = Centring(xp.asarray(origin), xp.asarray(np.array([1e-4])))
+    assert xp.numpy(centring.mean).dtype == np.float64
+    assert xp.numpy(centring.mean)[0] == 1e6 + 1e-4
