@@ -4,7 +4,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.tables import Asked, look
-from mercer.tables.preparing._recipe_choice import chosen, narrower
+from mercer.tables._recipe import chosen, narrower
 
 TEXT = "what,x,when,y\n" + "".join(
     f"{'abc'[i % 3]},{i % 7},2020-01-{i + 1:02},{i * i}\n" for i in range(20)

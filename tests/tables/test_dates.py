@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.tables.looking._column_dates import date_order, days
+from mercer.tables.looking._column_facts import date_order, days
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.tables import Asked
-from mercer.tables.looking._column_names import by_name, groups_of
+from mercer.tables.looking._table_request import by_name, groups_of
 
 NAMES = ["id", "q1", "q2", "q3", "age"]
 

@@ -9,7 +9,8 @@ import pytest
 from mercer.errors import InputError
 from mercer.sources import scan
 from mercer.tables import Recipe
-from mercer.tables.preparing._made_columns import MadeColumns, levels_of, made_names
+from mercer.tables._recipe import levels_of, made_names
+from mercer.tables.preparing._made_columns import MadeColumns
 
 TEXT = "x,when,what\n1,1970-01-02,b\n2,,a\n3,2000-01-01 12:00,NA\n4,1969-12-31,c\n"
 RECIPE = Recipe(

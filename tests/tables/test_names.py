@@ -3,7 +3,7 @@
 import pytest
 
 from mercer.errors import InputError
-from mercer.tables.looking._column_names import meant
+from mercer.tables.looking._table_request import meant
 
 NAMES = ["id", "q1", "q2", "q10", "Age (years)", "3", "a-b", "Weight"]
 

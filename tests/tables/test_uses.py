@@ -2,13 +2,13 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.tables import Asked
-from mercer.tables.looking._category_roles import (
+from mercer.tables.looking._column_facts import Facts
+from mercer.tables.looking._column_roles import (
     is_category,
     refuse_no_category,
     refuse_table,
     use_of,
 )
-from mercer.tables.looking._column_facts import Facts
 
 
 def text(name="t", distinct=3, **more):

@@ -21,6 +21,7 @@ from mercer.arrays._memory import available_bytes as available_bytes
 from mercer.arrays._memory import parse_bytes as parse_bytes
 from mercer.arrays._memory import show_bytes as show_bytes
 from mercer.arrays._namespace import EPS as EPS
+from mercer.arrays._namespace import EXACT as EXACT
 from mercer.arrays._namespace import Array as Array
 from mercer.arrays._namespace import Namespace as Namespace
 from mercer.arrays._namespace import as_numpy as as_numpy

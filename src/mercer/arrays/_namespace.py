@@ -44,6 +44,7 @@ def asarray_like(values: Array, like: Array, dtype: Any = None) -> Array:
 
 
 EPS = float(np.finfo(np.float64).eps)  # all sums are kept in float64
+EXACT = 2.0**53  # whole numbers up to here are exact in float64
 
 
 def eps_of(dtype: Any) -> float:

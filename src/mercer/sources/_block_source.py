@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_sparse
 from mercer.errors import InputError
 from mercer.sources._source import Source
 
@@ -123,7 +122,7 @@ class BlockSource(Source):
             here = np.arange(at, at + block.shape[0])
             picked = here % step == 0 if wanted is None else np.isin(here, wanted)
             part = block[np.flatnonzero(picked)]
-            kept.append(part.toarray() if scipy.sparse.issparse(part) else part)
+            kept.append(part.toarray() if is_sparse(part) else part)
             at += block.shape[0]
         return np.concatenate(kept)[:count].astype(self.products)
 
@@ -146,7 +145,7 @@ class BlockSource(Source):
 
 def bad_cell(block: Block) -> tuple[int, int, float] | None:
     """Return (row, column, value) of the first NaN or infinity of a block, or None."""
-    if scipy.sparse.issparse(block):
+    if is_sparse(block):
         bad = np.flatnonzero(~np.isfinite(block.data))
         if bad.size == 0:
             return None
@@ -242,7 +241,7 @@ class _BlockSpace:
 
     def add(self, part: Block) -> None:
         """Take some rows in: a copy, so that no large block, or its buffer, is kept alive."""
-        sparse = scipy.sparse.issparse(part)
+        sparse = is_sparse(part)
         if self.count == 0 and not sparse and self.rows * part[:1].nbytes <= _FILLED:
             self._whole = np.empty((self.rows, part.shape[1]), part.dtype)
         if self._whole is None:
@@ -266,6 +265,8 @@ class _BlockSpace:
 def _joined(parts: list[Block]) -> Block:
     if len(parts) == 1:
         return parts[0]
-    if scipy.sparse.issparse(parts[0]):
+    if is_sparse(parts[0]):
+        import scipy.sparse
+
         return scipy.sparse.vstack(parts, format="csr")
     return np.concatenate(parts)

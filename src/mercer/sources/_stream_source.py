@@ -16,14 +16,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
 
-from mercer.arrays import as_numpy
+from mercer.arrays import EXACT, as_numpy
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._block_source import Block, BlockSource, skipped
 from mercer.sources._column_choice import choose_columns
 from mercer.sources.frames._frame_sources import as_frame
 from mercer.sources.frames._numeric_columns import Cells, stored_types
-
-_EXACT = 2**53  # integers up to here are exact in float64
 
 
 class BlockForm(abc.ABC):
@@ -154,7 +152,7 @@ class ArrayForm(BlockForm):
         cells = array.data if self._sparse else array
         if self._warned or array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
             return
-        if cells.size and (int(cells.max()) >= _EXACT or int(cells.min()) <= -_EXACT):
+        if cells.size and (int(cells.max()) >= EXACT or int(cells.min()) <= -EXACT):
             self._warned = True
             warn(
                 "integers beyond 2^53 are rounded to float64",

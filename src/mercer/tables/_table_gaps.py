@@ -8,9 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
-import scipy.sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_sparse
 from mercer.errors import InputError
 from mercer.sources import ArrayBlocks, BlockSource, DenseSource
 
@@ -100,13 +99,15 @@ def gaps_of(
 
 def _whole(block: Any) -> bool:
     """Tell whether no cell of a block is missing."""
-    stored = block.data if scipy.sparse.issparse(block) else block
+    stored = block.data if is_sparse(block) else block
     return block.dtype.kind != "f" or not np.isnan(np.min(stored, initial=0.0))
 
 
 def _gone(block: Any, plain: int) -> Any:
     """Return which of the first cells of a block are missing."""
-    if scipy.sparse.issparse(block):
+    if is_sparse(block):
+        import scipy.sparse
+
         marks = np.isnan(block.data).astype(np.int64)
         return scipy.sparse.csr_array((marks, block.indices, block.indptr), shape=block.shape)
     return np.isnan(block[:, :plain])

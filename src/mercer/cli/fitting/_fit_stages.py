@@ -8,17 +8,17 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import parse_bytes
+from mercer.arrays import is_sparse, parse_bytes
 from mercer.cli._voice import Voice
 from mercer.cli.fitting._new_estimator import adapted
-from mercer.cli.fitting._table_demands import asked_for, held_whole, scales_of
-from mercer.errors import DataWarning, InputError
+from mercer.cli.fitting._table_demands import asked_for, scales_of
+from mercer.errors import BudgetError, DataWarning, InputError
 from mercer.estimators import plan
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
 from mercer.methods import COMMANDS, method_of
 from mercer.selection import choice_seconds
 from mercer.sources import BlockSource
-from mercer.tables import Asked, Look, Prepared, look, prepared
+from mercer.tables import Asked, Look, Prepared, in_memory, look, prepared
 
 _WORTH = 0.5  # seconds still to come of which there is a word
 _SHOWN = 10  # coordinates that are foreseen where their number is not known yet
@@ -196,6 +196,35 @@ def fills_of(model: Any) -> tuple[str, ...]:
     able = {word for rule in rules for word in getattr(rule, "options", ())}
     # The first is what happens unasked: a level of few missing cells would turn the axes.
     return tuple(w for w in ("em", "ppca", "passive", "fill", "level") if w in able)
+
+
+def held_whole(made: Prepared, model: Any) -> Prepared:
+    """Return rows in memory for the methods that need them there; sparse ones stay sparse.
+
+    Parameters
+    ----------
+    made : Prepared
+        The rows.
+    model : estimator
+        The method.
+    """
+    rows = made.rows
+    if method_of(model).has_variances or not isinstance(rows, BlockSource):
+        return made
+    memory = model._budget() if hasattr(model, "_budget") else None
+    if rows.nnz is None:
+        return dataclasses.replace(made, rows=in_memory(rows, made.recipe, memory))
+    import scipy.sparse
+
+    if memory is not None and 4 * 12.0 * rows.nnz > memory:
+        raise BudgetError(
+            "the method needs all rows in memory; nothing was fitted",
+            got=f"{rows.label}: {rows.nnz:,} stored cells",
+            fix="allow more with --memory, or read fewer rows: --rows",
+        )
+    parts = [block for block in rows.blocks(max(1, rows.shape[0])) if is_sparse(block)]
+    whole = scipy.sparse.vstack(parts, format="csr")
+    return dataclasses.replace(made, rows=whole, shape=whole.shape)
 
 
 def _held(made: Prepared, model: Any) -> Prepared:

@@ -3,12 +3,9 @@
 import dataclasses
 from typing import Any
 
-from mercer.arrays import is_sparse
 from mercer.cli._usage import UsageError
-from mercer.errors import BudgetError
-from mercer.methods import COMMANDS, method_of
-from mercer.sources import BlockSource
-from mercer.tables import Asked, Prepared, in_memory
+from mercer.methods import COMMANDS
+from mercer.tables import Asked
 
 _TAKES = {
     "numbers": "columns of numbers",
@@ -96,32 +93,3 @@ def scales_of(method: str) -> str:
         return "method"
     # Discriminant axes are the same in all units, unless a kernel measures distances.
     return "table" if known.takes == "numbers" or "kernel" in known.also else "none"
-
-
-def held_whole(made: Prepared, model: Any) -> Prepared:
-    """Return rows in memory for the methods that need them there; sparse ones stay sparse.
-
-    Parameters
-    ----------
-    made : Prepared
-        The rows.
-    model : estimator
-        The method.
-    """
-    rows = made.rows
-    if method_of(model).has_variances or not isinstance(rows, BlockSource):
-        return made
-    memory = model._budget() if hasattr(model, "_budget") else None
-    if rows.nnz is None:
-        return dataclasses.replace(made, rows=in_memory(rows, made.recipe, memory))
-    import scipy.sparse
-
-    if memory is not None and 4 * 12.0 * rows.nnz > memory:
-        raise BudgetError(
-            "the method needs all rows in memory; nothing was fitted",
-            got=f"{rows.label}: {rows.nnz:,} stored cells",
-            fix="allow more with --memory, or read fewer rows: --rows",
-        )
-    parts = [block for block in rows.blocks(max(1, rows.shape[0])) if is_sparse(block)]
-    whole = scipy.sparse.vstack(parts, format="csr")
-    return dataclasses.replace(made, rows=whole, shape=whole.shape)

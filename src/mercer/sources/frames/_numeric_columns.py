@@ -6,11 +6,10 @@ from typing import Any, Self, final
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import EXACT, Array
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._column_choice import choose_columns
 
-EXACT = 2.0**53  # integers up to here are exact in float64
 _WORDS = {
     "String": "text",
     "Categorical": "categories",

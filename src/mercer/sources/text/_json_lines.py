@@ -7,10 +7,9 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import EXACT, Array
 from mercer.errors import InputError
 from mercer.sources._column_choice import ColumnChoice, choose_columns
-from mercer.sources.frames._numeric_columns import EXACT
 from mercer.sources.text._line_source import LineSource
 from mercer.sources.text._text_bytes import TextFile, look
 from mercer.sources.text._text_cells import Kind, not_a_number

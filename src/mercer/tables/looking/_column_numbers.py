@@ -3,9 +3,8 @@
 from typing import Any, final
 
 import numpy as np
-import scipy.sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_sparse
 
 _TILE = 1 << 16  # cells that are worked on at a time, so that they stay in the cache
 _MOST_MARKS = 5_000_000  # rows up to which rows are compared with each other
@@ -67,7 +66,7 @@ class Numbers:
 
     def add(self, block: Any) -> None:
         """Take in rows (r, p), dense or CSR."""
-        if scipy.sparse.issparse(block):
+        if is_sparse(block):
             self._add_sparse(block)
             return
         step = max(1, _TILE // max(1, block.shape[1]))

@@ -1,19 +1,19 @@
-"""What each column is used for: what the user says, and else what its facts suggest.
-
-Told: the user's word on the columns, settled to places; contradictions are refused.
-"""
+"""What each column is used for: what the user says, and else what its facts suggest."""
 
 import dataclasses
 import re
 from collections.abc import Sequence
 from typing import final
 
+from mercer.arrays import EXACT
 from mercer.errors import InputError
-from mercer.tables.looking._category_roles import refuse_no_category, refuse_table, use_of
 from mercer.tables.looking._column_facts import DISGUISES, Facts
-from mercer.tables.looking._column_names import meant
-from mercer.tables.looking._table_request import Asked
+from mercer.tables.looking._table_request import Asked, meant
 
+Role = tuple[str, str]  # and the reason for it
+Roles = list[Role]
+FEW = 12  # whole numbers that are taken for codes without being asked
+LEVELS = 50  # texts that are taken for categories without being asked
 _WHY = {"out": "dropped by name"}
 
 
@@ -30,7 +30,7 @@ class RolesTold:
         Places of the columns to analyse; None where the user did not say.
     """
 
-    roles: dict[int, tuple[str, str]]
+    roles: dict[int, Role]
     columns: frozenset[int] | None
 
     def has(self, role: str) -> bool:
@@ -127,7 +127,7 @@ def _settle_wanted(
         del settled[i]
 
 
-def _refuse_many(roles: dict[int, tuple[str, str]], names: Sequence[str], label: str) -> None:
+def _refuse_many(roles: dict[int, Role], names: Sequence[str], label: str) -> None:
     options = {"rows": "rows-by", "columns": "columns-by"}
     for role in ("id", "weights", "target", "rows", "columns", "count"):
         several = [names[i] for i, (given, _) in roles.items() if given == role]
@@ -139,9 +139,7 @@ def _refuse_many(roles: dict[int, tuple[str, str]], names: Sequence[str], label:
             )
 
 
-def _refuse_weights(
-    roles: dict[int, tuple[str, str]], columns: Sequence[Facts], label: str
-) -> None:
+def _refuse_weights(roles: dict[int, Role], columns: Sequence[Facts], label: str) -> None:
     """Refuse weights that are no numbers, or below zero, or missing."""
     for i, (role, _) in roles.items():
         column = columns[i]
@@ -203,12 +201,9 @@ _CODES = re.compile(
     r"|cluster|group|class)",
     re.IGNORECASE,
 )
-_CATEGORIES = range(2, 13)  # a picture has no more colours that can be told apart
+_CATEGORIES = range(2, FEW + 1)  # a picture has no more colours that can be told apart
 _FIRST_DAY, _LAST_DAY = 1900_01_01, 2099_12_31  # days written as numbers
-_EXACT = 2.0**53
 _ENCODED = 50  # categories that become columns of their own
-
-Roles = list[tuple[str, str]]
 
 
 def names_rows(name: str, place: int, names: Sequence[str]) -> bool:
@@ -265,9 +260,7 @@ def roles(columns: Sequence[Facts], asked: Asked, label: str) -> Roles:
     return found
 
 
-def _by_itself(
-    place: int, column: Facts, names: Sequence[str], asked: Asked
-) -> tuple[str, str]:
+def _by_itself(place: int, column: Facts, names: Sequence[str], asked: Asked) -> Role:
     """Return what a column would be without the others; "id" for all that name the rows."""
     if column.kind in ("empty", "other"):
         return "out", column.words or "empty"
@@ -292,7 +285,7 @@ def _identifies(place: int, column: Facts, names: Sequence[str]) -> bool:
     if column.counts and (place == 0 or _COUNTS.fullmatch(column.name)):
         return True
     # Integers beyond 2^53 are rounded, so that different ones may seem the same.
-    different = column.unique or (column.high or 0.0) >= _EXACT
+    different = column.unique or (column.high or 0.0) >= EXACT
     return different and names_rows(column.name, place, names)
 
 
@@ -311,13 +304,13 @@ def _doubt(column: Facts) -> str:
     return f"{column.distinct:,} values; if it is a code: --drop {column.name}"
 
 
-def _of_date(asked: Asked) -> tuple[str, str]:
+def _of_date(asked: Asked) -> Role:
     if asked.dates == "number":
         return "active", "date, counted in days"
     return "out", "date: --dates number to use it"
 
 
-def _of_text(column: Facts, asked: Asked) -> tuple[str, str]:
+def _of_text(column: Facts, asked: Asked) -> Role:
     count = column.distinct or 0
     many = f"{count:,}{' or more' if column.partly else ''}"
     encode = asked.categorical == "encode"
@@ -442,3 +435,195 @@ def _nothing_left(
     return InputError(
         f"no column of {what} is left to analyse", got=f"{label}: {shown}{more}", fix=fix
     )
+
+
+def use_of(column: Facts, asked: Asked, *, first: bool, identifies: bool) -> Role | None:
+    """Return role and reason of a column; None where it is used as by methods of numbers.
+
+    Parameters
+    ----------
+    column : Facts
+        What it holds; neither nothing nor lists.
+    asked : Asked
+        What the method takes, and the user's word.
+    first : bool
+        Whether it is the first column of the file.
+    identifies : bool
+        Whether its whole numbers name the rows.
+    """
+    if asked.crossed:
+        return "out", "not asked for"
+    if asked.table == "counts":
+        return _of_counts(column, first=first, identifies=identifies)
+    if asked.table in ("categories", "mixed"):
+        if column.name in asked.category and column.kind != "date":
+            return "active", f"{_many(column)} categories, asked for"
+        if column.kind == "text":
+            return _category_of_text(column)
+        if asked.table == "categories" and column.kind != "date":
+            return _category_of_number(column, identifies=identifies)
+    return None
+
+
+def is_category(name: str, kind: str, asked: Asked) -> bool:
+    """Tell whether an active column is a category as it is."""
+    if asked.table == "categories":
+        return True
+    return asked.table == "mixed" and (kind == "text" or name in asked.category)
+
+
+def _of_counts(column: Facts, *, first: bool, identifies: bool) -> Role | None:
+    if column.kind == "text":
+        if column.disguised:
+            return "out", f"numbers {column.words}: {DISGUISES[column.words]}"
+        if column.unique or first:
+            return "id", "all different" if column.unique else "the first column"
+        return "out", f"text of {_many(column)} values: no counts"
+    if column.kind == "date":
+        return "out", "date: no counts"
+    if identifies:
+        return None
+    if column.low == column.high == 0:
+        return "out", "only zeros"
+    return "active", ""
+
+
+def _category_of_text(column: Facts) -> Role:
+    if column.disguised:
+        return "out", f"numbers {column.words}: {DISGUISES[column.words]}"
+    if column.unique and column.words != "long":
+        return "id", "all different"
+    if column.distinct == 1:
+        return "out", "text, always the same"
+    if (column.distinct or 0) > LEVELS or column.unique:
+        return "out", f"text of {_many(column)} values: --as-category {column.name} to use it"
+    return "active", f"{_many(column)} categories"
+
+
+def _category_of_number(column: Facts, *, identifies: bool) -> Role | None:
+    if column.kind == "number":
+        return "out", "numbers: no categories"
+    if identifies:
+        return None
+    if column.low == column.high:
+        return "out", f"constant {column.low:g}"
+    if (column.distinct or 0) <= FEW:
+        return "active", f"{_many(column)} categories, whole numbers"
+    return "out", f"more than {FEW} whole numbers: --as-category if they are codes"
+
+
+def _many(column: Facts) -> str:
+    return f"{column.distinct or 0:,}{' or more' if column.partly else ''}"
+
+
+def refuse_no_category(column: Facts, asked: Asked, label: str) -> None:
+    """Refuse a column that was named by itself and is no category, where one is needed."""
+    if column.kind in ("empty", "other", "date"):
+        held = {"empty": "nothing", "other": column.words or "lists"}.get(column.kind, "dates")
+        raise InputError(
+            "a column to analyse must hold categories or numbers (--columns)",
+            got=f"{label}: {column.name!r} holds {held}",
+            fix="leave it out",
+        )
+    if asked.table == "mixed" or column.kind == "text" or column.name in asked.category:
+        return
+    if column.kind == "number":
+        raise InputError(
+            "a column of categories does not hold numbers with decimals (--columns)",
+            got=f"{label}: {column.name!r}, {column.low:g} to {column.high:g}",
+            fix="leave it out, or take --method famd, which has numbers and categories",
+        )
+    if (column.distinct or 0) > FEW:
+        raise InputError(
+            f"whole numbers of more than {FEW} values are not taken for categories (--columns)",
+            got=f"{label}: {column.name!r} has {_many(column)} values",
+            fix=f"--as-category {column.name} if they are codes; else leave it out",
+        )
+
+
+def refuse_table(columns: list[tuple[Facts, str]], asked: Asked, label: str) -> None:
+    """Refuse a table that the method cannot take, by the roles of its columns.
+
+    Parameters
+    ----------
+    columns : list of (Facts, str)
+        All columns with their roles.
+    asked : Asked
+        What the method takes.
+    label : str
+        What messages call the file.
+    """
+    if asked.crossed:
+        _refuse_half(asked, label)
+        return
+    active = [column for column, role in columns if role == "active"]
+    if asked.table == "counts":
+        _refuse_negative([c for c, role in columns if role in ("active", "sup")], label)
+    if asked.table == "categories" and len(active) == 1:
+        raise InputError(
+            "two columns of categories are needed, and one is there",
+            got=f"{label}: {active[0].name!r} alone; {_others(columns)}",
+            fix="--as-category COL takes whole numbers as categories; see mercer look",
+        )
+    if asked.table == "groups":
+        _refuse_target(columns, asked, label)
+
+
+def _refuse_half(asked: Asked, label: str) -> None:
+    if asked.rows_by is None or asked.columns_by is None:
+        given, other = ("--rows-by", "--columns-by")
+        given, other = (given, other) if asked.rows_by is not None else (other, given)
+        raise InputError(
+            "two columns are counted against each other",
+            got=f"{label}: {given} {asked.rows_by or asked.columns_by} alone",
+            fix=f"name the other one too: {other} COL",
+        )
+
+
+def _refuse_negative(active: list[Facts], label: str) -> None:
+    below = [column for column in active if column.low is not None and column.low < 0]
+    if below:
+        shown = ", ".join(f"{column.name!r} holds {column.low:g}" for column in below[:5])
+        raise InputError(
+            "counts are not negative",
+            got=f"{label}: {shown}",
+            fix=f"leave the column out: --drop {below[0].name}; numbers of any sign take"
+            " --method pca",
+        )
+
+
+def _refuse_target(columns: list[tuple[Facts, str]], asked: Asked, label: str) -> None:
+    if asked.target is None:
+        able = [
+            column.name
+            for column, _ in columns
+            if column.kind in ("text", "integer", "flag") and column.distinct in _CATEGORIES
+        ]
+        some = f"; {', '.join(map(repr, able[:5]))} could be" if able else ""
+        raise InputError(
+            "the method needs to know the groups of the rows",
+            got=f"{label}: no column of groups is named{some}",
+            fix=f"--target {able[0] if able else 'COL'}",
+        )
+    target = next(column for column, role in columns if role == "target")
+    count = target.distinct
+    if target.kind in ("number", "date", "empty", "other") or count == 1:
+        held = {"number": "numbers with decimals", "date": "dates", "empty": "nothing"}
+        what = "one value alone" if count == 1 else held.get(target.kind, "no text")
+        raise InputError(
+            "a column of groups holds two or more words or codes (--target)",
+            got=f"{label}: {target.name!r} holds {what}",
+            fix="name another column",
+        )
+    if target.unique or (target.kind == "integer" and (count or 0) > LEVELS):
+        raise InputError(
+            "a column of groups holds few different values (--target)",
+            got=f"{label}: {target.name!r} has {_many(target)}",
+            fix="name another column; see mercer look",
+        )
+
+
+def _others(columns: list[tuple[Facts, str]]) -> str:
+    others = [f"{c.name!r} ({c.kind})" for c, role in columns if role != "active"]
+    more = f" and {len(others) - 4} more" if len(others) > 4 else ""
+    return f"not used: {', '.join(others[:4])}{more}" if others else "no other column"

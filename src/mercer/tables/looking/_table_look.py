@@ -14,11 +14,10 @@ from mercer.errors import DataWarning, InputError
 from mercer.operators import fetched
 from mercer.sources import open_columns
 from mercer.tables.looking._column_facts import Column, Facts, number_facts, other_facts
-from mercer.tables.looking._column_names import by_name, meant
 from mercer.tables.looking._column_numbers import Numbers
 from mercer.tables.looking._column_roles import is_code, names_rows, roles
 from mercer.tables.looking._table_notes import NotesWalk, notes, said_lines, table_lines
-from mercer.tables.looking._table_request import Asked
+from mercer.tables.looking._table_request import Asked, by_name, meant
 
 HEAD = 10_000  # rows by which text and dates are judged
 _HEAD_CELLS = 4_000_000

@@ -10,14 +10,13 @@ import numpy as np
 from mercer.arrays import Array, show_bytes
 from mercer.errors import BudgetError, InputError
 from mercer.sources import KeptRows, schema_of
-from mercer.tables._recipe import Recipe
+from mercer.tables._recipe import NUMBERS, Recipe
 from mercer.tables._table_gaps import Gaps, left_out, listed, refuse_missing, settled
 from mercer.tables._table_reading import allowed_bytes, held_rows, opened, other_rows
-from mercer.tables.looking._category_roles import is_category
-from mercer.tables.looking._column_names import groups_of
+from mercer.tables.looking._column_roles import is_category
 from mercer.tables.looking._table_look import Look
+from mercer.tables.looking._table_request import groups_of
 from mercer.tables.preparing._prepared_rows import Prepared, made_again, weighed
-from mercer.tables.preparing._recipe_choice import NUMBERS
 
 _ROWS = 1 << 14  # read in one go
 _WAYS = {"categories": ("passive", "fill", "level"), "mixed": ("fill",)}

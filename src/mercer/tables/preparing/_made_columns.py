@@ -6,7 +6,7 @@ The columns of an analysis, side by side: numbers as they are, and those made of
 import dataclasses
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
@@ -15,7 +15,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources import BlockSource, KeptRows, WidenedSource
-from mercer.tables._recipe import Recipe
+from mercer.tables._recipe import Recipe, made_names
 from mercer.tables._table_reading import (
     as_frame,
     held_rows,
@@ -24,9 +24,8 @@ from mercer.tables._table_reading import (
     print_of,
     size_of,
 )
-from mercer.tables.looking._column_dates import days
+from mercer.tables.looking._column_facts import days
 
-_LEVELS = 50  # categories of one column; more are names, not categories
 _ROWS = 1 << 14  # read in one go
 TOLD = 3  # unknown categories that are named
 _RATE = 1.2e7  # bytes of a file that are read and encoded per second, roughly
@@ -164,11 +163,6 @@ class MadeColumns(BlockSource):
         return hashlib.sha256(repr(mark).encode()).hexdigest()
 
 
-def made_names(dates: Sequence[str], levels: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the names of made columns: "date", "species=Adelie", "species=Gentoo"."""
-    return (*dates, *(f"{name}={level}" for name, found in levels.items() for level in found))
-
-
 def _not_a_date(place: str, cell: Any) -> InputError:
     """Return the refusal of a cell that is no date, or one that can be read in two ways."""
     return InputError(
@@ -176,36 +170,6 @@ def _not_a_date(place: str, cell: Any) -> InputError:
         got=f"{place}: {str(cell)[:40]!r}",
         fix="write it like the others, best as 2024-12-31, or take --dates ignore",
     )
-
-
-def levels_of(
-    path: Any, names: Sequence[str], reading: Mapping[str, Any], stop: int | None
-) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
-    """Return the categories of columns of text, sorted, and how many cells are missing.
-
-    One walk over the rows before `stop`. More than 50 in one column are refused, as soon as
-    they are met.
-    """
-    import polars as pl
-
-    found: dict[str, set[str]] = {name: set() for name in names}
-    gone, at = dict.fromkeys(names, 0), 0
-    for frame in other_rows(path, names, _ROWS, reading):
-        frame = frame if stop is None else frame.head(max(0, stop - at))
-        at += frame.height
-        for name, seen in found.items():
-            gone[name] += frame[name].null_count()
-            seen.update(frame[name].cast(pl.String).drop_nulls().unique().to_list())
-            if len(seen) > _LEVELS:
-                raise InputError(
-                    f"more than {_LEVELS} categories are not encoded",
-                    got=f"{Path(path).name}: {name!r} has {len(seen)} different texts in"
-                    f" {at:,} rows",
-                    fix=f"leave it out with --drop {name}, or name the rows by it with --id",
-                )
-        if stop is not None and at >= stop:
-            break
-    return {name: tuple(sorted(seen)) for name, seen in found.items()}, gone
 
 
 @final

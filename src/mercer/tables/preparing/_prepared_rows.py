@@ -1,6 +1,7 @@
 """prepared(): the rows to fit, made of a table by the roles of its columns.
 
-Pixels: the columns of a table that are the points of square pictures.
+Pixels: the columns of a table that are the points of square pictures. Supplementary columns:
+not analysed, but set against the axes.
 """
 
 import dataclasses
@@ -11,17 +12,17 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
-from scipy.sparse import issparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_sparse
 from mercer.errors import DataWarning, InputError
-from mercer.tables._recipe import Recipe
+from mercer.sources import KeptRows, schema_of
+from mercer.tables._recipe import NUMBERS, Recipe, chosen, narrower
 from mercer.tables._table_gaps import Gaps, SettledGaps, gaps_of, known_gaps, settled
+from mercer.tables._table_reading import held_rows, opened
 from mercer.tables.looking._column_facts import Column
 from mercer.tables.looking._table_look import Look
 from mercer.tables.preparing._count_tables import without_margins
 from mercer.tables.preparing._made_columns import WideColumns, wide
-from mercer.tables.preparing._recipe_choice import NUMBERS, chosen, narrower
 from mercer.tables.preparing._table_scales import (
     deviations_of,
     deviations_walked,
@@ -392,7 +393,7 @@ def _spread(
         found = deviations_of(table.held, counts)
     else:
         rows = max(1, _CELLS // table.source.shape[1])
-        blocks = (b.toarray() if issparse(b) else b for b in table.source.blocks(rows))
+        blocks = (b.toarray() if is_sparse(b) else b for b in table.source.blocks(rows))
         found = deviations_walked(blocks, counts)
     return dict(zip(table.recipe.names, found, strict=True))
 
@@ -493,3 +494,55 @@ def weighed(seen: Look, out: Array) -> tuple[Array | None, list[str]]:
         )
     asked = seen.asked
     return weights_of(seen.path, name, asked.reading, out=out, stop=asked.rows)
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class Supplementary:
+    """The supplementary columns of the rows that are fitted.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Columns of numbers.
+    numbers : array of shape (n, s)
+        Their cells, NaN where one is missing.
+    labels : dict of str to array of str (n,)
+        The others, as text.
+    """
+
+    names: tuple[str, ...]
+    numbers: Array
+    labels: dict[str, Array]
+
+
+def supplementary(made: Prepared) -> Supplementary:
+    """Return the supplementary columns of the table; one walk, and one for each of text.
+
+    Parameters
+    ----------
+    made : Prepared
+        What `prepared` returned.
+    """
+    if not made.sup:
+        return Supplementary((), np.empty((made.shape[0], 0)), {})
+    reading = made.recipe.reading
+    kinds = {name: held.kind for name, held in schema_of(made.path, **reading).items()}
+    names = tuple(name for name in made.sup if kinds[name] in NUMBERS)
+    numbers = np.empty((made.shape[0], 0))
+    if names:
+        source = KeptRows(opened(made.path, names, reading), made._out, made.stop)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # `look` has noted them
+            held = held_rows(source, float("inf"))
+        if held is None or len(held) != made.shape[0]:
+            raise InputError(
+                "supplementary columns must have a cell for every row (--sup)",
+                got=f"{source.label}: {0 if held is None else len(held):,} rows beside"
+                f" {made.shape[0]:,}",
+                fix="let nothing write to the file meanwhile",
+            )
+        numbers = np.asarray(held, np.float64)
+    others = [name for name in made.sup if name not in names]
+    labels = {name: found for name in others if (found := made.labels(name)) is not None}
+    return Supplementary(names, numbers, labels)

@@ -10,12 +10,11 @@ import numpy as np
 from mercer.arrays import Array, show_bytes
 from mercer.errors import BudgetError, InputError
 from mercer.sources import BlockSource, KeptRows
-from mercer.tables._recipe import Recipe
+from mercer.tables._recipe import NUMBERS, Recipe
 from mercer.tables._table_gaps import gaps_of, left_out, listed, refuse_missing, settled
 from mercer.tables._table_reading import allowed_bytes, as_frame, held_rows, opened
 from mercer.tables.looking._table_look import Look
 from mercer.tables.preparing._prepared_rows import Prepared
-from mercer.tables.preparing._recipe_choice import NUMBERS
 from mercer.tables.preparing._table_scales import deviations_of, divided, standardized
 from mercer.tables.preparing._unanalysed_columns import kept_frames, texts
 
