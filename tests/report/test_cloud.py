@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from mercer.report._number_codec import unpacked
 from mercer.report.facts._row_cloud import (
     MOST_ROWS,
     SAMPLE,
@@ -13,6 +12,7 @@ from mercer.report.facts._row_cloud import (
     number_colour,
     numbers_shown,
     one_colour,
+    unpacked,
 )
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mercer.report._number_codec import morton, packed, quantised, unpacked
+from mercer.report.facts._row_cloud import morton, packed, quantised, unpacked
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])

@@ -18,7 +18,6 @@ from typing import Any, final
 
 from mercer.errors import InputError
 from mercer.plots import figure
-from mercer.report._number_codec import packed
 from mercer.report._page_parts import (
     Code,
     Findings,
@@ -30,6 +29,7 @@ from mercer.report._page_parts import (
     Steps,
     Table,
 )
+from mercer.report.facts._row_cloud import packed
 
 _SCRIPTS = ("cloud.js", "raster.js", "drawing.js", "map.js", "page.js")
 
