@@ -1,4 +1,4 @@
-from mercer.cli._terminal_text import aligned
+from mercer.cli._voice import aligned
 
 
 def test_words_stand_left_and_numbers_right():

@@ -1,4 +1,4 @@
-from mercer.cli._coordinate_names import NAME, ROW, axis_names
+from mercer.cli._outputs import NAME, ROW, axis_names
 
 
 def test_axes_are_counted_from_one():

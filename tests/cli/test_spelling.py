@@ -1,6 +1,6 @@
 import pytest
 
-from mercer.cli._terminal_text import as_begun, as_typed, given_as_typed, harmless, one_line
+from mercer.cli._voice import as_begun, as_typed, given_as_typed, harmless, one_line
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@ import pytest
 import scipy.sparse
 
 import mercer
+from mercer.cli._options import asked_for, scales_of
 from mercer.cli._usage import UsageError
 from mercer.cli.fitting._fit_stages import held_whole
 from mercer.cli.fitting._new_estimator import built
-from mercer.cli.fitting._table_demands import asked_for, scales_of
 from mercer.errors import BudgetError
 from mercer.sources import ArrayBlocks, DenseSource, scan
 from mercer.tables import Asked, Recipe

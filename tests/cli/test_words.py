@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.cli.fitting._spectrum_words import components_for, spectrum_table, what_was_found
+from mercer.cli.fitting._axis_lines import components_for, spectrum_table, what_was_found
 
 ratio = np.array([0.6, 0.3, 0.1, 0.0])
 V = np.eye(4)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
-from mercer.plots._number_checks import column, floats, same_length
+from mercer.plots._marks import column, floats, same_length
 
 
 def test_numbers_become_a_vector():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mercer.plots.drawing._axis_scale import Scale, equalise, pad, root_ticks, ticks
+from mercer.plots.drawing._panel_frame import Scale, equalise, pad, root_ticks, ticks
 
 numbers = st.floats(-1e6, 1e6)
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from mercer.plots import Arrows, Band, Line, Text, Whiskers
-from mercer.plots.drawing._axis_scale import Scale
+from mercer.plots.drawing._panel_frame import Scale
 from mercer.plots.drawing._svg import draw_mark, outline, px
 
 X, Y = Scale(-1.0, 1.0, 0.0, 200.0), Scale(-1.0, 1.0, 200.0, 0.0)

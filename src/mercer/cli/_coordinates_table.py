@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.cli._coordinate_names import GROUP, NAME, ROW
+from mercer.cli._outputs import GROUP, NAME, ROW
 from mercer.estimators.walk._coordinate_files import text_writer, writer_of
 from mercer.sources import BlockSource
 from mercer.tables import Prepared

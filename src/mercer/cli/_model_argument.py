@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import mercer
-from mercer.cli._coordinate_names import axis_names
+from mercer.cli._outputs import axis_names
 from mercer.errors import InputError
 from mercer.methods import method_of
 from mercer.sources._scan import kind_of

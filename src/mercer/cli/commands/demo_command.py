@@ -7,11 +7,11 @@ from typing import Any
 import click
 import numpy as np
 
-from mercer.cli._coordinate_names import ROW, axis_names
 from mercer.cli._datasets import FILES, GROUPS, Dataset, known, load
 from mercer.cli._options import speaking_options
+from mercer.cli._outputs import ROW, axis_names
 from mercer.cli._voice import Voice
-from mercer.cli.fitting._spectrum_words import components_for, spectrum_table, what_was_found
+from mercer.cli.fitting._axis_lines import components_for, spectrum_table, what_was_found
 from mercer.diagnostics import sampling_error
 from mercer.errors import InputError
 from mercer.estimators import PCA, progress

@@ -10,8 +10,7 @@ import click
 
 from mercer import __version__
 from mercer.cli._options import speaking_options
-from mercer.cli._terminal_text import aligned
-from mercer.cli._voice import Voice
+from mercer.cli._voice import Voice, aligned
 
 _NEEDED = (
     "numpy", "scipy", "scikit-learn", "polars", "narwhals", "array-api-compat", "threadpoolctl",

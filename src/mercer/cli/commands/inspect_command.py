@@ -6,8 +6,7 @@ import click
 
 from mercer.cli._options import speaking_options
 from mercer.cli._stdin import opened
-from mercer.cli._terminal_text import aligned
-from mercer.cli._voice import Voice
+from mercer.cli._voice import Voice, aligned
 from mercer.cli.fitting._axis_lines import axis_lines
 from mercer.methods import method_of
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from mercer.cli._coordinate_names import NAME, ROW
 from mercer.cli._options import rows_out, speaking_options
+from mercer.cli._outputs import NAME, ROW
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
 

@@ -62,7 +62,7 @@ def command(voice: Voice, data: str, method: str, **options: Any) -> None:
       mercer look survey.csv --method mca
       gzip -dc log.csv.gz | mercer look - --json
     """
-    from mercer.cli.fitting._table_demands import asked_for
+    from mercer.cli._options import asked_for
     from mercer.tables import look
 
     asked = asked_for(method, asked_from(options))

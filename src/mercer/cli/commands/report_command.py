@@ -14,6 +14,7 @@ from mercer.cli._options import (
     speaking_options,
     table_options,
 )
+from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
 from mercer.cli.fitting._new_estimator import built
 from mercer.errors import InputError
@@ -49,7 +50,11 @@ def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("a report takes one file, or a model and a file.")
     began = time.perf_counter()
     path = _target(files[-1], wanted)
-    page = _page(voice, files, options, wanted["title"])
+    with opened(files[-1]) as data:
+        if len(files) == 2:
+            page = _of_model(files[0], data, wanted["title"], files)
+        else:
+            page = _of_table(voice, data, options, wanted["title"], files)
     page.save(path)
     size = len(page.html) / 1e6
     voice.note(f"{size:.2f} MB in {time.perf_counter() - began:.1f} s")
@@ -79,17 +84,6 @@ def _target(data: str, wanted: dict[str, Any]) -> Path:
             "the folder to write to does not exist", got=f"-o {path}", fix="make it first"
         )
     return path
-
-
-def _page(
-    voice: Voice, files: tuple[str, ...], options: dict[str, Any], title: str | None
-) -> Any:
-    from mercer.cli._stdin import opened
-
-    with opened(files[-1]) as data:
-        if len(files) == 2:
-            return _of_model(files[0], data, title, files)
-        return _of_table(voice, data, options, title, files)
 
 
 def _of_table(

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.cli._coordinate_names import axis_names
+from mercer.cli._outputs import axis_names
 from mercer.cli.fitting._axis_lines import (
     WORDS,
     axis_lines,
     certified_lines,
+    counted,
     how_many,
     shares_of,
     values_of,
 )
 from mercer.cli.fitting._fit_stages import Fitted
-from mercer.cli.fitting._spectrum_words import counted
 from mercer.methods import method_of
 
 _ROWS = 10  # axes that are listed at most

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.cli._coordinate_names import axis_names
 from mercer.cli._coordinates_table import numbers_of
+from mercer.cli._outputs import axis_names
+from mercer.cli.fitting._axis_lines import counted, spectrum_table, what_was_found
 from mercer.cli.fitting._family_findings import family_facts, family_lines
 from mercer.cli.fitting._fit_stages import Fitted
 from mercer.cli.fitting._row_judgement import LEVEL, RowJudgement
-from mercer.cli.fitting._spectrum_words import counted, spectrum_table, what_was_found
 from mercer.diagnostics import loadings
 from mercer.methods import method_of
 from mercer.plots import heaviest

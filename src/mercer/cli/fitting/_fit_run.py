@@ -12,10 +12,9 @@ import numpy as np
 
 import mercer
 from mercer.arrays import Array
-from mercer.cli._coordinate_names import axis_names
 from mercer.cli._coordinates_table import Beside, fit_coordinates, numbers_of, write_coordinates
 from mercer.cli._model_argument import axes_of
-from mercer.cli._outputs import refuse_model, refuse_scores, refuse_twins
+from mercer.cli._outputs import axis_names, refuse_model, refuse_scores, refuse_twins
 from mercer.cli._stdin import opened
 from mercer.cli._usage import UsageError
 from mercer.cli._voice import Voice, plain

@@ -9,9 +9,9 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import is_sparse, parse_bytes
+from mercer.cli._options import asked_for, scales_of
 from mercer.cli._voice import Voice
 from mercer.cli.fitting._new_estimator import adapted
-from mercer.cli.fitting._table_demands import asked_for, scales_of
 from mercer.errors import BudgetError, DataWarning, InputError
 from mercer.estimators import plan
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator

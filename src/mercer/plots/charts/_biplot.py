@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer.errors import InputError
-from mercer.plots._marks import Arrows, Axes, Mark, Panel, Points, Text, bounds
-from mercer.plots._number_checks import column, floats
+from mercer.plots._marks import Arrows, Axes, Mark, Panel, Points, Text, bounds, column, floats
 from mercer.plots._palette import INK
 from mercer.plots.charts._clouds import axis_label, clouds
-from mercer.plots.drawing._axis_scale import pad
 from mercer.plots.drawing._label_placing import placed
-from mercer.plots.drawing._panel_frame import limits
+from mercer.plots.drawing._panel_frame import limits, pad
 
 Scaling = Literal["form", "covariance", "symmetric"]
 

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer.errors import InputError
-from mercer.plots._marks import Arrows, Axes, Line, Mark, Panel, Points
-from mercer.plots._number_checks import floats
+from mercer.plots._marks import Arrows, Axes, Line, Mark, Panel, Points, floats
 from mercer.plots._palette import GRID, INK, MUTED, PALE, SOFT, group_style
 from mercer.plots.charts._clouds import axis_label
 from mercer.plots.drawing._label_placing import placed

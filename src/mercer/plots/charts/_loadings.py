@@ -9,8 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer.errors import InputError
-from mercer.plots._marks import Axes, Bars, Line, Mark, Panel, Text, Whiskers
-from mercer.plots._number_checks import column, floats, same_length
+from mercer.plots._marks import (
+    Axes,
+    Bars,
+    Line,
+    Mark,
+    Panel,
+    Text,
+    Whiskers,
+    column,
+    floats,
+    same_length,
+)
 from mercer.plots._palette import CHANCE, INK, MUTED, group_style
 
 _EACH = 8

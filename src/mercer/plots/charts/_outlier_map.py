@@ -7,8 +7,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer.errors import InputError
-from mercer.plots._marks import Axes, Line, Mark, Panel, Points, Shape, Text
-from mercer.plots._number_checks import column, floats, same_length
+from mercer.plots._marks import (
+    Axes,
+    Line,
+    Mark,
+    Panel,
+    Points,
+    Shape,
+    Text,
+    column,
+    floats,
+    same_length,
+)
 from mercer.plots._palette import CHANCE, INK, PALE, group_style
 from mercer.plots.charts._clouds import names_of
 from mercer.plots.drawing._label_placing import placed

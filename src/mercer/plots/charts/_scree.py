@@ -18,8 +18,10 @@ from mercer.plots._marks import (
     Shape,
     Text,
     Whiskers,
+    column,
+    floats,
+    same_length,
 )
-from mercer.plots._number_checks import column, floats, same_length
 from mercer.plots._palette import CHANCE, INK, MUTED, PALE, group_style
 
 _SHOWN = 30

@@ -9,13 +9,14 @@ import numpy as np
 from mercer.errors import InputError, MissingExtraError
 from mercer.plots import _marks as m
 from mercer.plots._palette import GRID, INK, MUTED, NIGHT, PAPER, SOFT
-from mercer.plots.drawing._axis_scale import equalise, root_ticks
 from mercer.plots.drawing._panel_frame import (
     clean,
+    equalise,
     frame,
     legend_places,
     limits,
     note_lines,
+    root_ticks,
     short,
 )
 

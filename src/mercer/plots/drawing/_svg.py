@@ -23,8 +23,7 @@ from mercer.plots._marks import (
     Whiskers,
 )
 from mercer.plots._palette import GRID, INK, MUTED, PAPER, SOFT
-from mercer.plots.drawing._axis_scale import Scale
-from mercer.plots.drawing._panel_frame import NOTE, PanelFrame, clean, frame, short
+from mercer.plots.drawing._panel_frame import NOTE, PanelFrame, Scale, clean, frame, short
 
 _TITLED = 400  # above this many marks a hover text each would outweigh the picture
 _HEAD = 7.0  # length of the head of an arrow, in pixels

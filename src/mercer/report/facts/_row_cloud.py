@@ -1,7 +1,7 @@
 """Cloud: the rows of a map, as few bytes as a page can bear.
 
-Numbers become short text: whole numbers of 16 or 32 bits, deflated, in base64. The page unpacks them
-with the browser's own tools (`page/cloud.js` is the other half).
+Numbers become short text: whole numbers of 16 or 32 bits, deflated, in base64. The page
+unpacks them with the browser's own tools (`page/cloud.js` is the other half).
 """
 
 import base64
