@@ -1,7 +1,7 @@
 """The columns of a table of categories as they are given: frames, arrays and lists."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, time
 from numbers import Real
 from typing import Any
@@ -49,7 +49,7 @@ class CategoryColumn:
     unused: tuple[str, ...] = ()
 
 
-def columns_of(data: Any) -> tuple[list[CategoryColumn], tuple[str, ...] | None]:
+def columns_of(data: object) -> tuple[list[CategoryColumn], tuple[str, ...] | None]:
     """Return the columns of a frame, an array or nested lists, and the names of the rows.
 
     Parameters
@@ -73,13 +73,14 @@ def columns_of(data: Any) -> tuple[list[CategoryColumn], tuple[str, ...] | None]
     return columns, None
 
 
-def table_of(data: Any) -> Any:
+def table_of(data: object) -> Any:
     """Return `data` as a narwhals frame or a array (n, Q); others are refused."""
     refuse_parts(data)
     if scipy.sparse.issparse(data):
+        shape = tuple(getattr(data, "shape", ()))
         raise InputTypeError(
             "Sparse data was passed, but categories need every cell",
-            got=f"{type(data).__name__} of shape {tuple(data.shape)}",
+            got=f"{type(data).__name__} of shape {shape}",
             fix="pass a frame or an array of categories; an indicator table of counts is for"
             " CorrespondenceAnalysis",
         )
@@ -118,7 +119,7 @@ def table_of(data: Any) -> Any:
         raise _in_three_lines(error, data) from None
 
 
-def _of_lists(data: Any) -> Array:
+def _of_lists(data: Sequence[object]) -> Array:
     """Return rows of cells as an array of objects; rows of other lengths are named."""
     lengths = [len(row) for row in data if isinstance(row, list | tuple)]
     odd = next((i for i, found in enumerate(lengths) if found != lengths[0]), None)
@@ -131,7 +132,7 @@ def _of_lists(data: Any) -> Array:
     return np.array(data, dtype=object)
 
 
-def row_names(data: Any) -> tuple[str, ...] | None:
+def row_names(data: object) -> tuple[str, ...] | None:
     """Return the labels of the rows of a pandas frame, None where they only count rows."""
     index = getattr(data, "index", None)
     kind = type(index).__name__
@@ -170,7 +171,7 @@ def _factorised(native: Any, name: str, at: int) -> CategoryColumn | None:
     return CategoryColumn(name, np.append(levels.codes, np.int32(-1))[codes], levels.values)
 
 
-def _of_numbered(codes: Array, declared: list[Any], name: str, at: int) -> CategoryColumn:
+def _of_numbered(codes: Array, declared: list[object], name: str, at: int) -> CategoryColumn:
     """Return a column whose frame has numbered its cells already."""
     levels = column_of(_objects(declared), name, at)
     there = np.bincount(codes + 1, minlength=len(declared) + 1)[1:] > 0
@@ -183,7 +184,7 @@ def _of_numbered(codes: Array, declared: list[Any], name: str, at: int) -> Categ
     return CategoryColumn(name, new[codes], levels.values[kept], unused)
 
 
-def _objects(cells: list[Any]) -> Array:
+def _objects(cells: list[object]) -> Array:
     """Return a list as an array of objects, whatever stands in it."""
     made = np.empty(len(cells), object)
     made[:] = cells
@@ -191,7 +192,7 @@ def _objects(cells: list[Any]) -> Array:
 
 
 def column_of(
-    cells: Array, name: str, at: int, declared: list[Any] | None = None
+    cells: Array, name: str, at: int, declared: list[object] | None = None
 ) -> CategoryColumn:
     """Return the codes and distinct values of one column of cells (n,).
 
@@ -248,9 +249,9 @@ def _of_floats(cells: Array, name: str, at: int) -> tuple[Array, Array]:
     return codes, values
 
 
-def _of_objects(cells: list[Any], name: str, at: int) -> tuple[Array, Array]:
+def _of_objects(cells: list[object], name: str, at: int) -> tuple[Array, Array]:
     """Number cells of any kind by a dictionary: one look at each."""
-    seen: dict[Any, int] = {}
+    seen: dict[object, int] = {}
     try:
         numbers = (seen.setdefault(cell, len(seen)) for cell in cells)
         first = np.fromiter(numbers, np.int64, len(cells))
@@ -269,13 +270,16 @@ def _of_objects(cells: list[Any], name: str, at: int) -> tuple[Array, Array]:
     return number[first], values
 
 
-def _is_gap(key: Any) -> bool:
+Cell = str | bool | int | float  # what a cell is read as
+
+
+def _is_gap(key: object) -> bool:
     if key is None or type(key).__name__ in _GAPS:
         return True
     return isinstance(key, float | np.floating | np.datetime64) and bool(key != key)
 
 
-def _plain(key: Any, cells: list[Any], at: int, name: str) -> Any:
+def _plain(key: object, cells: list[object], at: int, name: str) -> Cell:
     """Return a cell as text, bool or number; others are refused with their place."""
     if isinstance(key, str | bool | int | float):
         if isinstance(key, float) and np.isinf(key):
@@ -289,11 +293,11 @@ def _plain(key: Any, cells: list[Any], at: int, name: str) -> Any:
     if type(key).__name__ in _READ_AS_TEXT:
         return str(key)
     if isinstance(key, Real) or type(key).__name__ == "Decimal":
-        return float(key)
+        return float(key)  # type: ignore[arg-type] # both are numbers
     raise _no_category(str(key), type(key).__name__, cells.index(key), at, name)
 
 
-def _sorted_values(keys: list[Any], cells: list[Any], at: int, name: str) -> Array:
+def _sorted_values(keys: list[Any], cells: list[object], at: int, name: str) -> Array:
     """Return the distinct values in rising order, in one type."""
     text = sum(isinstance(key, str) for key in keys)
     if text not in (0, len(keys)):
@@ -336,11 +340,11 @@ def _of_numbers(values: list[Any]) -> Array | None:
     return None
 
 
-def _row_of(key: Any, cells: list[Any]) -> int:
+def _row_of(key: object, cells: list[object]) -> int:
     return next((i for i, c in enumerate(cells) if type(c) is type(key) and c == key), 0)
 
 
-def _ordered(column: CategoryColumn, declared: list[Any] | None) -> CategoryColumn:
+def _ordered(column: CategoryColumn, declared: list[object] | None) -> CategoryColumn:
     """Return a column whose values stand in the declared order, unused levels set aside."""
     if declared is None:
         return column

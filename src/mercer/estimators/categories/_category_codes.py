@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -119,7 +118,7 @@ class Coded:
         """The variable of each level (J,)."""
         return np.repeat(np.arange(len(self.variables)), [len(v) for v in self.variables])
 
-    def take(self, rows: Any) -> "Coded":
+    def take(self, rows: Array) -> "Coded":
         """Return some rows of a table without soft cells."""
         assert not self.soft
         names = None if self.rows is None else tuple(np.array(self.rows, object)[rows])
@@ -177,7 +176,7 @@ class Coded:
         crisp = Coded(self.codes, self.variables).burt(w)
         return np.asarray(crisp + product.toarray())
 
-    def indicator(self, kept: Array | None = None) -> Any:
+    def indicator(self, kept: Array | None = None) -> scipy.sparse.csr_array:
         """Return Z (n, J) of zeros and ones as a CSR array; rows without a level are empty.
 
         Parameters
@@ -204,7 +203,7 @@ class Coded:
         crisp = scipy.sparse.csr_array(made, shape=(n, width))
         return crisp + self._soft_cells(place, width) if self.soft else crisp
 
-    def _soft_cells(self, place: Array, width: int) -> Any:
+    def _soft_cells(self, place: Array, width: int) -> scipy.sparse.csr_array:
         """Return the shares of soft cells (n, width) as a CSR array; place -1 is left out."""
         rows, columns, shares = [], [], []
         for cells in self.soft:
@@ -221,7 +220,7 @@ class Coded:
         return found.tocsr()
 
 
-def coded(data: Any, *, missing: str = "raise", quiet: bool = False) -> Coded:
+def coded(data: object, *, missing: str = "raise", quiet: bool = False) -> Coded:
     """Return a table of categories as codes; every level found becomes one.
 
     Parameters
@@ -248,7 +247,7 @@ def coded(data: Any, *, missing: str = "raise", quiet: bool = False) -> Coded:
 
 
 def coded_again(
-    data: Any,
+    data: object,
     variables: Sequence[Variable],
     *,
     missing: str = "raise",
@@ -290,7 +289,7 @@ def coded_again(
     return Coded(np.stack(codes).T, tuple(variables), rows)
 
 
-def _columns(data: Any) -> tuple[list[CategoryColumn], tuple[str, ...] | None]:
+def _columns(data: object) -> tuple[list[CategoryColumn], tuple[str, ...] | None]:
     if isinstance(data, list) and data and isinstance(data[0], CategoryColumn):
         return data, None
     return columns_of(data)
@@ -301,7 +300,7 @@ def _filled(codes: Array, variable: Variable) -> Array:
     return np.where(codes < 0, len(variable.values), codes) if variable.gap else codes
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

@@ -101,7 +101,7 @@ class Active:
         return max(min(most, rows - 1), 0)
 
 
-def active_of(coded: Coded, weights: Any, exclude: Sequence[str] | None) -> Active:
+def active_of(coded: Coded, weights: Array | None, exclude: Sequence[str] | None) -> Active:
     """Return the levels that count.
 
     Parameters

@@ -4,7 +4,6 @@ How many axes of categories are beyond chance: tables whose columns are permuted
 """
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
@@ -112,7 +111,7 @@ def _written(active: Active, rows: int) -> Array:
     return columns
 
 
-def fitted_state(spectrum: Spectrum, made: Categories, kind: str) -> dict[str, Any]:
+def fitted_state(spectrum: Spectrum, made: Categories, kind: str) -> dict[str, object]:
     """Return the fitted attributes from the leading pairs of AᵀA.
 
     Parameters

@@ -1,7 +1,6 @@
 """Variables that make no axis, placed among the rows of a fit."""
 
 import dataclasses
-from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -74,7 +73,7 @@ class Placed:
     eigenvalues: Array
 
 
-def supplementary_variables(data: Any, placed: Placed) -> SupplementaryVariables:
+def supplementary_variables(data: object, placed: Placed) -> SupplementaryVariables:
     """Return where the columns of `data` (n, ·) lie: numbers and categories.
 
     Parameters
@@ -109,7 +108,7 @@ def supplementary_variables(data: Any, placed: Placed) -> SupplementaryVariables
     )
 
 
-def _kinds(data: Any) -> tuple[list[tuple[str, Array]], list[CategoryColumn]]:
+def _kinds(data: object) -> tuple[list[tuple[str, Array]], list[CategoryColumn]]:
     """Return the columns of numbers as float64 with NaN for gaps, and the others."""
     table = table_of(data)
     columns, _ = columns_of(data)

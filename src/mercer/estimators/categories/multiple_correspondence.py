@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -62,7 +63,7 @@ from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
 
 
-def filler_of(X: Any, rank: int, weights: Array | None) -> MixedAxes:
+def filler_of(X: object, rank: int, weights: Array | None) -> MixedAxes:
     """Return the axes that tell what missing categories are expected to be.
 
     Regularised iterative MCA [Audigier2016]_: factor analysis of mixed data without numbers
@@ -85,7 +86,7 @@ def filler_of(X: Any, rank: int, weights: Array | None) -> MixedAxes:
     return found
 
 
-def softened(coded: Coded, X: Any, filler: MixedAxes, unseen: str) -> Coded:
+def softened(coded: Coded, X: object, filler: MixedAxes, unseen: str) -> Coded:
     """Return a coded table whose missing cells hold shares of levels, which sum to one.
 
     Parameters
@@ -264,7 +265,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
     row_masses_: Array
     _variables: tuple[Variable, ...]
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
@@ -308,7 +309,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
 
     # -- describe ---------------------------------------------------------------------
 
-    def _admit(self, X: Any, *, reset: bool) -> Any:
+    def _admit(self, X: Any, *, reset: bool) -> Coded:  # type: ignore[override] # categories are no source
         """Return the coded table."""
         X = text_names(X)
         columns, rows = columns_of(held_rows(X))
@@ -328,7 +329,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
         self._given = X if self.missing == "fill" else None
         return dataclasses.replace(coded(columns, missing=self.missing), rows=rows)
 
-    def _check_columns(self, X: Any, *, reset: bool) -> None:
+    def _check_columns(self, X: object, *, reset: bool) -> None:
         """Let scikit-learn keep, or compare, the number and the names of the columns."""
         try:
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -351,13 +352,13 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
                 fix="pass correction=None",
             )
 
-    def _problem(self, source: Any, weights: Any = None) -> Problem:
+    def _problem(self, source: Any, weights: Array | None = None) -> Problem:
         self._active = active_of(source, weights, self.exclude)
         n, q = source.shape
         asked = super()._problem(source, weights)
         return dataclasses.replace(asked, gram_flops=8.0 * n * q * (q + 1))
 
-    def _shape(self, source: Any) -> tuple[int, int, int | None]:
+    def _shape(self, source: Coded) -> tuple[int, int, int | None]:
         n, q = source.shape
         return n, len(self._active.shares), n * q
 
@@ -370,7 +371,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
 
     # -- operator and pairs -----------------------------------------------------------
 
-    def _operator(self, source: Any, weights: Any) -> Operated:
+    def _operator(self, source: Coded, weights: Array | None) -> Operated:
         filler = None
         if self.missing == "fill":
             wanted = self.n_components
@@ -383,7 +384,9 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
         made.settled["_filler"] = filler
         return made.operated()
 
-    def _solve(self, source: Any, path: Path, weights: Any) -> tuple[Spectrum, Any]:
+    def _solve(
+        self, source: Any, path: Path, weights: Array | None
+    ) -> tuple[Spectrum, Categories]:
         spectrum, asked = super()._solve(source, path, weights)
         made: Categories = asked.found
         k = self._settled(spectrum, made)
@@ -421,7 +424,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
 
     # -- scale and project ------------------------------------------------------------
 
-    def _scale(self, spectrum: Spectrum, found: Any, source: Any) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Categories, source: Any) -> dict[str, object]:
         choice = found.settled.get("choice_")
         if choice is not None:
             warn_of(choice, len(spectrum.certificate.lower))
@@ -435,7 +438,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
             "_filler": found.settled["_filler"],
         }
 
-    def _fitted(self, source: Any, weights: Any) -> dict[str, Any]:
+    def _fitted(self, source: Any, weights: Array | None) -> dict[str, object]:
         state = super()._fitted(source, weights)
         state.pop("_active", None)
         state.pop("_given", None)
@@ -446,7 +449,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
         rows = along(source, self._standard, len(self.variables_), self._origin)
         return np.asarray(rows * self._stretch)
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
         return self.fit(X, y, **fit_params).row_coordinates_.copy()
 
@@ -525,7 +528,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
     def _n_features_out(self) -> int:
         return int(self.n_components_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: categories, text too; missing cells if a policy says."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False

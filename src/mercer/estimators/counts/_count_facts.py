@@ -1,7 +1,7 @@
 """What may mislead on a map of counts: empty margins, an arch, a table in pieces."""
 
 import dataclasses
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import scipy.sparse
@@ -66,7 +66,7 @@ def arch_of(points: Array, masses: Array) -> float | None:
     return None if whole == 0 else max(0.0, 1 - float(weight @ left**2) / whole)
 
 
-def pieces_of(table: Any, inertia: float) -> tuple[tuple[int, int], ...]:
+def pieces_of(table: Array, inertia: float) -> tuple[tuple[int, int], ...]:
     """Return rows and columns of every connected part of the graph of cells with counts.
 
     A table in q pieces has q - 1 inertias that are 1, so that it is only looked at where the
@@ -96,7 +96,7 @@ def pieces_of(table: Any, inertia: float) -> tuple[tuple[int, int], ...]:
     return tuple((int(i), int(j)) for i, j in found) if len(found) > 1 else ()
 
 
-def totals_of(table: Any, rows: Array, columns: Array) -> tuple[bool, bool]:
+def totals_of(table: Array, rows: Array, columns: Array) -> tuple[bool, bool]:
     """Tell whether the last row, and the last column, are the sums of the others.
 
     Parameters
@@ -124,7 +124,7 @@ def totals_of(table: Any, rows: Array, columns: Array) -> tuple[bool, bool]:
     return row, column and int(np.count_nonzero(rows)) >= _SURE
 
 
-def warn_totals(table: Any, rows: Array, columns: Array) -> None:
+def warn_totals(table: Array, rows: Array, columns: Array) -> None:
     """Say that a table seems to hold its own totals: they would count everything twice."""
     row, column = totals_of(table, rows, columns)
     if row or column:

@@ -4,7 +4,7 @@ Ellipses of points on a map of counts: tables drawn anew, projected as supplemen
 """
 
 import dataclasses
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import scipy.sparse
@@ -109,7 +109,7 @@ class _Spread:
 def ellipses(
     principal: tuple[Array, Array],
     standard: tuple[Array, Array],
-    table: Any,
+    table: Array,
     total: float,
     *,
     draws: int,
@@ -152,7 +152,7 @@ def ellipses(
     )
 
 
-def kept_table(counts: Counts, kept: tuple[Array, Array], weights: Array | None) -> Any:
+def kept_table(counts: Counts, kept: tuple[Array, Array], weights: Array | None) -> Array:
     """Return the table of a fit without what is empty, its rows times their weights."""
     rows, columns = kept
     table = counts.table
@@ -170,7 +170,7 @@ def kept_table(counts: Counts, kept: tuple[Array, Array], weights: Array | None)
     )
 
 
-def _like(table: Any, cells: Array) -> Any:
+def _like(table: Array, cells: Array) -> Array:
     if not is_sparse(table):
         return cells.reshape(table.shape)
     return type(table)((cells, table.indices, table.indptr), shape=table.shape)

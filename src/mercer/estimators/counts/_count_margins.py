@@ -1,8 +1,8 @@
 """Margins: masses and inertias of a table of counts, and the operator between them."""
 
 import dataclasses
-from collections.abc import Iterator
-from typing import Any, final
+from collections.abc import Iterator, Sequence
+from typing import final
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class Margins:
         return float(np.sum(self.row_inertias))
 
 
-def framed(counts: Counts, weights: Any) -> tuple[Framed, Margins]:
+def framed(counts: Counts, weights: Array | None) -> tuple[Framed, Margins]:
     """Return D_r^-½(P - rcᵀ)D_c^-½ as an operator, and its margins.
 
     With totals R of rows and C of columns it is diag(√(w/R))·(N - Rcᵀ)·diag(C^-½): the table
@@ -77,12 +77,12 @@ def framed(counts: Counts, weights: Any) -> tuple[Framed, Margins]:
     return op, Margins(total, r, op.profile, *inertias, weights)
 
 
-def _over(above: Any, below: Array) -> Array:
+def _over(above: Array, below: Array) -> Array:
     """Return above / below (m,), and 0 where below is 0."""
     return np.asarray(np.divide(above, below, out=np.zeros(len(below)), where=below > 0))
 
 
-def _weighted(table: Any, weights: Array) -> Array:
+def _weighted(table: Array, weights: Array) -> Array:
     if hasattr(table, "tocsr"):
         return np.asarray(table.T @ weights)
     total, tiles = np.zeros(table.shape[1]), Tiles(len(table), max(1, _CELLS // table.shape[1]))
@@ -165,7 +165,7 @@ def _refuse_small(rows: Array, columns: Array, total: float, counts: Counts) -> 
             )
 
 
-def warn_empty(kept: Array, names: Any, what: str) -> None:
+def warn_empty(kept: Array, names: Sequence[str] | None, what: str) -> None:
     """Say which rows or columns have no counts and are left out."""
     empty = np.flatnonzero(~kept)
     if not len(empty):
@@ -181,7 +181,7 @@ def warn_empty(kept: Array, names: Any, what: str) -> None:
     )
 
 
-def projected(table: Any, totals: Array, profile: Array, standard: Array) -> Array:
+def projected(table: Array, totals: Array, profile: Array, standard: Array) -> Array:
     """Return principal coordinates (h/Σh - c)ᵀΓ of the rows h of a table, zero for empty ones.
 
     Parameters

@@ -4,7 +4,7 @@ Residuals of a table of counts from independence, cell by cell.
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, final
 
 import narwhals.stable.v2 as nw
@@ -50,7 +50,7 @@ class Counts:
         Whether the table was given in float32.
     """
 
-    table: Any
+    table: Array
     rows: Array
     columns: Array
     exponent: int
@@ -92,7 +92,7 @@ def named_rows(data: Any) -> tuple[Any, list[str] | None]:
     return frame[:, 1:].to_native(), [text_of(label) for label in first.to_list()]
 
 
-def _frame_of(data: Any) -> "nw.DataFrame[Any] | None":
+def _frame_of(data: object) -> "nw.DataFrame[Any] | None":
     try:
         frame = nw.from_native(data, eager_only=True, pass_through=True)
     except ValueError:  # columns of one name: the door says which
@@ -103,7 +103,9 @@ def _frame_of(data: Any) -> "nw.DataFrame[Any] | None":
         return None
 
 
-def counts(source: Source, names: list[str] | None, columns: Any = None) -> Counts:
+def counts(
+    source: Source, names: list[str] | None, columns: Sequence[str] | None = None
+) -> Counts:
     """Return the counts of a source; negative, missing and infinite cells are refused by place.
 
     Parameters
@@ -131,7 +133,7 @@ def counts(source: Source, names: list[str] | None, columns: Any = None) -> Coun
     return Counts(table, rows, totals, exponent, whole, names, narrow)
 
 
-def _looked(table: Any) -> tuple[Array, Array, float, float, bool]:
+def _looked(table: Array) -> tuple[Array, Array, float, float, bool]:
     """Return totals of rows and columns, least and largest cell, and whether all are whole."""
     if not is_sparse(table):
         if not np.isfortran(table):
@@ -184,7 +186,7 @@ def _whole(cells: Array) -> bool:
     )
 
 
-def _in_units(table: Any, exponent: int) -> Any:
+def _in_units(table: Array, exponent: int) -> Array:
     """Return the table times 2^-exponent as float64: the one case in which it is copied."""
     if not is_sparse(table):
         return np.ldexp(np.asarray(table, np.float64), -exponent)
@@ -193,7 +195,9 @@ def _in_units(table: Any, exponent: int) -> Any:
     return made
 
 
-def _refuse_negative(table: Any, names: list[str] | None, columns: Any) -> None:
+def _refuse_negative(
+    table: Array, names: list[str] | None, columns: Sequence[str] | None
+) -> None:
     """Name the first negative cell."""
     if is_sparse(table):
         at = int(np.flatnonzero(table.data < 0)[0])

@@ -3,11 +3,13 @@
 From the pairs of a table of counts to what is published of it.
 """
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -95,8 +97,8 @@ def spread(values: Array, kept: Array) -> Array:
 
 
 def judged(
-    state: dict[str, Any], rows: Array, columns: Array, margins: Margins, source: Counts
-) -> dict[str, Any]:
+    state: dict[str, Array], rows: Array, columns: Array, margins: Margins, source: Counts
+) -> dict[str, object]:
     """Return the test of independence and the facts, which are said where they mislead."""
     total, values = state["total_inertia_"], state["eigenvalues_"]
     r, c = state["row_masses_"], state["column_masses_"]
@@ -141,7 +143,7 @@ def refuse_empty_columns(totals: Array) -> None:
         )
 
 
-def warn_lost(lost: Array, dropped: Array, names: Any) -> None:
+def warn_lost(lost: Array, dropped: Array, names: Sequence[str] | None) -> None:
     """Say that counts of new rows lie in columns that were empty at fit."""
     some = int(np.sum(lost > 0))
     if some:
@@ -160,7 +162,7 @@ class _ColumnsBeside(BaseEstimator):
     _fewest = 1
 
 
-def beside(Y: Any, rows: int) -> Counts:
+def beside(Y: object, rows: int) -> Counts:
     """Return counts (rows, q) of columns that were not in the table of the fit."""
     data, names = named_rows(Y)
     found = counts(admit(_ColumnsBeside(), held_rows(data), reset=True), names)
@@ -263,7 +265,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
 
     _fewest: ClassVar[int] = 1  # one row is refused where it can be said better
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
@@ -290,7 +292,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
         self.device = device
         self.random_state = random_state
 
-    def _admit(self, X: Any, *, reset: bool) -> Any:
+    def _admit(self, X: Any, *, reset: bool) -> Counts:  # type: ignore[override] # counts are no source
         data, names = named_rows(X)
         source = admit(self, held_rows(data), reset=reset)
         return counts(source, names, getattr(self, "feature_names_in_", None))
@@ -307,7 +309,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
         wanted = self.n_components
         return min(int(wanted), most) if isinstance(wanted, Integral) else most
 
-    def _operator(self, source: Counts, weights: Any) -> Operated:
+    def _operator(self, source: Counts, weights: Array | None) -> Operated:
         op, margins = framed(source, weights)
         warn_totals(source.table, source.rows, source.columns)
         given = None if weights is None else weights > 0
@@ -317,7 +319,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
         warn_empty(margins.columns > 0, names, "column")
         return Operated(op, margins.inertia, margins, margins.inertia + 1.0)
 
-    def _scale(self, spectrum: Spectrum, found: Any, source: Any) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Operated, source: Any) -> dict[str, object]:
         margins: Margins = found.found
         rows, columns = margins.rows > 0, margins.columns > 0
         total = margins.inertia if has_axes(margins) else 0.0
@@ -351,7 +353,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
 
     def _settle(
         self, values: Array, total: float, margins: Margins, exponent: int
-    ) -> tuple[int, dict[str, Any]]:
+    ) -> tuple[int, dict[str, object]]:
         """Return the number of axes, and what was found on the way to it."""
         if self.n_components == "auto":
             r, c = margins.rows[margins.rows > 0], margins.columns[margins.columns > 0]
@@ -388,7 +390,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
         points = projected(source.table, totals, masses, standard)
         return points.astype(np.float32) if source.narrow else points
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Array:
         """Return principal coordinates of rows, of shape (n_samples, n_components).
 
         Those of the table come out as `row_coordinates_`; others are supplementary rows,
@@ -498,7 +500,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
         )
         names = getattr(self, f"{side}_names_")
         total = self.total_inertia_ or 1.0
-        made: dict[str, Any] = {"mass": masses, "qlt": cos2.sum(axis=1)}
+        made: dict[str, Array] = {"mass": masses, "qlt": cos2.sum(axis=1)}
         made["inr"] = inertias / total
         for axis in range(points.shape[1]):
             made[f"k={axis + 1}"] = points[:, axis]
@@ -594,7 +596,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
     def _n_features_out(self) -> int:
         return int(self.n_components_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: counts are not negative."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True

@@ -6,7 +6,6 @@ Shrinkage of the covariance within classes: a number, or that of Ledoit and Wolf
 """
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
@@ -376,7 +375,7 @@ def structure_of(found: Between, axes: Array, inside: Array) -> tuple[Array, Arr
     return np.clip(total, -1, 1), np.clip(inside / _root(variances)[:, None], -1, 1)
 
 
-def _root(values: Any) -> Array:
+def _root(values: Array) -> Array:
     """Return square roots, infinite for nothing, so that a quotient by them is zero."""
     return np.asarray(np.where(values > 0, np.sqrt(np.maximum(values, 0.0)), np.inf))
 

@@ -30,7 +30,7 @@ class Labels:
     codes: Array
 
 
-def labels_of(y: Any, n: int, weights: Array | None, name: str) -> Labels:
+def labels_of(y: object, n: int, weights: Array | None, name: str) -> Labels:
     """Return the labels of n rows; classes that no weight counts are left out by name.
 
     Parameters
@@ -65,7 +65,7 @@ def labels_of(y: Any, n: int, weights: Array | None, name: str) -> Labels:
     return Labels(classes, codes)
 
 
-def _checked(y: Any, n: int, name: str) -> Array:
+def _checked(y: object, n: int, name: str) -> Array:
     """Return y as a vector without missing labels."""
     if y is None:
         raise InputError(
@@ -97,7 +97,7 @@ def _checked(y: Any, n: int, name: str) -> Array:
     return given
 
 
-def _refuse_missing(y: Any) -> None:
+def _refuse_missing(y: object) -> None:
     """Name the first row without a label."""
     flat = np.asarray(y, object).ravel() if not _plain(y) else np.asarray(y).ravel()
     if flat.dtype.kind == "f":
@@ -114,7 +114,7 @@ def _refuse_missing(y: Any) -> None:
         )
 
 
-def _refuse_mixed(y: Any) -> None:
+def _refuse_mixed(y: object) -> None:
     """Refuse labels without an order among them, as text and numbers have none."""
     flat = np.asarray(y).ravel()
     if flat.dtype.kind != "O":
@@ -136,11 +136,11 @@ def _refuse_mixed(y: Any) -> None:
         )
 
 
-def _plain(y: Any) -> bool:
+def _plain(y: object) -> bool:
     return isinstance(y, np.ndarray)
 
 
-def _is_missing(label: Any) -> bool:
+def _is_missing(label: object) -> bool:
     if label is None or type(label).__name__ in _MISSING:
         return True
     return isinstance(label, float | np.floating) and math.isnan(label)
@@ -173,7 +173,7 @@ def _counted(classes: Array, codes: Array, weights: Array) -> tuple[Array, Array
     return classes[kept], np.maximum(np.cumsum(kept) - 1, 0)[codes]
 
 
-def priors_of(priors: Any, totals: Array, classes: Array) -> Array:
+def priors_of(priors: object, totals: Array, classes: Array) -> Array:
     """Return the probabilities (G,) of the classes: those given, or the shares of the rows."""
     if priors is None:
         return np.asarray(totals / np.sum(totals))

@@ -116,7 +116,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
     _labels: Labels
     _grouped: GroupedRows | None = None
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"}), None],
         "priors": ["array-like", None],
@@ -185,7 +185,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
 
     # -- plan -------------------------------------------------------------------------
 
-    def _problem(self, source: Source, weights: Any = None) -> Problem:
+    def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         n, p = source.shape
         paths = ("svd", "gram") if n >= p else ("svd",)
         return Problem(
@@ -202,7 +202,9 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
 
     # -- operator and pairs -----------------------------------------------------------
 
-    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Between]:
+    def _solve(
+        self, source: Source, path: Path, weights: Array | None
+    ) -> tuple[Spectrum, Between]:
         moments, white = self._whitened(source, path, weights)
         if path.then is not None and white.rank < white.possible:
             raise PathEndedError("sums of squares cannot tell which columns are collinear")
@@ -211,7 +213,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         return canonical(found, self._tolerance(source)), found
 
     def _whitened(
-        self, source: Source, path: Path, weights: Any
+        self, source: Source, path: Path, weights: Array | None
     ) -> tuple[GroupMoments, Whitened]:
         """Return class sums and the coordinates that whiten W, along one path."""
         labels, auto = self._labels, self.shrinkage == "auto"
@@ -241,7 +243,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
 
     # -- scale ------------------------------------------------------------------------
 
-    def _scale(self, spectrum: Spectrum, found: Between, source: Source) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Between, source: Source) -> dict[str, object]:
         grouped, white = self._grouped, found.white
         assert grouped is not None
         totals, groups = found.moments.totals, len(found.priors)
@@ -277,7 +279,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
             "_dtype": np.float32 if source.products.itemsize == 4 else np.float64,
         }
 
-    def _rule(self, found: Between, axes: Array, n: float, unit: int) -> dict[str, Any]:
+    def _rule(self, found: Between, axes: Array, n: float, unit: int) -> dict[str, object]:
         """Return what classifies new rows: centring, axes, and class means along them."""
         grouped, groups = self._grouped, len(found.priors)
         assert grouped is not None

@@ -1,7 +1,5 @@
 """Barycentric weights: how a point is put together from its neighbours."""
 
-from typing import Any
-
 import numpy as np
 
 from mercer.arrays import Array, Tiles
@@ -81,7 +79,7 @@ def combined(
 
 def _in_blocks(points: Array, rows: Array, indices: Array, reg: float) -> Array:
     w = np.empty(indices.shape)
-    tiles: Any = tiles_of(len(points), indices.shape[1], rows.shape[1])
+    tiles = tiles_of(len(points), indices.shape[1], rows.shape[1])
     for number in range(len(tiles)):
         part = tiles[number]
         w[part] = barycentric(differences(points[part], rows, indices[part]), reg)

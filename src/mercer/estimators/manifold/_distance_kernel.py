@@ -1,7 +1,7 @@
 """The kernel that distances make, -½D∘D: its leading pairs, and the place of new points."""
 
 import dataclasses
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -99,7 +99,7 @@ def dual_of(spectrum: Spectrum, found: KernelFound) -> Array:
     return np.asarray(np.asarray(spectrum.right)[:, :k] * scale)
 
 
-def described(spectrum: Spectrum, found: KernelFound) -> dict[str, Any]:
+def described(spectrum: Spectrum, found: KernelFound) -> dict[str, object]:
     """Return the fitted attributes that every embedding by distances has."""
     certificate = spectrum.certificate
     k = len(certificate.lower)

@@ -3,7 +3,9 @@
 from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
+from sklearn.utils import Tags
 
+from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
@@ -14,7 +16,7 @@ class Embedding(SpectralEstimator):
     """Abstract: a method whose result is `embedding_`, a place for every row of the fit."""
 
     _needs_dense: ClassVar[bool] = False  # whether sparse rows are refused
-    embedding_: Any
+    embedding_: Array
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override] # no weights
         """Fit to the rows of X; a failed call changes nothing.
@@ -33,7 +35,7 @@ class Embedding(SpectralEstimator):
         """
         return self._publish(clone(self), X, y)
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Fit to X and return `embedding_`."""
         return self.fit(X, y, **fit_params).embedding_.copy()
 
@@ -48,7 +50,7 @@ class Embedding(SpectralEstimator):
         refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
         return source
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: sparse rows are taken unless neighbourhoods are dense."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not self._needs_dense

@@ -6,10 +6,12 @@ Leading pairs of a graph's matrix S along one path, certified as pairs of S itse
 import abc
 import dataclasses
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, ClassVar, final
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -252,7 +254,7 @@ class GraphEstimator(Embedding):
     spectrum)`. This class makes the graph, names its pieces, plans, solves and extends.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "components": [StrOptions({"raise", "largest", "each"})],
@@ -271,7 +273,7 @@ class GraphEstimator(Embedding):
         """Return the graph of the rows, and its kernel for new points."""
 
     @abc.abstractmethod
-    def _weights(self, weights: Any) -> tuple[Any, Array | None]:
+    def _weights(self, weights: Array) -> tuple[Array, Array | None]:
         """Return the matrix to normalise, and factors of its columns for new points."""
 
     @abc.abstractmethod
@@ -324,7 +326,7 @@ class GraphEstimator(Embedding):
             )
         return pieces
 
-    def _problem(self, source: Source, weights: Any = None) -> Problem:
+    def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         made = self._made(source)
         return self._problem_of(made.op, made.front)
 
@@ -341,7 +343,9 @@ class GraphEstimator(Embedding):
             **self._resources(),
         )
 
-    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Made]:
+    def _solve(
+        self, source: Source, path: Path, weights: Array | None
+    ) -> tuple[Spectrum, Made]:
         made = self._made(source)
         return self._pairs(made.op, made.front, path), made
 
@@ -351,12 +355,12 @@ class GraphEstimator(Embedding):
         tol = _TOL if self.tol is None else float(self.tol)
         return graph_pairs(op, path, k, tol, gap, self._seed())
 
-    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+    def _fitted(self, source: Source, weights: Array | None) -> dict[str, object]:
         state = super()._fitted(source, weights)
         state.pop("_kept", None)
         return state
 
-    def _scale(self, spectrum: Spectrum, found: Made, source: Source) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Made, source: Source) -> dict[str, object]:
         n, k = found.graph.n, len(spectrum.values)
         if k < self.n_components:
             _warn_few(k, int(self.n_components), found.op.shape[0])
@@ -423,11 +427,11 @@ class GraphEstimator(Embedding):
         check_is_fitted(self)
         return self._project(self._admit(X, reset=False))
 
-    def _project(self, source: Source) -> Any:
+    def _project(self, source: Source) -> Array:
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
         return self._extended(dict(vars(self)), source.array).astype(dtype, copy=False)
 
-    def _extended(self, state: dict[str, Any], points: Any) -> Array:
+    def _extended(self, state: dict[str, Any], points: Array) -> Array:
         """Return the extension to new points (m, k) by what a fit has found."""
         parts, rows = state["pieces_"], state["_rows"]
         n, k = state["embedding_"].shape
@@ -450,7 +454,9 @@ class GraphEstimator(Embedding):
             found[part] = averaged(weights, column, functions, part.start)
         return found
 
-    def _new_weights(self, rows: GraphRows | None, points: Any) -> Any:
+    def _new_weights(
+        self, rows: GraphRows | None, points: Array
+    ) -> Iterable[tuple[slice, Array]]:
         if rows is not None:
             return rows.blocks(points)
         cells = points.data if is_sparse(points) else points
@@ -477,7 +483,7 @@ class GraphEstimator(Embedding):
     def _n_features_out(self) -> int:
         return int(self.n_components_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: a given graph is pairwise input."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
@@ -485,11 +491,11 @@ class GraphEstimator(Embedding):
         return tags
 
 
-def _front(matrix: Any) -> float:
+def _front(matrix: Array) -> float:
     return band_front(matrix) if is_sparse(matrix) else float(matrix.shape[0])
 
 
-def _gathered(columns: list[Any], parts: list[Piece], n: int) -> Array | None:
+def _gathered(columns: list[Array | None], parts: list[Piece], n: int) -> Array | None:
     """Return factors of all n columns from those of each piece, or None."""
     if columns[0] is None:
         return None

@@ -1,10 +1,10 @@
 """The sparse matrices of locally linear methods: sums of one small psd matrix a point."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy.sparse
+from scipy.sparse import csr_matrix
 
 from mercer.arrays import Array
 from mercer.errors import InputError
@@ -22,7 +22,7 @@ _LOOKED_AT = 500  # neighbourhoods that are looked at for their dimensions
 Local = Callable[[Array, Array], tuple[Array, Array]]
 
 
-def local_matrix(rows: Array, indices: Array, d: int, method: str, reg: float) -> Any:
+def local_matrix(rows: Array, indices: Array, d: int, method: str, reg: float) -> csr_matrix:
     """Return M (n, n), CSR, psd, M1 = 0: small for coordinates that are locally linear.
 
     Parameters
@@ -123,7 +123,7 @@ def _hessian(tangent: Array) -> Array:
     return np.asarray(h @ h.transpose(0, 2, 1))
 
 
-def _modified(rows: Array, indices: Array, d: int, reg: float) -> Any:
+def _modified(rows: Array, indices: Array, d: int, reg: float) -> csr_matrix:
     """M of several weight vectors a point, s_i of them [Zhang2007]_.
 
     With C the projector on the s_i directions in which a neighbourhood extends least,
@@ -184,7 +184,7 @@ def _weighted(apart: Array, counts: Array, reg: float) -> Array:
     return found
 
 
-def _summed(indices: Array, blocks: Array, n: int) -> Any:
+def _summed(indices: Array, blocks: Array, n: int) -> csr_matrix:
     """Return Σ_i S_iᵀB_iS_i (n, n) as CSR, S_i picking the points of block i."""
     q = indices.shape[1]
     rows = np.repeat(indices, q, axis=1).ravel()

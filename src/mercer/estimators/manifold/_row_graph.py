@@ -5,7 +5,7 @@ What a graph of rows is like, in numbers that a reader can judge it by.
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -118,13 +118,13 @@ class Linked:
         Which rows these are, where others were left out.
     """
 
-    rows: Any
+    rows: Array
     searcher: Searcher
     graph: Graph
     facts: GraphFacts
     kept: Array | None = None
 
-    def spread(self, own: Array, rows: Any, place: Callable[[Any], Array] | None) -> Array:
+    def spread(self, own: Array, rows: Array, place: Callable[[Array], Array] | None) -> Array:
         """Return coordinates of all rows from those of the piece (n, k).
 
         Parameters
@@ -147,7 +147,7 @@ class Linked:
         return found
 
 
-def linked(rows: Any, neighbours: int, components: str, metric: str = "euclidean") -> Linked:
+def linked(rows: Array, neighbours: int, components: str, metric: str = "euclidean") -> Linked:
     """Return rows with their graph; pieces are refused, or the largest is taken.
 
     Parameters

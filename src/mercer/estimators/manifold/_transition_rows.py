@@ -2,10 +2,11 @@
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import scipy.sparse
+from scipy.sparse import csr_matrix
 
 from mercer.arrays import Array
 from mercer.errors import InputError
@@ -55,7 +56,7 @@ class GraphRows:
     reach: Array | None = None
     symmetric: str = "union"
 
-    def blocks(self, points: Any) -> Iterator[tuple[slice, Any]]:
+    def blocks(self, points: Array) -> Iterator[tuple[slice, Array]]:
         """Yield weights (m, n) of blocks of new points to all rows, an array or CSR."""
         if self.neighbours is None and self.radius is None:
             yield from self._whole(points)
@@ -67,7 +68,7 @@ class GraphRows:
             else:
                 yield part, self._nearest(points[part])
 
-    def at(self, data: Any, rows: Array) -> "GraphRows":
+    def at(self, data: Array, rows: Array) -> "GraphRows":
         """Return the same kernel to some of the rows only; `data` holds all of them."""
         old, rule = self.searcher, self.weighing
         some = Searcher(data[rows], metric=old.metric, threads=old.threads, search=old.search)
@@ -76,7 +77,7 @@ class GraphRows:
         weighing = dataclasses.replace(rule, scales=scales)
         return dataclasses.replace(self, searcher=some, weighing=weighing, reach=reach)
 
-    def _whole(self, points: Any) -> Iterator[tuple[slice, Array]]:
+    def _whole(self, points: Array) -> Iterator[tuple[slice, Array]]:
         for part, apart in self.searcher.distances(points):
             own = None
             if self.weighing.scales is not None:
@@ -88,7 +89,7 @@ class GraphRows:
                 weights[np.arange(len(apart)), at] *= np.min(apart, axis=1) > 0
             yield part, weights
 
-    def _within(self, points: Any) -> Any:
+    def _within(self, points: Array) -> csr_matrix:
         lengths = self.searcher.within(points, float(self.radius or 0.0))
         own = None
         if self.weighing.scales is not None:
@@ -96,7 +97,7 @@ class GraphRows:
             own = np.where(far > 0, far, self.weighing.scale)
         return self.weighing.applied(lengths if self.loops else _without_self(lengths), own)
 
-    def _nearest(self, points: Any) -> Any:
+    def _nearest(self, points: Array) -> csr_matrix:
         k, n = self.neighbours, self.searcher.n
         assert k is not None
         assert self.reach is not None
@@ -112,7 +113,7 @@ class GraphRows:
             weights = _replaced(weights, short, wider)
         return weights
 
-    def _joined(self, near: Neighbours) -> Any:
+    def _joined(self, near: Neighbours) -> csr_matrix:
         """Return the weights (m, n) of points to those of the rows that are joined to them."""
         assert self.neighbours is not None
         assert self.reach is not None
@@ -123,19 +124,19 @@ class GraphRows:
         keep = (mine & theirs) if self.symmetric == "mutual" else (mine | theirs)
         ends = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
         shape = (len(distances), self.searcher.n)
-        lengths = scipy.sparse.csr_matrix((distances[keep], indices[keep], ends), shape=shape)
+        lengths = csr_matrix((distances[keep], indices[keep], ends), shape=shape)
         scale = np.where(own > 0, own, self.weighing.scale)
         if self.symmetric == "mean":
             half = 0.5 * (mine.astype(np.float64) + theirs)[keep]
-            part = scipy.sparse.csr_matrix((half, indices[keep], ends), shape=shape)
+            part = csr_matrix((half, indices[keep], ends), shape=shape)
             return self._weighed(lengths, scale).multiply(part).tocsr()
         return self._weighed(lengths, scale)
 
-    def _weighed(self, lengths: Any, own: Array) -> Any:
+    def _weighed(self, lengths: csr_matrix, own: Array) -> csr_matrix:
         return self.weighing.applied(lengths if self.loops else _without_self(lengths), own)
 
 
-def averaged(weights: Any, column: Array | None, functions: Array, first: int) -> Array:
+def averaged(weights: Array, column: Array | None, functions: Array, first: int) -> Array:
     """Return Σ_j p(x, x_j)·f(x_j), p the weights divided by their sum, of shape (m, k).
 
     Parameters
@@ -162,7 +163,7 @@ def averaged(weights: Any, column: Array | None, functions: Array, first: int) -
     return np.asarray(weights @ (factor[:, None] * functions)) / totals[:, None]
 
 
-def in_one_piece(weights: Any, labels: Array, count: int) -> Any:
+def in_one_piece(weights: Array, labels: Array, count: int) -> csr_matrix:
     """Return the weights of each new point to the rows of one piece: where most of it lies.
 
     Parameters
@@ -174,25 +175,25 @@ def in_one_piece(weights: Any, labels: Array, count: int) -> Any:
     count : int
         How many pieces there are.
     """
-    csr = scipy.sparse.csr_matrix(weights)
+    csr = csr_matrix(weights)
     known = np.flatnonzero(labels >= 0)
     parts = (np.ones(len(known)), (known, labels[known]))
-    each = csr @ scipy.sparse.csr_matrix(parts, shape=(len(labels), count))
+    each = csr @ csr_matrix(parts, shape=(len(labels), count))
     best = np.asarray(each.argmax(axis=1)).ravel()
     rows = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
     keep = labels[csr.indices] == best[rows]
     ends = np.concatenate([[0], np.cumsum(np.bincount(rows[keep], minlength=csr.shape[0]))])
-    return scipy.sparse.csr_matrix((csr.data[keep], csr.indices[keep], ends), shape=csr.shape)
+    return csr_matrix((csr.data[keep], csr.indices[keep], ends), shape=csr.shape)
 
 
-def _replaced(weights: Any, rows: Array, others: Any) -> Any:
+def _replaced(weights: csr_matrix, rows: Array, others: csr_matrix) -> csr_matrix:
     """Return the CSR matrix with some rows in place of its own."""
     order = np.arange(weights.shape[0])
     order[rows] = weights.shape[0] + np.arange(len(rows))
     return scipy.sparse.vstack([weights, others], format="csr")[order]
 
 
-def _without_self(lengths: Any) -> Any:
+def _without_self(lengths: csr_matrix) -> csr_matrix:
     """Return the CSR matrix without the first zero of each row: the point itself."""
     rows = np.repeat(np.arange(lengths.shape[0]), np.diff(lengths.indptr))
     zero = np.flatnonzero(lengths.data == 0)
@@ -205,4 +206,4 @@ def _without_self(lengths: Any) -> Any:
         lengths.indices[keep],
         np.concatenate([[0], np.cumsum(counts)]),
     )
-    return scipy.sparse.csr_matrix(parts, shape=lengths.shape)
+    return csr_matrix(parts, shape=lengths.shape)

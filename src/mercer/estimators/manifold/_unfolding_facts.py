@@ -1,9 +1,10 @@
 """What an unfolding achieved: its certificate, and whether the rows lay flat in the end."""
 
 import dataclasses
-from typing import Any, final
+from typing import final
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from mercer.arrays import Array
 from mercer.errors import DataWarning, warn
@@ -119,7 +120,7 @@ def flatness(
     kept: int,
     spread: float,
     edges: tuple[Array, Array, Array],
-    lengths: Any,
+    lengths: csr_matrix,
 ) -> Flatness:
     """Return what is seen of an unfolding.
 
@@ -156,7 +157,7 @@ def flatness(
 
 
 def _longest_detour(
-    edges: tuple[Array, Array, Array], lengths: Any
+    edges: tuple[Array, Array, Array], lengths: csr_matrix
 ) -> tuple[tuple[int, int] | None, float]:
     """Return the edge whose ends are farthest apart without it, and how many times its length.
 

@@ -82,7 +82,7 @@ def extended(rows: Array, indices: Array, places: Array, values: Array, reg: flo
     from scipy.sparse.linalg import splu
 
     n, k = indices.shape
-    weights: Any = scipy.sparse.csr_matrix(
+    weights = scipy.sparse.csr_matrix(
         (own_weights(rows, indices, reg).ravel(), indices.ravel(), np.arange(0, n * k + 1, k)),
         shape=(n, n),
     )
@@ -198,7 +198,7 @@ def factor_of(kernel: Array) -> Array:
     """Return F (n, r) with FFᵀ = K but for eigenvalues below rounding, largest column first."""
     values, vectors = eigh(kernel)
     kept = int(np.sum(values > _ZERO * values[0]))
-    found: Any = vectors[:, :kept] * np.sqrt(values[:kept])
+    found: Array = vectors[:, :kept] * np.sqrt(values[:kept])
     return np.ascontiguousarray(found)
 
 

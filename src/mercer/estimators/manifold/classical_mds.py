@@ -4,6 +4,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, Tiles
@@ -11,7 +12,8 @@ from mercer.errors import InputError
 from mercer.estimators.kernel._indefinite_kernels import POLICIES
 from mercer.estimators.kernel._kernel_rows import most_components
 from mercer.estimators.kernel._kernel_solve import needs_whole, solve
-from mercer.estimators.kernel._kernel_task import Task
+from mercer.estimators.kernel._kernel_task import KernelFound, Task
+from mercer.estimators.linear.pca import PCA
 from mercer.estimators.manifold._distance_kernel import (
     Placing,
     PlacingTask,
@@ -29,6 +31,7 @@ from mercer.planning import KernelCost, Path, Problem
 from mercer.solvers import Spectrum
 from mercer.sources import Source, scan
 
+Found = tuple[KernelFound, Placing | None]
 _MEASURES = ("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine")
 _METRICS = ("euclidean", "precomputed", *_MEASURES)
 _WHOLE = 3000  # points up to which all eigenvalues are found, the negative ones too
@@ -90,7 +93,7 @@ class ClassicalMDS(Embedding):
     (1, 1)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
@@ -99,7 +102,7 @@ class ClassicalMDS(Embedding):
         "indefinite": [StrOptions(set(POLICIES))],
         **RESOURCES,
     }
-    _engine: Any
+    _engine: PCA
     _placing: Placing | None
     _rows: Array | None
 
@@ -124,7 +127,7 @@ class ClassicalMDS(Embedding):
         self.device = device
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: a matrix of distances is pairwise input."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
@@ -148,7 +151,7 @@ class ClassicalMDS(Embedding):
             (refuse_odd_distances if reset else refuse_negative)(np.asarray(source.array))
         return source
 
-    def _problem(self, source: Source, weights: Any = None) -> Problem:
+    def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         n, p = source.shape
         linear = self.metric == "euclidean"
         cost = KernelCost(
@@ -171,7 +174,9 @@ class ClassicalMDS(Embedding):
 
     # -- operator and pairs -----------------------------------------------------------
 
-    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Any]:
+    def _solve(
+        self, source: Source, path: Path, weights: Array | None
+    ) -> tuple[Spectrum, Found]:
         n = source.shape[0]
         wanted = self.n_components
         wanted = float(wanted) if isinstance(wanted, float) else most_components(wanted, n)
@@ -210,15 +215,15 @@ class ClassicalMDS(Embedding):
 
     # -- scale and project ------------------------------------------------------------
 
-    def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, Any]:
-        found, placing = found
+    def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> dict[str, object]:
+        kernel, placing = found
         kept = np.float32 if source.products.itemsize == 4 else np.float64
         rows = None if self.metric in ("euclidean", "precomputed") else source.array.copy()
-        state = described(spectrum, found)
+        state = described(spectrum, kernel)
         return state | {
             "embedding_": np.asarray(state["embedding_"], kept),
             "n_samples_": source.shape[0],
-            "_engine": found.engine,
+            "_engine": kernel.engine,
             "_placing": placing,
             "_rows": rows,
             "_kept": kept,

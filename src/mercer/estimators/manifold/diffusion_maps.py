@@ -8,10 +8,11 @@ from sklearn.utils._param_validation import Interval
 
 from mercer.arrays import Array, is_sparse
 from mercer.errors import InputError
-from mercer.estimators.manifold._graph_estimator import GraphEstimator
+from mercer.estimators.manifold._graph_estimator import GraphEstimator, Made
 from mercer.estimators.manifold._transition_rows import GraphRows
 from mercer.operators import Graph, NormalisedGraph, Searcher, graph, whole_graph
 from mercer.solvers import Spectrum
+from mercer.sources import Source
 
 
 class DiffusionMaps(GraphEstimator):
@@ -89,7 +90,7 @@ class DiffusionMaps(GraphEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **GraphEstimator._parameter_constraints,
         "alpha": [Interval(Real, 0, 1, closed="both")],
         "t": [Interval(Real, 0, None, closed="left")],
@@ -138,7 +139,7 @@ class DiffusionMaps(GraphEstimator):
         reach = None if k is None or near is None else near.distances[:, -1].copy()
         return made, GraphRows(searcher, made.weighing, k, None, True, 1, reach)
 
-    def _weights(self, weights: Any) -> tuple[Any, Array | None]:
+    def _weights(self, weights: Array) -> tuple[Array, Array | None]:
         """Return k_α (n, n) and q^-α (n,): of a new row q(x)^α cancels in p."""
         density = np.asarray(weights.sum(axis=1), np.float64).ravel()
         factor = (density / np.mean(density)) ** -float(self.alpha)
@@ -154,7 +155,7 @@ class DiffusionMaps(GraphEstimator):
         psi = np.asarray(spectrum.right) / root[:, None]
         return psi * powers(np.asarray(spectrum.values), float(self.t))
 
-    def _scale(self, spectrum: Spectrum, found: Any, source: Any) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Made, source: Source) -> dict[str, object]:
         state = super()._scale(spectrum, found, source)
         rule = found.graph.weighing
         state["scale_"] = None if rule is None else rule.scale
@@ -164,7 +165,7 @@ class DiffusionMaps(GraphEstimator):
         return state
 
     @property
-    def kernel_(self) -> Any:
+    def kernel_(self) -> Array:
         """p_2t(x, y)/π(y) of shape (n, n) over the rows of the first piece."""
         steps = 2 * float(self.t)
         if steps != int(steps):

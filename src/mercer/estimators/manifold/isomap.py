@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, Tiles, is_sparse, task
@@ -66,7 +67,7 @@ def at_random(graph: Graph, m: int, seed: int) -> tuple[Array, Array]:
     return at, geodesics(graph, at)
 
 
-def through(lengths: Any, indices: Array, distances: Array) -> Array:
+def through(lengths: csr_matrix, indices: Array, distances: Array) -> Array:
     """Return shortest paths (r, n) of new points, each linked to k known ones.
 
     A search starts from every new point; edges lead from it to its neighbours and not back,
@@ -283,7 +284,7 @@ class Isomap(Embedding):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
@@ -301,7 +302,7 @@ class Isomap(Embedding):
     landmark_indices_: Array | None
     _linked: Linked | None
     _placing: Placing
-    _rows: Any
+    _rows: Array
     _paths: Array | None
 
     def __init__(
@@ -342,7 +343,7 @@ class Isomap(Embedding):
 
     # -- describe ---------------------------------------------------------------------
 
-    def _problem(self, source: Source, weights: Any = None) -> Problem:
+    def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         n, p = source.shape
         marks = self._landmark_count(n)
         cost = KernelCost(
@@ -382,7 +383,7 @@ class Isomap(Embedding):
 
     # -- operator and pairs -----------------------------------------------------------
 
-    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Any]:
+    def _solve(self, source: Source, path: Path, weights: Array | None) -> tuple[Spectrum, Any]:
         if getattr(self, "_linked", None) is None:
             self._linked = linked(source.array, self.neighbours, self.components, self.metric)
         link = self._linked
@@ -416,7 +417,7 @@ class Isomap(Embedding):
 
     # -- scale and project ------------------------------------------------------------
 
-    def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, object]:
         kernel, placing, places, paths, (seen, kept) = found
         link = self._linked
         assert link is not None
@@ -456,7 +457,7 @@ class Isomap(Embedding):
 
 
 def _placed_rows(
-    k: int, searcher: Searcher, graph: Graph, state: dict[str, Any], rows: Any
+    k: int, searcher: Searcher, graph: Graph, state: dict[str, Any], rows: Array
 ) -> Array:
     """Return the coordinates of new rows, linked to their k nearest in the graph."""
     placing, paths = state["_placing"], state["_paths"]

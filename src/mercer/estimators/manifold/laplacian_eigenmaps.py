@@ -100,7 +100,7 @@ class LaplacianEigenmaps(GraphEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **GraphEstimator._parameter_constraints,
         "neighbours": [Interval(Integral, 1, None, closed="left"), None],
         "radius": [Interval(Real, 0, None, closed="neither"), None],
@@ -171,14 +171,14 @@ class LaplacianEigenmaps(GraphEstimator):
         reach = near.distances[:, -1].copy()
         return made, dataclasses.replace(rows, reach=reach, symmetric=self.symmetric)
 
-    def _weights(self, weights: Any) -> tuple[Any, Array | None]:
+    def _weights(self, weights: Array) -> tuple[Array, Array | None]:
         return weights, None
 
     def _coordinates(self, op: NormalisedGraph, spectrum: Spectrum) -> Array:
         return np.asarray(spectrum.right) / np.sqrt(op.degrees)[:, None]
 
     @property
-    def kernel_(self) -> Any:
+    def kernel_(self) -> Array:
         """W_ij·vol/(d_id_j) of shape (n, n), of the kind of ``graph_.weights``."""
         w, degrees = self.graph_.weights, self.graph_.degrees
         total = float(np.sum(degrees))

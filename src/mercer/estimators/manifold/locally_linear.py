@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mercer.arrays import EPS, Array, gaussian, orthonormal, show_bytes
@@ -16,27 +17,28 @@ from mercer.errors import BudgetError, InputError
 from mercer.estimators.manifold._barycentric_weights import combined
 from mercer.estimators.manifold._embedding import Embedding
 from mercer.estimators.manifold._local_matrices import METHODS, local_matrix
-from mercer.estimators.manifold._row_graph import COMPONENTS, GraphFacts, linked
+from mercer.estimators.manifold._row_graph import COMPONENTS, GraphFacts, Linked, linked
 from mercer.estimators.walk._parameters import RESOURCES
 from mercer.operators import Graph, Searcher, ShiftInverse, band_front
 from mercer.planning import Path, Problem
 from mercer.solvers import BlockKrylov, Certificate, Goal, Outcome, Spectrum
 from mercer.sources import Source
 
+Found = tuple[Linked, csr_matrix, Array]  # the rows, M, and its smallest eigenvalues
 _SHIFT = 1e-9  # of ‖M‖: solves then keep seven digits along its null space
 _SHARP = 1e-13  # tolerance on the inverse: residuals are then about 1e-6 of a value
 _CELL = 12  # bytes of a cell of the factors and of its place
 _C = 4.0  # units of rounding per row that an eigenvalue must exceed
 
 
-def inverse_of(m: Any) -> ShiftInverse:
+def inverse_of(m: csr_matrix) -> ShiftInverse:
     """Return (M + σI)⁻¹ off the constant vector; σ = 1e-9·‖M‖."""
     n = m.shape[0]
     norm = float(np.max(abs(m).sum(axis=1)))
     return ShiftInverse(m, _SHIFT * norm, np.full(n, n**-0.5))
 
 
-def refuse_full(m: Any, memory: int) -> None:
+def refuse_full(m: csr_matrix, memory: int) -> None:
     """Refuse to factor M where its factors may not fit: those of points without a sheet.
 
     Factors in the order of Cuthill and McKee have 2n cells for each point of the mean front,
@@ -55,7 +57,9 @@ def refuse_full(m: Any, memory: int) -> None:
         )
 
 
-def smallest(m: Any, path: Path, k: int, tol: float, seed: int) -> tuple[Spectrum, Array]:
+def smallest(
+    m: csr_matrix, path: Path, k: int, tol: float, seed: int
+) -> tuple[Spectrum, Array]:
     """Return the k pairs of M beside the constant vector, and their eigenvalues, ascending.
 
     The spectrum is that of the inverse, 1/(λ + σ), descending; its certificate holds λ.
@@ -204,6 +208,7 @@ class LocallyLinearEmbedding(Embedding):
     Examples
     --------
     >>> import numpy as np
+    from scipy.sparse import csr_matrix
     >>> from mercer import LocallyLinearEmbedding
     >>> t = np.linspace(0, 3, 60)
     >>> arc = np.column_stack([np.cos(t), np.sin(t)])
@@ -213,7 +218,7 @@ class LocallyLinearEmbedding(Embedding):
     """
 
     _needs_dense = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "neighbours": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions(set(METHODS))],
@@ -221,7 +226,7 @@ class LocallyLinearEmbedding(Embedding):
         "components": [StrOptions(set(COMPONENTS))],
         **RESOURCES,
     }
-    matrix_: Any
+    matrix_: csr_matrix
     graph_: Graph
     facts_: GraphFacts
     _values: Array
@@ -283,7 +288,7 @@ class LocallyLinearEmbedding(Embedding):
                 fix=f"ask for at most {max(min(p, n - 1), 1)} axes",
             )
 
-    def _problem(self, source: Source, weights: Any = None) -> Problem:
+    def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         n = source.shape[0]
         return Problem(
             rows=n,
@@ -301,7 +306,9 @@ class LocallyLinearEmbedding(Embedding):
 
     # -- operator and pairs -----------------------------------------------------------
 
-    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Any]:
+    def _solve(
+        self, source: Source, path: Path, weights: Array | None
+    ) -> tuple[Spectrum, Found]:
         link = linked(source.array, self.neighbours, self.components)
         assert link.graph.neighbours is not None
         rows = np.asarray(link.rows, np.float64)
@@ -314,7 +321,7 @@ class LocallyLinearEmbedding(Embedding):
 
     # -- scale and project ------------------------------------------------------------
 
-    def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> dict[str, object]:
         link, m, values = found
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
         own = np.asarray(spectrum.right) * link.graph.n**0.5

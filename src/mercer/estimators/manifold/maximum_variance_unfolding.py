@@ -115,7 +115,7 @@ class MaximumVarianceUnfolding(Embedding):
     """
 
     _needs_dense = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "neighbours": [Interval(Integral, 1, None, closed="left")],
         "landmarks": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), None],
@@ -180,7 +180,7 @@ class MaximumVarianceUnfolding(Embedding):
             )
         return source
 
-    def _problem(self, source: Source, weights: Any = None) -> Problem:
+    def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         n, p = source.shape
         cost = KernelCost(
             flops=1.0,
@@ -210,7 +210,9 @@ class MaximumVarianceUnfolding(Embedding):
 
     # -- operator and pairs -----------------------------------------------------------
 
-    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Any]:
+    def _solve(
+        self, source: Source, path: Path, weights: Array | None
+    ) -> tuple[Spectrum, Laid]:
         rows, unit = units_of(np.asarray(source.array))
         wanted = UnfoldingTask(
             components=int(self.n_components),
@@ -228,7 +230,7 @@ class MaximumVarianceUnfolding(Embedding):
 
     # -- scale and project ------------------------------------------------------------
 
-    def _scale(self, spectrum: Spectrum, found: Laid, source: Source) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Laid, source: Source) -> dict[str, object]:
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
         values = np.maximum(spectrum.values, 0.0)
         certificate = found.certificate
@@ -251,7 +253,7 @@ class MaximumVarianceUnfolding(Embedding):
             "_dtype": dtype,
         }
 
-    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+    def _fitted(self, source: Source, weights: Array | None) -> dict[str, object]:
         state = super()._fitted(source, weights)
         certificate, k = state["certificate_"], state["n_components_"]
         if not certificate.closed:

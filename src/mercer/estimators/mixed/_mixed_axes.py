@@ -1,7 +1,6 @@
 """Axes of a mixed table, as they place rows: numbers and categories in, coordinates out."""
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
@@ -182,7 +181,9 @@ def _sums(
     return out, squares
 
 
-def fuzzy(filling: Filling, frame: MixedFrame, observed: Array, holes: Array) -> dict[int, Any]:
+def fuzzy(
+    filling: Filling, frame: MixedFrame, observed: Array, holes: Array
+) -> dict[int, Array]:
     """Return what is expected in every given column with gaps: z (c,), or shares (c, levels).
 
     Parameters

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -45,7 +46,7 @@ class MixedEstimator(OperatedEstimator):
     """
 
     _fewest = 2
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "categorical": [None, "array-like", str, Integral],
         "unseen": [StrOptions({"raise", "passive"})],
@@ -65,7 +66,7 @@ class MixedEstimator(OperatedEstimator):
     _axes: MixedAxes
     _total_weight: float
 
-    def _admit(self, X: Any, *, reset: bool) -> Any:
+    def _admit(self, X: Any, *, reset: bool) -> Mixed:  # type: ignore[override]
         """Return the table of X, each column read as what it is, and checked."""
         given = text_names(held_rows(X))
         kinds = None if reset else self._axes.frame.kinds
@@ -87,7 +88,7 @@ class MixedEstimator(OperatedEstimator):
                 refuse_empty_columns(table, holes)
         return table
 
-    def _check_names(self, data: Any, *, reset: bool) -> None:
+    def _check_names(self, data: object, *, reset: bool) -> None:
         """Let scikit-learn note or compare the number and the names of the columns."""
         data = np.asarray(data, dtype=object) if isinstance(data, list | tuple) else data
         try:
@@ -100,13 +101,13 @@ class MixedEstimator(OperatedEstimator):
     def _sizes(self, source: Mixed) -> tuple[int, list[int]]:
         return source.numbers.shape[1], [len(column.values) for column in source.columns]
 
-    def _shape(self, source: Any) -> tuple[int, int, int | None]:
+    def _shape(self, source: Mixed) -> tuple[int, int, int | None]:
         n = source.shape[0]
         p, sizes = self._sizes(source)
         cells = stored_cells(p, sizes)
         return n, p + sum(sizes), None if cells is None else n * cells
 
-    def _problem(self, source: Any, weights: Any = None) -> Problem:
+    def _problem(self, source: Any, weights: Array | None = None) -> Problem:
         """Return what the planner may know; the table that is made leaves less memory."""
         problem = super()._problem(source, weights)
         left = problem.memory - int(problem.data_bytes)
@@ -145,7 +146,7 @@ class MixedEstimator(OperatedEstimator):
         path = planned(problem).chosen
         return pairs(asked, path, wanted, tol, self._seed()).padded(wanted)
 
-    def _project(self, source: Any) -> Any:
+    def _project(self, source: Any) -> Array:
         return self._axes.placed(source, self.unseen)[0]
 
     def supplementary(self, Y: Any) -> SupplementaryVariables:
@@ -247,7 +248,7 @@ class MixedEstimator(OperatedEstimator):
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: text and categories are taken, sparse rows are not."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64"]

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -42,7 +41,7 @@ class FilledTable:
     steps: int
 
 
-def operated(table: Any, frame: MixedFrame, masses: Array, weights: Array) -> Operated:
+def operated(table: Array, frame: MixedFrame, masses: Array, weights: Array) -> Operated:
     """Return A = diag(√r)(T - 1·meansᵀ)diag(right) of a table T (n, p + J), and its inertia.
 
     Parameters
@@ -74,7 +73,7 @@ def operated(table: Any, frame: MixedFrame, masses: Array, weights: Array) -> Op
     return Operated(op, float(inertias.sum()), inertias, float(np.sum(second * right**2)))
 
 
-def _moments(table: Any, masses: Array) -> tuple[Array, Array]:
+def _moments(table: Array, masses: Array) -> tuple[Array, Array]:
     """Return means and means of squares (p + J,) of the columns."""
     if is_sparse(table):
         parts = (table.data**2, table.indices, table.indptr)
@@ -84,7 +83,7 @@ def _moments(table: Any, masses: Array) -> tuple[Array, Array]:
 
 
 def filled(
-    table: Any,
+    table: Array,
     frame: MixedFrame,
     holes: Array,
     masses: Array,
@@ -188,7 +187,7 @@ def _frame_now(frame: MixedFrame, asked: Operated) -> MixedFrame:
 class _Unobserved:
     """The missing cells of a table, and where they are written."""
 
-    def __init__(self, table: Any, frame: MixedFrame, holes: Array) -> None:
+    def __init__(self, table: Array, frame: MixedFrame, holes: Array) -> None:
         self.table = table
         self.rows = np.flatnonzero(holes.any(axis=1))
         self.holes = holes[self.rows]

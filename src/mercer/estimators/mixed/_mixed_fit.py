@@ -10,7 +10,7 @@ from mercer.arrays import Array
 from mercer.estimators.mixed._mixed_axes import MixedAxes
 from mercer.estimators.mixed._mixed_frame import MixedFrame
 from mercer.estimators.mixed._mixed_table import Mixed
-from mercer.solvers import Spectrum
+from mercer.solvers import Certificate, Spectrum
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def _links(values: Array, axes: Array, built: Built) -> Array:
     return found
 
 
-def masses_of(weights: Any, n: int) -> tuple[Array, float]:
+def masses_of(weights: Array | None, n: int) -> tuple[Array, float]:
     """Return the masses (n,) of rows, which sum to one, and the sum of their weights."""
     if weights is None:
         return np.full(n, 1 / n), float(n)
@@ -120,7 +120,7 @@ def masses_of(weights: Any, n: int) -> tuple[Array, float]:
     return np.asarray(weights, np.float64) / total, total
 
 
-def leading(spectrum: Spectrum, most: int) -> tuple[Array, Array, Any]:
+def leading(spectrum: Spectrum, most: int) -> tuple[Array, Array, Certificate]:
     """Return values (k,), axes (p + J, k) and certificate of at most `most` pairs.
 
     Pairs whose eigenvalue rounding alone could have made are no axes, and are left out.

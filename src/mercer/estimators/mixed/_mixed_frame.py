@@ -233,7 +233,7 @@ def stored_cells(p: int, sizes: list[int]) -> int | None:
     return stored if 2 * _STORED * stored < _DENSE * (p + sum(sizes)) else None
 
 
-def table_of_cells(frame: MixedFrame, table: Mixed, codes: Array) -> Any:
+def table_of_cells(frame: MixedFrame, table: Mixed, codes: Array) -> Array:
     """Return T (n, p + J): z of the numbers beside zeros and ones, gaps at their means.
 
     Dense, or a CSR array whose rows hold p + Q cells, whichever `stored_cells` says; a
@@ -253,7 +253,7 @@ def table_of_cells(frame: MixedFrame, table: Mixed, codes: Array) -> Any:
     return made
 
 
-def _sparse(frame: MixedFrame, table: Mixed, codes: Array) -> Any:
+def _sparse(frame: MixedFrame, table: Mixed, codes: Array) -> Array:
     """Return T as a CSR array: rows in order, columns in order."""
     n, p = table.numbers.shape
     kind = np.int32 if n * frame.width < 2**31 else np.int64
@@ -284,7 +284,9 @@ def _sparse(frame: MixedFrame, table: Mixed, codes: Array) -> Any:
     return made
 
 
-def _regular(frame: MixedFrame, table: Mixed, codes: Array, kind: Any) -> Any:
+def _regular(
+    frame: MixedFrame, table: Mixed, codes: Array, kind: type[np.signedinteger[Any]]
+) -> Array:
     """Return T as a CSR array where every row holds p + Q cells."""
     n, p = table.numbers.shape
     width = p + codes.shape[1]

@@ -77,7 +77,7 @@ class Mixed:
         return f"row {row}, column {column} ({self.names[column]!r})"
 
 
-def mixed(data: Any, categorical: Any = None, kinds: Array | None = None) -> Mixed:
+def mixed(data: Any, categorical: object = None, kinds: Array | None = None) -> Mixed:
     """Return a table column by column.
 
     Numbers are columns of a numeric type, and objects that are all numbers. Text, declared

@@ -21,7 +21,7 @@ from mercer.estimators.walk._operated_estimator import Operated
 from mercer.solvers import Spectrum
 
 
-def _fills(model: Any) -> bool:
+def _fills(model: "FAMD") -> bool:
     return bool(model.missing == "fill")
 
 
@@ -107,7 +107,7 @@ class FAMD(MixedEstimator):
     (4, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **MixedEstimator._parameter_constraints,
         "missing": [StrOptions({"raise", "fill"})],
     }
@@ -144,7 +144,7 @@ class FAMD(MixedEstimator):
                 fix="pass a small whole number, such as n_components=2",
             )
 
-    def _operator(self, source: Mixed, weights: Any) -> Operated:
+    def _operator(self, source: Mixed, weights: Array | None) -> Operated:
         masses, total = masses_of(weights, source.shape[0])
         frame = framed(source, masses)
         table = table_of_cells(frame, source, frame.codes(source))
@@ -178,7 +178,7 @@ class FAMD(MixedEstimator):
         check_is_fitted(self)
         return completed(X, self._admit(X, reset=False), self._axes, self.unseen)
 
-    def _scale(self, spectrum: Spectrum, found: Any, source: Any) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Operated, source: Any) -> dict[str, object]:
         built: Built = found.found
         counts = np.zeros(source.shape[1], np.int64)
         if self.missing == "fill":
@@ -190,7 +190,9 @@ class FAMD(MixedEstimator):
             "n_iter_": built.steps,
         }
 
-    def _filling(self, values: Array, axes: Array, built: Built, trace: float) -> Any:
+    def _filling(
+        self, values: Array, axes: Array, built: Built, trace: float
+    ) -> Filling | None:
         """Return what this model expects of missing cells: its own axes, and their noise."""
         if self.missing != "fill":
             return None

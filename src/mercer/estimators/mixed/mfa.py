@@ -263,7 +263,7 @@ class MFA(MixedEstimator):
     (2, 50, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **MixedEstimator._parameter_constraints,
         "groups": [dict, list, tuple, None],
         "standardize": ["boolean"],
@@ -294,7 +294,7 @@ class MFA(MixedEstimator):
         self.device = device
         self.random_state = random_state
 
-    def _operator(self, source: Mixed, weights: Any) -> Operated:
+    def _operator(self, source: Mixed, weights: Array | None) -> Operated:
         masses, total = masses_of(weights, source.shape[0])
         groups = groups_of(self.groups, source.names)
         frame = framed(source, masses, None if self.standardize else groups.owner)
@@ -316,7 +316,7 @@ class MFA(MixedEstimator):
         size = float(np.sum((plain.found + (op.profile * op.right) ** 2) * own))
         return Operated(balanced, float(plain.found @ own), built, size)
 
-    def _scale(self, spectrum: Spectrum, found: Any, source: Any) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Operated, source: Any) -> dict[str, object]:
         built: Built = found.found
         groups: Groups = built.groups
         state = fitted_state(spectrum, found.trace, built, source)
