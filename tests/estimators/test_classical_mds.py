@@ -20,6 +20,21 @@ def by_lapack(D, k):
     return values[::-1][:k], u[:, ::-1][:, :k] * np.sqrt(values[::-1][:k])
 
 
+def spoilt(i, j, value):
+    """Return the distances of six rows with another cell."""
+    D = cdist(X[:6], X[:6])
+    D[i, j] = value
+    return D
+
+
+def test_rounding_is_no_asymmetry():
+    D = cdist(X[:6], X[:6])
+    model = ClassicalMDS(metric="precomputed").fit(spoilt(1, 3, D[3, 1] * (1 + 1e-12)))
+    plain = ClassicalMDS(metric="precomputed").fit(D)
+    np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-9)
+    assert D[0, 1] > 0  # not written to
+
+
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("metric", ["euclidean", "cityblock", "precomputed"])
 def test_it_is_the_formula_and_scikit_learns(name, metric):
@@ -87,9 +102,11 @@ class TestNegativeEigenvalues:
         assert np.all(model.eigenvalues_ >= 0)
         assert model.rank_ < 40
         np.testing.assert_array_equal(model.embedding_[:, model.rank_ :], 0)
-        assert model.explained_variance_ratio_.sum() == pytest.approx(
-            1 - model.negative_share_, rel=1e-9
-        )
+        H = np.eye(50) - 1 / 50
+        values = np.linalg.eigvalsh(-0.5 * H @ self.D**2 @ H)
+        share = -values[values < 0].sum() / np.abs(values).sum()
+        assert model.negative_share_ == pytest.approx(share, rel=1e-9)
+        assert model.explained_variance_ratio_.sum() == pytest.approx(1 - share, rel=1e-9)
 
     def test_they_may_be_refused(self):
         with pytest.raises(InputError, match="negative eigenvalues"):
@@ -164,10 +181,14 @@ class TestHardRows:
         (ClassicalMDS(metric="cosine"), np.eye(4)[[0, 1, 1]] * [[0], [1], [1]], "not defined"),
         (ClassicalMDS(metric="precomputed"), X, "square"),
         (ClassicalMDS(metric="precomputed"), np.zeros((4, 4)), "one place"),
+        (ClassicalMDS(metric="precomputed"), 1e160 * (1.0 - np.eye(4)), "too large"),
+        (ClassicalMDS(metric="precomputed"), spoilt(0, 0, 3.0), "to itself(.|\n)*3 at row 0"),
+        (ClassicalMDS(metric="precomputed"), spoilt(1, 3, -1.0), "Negative(.|\n)*column 3"),
+        (ClassicalMDS(metric="precomputed"), spoilt(1, 3, 9e2), "symmetric(.|\n)*900 at row 1"),
         (ClassicalMDS(metric="l7"), X, "metric"),
         (ClassicalMDS(indefinite="hope"), X, "indefinite"),
     ],
-    ids=range(7),
+    ids=range(11),
 )
 def test_refusals(model, rows, what):
     with pytest.raises(ValueError, match=what):

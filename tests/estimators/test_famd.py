@@ -257,3 +257,33 @@ def test_an_unseen_category_is_named_by_its_place_in_the_table():
     model = FAMD(1).fit(given)
     with pytest.raises(InputError, match=r"'w' at row 2, column 2 \('c'\)"):
         model.transform(given.assign(c=["u", "v", "w", "v"]))
+
+
+def test_large_means_and_huge_numbers_cost_no_digits():
+    """Four columns that are one column in other units have one axis, with all its digits."""
+    x = np.array([0.0, 1, 2, 5])
+    given = pd.DataFrame({"far": x + 1e14, "huge": x * 3e307, "tiny": x * 1e-300, "x": x})
+    model = FAMD(1).fit(given)
+    np.testing.assert_allclose(model.eigenvalues_, [4], rtol=1e-12)
+    wanted = 2 * (x - x.mean()) / x.std()
+    found = model.row_coordinates_[:, 0]
+    np.testing.assert_allclose(found * np.sign(found[-1]), wanted, rtol=1e-12, atol=1e-14)
+
+
+def test_what_does_not_vary_is_named_and_stands_at_zero():
+    given = pd.DataFrame({"x": [1.0, 2, 4], "flat": [0.1] * 3, "one": ["a"] * 3})
+    with pytest.warns(DataWarning, match="2 of 3 columns: 'flat', 'one'"):
+        model = FAMD(2).fit(given)
+    assert model.n_components_ == 1
+    assert not model.column_coordinates_[1:].any()
+    with pytest.raises(InputError, match="no variance"):
+        FAMD().fit(given[["flat", "one"]])
+
+
+def test_missing_cells_are_counted_by_column():
+    given = mixed_frame(12)[["a", "mood"]].copy()
+    given.loc[2, "a"], given.loc[1, "mood"] = np.nan, None
+    with pytest.raises(
+        InputError, match=r"2 of 24 cells.*\n.*'a' 1, 'mood' 1; .*row 1, column 1"
+    ):
+        FAMD().fit(given)

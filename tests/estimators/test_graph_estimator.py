@@ -188,3 +188,39 @@ def test_two_fits_are_the_same_and_float32_stays():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_allclose(np.abs(small), np.abs(one), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("symmetric", ["union", "mutual", "mean"])
+@pytest.mark.parametrize("weights", ["binary", "heat", "self-tuning"])
+@pytest.mark.parametrize("loops", [True, False])
+def test_the_kernel_of_new_rows_is_that_of_the_graph(symmetric, weights, loops):
+    x = np.random.default_rng(0).standard_normal((150, 2))
+    near = {"neighbours": 25 if symmetric == "mutual" else 9, "symmetric": symmetric}
+    for options in (near, {"neighbours": None, "radius": 1.5}):
+        options |= {"weights": weights, "self_loops": loops, "tol": 1e-9}
+        assert mercer.LaplacianEigenmaps(2, **options).fit(x).extension_error_ < 1e-8
+
+
+def test_facts_of_a_star_and_a_point():
+    star = np.zeros((7, 7))
+    star[0, 1:6] = star[1:6, 0] = 2
+    model = mercer.LaplacianEigenmaps(1, metric="precomputed", components="largest")
+    with pytest.warns(DataWarning, match="1 points are not"):
+        found = model.fit(star).facts_
+    assert (found.points, found.edges, found.pieces, found.piece_count) == (7, 5, (6, 1), 2)
+    assert (found.isolated, found.isolated_count, found.left_out) == ((6,), 1, 1)
+    assert (found.fewest, found.typical, found.most) == (0, 1, 5)
+    assert (found.least_degree, found.largest_degree) == (0, 10)
+    assert found.duplicates is found.scale is None
+
+
+def test_facts_of_rows():
+    x = np.random.default_rng(0).standard_normal((30, 2))
+    x[3] = x[4]
+    found = mercer.LaplacianEigenmaps(1, neighbours=5).fit(x).facts_
+    assert (found.duplicates, found.fewest) == (2, 5)
+    assert found.least_degree == found.fewest + 1  # the loop
+    whole = (
+        mercer.LaplacianEigenmaps(1, neighbours=None, weights="heat", scale=2.0).fit(x).facts_
+    )
+    assert (whole.edges, whole.most, whole.scale) == (435, 29, 2.0)

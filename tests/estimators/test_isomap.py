@@ -3,6 +3,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from scipy.sparse.csgraph import dijkstra
 from scipy.spatial.distance import cdist
 from sheets import SETS, affine_error, apart, correlations, digits, roll, s_curve, turned
 from sklearn import manifold
@@ -11,6 +12,8 @@ import mercer
 from mercer import ClassicalMDS, Isomap, KernelPCA
 from mercer.errors import BudgetError, DataWarning, InputError
 from mercer.estimators.manifold import isomap
+from mercer.estimators.manifold.isomap import at_random, farthest, residual_variances, tiles_of
+from mercer.operators import geodesics, graph
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -89,6 +92,16 @@ def test_a_roll_is_unrolled_and_it_shows():
     one, two, three = model.residual_variance_
     assert one > 0.01 > 0.005 > two
     assert three > 0.3 * two  # no third dimension
+
+
+def test_residual_variance_is_what_a_line_leaves_of_the_paths():
+    z = np.random.default_rng(0).standard_normal((120, 3))
+    found = residual_variances(GEODESICS, np.arange(120), z)
+    for k in (1, 2, 3):
+        r = np.corrcoef(GEODESICS.ravel(), cdist(z[:, :k], z[:, :k]).ravel())[0, 1]
+        assert found[k - 1] == pytest.approx(1 - r**2, rel=1e-10)
+    flat = residual_variances(GEODESICS, np.arange(120), np.zeros((120, 1)))
+    np.testing.assert_array_equal(flat, 1.0)
 
 
 class TestGraphsWithKnownAnswers:
@@ -175,6 +188,13 @@ class TestLandmarks:
             few = Isomap(2, landmarks=150).fit(rows)
             assert correlations(few.embedding_, exact.embedding_).min() > 0.998
             np.testing.assert_allclose(few.eigenvalues_, exact.eigenvalues_, rtol=0.03)
+
+    def test_all_points_as_landmarks_are_all_pairs(self):
+        rows = SETS["roll"][:400]
+        few, exact = (Isomap(2, neighbours=8, landmarks=m).fit(rows) for m in (400, None))
+        np.testing.assert_allclose(few.eigenvalues_, exact.eigenvalues_, rtol=1e-10)
+        assert apart(few.embedding_, exact.embedding_) < 1e-9
+        assert few.negative_share_ > 0
 
     def test_paths_start_from_them_only(self, monkeypatch):
         asked, geodesics = [], isomap.geodesics
@@ -290,3 +310,38 @@ def test_the_rows_given_are_not_kept_and_not_written_to():
     np.testing.assert_array_equal(rows, before)
     rows[:] = 0
     np.testing.assert_allclose(model.transform(before), model.embedding_, rtol=0, atol=1e-9)
+
+
+ROLL = graph(roll(120)[0], 6)
+GEODESICS = geodesics(ROLL, np.arange(120))
+
+
+def test_each_landmark_is_the_farthest_from_those_before():
+    at, paths = farthest(ROLL, 10, seed=3)
+    np.testing.assert_array_equal(paths, GEODESICS[at])
+    for i in range(1, 10):
+        nearest = GEODESICS[at[:i]].min(axis=0)
+        assert nearest[at[i]] == nearest.max()
+    assert at[0] == farthest(ROLL, 2, seed=3)[0][0]
+    starts = {int(farthest(ROLL, 1, seed=seed)[0][0]) for seed in range(5)}
+    assert len(starts) > 1
+
+
+def test_the_choice_ends_where_only_doubles_are_left():
+    rows = np.repeat(np.arange(4.0)[:, None], 3, axis=0)
+    at, paths = farthest(graph(rows, 4), 12, seed=0)
+    assert sorted(rows[at, 0]) == [0, 1, 2, 3]
+    assert paths.shape == (4, 12)
+
+
+def test_random_landmarks_are_seeded_and_differ():
+    at, paths = at_random(ROLL, 20, seed=1)
+    np.testing.assert_array_equal(at, at_random(ROLL, 20, seed=1)[0])
+    assert len(np.unique(at)) == 20
+    assert not np.array_equal(at, at_random(ROLL, 20, seed=2)[0])
+    np.testing.assert_array_equal(paths, dijkstra(ROLL.lengths, indices=at))
+
+
+def test_blocks_of_new_points_are_bounded():
+    assert tiles_of(10**6, 20_000).rows * 20_000 <= 4_000_000
+    assert len(tiles_of(5, 10**9)) == 5

@@ -1,3 +1,5 @@
+"""The matrices of locally linear methods, row by row as the papers have them."""
+
 import numpy as np
 import pytest
 from sheets import roll
@@ -5,6 +7,9 @@ from sheets import roll
 from mercer.errors import InputError
 from mercer.estimators.manifold import _barycentric_weights as _lle_weights
 from mercer.estimators.manifold import _local_matrices as _lle_local
+from mercer.estimators.manifold._barycentric_weights import (
+    barycentric,
+)
 from mercer.estimators.manifold._local_matrices import METHODS, local_matrix, strangers
 from mercer.operators import neighbours
 
@@ -192,3 +197,17 @@ def test_blocks_change_nothing(monkeypatch, method):
     monkeypatch.setattr(_lle_weights, "_CELLS", 500)
     parts = _lle_local.local_matrix(BENT, at, 2, method, 1e-3).toarray()
     np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-12 * np.abs(whole).max())
+
+
+def test_a_point_amid_few_neighbours_is_put_together_exactly():
+    corners = RNG.standard_normal((3, 2))
+    share = np.array([0.2, 0.5, 0.3])
+    w = barycentric((corners - share @ corners)[None], 1e-12)
+    np.testing.assert_allclose(w[0], share, rtol=0, atol=1e-9)
+
+
+def test_doubles_share_a_point_between_them():
+    w = barycentric(np.zeros((1, 4, 3)), 1e-3)
+    np.testing.assert_allclose(w, 0.25)
+    near = np.array([[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
+    assert barycentric(near, 1e-6)[0, 0] > 0.999

@@ -156,3 +156,59 @@ def test_a_budget_that_is_too_small_is_refused_before(X):
     with pytest.raises(MemoryError, match="no path fits"):
         MCA(memory="1kB").fit(X)
     assert mercer.plan(MCA(2), X).chosen.name == MCA(2).fit(X).plan_.chosen.name
+
+
+def test_a_level_with_the_name_of_another_is_not_excluded_by_guess():
+    frame = pd.DataFrame({"a": ["b=c", "d", "d"], "a=b": ["c", "e", "c"]})
+    with pytest.raises(InputError, match="2 levels are called so"):
+        MCA(exclude=["a=b=c"]).fit(frame)
+
+
+def test_levels_that_only_some_rows_have():
+    """Rows without weight have no levels; a level that is whole but for gaps counts."""
+    X = [["a", "u", "s"], ["b", "u", "s"], ["a", "v", "s"], ["c", "w", "s"]]
+    with pytest.warns(DataWarning, match="x2"):
+        found = MCA(None, exclude=["x1=w"]).fit(X)
+    assert found.column_names_ == ["x0=a", "x0=b", "x0=c", "x1=u", "x1=v"]
+    np.testing.assert_allclose(found.column_masses_, np.array([0.5, 0.25, 0.25, 0.5, 0.25]) / 2)
+    assert found.n_components_ == 3  # x1 lacks a level and keeps both, but there are 4 rows
+    with pytest.warns(DataWarning, match="x2"):
+        found = MCA(None).fit(X, sample_weight=[1.0, 1, 2, 0])
+    assert found.column_names_ == ["x0=a", "x0=b", "x1=u", "x1=v"]
+    np.testing.assert_allclose(found.column_masses_, np.array([0.75, 0.25, 0.5, 0.5]) / 2)
+    assert found.n_components_ == 2
+    found = MCA(None, missing="passive").fit([["a", "u"], [None, "v"], ["a", "u"]])
+    assert found.column_names_ == ["x0=a", "x1=u", "x1=v"]
+
+
+def test_rows_of_no_weight_have_a_place_and_no_contribution(X):
+    w = np.ones(len(X))
+    w[7] = 0
+    found = MCA(2).fit(X, sample_weight=w)
+    assert not found.row_contributions_[7].any()
+    assert found.row_inertias_[7] == 0
+    assert 0 < found.row_cos2_[7].sum() <= 1
+
+
+def test_what_is_held_of_rows_is_three_arrays(rng):
+    found = MCA(2).fit(tables(rng, 500))
+    held = [n for n, v in vars(found).items() if isinstance(v, np.ndarray) and len(v) == 500]
+    assert sorted(held) == ["_distances", "row_coordinates_", "row_masses_"]
+
+
+def test_values_of_another_type_are_other_values():
+    found = MCA(1).fit([["a", 1], ["b", 2], ["a", 2]])
+    assert found.column_names_ == ["x0=a", "x0=b", "x1=1", "x1=2"]
+    for new, words in (
+        ([["a", "1"]], r"'1' at row 0, column 1[\s\S]*of the same type"),
+        ([["a", 1.0], ["b", 3]], r"3 at row 1, column 1 \('x1'\); known are 1, 2"),
+        ([["a", None]], "missing"),
+    ):
+        with pytest.raises(InputError, match=words):
+            found.transform(new)
+    np.testing.assert_array_equal(found.transform([["a", 1.0]]), found.row_coordinates_[:1])
+    level = MCA(1, missing="level").fit([["a", 1], ["b", 2], ["a", 2]])
+    with pytest.raises(InputError, match="'missing' at row 0, column 1"):
+        level.transform([["a", None]])
+    names = MCA(1).fit([[1.0, True], [2.5, False], [1.0, False]]).column_names_
+    assert names == ["x0=1", "x0=2.5", "x1=False", "x1=True"]

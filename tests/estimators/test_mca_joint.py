@@ -1,3 +1,5 @@
+"""Inertias that are adjusted: by a rising map of eigenvalues, or by joint fits."""
+
 import numpy as np
 import pytest
 from written_mca import tables
@@ -5,9 +7,10 @@ from written_mca import tables
 import mercer
 from mercer.errors import AccuracyWarning
 from mercer.estimators.categories import _adjusted_inertias as _mca_joint
-from mercer.estimators.categories._adjusted_inertias import joint, joint_pairs
+from mercer.estimators.categories._adjusted_inertias import joint, joint_pairs, mapped
 from mercer.estimators.categories._category_codes import coded
 from mercer.estimators.categories._indicator_table import Categories, active_of
+from mercer.solvers import Certificate
 
 
 @pytest.fixture
@@ -76,3 +79,40 @@ def test_a_variable_says_no_more_of_itself_than_there_is():
         at = made.active.owner == variable
         assert np.linalg.norm(found[np.ix_(at, at)], 2) <= 1 / 3 + 1e-9
     assert np.linalg.eigvalsh(found)[-1] <= 1 + 1e-9
+
+
+def test_a_certificate_goes_through_a_rising_map():
+    values = np.array([0.8, 0.5])
+    before = Certificate.of(
+        values,
+        np.array([0.8 + 1e-8, 0.5 + 1e-8, 0.3]),
+        np.array([1e-7, 1e-7]),
+        error=1e-9,
+        tol=1e-6,
+        zero_level=1e-15,
+    )
+    after = mapped(before, values, np.square)
+    np.testing.assert_allclose(after.lower, before.lower**2)
+    np.testing.assert_allclose(after.upper, before.upper**2)
+    np.testing.assert_array_equal(after.sine, before.sine)
+    assert np.all(after.gap <= [0.8**2 - 0.5**2, 0.5**2 - 0.3**2])
+    assert after.next_upper == pytest.approx(before.next_upper**2)
+
+
+def test_greenacre_total_is_the_mean_inertia_of_crossed_tables(rng):
+    X = tables(rng, 200)
+    found = mercer.MultipleCorrespondenceAnalysis(2, correction="greenacre", exclude=["x3=l2"])
+    codes = np.array([[int(cell[1]) for cell in row] for row in X])
+    crossed = []
+    for a in range(4):
+        for b in range(4):
+            if a != b:
+                P = np.zeros((5, 5))
+                np.add.at(P, (codes[:, a], codes[:, b]), 1 / 200)
+                r, c = P.sum(axis=1, keepdims=True), P.sum(axis=0)
+                with np.errstate(invalid="ignore"):
+                    parts = np.nan_to_num((P - r * c) ** 2 / (r * c))
+                parts[2 if a == 3 else slice(0)] = 0
+                parts[:, 2 if b == 3 else slice(0)] = 0
+                crossed.append(parts.sum())
+    assert found.fit(X).column_inertias_.sum() == pytest.approx(np.mean(crossed))

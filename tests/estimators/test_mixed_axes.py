@@ -1,9 +1,14 @@
+"""Rows of mixed tables with gaps: where they stand, and what is expected of them."""
+
 import numpy as np
+import pandas as pd
 import pytest
 from mixed_tables import mixed_frame, with_gaps
 
 from mercer import FAMD
+from mercer.estimators.mixed import _mixed_frame
 from mercer.estimators.mixed._mixed_axes import Filling, fuzzy
+from mercer.estimators.mixed._mixed_frame import framed, table_of_cells
 from mercer.estimators.mixed._mixed_table import mixed
 
 
@@ -68,3 +73,28 @@ def test_expected_shares_of_a_category_sum_to_one(fitted):
 def test_nothing_is_expected_without_axes():
     filling = Filling(np.zeros((3, 0)), np.zeros(0), 0.0, np.arange(3))
     assert filling.inner(np.zeros((2, 0)), np.ones((2, 3), bool)).shape == (2, 0)
+
+
+def uniform(n):
+    return np.full(n, 1 / n)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_gaps_stand_at_their_means(monkeypatch, sparse):
+    monkeypatch.setattr(_mixed_frame, "stored_cells", lambda *_: 1 if sparse else None)
+    given = pd.DataFrame(
+        {"x": [1.0, None, 3.0], "u": ["a", "b", None], "v": [None, "p", "q"], "w": list("rst")}
+    )
+    table = mixed(given)
+    frame = framed(table, uniform(3))
+    made = table_of_cells(frame, table, frame.codes(table))
+    made = made.toarray() if sparse else made
+    half = [0.5, 0.5]
+    expected = [
+        [-1, 1, 0, *half, 1, 0, 0],
+        [0, 0, 1, 1, 0, 0, 1, 0],
+        [1, *half, 0, 1, 0, 0, 1],
+    ]
+    np.testing.assert_allclose(made, expected)
+    assert frame.labels[:3] == ["x", "u=a", "u=b"]
+    assert frame.owner.tolist() == [0, 1, 1, 2, 2, 3, 3, 3]

@@ -11,9 +11,6 @@ from mercer.errors import InputError
 from mercer.estimators.mixed._mixed_table import (
     mixed,
     positions,
-    refuse_cells,
-    refuse_empty,
-    refuse_empty_columns,
 )
 
 FRAME = pd.DataFrame(
@@ -96,25 +93,6 @@ def test_objects_that_are_no_cells_are_refused_by_place():
     given = np.array([[1, "a"], [2, dt.timedelta(1)]], dtype=object)
     with pytest.raises(InputError, match="row 1, column 1"):
         mixed(given)
-
-
-def test_bad_cells_are_named_by_place():
-    with pytest.raises(InputError, match=r"infinity at row 1, column 2 \('n'\)"):
-        refuse_cells(mixed(FRAME.assign(n=[1, np.inf, 2])), gaps=True)
-    with pytest.raises(
-        InputError, match=r"2 of 12 cells.*\n.*'x' 1, 'who' 1; .*row 1, column 1"
-    ):
-        refuse_cells(mixed(FRAME), gaps=False)
-    refuse_cells(mixed(FRAME), gaps=True)
-
-
-def test_rows_and_columns_with_nothing_observed_are_refused():
-    table = mixed(pd.DataFrame({"x": [1, None, 3], "u": ["a", None, "b"]}))
-    with pytest.raises(InputError, match="row 1 of 3"):
-        refuse_empty(table, table.gaps())
-    table = mixed(pd.DataFrame({"x": [1.0, 2.0], "void": [None, None]}))
-    with pytest.raises(InputError, match="'void'"):
-        refuse_empty_columns(table, table.gaps())
 
 
 def test_columns_by_name_or_position():

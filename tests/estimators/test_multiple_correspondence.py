@@ -213,9 +213,10 @@ def test_equal_eigenvalues_give_the_same_axes_in_any_order(rng):
     np.testing.assert_allclose(base.eigenvalues_, 1 / 3)
     assert base.certificate_.groups == ((0, 1, 2, 3),)
     rows = rng.permutation(len(grid))
-    np.testing.assert_allclose(
-        MCA(3).fit(grid[rows]).row_coordinates_, base.row_coordinates_[rows], rtol=0, atol=1e-12
-    )
+    for k in (2, 3):  # also where the group reaches beyond the axes asked for
+        found = MCA(k).fit(grid[rows]).row_coordinates_
+        wanted = MCA(k).fit(grid).row_coordinates_
+        np.testing.assert_allclose(found, wanted[rows], rtol=0, atol=1e-12)
 
 
 def test_frames_of_every_kind_agree_and_keep_their_names(X):
@@ -320,3 +321,44 @@ def test_any_small_table_keeps_the_identities(rows):
     np.testing.assert_allclose(found.row_cos2_.sum(axis=1), 1, rtol=0, atol=1e-6)
     np.testing.assert_allclose(found.eta2_.mean(axis=0), found.eigenvalues_, rtol=0, atol=1e-9)
     assert np.all(np.diff(MCA(2, table="burt").fit(X).eigenvalues_) <= 0)
+
+
+def test_one_hidden_number_is_found_and_independence_is_none(rng):
+    found = MCA("auto").fit(tables(rng, 300, strength=1.5))
+    assert found.n_components_ in (1, 2)
+    assert found.choice_.k == found.n_components_
+    assert "permuted columns" in found.choice_.reason
+    with pytest.warns(DataWarning, match="no axis is kept"):
+        none = MCA("auto").fit(tables(rng, 300, strength=0.0))
+    assert none.n_components_ == 0
+    assert none.transform(tables(rng, 5)).shape == (5, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [({}, lambda v: v), ({"table": "burt"}, np.square)],
+    ids=["indicator", "burt"],
+)
+def test_the_band_holds_independent_columns_and_no_hidden_number(rng, options, rule):
+    inside = MCA(3, **options).fit(tables(rng, 400, strength=0.0))
+    low, high = inside.null_band()
+    values = inside.eigenvalues_
+    assert np.all((low[:3] < values * 1.05) & (values < high[:3] * 1.05))
+    outside = MCA(1, **options).fit(tables(rng, 400, strength=1.5))
+    band = outside.null_band(draws=19)
+    assert outside.eigenvalues_[0] > band[1, 0]
+    assert band.shape == (2, 10)
+    plain = MCA(1).fit(tables(rng, 400, strength=1.5))
+    np.testing.assert_allclose(rule(plain.null_band(draws=19)).mean(), band.mean(), rtol=0.05)
+
+
+def test_the_null_of_weights_and_gaps(rng):
+    """Whole weights are repeated rows; fractions and missing cells are drawn too."""
+    X = tables(rng, 60)
+    counts = rng.integers(0, 4, 60)
+    one = MCA(2).fit(X, sample_weight=counts).null_band(draws=19)
+    two = MCA(2).fit(np.repeat(X, counts, axis=0)).null_band(draws=19)
+    np.testing.assert_allclose(one, two, rtol=0, atol=1e-13)
+    X[rng.random(X.shape) < 0.2] = None
+    found = MCA(2, missing="passive").fit(X, sample_weight=rng.random(60) * 2)
+    assert np.isfinite(found.null_band(draws=19)).all()
