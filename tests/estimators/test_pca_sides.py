@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mercer.estimators.linear._pca_sides import features_from_samples
+from mercer.estimators.walk._operated_estimator import features_from_samples
 from mercer.operators import Centring, Dense, centred, rows_of
 from mercer.solvers import Exact, Goal
 from mercer.sources import scan

@@ -10,9 +10,11 @@ from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import Interval
 
 from mercer import estimators
+from mercer.arrays import Array
 from mercer.dropin.pca import completed
 from mercer.errors import InputError
 from mercer.estimators.linear._batches import Batches
+from mercer.estimators.linear._pca_stream import late
 from mercer.estimators.walk._admission import InputTypeError, refuse_bad_cells, refuse_parts
 from mercer.estimators.walk._parameters import learned, publish
 from mercer.operators import RunningSvd, block_length, fetched
@@ -20,7 +22,7 @@ from mercer.solvers import Spectrum
 from mercer.sources import BlockSource, Source, in_memory
 
 
-class IncrementalPCA(estimators.PCA):
+class IncrementalPCA(estimators.PCA, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     r"""`mercer.PCA` of batches behind scikit-learn's signature: the axes of all rows so far.
 
     scikit-learn keeps k directions and forgets the rest of every batch, so that its axes
@@ -72,7 +74,7 @@ class IncrementalPCA(estimators.PCA):
         "copy": ["boolean"],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
     }
-    _late = estimators.PCA._late | {"var_"}
+    var_: Array = late()
     _axes: int | None = None  # settled by the first batch
 
     # What mercer.PCA takes as parameters and scikit-learn does not have.
@@ -162,7 +164,7 @@ class IncrementalPCA(estimators.PCA):
         refuse_parts(source)
         stream = self._begun(source)
         if not isinstance(source, BlockSource):
-            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+            refuse_bad_cells(source, self._names)
             return stream.with_rows(source, np.ones(source.shape[0]))
         done = 0
         for block in fetched(source, block_length(source, self._block_bytes(source))):

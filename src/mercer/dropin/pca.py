@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import estimators
 from mercer.arrays import EPS, Array
 from mercer.errors import DataWarning, InputError, NotSupportedError
+from mercer.estimators.linear._principal_axes import PrincipalAxes
 from mercer.estimators.walk._admission import admit, held_rows
 from mercer.planning import Problem
 from mercer.solvers import Spectrum, fix_signs
@@ -107,13 +108,9 @@ def check_number(solver: str, resolved: str, wanted: Any, shape: tuple[int, int]
         )
 
 
-def has_density(model: Any) -> bool:
-    """Whether the covariance of a fitted model is regular."""
-    whole = model.n_components_ == model.n_features_in_ or model.noise_variance_ > 0
-    return bool(np.all(model._alive)) and whole
-
-
-def log_likelihood_on_support(model: Any, source: Any) -> Array:
+def log_likelihood_on_support(
+    axes: PrincipalAxes, freedom: int, zero_level: float, source: Source
+) -> Array:
     """Return -½(r ln 2π + Σ ln λ_i + Σ z_i²/λ_i) over the r axes with variance, (n,).
 
     A singular normal distribution has no density on the p features, but one on the r
@@ -121,27 +118,31 @@ def log_likelihood_on_support(model: Any, source: Any) -> Array:
 
     Parameters
     ----------
-    model : fitted PCA
-        With axes that carry no variance.
+    axes : PrincipalAxes
+        Some of which carry no variance.
+    freedom : int
+        Rows of the fit, less one.
+    zero_level : float
+        Eigenvalue that counts as zero.
     source : Source
         Rows of p features.
     """
-    alive = model._alive
-    values = model.explained_variance_[alive]
-    scores = model._scores(source).astype(np.float64)[:, alive]
-    norms = model._row_norms(source)
+    alive, features = axes.alive, axes.shape[1]
+    values = axes.variances[alive]
+    scores = axes.scores(source).astype(np.float64)[:, alive]
+    norms = axes.row_norms(source)
     inside = np.sum(scores**2, axis=1)
     distance = np.sum(scores**2 / values, axis=1)
     logs = -0.5 * (len(values) * np.log(2 * np.pi) + np.sum(np.log(values)) + distance)
     # What may lie off the support of rows that are on it: variances that count as zero,
     # and the rounding of ‖x̃‖² - ‖z‖², where x̃ = x - mean has an error of eps·(‖x̃‖ + ‖mean‖).
-    zero = (model.n_samples_ - 1) * model.certificate_.zero_level * model.n_features_in_
-    eps = max(EPS, float(np.finfo(model.components_.dtype).eps))
-    error = 16 * eps * (np.sqrt(norms) + float(np.linalg.norm(model.mean_)))
+    zero = freedom * zero_level * features
+    eps = max(EPS, float(np.finfo(axes.components.dtype).eps))
+    error = 16 * eps * (np.sqrt(norms) + float(np.linalg.norm(axes.mean)))
     off = norms - inside > zero + error * (2 * np.sqrt(norms) + error)
     warnings.warn(
         "the covariance of the model is singular: scores are densities on its support\n"
-        f"  got: rank {len(values)} with {model.n_features_in_} features; {int(np.sum(off))}"
+        f"  got: rank {len(values)} with {features} features; {int(np.sum(off))}"
         f" of {len(off)} rows off the support, scored -inf\n"
         "  fix: keep fewer components than the rank, so that noise is left",
         DataWarning,
@@ -162,7 +163,7 @@ _PATHS = {
 }
 
 
-class PCA(estimators.PCA):
+class PCA(estimators.PCA, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     r"""`mercer.PCA` behind scikit-learn's signature: C = X̃ᵀX̃/(n-1) = VΛVᵀ, Z = X̃V.
 
     Change ``from sklearn.decomposition import PCA`` to ``from mercer.dropin import PCA`` and
@@ -317,9 +318,12 @@ class PCA(estimators.PCA):
             Rows to score.
         """
         check_is_fitted(self)
-        if has_density(self):
+        axes = self._axes_found()
+        if axes.is_regular:
             return super().score_samples(X)
-        return log_likelihood_on_support(self, admit(self, held_rows(X), reset=False))
+        source = admit(self, held_rows(X), reset=False)
+        level = self.certificate_.zero_level
+        return log_likelihood_on_support(axes, self.n_samples_ - 1, level, source)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: sparse input is taken where scikit-learn takes it."""

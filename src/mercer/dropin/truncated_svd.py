@@ -12,8 +12,8 @@ from mercer.arrays import EPS, Array, binary_exponent
 from mercer.dropin.pca import completed
 from mercer.errors import InputError
 from mercer.estimators.linear._pca_paths import exact_exponent
-from mercer.estimators.linear._pca_sides import features_from_samples
 from mercer.estimators.walk._admission import admit_coordinates, held_rows, refuse_bad_cells
+from mercer.estimators.walk._operated_estimator import features_from_samples
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
 from mercer.operators import Centring, Dense, Moments, Rows, centred, gram_flops, rows_of
 from mercer.planning import Path, Problem

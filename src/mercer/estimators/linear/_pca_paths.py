@@ -10,8 +10,8 @@ from mercer.arrays import EPS, Array, binary_exponent, eigvalsh, eps_of, quiet_b
 from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators.linear._pca_choice import Cross, compared, cross_again
 from mercer.estimators.linear._pca_recipe import Found, PCARecipe
-from mercer.estimators.linear._pca_sides import features_from_samples
 from mercer.estimators.linear._summed_rows import Summed
+from mercer.estimators.walk._operated_estimator import features_from_samples
 from mercer.operators import (
     BlockRows,
     CentredBlocks,

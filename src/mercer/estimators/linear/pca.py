@@ -1,16 +1,23 @@
 """Principal component analysis."""
 
 import dataclasses
+import types
+from collections.abc import Iterator
 from copy import copy
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils.metaestimators import available_if
 
-from mercer.arrays import Array, eps_of
-from mercer.errors import DataWarning, InputError, warn
-from mercer.estimators.linear._gaussian_density import GaussianDensity
+from mercer.arrays import Array
+from mercer.errors import InputError
+from mercer.estimators.linear import _gaussian_density as density
+from mercer.estimators.linear import _pca_stream as streams
+from mercer.estimators.linear._batches import Batches
 from mercer.estimators.linear._pca_choice import (
     check_mle,
     choice_from,
@@ -19,22 +26,51 @@ from mercer.estimators.linear._pca_choice import (
     warn_of,
 )
 from mercer.estimators.linear._pca_paths import refuse_constant, solve
-from mercer.estimators.linear._pca_recipe import Found, PCARecipe, decade, root_feature_weight
-from mercer.estimators.linear._pca_stream import PCAStream
-from mercer.estimators.missing._imputation import ImputedRows
-from mercer.estimators.missing._missing_cells import MissingCells
-from mercer.estimators.walk._admission import admit_coordinates, held_rows, refuse_bad_cells
+from mercer.estimators.linear._pca_recipe import Found, PCARecipe, root_feature_weight
+from mercer.estimators.linear._pca_stream import Late, late, lock_of
+from mercer.estimators.linear._principal_axes import PrincipalAxes, attributes
+from mercer.estimators.linear._summed_rows import UnseenRows, as_moments, of_covariance
+from mercer.estimators.missing import _missing_cells as gaps
+from mercer.estimators.missing._filling import FillingTask
+from mercer.estimators.missing._imputation import (
+    check_completion,
+    fills_cells,
+    imputed,
+    score_errors,
+)
+from mercer.estimators.walk import _streamed_rows as streamed
+from mercer.estimators.walk._admission import (
+    admit,
+    admit_coordinates,
+    held_rows,
+    refuse_bad_cells,
+)
+from mercer.estimators.walk._checkpoint import Checkpoint
 from mercer.estimators.walk._parameters import RESOURCES, check_fitted
-from mercer.estimators.walk._rows_in_parts import in_parts, rows_from_parts
-from mercer.estimators.walk._source_estimator import counted_shape
-from mercer.operators import centred, gram_flops, rows_of
-from mercer.planning import Path, Problem
+from mercer.estimators.walk._rows_in_parts import (
+    densities_of_parts,
+    in_parts,
+    mean_density_of_parts,
+    projected_parts,
+    rows_from_parts,
+)
+from mercer.estimators.walk._spectral_estimator import (
+    SpectralEstimator,
+    counted_shape,
+    counts_of,
+    framed,
+    repeat_counts,
+)
+from mercer.operators import CompletedBlocks, Completion, gram_flops
+from mercer.planning import Path, Plan, Problem
 from mercer.selection import minka, share
-from mercer.solvers import Spectrum, signs_of_sums
-from mercer.sources import Source
+from mercer.solvers import Certificate, Spectrum
+from mercer.sources import ArrayBlocks, BlockSource, MissingCellError, Source, SpreadSource
+
+_COLUMNS = ("n_features_in_", "feature_names_in_")  # what the first batch settles
 
 
-class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
+class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     r"""Directions of largest variance: leading eigenpairs of C = X̃ᵀX̃/(n-1).
 
     X̃ is the centred (standardised, weighted) data, C = VΛVᵀ, and the coordinates are
@@ -136,7 +172,36 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         "missing": [StrOptions({"raise", "em", "ppca"})],
         "sign": [StrOptions({"largest", "factominer"})],
     }
-    sign: str = "largest"  # of faces that do not have it
+    sign: str = "largest"  # of faces that do not have it, as the next one
+    missing: str = "raise"
+    # What a stream finds when it is looked at; see `partial_fit`.
+    components_: Array = late()
+    explained_variance_: Array = late()
+    explained_variance_ratio_: Array = late()
+    singular_values_: Array = late()
+    mean_: Array = late()
+    scale_: Array | None = late()
+    noise_variance_: float = late()
+    n_components_: int = late()
+    n_samples_: int = late()
+    rank_: int = late()
+    certificate_: Certificate = late()
+    choice_: Any = late()
+    plan_: Plan = late()
+    _centring: Any = late()
+    _squares: Any = late()
+    _whitened: Any = late()
+    _deviations: Any = late()
+    _unit_deviations: Any = late()
+    _alive: Any = late()
+
+    _stream: Batches | None = None
+    _journal: Checkpoint | None = None  # of a fit that is under way
+    _remark: str | None = None  # what was done about missing cells, once that is known
+    _observed_share = 1.0  # of the cells of rows that have one, by their weights
+    _takes_batches = True  # faces of other libraries may not
+    _fills_by = "em"  # what a refusal of missing cells names
+    _zero_where_empty = True  # coordinates of rows with nothing observed, in parts too
 
     def __init__(
         self,
@@ -167,20 +232,88 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         self.missing = missing
         self.sign = sign
 
+    # -- fit --------------------------------------------------------------------------
+
+    def fit(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, checkpoint: Any = None
+    ) -> Self:
+        """Fit the model to X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            Training rows, of shape (n_samples, n_features). Files and streams are read block
+            by block, as `mercer.scan` opens them; arrays stay where they are. Rows are never
+            written to and never copied whole.
+        y : None
+            Ignored; there for pipelines.
+        sample_weight : array of shape (n_samples,) or None
+            Repeat counts: weight 2 is the same as the row standing twice.
+        checkpoint : path, Checkpoint or None
+            File in which the sums are kept on the way, every half minute. A fit of the same
+            rows with the same parameters that was killed goes on from there, and gives the
+            same bits. The file stays when the fit ends.
+
+        Returns
+        -------
+        self
+        """
+        journal = None if checkpoint is None else Checkpoint.of(checkpoint)
+        blank = clone(self)
+        if journal is not None:
+            blank._journal = journal
+        return self._publish(blank, X, y, sample_weight)
+
+    def _admit(self, X: Any, *, reset: bool) -> Source:
+        if type(X) is np.ndarray and self._journal is None:  # the plain way
+            return admit(self, X, reset=reset)
+        source = streamed.opened(self, X, reset=reset)
+        if self._journal is not None and source.array is not None:
+            source = ArrayBlocks(source, self._names)
+        return source
+
+    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+        if self._journal is not None:
+            size = self._block_bytes(source)
+            streamed.begin(self._journal, self, source, weights, size)
+        try:
+            if self.missing == "raise":
+                state = super()._fitted(source, weights)
+            else:
+                state = gaps.completed_fit(self, super()._fitted, source, weights)
+        except MissingCellError as error:
+            raise streamed.with_counts(source, error, self._names, self._missing_fix) from None
+        state.pop("_journal", None)
+        state.pop("_remark", None)
+        return state
+
+    @property
+    def _names(self) -> Any:
+        """Names of the columns (p,), or None."""
+        return vars(self).get("feature_names_in_")
+
+    def _block_bytes(self, source: Source) -> float:
+        """Return the size of a block in memory: 0 where the rows are held anyway."""
+        return streamed.block_bytes(source, self._budget)
+
     # -- describe ---------------------------------------------------------------------
 
     def _problem(self, source: Source, weights: Any = None) -> Problem:
-        p = source.shape[1]
+        p, reading = source.shape[1], {}
+        if isinstance(source, BlockSource | SpreadSource):
+            kept = self._journal is not None
+            reading = streamed.reading(source, self._block_bytes, kept=kept)
+        stored = source.nnz is not None
         return Problem(
             rows=counted_shape(source, None)[0],
             cols=p,
             components=self._most_components(counted_shape(source, weights)),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
-            gram_flops=gram_flops(source, weights is not None),
+            gram_flops=gram_flops(source, weights is not None) if stored else None,
             tol=self._tolerance(source),
             compared=self.n_components == "auto" and compares_again(source),
-            **self._reading(source),
+            **reading,
             **self._resources(),
         )
 
@@ -210,27 +343,40 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
             )
         return int(wanted)
 
+    def _settle_plan(self, made: Plan) -> Plan:
+        if self.missing == "raise":
+            return made
+        note = gaps.to_come(self.missing) if self._remark is None else self._remark
+        remark = "; ".join(filter(None, [made.remark, note]))
+        return dataclasses.replace(made, remark=remark)
+
     # -- operator and pairs -----------------------------------------------------------
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Found]:
-        recipe = PCARecipe(
+        recipe = self._recipe(
+            source,
             components=self._most_components(counted_shape(source, weights)),
-            tol=self._tolerance(source),
             seed=self._seed(),
-            standardize=bool(self.standardize),
-            root_feature_weight=root_feature_weight(self.feature_weight, source.shape[1]),
-            block_bytes=self._block_bytes(source),
+            block_bytes=self._block_bytes(source) if source.array is None else 0.0,
             journal=self._journal,
             halved=self.n_components == "auto",
             whole=getattr(self, "_all_rules", False),
         )
-        names = getattr(self, "feature_names_in_", None)
         spectrum, found = solve(
-            source, path, weights, recipe, lambda: refuse_bad_cells(source, names)
+            source, path, weights, recipe, lambda: refuse_bad_cells(source, self._names)
         )
         refuse_constant(found, source)
-        k = self._settle(spectrum, found, counted_shape(source, weights))
+        k = self._settle(spectrum, found, counted_shape(source, weights))  # counted by now
         return dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k)), found
+
+    def _recipe(self, source: Source, **more: Any) -> PCARecipe:
+        """Return what is asked of a path, in numbers."""
+        return PCARecipe(
+            tol=self._tolerance(source),
+            standardize=bool(self.standardize),
+            root_feature_weight=root_feature_weight(self.feature_weight, source.shape[1]),
+            **more,
+        )
 
     def _settle(self, spectrum: Spectrum, found: Found, shape: tuple[int, int]) -> int:
         """Return the number of components from the whole spectrum."""
@@ -254,87 +400,172 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
     # -- scale ------------------------------------------------------------------------
 
     def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> dict[str, Any]:
-        k = len(spectrum.certificate.lower)
-        freedom = found.total - 1
-        unit = found.centring.unit
-        values = np.maximum(spectrum.values[:k], 0.0)
-        level = spectrum.certificate.zero_level
-        alive = values > level
-        dtype = np.float32 if source.products.itemsize == 4 else np.float64
-        with np.errstate(over="ignore", under="ignore"):
-            variances = np.ldexp(values / freedom, 2 * unit)
-            singular = np.ldexp(np.sqrt(values), unit)
-            deviations = np.ldexp(np.sqrt(values / freedom), unit)
-        left = max(min(int(found.total * (1 + 1e-12)), source.shape[1]) - k, 0)
-        rest = max(found.trace - float(np.sum(values)), 0.0) if left else 0.0
-        with np.errstate(over="ignore", under="ignore"):
-            noise = float(np.ldexp(rest / freedom / max(left, 1), 2 * unit))
-        if np.any(np.isinf(variances)) or np.any((variances == 0) & (values > level)):
-            warn(
-                "variances leave the range of float64",
-                got=f"explained_variance_ of order 10^{decade(values[0] / freedom, unit)}",
-                fix="divide the data by a constant; axes and ratios are right as they are",
-                category=DataWarning,
-            )
-        choice = found.settled.get("choice_")
-        if choice is not None:
-            warn_of(choice, k)
-        axes = spectrum.right[:, :k]
-        if self.sign == "factominer":
-            axes = axes * signs_of_sums(axes)
-        return {
-            "choice_": choice,
-            # An axis without variance has no direction: its row is zero, not an invention.
-            "components_": np.ascontiguousarray(axes.T * alive[:, None], dtype),
-            "explained_variance_": variances,
-            "inertia_": variances * (freedom / found.total),
-            "explained_variance_ratio_": values / found.trace,
-            "singular_values_": singular,
-            "mean_": found.centring.mean,
-            "scale_": found.centring.scale,
-            "noise_variance_": noise,
-            "n_components_": k,
-            "n_samples_": source.shape[0],
-            "rank_": int(np.sum(alive)),
-            "certificate_": spectrum.certificate.scaled(1 / freedom, 2 * unit).rounded(
-                eps_of(dtype) if dtype == np.float32 else 0.0
-            ),
-            "_stream": None,
-            "_centring": found.centring,
-            "_squares": spectrum.squares and spectrum.squares / found.trace / found.trace,
-            "_whitened": self.whiten,
-            "_deviations": deviations,
-            "_unit_deviations": np.sqrt(values / freedom),
-            "_alive": alive,
-        }
+        state = attributes(spectrum, found, source, self.whiten, self.sign)
+        if state["choice_"] is not None:
+            warn_of(state["choice_"], state["n_components_"])
+        return state
+
+    # -- missing cells ----------------------------------------------------------------
+
+    @property
+    def _missing_fix(self) -> str:
+        """What to do about missing cells, where there is more to do than drop."""
+        if "missing" not in self.get_params(deep=False):
+            return ""
+        how = f'pass missing="{self._fills_by}" at fit'
+        return f"{how}, or drop or impute such rows or columns first"
+
+    def _note(self, words: str) -> None:
+        """Take what was done about missing cells into the remark of the plan."""
+        self._remark = words
+
+    def _filling_task(self, source: Source) -> FillingTask:
+        """Return what is asked of the completion of rows with missing cells."""
+        recipe = self._recipe(source, components=1, seed=0)
+        expected, given = self.missing == "ppca", self.tol is not None
+        return FillingTask(self.n_components, recipe, expected, given=given)
+
+    def _filling(self, source: Source, weights: Any) -> gaps.Fillings | None:
+        """Return the steps that fill the rows, or None where no cell is missing: one pass."""
+        return gaps.filling_of(
+            source,
+            weights,
+            self._filling_task(source),
+            self._block_bytes,
+            names=self._names,
+            journal=self._journal,
+            fewest=self,
+        )
+
+    def _completion_of(self, state: dict[str, Any], shape: tuple[int, int]) -> Completion:
+        """Return the completion that complete rows make."""
+        ratio = state["explained_variance_ratio_"]
+        return gaps.completion_of_axes(
+            PrincipalAxes.of(types.SimpleNamespace(**state)),
+            state["rank_"],
+            float(ratio[0]) if len(ratio) else 1.0,
+            self.n_components,
+            shape,
+            expected=self.missing == "ppca",
+        )
+
+    def _completed(self, source: Source) -> Source:
+        """Return rows with their missing cells filled, where the model can do that."""
+        return gaps.with_filled_cells(source, vars(self).get("completion_"), self._names)
+
+    @available_if(fills_cells)  # type: ignore[untyped-decorator]
+    def impute(self, X: Any) -> Any:
+        """Return X with its missing cells as the model expects them, given the others.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with NaN where a cell is missing. They are read, never written to. A row with
+            nothing observed gets the means.
+
+        Returns
+        -------
+        array, sparse matrix or frame of shape (n_samples, n_features)
+            Of the kind and type that came in, but for sparse matrices, which come back as CSR,
+            and numbers other than native float32 and float64, as float64. Cells that are there
+            are not changed. In a frame only columns with missing cells are replaced.
+        """
+        check_completion(self)
+        source = self._admit(held_rows(X), reset=False)
+        return imputed(self.completion_, X, source, self._names)
+
+    @available_if(fills_cells)  # type: ignore[untyped-decorator]
+    def score_error(self, X: Any) -> Array:
+        """Return the standard deviations (n, k) of the coordinates, given the model.
+
+        A row that is complete has its coordinates for certain: 0. In another the missing
+        cells m spread about what is expected of them with covariance S_m, and a coordinate
+        Σ_j a_j x_j with variance a_mᵀS_m a_m. The axes themselves are taken as known; see
+        `multiple_imputation` for what that leaves out.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows with NaN where a cell is missing.
+        """
+        check_completion(self)
+        source = self._admit(held_rows(X), reset=False)
+        return score_errors(self, self._axes_found(), source)
 
     # -- project ----------------------------------------------------------------------
 
+    def _axes_found(self) -> PrincipalAxes:
+        """Return what the fit has found, as a value that no later fit changes."""
+        return PrincipalAxes.of(self, self._names)
+
     def _project(self, source: Source) -> Array:
-        if self._whitened is False:
-            return self._scores(source)
-        # In the unit of the fit: at the ends of the range √λ itself may have no digits left.
-        scores = self._unit_scores(source)
-        safe = np.where(self._alive, self._unit_deviations, 1.0)
-        white = scores * np.where(self._alive, 1 / safe, 0.0).astype(scores.dtype)
-        return white @ self.components_ if self._whitened == "zca" else white
+        return self._axes_found().projected(source)
 
     def _scores(self, source: Source) -> Array:
         """Return X̃V (n, k), not whitened."""
-        scores, exponent = self._unit_scores(source), self._centring.unit
-        with np.errstate(over="ignore", under="ignore"):
-            return np.ldexp(scores, exponent) if exponent else scores
+        return self._axes_found().scores(source)
 
-    def _unit_scores(self, source: Source) -> Array:
-        """Return X̃V (n, k) in the unit of the centring."""
-        centring = self._centring
-        axes = self.components_.T.astype(np.float64)
-        with np.errstate(invalid="ignore", over="ignore"):
-            rows = rows_of(source, exponent=centring.exponent, origin=centring.origin)
-            scores = centred(rows, centring).scores(axes)
-        if not np.isfinite(scores).all():
-            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        return scores
+    def transform(self, X: Any, *, out: Any = None) -> Any:
+        """Return the coordinates of X, of shape (n_samples, n_components).
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            New rows; the training mean and scale are applied to them.
+        out : path or None
+            File to which the coordinates are written block by block: .npy, .csv, .tsv or
+            .parquet. It appears when it is complete, and its path is returned.
+
+        Returns
+        -------
+        ndarray, or a Dask array that is not computed yet where X is one
+        """
+        self._refuse_few()
+        if in_parts(X):
+            return projected_parts(self, X, out)
+        if out is not None:
+            path = streamed.path_of(out)
+            parts = self._streamed(X)
+            columns = [str(name) for name in self.get_feature_names_out()]
+            return streamed.written(parts, path, columns)
+        return framed(self, self._coordinates(X), X)
+
+    def _coordinates(self, X: Any) -> Array:
+        """Return the coordinates (n, k) of rows that do not lie in parts."""
+        check_fitted(self)
+        source = self._completed(self._admit(X, reset=False))
+        if isinstance(source, BlockSource):
+            width = self._n_features_out
+            return streamed.gathered(source, self._projected(source), width, self._budget())
+        try:
+            return self._project(source)
+        except MissingCellError as error:
+            raise streamed.with_counts(source, error, self._names, self._missing_fix) from None
+
+    def _projected(self, source: BlockSource) -> Iterator[Array]:
+        """Yield the coordinates of every block, in order."""
+        size = self._block_bytes(source)
+        parts = streamed.projected(source, size, self._project, self._refuse_block)
+        if isinstance(source, CompletedBlocks):
+            return gaps.zero_where_empty(source, parts)
+        return parts
+
+    def _refuse_block(self, source: BlockSource, block: Any, start: int) -> None:
+        """Name the place in the file of the first cell that is not finite, if there is one."""
+        streamed.refuse_block(source, block, start, self._names, self._missing_fix)
+
+    def _streamed(self, X: Any) -> Iterator[Array]:
+        """Yield the coordinates of X block by block."""
+        check_fitted(self)
+        source = self._completed(self._admit(X, reset=False))
+        if not isinstance(source, BlockSource):
+            source = ArrayBlocks(source, self._names)
+        return self._projected(source)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
+        X = streamed.refuse_second_walk(X)
+        return self.fit(X, y, **fit_params).transform(X)
 
     def inverse_transform(self, X: Any) -> Any:
         """Return the rows that have the coordinates X: X̂ = (ZVᵀ)∘scale + mean.
@@ -355,15 +586,7 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
 
     def _rows_from(self, X: Any) -> Array:
         """Return the rows of coordinates in memory."""
-        Z = admit_coordinates(X, self._n_features_out)
-        if self._whitened == "zca":
-            Z = Z @ self.components_.T
-        if self._whitened is not False:
-            Z = Z * self._deviations.astype(Z.dtype)
-        back = Z @ self.components_.astype(Z.dtype)
-        if self.scale_ is not None:
-            back = back * self.scale_.astype(Z.dtype)
-        return (back + self.mean_).astype(Z.dtype, copy=False)
+        return self._axes_found().rows_from(admit_coordinates(X, self._n_features_out))
 
     @property
     def _n_features_out(self) -> int:
@@ -376,6 +599,204 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
 
             return _check_feature_names_in(self, input_features)
         return super().get_feature_names_out(input_features)
+
+    # -- the model of the rows ----------------------------------------------------------
+
+    def get_covariance(self) -> Array:
+        """Return the covariance S (p, p) of the model, in the units of the data."""
+        check_fitted(self)
+        return density.covariance(self._axes_found())
+
+    def get_precision(self) -> Array:
+        """Return S⁻¹ (p, p): (I - V diag((λ - σ²)/λ) Vᵀ)/σ², by the lemma of Woodbury."""
+        check_fitted(self)
+        return density.precision(self._axes_found())
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log-likelihood (n,) of each row under the model.
+
+        With z the coordinates and x̃ the centred row,
+        -½(p ln 2π + ln|S| + Σ z_i²/λ_i + (‖x̃‖² - ‖z‖²)/σ²). Files are read block by block;
+        a Dask array gives one that is not computed yet.
+        """
+        check_fitted(self)
+        axes = self._axes_found()
+        axes.refuse_singular()
+        source = self._admit(X, reset=False)
+        if isinstance(source, SpreadSource):
+            return densities_of_parts(partial(density.log_densities, axes), source)
+        if isinstance(source, BlockSource):
+            size = self._block_bytes(source)
+            return density.block_densities(axes, source, size, self._refuse_block)
+        return density.log_densities(axes, source)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log-likelihood of the rows of X, Σw·log p(x)/Σw.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, path, source or iterator of blocks
+            Rows.
+        y : None
+            Ignored.
+        sample_weight : array of shape (n_samples,) or None
+            Repeat counts of the rows.
+        """
+        if in_parts(X):
+            check_fitted(self)
+            axes = self._axes_found()
+            axes.refuse_singular()
+            source = self._admit(X, reset=False)
+            assert isinstance(source, SpreadSource)
+            weights = counts_of(sample_weight, source)
+            return mean_density_of_parts(partial(density.log_densities, axes), source, weights)
+        each = self.score_samples(X)
+        return float(np.average(each, weights=repeat_counts(sample_weight, len(each))))
+
+    # -- rows that come in batches ------------------------------------------------------
+
+    @available_if(lambda self: self._takes_batches)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Take a batch of rows in; the model is that of all rows seen so far.
+
+        The sums kept are exact, whatever the size and order of the batches, and so are the
+        axes: they are those of `fit` on all rows. Above 8,000 columns, or where 32p² bytes
+        are not allowed, max(4k, k + 30) leading directions are kept instead, and
+        `certificate_` says what that may have cost. A batch that is refused changes
+        nothing. A model that came from `fit` is forgotten: a stream begins anew.
+
+        Cost: p² flops a row, and one eigenproblem whenever a fitted attribute is looked at
+        after a batch.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Rows; one is enough. There is no model before there are two, and as many as
+            axes are asked for.
+        y : None
+            Ignored.
+        sample_weight : array of shape (n_samples,) or None
+            Repeat counts.
+        """
+        with lock_of(self):
+            first, reader = self._stream is None, self
+            if self._stream is not None:
+                streams.refuse_other_forgetting(self._stream, self.forget)
+            else:
+                reader = clone(self)
+                reader._check_parameters()
+                reader._fewest = 1  # of a batch, not of all
+            admitted = reader._admit(X, reset=first)
+            source, counts = streams.batch(admitted, sample_weight, reader._names)
+            stream = self._stream or reader._begun(source)
+            settled = reader._settled_by(source, first)
+            self._follow(stream.with_rows(source, counts), settled, first)
+        return self
+
+    @available_if(lambda self: self._takes_batches)  # type: ignore[untyped-decorator]
+    def merge(self, other: Any) -> Self:
+        """Take in the rows that another stream has seen; `other` stays as it is.
+
+        Parameters
+        ----------
+        other : PCA
+            Given rows of the same columns by `partial_fit`.
+        """
+        streams.refuse_no_stream(other, PCA)
+        with lock_of(other):
+            theirs = other._stream
+        with lock_of(self):
+            self._follow(streams.merged(self, other, self._stream, theirs))
+        return self
+
+    @available_if(lambda self: self._takes_batches)  # type: ignore[untyped-decorator]
+    def remove(self, X: Any, *, sample_weight: Any = None) -> Self:
+        """Take rows out that were given to `partial_fit` before: a window that moves on.
+
+        The sums are those of the rows that stay, up to rounding; where what goes had far
+        more variance than what stays, `certificate_` says how many digits that has cost.
+        Rows that cannot have been there (too many, or variance below zero) are refused,
+        and nothing changes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            The rows.
+        sample_weight : array of shape (n_samples,) or None
+            The repeat counts they were given with.
+        """
+        with lock_of(self):
+            mine = streams.reducible(self._stream)
+            admitted = self._admit(X, reset=False)
+            source, counts = streams.batch(admitted, sample_weight, self._names)
+            self._follow(mine.without(source, counts))
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether there is a model: few rows of a stream make none."""
+        if self._stream is None:
+            return "components_" in vars(self)
+        return streams.is_enough(self._stream, self.n_components)
+
+    def _refuse_few(self) -> None:
+        """Say of a stream whose rows make no model yet how many there are."""
+        streams.refuse_few(self._stream, self.n_components)
+
+    def _begun(self, source: Source) -> Batches:
+        """Return a stream without rows, that keeps all sums or leading directions only."""
+        p = source.shape[1]
+        root_feature_weight(self.feature_weight, p)  # no row to come can mend them
+        return streams.begun(p, self.n_components, self.forget, self._budget())
+
+    def _settled_by(self, source: Source, first: bool) -> dict[str, Any]:
+        """Return what a batch settles for those to come; one that does not suit is refused."""
+        names = _COLUMNS if first else ()
+        return {name: vars(self)[name] for name in names if name in vars(self)}
+
+    def _follow(
+        self, stream: Batches, settled: dict[str, Any] | None = None, first: bool = False
+    ) -> None:
+        """Publish a stream; what was found of the one before goes."""
+        keep = () if first else _COLUMNS
+        for name in [*vars(self)]:
+            if (name.endswith("_") and name not in keep) or Late.stands_in(type(self), name):
+                self.__dict__.pop(name, None)
+        found = {"_stream": stream, "n_samples_seen_": stream.rows}
+        self.__dict__.update(found | (settled or {}))
+
+    def _look(self) -> None:
+        """Find the axes of the rows seen so far, which must be enough, and keep them."""
+        self.__dict__.update(self._looked())
+
+    def _looked(self) -> dict[str, Any]:
+        """Return the fitted attributes of the rows seen so far."""
+        self._refuse_few()
+        self._check_parameters()
+        root_feature_weight(self.feature_weight, self.n_features_in_)
+        assert self._stream is not None
+        stream = self._stream.summed()
+        try:
+            state = self._modelled(stream)
+        except streams.TooFewRowsError:
+            raise
+        except InputError as error:  # an AttributeError too: more rows may mend it
+            raise streams.TooFewRowsError(error.what, got=error.got, fix=error.fix) from error
+        return state | {"_stream": stream}
+
+    def _modelled(self, stream: Batches) -> dict[str, Any]:
+        """Return what the sums of a stream make."""
+        source = stream.described()
+        made = streams.plan_of_sums(self._problem(source), stream)
+        spectrum, found = self._walk(source, made, None)
+        state = {"plan_": made, **self._scale(spectrum, found, source)}
+        self._warn(spectrum)
+        state["n_samples_"] = stream.rows
+        if stream.forget:
+            noise = streams.forgetful_noise(state, stream.rows, source.shape[1])
+            state["noise_variance_"] = noise
+        return state
+
+    # -- other beginnings ---------------------------------------------------------------
 
     @classmethod
     def from_covariance(cls, C: Any, mean: Any, n: int, **parameters: Any) -> Self:
@@ -392,6 +813,21 @@ class PCA(PCAStream, GaussianDensity, ImputedRows, MissingCells):
         **parameters
             As for `PCA`; `memory`, `time` and `device` have no effect.
         """
-        from mercer.estimators.linear._from_covariance import fitted_from
+        model = cls(**parameters)
+        model._check_parameters()
+        covariance, middle = as_moments(C, mean, n)
+        rows: Any = UnseenRows((int(n), len(middle)))
+        recipe = model._recipe(rows, components=min(rows.shape), seed=0)
+        recipe = dataclasses.replace(recipe, tol=model.tol or 1e-6)
+        spectrum, found = of_covariance(covariance, middle, n, recipe)
+        k = model._settle(spectrum, found, rows.shape)
+        spectrum = dataclasses.replace(spectrum, certificate=spectrum.certificate.first(k))
+        state = model._scale(spectrum, found, rows)
+        model.__dict__.update(state, n_features_in_=len(middle), plan_=None)
+        return model
 
-        return fitted_from(cls(**parameters), C, mean, n)
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: NaN is taken unless missing="raise"."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "raise"
+        return tags

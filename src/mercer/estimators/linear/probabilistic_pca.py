@@ -214,8 +214,8 @@ class ProbabilisticPCA(PCA):
             **_criteria(likelihood, count, found.total),
         }
 
-    def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
-        state = super()._walked(source, weights)
+    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+        state = super()._fitted(source, weights)
         if state.get("n_missing_", 0):  # the sums are expected ones, not those of the rows
             state |= _criteria(None, 0, 2.0)
         return state
@@ -237,7 +237,7 @@ class ProbabilisticPCA(PCA):
             raise InputError(
                 "at least one row must be drawn", got=f"n_samples={n_samples}", fix="pass 1"
             )
-        self._refuse_range()
+        self._axes_found().refuse_range()
         rng = np.random.default_rng(seed)
         z = rng.standard_normal((n_samples, self.n_components_))
         rows = np.sqrt(self.noise_variance_) * rng.standard_normal(
@@ -258,7 +258,7 @@ class ProbabilisticPCA(PCA):
             Rows without missing cells, or with them where missing="ppca".
         """
         check_fitted(self)
-        values, alive = self.explained_variance_, self._alive
+        values, alive = self.explained_variance_, self._axes_found().alive
         safe = np.where(alive, values, 1.0)
         rate = np.where(alive, np.sqrt(np.maximum(values - self.noise_variance_, 0.0)), 0.0)
         scores = np.asarray(self.transform(X), np.float64)
@@ -281,11 +281,11 @@ class ProbabilisticPCA(PCA):
         source = self._admit(X, reset=False)
         if isinstance(source, BlockSource | SpreadSource) or not has_missing(source):
             return super().score_samples(X)
-        self._refuse_singular()
+        self._axes_found().refuse_singular()
         try:
             return observed_densities(self, np.asarray(source.array))
         except FloatingPointError:
-            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+            refuse_bad_cells(source, self._names)
             raise
 
     @classmethod

@@ -25,7 +25,7 @@ from mercer.estimators.linear._robust_rounds import (
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.estimators.walk._parameters import check_fitted, learned
-from mercer.estimators.walk._source_estimator import counted_shape
+from mercer.estimators.walk._spectral_estimator import counted_shape
 from mercer.operators import RowsAboutOrigin
 from mercer.sources import Source, SpreadSource
 
@@ -187,11 +187,11 @@ class RobustPCA(PCA):
             )
         return super().fit(X, y, sample_weight=sample_weight)
 
-    def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
+    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
         """Return the fitted attributes; nothing is published before all is well."""
         _refuse_parts(source)
         self._refuse_once(source)
-        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+        refuse_bad_cells(source, self._names)
         shape = counted_shape(source, weights)
         most = self._most_components(shape)
         level, memory = float(self.level), float(self._budget())
@@ -281,11 +281,12 @@ class RobustPCA(PCA):
         check_fitted(self)
         source = self._admit(X, reset=False)
         _refuse_parts(source)
-        centring, k = self._centring, self.n_judging_
+        found, k = self._axes_found(), self.n_judging_
+        centring = found.centring
         origin = np.asarray(centring.origin, np.float64)
         rows = RowsAboutOrigin(source, origin, centring.exponent, self._block_bytes(source))
-        axes = np.asarray(self.components_[:k], np.float64).T
-        score, orthogonal = rows.distances(centring, axes, self._unit_deviations[:k])
+        axes = np.asarray(found.components[:k], np.float64).T
+        score, orthogonal = rows.distances(centring, axes, found.unit_deviations[:k])
         bad = np.flatnonzero(~np.isfinite(orthogonal))
         if bad.size:
             self._refuse_row(source, int(bad[0]))
@@ -294,7 +295,7 @@ class RobustPCA(PCA):
     def _refuse_row(self, source: Source, row: int) -> None:
         """Name the cell of a row that has no distance; a stream is gone, and its row named."""
         if source.max_passes == np.inf:
-            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+            refuse_bad_cells(source, self._names)
         raise InputError(
             "every cell must be a finite number",
             got=f"NaN or infinity in row {row} of {getattr(source, 'label', 'the rows')}",

@@ -1,23 +1,22 @@
-"""Tables of numbers and categories with their missing cells filled.
+"""Missing cells filled once, with how far coordinates may be off, or many times.
 
-Completed rows, and how far their coordinates may be off.
-
-Multiple imputation: how sure coordinates are when cells are missing.
+`impute` fills tables of numbers and categories; `multiple_imputation` tells how sure
+coordinates are when cells are missing.
 """
 
 import dataclasses
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, final
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.special
-from sklearn.utils.metaestimators import available_if
 
 from mercer.arrays import Array, svd
 from mercer.errors import InputError
+from mercer.estimators.linear._principal_axes import PrincipalAxes
 from mercer.estimators.missing._filling import check_survey, surveyed, warn_empty
+from mercer.estimators.missing._missing_cells import cell_filling
 from mercer.estimators.mixed._mixed_axes import MixedAxes, fuzzy
 from mercer.estimators.mixed._mixed_table import (
     Mixed,
@@ -40,7 +39,7 @@ from mercer.operators import (
     first_basis,
     projected,
 )
-from mercer.sources import ArrayBlocks, as_frame, like_given, refuse_infinite
+from mercer.sources import ArrayBlocks, Source, as_frame, like_given, refuse_infinite
 
 _METHODS = ("famd", "mca")
 
@@ -191,88 +190,29 @@ def fills_cells(estimator: Any) -> bool:
     return bool(estimator.missing != "raise")
 
 
-class ImputedRows:
-    """What a model that fills missing cells says of rows that have some."""
+def imputed(completion: Completion, given: Any, source: Source, names: Any) -> Any:
+    """Return `given`, admitted as `source`, with its missing cells as a model expects them."""
+    rows = source.array
 
-    components_: Array
-    scale_: Array | None
-    completion_: Completion
-    missing_counts_: Array
-    _admit: Any
-    _centring: Any
-    _whitened: Any
-    _alive: Array
-    _unit_deviations: Array
+    def refuse() -> None:
+        refuse_infinite(source, names)
 
-    @available_if(fills_cells)  # type: ignore[untyped-decorator]
-    def impute(self, X: Any) -> Any:
-        """Return X with its missing cells as the model expects them, given the others.
+    filled = completion.filled(rows, refuse)
+    empty = empty_rows(rows) if rows.dtype.kind == "f" else np.empty(0)
+    if empty.size:
+        warn_empty(empty, "their cells are the means")
+    return like_given(given, filled)
 
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows with NaN where a cell is missing. They are read, never written to. A row with
-            nothing observed gets the means.
 
-        Returns
-        -------
-        array, sparse matrix or frame of shape (n_samples, n_features)
-            Of the kind and type that came in, but for sparse matrices, which come back as CSR,
-            and numbers other than native float32 and float64, as float64. Cells that are there
-            are not changed. In a frame only columns with missing cells are replaced.
-        """
-        check_completion(self)
-        source = self._admit(held_rows(X), reset=False)
-        rows = source.array
-        filled = self.completion_.filled(rows, partial(self._refuse_infinite, source))
-        empty = empty_rows(rows) if rows.dtype.kind == "f" else np.empty(0)
-        if empty.size:
-            warn_empty(empty, "their cells are the means")
-        return like_given(X, filled)
-
-    def _refuse_infinite(self, source: Any) -> None:
-        """Refuse an infinite cell by its place."""
-        refuse_infinite(source, getattr(self, "feature_names_in_", None))
-
-    @available_if(fills_cells)  # type: ignore[untyped-decorator]
-    def score_error(self, X: Any) -> Array:
-        """Return the standard deviations (n, k) of the coordinates, given the model.
-
-        A row that is complete has its coordinates for certain: 0. In another the missing
-        cells m spread about what is expected of them with covariance S_m, and a coordinate
-        Σ_j a_j x_j with variance a_mᵀS_m a_m. The axes themselves are taken as known; see
-        `multiple_imputation` for what that leaves out.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Rows with NaN where a cell is missing.
-        """
-        check_completion(self)
-        source = self._admit(held_rows(X), reset=False)
-        self._refuse_infinite(source)
-        rows = source.array
-        if rows.dtype.kind != "f":
-            return np.zeros((rows.shape[0], self._n_features_out))  # type: ignore[attr-defined]
-        model = open_model(self)
-        axes, exponent = self._directions(model)
-        return np.ldexp(np.sqrt(projected(model, rows, axes)[1]), exponent)
-
-    def _directions(self, model: Completion) -> tuple[Array, int]:
-        """Return A (p, q) and e: coordinates are 2^e·yA, y what the completion analyses."""
-        axes, own_unit = self.components_.T.astype(np.float64), self._centring.unit
-        exponent = model.centring.exponent - self._centring.exponent + own_unit
-        if self._whitened is not False:
-            # In the unit of the fit: at the ends of the range √λ may have no digits left.
-            safe = np.where(self._alive, self._unit_deviations, 1.0)
-            axes = axes * np.where(self._alive, 1 / safe, 0.0)
-            exponent -= own_unit
-        if self._whitened == "zca":
-            axes = axes @ self.components_.astype(np.float64)
-        own = 1.0 if self._centring.factor is None else self._centring.factor
-        other = 1.0 if model.centring.factor is None else model.centring.factor
-        ratio = np.broadcast_to(own / other, (len(axes),))
-        return axes * ratio[:, None], exponent
+def score_errors(estimator: Any, axes: PrincipalAxes, source: Source) -> Array:
+    """Return the standard deviations (n, k) of the coordinates of rows on fitted axes."""
+    refuse_infinite(source, axes.names)
+    rows = source.array
+    if rows.dtype.kind != "f":
+        return np.zeros((rows.shape[0], estimator._n_features_out))
+    model = open_model(estimator)
+    directions, exponent = axes.directions(model.centring)
+    return np.ldexp(np.sqrt(projected(model, rows, directions)[1]), exponent)
 
 
 def open_model(estimator: Any) -> Completion:
@@ -518,8 +458,9 @@ def _prepared(pca: Any, X: Any, sample_weight: Any) -> tuple[_Walk, Any]:
     weights = repeat_counts(sample_weight, n)
     survey = surveyed(source, weights, size, None)
     weights = check_survey(survey, source, names, weights)
+    wanted = pca._filling_task(source)
     rule = dataclasses.replace(
-        pca._filling(source, survey, weights).rule,
+        cell_filling(source, survey, weights, wanted, size, None).rule,
         rank=pca.completion_.axes.shape[1],
         expected=True,
         tol=_SETTLED / np.sqrt(n),

@@ -1,19 +1,20 @@
-"""Estimators that may be given rows with missing cells.
+"""PCA of rows some of whose cells are missing: looked for, filled, and analysed.
 
-Filling missing cells of rows in parts: the steps begin on a worker, and sums come back.
+Of rows in parts the steps begin on a worker, and sums come back.
 """
 
 import dataclasses
 import logging
-from collections.abc import Iterator
-from typing import Any, final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, final
 
 import numpy as np
 
 from mercer import planning
 from mercer.arrays import EPS, Array, show_bytes
 from mercer.errors import BudgetError
-from mercer.estimators.linear._pca_recipe import PCARecipe, root_feature_weight
+from mercer.estimators.linear._pca_recipe import Found
+from mercer.estimators.linear._principal_axes import PrincipalAxes
 from mercer.estimators.linear._summed_rows import Summed
 from mercer.estimators.missing._filling import (
     AT_THE_MEAN,
@@ -38,8 +39,7 @@ from mercer.estimators.missing._filling import (
 )
 from mercer.estimators.walk._admission import refuse_few_rows
 from mercer.estimators.walk._parameters import learned
-from mercer.estimators.walk._source_estimator import SourceEstimator, counted_shape
-from mercer.estimators.walk._spectral_estimator import planned
+from mercer.estimators.walk._spectral_estimator import counted_shape, planned
 from mercer.operators import (
     Completed,
     CompletedBlocks,
@@ -48,13 +48,15 @@ from mercer.operators import (
     CompletionRule,
     CompletionSums,
     CompletionSumsOfParts,
+    Journal,
     PartsSurvey,
     RunningMoments,
     Survey,
     SurveyOfParts,
     first_completion,
 )
-from mercer.planning import Plan
+from mercer.planning import Path, Plan, Problem
+from mercer.solvers import Spectrum
 from mercer.sources import (
     ArrayBlocks,
     BlockSource,
@@ -207,228 +209,283 @@ class FillingParts:
 _log = logging.getLogger("mercer")
 _COPY = 64e6  # bytes of rows in memory that are completed in one go
 _SUMS = 32.0  # bytes per entry of p×p sums, with those of a block and LAPACK's workspace
+Fillings = CellFilling | FillingParts
 
 
-class MissingCells(SourceEstimator):
-    """Abstract: PCA of rows some of whose cells are missing.
+class Analysis(Protocol):
+    """The fit that rows are completed for: a blank PCA, and the steps of its walk."""
+
+    missing: str
+
+    def _filling(self, source: Source, weights: Any) -> Fillings | None: ...
+
+    def _note(self, words: str) -> None: ...
+
+    def _budget(self) -> int: ...
+
+    def _problem(self, source: Source, weights: Any = None) -> Problem: ...
+
+    def _settle_plan(self, made: Plan) -> Plan: ...
+
+    def _walk(self, source: Source, made: Plan, weights: Any) -> tuple[Spectrum, Found]: ...
+
+    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Found]: ...
+
+    def _unresolved(self, spectrum: Spectrum, found: Found) -> bool: ...
+
+    def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> dict[str, Any]: ...
+
+    def _warn(self, spectrum: Spectrum) -> None: ...
+
+    def _completion_of(self, state: dict[str, Any], shape: tuple[int, int]) -> Completion: ...
+
+
+Whole = Callable[[Source, Any], dict[str, Any]]  # the fit of complete rows with weights
+
+
+def completed_fit(fit: Analysis, whole: Whole, source: Source, weights: Any) -> dict[str, Any]:
+    """Return the fitted attributes of rows some of whose cells are missing.
 
     "em" fills them by regularised iterative PCA, out of core too, and analyses the completed
-    rows as any others; "ppca" takes the scatter that is expected under the likeliest
-    Gaussian with that many axes. Rows that are complete are analysed as if it were "raise".
+    rows as any others, by `whole`; "ppca" takes the scatter that is expected under the
+    likeliest Gaussian with that many axes. Rows that are complete are analysed as they are.
     """
-
-    missing = "raise"
-    _note: str | None = None  # what was done about missing cells, once that is known
-    _observed_share = 1.0  # of the cells of rows that have one, by their weights
-    _fills_by = "em"  # what a refusal of missing cells names
-    _zero_where_empty = True  # coordinates of rows with nothing observed, in parts too
-
-    @property
-    def _missing_fix(self) -> str:  # type: ignore[override]
-        if "missing" not in self.get_params(deep=False):
-            return ""
-        how = f'pass missing="{self._fills_by}" at fit'
-        return f"{how}, or drop or impute such rows or columns first"
-
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: NaN is taken unless missing="raise"."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "raise"
-        return tags
-
-    # -- fit --------------------------------------------------------------------------
-
-    def _walked(self, source: Source, weights: Any) -> dict[str, Any]:
-        if self.missing == "raise":
-            return super()._walked(source, weights)
-        looked = source.dtype.kind == "f"
-        filling = self._incomplete(source, weights) if looked else None
-        if filling is None:
-            self._note = "missing: no cell, as 1 pass has shown" if looked else ""
-            state = super()._walked(source, weights)
-            counts, passes, share = np.zeros(source.shape[1], np.int64), 0, 1.0
-            completion = self._told_completion(state, counted_shape(source, weights))
+    looked = source.dtype.kind == "f"
+    filling = fit._filling(source, weights) if looked else None
+    if filling is None:
+        fit._note("missing: no cell, as 1 pass has shown" if looked else "")
+        state = whole(source, weights)
+        counts, passes, share = np.zeros(source.shape[1], np.int64), 0, 1.0
+        completion = fit._completion_of(state, counted_shape(source, weights))
+    else:
+        survey = filling.survey
+        _refuse_unaffordable(fit, filling)
+        found = filling.run()
+        counts, passes = survey.counts, found.passes
+        share = float(np.sum(survey.weighed)) / (found.sums.total * len(counts))
+        note = in_words(survey, found, fit.missing)
+        fit._note(note)
+        _log.info("%s", note)
+        if fit.missing == "ppca":
+            state, completion = _expected(fit, filling, found), found.completion
         else:
-            survey = filling.survey
-            self._refuse_unaffordable(filling)
-            found = filling.run()
-            counts, passes = survey.counts, found.passes
-            share = float(np.sum(survey.weighed)) / (found.sums.total * len(counts))
-            self._note = in_words(survey, found, self.missing)
-            _log.info("%s", self._note)
-            make = self._expected if self.missing == "ppca" else self._analysed
-            state, completion = make(filling, found)
-            state["n_samples_"] = survey.rows
-            warn_unsettled(found, filling.rule)
-        state.pop("_note", None)
-        own = {"n_missing_": int(counts.sum()), "missing_counts_": counts}
-        own |= {"_observed_share": share}
-        return state | own | {"em_passes_": passes, "completion_": completion}
+            state, completion = _analysed(fit, whole, filling, found), found.completion
+        state["n_samples_"] = survey.rows
+        warn_unsettled(found, filling.rule)
+    own = {"n_missing_": int(counts.sum()), "missing_counts_": counts}
+    own |= {"_observed_share": share}
+    return state | own | {"em_passes_": passes, "completion_": completion}
 
-    def _incomplete(self, source: Source, weights: Any) -> CellFilling | FillingParts | None:
-        """Return the steps over the rows, or None where no cell is missing: one pass."""
-        names = getattr(self, "feature_names_in_", None)
-        if isinstance(source, SpreadSource):
-            size = self._block_bytes(source)
-            found = filling_of_parts(source, names, weights, self._wanted(source), size)
-            refuse_few_rows(self, source)
-            return found
-        blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
-        survey = surveyed(blocks, weights, self._block_bytes(blocks), self._journal)
-        if not survey.counts.any():
-            return None
-        return self._filling(blocks, survey, check_survey(survey, blocks, names, weights))
 
-    def _filling(self, blocks: BlockSource, survey: Survey, weights: Any) -> CellFilling:
-        n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
-        some = None if weights is None else weights[survey.sample[0]]
-        rule = self._wanted(blocks).rule(blocks, survey, n, weights=some)
-        return CellFilling(
-            blocks, survey, weights, rule, self._block_bytes(blocks), self._journal
+def filling_of(
+    source: Source,
+    weights: Any,
+    wanted: FillingTask,
+    size: Callable[[Source], float],
+    *,
+    names: Any,
+    journal: Journal | None,
+    fewest: Any,
+) -> Fillings | None:
+    """Return the steps over the rows, or None where no cell is missing: one pass.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    weights : ndarray of shape (n,) or None
+        Repeat counts.
+    wanted : FillingTask
+        What is asked of the completion.
+    size : callable
+        Bytes of a block of a source.
+    names : sequence of p str or None
+        Columns.
+    journal : Journal or None
+        Where the sums of every pass are kept.
+    fewest : estimator
+        Says how many rows there must be at least.
+    """
+    if isinstance(source, SpreadSource):
+        found = filling_of_parts(source, names, weights, wanted, size(source))
+        refuse_few_rows(fewest, source)
+        return found
+    blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
+    survey = surveyed(blocks, weights, size(blocks), journal)
+    if not survey.counts.any():
+        return None
+    weights = check_survey(survey, blocks, names, weights)
+    return cell_filling(blocks, survey, weights, wanted, size(blocks), journal)
+
+
+def cell_filling(
+    blocks: BlockSource,
+    survey: Survey,
+    weights: Any,
+    wanted: FillingTask,
+    size: float,
+    journal: Journal | None,
+) -> CellFilling:
+    """Return the steps over rows of which a survey has told; see `CellFilling`."""
+    n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
+    some = None if weights is None else weights[survey.sample[0]]
+    rule = wanted.rule(blocks, survey, n, weights=some)
+    return CellFilling(blocks, survey, weights, rule, size, journal)
+
+
+def _refuse_unaffordable(fit: Analysis, filling: Fillings) -> None:
+    """Refuse what the memory allowed does not hold, before any pass fills a cell."""
+    p = filling.source.shape[1]
+    if fit.missing == "em":
+        if _held_whole(fit, filling) is None:
+            # A plan asks for no cell, so that any completion will do.
+            completed = filling.completed(first_completion(np.zeros(p), 0))
+            planned(fit._problem(completed, filling.weights))
+        return
+    if _SUMS * p * p > fit._budget():
+        raise BudgetError(
+            'missing="ppca" keeps p×p sums, which do not fit the memory allowed',
+            got=f"{show_bytes(_SUMS * p * p)} for {p:,} columns,"
+            f" {show_bytes(fit._budget())} allowed",
+            fix='pass missing="em", or allow more memory',
         )
 
-    def _wanted(self, source: Source) -> FillingTask:
-        this: Any = self
-        recipe = PCARecipe(
-            components=1,
-            tol=self._tolerance(source),
-            seed=0,
-            standardize=bool(this.standardize),
-            root_feature_weight=root_feature_weight(this.feature_weight, source.shape[1]),
-        )
-        return FillingTask(
-            this.n_components, recipe, self.missing == "ppca", given=self.tol is not None
-        )
 
-    def _refuse_unaffordable(self, filling: CellFilling | FillingParts) -> None:
-        """Refuse what the memory allowed does not hold, before any pass fills a cell."""
-        p = filling.source.shape[1]
-        if self.missing == "em":
-            if self._held_whole(filling) is None:
-                # A plan asks for no cell, so that any completion will do.
-                completed = filling.completed(first_completion(np.zeros(p), 0))
-                planned(self._problem(completed, filling.weights))
-            return
-        if _SUMS * p * p > self._budget():
-            raise BudgetError(
-                'missing="ppca" keeps p×p sums, which do not fit the memory allowed',
-                got=f"{show_bytes(_SUMS * p * p)} for {p:,} columns,"
-                f" {show_bytes(self._budget())} allowed",
-                fix='pass missing="em", or allow more memory',
-            )
+def _held_whole(fit: Analysis, filling: Fillings) -> Any:
+    """Return rows in memory that are so few that they are completed in one go, or None."""
+    blocks = filling.source
+    if not isinstance(filling, CellFilling) or not isinstance(blocks, ArrayBlocks):
+        return None
+    if filling.journal is not None or blocks.nbytes > min(_COPY, fit._budget() / 4):
+        return None
+    return blocks.held
 
-    def _held_whole(self, filling: CellFilling | FillingParts) -> Any:
-        """Return rows in memory that are so few that they are completed in one go, or None."""
-        blocks = filling.source
-        if not isinstance(blocks, ArrayBlocks) or self._journal is not None:
-            return None
-        return blocks.held if blocks.nbytes <= min(_COPY, self._budget() / 4) else None
 
-    def _analysed(
-        self, filling: CellFilling | FillingParts, found: Completed
-    ) -> tuple[dict[str, Any], Completion]:
-        """Return the fitted attributes of the completed rows, and what completed them.
+def _analysed(
+    fit: Analysis, whole: Whole, filling: Fillings, found: Completed
+) -> dict[str, Any]:
+    """Return the fitted attributes of the completed rows.
 
-        Small tables are filled whole. Of large ones the last pass has left the scatter,
-        which is taken where the plan wants no more than that.
-        """
-        blocks, completion = filling.source, found.completion
-        n, p = blocks.shape
-        if n * p > LARGE and found.sums.basis is None and blocks.nnz is None:
-            state = self._from_sums(filling, found)
-            if state is not None:
-                return state, completion
-        held = self._held_whole(filling)
-        rows: Source = filling.completed(completion)
-        if held is not None:
-            rows = in_memory(completion.filled(held))
-        return super()._walked(rows, filling.weights), completion
+    Small tables are filled whole. Of large ones the last pass has left the scatter,
+    which is taken where the plan wants no more than that.
+    """
+    blocks, completion = filling.source, found.completion
+    n, p = blocks.shape
+    if n * p > LARGE and found.sums.basis is None and blocks.nnz is None:
+        state = _from_sums(fit, filling, found)
+        if state is not None:
+            return state
+    held = _held_whole(fit, filling)
+    rows: Source = filling.completed(completion)
+    if held is not None:
+        rows = in_memory(completion.filled(held))
+    return whole(rows, filling.weights)
 
-    def _from_sums(
-        self, filling: CellFilling | FillingParts, found: Completed
-    ) -> dict[str, Any] | None:
-        """Return the attributes from the scatter of the last pass, or None: it falls short."""
-        completed = filling.completed(found.sums.completion)
-        made = self._settle_plan(planned(self._problem(completed, filling.weights)))
-        if made.chosen.name != "gram" or completed.dtype != np.float64:
-            return None
-        source = _summed(found.sums, filling.source)
-        spectrum, axes = self._solve(source, made.chosen, None)
-        if not spectrum.certificate.met or self._unresolved(spectrum, axes):
-            return None
-        _log.info("%s", made)
-        return {**learned(self), "plan_": made, **self._scale(spectrum, axes, source)}
 
-    def _expected(
-        self, filling: CellFilling | FillingParts, found: Completed
-    ) -> tuple[dict[str, Any], Completion]:
-        """Return the attributes of the expected scatter: sums that are all there is."""
-        source = _summed(filling.whole(found), filling.source)
-        problem = dataclasses.replace(
-            self._problem(source), itemsize=8, allowed=("gram",), gram_flops=0.0, time=None
-        )
-        made = self._settle_plan(planning.plan(problem))
-        _log.info("%s", made)
-        spectrum, axes = self._walk(source, made, None)
-        state = {**learned(self), "plan_": made, **self._scale(spectrum, axes, source)}
-        self._warn(spectrum)
-        return state, found.completion
+def _from_sums(fit: Analysis, filling: Fillings, found: Completed) -> dict[str, Any] | None:
+    """Return the attributes from the scatter of the last pass, or None: it falls short."""
+    completed = filling.completed(found.sums.completion)
+    made = fit._settle_plan(planned(fit._problem(completed, filling.weights)))
+    if made.chosen.name != "gram" or completed.dtype != np.float64:
+        return None
+    source = _summed(found.sums, filling.source)
+    spectrum, axes = fit._solve(source, made.chosen, None)
+    if not spectrum.certificate.met or fit._unresolved(spectrum, axes):
+        return None
+    _log.info("%s", made)
+    return {**learned(fit), "plan_": made, **fit._scale(spectrum, axes, source)}
 
-    def _settle_plan(self, made: Plan) -> Plan:
-        note = self._note
-        if note is None and self.missing != "raise":
-            note = (
-                "missing: 1 pass looks for such cells; where there are any, more passes fill"
-                f" them before these, 1 to 5 as a rule and {CompletionRule(0).most} at most"
-            )
-            note += "; then gram takes their sums" if self.missing == "ppca" else ""
-        remark = "; ".join(filter(None, [made.remark, note]))
-        return dataclasses.replace(made, remark=remark)
 
-    def _told_completion(self, state: dict[str, Any], shape: tuple[int, int]) -> Completion:
-        """Return the completion that complete rows make: their own axes, and no steps."""
-        this: Any = self
-        values, centring = state["_unit_deviations"] ** 2, state["_centring"]
-        axes = state["components_"].T.astype(np.float64)
-        if not len(values):  # no axis beyond noise: the means fill the cells
-            noise = float(np.ldexp(state["noise_variance_"], -2 * centring.unit))
-            return Completion(centring, axes, values, noise)
-        share = float(state["explained_variance_ratio_"][0])
-        total = float(values[0]) / share
-        rank = min(completion_rank(this.n_components, shape, (values, total)), state["rank_"])
-        rule = CompletionRule(rank, expected=self.missing == "ppca")
-        leading = values if len(values) > rank else np.append(values, values[-1:])
-        noise = rule.noise_of(leading[: rank + 1], total, *shape)
-        return Completion(centring, axes[:, :rank], values[:rank], noise)
+def _expected(fit: Analysis, filling: Fillings, found: Completed) -> dict[str, Any]:
+    """Return the attributes of the expected scatter: sums that are all there is."""
+    source = _summed(filling.whole(found), filling.source)
+    problem = dataclasses.replace(
+        fit._problem(source), itemsize=8, allowed=("gram",), gram_flops=0.0, time=None
+    )
+    made = fit._settle_plan(planning.plan(problem))
+    _log.info("%s", made)
+    spectrum, axes = fit._walk(source, made, None)
+    state = {**learned(fit), "plan_": made, **fit._scale(spectrum, axes, source)}
+    fit._warn(spectrum)
+    return state
 
-    # -- project ----------------------------------------------------------------------
 
-    def _completed(self, source: Source) -> Source:
-        """Return rows with their missing cells filled, where the model can do that.
+def to_come(missing: str) -> str:
+    """Return what a plan says of missing cells before anyone has looked for them."""
+    note = (
+        "missing: 1 pass looks for such cells; where there are any, more passes fill"
+        f" them before these, 1 to 5 as a rule and {CompletionRule(0).most} at most"
+    )
+    return note + ("; then gram takes their sums" if missing == "ppca" else "")
 
-        Rows without any are handed on as they are, so that they take the path they would.
-        """
-        completion = self.__dict__.get("completion_")
-        if completion is None or source.dtype.kind != "f":
-            return source
-        if isinstance(source, BlockSource):
-            return CompletedBlocks(source, completion, watch=True)
-        if not has_missing(source):
-            return source
-        names = getattr(self, "feature_names_in_", None)
-        return CompletedBlocks(ArrayBlocks(source, names), completion, watch=True)
 
-    def _projected(self, source: BlockSource) -> Iterator[Array]:
-        """Yield the coordinates of every block; rows with nothing observed lie at zero."""
-        done = 0
-        for part in super()._projected(source):
-            if isinstance(source, CompletedBlocks) and source.empty:
-                here = np.asarray(source.empty) - done
-                part[here[(here >= 0) & (here < len(part))]] = 0.0
-            yield part
-            done += len(part)
-        if isinstance(source, CompletedBlocks) and source.empty:
-            warn_empty(np.asarray(source.empty), AT_THE_MEAN)
+def completion_of_axes(
+    axes: PrincipalAxes,
+    rank: int,
+    share: float,
+    wanted: Any,
+    shape: tuple[int, int],
+    *,
+    expected: bool,
+) -> Completion:
+    """Return the completion that complete rows make: their own axes, and no steps.
+
+    Parameters
+    ----------
+    axes : PrincipalAxes
+        What was found.
+    rank : int
+        Axes with variance.
+    share : float
+        Of the variance, of the first axis.
+    wanted : int, float, str or None
+        `n_components` of the estimator.
+    shape : tuple of int
+        Rows that count, and columns.
+    expected : bool
+        See `CompletionRule`.
+    """
+    values, centring = axes.unit_deviations**2, axes.centring
+    v = axes.components.T.astype(np.float64)
+    if not len(values):  # no axis beyond noise: the means fill the cells
+        noise = float(np.ldexp(axes.noise, -2 * centring.unit))
+        return Completion(centring, v, values, noise)
+    total = float(values[0]) / share
+    rank = min(completion_rank(wanted, shape, (values, total)), rank)
+    rule = CompletionRule(rank, expected=expected)
+    leading = values if len(values) > rank else np.append(values, values[-1:])
+    noise = rule.noise_of(leading[: rank + 1], total, *shape)
+    return Completion(centring, v[:, :rank], values[:rank], noise)
+
+
+# -- new rows ------------------------------------------------------------------------------
+
+
+def with_filled_cells(source: Source, completion: Completion | None, names: Any) -> Source:
+    """Return rows with their missing cells filled, where a model can do that.
+
+    Rows without any are handed on as they are, so that they take the path they would.
+    """
+    if completion is None or source.dtype.kind != "f":
+        return source
+    if isinstance(source, BlockSource):
+        return CompletedBlocks(source, completion, watch=True)
+    if not has_missing(source):
+        return source
+    return CompletedBlocks(ArrayBlocks(source, names), completion, watch=True)
+
+
+def zero_where_empty(source: CompletedBlocks, parts: Iterable[Array]) -> Iterator[Array]:
+    """Yield the coordinates of every block; rows with nothing observed lie at zero."""
+    done = 0
+    for part in parts:
+        if source.empty:
+            here = np.asarray(source.empty) - done
+            part[here[(here >= 0) & (here < len(part))]] = 0.0
+        yield part
+        done += len(part)
+    if source.empty:
+        warn_empty(np.asarray(source.empty), AT_THE_MEAN)
 
 
 def _summed(sums: CompletionSums, source: Source) -> Summed:

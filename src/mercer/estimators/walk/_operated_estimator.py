@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import EPS
-from mercer.estimators.linear._pca_sides import features_from_samples
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
-from mercer.operators import Dense, Framed
+from mercer.operators import Dense, Framed, Operator
 from mercer.planning import Path, Problem
-from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum
+from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum, fix_signs
 
 _FINE = 1e-10  # relative half-width that a stored matrix is solved to
 _C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
@@ -117,6 +116,28 @@ def pairs(asked: Operated, path: Path, wanted: int, tol: float, seed: int = 0) -
         return _judged(found, tol)
     found = path.solver.solve(Dense(op.T.gram(), symmetric=True), finer)
     return features_from_samples(op, _judged(found, tol))
+
+
+def features_from_samples(op: Operator, spectrum: Spectrum) -> Spectrum:
+    """Return the pairs with v = X̃ᵀu/‖X̃ᵀu‖ (p, k) for u; axes without variance are zero.
+
+    ‖X̃ᵀX̃v - λv‖ = ‖X̃ᵀ(X̃X̃ᵀu - λu)‖/√λ, so that residuals grow by √(λ₁/λ). Far below the
+    first eigenvalue, rounding leaves X̃ᵀu a little oblique; the later axis is then corrected
+    against the earlier ones.
+    """
+    u, values = spectrum.right, np.maximum(spectrum.values, 0.0)
+    level = max(spectrum.certificate.zero_level, 1e-15 * float(values[0]))
+    alive = int(np.sum(values > level))
+    v = op.rmatmat(u[:, :alive])
+    v = v / np.linalg.norm(v, axis=0)
+    if alive and values[alive - 1] < 1e-6 * values[0]:
+        q, r = np.linalg.qr(v)
+        v = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)
+    missing = np.zeros((v.shape[0], u.shape[1] - alive))
+    growth = np.sqrt(values[0] / np.maximum(values, level))
+    certificate = spectrum.certificate.with_residual(spectrum.certificate.residual * growth)
+    right = np.concatenate([fix_signs(v), missing], axis=1)
+    return dataclasses.replace(spectrum, right=right, certificate=certificate)
 
 
 def _judged(found: Spectrum, tol: float) -> Spectrum:

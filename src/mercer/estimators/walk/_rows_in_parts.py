@@ -2,7 +2,6 @@
 
 import copy
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -57,20 +56,6 @@ def in_parts(data: Any) -> bool:
     return isinstance(data, SpreadSource) or is_spread(data)
 
 
-def lazy_first(wrapped: Any) -> Any:
-    """Return a method that calls what is `wrapped` where rows lie in parts.
-
-    scikit-learn's `set_output` would compute a Dask collection to make a frame of it.
-    """
-
-    @functools.wraps(wrapped)
-    def method(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        plain = wrapped.__wrapped__ if in_parts(X) else wrapped
-        return plain(self, X, *args, **kwargs)
-
-    return method
-
-
 def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
     """Return the coordinates of rows in parts, as lazy as the rows are.
 
@@ -109,9 +94,9 @@ def _frame_names(model: Any) -> list[str] | None:
     return [str(name) for name in model.get_feature_names_out()]
 
 
-def densities_of_parts(model: Any, source: SpreadSource) -> Any:
+def densities_of_parts(density: Callable[[Source], Array], source: SpreadSource) -> Any:
     """Return the log-likelihood of every row in parts (n,), as lazy as the rows are."""
-    return source.mapped(_OfRows(copy.copy(model)._log_densities), None, np.float64)
+    return source.mapped(_OfRows(density), None, np.float64)
 
 
 def lazily(
@@ -122,9 +107,11 @@ def lazily(
     return source.mapped(_OfRows(method, fill), columns, np.float64)
 
 
-def mean_density_of_parts(model: Any, source: SpreadSource, weights: Any) -> float:
+def mean_density_of_parts(
+    density: Callable[[Source], Array], source: SpreadSource, weights: Any
+) -> float:
     """Return the mean log-likelihood of rows in parts, Σw·log p(x)/Σw: one pass."""
-    work = _Mean(_OfRows(model._log_densities))
+    work = _Mean(_OfRows(density))
     total, count = source.reduce(work, weights, title="score")
     if count == 0:
         raise InputError(

@@ -294,6 +294,21 @@ def _row_count(source: Source, weights: Any) -> int:
     return len(weights) if np.ndim(weights) == 1 else 0
 
 
+def counted_shape(source: Source, weights: Any) -> tuple[int, int]:
+    """Return the shape with repeated rows counted as often as they stand.
+
+    Before the rows of a file are counted, there are enough of them for every column.
+    """
+    n, p = source.shape
+    if weights is not None and isinstance(source, SpreadSource):
+        if source.weighed is None:
+            return max(n, p), p
+        return int(source.weighed * (1 + 1e-12)), p
+    if weights is not None:
+        return int(np.sum(weights) * (1 + 1e-12)), p
+    return (n if getattr(source, "counted", True) else max(n, p), p)
+
+
 def counts_of(weights: Any, source: Source) -> Any:
     """Return the repeat counts of the rows of a source, or None."""
     if isinstance(source, SpreadSource):

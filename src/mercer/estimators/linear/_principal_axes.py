@@ -1,0 +1,227 @@
+"""PrincipalAxes: what a fit of PCA has found, and what follows from it for rows."""
+
+import dataclasses
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import Array, eps_of
+from mercer.errors import DataWarning, InputError, warn
+from mercer.estimators.linear._pca_recipe import Found, decade
+from mercer.estimators.walk._admission import refuse_bad_cells
+from mercer.operators import Centring, centred, rows_of
+from mercer.solvers import Spectrum, signs_of_sums
+from mercer.sources import Source
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class PrincipalAxes:
+    """Axes V of p features, in the order of the variances along them.
+
+    Parameters
+    ----------
+    components : ndarray of shape (k, p)
+        Vᵀ; rows without variance are zero.
+    variances : ndarray of shape (k,)
+        λ, in units of the data squared.
+    noise : float
+        Mean of the variances left out.
+    mean, scale : ndarray of shape (p,), or None for the scale
+        What columns lose, and what they are divided by.
+    centring : Centring
+        Both, with all digits and in a unit that stays in range.
+    deviations, unit_deviations : ndarray of shape (k,)
+        √λ in units of the data, and in the unit of the centring.
+    alive : ndarray of shape (k,)
+        Which axes have variance.
+    whitened : bool or "zca"
+        What is done to coordinates.
+    names : sequence of p str or None
+        Columns, for messages.
+    """
+
+    components: Array
+    variances: Array
+    noise: float
+    mean: Array
+    scale: Array | None
+    centring: Centring
+    deviations: Array
+    unit_deviations: Array
+    alive: Array
+    whitened: bool | str
+    names: Any = None
+
+    @classmethod
+    def of(cls, model: Any, names: Any = None) -> "PrincipalAxes":
+        """Return the axes of a fitted model, or of anything with its attributes."""
+        return cls(
+            model.components_,
+            model.explained_variance_,
+            model.noise_variance_,
+            model.mean_,
+            model.scale_,
+            model._centring,
+            model._deviations,
+            model._unit_deviations,
+            model._alive,
+            model._whitened,
+            names,
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Axes and features, k and p."""
+        k, p = self.components.shape
+        return int(k), int(p)
+
+    def unit_scores(self, source: Source) -> Array:
+        """Return X̃V (n, k) in the unit of the centring."""
+        centring = self.centring
+        axes = self.components.T.astype(np.float64)
+        with np.errstate(invalid="ignore", over="ignore"):
+            rows = rows_of(source, exponent=centring.exponent, origin=centring.origin)
+            scores = centred(rows, centring).scores(axes)
+        if not np.isfinite(scores).all():
+            refuse_bad_cells(source, self.names)
+        return scores
+
+    def scores(self, source: Source) -> Array:
+        """Return X̃V (n, k), not whitened."""
+        scores, exponent = self.unit_scores(source), self.centring.unit
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ldexp(scores, exponent) if exponent else scores
+
+    def projected(self, source: Source) -> Array:
+        """Return the coordinates of rows, whitened where that was asked for."""
+        if self.whitened is False:
+            return self.scores(source)
+        # In the unit of the fit: at the ends of the range √λ itself may have no digits left.
+        scores = self.unit_scores(source)
+        safe = np.where(self.alive, self.unit_deviations, 1.0)
+        white = scores * np.where(self.alive, 1 / safe, 0.0).astype(scores.dtype)
+        return white @ self.components if self.whitened == "zca" else white
+
+    def rows_from(self, Z: Array) -> Array:
+        """Return the rows (n, p) that have the coordinates Z (n, k): (ZVᵀ)∘scale + mean."""
+        if self.whitened == "zca":
+            Z = Z @ self.components.T
+        if self.whitened is not False:
+            Z = Z * self.deviations.astype(Z.dtype)
+        back = Z @ self.components.astype(Z.dtype)
+        if self.scale is not None:
+            back = back * self.scale.astype(Z.dtype)
+        return (back + self.mean).astype(Z.dtype, copy=False)
+
+    def directions(self, other: Centring) -> tuple[Array, int]:
+        """Return A (p, q) and e: coordinates are 2^e·yA for y centred and scaled by `other`."""
+        axes, own_unit = self.components.T.astype(np.float64), self.centring.unit
+        exponent = other.exponent - self.centring.exponent + own_unit
+        if self.whitened is not False:
+            # In the unit of the fit: at the ends of the range √λ may have no digits left.
+            safe = np.where(self.alive, self.unit_deviations, 1.0)
+            axes = axes * np.where(self.alive, 1 / safe, 0.0)
+            exponent -= own_unit
+        if self.whitened == "zca":
+            axes = axes @ self.components.astype(np.float64)
+        own = 1.0 if self.centring.factor is None else self.centring.factor
+        factor = 1.0 if other.factor is None else other.factor
+        ratio = np.broadcast_to(own / factor, (len(axes),))
+        return axes * ratio[:, None], exponent
+
+    def row_norms(self, source: Source) -> Array:
+        """Return ‖x̃‖² (n,) of the centred, scaled rows, a block at a time."""
+        array, n = source.array, source.shape[0]
+        out = np.empty(n)
+        for start in range(0, n, 1024):
+            block: Any = array[start : start + 1024]
+            block = block.toarray() if hasattr(block, "toarray") else block
+            gone = block - self.mean
+            if self.scale is not None:
+                gone = gone / self.scale
+            out[start : start + 1024] = np.einsum("ij,ij->i", gone, gone)
+        return out
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether the covariance of the model, VΛVᵀ + σ²(I - VVᵀ), has an inverse."""
+        k, p = self.shape
+        return bool(np.all(self.alive)) and (k == p or self.noise > 0)
+
+    def refuse_range(self) -> None:
+        """Refuse variances that float64 cannot hold with all their digits."""
+        held = self.variances[self.alive]
+        if np.any((held < 1e-300) | (held > 1e300)):
+            raise InputError(
+                "variances leave the range of float64: there is no density to speak of",
+                got=f"variances from {held.min():.3g} to {held.max():.3g}",
+                fix="divide the data by a constant and fit again",
+            )
+
+    def refuse_singular(self) -> None:
+        """Refuse a model without a density."""
+        self.refuse_range()
+        if not self.is_regular:
+            raise InputError(
+                "the covariance of the model is singular: it has no density",
+                got=f"rank {int(np.sum(self.alive))} with {self.shape[1]} features, noise"
+                f" variance {self.noise:.3g}",
+                fix="keep fewer components than the rank, so that noise is left",
+            )
+
+
+def attributes(
+    spectrum: Spectrum, found: Found, source: Source, whiten: bool | str, sign: str
+) -> dict[str, Any]:
+    """Return the fitted attributes of PCA from the leading pairs of X̃ᵀX̃."""
+    k = len(spectrum.certificate.lower)
+    freedom = found.total - 1
+    unit = found.centring.unit
+    values = np.maximum(spectrum.values[:k], 0.0)
+    level = spectrum.certificate.zero_level
+    alive = values > level
+    dtype = np.float32 if source.products.itemsize == 4 else np.float64
+    with np.errstate(over="ignore", under="ignore"):
+        variances = np.ldexp(values / freedom, 2 * unit)
+        singular = np.ldexp(np.sqrt(values), unit)
+        deviations = np.ldexp(np.sqrt(values / freedom), unit)
+    left = max(min(int(found.total * (1 + 1e-12)), source.shape[1]) - k, 0)
+    rest = max(found.trace - float(np.sum(values)), 0.0) if left else 0.0
+    with np.errstate(over="ignore", under="ignore"):
+        noise = float(np.ldexp(rest / freedom / max(left, 1), 2 * unit))
+    if np.any(np.isinf(variances)) or np.any((variances == 0) & (values > level)):
+        warn(
+            "variances leave the range of float64",
+            got=f"explained_variance_ of order 10^{decade(values[0] / freedom, unit)}",
+            fix="divide the data by a constant; axes and ratios are right as they are",
+            category=DataWarning,
+        )
+    axes = spectrum.right[:, :k]
+    if sign == "factominer":
+        axes = axes * signs_of_sums(axes)
+    return {
+        "choice_": found.settled.get("choice_"),
+        # An axis without variance has no direction: its row is zero, not an invention.
+        "components_": np.ascontiguousarray(axes.T * alive[:, None], dtype),
+        "explained_variance_": variances,
+        "inertia_": variances * (freedom / found.total),
+        "explained_variance_ratio_": values / found.trace,
+        "singular_values_": singular,
+        "mean_": found.centring.mean,
+        "scale_": found.centring.scale,
+        "noise_variance_": noise,
+        "n_components_": k,
+        "n_samples_": source.shape[0],
+        "rank_": int(np.sum(alive)),
+        "certificate_": spectrum.certificate.scaled(1 / freedom, 2 * unit).rounded(
+            eps_of(dtype) if dtype == np.float32 else 0.0
+        ),
+        "_stream": None,
+        "_centring": found.centring,
+        "_squares": spectrum.squares and spectrum.squares / found.trace / found.trace,
+        "_whitened": whiten,
+        "_deviations": deviations,
+        "_unit_deviations": np.sqrt(values / freedom),
+        "_alive": alive,
+    }
