@@ -5,7 +5,7 @@ import pytest
 from tests.estimators.missing_oracles import iterated, table
 
 from mercer.errors import AccuracyWarning, DataWarning, InputError
-from mercer.estimators.linear._pca_paths import Recipe
+from mercer.estimators.linear._pca_recipe import PCARecipe
 from mercer.estimators.missing import _filling as filling
 from mercer.operators import CompletionRule
 from mercer.sources import ArrayBlocks, in_memory, scan
@@ -103,14 +103,14 @@ def test_blocks_of_any_size_fill_alike(block_bytes):
 def test_where_the_steps_end():
     X = table(rows=20_000, columns=60)
     source = blocks_of(X)
-    survey, recipe = surveyed(X), Recipe(1, 1e-6, 0, False, None)
+    survey, recipe = surveyed(X), PCARecipe(1, 1e-6, 0, False, None)
     many = filling.rule_of(source, survey, recipe, 2)
     assert many.tol == pytest.approx(0.1 / np.sqrt(20_000))
     assert many.rate == pytest.approx(0.2, abs=0.01)
     assert filling.rule_of(source, survey, recipe, 2, given=True).tol == pytest.approx(3e-7)
     few = filling.rule_of(blocks_of(X[:100]), surveyed(X[:100]), recipe, 2)
     assert few.tol == pytest.approx(3e-7)
-    coarse = Recipe(1, 0.5, 0, False, None)
+    coarse = PCARecipe(1, 0.5, 0, False, None)
     assert filling.rule_of(source, survey, coarse, 2).tol == 1e-3
 
 

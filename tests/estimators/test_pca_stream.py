@@ -15,6 +15,7 @@ from streams import blocks, untouched
 
 from mercer import PCA
 from mercer.errors import AccuracyWarning, InputError
+from mercer.estimators.linear import _principal_axes
 
 OPTIONS = [
     {},
@@ -104,7 +105,7 @@ class TestPartialFit:
         X = rows(300) * scale
         found, whole = streamed(PCA(2), blocks(X)), PCA(2)
         with np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
-            patch.setattr("mercer.estimators.linear._principal_axes.warn", lambda *_, **__: None)
+            patch.setattr(_principal_axes, "warn", lambda *_, **__: None)
             whole.fit(X)
             ratio = found.explained_variance_ratio_
         np.testing.assert_allclose(ratio, whole.explained_variance_ratio_, rtol=1e-9)

@@ -231,7 +231,7 @@ class Framed(Operator):
         """See `Operator.triangle`: blocks of rows one after another."""
         found = np.empty((0, self.shape[1]))
         for part in self.written:
-            found = triangle(np.concatenate([found, self.block(part)]))
+            found = triangle(np.concatenate([found, self._cells(part, right=True)]))
         return found
 
     @property

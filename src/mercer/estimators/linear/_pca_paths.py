@@ -175,19 +175,22 @@ def _warn_columns(what: str, which: Array, fix: str) -> None:
 
 def _gram(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
     """C from one pass, centred about a provisional origin; then its leading pairs."""
-    moments, halves = _scatter(rows, path, recipe)
+    plain = isinstance(rows, Rows) and not recipe.halved
+    moments, halves = (rows.scatter(), None) if plain else _scatter(rows, path, recipe)
     centring, storage = describe(rows, moments, recipe)
     with quiet_blas(rows.shape[1]):  # for the halves and the pairs at the same time
-        cross = compared(halves, rows.shape, centring.factor, recipe.seed)
-        del halves  # the solver needs their space
-        recipe, solver = _once_chosen(recipe, path, cross, rows.shape[1])
+        cross, solver = None, path.solver
+        if halves is not None:
+            cross = compared(halves, rows.shape, centring.factor, recipe.seed)
+            recipe, solver = _once_chosen(recipe, path, cross, rows.shape[1])
+            del halves  # the solver needs their space
         matrix, error = _scaled(moments, centring.factor)
         trace = max(float(np.trace(matrix)), 0.0)
         goal = _goal(rows, recipe, storage, trace, error)
         rank = _possible_rank(rows, moments)  # now: the solver may destroy the matrix
         squares = np.array(np.diagonal(matrix))
         spectrum = solver.solve(Dense(matrix, symmetric=True), goal)
-        said = cross()
+        said = None if cross is None else cross()
     hidden = (squares > 0) & (squares <= spectrum.certificate.zero_level)
     columns = squares / (moments.total - 1)
     found = Found(

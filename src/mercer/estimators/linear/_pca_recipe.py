@@ -1,7 +1,7 @@
 """What PCA asks of a path, in numbers, and what a path learns beside the pairs."""
 
 import dataclasses
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,28 @@ class PCARecipe:
     def factor_of(self, variances: Array, step: Array, start: int = 0) -> Array | None:
         """See `Scaling.factor_of`."""
         return self.scaling.factor_of(variances, step, start)
+
+
+def asked_axes(wanted: Any, shape: tuple[int, int]) -> int:
+    """Return how many axes of a table (n, p) are asked for: all but where a number is given."""
+    n, p = shape
+    if isinstance(wanted, bool):
+        raise InputError(
+            "n_components must be a number, not a truth value",
+            got=f"n_components={wanted}",
+            fix='pass a whole number, a share such as 0.95, "mle" or None',
+        )
+    if not isinstance(wanted, Integral):
+        return min(n, p)
+    if wanted > min(n, p):
+        raise InputError(
+            f"n_components={wanted} must be between 1 and min(n_samples, n_features)="
+            f"{min(n, p)}",
+            got=f"n_components={wanted}, X of "
+            + (f"{p} columns" if wanted > p else f"shape {shape}"),
+            fix=f"ask for at most {min(n, p)} components",
+        )
+    return int(wanted)
 
 
 def root_feature_weight(weights: Any, p: int) -> Array | None:

@@ -39,7 +39,7 @@ class Late:
     """A fitted attribute that a stream finds when it is looked at.
 
     A fit stores it in the model, which then answers by itself. Where it is not there and the
-    model has rows of a stream, `model._look()` stores all of them.
+    model has rows of a stream, `_looked` of it finds all of them.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -59,7 +59,7 @@ class Late:
             raise AttributeError(f"{what} has no attribute {self.name!r}")
         with lock_of(model):
             if self.name not in vars(model):
-                model._look()
+                vars(model).update(model._looked())
             return vars(model)[self.name]
 
 

@@ -1,7 +1,6 @@
 """Principal component analysis."""
 
 import dataclasses
-import types
 from collections.abc import Iterator
 from copy import copy
 from functools import partial
@@ -26,7 +25,12 @@ from mercer.estimators.linear._pca_choice import (
     warn_of,
 )
 from mercer.estimators.linear._pca_paths import refuse_constant, solve
-from mercer.estimators.linear._pca_recipe import Found, PCARecipe, root_feature_weight
+from mercer.estimators.linear._pca_recipe import (
+    Found,
+    PCARecipe,
+    asked_axes,
+    root_feature_weight,
+)
 from mercer.estimators.linear._pca_stream import Late, late, lock_of
 from mercer.estimators.linear._principal_axes import PrincipalAxes, attributes
 from mercer.estimators.linear._summed_rows import UnseenRows, as_moments, of_covariance
@@ -61,7 +65,7 @@ from mercer.estimators.walk._spectral_estimator import (
     framed,
     repeat_counts,
 )
-from mercer.operators import CompletedBlocks, Completion, gram_flops
+from mercer.operators import CompletedBlocks, gram_flops
 from mercer.planning import Path, Plan, Problem
 from mercer.selection import minka, share
 from mercer.solvers import Certificate, Spectrum
@@ -319,29 +323,12 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
 
     def _most_components(self, shape: tuple[int, int]) -> int:
         """Return how many pairs must be found before the number can be settled."""
-        n, p = shape
         wanted = self.n_components
         if wanted == "auto":
-            return looked_at(min(n, p))
+            return looked_at(min(shape))
         if isinstance(wanted, str):
-            check_mle(n, p)
-        if isinstance(wanted, bool):
-            raise InputError(
-                "n_components must be a number, not a truth value",
-                got=f"n_components={wanted}",
-                fix='pass a whole number, a share such as 0.95, "mle" or None',
-            )
-        if not isinstance(wanted, Integral):
-            return min(n, p)
-        if wanted > min(n, p):
-            raise InputError(
-                f"n_components={wanted} must be between 1 and min(n_samples, n_features)="
-                f"{min(n, p)}",
-                got=f"n_components={wanted}, X of "
-                + (f"{p} columns" if wanted > p else f"shape {shape}"),
-                fix=f"ask for at most {min(n, p)} components",
-            )
-        return int(wanted)
+            check_mle(*shape)
+        return asked_axes(wanted, shape)
 
     def _settle_plan(self, made: Plan) -> Plan:
         if self.missing == "raise":
@@ -424,30 +411,6 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         recipe = self._recipe(source, components=1, seed=0)
         expected, given = self.missing == "ppca", self.tol is not None
         return FillingTask(self.n_components, recipe, expected, given=given)
-
-    def _filling(self, source: Source, weights: Any) -> gaps.Fillings | None:
-        """Return the steps that fill the rows, or None where no cell is missing: one pass."""
-        return gaps.filling_of(
-            source,
-            weights,
-            self._filling_task(source),
-            self._block_bytes,
-            names=self._names,
-            journal=self._journal,
-            fewest=self,
-        )
-
-    def _completion_of(self, state: dict[str, Any], shape: tuple[int, int]) -> Completion:
-        """Return the completion that complete rows make."""
-        ratio = state["explained_variance_ratio_"]
-        return gaps.completion_of_axes(
-            PrincipalAxes.of(types.SimpleNamespace(**state)),
-            state["rank_"],
-            float(ratio[0]) if len(ratio) else 1.0,
-            self.n_components,
-            shape,
-            expected=self.missing == "ppca",
-        )
 
     def _completed(self, source: Source) -> Source:
         """Return rows with their missing cells filled, where the model can do that."""
@@ -764,24 +727,19 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         found = {"_stream": stream, "n_samples_seen_": stream.rows}
         self.__dict__.update(found | (settled or {}))
 
-    def _look(self) -> None:
-        """Find the axes of the rows seen so far, which must be enough, and keep them."""
-        self.__dict__.update(self._looked())
-
     def _looked(self) -> dict[str, Any]:
-        """Return the fitted attributes of the rows seen so far."""
+        """Return the fitted attributes of the rows seen so far, which must be enough."""
         self._refuse_few()
         self._check_parameters()
         root_feature_weight(self.feature_weight, self.n_features_in_)
         assert self._stream is not None
         stream = self._stream.summed()
         try:
-            state = self._modelled(stream)
+            return self._modelled(stream) | {"_stream": stream}
         except streams.TooFewRowsError:
             raise
         except InputError as error:  # an AttributeError too: more rows may mend it
             raise streams.TooFewRowsError(error.what, got=error.got, fix=error.fix) from error
-        return state | {"_stream": stream}
 
     def _modelled(self, stream: Batches) -> dict[str, Any]:
         """Return what the sums of a stream make."""

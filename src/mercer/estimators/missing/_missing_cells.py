@@ -14,7 +14,6 @@ from mercer import planning
 from mercer.arrays import EPS, Array, show_bytes
 from mercer.errors import BudgetError
 from mercer.estimators.linear._pca_recipe import Found
-from mercer.estimators.linear._principal_axes import PrincipalAxes
 from mercer.estimators.linear._summed_rows import Summed
 from mercer.estimators.missing._filling import (
     AT_THE_MEAN,
@@ -38,6 +37,7 @@ from mercer.estimators.missing._filling import (
     whole_sums,
 )
 from mercer.estimators.walk._admission import refuse_few_rows
+from mercer.estimators.walk._checkpoint import Checkpoint
 from mercer.estimators.walk._parameters import learned
 from mercer.estimators.walk._spectral_estimator import counted_shape, planned
 from mercer.operators import (
@@ -215,9 +215,16 @@ Fillings = CellFilling | FillingParts
 class Analysis(Protocol):
     """The fit that rows are completed for: a blank PCA, and the steps of its walk."""
 
+    n_components: Any
     missing: str
+    _journal: Checkpoint | None
 
-    def _filling(self, source: Source, weights: Any) -> Fillings | None: ...
+    @property
+    def _names(self) -> Any: ...
+
+    def _filling_task(self, source: Source) -> FillingTask: ...
+
+    def _block_bytes(self, source: Source) -> float: ...
 
     def _note(self, words: str) -> None: ...
 
@@ -237,8 +244,6 @@ class Analysis(Protocol):
 
     def _warn(self, spectrum: Spectrum) -> None: ...
 
-    def _completion_of(self, state: dict[str, Any], shape: tuple[int, int]) -> Completion: ...
-
 
 Whole = Callable[[Source, Any], dict[str, Any]]  # the fit of complete rows with weights
 
@@ -251,12 +256,12 @@ def completed_fit(fit: Analysis, whole: Whole, source: Source, weights: Any) -> 
     likeliest Gaussian with that many axes. Rows that are complete are analysed as they are.
     """
     looked = source.dtype.kind == "f"
-    filling = fit._filling(source, weights) if looked else None
+    filling = _filling_of(fit, source, weights) if looked else None
     if filling is None:
         fit._note("missing: no cell, as 1 pass has shown" if looked else "")
         state = whole(source, weights)
         counts, passes, share = np.zeros(source.shape[1], np.int64), 0, 1.0
-        completion = fit._completion_of(state, counted_shape(source, weights))
+        completion = _own_completion(fit, state, counted_shape(source, weights))
     else:
         survey = filling.survey
         _refuse_unaffordable(fit, filling)
@@ -277,45 +282,21 @@ def completed_fit(fit: Analysis, whole: Whole, source: Source, weights: Any) -> 
     return state | own | {"em_passes_": passes, "completion_": completion}
 
 
-def filling_of(
-    source: Source,
-    weights: Any,
-    wanted: FillingTask,
-    size: Callable[[Source], float],
-    *,
-    names: Any,
-    journal: Journal | None,
-    fewest: Any,
-) -> Fillings | None:
-    """Return the steps over the rows, or None where no cell is missing: one pass.
-
-    Parameters
-    ----------
-    source : Source
-        The rows.
-    weights : ndarray of shape (n,) or None
-        Repeat counts.
-    wanted : FillingTask
-        What is asked of the completion.
-    size : callable
-        Bytes of a block of a source.
-    names : sequence of p str or None
-        Columns.
-    journal : Journal or None
-        Where the sums of every pass are kept.
-    fewest : estimator
-        Says how many rows there must be at least.
-    """
+def _filling_of(fit: Analysis, source: Source, weights: Any) -> Fillings | None:
+    """Return the steps over the rows, or None where no cell is missing: one pass."""
+    wanted, names = fit._filling_task(source), fit._names
     if isinstance(source, SpreadSource):
-        found = filling_of_parts(source, names, weights, wanted, size(source))
-        refuse_few_rows(fewest, source)
+        size = fit._block_bytes(source)
+        found = filling_of_parts(source, names, weights, wanted, size)
+        refuse_few_rows(fit, source)
         return found
     blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
-    survey = surveyed(blocks, weights, size(blocks), journal)
+    size = fit._block_bytes(blocks)
+    survey = surveyed(blocks, weights, size, fit._journal)
     if not survey.counts.any():
         return None
     weights = check_survey(survey, blocks, names, weights)
-    return cell_filling(blocks, survey, weights, wanted, size(blocks), journal)
+    return cell_filling(blocks, survey, weights, wanted, size, fit._journal)
 
 
 def cell_filling(
@@ -419,43 +400,20 @@ def to_come(missing: str) -> str:
     return note + ("; then gram takes their sums" if missing == "ppca" else "")
 
 
-def completion_of_axes(
-    axes: PrincipalAxes,
-    rank: int,
-    share: float,
-    wanted: Any,
-    shape: tuple[int, int],
-    *,
-    expected: bool,
-) -> Completion:
-    """Return the completion that complete rows make: their own axes, and no steps.
-
-    Parameters
-    ----------
-    axes : PrincipalAxes
-        What was found.
-    rank : int
-        Axes with variance.
-    share : float
-        Of the variance, of the first axis.
-    wanted : int, float, str or None
-        `n_components` of the estimator.
-    shape : tuple of int
-        Rows that count, and columns.
-    expected : bool
-        See `CompletionRule`.
-    """
-    values, centring = axes.unit_deviations**2, axes.centring
-    v = axes.components.T.astype(np.float64)
+def _own_completion(fit: Analysis, state: dict[str, Any], shape: tuple[int, int]) -> Completion:
+    """Return the completion that complete rows make: their own axes, and no steps."""
+    values, centring = state["_unit_deviations"] ** 2, state["_centring"]
+    axes = state["components_"].T.astype(np.float64)
     if not len(values):  # no axis beyond noise: the means fill the cells
-        noise = float(np.ldexp(axes.noise, -2 * centring.unit))
-        return Completion(centring, v, values, noise)
+        noise = float(np.ldexp(state["noise_variance_"], -2 * centring.unit))
+        return Completion(centring, axes, values, noise)
+    share = float(state["explained_variance_ratio_"][0])
     total = float(values[0]) / share
-    rank = min(completion_rank(wanted, shape, (values, total)), rank)
-    rule = CompletionRule(rank, expected=expected)
+    rank = min(completion_rank(fit.n_components, shape, (values, total)), state["rank_"])
+    rule = CompletionRule(rank, expected=fit.missing == "ppca")
     leading = values if len(values) > rank else np.append(values, values[-1:])
     noise = rule.noise_of(leading[: rank + 1], total, *shape)
-    return Completion(centring, v[:, :rank], values[:rank], noise)
+    return Completion(centring, axes[:, :rank], values[:rank], noise)
 
 
 # -- new rows ------------------------------------------------------------------------------
