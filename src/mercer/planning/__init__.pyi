@@ -9,12 +9,12 @@ from mercer.planning._kernel_paths import few_walks as few_walks
 from mercer.planning._kernel_paths import sampled_rows as sampled_rows
 from mercer.planning._kernel_paths import shuffled_rows as shuffled_rows
 from mercer.planning._kernel_paths import start_landmarks as start_landmarks
-from mercer.planning._machine_cost import Machine as Machine
 from mercer.planning._principal_paths import Path as Path
 from mercer.planning._principal_paths import PathEndedError as PathEndedError
 from mercer.planning._principal_paths import leading_solver as leading_solver
 from mercer.planning._principal_paths import sketch_path as sketch_path
 from mercer.planning._problem import GraphCost as GraphCost
 from mercer.planning._problem import KernelCost as KernelCost
+from mercer.planning._problem import Machine as Machine
 from mercer.planning._problem import Problem as Problem
 from mercer.planning._problem import Workers as Workers

@@ -6,9 +6,8 @@ The paths to the smallest pairs of a sparse matrix: through its inverse.
 import dataclasses
 import math
 
-from mercer.planning._machine_cost import Machine
 from mercer.planning._principal_paths import Path, block_width
-from mercer.planning._problem import GraphCost, Problem
+from mercer.planning._problem import GraphCost, Machine, Problem
 from mercer.solvers import BlockKrylov, Exact
 
 _SMALL = 600  # points up to which LAPACK is as fast as anything

@@ -6,8 +6,7 @@ import math
 from mercer.arrays import show_bytes
 from mercer.operators import gram_bytes, panel_rows, sketch_rank
 from mercer.planning._distributed_cost import spread
-from mercer.planning._machine_cost import Machine
-from mercer.planning._problem import Problem
+from mercer.planning._problem import Machine, Problem
 from mercer.solvers import BlockKrylov, Exact, Solver, Stored
 
 _SMALL = 600  # order up to which LAPACK's full eigenproblem is as fast as an iteration

@@ -35,7 +35,7 @@ class PCARecipe:
         return self.scaling.factor_of(variances, step, start)
 
 
-def asked_axes(wanted: Any, shape: tuple[int, int]) -> int:
+def asked_axes(wanted: int | float | str | None, shape: tuple[int, int]) -> int:
     """Return how many axes of a table (n, p) are asked for: all but where a number is given."""
     n, p = shape
     if isinstance(wanted, bool):
