@@ -2,10 +2,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mercer.arrays import as_rows, columns_of, not_zero, row_norms, unit_rows
-from mercer.arrays.programs._program_rows import (
+from mercer.arrays import (
+    as_rows,
+    columns_of,
     count_rows,
     is_sparse,
+    not_zero,
+    row_norms,
+    unit_rows,
+)
+from mercer.arrays.programs._program_rows import (
     refuse_negative,
     refuse_sparse,
     row_sums,

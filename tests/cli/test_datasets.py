@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from mercer.cli._datasets import DATASETS, FILES, GROUPS, load
+from mercer import load
+from mercer.cli._datasets import DATASETS, FILES, GROUPS
 from mercer.errors import InputError
 
 

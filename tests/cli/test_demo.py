@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 import mercer
-from mercer.cli._datasets import DATASETS, load
+from mercer import load
+from mercer.cli._datasets import DATASETS
 from mercer.cli.app import commands
 from mercer.cli.commands.demo_command import run
 from mercer.errors import InputError

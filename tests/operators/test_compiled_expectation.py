@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from tests.operators.test_completion import model, rows_with_gaps
 
 import mercer.operators.completion._compiled_expectation as compiled_expectation_module
-from mercer.operators import Centring, Completion, CompletionSums, Survey
+from mercer.operators import Centring, Completion, CompletionSums, Survey, is_worth_compiling
 from mercer.operators.completion._compiled_expectation import (
     CompiledExpectation,
     can_be_compiled,
     cells_of,
-    is_worth_compiling,
 )
 from mercer.operators.completion._expectation import Expectation
 

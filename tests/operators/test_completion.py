@@ -10,9 +10,10 @@ from mercer.operators import (
     Completion,
     CompletionSums,
     drawn,
+    empty_rows,
     projected,
 )
-from mercer.operators.completion._completion_model import empty_rows, tiles_of
+from mercer.operators.completion._completion_model import tiles_of
 from mercer.operators.completion._small_systems import (
     factored,
     inverted,

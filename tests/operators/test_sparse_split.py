@@ -5,11 +5,10 @@ import pytest
 import scipy.sparse
 
 import mercer.operators.sparse._dense_columns as split_module
+from mercer.operators import gram_bytes, gram_flops
 from mercer.operators.sparse._dense_columns import (
     SparseSample,
     Split,
-    gram_bytes,
-    gram_flops,
     is_whole,
     is_worth_loading,
 )

@@ -1,6 +1,7 @@
 import itertools
 
-from mercer.plots._palette import CHANCE, INK, MANY, MUTED, NIGHT, PALE, PAPER, group_style
+from mercer.plots import group_style
+from mercer.plots._palette import CHANCE, INK, MANY, MUTED, NIGHT, PALE, PAPER
 
 # Linear-RGB maps of the three dichromacies (Viénot, Brettel and Mollon 1999 for the first two;
 # a blue-blind projection of the same kind for the third).

@@ -51,8 +51,8 @@ def section(page, key):
 
 
 def parts(page, key, kind):
-    """Return the parts of one kind of a section."""
-    return [p for p in section(page, key).parts if isinstance(p, kind)]
+    """Return the parts of one kind of a section, by the name of the kind."""
+    return [p for p in section(page, key).parts if type(p).__name__ == kind]
 
 
 def renamed(frame, payloads):

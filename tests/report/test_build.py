@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.report import report
-from mercer.report._report_of_model import PAGES
+from mercer.report import PAGES, report
 
 RNG = np.random.default_rng(3)
 ROWS = RNG.normal(size=(60, 2)) @ RNG.normal(size=(2, 5)) + 0.1 * RNG.normal(size=(60, 5))

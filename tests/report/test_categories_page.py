@@ -10,7 +10,6 @@ from tests.report.family_tables import eta2, poison, said, section, symptoms
 
 import mercer
 from mercer.report import report
-from mercer.report._page_parts import MapView
 
 X = symptoms()
 PAGE = report(mercer.MultipleCorrespondenceAnalysis(3).fit(X), X).page
@@ -73,7 +72,7 @@ def test_the_map_is_the_rows_and_colours_are_the_best_variables():
     assert first.name == X.columns[int(np.argmax(links))]
     assert [PAGE.cloud.colours[-1].kind, len(PAGE.cloud.colours)] == ["one", 7]
     view = section(PAGE, "map").parts[0]
-    assert isinstance(view, MapView)
+    assert type(view).__name__ == "MapView"
     assert view.groups
 
 

@@ -6,7 +6,6 @@ from tests.report.family_tables import eta2, parts, poison, section, symptoms
 import mercer
 from mercer.plots import Points
 from mercer.report import report
-from mercer.report._page_parts import Picture, Table
 
 X, FULL = symptoms(), poison()
 SUP = {"Age": FULL["Age"].to_numpy(float), "old": np.where(FULL["Age"] > 8, "yes", "no")}
@@ -24,7 +23,7 @@ def points_of(picture):
 
 
 def test_levels_are_drawn_where_they_lie():
-    drawn = points_of(parts(PAGE, "levels", Picture)[0])
+    drawn = points_of(parts(PAGE, "levels", "Picture")[0])
     for name, place in zip(MODEL.column_names_, MODEL.column_coordinates_, strict=True):
         assert np.allclose(drawn[name], place[:2])
     beside = MODEL.supplementary(
@@ -35,7 +34,7 @@ def test_levels_are_drawn_where_they_lie():
 
 
 def test_the_table_of_levels_has_their_numbers():
-    table = parts(PAGE, "levels", Table)[0]
+    table = parts(PAGE, "levels", "Table")[0]
     assert table.caption == "Levels"
     at = {name: i for i, name in enumerate(MODEL.column_names_)}
     for row in table.rows:
@@ -55,7 +54,7 @@ def test_the_table_of_levels_has_their_numbers():
 
 
 def test_a_v_test_is_that_of_a_mean_of_drawn_rows():
-    table = parts(PAGE, "levels", Table)[0]
+    table = parts(PAGE, "levels", "Table")[0]
     row = next(row for row in table.rows if row[0] == "Sick=Sick_y")
     z, n = MODEL.row_coordinates_[:, 0], len(X)
     inside = (X["Sick"] == "Sick_y").to_numpy()
@@ -65,8 +64,8 @@ def test_a_v_test_is_that_of_a_mean_of_drawn_rows():
 
 
 def test_variables_are_drawn_and_listed_by_correlation_ratios():
-    drawn = points_of(parts(PAGE, "variables", Picture)[0])
-    table = parts(PAGE, "variables", Table)[0]
+    drawn = points_of(parts(PAGE, "variables", "Picture")[0])
+    table = parts(PAGE, "variables", "Table")[0]
     Z = MODEL.row_coordinates_
     for row in table.rows:
         known = [eta2(Z[:, a], X[row[0]].to_numpy()) for a in range(3)]
@@ -79,7 +78,7 @@ def test_variables_are_drawn_and_listed_by_correlation_ratios():
 
 
 def test_supplementary_columns_have_their_own_table():
-    rows = {row[0]: row for row in parts(PAGE, "variables", Table)[1].rows}
+    rows = {row[0]: row for row in parts(PAGE, "variables", "Table")[1].rows}
     assert rows["Age"][1] == "r"
     assert np.isclose(rows["old"][2], eta2(MODEL.row_coordinates_[:, 0], SUP["old"]))
 
@@ -87,9 +86,9 @@ def test_supplementary_columns_have_their_own_table():
 def test_numbers_go_on_a_circle():
     model = mercer.FAMD(2).fit(FULL)
     page = report(model, FULL).page
-    pictures = parts(page, "variables", Picture)
+    pictures = parts(page, "variables", "Picture")
     assert [p.panel.axes.title for p in pictures] == ["Variables", "Correlation circle"]
-    assert len(parts(page, "levels", Table)[0].rows) == 26
+    assert len(parts(page, "levels", "Table")[0].rows) == 26
 
 
 def test_numbers_alone_have_no_levels():

@@ -8,7 +8,6 @@ from tests.report.family_tables import DATA, hair, parts, said, section
 
 import mercer
 from mercer.report import report
-from mercer.report._page_parts import Frames, Picture, Table
 
 X = hair()
 MODEL = mercer.CorrespondenceAnalysis(2).fit(X)
@@ -36,7 +35,7 @@ def test_shares_and_ends_of_axes_are_those_of_the_singular_vectors():
     assert all(name in line for name in heavy)
     table = section(PAGE, "axes").parts[1]
     assert np.allclose([row[1] for row in table.rows], s[:2] ** 2)
-    columns = parts(PAGE, "points", Table)[1]
+    columns = parts(PAGE, "points", "Table")[1]
     for row in columns.rows:
         j = list(X.columns).index(row[0])
         assert np.isclose(row[1], 100 * c[j])
@@ -44,7 +43,7 @@ def test_shares_and_ends_of_axes_are_those_of_the_singular_vectors():
 
 
 def test_residuals_are_adjusted_ones_in_the_order_of_the_first_axis():
-    table = parts(PAGE, "cells", Table)[0]
+    table = parts(PAGE, "cells", "Table")[0]
     N = X.to_numpy(float)
     n = N.sum()
     E = np.outer(N.sum(axis=1), N.sum(axis=0)) / n
@@ -65,14 +64,14 @@ def test_the_map_has_rows_and_columns_and_eight_scalings():
     Z = np.concatenate([MODEL.row_coordinates_, MODEL.column_coordinates_])
     assert np.allclose(PAGE.cloud.Z, Z)
     assert PAGE.cloud.colours[0].levels == ["row", "column"]
-    frames = parts(PAGE, "map", Frames)[0]
+    frames = parts(PAGE, "map", "Frames")[0]
     assert frames.first == 0
     for panel, label in zip(frames.panels, frames.labels, strict=True):
         rows, columns = MODEL.map(label.split(":")[0])
         for mark, known in zip(panel.marks, (rows, columns), strict=False):
             drawn = np.array(sorted(zip(mark.x, mark.y, strict=True)))
             assert np.allclose(drawn, np.array(sorted(map(tuple, known[:, :2]))))
-    assert len(parts(PAGE, "map", Picture)) == 1
+    assert len(parts(PAGE, "map", "Picture")) == 1
 
 
 def test_an_independent_table_has_nothing_to_map():
@@ -102,7 +101,7 @@ def test_two_columns_have_one_axis():
 def test_wide_tables_list_the_farthest_cells():
     writers = pd.read_csv(DATA / "varespec.csv", index_col=0)
     page = report(mercer.CorrespondenceAnalysis(2).fit(writers), writers).page
-    table = parts(page, "cells", Table)[0]
+    table = parts(page, "cells", "Table")[0]
     assert len(table.rows) == 15
     sizes = np.abs([row[2] for row in table.rows])
     assert np.all(np.diff(sizes) <= 0)

@@ -8,7 +8,6 @@ from tests.report.family_tables import decathlon, parts, said, section
 
 import mercer
 from mercer.report import report
-from mercer.report._page_parts import Picture, Table
 from mercer.report.panels._factors_panels import how_many_section
 
 X = decathlon()
@@ -18,7 +17,7 @@ Z = ((X - X.mean()) / X.std()).to_numpy()
 
 
 def test_communalities_are_squared_loadings_over_the_variance():
-    table = parts(PAGE, "loadings", Table)[0]
+    table = parts(PAGE, "loadings", "Table")[0]
     spread = Z.var(axis=0)
     for row in table.rows:
         j = list(X.columns).index(row[0])
@@ -49,11 +48,11 @@ def test_likelihoods_by_number_are_those_of_another_fit():
 
 
 def test_circle_for_plain_factors_and_bars_for_correlated_ones():
-    assert parts(PAGE, "loadings", Picture)[0].panel.axes.title == "Correlation circle"
+    assert parts(PAGE, "loadings", "Picture")[0].panel.axes.title == "Correlation circle"
     model = mercer.FactorAnalysis(2, rotation="promax").fit(X)
     page = report(model, X).page
-    assert parts(page, "loadings", Picture)[0].panel.axes.x_label == "loading"
-    table = parts(page, "loadings", Table)[1]
+    assert parts(page, "loadings", "Picture")[0].panel.axes.x_label == "loading"
+    table = parts(page, "loadings", "Table")[1]
     assert np.isclose(table.rows[0][2], model.correlations_[0, 1])
     assert "promax rotation" in said(page)
 

@@ -7,7 +7,6 @@ from tests.report.family_tables import decathlon, parts, said, section
 
 import mercer
 from mercer.report import report
-from mercer.report._page_parts import Picture, Table
 
 X = decathlon()
 MODEL = mercer.FactorAnalysis(2).fit(X)
@@ -18,7 +17,7 @@ FACTORS = report(MODEL, X, row_names=list(X.index), colours={"first": X["100m"]}
 def test_likelihoods_are_those_of_the_gaussian_of_every_size(standardize):
     model = mercer.ProbabilisticPCA(2, standardize=standardize).fit(X)
     page = report(model, X).page
-    table = parts(page, "likelihood", Table)[0]
+    table = parts(page, "likelihood", "Table")[0]
     for k in (1, 2, 4):
         other = mercer.ProbabilisticPCA(k, standardize=standardize).fit(X)
         W = other.loadings_
@@ -39,10 +38,10 @@ def test_likelihoods_are_those_of_the_gaussian_of_every_size(standardize):
 
 def test_the_least_costs_are_named():
     page = report(mercer.ProbabilisticPCA("bic", standardize=True).fit(X), X).page
-    rows = np.array(parts(page, "likelihood", Table)[0].rows, float)
+    rows = np.array(parts(page, "likelihood", "Table")[0].rows, float)
     aic, bic = (int(np.argmin(rows[:, i])) for i in (3, 4))
     assert f"AIC is least with {aic}, BIC with {bic}." in page.verdict[1]
-    assert parts(page, "likelihood", Picture)
+    assert parts(page, "likelihood", "Picture")
 
 
 def test_missing_cells_have_no_table_of_likelihoods():

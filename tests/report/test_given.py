@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from mercer.errors import InputError
-from mercer.report._row_labels import MISSING, colours_of, row_names_of
+from mercer.report import MISSING
+from mercer.report._row_labels import colours_of, row_names_of
 
 
 @pytest.mark.parametrize(

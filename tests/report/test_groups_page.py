@@ -7,7 +7,6 @@ from tests.report.family_tables import iris, said, section
 import mercer
 from mercer.errors import InputError
 from mercer.report import report
-from mercer.report._page_parts import MapView
 
 X, Y = iris()
 MODEL = mercer.LinearDiscriminantAnalysis().fit(X, Y)
@@ -51,7 +50,7 @@ def test_axes_are_told_by_classes_and_columns():
 
 
 def test_canonical_axes_and_pca_stand_side_by_side():
-    views = [p for p in section(PAGE, "map").parts if isinstance(p, MapView)]
+    views = [p for p in section(PAGE, "map").parts if type(p).__name__ == "MapView"]
     assert [view.axes for view in views] == [(0, 1), (2, 3)]
     assert all(view.groups for view in views)
     assert np.allclose(PAGE.cloud.Z[:, :2], MODEL.transform(X))

@@ -7,7 +7,6 @@ from tests.report.family_tables import iris, parts, section
 import mercer
 from mercer.plots import Line
 from mercer.report import report
-from mercer.report._page_parts import Picture, Table
 
 X, Y = iris()
 MODEL = mercer.LinearDiscriminantAnalysis().fit(X, Y)
@@ -21,7 +20,7 @@ def test_sequential_tests_are_those_of_the_roots():
     within = np.concatenate([rows[g == Y] - rows[g == Y].mean(axis=0) for g in np.unique(Y)])
     W, T = within.T @ within, total.T @ total
     roots = np.sort(np.linalg.eigvals(np.linalg.solve(W, T - W)).real)[::-1][:2]
-    table = parts(PAGE, "tests", Table)[0]
+    table = parts(PAGE, "tests", "Table")[0]
     for j, row in enumerate(table.rows):
         wilks = np.prod(1 / (1 + roots[j:]))
         statistic = -(150 - 1 - (4 + 3) / 2) * np.log(wilks)
@@ -35,7 +34,7 @@ def test_sequential_tests_are_those_of_the_roots():
 
 
 def test_structure_is_the_correlation_with_the_coordinates():
-    table = parts(PAGE, "variables", Table)[0]
+    table = parts(PAGE, "variables", "Table")[0]
     inside = np.concatenate([Z[g == Y] - Z[g == Y].mean(axis=0) for g in np.unique(Y)])
     columns = np.concatenate([X[g == Y] - X[g == Y].mean() for g in np.unique(Y)])
     for row in table.rows:
@@ -47,7 +46,7 @@ def test_structure_is_the_correlation_with_the_coordinates():
 
 def test_the_confusion_matrix_is_that_of_held_out_rows():
     found = MODEL.confusion(X, Y)
-    table = parts(PAGE, "heldout", Table)[0]
+    table = parts(PAGE, "heldout", "Table")[0]
     counts = np.array([row[1:4] for row in table.rows])
     for i, a in enumerate(found.classes):
         for j, b in enumerate(found.classes):
@@ -58,7 +57,7 @@ def test_the_confusion_matrix_is_that_of_held_out_rows():
 
 
 def test_ellipses_hold_nineteen_of_twenty_rows():
-    panel = parts(PAGE, "map", Picture)[0].panel
+    panel = parts(PAGE, "map", "Picture")[0].panel
     lines = [mark for mark in panel.marks if isinstance(mark, Line)]
     assert len(lines) == 6
     inside = 0
@@ -78,13 +77,13 @@ def test_one_axis_has_bars_and_no_ellipse():
     two = Y != "setosa"
     model = mercer.LinearDiscriminantAnalysis().fit(X[two], Y[two])
     page = report(model, X[two], y=Y[two]).page
-    assert parts(page, "map", Picture) == []
-    panel = parts(page, "variables", Picture)[0].panel
+    assert parts(page, "map", "Picture") == []
+    panel = parts(page, "variables", "Picture")[0].panel
     assert panel.axes.x_label == "correlation with the axis"
 
 
 def test_classes_have_rows_priors_and_means():
-    table = parts(PAGE, "classes", Table)[0]
+    table = parts(PAGE, "classes", "Table")[0]
     for row in table.rows:
         inside = row[0] == Y
         assert row[1] == inside.sum()
@@ -97,7 +96,7 @@ def test_many_classes_are_listed_by_their_share_right():
     y = np.repeat(np.arange(14), 12)
     rows = rng.normal(size=(14 * 12, 5)) + 3 * rng.normal(size=(14, 5))[y]
     page = report(mercer.LinearDiscriminantAnalysis().fit(rows, y), rows, y=y).page
-    table = parts(page, "heldout", Table)[0]
+    table = parts(page, "heldout", "Table")[0]
     assert table.head == ("class", "rows", "right %")
     assert len(table.rows) == 14
-    assert parts(page, "map", Picture) == []
+    assert parts(page, "map", "Picture") == []

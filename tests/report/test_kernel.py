@@ -7,7 +7,6 @@ from sklearn.datasets import load_digits, make_circles
 
 import mercer
 from mercer.report import report
-from mercer.report._page_parts import Frames, MapView, Steps, Table
 
 RNG = np.random.default_rng(20)
 X, RINGS = make_circles(120, factor=0.3, noise=0.05, random_state=0)
@@ -15,7 +14,7 @@ X, RINGS = make_circles(120, factor=0.3, noise=0.05, random_state=0)
 
 def part(page, key, kind):
     section = next(s for s in page.sections if s.key == key)
-    return next(p for p in section.parts if isinstance(p, kind))
+    return next(p for p in section.parts if type(p).__name__ == kind)
 
 
 def test_eigenvalues_are_those_of_the_centred_kernel_matrix():
@@ -25,7 +24,7 @@ def test_eigenvalues_are_those_of_the_centred_kernel_matrix():
     K = np.exp(-squares / (2 * 0.7**2))
     J = np.eye(120) - 1 / 120
     values = np.linalg.eigvalsh(J @ K @ J)[::-1]
-    cells = np.array([row[1:] for row in part(page, "components", Table).rows])
+    cells = np.array([row[1:] for row in part(page, "components", "Table").rows])
     assert np.allclose(cells[:, 0], values[:3])
     assert np.all(np.abs(cells[:, 0] - values[:3]) <= cells[:, 1] + 1e-12)
     assert np.allclose(cells[:, 2], 100 * values[:3] / values.sum())
@@ -34,7 +33,7 @@ def test_eigenvalues_are_those_of_the_centred_kernel_matrix():
 def test_both_maps_stand_side_by_side():
     model = mercer.KernelPCA(3, kernel="rbf").fit(X)
     page = report(model, X, colours={"ring": RINGS.astype(str)}, row_names=range(120)).page
-    views = [p for p in page.sections[0].parts if isinstance(p, MapView)]
+    views = [p for p in page.sections[0].parts if type(p).__name__ == "MapView"]
     assert [view.key for view in views] == ["kernel", "linear"]
     assert [view.axes for view in views] == [(0, 1), (3, 4)]
     assert np.allclose(page.cloud.Z[:, :3], model.transform(X))
@@ -45,7 +44,7 @@ def test_both_maps_stand_side_by_side():
 
 def test_the_walk_ends_where_the_way_back_ends():
     model = mercer.KernelPCA(2, kernel="rbf").fit(X)
-    table = part(report(model, X).page, "along", Table)
+    table = part(report(model, X).page, "along", "Table")
     Z = np.zeros((2, 2))
     Z[:, 0] = np.array([-2, 2]) * np.sqrt(model.explained_variance_[0])
     with warnings.catch_warnings():
@@ -59,7 +58,7 @@ def test_the_walk_ends_where_the_way_back_ends():
 def test_pictures_are_walked_as_pictures():
     rows = load_digits().data[:120]
     model = mercer.KernelPCA(2, kernel="rbf").fit(rows)
-    steps = part(report(model, rows).page, "along", Steps)
+    steps = part(report(model, rows).page, "along", "Steps")
     assert (steps.width, steps.height) == (8, 8)
     assert steps.pixels.shape == (11, 64)
 
@@ -92,7 +91,7 @@ def test_no_kernel_component_is_said_so():
 def test_the_choice_of_the_kernel_is_shown():
     tuning = mercer.tune(X, kernels=[mercer.kernels.RBF(lengthscale=s) for s in (0.2, 0.7, 2)])
     model = mercer.KernelPCA(2, kernel=tuning.best).fit(X)
-    table = part(report(model, X, tuning=tuning).page, "tuning", Table)
+    table = part(report(model, X, tuning=tuning).page, "tuning", "Table")
     assert len(table.rows) == len(tuning.curve)
     assert (
         table.chosen
@@ -103,7 +102,7 @@ def test_the_choice_of_the_kernel_is_shown():
 def test_profiles_along_an_axis_are_in_deviations_of_the_columns_as_they_are():
     X = np.random.default_rng(2).normal(size=(80, 3)) * [100.0, 1.0, 0.01] + [5000.0, 0.0, 7.0]
     page = report(mercer.KernelPCA(2, standardize=True).fit(X), X).page
-    frames = part(page, "along", Frames)
+    frames = part(page, "along", "Frames")
     middle = np.array(frames.panels[len(frames.panels) // 2].marks[0].length)
     assert np.all(np.abs(middle) < 1.5)
     ends = np.array([frames.panels[i].marks[0].length for i in (0, -1)])

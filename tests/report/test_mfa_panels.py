@@ -8,7 +8,6 @@ from tests.report.family_tables import groups_of_poison, parts, poison, said, se
 
 import mercer
 from mercer.report import report
-from mercer.report._page_parts import Picture, Table
 from mercer.report.panels._categories_panels import groups_words
 
 FULL = poison()
@@ -28,7 +27,7 @@ def test_rv_is_that_of_the_products():
     X = pd.DataFrame(shared + rng.normal(size=(40, 6)), columns=list("abcdef"))
     groups = {"left": ["a", "b"], "middle": ["c", "d"], "right": ["e", "f"]}
     model = mercer.MFA(groups, 2).fit(X)
-    table = parts(report(model, X).page, "groups", Table)[0]
+    table = parts(report(model, X).page, "groups", "Table")[0]
     Z = (X - X.mean()) / X.std(ddof=0)
     by_hand = [[rv_of(Z[a].to_numpy(), Z[b].to_numpy()) for b in groups.values()] for a in
                groups.values()]  # fmt: skip
@@ -52,7 +51,7 @@ def test_rows_that_groups_see_differently_are_drawn_with_their_partial_points():
     assert np.allclose(partial.mean(axis=0), Z)
     apart = np.sum((partial - Z) ** 2, axis=(0, 2))
     top = np.argsort(-apart, kind="stable")[:6]
-    panel = parts(PAGE, "groups", Picture)[1].panel
+    panel = parts(PAGE, "groups", "Picture")[1].panel
     drawn = np.array([panel.marks[0].x, panel.marks[0].y]).T
     assert np.allclose(drawn, Z[top])
     assert np.allclose(np.array([panel.marks[1].x, panel.marks[1].y]).T, partial[0, top])
@@ -65,7 +64,7 @@ def test_rows_that_groups_see_differently_are_drawn_with_their_partial_points():
 
 
 def test_groups_are_drawn_between_zero_and_one():
-    panel = parts(PAGE, "groups", Picture)[0].panel
+    panel = parts(PAGE, "groups", "Picture")[0].panel
     assert np.allclose(np.array([panel.marks[0].x, panel.marks[0].y]).T,
                        MODEL.group_coordinates_[:, :2])  # fmt: skip
     assert panel.axes.x_range == panel.axes.y_range

@@ -7,7 +7,6 @@ import pytest
 from sklearn.datasets import load_digits
 
 import mercer
-from mercer.report._page_parts import Images, Picture, Steps
 from mercer.report.facts._linear_summary import seen_from
 from mercer.report.panels._rows_panels import reconstruction_section
 
@@ -58,7 +57,7 @@ def test_everything_kept_leaves_nothing():
 def test_digits_are_pictures_with_their_pixels():
     model = mercer.PCA(10)
     section = section_of(model, DIGITS)
-    axes, rebuilt, along = (p for p in section.parts if isinstance(p, Images | Steps))
+    axes, rebuilt, along = (p for p in section.parts if type(p).__name__ in ("Images", "Steps"))
     assert (axes.width, axes.height) == (8, 8)
     for picture, weights in zip(axes.pixels, model.components_, strict=False):
         signed = 127.5 + 127.5 * weights / np.abs(weights).max()
@@ -90,7 +89,7 @@ def test_curves_are_drawn_as_curves():
     X = RNG.normal(size=(40, 1)) * np.sin(6 * at) + RNG.normal(size=(40, 1)) * at**2 + at
     model = mercer.PCA(2)
     section = section_of(model, X)
-    assert [type(part) for part in section.parts] == [Picture, Picture, Picture]
+    assert [type(part).__name__ for part in section.parts] == 3 * ["Picture"]
     first = section.parts[1].panel.marks[0]
     assert np.allclose(first.y, model.components_[0])
     low, middle, high = (mark.y for mark in section.parts[2].panel.marks)
@@ -102,7 +101,7 @@ def test_standardised_columns_are_no_picture():
     varied = DIGITS + RNG.normal(size=DIGITS.shape)
     assert len(section_of(mercer.PCA(2), varied).parts) == 4
     section = section_of(mercer.PCA(2, standardize=True), varied)
-    assert not [part for part in section.parts if isinstance(part, Images | Steps)]
+    assert not [part for part in section.parts if type(part).__name__ in ("Images", "Steps")]
 
 
 def test_pixels_that_were_left_out_keep_their_place():
@@ -110,9 +109,11 @@ def test_pixels_that_were_left_out_keep_their_place():
     rows = DIGITS[:, varies]
     seen = seen_from(mercer.PCA(6).fit(rows), rows)
     assert len(varies) < 64
-    assert not any(isinstance(part, Images) for part in reconstruction_section(seen).parts)
+    assert not any(
+        type(part).__name__ == "Images" for part in reconstruction_section(seen).parts
+    )
     parts = reconstruction_section(seen, (8, varies.tolist())).parts
-    images = next(part for part in parts if isinstance(part, Images))
+    images = next(part for part in parts if type(part).__name__ == "Images")
     assert (images.width, images.height) == (8, 8)
     blank = np.setdiff1d(np.arange(64), varies)
     assert np.all(images.pixels[:, blank] == 127)

@@ -7,7 +7,6 @@ from tests.report.family_tables import parts, said, section
 
 import mercer
 from mercer.report import report
-from mercer.report._page_parts import Table
 
 TERMS = ["goal", "ball", "team", "bank", "loan", "rate", "rain", "wind"]
 RNG = np.random.default_rng(0)
@@ -35,7 +34,7 @@ def test_documents_lie_where_tf_idf_puts_them():
 
 def test_terms_of_an_axis_are_its_heaviest_at_both_ends():
     V = np.linalg.svd(weighted(COUNTS) - weighted(COUNTS).mean(axis=0))[2][0]
-    table = parts(PAGE, "terms", Table)[0]
+    table = parts(PAGE, "terms", "Table")[0]
     high = [row[0] for row in table.rows if row[0]]
     low = [row[2] for row in table.rows if row[2]]
     sides = [[TERMS[j] for j in np.argsort(-s * V) if s * V[j] > 0] for s in (1, -1)]

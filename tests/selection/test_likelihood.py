@@ -3,8 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.decomposition import PCA
 
-from mercer.selection import Variances, aic, bic
-from mercer.selection._likelihood import log_likelihoods, ppca_parameters
+from mercer.selection import Variances, aic, bic, log_likelihoods, ppca_parameters
 
 
 def table(n=200, p=12, true=3, seed=0):

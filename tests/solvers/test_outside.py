@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.solvers._eigenvalue_bounds import PROBES, Outside
+from mercer.solvers import PROBES, Outside
 from mercer.testing import matrices
 
 

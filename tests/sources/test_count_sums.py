@@ -8,7 +8,8 @@ import pytest
 
 from mercer import PCA, KernelPCA, RandomFeatures, RobustPCA
 from mercer.errors import InputError
-from mercer.sources._repeat_counts import joined_sums, refuse_sum, sum_of
+from mercer.sources import refuse_sum, sum_of
+from mercer.sources._repeat_counts import joined_sums
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 100, 10_001])

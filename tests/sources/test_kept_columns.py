@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse
 from pieces import Pieces
 
-from mercer.sources import scan
-from mercer.sources._derived_sources import KeptColumns
+from mercer.sources import KeptColumns, scan
 
 X = np.arange(60.0).reshape(12, 5)
 SPARSE = scipy.sparse.csr_array(np.where(X % 3 == 0, X, 0))

@@ -6,8 +6,7 @@ import scipy.sparse
 from pieces import Pieces
 
 from mercer.errors import InputError
-from mercer.sources import scan
-from mercer.sources._derived_sources import KeptRows
+from mercer.sources import KeptRows, scan
 
 X = np.arange(90.0).reshape(30, 3)
 

@@ -6,8 +6,7 @@ import scipy.sparse
 from pieces import Pieces
 
 from mercer.errors import InputError
-from mercer.sources import scan
-from mercer.sources._derived_sources import WidenedSource
+from mercer.sources import WidenedSource, scan
 
 X, Y = np.arange(60.0).reshape(20, 3), -np.arange(40.0).reshape(20, 2)
 NAMES = ("a", "b", "c"), ("d", "e")

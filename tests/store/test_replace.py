@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mercer.errors import InputError
-from mercer.store._file_replacement import path_of, replacing, write_all
+from mercer.store import path_of, replacing, write_all
 
 
 def test_the_block_becomes_the_file(tmp_path):

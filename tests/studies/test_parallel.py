@@ -7,8 +7,8 @@ from sklearn.datasets import make_circles
 from sklearn.decomposition import KernelPCA as Rival
 
 from mercer.kernels import RBF, ChiSquared, Linear
+from mercer.studies import Candidate
 from mercer.studies.tuning._parallel_analysis import analyse, doubt, permuted, profile, reason
-from mercer.studies.tuning._tuning_result import Candidate
 
 
 def trial(*lengths):

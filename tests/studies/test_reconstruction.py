@@ -4,8 +4,8 @@ from sklearn.model_selection import KFold, cross_val_score
 
 from mercer import KernelPCA
 from mercer.kernels import RBF, Linear, Sigmoid
+from mercer.studies import Candidate
 from mercer.studies.tuning._tune import look, reason, rebuild, simplest
-from mercer.studies.tuning._tuning_result import Candidate
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from mercer.kernels import RBF, Linear
-from mercer.studies.tuning._tuning_result import Candidate, Tuning, brief, left_out
+from mercer.studies import Candidate, Tuning
+from mercer.studies.tuning._tuning_result import brief, left_out
 
 
 @pytest.fixture

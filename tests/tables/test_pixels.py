@@ -2,8 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mercer.tables import Asked, look, prepared
-from mercer.tables.looking._column_facts import Column
+from mercer.tables import Asked, Column, look, prepared
 from mercer.tables.preparing._prepared_rows import pixels_of
 
 
