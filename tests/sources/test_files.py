@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mercer.errors import InputError
+from mercer.sources import scan
 from mercer.sources.files._file_source import block_dtype, native, table_shape
-from mercer.sources.files._npy import open_npy
 
 
 def saved(path, X):
@@ -18,22 +18,22 @@ def saved(path, X):
 def test_a_fingerprint_changes_with_the_file_and_the_columns(tmp_path):
     X = np.arange(60_000.0).reshape(-1, 3)
     path = saved(tmp_path / "x.npy", X)
-    whole = open_npy(path).fingerprint()
-    assert whole == open_npy(path).fingerprint()
-    assert open_npy(path, columns=[0, 1]).fingerprint() != whole
-    turned = open_npy(path, columns=[1, 0]).fingerprint()
-    assert turned != open_npy(path, columns=[0, 1]).fingerprint()
+    whole = scan(path).fingerprint()
+    assert whole == scan(path).fingerprint()
+    assert scan(path, columns=[0, 1]).fingerprint() != whole
+    turned = scan(path, columns=[1, 0]).fingerprint()
+    assert turned != scan(path, columns=[0, 1]).fingerprint()
     state = path.stat()
     X[-1, -1] = -1
     saved(path, X)
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))  # same size, same time
-    assert open_npy(path).fingerprint() != whole
+    assert scan(path).fingerprint() != whole
     X[-1, -1] = 59_999
     saved(path, X)
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
-    assert open_npy(path).fingerprint() == whole
+    assert scan(path).fingerprint() == whole
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + 1))
-    assert open_npy(path).fingerprint() != whole
+    assert scan(path).fingerprint() != whole
 
 
 @pytest.mark.parametrize("stored", ["<f4", ">f4", "<f8", ">f8", ">i2", "|u1", "<u8", "|b1"])

@@ -6,7 +6,7 @@ import scipy.sparse
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources.files._h5ad import SparseGroup, open_h5ad
+from mercer.sources.files._h5ad import SparseGroup
 from mercer.sources.files._sparse_file import HeldRows
 
 h5py = pytest.importorskip("h5py")
@@ -77,7 +77,7 @@ def test_rows_are_those_written(tmp_path, kind, key):
 
 def test_counts_become_floats(tmp_path):
     write(tmp_path / "x.h5ad", made("i4"))
-    source = open_h5ad(tmp_path / "x.h5ad")
+    source = scan(tmp_path / "x.h5ad")
     assert source.dtype == np.float64
     np.testing.assert_array_equal(whole(source, 9), made("i4"))
 
@@ -92,8 +92,8 @@ def test_names_of_old_files_and_of_raw(tmp_path):
         write_matrix(file, "raw/X", X[:, :4], "csr")
         file["var"] = records
         write_names(file, "raw/var", list("abcd"))
-    assert open_h5ad(tmp_path / "x.h5ad").names[2] == "g2"
-    raw = open_h5ad(tmp_path / "x.h5ad", key="raw/X")
+    assert scan(tmp_path / "x.h5ad").names[2] == "g2"
+    raw = scan(tmp_path / "x.h5ad", key="raw/X")
     assert raw.names == ("a", "b", "c", "d")
     np.testing.assert_array_equal(whole(raw, 9), X[:, :4])
 
@@ -102,7 +102,7 @@ def test_coordinates_have_no_names(tmp_path):
     write(tmp_path / "x.h5ad", made())
     with h5py.File(tmp_path / "x.h5ad", "a") as file:
         file["obsm/X_pca"] = made()[:, :2]
-    source = open_h5ad(tmp_path / "x.h5ad", key="obsm/X_pca")
+    source = scan(tmp_path / "x.h5ad", key="obsm/X_pca")
     assert source.names is None
     assert source.shape == (53, 2)
 
@@ -114,4 +114,4 @@ def test_parts_in_other_files_are_refused(tmp_path):
         del file["X/data"]
         file["X/data"] = h5py.ExternalLink(str(tmp_path / "other.h5ad"), "/X/data")
     with pytest.raises(InputError, match="no data set 'data'"):
-        open_h5ad(tmp_path / "x.h5ad")
+        scan(tmp_path / "x.h5ad")

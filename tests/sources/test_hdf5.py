@@ -5,7 +5,6 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources.files._hdf5 import open_hdf5
 
 h5py = pytest.importorskip("h5py")
 
@@ -52,18 +51,18 @@ def test_one_of_several_is_named(tmp_path):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["a"], file["deep/b"] = made(), made("f4")[:, :2]
     with pytest.raises(InputError, match=r"'a'.*'deep/b'"):
-        open_hdf5(tmp_path / "x.h5")
-    source = open_hdf5(tmp_path / "x.h5", key="/deep/b", columns=[1])
+        scan(tmp_path / "x.h5")
+    source = scan(tmp_path / "x.h5", key="/deep/b", columns=[1])
     assert source.place(2, 0) == "x.h5, data set 'deep/b', row 2, column 0 ('1')"
     np.testing.assert_array_equal(whole(source, 30), made("f4")[:, 1:2])
-    other = open_hdf5(tmp_path / "x.h5", key="a").fingerprint()
-    assert other != open_hdf5(tmp_path / "x.h5", key="deep/b").fingerprint()
+    other = scan(tmp_path / "x.h5", key="a").fingerprint()
+    assert other != scan(tmp_path / "x.h5", key="deep/b").fingerprint()
 
 
 def test_a_data_set_that_changed_is_refused(tmp_path):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["a"] = made()
-    source = open_hdf5(tmp_path / "x.h5")
+    source = scan(tmp_path / "x.h5")
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["a"] = made()[:50]
     with pytest.raises(InputError, match="has changed"):
@@ -85,7 +84,7 @@ def test_cells_in_other_files_are_refused(tmp_path, kind):
             layout[:] = h5py.VirtualSource(tmp_path / "other.h5", "a", (103, 7))
             file.create_virtual_dataset("a", layout)
     with pytest.raises(InputError, match="in the file itself"):
-        open_hdf5(tmp_path / "x.h5", key="a")
+        scan(tmp_path / "x.h5", key="a")
 
 
 def test_damage_within_a_chunk_names_its_rows(tmp_path):
@@ -97,4 +96,4 @@ def test_damage_within_a_chunk_names_its_rows(tmp_path):
         file.seek(at.byte_offset + at.size // 2)
         file.write(b"\xff" * 20)
     with pytest.raises(InputError, match=r"x\.h5, data set 'a', rows 400 to 499"):
-        whole(open_hdf5(path), 100)
+        whole(scan(path), 100)

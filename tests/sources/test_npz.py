@@ -6,7 +6,7 @@ import scipy.sparse
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources.files._npz import HeldTable, PackedRows, PackedTable, open_npz
+from mercer.sources.files._npz import HeldTable, PackedRows, PackedTable
 
 
 def made(dtype="f8", n=103, p=11):
@@ -49,7 +49,7 @@ def test_matrices_and_wide_numbers(tmp_path, old):
     matrix = kind(made())
     matrix.indices, matrix.indptr = matrix.indices.astype("i8"), matrix.indptr.astype("i8")
     scipy.sparse.save_npz(tmp_path / "x.npz", matrix)
-    np.testing.assert_array_equal(whole(open_npz(tmp_path / "x.npz"), 25), made())
+    np.testing.assert_array_equal(whole(scan(tmp_path / "x.npz"), 25), made())
 
 
 def test_cells_that_stand_twice_are_summed(tmp_path):
@@ -60,7 +60,7 @@ def test_cells_that_stand_twice_are_summed(tmp_path):
     )
     twice = scipy.sparse.csr_array((data, indices, indptr), shape=(3, 2))
     scipy.sparse.save_npz(tmp_path / "x.npz", twice)
-    source = open_npz(tmp_path / "x.npz")
+    source = scan(tmp_path / "x.npz")
     assert source.nnz == 3
     block = next(source.blocks(3))
     assert block.has_canonical_format
@@ -85,15 +85,15 @@ def test_dense_tables(tmp_path, dtype, order, save):
 def test_one_of_several_is_named(tmp_path):
     np.savez(tmp_path / "x.npz", a=made(), b=np.arange(4))
     with pytest.raises(InputError, match="'a', 'b'"):
-        open_npz(tmp_path / "x.npz")
-    source = open_npz(tmp_path / "x.npz", key="a")
+        scan(tmp_path / "x.npz")
+    source = scan(tmp_path / "x.npz", key="a")
     assert source.place(2, 1) == "x.npz, array 'a', row 2, column 1"
     np.testing.assert_array_equal(whole(source, 30), made())
 
 
 def test_packed_rows_hold_no_cells(tmp_path):
     scipy.sparse.save_npz(tmp_path / "x.npz", scipy.sparse.csr_array(made()))
-    source = open_npz(tmp_path / "x.npz")
+    source = scan(tmp_path / "x.npz")
     assert isinstance(source, PackedRows)
     held = [v.nbytes for v in vars(source).values() if isinstance(v, np.ndarray)]
     assert held == [104 * 8]

@@ -12,7 +12,6 @@ import pytest
 
 from mercer.errors import InputError, NotSupportedError
 from mercer.sources import scan
-from mercer.sources.files._parquet import open_parquet
 
 N, P = 103, 4
 
@@ -97,7 +96,7 @@ def test_a_pattern_in_a_folder(X, tmp_path):
     for number, part in enumerate(np.array_split(X, 2)):
         (tmp_path / f"year{number}").mkdir()
         pq.write_table(table(part), tmp_path / f"year{number}" / "a.parquet")
-    source = open_parquet(tmp_path / "year*" / "*.parquet")
+    source = scan(tmp_path / "year*" / "*.parquet")
     assert np.array_equal(walk(source, 50), X, equal_nan=True)
 
 
@@ -258,8 +257,8 @@ def test_files_in_deeper_folders_are_not_passed_over(tmp_path):
     frame.write_parquet(tmp_path / "one.parquet")
     frame.write_parquet(tmp_path / "more" / "two.parquet")
     with pytest.raises(NotSupportedError, match="holds more"):
-        open_parquet(tmp_path)
-    assert open_parquet(tmp_path / "**" / "*.parquet").shape == (4, 1)
+        scan(tmp_path)
+    assert scan(tmp_path / "**" / "*.parquet").shape == (4, 1)
 
 
 def test_rows_are_decoded_a_few_at_a_time(tmp_path, X, monkeypatch):

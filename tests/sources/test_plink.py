@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.sources import scan
-from mercer.sources.files._plink import BedSource, open_bed
+from mercer.sources.files._plink import BedSource
 
 CODES = {2: 0b00, 1: 0b10, 0: 0b11, -1: 0b01}  # copies of the first allele; -1 is missing
 
@@ -69,7 +69,7 @@ def test_all_bytes_are_known():
 
 def test_variants_are_chosen(tmp_path):
     write(tmp_path / "x.bed", made())
-    source = open_bed(tmp_path / "x.bed", columns=["snp5", 0])
+    source = scan(tmp_path / "x.bed", columns=["snp5", 0])
     np.testing.assert_array_equal(whole(source, 10), as_floats(made())[:, [5, 0]])
     assert source.place(0, 0) == "x.bed, row 0, column 0 ('snp5')"
 
@@ -78,12 +78,12 @@ def test_a_missing_genotype_is_a_bad_cell(tmp_path):
     G = np.abs(made())
     G[61, 4] = -1
     write(tmp_path / "x.bed", G)
-    assert open_bed(tmp_path / "x.bed").first_bad_cell()[:2] == (61, 4)
+    assert scan(tmp_path / "x.bed").first_bad_cell()[:2] == (61, 4)
 
 
 def test_a_fingerprint_sees_the_files_beside(tmp_path):
     write(tmp_path / "x.bed", made())
-    before = open_bed(tmp_path / "x.bed").fingerprint()
+    before = scan(tmp_path / "x.bed").fingerprint()
     bim = tmp_path / "x.bim"
     bim.write_text(bim.read_text().replace("snp3", "rs03"))
-    assert open_bed(tmp_path / "x.bed").fingerprint() != before
+    assert scan(tmp_path / "x.bed").fingerprint() != before

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources._stream_source import open_stream
 
 X = np.random.default_rng(3).standard_normal((40, 3))
 KINDS = {
@@ -47,7 +46,7 @@ def walk(source, rows, start=0):
     kind=st.sampled_from(list(KINDS)),
 )
 def test_any_lengths_give_the_same_rows(lengths, rows, kind):
-    source = open_stream(cut(lengths, kind))
+    source = scan(cut(lengths, kind))
     assert source.max_passes == 1
     assert not source.counted
     assert np.array_equal(walk(source, rows), X)
@@ -58,7 +57,7 @@ def test_any_lengths_give_the_same_rows(lengths, rows, kind):
 @settings(deadline=None, derandomize=True)
 @given(lengths=st.lists(st.integers(0, 15), max_size=8), late=st.integers(0, 4))
 def test_a_function_makes_any_number_of_walks(lengths, late):
-    source = open_stream(lambda: cut(lengths))
+    source = scan(lambda: cut(lengths))
     for _ in range(3):
         assert np.array_equal(walk(source, 10), X)
     blocks = list(source.blocks(10, 10 * late))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from mercer.errors import DataWarning, InputError
 from mercer.sources import scan
-from mercer.sources.text._delimited_text import open_text
 
 BLOCKS = (1, 7, 64, 1000, 1 << 20)
 
@@ -86,7 +85,7 @@ def test_delimiter_and_header_are_found(tmp_path, rng, mark, header):
 def test_spellings(tmp_path, text, options, names, expected, block):
     path = tmp_path / "x.csv"
     path.write_bytes(text.encode())
-    source = open_text(path, **options)
+    source = scan(path, **options)
     source.block_bytes = block
     np.testing.assert_array_equal(values(source), np.array(expected, float))
     assert source.names == names
@@ -122,7 +121,7 @@ def test_tables_of_the_csv_module_come_back(
     data = out.getvalue().encode(encoding)
     path = tmp_path / ("x.csv.gz" if packed else "x.csv")
     path.write_bytes(gzip.compress(data, 1) if packed else data)
-    source = open_text(path, columns=[1, 3], header=True, delimiter=",")
+    source = scan(path, columns=[1, 3], header=True, delimiter=",")
     source.block_bytes = block
     expected = [[np.nan if v is None else float(v) for v in (x, y)] for _, x, _, y in rows]
     np.testing.assert_array_equal(values(source, 5), np.array(expected))
@@ -224,6 +223,6 @@ def test_whole_numbers_that_float64_cannot_hold_are_told(tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("a,b\n9007199254740993,2\n9007199254740995,4\n1e300,5\n")
     with pytest.warns(DataWarning, match="line 2, column 'a': 9007199254740993"):
-        list(open_text(path).blocks(10))
+        list(scan(path).blocks(10))
     path.write_text("a,b\n1e300,2\n9007199254740995.5,4\n")
-    list(open_text(path).blocks(10))  # fractions are what they are
+    list(scan(path).blocks(10))  # fractions are what they are

@@ -7,7 +7,6 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources.files._zarr import open_zarr
 
 zarr = pytest.importorskip("zarr")
 
@@ -47,14 +46,14 @@ def test_rows_are_those_written(tmp_path, version, dtype):
 
 def test_the_other_byte_order(tmp_path):
     write(tmp_path / "x.zarr", made(">f8"), 2)
-    source = open_zarr(tmp_path / "x.zarr")
+    source = scan(tmp_path / "x.zarr")
     assert source.dtype.isnative
     np.testing.assert_array_equal(whole(source, 25), made())
 
 
 def test_shards_are_read_whole(tmp_path):
     write(tmp_path / "x.zarr", made(), chunks=(10, 4), shards=(40, 8))
-    source = open_zarr(tmp_path / "x.zarr")
+    source = scan(tmp_path / "x.zarr")
     assert source.chunk_rows == 40
     np.testing.assert_array_equal(whole(source, 25), made())
 
@@ -64,11 +63,11 @@ def test_one_of_several_is_named(tmp_path, version):
     zarr.create_group(tmp_path / "x.zarr", zarr_format=version)
     write(tmp_path / "x.zarr" / "deep" / "a", made(), version)
     zarr.create_group(tmp_path / "x.zarr" / "deep", zarr_format=version)
-    np.testing.assert_array_equal(whole(open_zarr(tmp_path / "x.zarr"), 50), made())
+    np.testing.assert_array_equal(whole(scan(tmp_path / "x.zarr"), 50), made())
     write(tmp_path / "x.zarr" / "b", made("f4"), version)
     with pytest.raises(InputError, match=r"2 tables.*'deep/a'"):
-        open_zarr(tmp_path / "x.zarr")
-    source = open_zarr(tmp_path / "x.zarr", key="b", columns=[2, 0])
+        scan(tmp_path / "x.zarr")
+    source = scan(tmp_path / "x.zarr", key="b", columns=[2, 0])
     assert source.label == "x.zarr, array 'b'"
     np.testing.assert_array_equal(whole(source, 50), made("f4")[:, [2, 0]])
 
@@ -77,7 +76,7 @@ def test_a_missing_chunk_is_the_fill_value(tmp_path):
     """Legal Zarr, and said so in the docstring of the source."""
     write(tmp_path / "x.zarr", made(), fill_value=9.0)
     (tmp_path / "x.zarr" / "c" / "1" / "0").unlink()
-    found = whole(open_zarr(tmp_path / "x.zarr"), 50)
+    found = whole(scan(tmp_path / "x.zarr"), 50)
     assert (found[10:20, :4] == 9).all()
     np.testing.assert_array_equal(found[20:], made()[20:])
 
@@ -86,15 +85,15 @@ def test_a_damaged_chunk_names_its_rows(tmp_path):
     write(tmp_path / "x.zarr", made())
     (tmp_path / "x.zarr" / "c" / "1" / "0").write_bytes(b"no chunk at all")
     with pytest.raises(InputError, match=r"x\.zarr, rows 10 to 19"):
-        whole(open_zarr(tmp_path / "x.zarr"), 10)
+        whole(scan(tmp_path / "x.zarr"), 10)
 
 
 def test_a_fingerprint_sees_every_chunk(tmp_path):
     write(tmp_path / "x.zarr", made())
-    before = open_zarr(tmp_path / "x.zarr").fingerprint()
-    assert before == open_zarr(tmp_path / "x.zarr").fingerprint()
+    before = scan(tmp_path / "x.zarr").fingerprint()
+    assert before == scan(tmp_path / "x.zarr").fingerprint()
     (tmp_path / "x.zarr" / "c" / "1" / "0").unlink()
-    assert before != open_zarr(tmp_path / "x.zarr").fingerprint()
+    assert before != scan(tmp_path / "x.zarr").fingerprint()
 
 
 def test_chunks_that_unpickle_are_refused(tmp_path):
@@ -107,4 +106,4 @@ def test_chunks_that_unpickle_are_refused(tmp_path):
         path.write_text(json.dumps(head | stage))
         # Newer versions of zarr find the filter themselves, and name it.
         with pytest.raises(InputError, match=r"can run code|'pickle'"):
-            open_zarr(tmp_path / "x.zarr")
+            scan(tmp_path / "x.zarr")
