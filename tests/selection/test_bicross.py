@@ -38,7 +38,7 @@ def test_errors_are_those_of_the_table_itself(p):
     )
     parts = [Y - Y.mean(axis=0) for Y in (X[::2], X[1::2])]
     order = np.random.default_rng(5).permutation(p)
-    got = room._errors(*halves(X), [order], False)
+    got = room._Splits(halves(X), [order], False).errors()
     A, B = order[: p // 2], order[p // 2 :]
     for k, error in enumerate(got.errors):
         total = size = 0.0

@@ -227,19 +227,19 @@ def bi_cross_validation(
         return BiCross(0, np.ones(1), np.zeros(1), 0)
     rng = np.random.default_rng(seed)
     orders = [rng.permutation(p) for _ in range(max(1, min(_MOST_SPLITS, _CELLS // p)))]
-    rows = first.rows + second.rows - 2
+    rows, splits = first.rows + second.rows - 2, _Splits((first, second), orders, wide)
     if rows < _ENOUGH * p:
-        return _errors(first, second, orders, wide)
+        return splits.errors()
     whole = first.gram + second.gram
     whole /= rows
     if wide:  # the rows of X̃ add up to zero: fill that direction
         whole += np.trace(whole) / p**2
     with quiet_blas(p):
         noise = partial_variances(whole)
-        found = _errors(first, second, orders, wide, noise)
+        found = splits.errors(noise)
         if rows < _PLENTY * p * p or found.k < 2:
             return found
-        return _consistent(first, second, orders, wide, whole, noise, found)
+        return _consistent(splits, whole, noise, found)
 
 
 def choice_seconds(rows: int, p: int) -> float:
@@ -257,24 +257,16 @@ def choice_seconds(rows: int, p: int) -> float:
     return _PAIRS * order**3 * (splits / 8 + confirmed)
 
 
-def _consistent(
-    first: Half,
-    second: Half,
-    orders: list[Array],
-    wide: bool,
-    whole: Array,
-    noise: Array,
-    found: BiCross,
-) -> BiCross:
+def _consistent(splits: "_Splits", whole: Array, noise: Array, found: BiCross) -> BiCross:
     """Return the least k that its own noise confirms: a model of k factors leaves no more.
 
     With rows in plenty even small errors of the noise sizes are seen, as components.
     """
+    first, second = splits.halves
     tol = _SETTLED / np.sqrt(first.rows + second.rows)
 
     def by(k: int) -> BiCross:
-        own = unique_variances(whole, k, noise, tol)
-        return _errors(first, second, orders, wide, own)
+        return splits.errors(unique_variances(whole, k, noise, tol))
 
     if 4 * found.k < len(noise) and by(found.k - 1).k >= found.k:
         return found
@@ -302,51 +294,49 @@ def _growing(most: int) -> list[int]:
     return few
 
 
-def _errors(
-    first: Half, second: Half, orders: list[Array], wide: bool, noise: Array | None = None
-) -> BiCross:
-    """Return the errors for k = 0, 1, …: of few first, of more where the least is not there.
+@final
+@dataclasses.dataclass(frozen=True)
+class _Splits:
+    """Two halves of the rows, and the orders of the columns whose halves are held out."""
 
-    Columns are counted in units of √noise, where that is known.
-    """
-    p, most = len(orders[0]), _FIRST
-    while True:
-        errors, evidence, own = _over_splits(
-            first, second, orders, min(most, p // 2), wide, noise
-        )
-        k = int(np.argmin(np.where(evidence > _CERTAIN, errors, np.inf)))
-        k = k if evidence[k] > _CERTAIN and errors[k] < errors[0] else 0
-        while k > 1 and own[k] <= _LIKELY:  # errors next to the least differ by chance
-            k -= 1
-        if 2 * k <= most or most >= p // 2:
-            return BiCross(k, errors, evidence, len(orders))
-        most *= 4
+    halves: tuple[Half, Half]
+    orders: list[Array]
+    wide: bool
 
+    def errors(self, noise: Array | None = None) -> BiCross:
+        """Return the errors for k = 0, 1, …: of few first, of more if the least is not there.
 
-def _over_splits(
-    first: Half,
-    second: Half,
-    orders: list[Array],
-    most: int,
-    wide: bool,
-    noise: Array | None,
-) -> tuple[Array, Array, Array]:
-    """Return errors, evidence of k and of its last component (most + 1,), over all splits."""
-    halves, p = (first, second), len(orders[0])
-    corners = _CORNERS if p <= _ALL_CORNERS else _CORNERS[:2]
-    unit, cut = None if noise is None else 1 / np.sqrt(noise), p // 2
-    sides, kept = [slice(None, cut), slice(cut, None)], []
-    with quiet_blas(cut):
-        for order in orders:
-            grams = [_ordered(half.gram, order, unit, cut if wide else 0) for half in halves]
-            kept += [
-                _corner(grams[i], grams[o], halves[i].rows - 1, sides[a], sides[b], most)
-                for i, o, a, b in corners
-            ]
-    sizes, gains, z, own = (np.array(part) for part in zip(*kept, strict=True))
-    whole = float(np.sum(sizes))
-    errors = (whole - np.sum(gains, axis=0)) / max(whole, 1e-300)
-    return errors, np.mean(z, axis=0), np.mean(own, axis=0)
+        Columns are counted in units of √noise, where that is known.
+        """
+        p, most = len(self.orders[0]), _FIRST
+        while True:
+            errors, evidence, own = self._up_to(min(most, p // 2), noise)
+            k = int(np.argmin(np.where(evidence > _CERTAIN, errors, np.inf)))
+            k = k if evidence[k] > _CERTAIN and errors[k] < errors[0] else 0
+            while k > 1 and own[k] <= _LIKELY:  # errors next to the least differ by chance
+                k -= 1
+            if 2 * k <= most or most >= p // 2:
+                return BiCross(k, errors, evidence, len(self.orders))
+            most *= 4
+
+    def _up_to(self, most: int, noise: Array | None) -> tuple[Array, Array, Array]:
+        """Return errors, evidence of k and of its last component (most + 1,)."""
+        halves, p = self.halves, len(self.orders[0])
+        corners = _CORNERS if p <= _ALL_CORNERS else _CORNERS[:2]
+        unit, cut = None if noise is None else 1 / np.sqrt(noise), p // 2
+        sides, kept = [slice(None, cut), slice(cut, None)], []
+        with quiet_blas(cut):
+            for order in self.orders:
+                centre = cut if self.wide else 0
+                grams = [_ordered(half.gram, order, unit, centre) for half in halves]
+                kept += [
+                    _corner(grams[i], grams[o], halves[i].rows - 1, sides[a], sides[b], most)
+                    for i, o, a, b in corners
+                ]
+        sizes, gains, z, own = (np.array(part) for part in zip(*kept, strict=True))
+        whole = float(np.sum(sizes))
+        errors = (whole - np.sum(gains, axis=0)) / max(whole, 1e-300)
+        return errors, np.mean(z, axis=0), np.mean(own, axis=0)
 
 
 def _ordered(gram: Array, order: Array, unit: Array | None, centre: int) -> Array:

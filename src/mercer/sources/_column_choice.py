@@ -8,6 +8,8 @@ from typing import Any
 
 from mercer.errors import DataWarning, InputError, warn
 
+Chosen = Iterable[Any] | None  # columns by their names or their positions
+
 
 @dataclasses.dataclass(frozen=True)
 class ColumnChoice:
@@ -31,8 +33,8 @@ class ColumnChoice:
 def choose_columns(
     names: Sequence[str],
     kinds: Sequence[str | None],
-    columns: Iterable[Any] | None,
-    drop: Iterable[Any] | None,
+    columns: Chosen,
+    drop: Chosen,
     label: str,
 ) -> ColumnChoice:
     """Return the columns to analyse.

@@ -14,8 +14,8 @@ from mercer.errors import BudgetError, InputError, NotSupportedError
 from mercer.estimators import PCA, RobustPCA
 from mercer.estimators.linear._pca_recipe import root_feature_weight
 from mercer.estimators.walk._spectral_estimator import counts_of
-from mercer.sources import BlockSource, Source, SpreadSource, is_scannable, scan
-from mercer.studies._plain_result import plain
+from mercer.sources import Source, is_scannable, scan
+from mercer.studies._plain_result import aligned, plain
 from mercer.studies._resampled_axes import (
     DrawFrame,
     Drawn,
@@ -29,7 +29,7 @@ from mercer.studies._resampled_axes import (
     planes,
     rotated,
 )
-from mercer.studies._study_rows import evenly
+from mercer.studies._study_rows import evenly, readable_twice
 from mercer.studies.drifting._rows_after import dense_blocks, dense_rows
 
 _CELLS = 2e7  # of a table that is held
@@ -127,12 +127,8 @@ class Bootstrap:
             numbers = [f"{x:.4g}" for x in (v.value[j], v.low[j], v.high[j])]
             numbers += [f"{100 * x:.1f}" for x in (s.value[j], s.low[j], s.high[j])]
             lines.append((f"PC{j + 1}", *numbers, f"{angle:.0f}°"))
-        wide = [max(len(line[i]) for line in lines) for i in range(len(head))]
-        table = [
-            "  ".join(cell.rjust(size) for cell, size in zip(line, wide, strict=True))
-            for line in lines
-        ]
-        return "\n".join([self.verdict, "", *table, *(["", *self.notes] if self.notes else [])])
+        notes = ["", *self.notes] if self.notes else []
+        return "\n".join([self.verdict, "", *aligned(lines), *notes])
 
 
 def bootstrap(
@@ -185,7 +181,9 @@ def bootstrap(
     """
     _check(model, draws, level)
     fitted = clone(model)
-    source = _readable(scan(X) if is_scannable(X) else X)
+    source = X
+    if is_scannable(X):
+        source = readable_twice(scan(X), "rows in parts are not resampled yet")
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     fitted.fit(source, **weights)
     admitted = fitted._admit(source, reset=False)
@@ -226,22 +224,6 @@ def _check(model: Any, draws: Any, level: Any) -> None:
             got=f"draws={draws}, level={level}",
             fix="pass draws=200, level=0.95",
         )
-
-
-def _readable(source: Any) -> Any:
-    if isinstance(source, SpreadSource):
-        raise NotSupportedError(
-            "rows in parts are not resampled yet",
-            got=source.label,
-            fix="write them to a file and pass its path, or compute them first",
-        )
-    if isinstance(source, BlockSource) and source.max_passes < 2:
-        raise InputError(
-            "the rows can be read only once, and are needed twice",
-            got=source.label,
-            fix="write them to a file, or pass a function that makes the iterator",
-        )
-    return source
 
 
 def _drawn(

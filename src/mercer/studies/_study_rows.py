@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.errors import InputError, NotSupportedError
 from mercer.estimators import KernelPCA
 from mercer.estimators.walk._admission import admit, refuse_bad_cells
 from mercer.kernels import Linear
+from mercer.sources import Source, SpreadSource
 
 LINEAR_SHARE = 0.95  # of the variance: axes that hold it leave nothing to rebuild
 
@@ -18,6 +19,23 @@ _LARGEST = 1e140  # so that sums of squares stay below 1e300
 def evenly(n: int, most: int) -> Array:
     """Return min(n, most) row numbers from the first to the last, evenly spread."""
     return np.linspace(0, n - 1, min(n, most)).round().astype(np.int64)
+
+
+def readable_twice(source: Source, refusal: str) -> Source:
+    """Return a source that can be walked twice where it is; of rows in parts say `refusal`."""
+    if isinstance(source, SpreadSource):
+        raise NotSupportedError(
+            refusal,
+            got=source.label,
+            fix="write them to a file and pass its path, or compute them first",
+        )
+    if source.max_passes < 2:
+        raise InputError(
+            "the rows can be read only once, and are needed twice",
+            got=getattr(source, "label", "a stream"),
+            fix="write them to a file, or pass a function that makes the iterator",
+        )
+    return source
 
 
 def rows_seen(model: KernelPCA, X: Any, most: int, seed: int) -> tuple[Any, int]:

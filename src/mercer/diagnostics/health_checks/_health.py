@@ -99,17 +99,8 @@ def health(
     >>> [finding.code for finding in found]
     ['M104']
     """
-    seen = seen_of(
-        table,
-        scores,
-        variances,
-        names=names,
-        row_names=row_names,
-        groups=groups,
-        inseparable=inseparable,
-        following=following,
-        rows=rows,
-    )
+    known = names, row_names, groups, inseparable, following, rows
+    seen = seen_of(table, scores, variances, *known)
     checks = [check for check in _ALL if linear or check not in _LINEAR]
     found = (check(seen) for check in checks)
     return tuple(finding for finding in found if finding is not None)
@@ -119,7 +110,6 @@ def seen_of(
     table: Array | None,
     scores: Array,
     variances: Array,
-    *,
     names: Sequence[str] | None = None,
     row_names: Any = None,
     groups: Any = None,

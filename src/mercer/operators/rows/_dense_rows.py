@@ -76,6 +76,9 @@ class Rows(abc.ABC):
     ) -> None:
         self.source = source
         self.shape = source.shape
+        if is_numpy(source.array):
+            flags = source.array.flags
+            self.order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
         self.products = np.dtype(source.products if products is None else products)
         self.rounding = Rounding(self.products)
         count = max(16, min(_SAMPLE, _SAMPLE_CELLS // self.shape[1]))
@@ -311,19 +314,6 @@ def _cut(tiles: Tiles, parts: Sequence[slice] | None) -> list[slice]:
 @final
 class DenseRows(Rows):
     """Rows of an array in memory; integers are turned into float64 block by block."""
-
-    def __init__(
-        self,
-        source: Source,
-        weights: Array | None = None,
-        products: Any = None,
-        exponent: int | None = None,
-        origin: Array | None = None,
-    ) -> None:
-        super().__init__(source, weights, products, exponent, origin)
-        if is_numpy(source.array):
-            flags = source.array.flags
-            self.order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
 
     def _provisional_origin(self, sample: Array) -> Array:
         xp = namespace(sample)

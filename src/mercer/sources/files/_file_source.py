@@ -10,7 +10,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources._block_source import BlockSource
-from mercer.sources._column_choice import ColumnChoice, choose_columns
+from mercer.sources._column_choice import Chosen, ColumnChoice, choose_columns
 
 _END = 1 << 16  # bytes at either end of a file that its fingerprint reads
 _OTHER_KINDS = {
@@ -77,9 +77,7 @@ def fingerprint_of(paths: Iterable[Path], *choices: Any) -> str:
     return digest.hexdigest()
 
 
-def _chosen(
-    names: Sequence[str], columns: Iterable[Any] | None, drop: Iterable[Any] | None, label: str
-) -> ColumnChoice:
+def _chosen(names: Sequence[str], columns: Chosen, drop: Chosen, label: str) -> ColumnChoice:
     return choose_columns(names, [None] * len(names), columns, drop, label)
 
 

@@ -1,7 +1,6 @@
 """AnnData's .h5ad files: cells of single-cell experiments by genes."""
 
 import contextlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
@@ -58,7 +57,7 @@ class SparseGroup(CsrSource):
             yield read
 
 
-def open_h5ad(path: str | os.PathLike[str], *, key: str = "X") -> FileSource:
+def open_h5ad(path: Path, *, key: str = "X") -> FileSource:
     """Return the rows (cells) of an AnnData file, with the names of its variables.
 
     Dense tables and CSR groups are read block by block; a CSC group is loaded whole, where it
@@ -71,7 +70,6 @@ def open_h5ad(path: str | os.PathLike[str], *, key: str = "X") -> FileSource:
     key : str
         "X", "raw/X", "layers/NAME" or "obsm/NAME".
     """
-    path = Path(path)
     with open_file(path) as file:
         found = member(file, key, path)
         side = _side(key)

@@ -1,12 +1,12 @@
 """HDF5 files: one table of numbers among the data sets."""
 
 import contextlib
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
 from mercer.errors import InputError, MissingExtraError
+from mercer.sources._column_choice import Chosen
 from mercer.sources.files._chunked_file import ChunkedSource
 from mercer.sources.files._file_source import block_dtype, reason_of, table_shape
 
@@ -40,8 +40,8 @@ class Hdf5Source(ChunkedSource):
         dataset: Any,
         *,
         names: Any = None,
-        columns: Iterable[Any] | None = None,
-        drop: Iterable[Any] | None = None,
+        columns: Chosen = None,
+        drop: Chosen = None,
     ) -> None:
         self.path, self.key = path, dataset.name.strip("/")
         self.label = label_of(path, dataset)
@@ -67,11 +67,7 @@ class Hdf5Source(ChunkedSource):
 
 
 def open_hdf5(
-    path: str | os.PathLike[str],
-    *,
-    key: str | None = None,
-    columns: Iterable[Any] | None = None,
-    drop: Iterable[Any] | None = None,
+    path: Path, *, key: str | None = None, columns: Chosen = None, drop: Chosen = None
 ) -> Hdf5Source:
     """Return the rows of a data set of an HDF5 file.
 
@@ -84,7 +80,6 @@ def open_hdf5(
     columns, drop : iterable of int, or None
         Positions of the columns to use, or not to use.
     """
-    path = Path(path)
     with open_file(path) as file:
         found = _only_table(file, path) if key is None else member(file, key, path)
         return Hdf5Source(path, found, columns=columns, drop=drop)

@@ -1,10 +1,9 @@
 """NumPy's .npy files, and raw rows at an offset of any file."""
 
 import mmap
-import os
 import tokenize
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, final
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.sources._column_choice import Chosen
 from mercer.sources.files._file_source import (
     FileSource,
     block_dtype,
@@ -70,8 +70,8 @@ class RawSource(FileSource):
         stored: np.dtype[Any],
         *,
         fortran: bool = False,
-        columns: Iterable[Any] | None = None,
-        drop: Iterable[Any] | None = None,
+        columns: Chosen = None,
+        drop: Chosen = None,
     ) -> None:
         self.path, self.label, self.offset = path, path.name, offset
         self.dtype = block_dtype(stored, self.label)
@@ -91,15 +91,8 @@ class RawSource(FileSource):
         return self._by_columns(rows, start) if self.fortran else self._by_rows(rows, start)
 
     def _by_rows(self, rows: int, start: int) -> Iterator[Array]:
-        n, p = self.stored_shape
         with self.path.open("rb", buffering=0) as file:
-            file.seek(self.offset + start * p * self.stored.itemsize)
-            for at in range(start, n, rows):
-                # Fresh for each block: the reader of blocks may still hold the one before.
-                block = np.empty((min(rows, n - at), p), self.stored)
-                fill(file, block, f"{self.label}, rows {at} to {at + len(block) - 1}")
-                block = native(block, self.dtype)
-                yield block if self.at is None else block[:, self.at]
+            yield from stored_rows(self, file, self.offset, self.stored, rows, start)
 
     def _by_columns(self, rows: int, start: int) -> Iterator[Array]:
         n, p = self.stored_shape
@@ -111,12 +104,7 @@ class RawSource(FileSource):
             yield native(np.array(part, order="C"), self.dtype)
 
 
-def open_npy(
-    path: str | os.PathLike[str],
-    *,
-    columns: Iterable[Any] | None = None,
-    drop: Iterable[Any] | None = None,
-) -> RawSource:
+def open_npy(path: Path, *, columns: Chosen = None, drop: Chosen = None) -> RawSource:
     """Return the rows of a .npy file; only its header is read, and checked against its size.
 
     Parameters
@@ -126,7 +114,6 @@ def open_npy(
     columns, drop : iterable of int, or None
         Positions of the columns to use, or not to use.
     """
-    path = Path(path)
     with path.open("rb") as file:
         shape, fortran, stored = npy_header(file, path.name)
         offset = file.tell()
@@ -182,6 +169,20 @@ def npy_header(file: IO[bytes], label: str) -> tuple[tuple[int, ...], bool, np.d
             got=f"{label}, version {version}: {reason_of(error)}",
             fix="write the file again with numpy.save",
         ) from None
+
+
+def stored_rows(
+    source: Any, file: Any, offset: int, stored: np.dtype[Any], rows: int, start: int
+) -> Iterator[Array]:
+    """Yield blocks of a source whose rows stand one by one from a byte of a file on."""
+    n, p = source.stored_shape
+    file.seek(offset + start * p * stored.itemsize)
+    for at in range(start, n, rows):
+        # Fresh for each block: the reader of blocks may still hold the one before.
+        block = np.empty((min(rows, n - at), p), stored)
+        fill(file, block, f"{source.label}, rows {at} to {at + len(block) - 1}")
+        block = native(block, source.dtype)
+        yield block if source.at is None else block[:, source.at]
 
 
 def fill(file: Any, block: Array, where: str) -> None:

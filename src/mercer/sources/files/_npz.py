@@ -7,11 +7,10 @@ import contextlib
 import dataclasses
 import lzma
 import math
-import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, final
 
@@ -20,6 +19,7 @@ import scipy.sparse
 
 from mercer.arrays import Array, show_bytes
 from mercer.errors import InputError
+from mercer.sources._column_choice import Chosen
 from mercer.sources.files._file_source import (
     FileSource,
     block_dtype,
@@ -27,7 +27,7 @@ from mercer.sources.files._file_source import (
     reason_of,
     table_shape,
 )
-from mercer.sources.files._npy import fill, npy_header
+from mercer.sources.files._npy import fill, npy_header, stored_rows
 from mercer.sources.files._sparse_file import (
     Cells,
     CsrSource,
@@ -224,15 +224,9 @@ class PackedTable(_DenseMember):
         return self._member.nbytes
 
     def _read(self, rows: int, start: int) -> Iterator[Array]:
-        n, p = self.stored_shape
-        stored = self._member.stored
-        with self._archive.open(self._member.name) as file:
-            file.seek(self._member.offset + start * p * stored.itemsize)
-            for at in range(start, n, rows):
-                block = np.empty((min(rows, n - at), p), stored)
-                fill(file, block, f"{self.label}, rows {at} to {at + len(block) - 1}")
-                block = native(block, self.dtype)
-                yield block if self.at is None else block[:, self.at]
+        member = self._member
+        with self._archive.open(member.name) as file:
+            yield from stored_rows(self, file, member.offset, member.stored, rows, start)
 
 
 @final
@@ -253,11 +247,7 @@ class HeldTable(_DenseMember):
 
 
 def open_npz(
-    path: str | os.PathLike[str],
-    *,
-    key: str | None = None,
-    columns: Iterable[Any] | None = None,
-    drop: Iterable[Any] | None = None,
+    path: Path, *, key: str | None = None, columns: Chosen = None, drop: Chosen = None
 ) -> FileSource:
     """Return the rows of a .npz archive: a sparse matrix of SciPy, or a dense table.
 
@@ -273,7 +263,6 @@ def open_npz(
     columns, drop : iterable of int, or None
         Positions of the columns to use, or not to use; of dense tables only.
     """
-    path = Path(path)
     archive = Archive(path)
     if "format" not in archive.members:
         member = archive.describe(_only(archive) if key is None else key)

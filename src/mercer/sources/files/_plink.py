@@ -1,7 +1,6 @@
 """PLINK 1 binary genotypes: .bed with .bim and .fam beside it."""
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.sources._column_choice import Chosen
 from mercer.sources.files._file_source import FileSource
 
 _MAGIC = b"\x6c\x1b"
@@ -106,12 +106,7 @@ def _unpacked(part: Array) -> Array:
     return out.reshape(-1, part.shape[1])
 
 
-def open_bed(
-    path: str | os.PathLike[str],
-    *,
-    columns: Iterable[Any] | None = None,
-    drop: Iterable[Any] | None = None,
-) -> BedSource:
+def open_bed(path: Path, *, columns: Chosen = None, drop: Chosen = None) -> BedSource:
     """Return the samples of a PLINK .bed file; .bim and .fam must stand beside it.
 
     Parameters
@@ -121,7 +116,7 @@ def open_bed(
     columns, drop : iterable of str or int, or None
         Variants to use, or not to use, by name or position.
     """
-    return BedSource(Path(path), columns, drop)
+    return BedSource(path, columns, drop)
 
 
 def _fields(path: Path, at: int, bed: Path) -> list[str]:

@@ -1,12 +1,12 @@
 """Zarr folders, of format 2 and 3."""
 
 import contextlib
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, final
 
 from mercer.errors import InputError, MissingExtraError
+from mercer.sources._column_choice import Chosen
 from mercer.sources.files._chunked_file import ChunkedSource
 from mercer.sources.files._file_source import block_dtype, reason_of, table_shape
 
@@ -48,11 +48,7 @@ class ZarrSource(ChunkedSource):
 
 
 def open_zarr(
-    path: str | os.PathLike[str],
-    *,
-    key: str | None = None,
-    columns: Iterable[Any] | None = None,
-    drop: Iterable[Any] | None = None,
+    path: Path, *, key: str | None = None, columns: Chosen = None, drop: Chosen = None
 ) -> ZarrSource:
     """Return the rows of an array of a Zarr folder; only its metadata are read.
 
@@ -66,7 +62,6 @@ def open_zarr(
     columns, drop : iterable of int, or None
         Positions of the columns to use, or not to use.
     """
-    path = Path(path)
     try:
         import zarr
     except ImportError:

@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer.arrays import EXACT, Array
 from mercer.errors import DataWarning, InputError, warn
-from mercer.sources._column_choice import ColumnChoice, choose_columns
+from mercer.sources._column_choice import Chosen, ColumnChoice, choose_columns
 from mercer.sources.text._line_source import LineSource
 from mercer.sources.text._text_bytes import TextFile, look
 from mercer.sources.text._text_cells import (
@@ -224,10 +224,10 @@ _HEAD_CELLS = 200_000
 
 
 def open_text(
-    path: str | Path,
+    path: Path,
     *,
-    columns: Iterable[Any] | None = None,
-    drop: Iterable[Any] | None = None,
+    columns: Chosen = None,
+    drop: Chosen = None,
     delimiter: str | None = None,
     header: bool | None = None,
     na: Iterable[str] = NA,
@@ -261,26 +261,10 @@ def open_text(
     point: 3, -2.5, 1e5, inf; spaces around them do no harm. Columns of true and false are
     read as 1 and 0.
     """
-    chosen = {"columns": columns, "drop": drop}
-    return _open(Path(path), delimiter, header, na, encoding, **chosen)
+    return opened(path, delimiter, header, na, encoding, columns=columns, drop=drop)
 
 
-def open_every(
-    path: str | Path,
-    *,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    na: Iterable[str] = NA,
-    encoding: str | None = None,
-) -> "TextSource":
-    """Return the file with every column chosen, whatever it holds: for `texts`, not blocks.
-
-    Parameters are those of `open_text`.
-    """
-    return _open(Path(path), delimiter, header, na, encoding, every=True)
-
-
-def _open(
+def opened(
     path: Path,
     delimiter: str | None,
     header: bool | None,
@@ -288,6 +272,7 @@ def _open(
     encoding: str | None,
     **chosen: Any,
 ) -> "TextSource":
+    """Return the file; with ``every=True`` all columns are chosen, for `texts`, not blocks."""
     marks = frozenset([na] if isinstance(na, str) else map(str, na))
     if header not in (None, True, False) or (header is not None and type(header) is int):
         raise InputError(
@@ -321,8 +306,8 @@ class TextSource(LineSource):
         header: bool | None,
         na: frozenset[str],
         *,
-        columns: Iterable[Any] | None = None,
-        drop: Iterable[Any] | None = None,
+        columns: Chosen = None,
+        drop: Chosen = None,
         every: bool = False,
     ) -> None:
         head = self._open(file)
@@ -344,11 +329,7 @@ class TextSource(LineSource):
         self.shape = (self._forecast(head), len(self.names or ()))
 
     def _settle(
-        self,
-        rows: list[list[str]],
-        columns: Iterable[Any] | None,
-        drop: Iterable[Any] | None,
-        every: bool,
+        self, rows: list[list[str]], columns: Chosen, drop: Chosen, every: bool
     ) -> None:
         """Settle the names, the kinds and the choice of columns by the head."""
         body = rows[1:] if self._header else rows

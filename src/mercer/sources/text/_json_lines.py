@@ -1,7 +1,7 @@
 """Tables of JSON, one object per line: .ndjson and .jsonl, also packed as .gz."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, final
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.arrays import EXACT, Array
 from mercer.errors import InputError
-from mercer.sources._column_choice import ColumnChoice, choose_columns
+from mercer.sources._column_choice import Chosen, ColumnChoice, choose_columns
 from mercer.sources.text._line_source import LineSource
 from mercer.sources.text._text_bytes import TextFile, look
 from mercer.sources.text._text_cells import Kind, not_a_number
@@ -20,12 +20,7 @@ _HEAD_ROWS = 1000
 _FLAGS = {True: 1.0, False: 0.0, None: np.nan}
 
 
-def open_ndjson(
-    path: str | Path,
-    *,
-    columns: Iterable[Any] | None = None,
-    drop: Iterable[Any] | None = None,
-) -> "NdjsonSource":
+def open_ndjson(path: Path, *, columns: Chosen = None, drop: Chosen = None) -> "NdjsonSource":
     """Return the rows of a file with one JSON object per line; only its head is read.
 
     Every object has the same keys, in any order. Keys that hold numbers in the first lines
@@ -40,12 +35,12 @@ def open_ndjson(
         Keys to use, or not to use. By default all that hold numbers; the others are named
         in a warning.
     """
-    return NdjsonSource(look(Path(path)), columns, drop)
+    return NdjsonSource(look(path), columns, drop)
 
 
-def open_every(path: str | Path) -> "NdjsonSource":
+def open_every(path: Path) -> "NdjsonSource":
     """Return the file with every key chosen, whatever it holds: for `texts`, not blocks."""
-    return NdjsonSource(look(Path(path)), None, None, every=True)
+    return NdjsonSource(look(path), None, None, every=True)
 
 
 @final
@@ -61,11 +56,7 @@ class NdjsonSource(LineSource):
     quotes = False  # a newline inside a string of JSON is written \n
 
     def __init__(
-        self,
-        file: TextFile,
-        columns: Iterable[Any] | None,
-        drop: Iterable[Any] | None,
-        every: bool = False,
+        self, file: TextFile, columns: Chosen, drop: Chosen, every: bool = False
     ) -> None:
         head = self._open(file)
         # Integers of any length: Python's own refuse more than 4,300 digits.

@@ -19,9 +19,7 @@ def open_text(
     encoding: str | None = None,
 ) -> "TextColumns":
     """Return the columns of a file of delimited text; the parameters are those of `scan`."""
-    return TextColumns(
-        _text.open_every(path, delimiter=delimiter, header=header, na=na, encoding=encoding)
-    )
+    return TextColumns(_text.opened(path, delimiter, header, na, encoding, every=True))
 
 
 def open_ndjson(path: Path) -> "TextColumns":

@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer.arrays import Array
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import InputError
 from mercer.estimators import PCA, KernelPCA, RobustPCA
-from mercer.sources import Source, SpreadSource, is_scannable, scan
+from mercer.sources import Source, is_scannable, scan
 from mercer.studies._plain_result import plain
+from mercer.studies._study_rows import readable_twice
 from mercer.studies.drifting import _drift_comparisons as found
 from mercer.studies.drifting._drift_axes import Turn, between, turned
 from mercer.studies.drifting._drift_comparisons import (
@@ -183,7 +184,8 @@ def drift(model: Any, X: Any, *, reference: Any = None, level: float = 0.95) -> 
 
 def _new_rows(model: PCA, X: Any) -> tuple[Source, Array | None, list[str]]:
     """Return the rows, filled where the model fills; which count; and what was assumed."""
-    source = _readable(model._admit(scan(X) if is_scannable(X) else X, reset=False))
+    source = model._admit(scan(X) if is_scannable(X) else X, reset=False)
+    source = readable_twice(source, "drift does not look at rows in parts yet")
     filled = model._completed(source)
     said = []
     if filled is not source:
@@ -196,22 +198,6 @@ def _new_rows(model: PCA, X: Any) -> tuple[Source, Array | None, list[str]]:
     kept = again.fit(source).weights_ > 0
     said.append(f"{np.count_nonzero(~kept)} of {len(kept):,} rows lie apart and do not count.")
     return filled, kept, said
-
-
-def _readable(source: Source) -> Source:
-    if isinstance(source, SpreadSource):
-        raise NotSupportedError(
-            "drift does not look at rows in parts yet",
-            got=source.label,
-            fix="write them to a file and pass its path, or compute them first",
-        )
-    if source.max_passes < 2:
-        raise InputError(
-            "the rows can be read only once, and are needed twice",
-            got=getattr(source, "label", "a stream"),
-            fix="write them to a file, or pass a function that makes the iterator",
-        )
-    return source
 
 
 def _axes_of(model: PCA, known: Before, source: Source, kept: Array | None) -> PCA:

@@ -6,6 +6,7 @@ from typing import Any, final
 
 from mercer.estimators import KernelPCA
 from mercer.kernels import Kernel, Linear
+from mercer.studies._plain_result import aligned
 
 ADMITTED = "admitted"
 
@@ -110,14 +111,7 @@ class Tuning:
         """Return the reason, and the curve as a table; a star marks the choice."""
         head = ("kernel", "R²", "± error", "eff. rank", "excess", "evidence", "verdict")
         lines = [head, *(_line(one, one.kernel == self.best) for one in self.curve)]
-        wide = [max(len(line[i]) for line in lines) for i in range(len(head))]
-        table = [
-            "  ".join(
-                cell.ljust(width) if i in (0, 6) else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(line, wide, strict=True))
-            ).rstrip()
-            for line in lines
-        ]
+        table = aligned(lines, left=(0, 6))
         return "\n".join([f"{self.criterion}: {self.best}", self.reason, "", *table])
 
 
