@@ -2,24 +2,14 @@
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 from mercer.errors import BudgetError, InputError
 from mercer.sources.files._sparse_file import (
-    HeldRows,
-    cell_dtype,
     check_cells,
     check_indices,
     check_indptr,
     refuse_what_does_not_fit,
 )
-
-
-@pytest.mark.parametrize("dtype", ["<i4", "<i8", ">i4", "u4", "u8"])
-def test_good_pointers(dtype):
-    found = check_indptr(np.array([0, 2, 2, 5], dtype), 3, 5, "x")
-    assert found.dtype == np.int64
-    assert found.tolist() == [0, 2, 2, 5]
 
 
 @pytest.mark.parametrize(
@@ -55,22 +45,6 @@ def test_values_and_numbers_pair():
     for data, indices, kind in (((5,), (4,), "i4"), ((5, 1), (5, 1), "i4"), ((5,), (5,), "f4")):
         with pytest.raises(InputError, match="one length"):
             check_cells(data, indices, np.dtype(kind), "x")
-
-
-def test_types_of_cells():
-    for stored, dtype in (("f2", "f4"), (">f4", "f4"), ("i8", "f8"), ("?", "f8"), ("f8", "f8")):
-        assert cell_dtype(np.dtype(stored), "x") == np.dtype(dtype)
-
-
-def test_held_rows_sum_what_stands_twice(tmp_path):
-    twice = scipy.sparse.coo_array(([1.0, 2.0, 4.0], ([0, 0, 2], [1, 1, 0])), shape=(3, 2))
-    (tmp_path / "x").touch()
-    source = HeldRows(tmp_path / "x", "x", twice)
-    assert source.nnz == 2
-    first, last = source.blocks(2)
-    np.testing.assert_array_equal(first.toarray(), [[0, 3], [0, 0]])
-    last.data[:] = -1  # the reader's own
-    assert next(source.blocks(3)).toarray()[2, 0] == 4
 
 
 def test_what_does_not_fit_is_refused():

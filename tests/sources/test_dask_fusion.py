@@ -33,13 +33,6 @@ def array(rows=12, columns=4, chunks=(3, 2)):
     return x, da.from_array(x, chunks=chunks)
 
 
-def test_chunks_are_read_by_the_task_that_needs_them():
-    x, d = array()
-    root = fused(tree((2 * d + 1).to_delayed()), PREFIX)
-    assert keys(root) == {"root", *(f"{PREFIX}{i}" for i in range(4))}
-    assert root.compute(scheduler="sync") == total(2 * x + 1)
-
-
 def test_what_two_parts_share_is_computed_once():
     x, d = array(chunks=(3, 4))
     calls = []
@@ -75,29 +68,3 @@ def test_what_one_part_needs_twice_is_read_inside_it():
     assert not left
     assert root.compute(scheduler="sync") == total(x, x[:, 0])
     assert len(calls) == 4
-
-
-def test_chunks_cut_anew_that_overlap_two_parts_stay_apart():
-    x, d = array(chunks=(5, 4))
-    made = (d + 1).rechunk((4, 4))
-    root = fused(tree(made.to_delayed()), PREFIX)
-    assert root.compute(scheduler="sync") == total(x + 1)
-    assert len(keys(root)) > 4
-
-
-def test_a_chain_of_many_steps_is_one_task():
-    x, d = array(chunks=(12, 4))
-    value = d.to_delayed().ravel()[0]
-    for _ in range(2_000):  # deeper than Python calls may be
-        value = dask.delayed(np.add)(value, 1.0)
-    root = fused(tree([[value]]), PREFIX)
-    assert keys(root) == {"root", f"{PREFIX}0"}
-    assert root.compute(scheduler="sync") == total(x + 2_000)
-
-
-def test_keys_without_the_prefix_are_left_alone():
-    x, d = array()
-    plain = tree(d.to_delayed())
-    root = fused(plain, "other-")
-    assert keys(root) == keys(plain)
-    assert root.compute(scheduler="sync") == total(x)

@@ -297,3 +297,13 @@ def test_a_client_that_is_closed_is_said_to_be(data, cluster, when):
             own.close()
         with pytest.raises(WorkerError, match="not connected"):
             _dask_graph._on_cluster(own, late.to_delayed()[0, 0], Progress("t", 1, None))
+
+
+@pytest.mark.usefixtures("every_chunk")
+def test_a_chain_of_many_steps_is_no_deep_call():
+    x = np.arange(48.0).reshape(12, 4)
+    value = dask.delayed(x)
+    for _ in range(2_000):  # deeper than Python calls may be
+        value = dask.delayed(np.add)(value, 1.0)
+    data = da.from_delayed(value, x.shape, x.dtype)
+    np.testing.assert_allclose(scan(data).reduce(Sum()), np.sin(x + 2_000).sum(axis=0))

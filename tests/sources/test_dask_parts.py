@@ -11,7 +11,7 @@ from narwhals.stable.v2 import from_native
 
 from mercer.errors import InputError
 from mercer.sources.frames._numeric_columns import Cells, stored_types
-from mercer.sources.parts._dask_parts import MappedPart, Reader, Step
+from mercer.sources.parts._dask_parts import Reader, Step
 
 X = np.arange(12.0).reshape(3, 4)
 
@@ -24,13 +24,6 @@ def frame_reader(frame):
     cells = Cells(from_native(frame).schema, stored_types(frame), None, None, "frame").silent()
     found = tuple(map(str, frame.columns))
     return Reader(cells.dtype, cells.names, (), "frame", len(cells.at), False, cells, found)
-
-
-def test_chunks_stand_side_by_side_and_below_each_other():
-    pieces = [[X[:1, :3], X[:1, 3:]], [X[1:, :1], X[1:, 1:]]]
-    rows = reader().part(2, 10, pieces)
-    np.testing.assert_array_equal(rows.held, X)
-    assert rows.place(1, 2) == "row 11, column 2"
 
 
 def test_one_chunk_is_not_copied():
@@ -125,32 +118,9 @@ class Sum:
         return one + other
 
 
-def test_a_step_counts_rows_and_integers_that_were_cut():
-    frame = pd.DataFrame({"a": [2**60, 1], "b": [1, 2]})
-    step = Step(Sum(), frame_reader(frame))
-    told = step.merge(
-        step.part(0, None, [[frame]], None), step.part(1, None, [[frame[1:]]], None)
-    )
-    assert told.rows == 3
-    assert told.rounded == {"a"}
-    np.testing.assert_array_equal(told.result, [2.0**60 + 2, 5])
-
-
 def test_weights_come_in_pieces():
     told = Step(Sum(), reader()).part(0, 0, [[X]], [np.array([1.0, 0.0]), np.array([2.0])])
     np.testing.assert_array_equal(told.result, X[0] + 2 * X[2])
-
-
-@pytest.mark.parametrize("columns", [2, None])
-def test_a_mapped_part_keeps_its_rows(columns):
-    def double(rows):
-        return 2 * (rows.held[:, 0] if columns is None else rows.held[:, :columns])
-
-    made = MappedPart(reader(), double, columns, np.dtype("f4"), (0, 3))
-    found = made(1, [[X]])
-    assert found.dtype == np.float32
-    assert found.shape == ((3,) if columns is None else (3, 2))
-    assert made(0, [[X[:0]]]).shape == made.nothing.shape
 
 
 def test_a_short_chunk_among_others_is_named_before_they_are_joined():

@@ -3,13 +3,12 @@
 import csv
 import io
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.errors import InputError
-from mercer.sources.text._text_fields import find_fields, kept, single_spaced, texts_of
+from mercer.sources.text._text_fields import find_fields, single_spaced
 from mercer.sources.text._text_lines import Lines
 
 CELLS = st.lists(st.text(st.sampled_from('ab1 ,;"\n€'), max_size=5), min_size=1, max_size=6)
@@ -30,23 +29,6 @@ def test_counts_and_cells_are_those_of_csv(rows, mark):
         assert fields.line(i) == 1 + before.count(b"\n")
 
 
-@given(
-    st.integers(1, 6), st.integers(1, 6), st.booleans(), st.data(), st.integers(0, 2**32 - 1)
-)
-def test_kept_fields_are_those_of_the_columns(rows, width, quoted, data, seed):
-    at = data.draw(st.sets(st.integers(0, width - 1), min_size=1))
-    at = tuple(sorted(at))
-    cells = np.random.default_rng(seed).integers(0, 10**6, (rows, width)).astype(str).tolist()
-    if quoted:
-        cells[0][0] = '"1,\n2"'
-    text = "".join(",".join(row) + "\n" for row in cells).encode()
-    found = kept(find_fields(Lines(text, 1), ",", "x"), width, at)
-    assert found.decode() == "".join(row[i] + "\n" for row in cells for i in at)
-    fields = find_fields(Lines(text, 1), ",", "x")
-    every = [fields.cells(i) for i in range(rows)]
-    assert texts_of(fields, width, at) == [[row[i] for row in every] for i in at]
-
-
 @pytest.mark.parametrize(
     ("text", "width", "words"),
     [
@@ -65,11 +47,6 @@ def test_ragged_lines_are_named(text, width, words):
     fields = find_fields(Lines(text.encode(), 7), ",", "x.csv")
     with pytest.raises(InputError, match=words):
         fields.refuse_ragged(width, "x.csv")
-
-
-def test_even_lines_pass():
-    find_fields(Lines(b'1,2\n,\n"a,\n",\n', 1), ",", "x").refuse_ragged(2, "x")
-    find_fields(Lines(b'1\n""\n', 1), ",", "x").refuse_ragged(1, "x")
 
 
 @pytest.mark.parametrize("text", ['5" a\n6" b\n', '"a"b\n', '1,2"3"\n', '""a\n', 'a "b"\n'])

@@ -36,17 +36,6 @@ def test_a_fingerprint_changes_with_the_file_and_the_columns(tmp_path):
     assert scan(path).fingerprint() != whole
 
 
-@pytest.mark.parametrize("stored", ["<f4", ">f4", "<f8", ">f8", ">i2", "|u1", "<u8", "|b1"])
-def test_types_stay_but_for_byte_order(stored):
-    dtype = block_dtype(np.dtype(stored), "x")
-    assert dtype.isnative
-    assert dtype == np.dtype(stored).newbyteorder("=")
-    values = np.array([[0, 1], [1, 3]]).astype(stored)
-    found = native(values.copy(), dtype)
-    assert found.dtype == dtype
-    np.testing.assert_array_equal(found, values)
-
-
 def test_bytes_that_are_no_booleans_count_once():
     odd = np.array([[0, 1, 2, 255]], np.uint8).view(bool)
     assert native(odd, np.dtype(bool)).sum() == 3

@@ -5,6 +5,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.sources import scan
+from mercer.sources.files._chunked_file import spans
 
 h5py = pytest.importorskip("h5py")
 
@@ -97,3 +98,11 @@ def test_damage_within_a_chunk_names_its_rows(tmp_path):
         file.write(b"\xff" * 20)
     with pytest.raises(InputError, match=r"x\.h5, data set 'a', rows 400 to 499"):
         whole(scan(path), 100)
+
+
+def test_rows_of_chunks_that_are_too_large_are_cut():
+    found = list(spans(1_000_000, 1000, 0, 1_000_000, 8000))
+    assert max(last - first for first, last in found) == (1 << 26) // 8000
+    assert found[-1][1] == 1_000_000
+    # What was asked for is read, however large: the reader of blocks chose it.
+    assert next(spans(10**6, 10**5, 0, 10**6, 8000)) == (0, 10**5)

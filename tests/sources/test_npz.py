@@ -97,3 +97,25 @@ def test_packed_rows_hold_no_cells(tmp_path):
     assert isinstance(source, PackedRows)
     held = [v.nbytes for v in vars(source).values() if isinstance(v, np.ndarray)]
     assert held == [104 * 8]
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_damage_is_told(tmp_path, save):
+    """Flip single bytes anywhere: the numbers are right, or the file is refused."""
+    whole_file, path = tmp_path / "whole.npz", tmp_path / "x.npz"
+    X = np.random.default_rng(0).integers(0, 9, (40, 5)).astype(float)
+    save(whole_file, X=X)
+    good = whole_file.read_bytes()
+    rng, refused = np.random.default_rng(1), list[str]()
+    for at in rng.integers(0, len(good), 300):
+        bad = bytearray(good)
+        bad[at] ^= 1 << rng.integers(8)
+        path.write_bytes(bad)
+        try:
+            found = whole(scan(path), 64)
+        except InputError as error:
+            refused.append(error.got)
+        else:
+            np.testing.assert_array_equal(found, X)
+    assert len(refused) > 100
+    assert all("x.npz" in got for got in refused)

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mercer.errors import InputError
-from mercer.sources.files._parquet import PyarrowPart, _has_checksum, by_polars, open_part
+from mercer.sources.files._parquet import PyarrowPart, _has_checksum, open_part
 
 TABLE = pa.table({"a": np.arange(20.0), "b": np.arange(20), "t": ["x"] * 20})
 
@@ -15,26 +15,6 @@ TABLE = pa.table({"a": np.arange(20.0), "b": np.arange(20), "t": ["x"] * 20})
 def path(tmp_path):
     pq.write_table(TABLE, tmp_path / "a.parquet", row_group_size=6)
     return tmp_path / "a.parquet"
-
-
-@pytest.fixture(
-    params=[lambda path: PyarrowPart(path, pq), by_polars], ids=["pyarrow", "polars"]
-)
-def part(request, path):
-    return request.param(path)
-
-
-def test_only_the_footer_is_read(part):
-    assert part.rows == 20
-    assert list(part.schema) == ["a", "b", "t"]
-    assert len(part.stored) == 3
-
-
-@pytest.mark.parametrize("start", [0, 5, 6, 13, 19, 20])
-def test_rows_from_any_start(part, start):
-    frames = list(part.read(["b", "a"], 4, start))
-    found = [x for frame in frames for x in np.asarray(frame["b"])]
-    assert found == list(range(start, 20))
 
 
 def test_pyarrow_is_preferred(path):

@@ -80,3 +80,21 @@ def test_a_misspelt_option_of_a_file(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,2\n3,4\n")
     with pytest.raises(InputError, match="did you mean 'columns'"):
         scan(tmp_path / "a.csv", colums=["a"])
+
+
+@pytest.mark.parametrize(
+    ("columns", "drop", "words"),
+    [
+        (["hieght"], None, "did you mean 'height'"),
+        ([7], None, "no column number 7"),
+        ([1.5], None, "name or its position"),
+        (["id"], None, "'id' holds text"),
+        (["height"], ["height"], "no column of numbers"),
+        ([], None, "no column of numbers"),
+    ],
+)
+def test_columns_that_cannot_be_had_are_refused(tmp_path, columns, drop, words):
+    path = tmp_path / "t.csv"
+    path.write_text("id,height,weight,when\n" + "a,1,2,2024-01-01\nb,2,5,2024-01-02\n" * 9)
+    with pytest.raises(InputError, match=words):
+        scan(path, columns=columns, drop=drop)

@@ -10,7 +10,6 @@ from mercer.sources.text._text_cells import (
     Kind,
     has_decimal_comma,
     is_number,
-    is_value,
     kind_of_column,
     not_a_number,
     read_cells,
@@ -100,13 +99,3 @@ def test_the_refusal_of_a_cell():
     assert len(not_a_number("x", "y" * 500, "b").got) < 60
     assert "drop='b'" in not_a_number("x", "y", "b").fix
     assert "neither true nor false" in not_a_number("x", "y", "b", flags=True).what
-
-
-@pytest.mark.parametrize("cell", ["1", "-2.5", "1,5", "2024-01-02", "31.12.2024", "TRUE"])
-def test_values_are_what_no_name_is(cell):
-    assert is_value(cell)
-
-
-@pytest.mark.parametrize("cell", ["", "x", "x1", "1st", "2024-q1", "truth", "a,b"])
-def test_names_are_no_values(cell):
-    assert not is_value(cell)

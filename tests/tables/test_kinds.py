@@ -40,17 +40,6 @@ def test_kinds_of_numbers():
     assert (found[0].low, found[0].high, found[0].mean) == (0, 5.5, 2.75)
 
 
-def test_truth_values_are_flags_even_when_they_never_change():
-    one, two = facts_of([[1, 0], [1, 1], [1, 1]], ["flag", "integer"])
-    assert one.kind == two.kind == "flag"
-    assert one.constant
-
-
-def test_few_rows_do_not_count():
-    assert not facts_of([[1], [2], [3]])[0].counts
-    assert facts_of([[1], [2], [3], [4], [5]])[0].counts
-
-
 def test_one_row_has_no_deviation():
     assert facts_of([[1.5]])[0].deviation is None
 
@@ -82,12 +71,6 @@ def test_one_row_has_no_deviation():
 def test_text_by_its_head(cells, kind, words, missing, distinct, unique):
     expected = Facts("c", kind, words, missing, distinct=distinct, unique=unique)
     assert other_facts(pl.Series("c", cells, pl.String), "text", "", NA) == expected
-
-
-def test_words_of_the_file_stay_where_nothing_better_is_found():
-    cells = pl.Series("c", ["1", "2", "?"])
-    assert other_facts(cells, "text", "such as '?'", NA).words == "such as '?'"
-    assert other_facts(pl.Series("c", ["a", "b"]), "text", "categories", NA).kind == "text"
 
 
 def test_typed_columns():

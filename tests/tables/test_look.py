@@ -135,17 +135,6 @@ def test_numbers_alone(tmp_path, rng):
     assert look(tmp_path / "x.npy", Asked(columns=("1", "4"))).named("active") == ("1", "3")
 
 
-def test_the_rows_of_a_file_are_walked_once(tmp_path, monkeypatch):
-    path = write(tmp_path / "t.csv", "k,x\n" + "".join(f"a,{i * 0.5}\n" for i in range(500)))
-    walks = []
-    blocks = TextSource.blocks
-    monkeypatch.setattr(
-        TextSource, "blocks", lambda self, *a: walks.append(self) or blocks(self, *a)
-    )
-    assert look(path).rows == 500
-    assert len(walks) == 1
-
-
 def test_blocks_of_any_length_give_the_same(tmp_path, monkeypatch):
     frame = frame_of_all(300)
     frame.write_parquet(tmp_path / "t.parquet")

@@ -30,16 +30,6 @@ def path(tmp_path):
     return file
 
 
-@pytest.mark.parametrize("length", [1, 3, 10])
-def test_days_and_zeros_and_ones(path, length):
-    source = MadeColumns(path, RECIPE, rows=4)
-    blocks = list(source.blocks(length))
-    assert np.array_equal(np.concatenate(blocks), EXPECTED, equal_nan=True)
-    rest = np.concatenate(list(source.blocks(length, 3 if length == 3 else length * 0)))
-    assert np.array_equal(rest, EXPECTED[3 if length == 3 else 0 :], equal_nan=True)
-    assert source.names == ("when", "what=a", "what=b")
-
-
 def test_typed_columns_give_the_same_bits(tmp_path):
     when = [
         dt.datetime(1970, 1, 2),

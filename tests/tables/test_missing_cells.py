@@ -2,10 +2,20 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
+from pieces import Pieces
 
 from mercer.errors import InputError
-from mercer.tables._table_gaps import gaps_of, left_out, numbered, refuse_missing, settled
+from mercer.tables._table_gaps import (
+    gaps_of,
+    known_gaps,
+    left_out,
+    numbered,
+    refuse_missing,
+    settled,
+)
 
+# What is done about missing cells: up to 5 % unasked, and always said.
 NAMES = ("a", "b", "c", "d")
 
 
@@ -18,32 +28,14 @@ def table(*cells, rows=50, empty=()):
 
 
 FEW = table((1, 0), (1, 1), (7, 1))
+
+
 MANY = table(*((row, row % 3) for row in range(0, 50, 2)))
-EMPTY = table(empty=(3, 11))
-
-
-@pytest.mark.parametrize("asked", ["auto", "rows", "columns", "error"])
-def test_nothing_missing_nothing_said(asked):
-    found = settled(asked, table(), NAMES, "t", True)
-    assert (found.missing, found.out.size, found.without.size, found.said) == (
-        "raise",
-        0,
-        0,
-        (),
-    )
 
 
 def test_who_asks_for_em_gets_it_for_later_rows():
     assert settled("em", table(), NAMES, "t", True).missing == "em"
     assert settled("em", table(), NAMES, "t", False).missing == "raise"
-
-
-def test_a_few_are_filled_and_said():
-    found = settled("auto", FEW, NAMES, "t", True)
-    assert (found.missing, found.out.size) == ("em", 0)
-    assert found.said == (
-        "3 of 200 cells are missing (1.5 %): filled by iterative PCA (--missing em)",
-    )
 
 
 def test_just_five_percent_is_a_few():
@@ -52,73 +44,6 @@ def test_just_five_percent_is_a_few():
     eleven = table(*((row, 2) for row in range(11)))
     with pytest.raises(InputError, match="more than 5 %"):
         settled("auto", eleven, NAMES, "t", True)
-
-
-def test_many_are_refused_with_the_worst_columns():
-    with pytest.raises(InputError) as caught:
-        settled("auto", MANY, NAMES, "t.csv", True)
-    assert caught.value.got == (
-        "t.csv: 25 of 200 cells are missing (12.5 %), most in 'a' 9, 'b' 8, 'c' 8"
-    )
-    assert caught.value.fix == (
-        "--missing em to fill them anyway, rows or columns to leave them out"
-    )
-    assert settled("em", MANY, NAMES, "t", True).missing == "em"
-    assert settled("ppca", MANY, NAMES, "t", True).missing == "ppca"
-
-
-def test_rows_are_left_out_and_said_by_number():
-    found = settled("rows", FEW, NAMES, "t", False)
-    assert (found.missing, found.out.tolist()) == ("raise", [1, 7])
-    assert found.said[0].endswith("(--missing rows): rows 2, 8 (counted from 1)")
-
-
-def test_columns_are_left_out_and_said_by_name():
-    found = settled("columns", FEW, NAMES, "t", False)
-    assert (found.out.tolist(), found.without.tolist()) == ([], [0, 1])
-    assert found.said == (
-        "2 of 4 columns have missing cells and are left out (--missing columns): 'a', 'b'",
-    )
-
-
-@pytest.mark.parametrize("asked", ["auto", "em", "rows", "columns", "error"])
-def test_empty_rows_are_always_left_out(asked):
-    found = settled(asked, EMPTY, NAMES, "t", True)
-    assert (found.out.tolist(), found.without.size) == ([3, 11], 0)
-    assert found.said == (
-        "2 of 50 rows hold nothing in the columns analysed and are left out:"
-        " rows 4, 12 (counted from 1)",
-    )
-
-
-def test_error_refuses_one_cell():
-    with pytest.raises(InputError, match="cells are missing"):
-        settled("error", table((0, 0)), NAMES, "t", True)
-
-
-@pytest.mark.parametrize("asked", ["auto", "em", "ppca"])
-def test_a_method_that_cannot_fill(asked):
-    with pytest.raises(InputError, match="does not fill") as caught:
-        settled(asked, FEW, NAMES, "t", False)
-    assert "--missing rows" in caught.value.fix
-
-
-def test_a_method_that_fills_in_one_way():
-    assert settled("auto", FEW, NAMES, "t", ("em",)).missing == "em"
-    with pytest.raises(InputError, match="'ppca'") as caught:
-        settled("ppca", FEW, NAMES, "t", ("em",))
-    assert caught.value.fix.startswith("--missing em")
-
-
-def test_something_must_be_left():
-    everywhere = table(*((row, row % 4) for row in range(50)))
-    for asked in ("rows", "columns"):
-        with pytest.raises(InputError, match=f"too few {asked}"):
-            settled(asked, everywhere, NAMES, "t", True)
-    with pytest.raises(InputError, match="too few rows"):
-        settled("auto", table(empty=range(49)), NAMES, "t", True)
-    with pytest.raises(InputError, match="too few rows"):
-        settled("auto", table(empty=range(50)), NAMES, "t", True)
 
 
 def test_one_cell_and_tiny_shares_read_well():
@@ -147,3 +72,69 @@ def test_new_rows():
     with pytest.raises(InputError, match="no row has a cell"):
         left_out(table(empty=range(50)), "t", "em")
     assert "the model fills none" in str(refuse_missing(FEW, NAMES, "t", ""))
+
+
+# Missing cells counted; a row without a cell is no row with gaps.
+NAN = np.nan
+
+
+X = np.array([[1, 2, NAN], [NAN, NAN, NAN], [4, 5, 6], [NAN, 8, NAN], [NAN, NAN, NAN]])
+
+
+@pytest.mark.parametrize(
+    "rows", [X, Pieces(X, 2), X.astype(np.float32)], ids=["held", "read", "short"]
+)
+def test_counts_and_rows(rows):
+    gaps = gaps_of(rows)
+    assert gaps.rows == 5
+    assert gaps.counts.tolist() == [1, 0, 2]
+    assert gaps.empty.tolist() == [1, 4]
+    assert gaps.some.tolist() == [0, 3]
+    assert (gaps.total, gaps.cells) == (3, 9)
+
+
+LEVELS = {"t": ("a", "b"), "u": ("c",)}
+
+
+def test_a_category_makes_a_row_that_is_not_empty():
+    codes = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0.0]])
+    gaps = gaps_of(np.hstack([X, codes]), LEVELS)
+    assert gaps.empty.tolist() == [4]
+    assert gaps.counts.tolist() == [2, 1, 3, 2, 3]
+    assert (gaps.total, gaps.cells, gaps.texts) == (6, 4 * 3, 2)
+    assert gaps.some.tolist() == [0, 1, 3]
+    assert gaps.blank.tolist() == gaps.partial.tolist() == [0, 1, 2, 3]
+    alone = gaps_of(codes, LEVELS)
+    assert (alone.empty.tolist(), alone.total, alone.cells) == ([3, 4], 0, 0)
+    assert alone.counts.tolist() == [1, 2]
+
+
+def test_whole_numbers_have_none():
+    gaps = gaps_of(np.zeros((4, 2), np.int8))
+    assert (gaps.total, gaps.empty.size, gaps.rows) == (0, 0, 4)
+    source = Pieces(np.zeros((4, 2), np.int8))
+    assert (gaps_of(source).rows, source.walks) == (4, 0)
+    assert gaps_of(Pieces(np.zeros((4, 2), np.int8), forecast=9)).rows == 4
+
+
+def test_many_rows_in_many_blocks():
+    rng = np.random.default_rng(3)
+    Y = rng.random((9000, 3))
+    Y[Y < 0.3] = NAN
+    gaps = gaps_of(Pieces(Y, 1000))
+    gone = np.isnan(Y)
+    assert gaps.empty.tolist() == np.flatnonzero(gone.all(axis=1)).tolist()
+    assert gaps.some.tolist() == np.flatnonzero(gone.any(axis=1) & ~gone.all(axis=1)).tolist()
+    assert gaps.counts.tolist() == gone[~gone.all(axis=1)].sum(axis=0).tolist()
+
+
+def test_what_others_counted():
+    assert (known_gaps(7, [1, 2]).total, known_gaps(7, [1, 2]).cells) == (3, 14)
+
+
+def test_sparse_rows_hold_zeros():
+    rows = np.array([[1, 0, NAN], [NAN, NAN, NAN], [0, 0, 0], [0, NAN, 5]])
+    gaps = gaps_of(Pieces(scipy.sparse.csr_array(rows), 3))
+    assert (gaps.rows, gaps.counts.tolist()) == (4, [0, 1, 1])
+    assert (gaps.empty.tolist(), gaps.some.tolist()) == ([1], [0, 3])
+    assert gaps_of(Pieces(scipy.sparse.csr_array(np.eye(3)))).total == 0

@@ -1,10 +1,14 @@
-"""Columns by name, pattern and place."""
+"""Columns by name, pattern and place; what is asked for, and what is not said."""
+
+import dataclasses
 
 import pytest
 
 from mercer.errors import InputError
-from mercer.tables.looking._table_request import meant
+from mercer.tables import Asked, Column
+from mercer.tables.looking._table_request import by_name, groups_of, meant
 
+# Columns by name, pattern and place.
 NAMES = ["id", "q1", "q2", "q10", "Age (years)", "3", "a-b", "Weight"]
 
 
@@ -42,12 +46,6 @@ def test_names_that_are_numbers_go_before_places():
     assert places("1", "1-2", "4", names=names) == [[1], [1, 2], [3]]
 
 
-def test_a_name_is_meant_by_itself_and_a_pattern_is_not():
-    (one,), (two,) = meant(["q1"], NAMES, "--id", ""), meant(["q1*"], NAMES, "--id", "")
-    assert one == {1: True}
-    assert two == {1: False, 3: False}
-
-
 @pytest.mark.parametrize(
     ("word", "what", "fix"),
     [
@@ -70,3 +68,59 @@ def test_refusals(word, what, fix):
     assert what in lines[0]
     assert "t.csv" in lines[1]
     assert fix in lines[2]
+
+
+NAMES_GROUPED = ["id", "q1", "q2", "q3", "age"]
+
+
+def test_a_column_in_two_groups_is_refused_by_name():
+    with pytest.raises(InputError, match="one group") as refused:
+        by_name(Asked(groups=(("a", ("q1",)), ("b", ("q*",)))), NAMES_GROUPED, "t.csv")
+    assert "'q1' is in 'a' and in 'b'" in refused.value.got
+
+
+def test_groups_hold_what_is_left_and_an_empty_one_is_refused():
+    asked = Asked(groups=(("a", ("q1", "q2")), ("b", ("age",))))
+    assert groups_of(asked, ["q1", "age"], "t.csv") == {"a": ["q1"], "b": ["age"]}
+    assert groups_of(Asked(), ["q1"], "t.csv") is None
+    with pytest.raises(InputError, match="no column of a group") as refused:
+        groups_of(asked, ["q1"], "t.csv")
+    assert "'b'" in refused.value.got
+
+
+# A column is a value.
+def test_a_column_cannot_be_changed():
+    column = Column("x", "number", "active")
+    assert column == Column("x", "number", "active", "")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        column.role = "out"
+
+
+# What is not said is found.
+def test_defaults_say_nothing():
+    asked = Asked()
+    assert asked.columns is None
+    assert (asked.drop, asked.color, asked.sup) == ((), (), ())
+    assert (asked.missing, asked.standardize) == ("auto", "auto")
+    assert (asked.dates, asked.categorical) == ("ignore", "ignore")
+    assert asked.reading == {}
+    assert asked == Asked()
+
+
+@pytest.mark.parametrize("name", ["missing", "standardize", "dates", "categorical"])
+def test_words_that_an_option_does_not_have(name):
+    with pytest.raises(InputError, match=f"--{name}") as caught:
+        Asked(**{name: "maybe"})
+    assert caught.value.got == f"{name}='maybe'"
+
+
+def test_one_row_is_not_enough():
+    with pytest.raises(InputError, match="two rows"):
+        Asked(rows=1)
+
+
+def test_tables_are_of_known_kinds_and_may_be_crossed():
+    with pytest.raises(InputError, match="--table"):
+        Asked(table="heaps")
+    assert not Asked(count="n").crossed
+    assert Asked(rows_by="a").crossed

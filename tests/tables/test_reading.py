@@ -19,14 +19,6 @@ from mercer.tables._table_reading import (
 )
 
 
-def test_columns_by_name_in_the_order_asked_for(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("a,text,b\n1,x,2\n3,y,4\n")
-    assert held_rows(opened(path, ("b", "a"), {})).tolist() == [[2, 1], [4, 3]]
-    with pytest.raises(InputError, match="must hold numbers"):
-        opened(path, ("text",), {})
-
-
 def test_all_columns_in_order_are_read_without_a_choice(tmp_path):
     path = tmp_path / "a.npy"
     np.save(path, np.arange(6.0).reshape(2, 3))
@@ -44,14 +36,6 @@ def test_what_is_large_is_not_held(monkeypatch):
     assert held_rows(Pieces(X)) is None
     assert held_rows(Pieces(X, forecast=1)) is None  # found out on the way
     assert held_rows(Pieces(scipy.sparse.csr_array(X)), most=1e9) is None
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.bool_, np.float32, np.float64])
-def test_rows_are_held_as_floats(dtype):
-    X = np.array([[1, 0], [0, 1]], dtype)
-    held = held_rows(Pieces(X))
-    assert held.dtype == (np.float32 if dtype == np.float32 else np.float64)
-    assert held.tolist() == [[1, 0], [0, 1]]
 
 
 def test_an_infinite_cell_is_named_by_line(tmp_path):
@@ -101,11 +85,3 @@ def test_rows_that_came_or_went_since_they_were_counted(rows):
     with pytest.raises(InputError, match="changed since it was looked at") as caught:
         held_rows(KeptRows(Pieces(np.zeros((10, 2))), rows=rows))
     assert caught.value.got == f"pieces: 10 rows, and {rows} before"
-
-
-@pytest.mark.parametrize("forecast", [None, 3, 50])
-def test_counted_or_not_the_rows_are_the_same(forecast):
-    X = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
-    held = held_rows(Pieces(X, forecast=forecast))
-    assert held.dtype == np.float32
-    assert np.array_equal(held, X)

@@ -188,14 +188,6 @@ def test_refusals_in_three_lines(columns, asked, what):
     assert "t.csv" in lines[1]
 
 
-def test_text_that_has_a_use_is_not_refused():
-    assert found([X, naming(), text()], categorical="error", color=("t",)) == [
-        "active",
-        "id",
-        "color",
-    ]
-
-
 def test_infinite_cells_do_no_harm_where_nobody_looks():
     columns = [X, number("y", infinite=3)]
     assert found(columns, drop=("y",)) == ["active", "out"]
@@ -209,11 +201,6 @@ def test_infinite_cells_do_no_harm_where_nobody_looks():
 )
 def test_names_that_name_rows(name):
     assert names_rows(name, 0, [name, "x"])
-
-
-@pytest.mark.parametrize("name", ["x", "paid", "humid", "width", "acid", "1", "idea", "weight"])
-def test_names_that_do_not(name):
-    assert not names_rows(name, 0, [name, "x"])
 
 
 def test_columns_that_are_all_called_by_their_places_have_no_name_of_rows():

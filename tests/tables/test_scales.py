@@ -34,47 +34,11 @@ def test_the_rule_of_ten(deviations, divided):
     assert ("standardised" in line, "only centred" in line) == (divided, not divided)
 
 
-def test_both_columns_are_named():
-    line = standardized("auto", ["depth", "mass", "flat"], [1.97479, 801.95, 0.0], made=False)[
-        1
-    ]
-    assert line == (
-        "columns differ in scale: sd of mass 802, of depth 1.97: standardised"
-        " (--standardize no to keep units)"
-    )
-
-
-def test_the_user_has_the_last_word():
-    assert standardized("no", ["a", "b"], [1.0, 1e9], made=True) == (False, "")
-    assert standardized("yes", ["a", "b"], [1.0, 1.0], made=False) == (True, "")
-
-
-def test_dates_and_categories_force_it():
-    assert standardized("auto", ["a", "b"], [1.0, 1.0], made=True)[0]
-
-
-@pytest.mark.parametrize("offset", [0.0, 1e9])
-def test_deviations_are_those_of_the_cells_there(offset):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(50, 4)) * [1, 10, 100, 0] + offset
-    X[rng.random(X.shape) < 0.1] = np.nan
-    expected = np.nanstd(X, axis=0, ddof=1)
-    assert np.allclose(deviations_of(X), expected, rtol=1e-6 if offset else 1e-12)
-    assert deviations_of(X)[3] == 0.0
-
-
 def test_hard_columns():
     X = np.array([[1e300, np.nan, 0.1], [-1e300, np.nan, 0.1], [0, 1.0, 0.1]])
     large, single, constant = deviations_of(X)
     assert large == pytest.approx(1e300)
     assert (single, constant) == (None, 0.0)
-
-
-def test_wide_tables_are_cut_in_chunks(monkeypatch):
-    X = np.random.default_rng(2).normal(size=(6, 33))
-    whole = deviations_of(X)
-    monkeypatch.setattr("mercer.tables.preparing._table_scales._CHUNK", 8 * 6 * 4)
-    assert deviations_of(X) == whole
 
 
 def test_numbers_for_people():

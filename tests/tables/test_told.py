@@ -29,19 +29,6 @@ def test_nothing_said():
     assert not said().has("id")
 
 
-def test_roles_and_columns():
-    word = said(id="name", weights="w", sup=("day", "gap"), drop=("e",), columns=("x",))
-    assert word.roles == {
-        5: ("out", "dropped by name"),
-        0: ("id", "asked for"),
-        1: ("weights", "asked for"),
-        3: ("sup", "asked for"),
-        4: ("sup", "asked for"),
-    }
-    assert word.columns == {2}
-    assert word.has("sup")
-
-
 def test_a_name_goes_before_a_pattern():
     assert said(drop=("*",), id="name").roles[0][0] == "id"
     assert said(id="name", sup=("*",)).roles[0][0] == "id"
@@ -80,7 +67,3 @@ def test_refusals(asked, what, got):
 def test_text_and_dates_may_be_asked_for_where_they_become_numbers():
     word = said(columns=("name", "day"), categorical="encode", dates="number")
     assert word.columns == {0, 3}
-
-
-def test_patterns_pass_over_what_is_no_number():
-    assert said(columns=("*",)).columns == set(range(8))

@@ -4,7 +4,6 @@ from mercer.errors import InputError
 from mercer.tables import Asked
 from mercer.tables.looking._column_facts import Facts
 from mercer.tables.looking._column_roles import (
-    is_category,
     refuse_no_category,
     refuse_table,
     use_of,
@@ -45,15 +44,6 @@ def test_of_categories_few_values_are_taken():
     assert use(whole(low=2.0, high=2.0, distinct=1), "categories") == ("out", "constant 2")
     assert use(Facts("x", "number"), "categories")[0] == "out"
     assert use(Facts("d", "date"), "categories") is None
-
-
-def test_beside_categories_numbers_stay_numbers():
-    assert use(whole(), "mixed") is None
-    assert use(text(), "mixed")[0] == "active"
-    assert is_category("t", "text", Asked(table="mixed"))
-    assert not is_category("w", "integer", Asked(table="mixed"))
-    assert is_category("w", "integer", Asked(table="mixed", category=("w",)))
-    assert is_category("w", "integer", Asked(table="categories"))
 
 
 def test_a_long_table_uses_what_is_named_alone():
