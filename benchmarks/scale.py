@@ -157,11 +157,12 @@ def projection_20000() -> Cell:
 
 
 def _compressed(model: Any, new: Any, truth: Any, scale: Any, m: int) -> Cell:
-    from mercer.estimators.kernel import _compressed as module
+    from mercer.estimators.kernel import _new_rows as module
+    from mercer.estimators.kernel._fitted_kernel import FittedKernel
 
-    made = module.made_with(
-        model._seen, model._projection, model._level, m, 0, model._axis_slack()
-    )
+    fitted = FittedKernel.of(model)
+    slack = module.axis_slack(fitted)
+    made = module.made_with(fitted.seen, fitted.projection, fitted.level, m, 0, slack)
     made.project(new[:100])
     each = []
     for _ in range(TURNS):  # a tenth of a second: threads of other work may still be there

@@ -3,8 +3,8 @@ import pytest
 import scipy.sparse
 
 from mercer import KernelPCA
-from mercer.estimators.kernel import _decoder
-from mercer.estimators.kernel._decoder import Decoder, learn
+from mercer.estimators.kernel import _preimages
+from mercer.estimators.kernel._preimages import Decoder, learn
 from mercer.kernels import RBF
 
 
@@ -110,8 +110,8 @@ def test_the_unit_of_the_scores_does_not_matter(factor):
 
 
 def test_many_rows_are_mapped_in_blocks(monkeypatch):
-    monkeypatch.setattr(_decoder, "_LANDMARKS", 100)
-    monkeypatch.setattr(_decoder, "_BLOCK", 64)
+    monkeypatch.setattr(_preimages, "_LANDMARKS", 100)
+    monkeypatch.setattr(_preimages, "_BLOCK", 64)
     scores, rows = curve(1000)
     decoder = learn(scores, rows, None)
     assert len(decoder.landmarks) <= 100
@@ -122,13 +122,13 @@ def test_many_rows_are_mapped_in_blocks(monkeypatch):
 @pytest.mark.parametrize("penalty", [1e-3, 1.0])
 def test_the_error_is_that_of_rows_left_out_one_by_one(monkeypatch, penalty, weighted):
     """Against regressions that were learned anew without each row."""
-    monkeypatch.setattr(_decoder, "_PENALTIES", np.array([penalty]))
+    monkeypatch.setattr(_preimages, "_PENALTIES", np.array([penalty]))
     scores, rows = curve(30, noise=0.1)
     share = np.random.default_rng(0).random(30) + 0.5 if weighted else np.ones(30)
     share /= share.sum()
     empty = np.zeros(0)
     shell = Decoder(1.0, RBF(0.5), scores[::3], empty, np.zeros((0, 0)), empty)
-    found, made = _decoder._regress(shell, scores, rows, share)
+    found, made = _preimages._regress(shell, scores, rows, share)
     f = shell.features(scores)
     size = f.shape[1]
     centred = f - share @ f

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mercer.arrays import prepare
-from mercer.estimators.kernel._kernel_solve import charged
-from mercer.estimators.kernel._kernel_task import Task
+from mercer.estimators.kernel._eigenproblem import Task
+from mercer.estimators.kernel._matrix_paths import charged
 from mercer.kernels import RBF, Linear, NegativeDistance, Precomputed
 from mercer.operators import kernel_matrix, kernel_tiles
 from mercer.solvers import BlockKrylov, Goal

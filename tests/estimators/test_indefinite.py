@@ -5,7 +5,7 @@ import pytest
 
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError
-from mercer.estimators.kernel import _kernel_planned
+from mercer.estimators.kernel import _kernel_fit
 from mercer.kernels import Precomputed, Sigmoid
 from mercer.testing import matrices
 
@@ -242,7 +242,7 @@ class StoredKernelPCA(KernelPCA):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_large_matrices_are_judged_by_a_sample(monkeypatch, dtype):
     """Past so many rows a sample is looked at: the verdict is the same, and is said."""
-    monkeypatch.setattr(_kernel_planned, "_LOOKED_THROUGH", 100)
+    monkeypatch.setattr(_kernel_fit, "_LOOKED_THROUGH", 100)
     X = np.random.default_rng(0).standard_normal((500, 3)).astype(dtype)
     kernel = Sigmoid(1.0, -1.0)
     with pytest.raises(InputError, match="negative eigenvalues") as error:

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import mercer.estimators.kernel._kernel_back as module
+import mercer.estimators.kernel._way_back as module
 from mercer import PCA, KernelPCA, dropin
 from mercer.errors import InputError, NotSupportedError
+from mercer.estimators.kernel._fitted_kernel import FittedKernel
+from mercer.estimators.kernel._known_rows import known
 from mercer.kernels import RBF, Laplacian, Matern
 
 METHODS = ("ridge", "fixed_point", "distances")
@@ -60,16 +62,17 @@ def test_held_out_rows_have_no_say(monkeypatch):
     model = KernelPCA(3, kernel=RBF(1.0)).fit(X)
     given = []
     monkeypatch.setattr(module, "learn", lambda z, x, w: given.append(len(x)) or learn(z, x, w))
-    from mercer.estimators.kernel._decoder import learn
+    from mercer.estimators.kernel._preimages import learn
 
-    searched = model._searched
+    way = module.WayBack(module.FittedKernel.of(model), None)
+    searched = way._searched
 
     def noted(name, known, start):
         given.append(len(known.rows))
         return searched(name, known, start)
 
-    monkeypatch.setattr(model, "_searched", noted, raising=False)
-    model._compared()
+    monkeypatch.setattr(way, "_searched", noted)
+    way.errors()
     assert given == [96, 96, 96]
 
 
@@ -156,7 +159,7 @@ def test_reconstruction_by_its_definition(kernel):
     np.testing.assert_allclose(
         found.residual, np.sum((new - back) ** 2, axis=1), rtol=0, atol=1e-12
     )
-    k, gamma = model.kernel_, model._known().weights(model.transform(new))
+    k, gamma = model.kernel_, known(FittedKernel.of(model)).weights(model.transform(new))
     K = k.block(X)
     for rows, apart in ((back, found.feature_residual), (new, found.unexplained)):
         own = np.diag(k.block(rows))

@@ -10,7 +10,7 @@ from sklearn import datasets
 import mercer
 from mercer import PCA, KernelPCA
 from mercer.errors import DataWarning, InputError, NotSupportedError
-from mercer.estimators.kernel import _kernel_choosing as room
+from mercer.estimators.kernel import _axis_choice as room
 from mercer.kernels import RBF, FeatureMap, as_kernel
 from mercer.planning import _kernel_paths as _kernel_choice
 
@@ -168,7 +168,7 @@ def test_streams_of_few_and_many_rows(monkeypatch):
     kernel = RBF().resolve(X)
     few = KernelPCA("auto", kernel=kernel, landmarks=100).fit(iter([X[:300], X[300:]]))
     assert few.choice_.seen == "200 of 700 rows"
-    monkeypatch.setattr(mercer.estimators.kernel._kernel_stream, "BUFFER", 400)
+    monkeypatch.setattr(mercer.estimators.kernel._row_stream, "BUFFER", 400)
     many = KernelPCA("auto", kernel=kernel, landmarks=100).fit(iter(np.split(X, 7)))
     parts = KernelPCA("auto", kernel=kernel, landmarks=100)
     for block in np.split(X, 7):

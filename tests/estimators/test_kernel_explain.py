@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-import mercer.estimators.kernel._kernel_explain as module
+import mercer.estimators.kernel._explanations as module
 from mercer import PCA, KernelPCA
 from mercer.errors import InputError, NotSupportedError
 from mercer.kernels import RBF, FeatureMap, Matern

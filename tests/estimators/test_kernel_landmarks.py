@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 import mercer
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError, NotSupportedError
-from mercer.estimators.kernel._kernel_landmarks import (
+from mercer.estimators.kernel._landmark_model import (
     as_dual,
 )
 from mercer.kernels import (

@@ -17,10 +17,10 @@ from streams import SAME
 import mercer
 from mercer import KernelPCA, LandmarkFeatures, dropin
 from mercer.errors import InputError, NotSupportedError
-from mercer.estimators.kernel import _kernel_parts as module
-from mercer.estimators.kernel._kernel_parts import (
+from mercer.estimators.kernel import _fit_in_parts as module
+from mercer.estimators.kernel._fit_in_parts import (
     LandmarksOfParts,
-    Sample,
+    ThinnedRows,
 )
 from mercer.kernels import RBF, Laplacian, Linear, Matern, NegativeDistance, Polynomial
 from mercer.sources import PartBlocks, scan
@@ -404,7 +404,7 @@ def part(start, stop, first=True, number=0):
 
 
 def sampled(cuts, most, total, first=True, weights=None):
-    work = LandmarksOfParts(None, most, total)
+    work = LandmarksOfParts(None, None, 0, most, total)
     edges = [0, *cuts, len(X)]
     found = [
         work.part(part(a, b, first), None if weights is None else weights[a:b])
@@ -435,8 +435,10 @@ def test_a_heavy_row_leaves_places_for_the_others(heavy):
 
 def test_a_repeat_count_does_what_repeats_do():
     w = np.random.default_rng(3).integers(0, 5, len(X)).astype(float)
-    few = Sample(X, w, len(X)).thinned(200)
-    again = Sample(np.repeat(X, w.astype(int), axis=0), np.ones(int(w.sum())), 0).thinned(200)
+    few = ThinnedRows(X, w, len(X)).thinned(200)
+    again = ThinnedRows(np.repeat(X, w.astype(int), axis=0), np.ones(int(w.sum())), 0).thinned(
+        200
+    )
     rows, at = np.unique(again.rows, axis=0, return_index=True)
     assert few.weights.sum() == pytest.approx(w.sum())
     np.testing.assert_array_equal(np.unique(few.rows, axis=0), rows)
@@ -446,15 +448,15 @@ def test_a_repeat_count_does_what_repeats_do():
 def test_rows_of_no_weight_are_not_drawn():
     w = np.zeros(len(X))
     w[[3, 400, 990]] = [1, 7, 2]
-    found = Sample(X, w, len(X)).thinned(10)
+    found = ThinnedRows(X, w, len(X)).thinned(10)
     np.testing.assert_array_equal(found.rows, X[[3, 400, 990]])
     np.testing.assert_allclose(found.weights, [1, 7, 2])
-    none = Sample(X, np.zeros(len(X)), len(X)).thinned(10)
+    none = ThinnedRows(X, np.zeros(len(X)), len(X)).thinned(10)
     assert none.weights.sum() == 0
 
 
 def test_sparse_rows_stay_sparse():
-    work = LandmarksOfParts(None, 50, None)
+    work = LandmarksOfParts(None, None, 0, 50, None)
     S = scipy.sparse.csr_array(np.where(X > 100, X, 0))
     one = work.part(PartBlocks(S[:700], 0, None, None), None)
     two = work.part(PartBlocks(S[700:], 1, None, None), None)

@@ -6,8 +6,7 @@ import scipy.sparse
 
 from mercer import KernelPCA, RandomFeatures
 from mercer.errors import DataWarning, InputError
-from mercer.estimators.kernel._kernel_rows import spread_evenly
-from mercer.estimators.kernel._kernel_sample import stand_ins
+from mercer.estimators.kernel._row_samples import spread_evenly, stand_ins
 from mercer.kernels import RBF, FeatureMap, Polynomial
 
 

@@ -181,7 +181,7 @@ def looked_after(monkeypatch, kernel, X, passes=1, **options):
         made.append(given)
         return Outside(*given, **named)
 
-    monkeypatch.setattr("mercer.estimators.kernel._kernel_solve.Outside", spy)
+    monkeypatch.setattr("mercer.estimators.kernel._matrix_paths.Outside", spy)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = KernelPCA(3, kernel=kernel, landmarks=150, **options).fit(X)

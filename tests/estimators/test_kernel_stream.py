@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from streams import assert_same, blocks, counts, rows, streamed, truth, untouched
 
-import mercer.estimators.kernel._kernel_stream as module
+import mercer.estimators.kernel._row_stream as module
 from mercer import KernelPCA
 from mercer.errors import DataWarning, InputError
 from mercer.kernels import RBF, Laplacian, Linear, Log, NegativeDistance, Polynomial

@@ -11,10 +11,10 @@ from sklearn.base import clone
 from streams import assert_same, blocks, named, rows, untouched
 
 import mercer.dropin
-import mercer.estimators.kernel._kernel_stream as module
+import mercer.estimators.kernel._row_stream as module
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, InputError, MercerError, NotSupportedError
-from mercer.estimators.kernel._kernel_stream import Stream, is_blocks
+from mercer.estimators.kernel._row_stream import Stream, is_blocks
 from mercer.kernels import RBF
 
 pytestmark = [

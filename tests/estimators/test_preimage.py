@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-import mercer.estimators.kernel._preimage as module
+import mercer.estimators.kernel._preimages as module
 from mercer import KernelPCA
-from mercer.estimators.kernel._preimage import (
+from mercer.estimators.kernel._fitted_kernel import FittedKernel
+from mercer.estimators.kernel._known_rows import known as known_of
+from mercer.estimators.kernel._preimages import (
     DistanceConstraints,
     FixedPoint,
     Known,
@@ -335,8 +337,10 @@ def test_one_lengthscale_for_each_column():
     back = two.inverse_transform(Z, "distances") * unit
     np.testing.assert_allclose(one.inverse_transform(Z, "distances"), back, rtol=0, atol=1e-4)
     start = X.mean(axis=0)
-    found = FixedPoint(one.kernel_, one._known(), Constantly(start)).decode(Z)
-    back = FixedPoint(two.kernel_, two._known(), Constantly(start / unit)).decode(Z)
+    found = FixedPoint(one.kernel_, known_of(FittedKernel.of(one)), Constantly(start)).decode(Z)
+    back = FixedPoint(
+        two.kernel_, known_of(FittedKernel.of(two)), Constantly(start / unit)
+    ).decode(Z)
     np.testing.assert_allclose(found, back * unit, rtol=0, atol=1e-6)
 
 

@@ -10,7 +10,8 @@ import scipy.sparse
 
 from mercer import PCA, KernelPCA
 from mercer.errors import InputError
-from mercer.estimators.kernel._row_weights import added_up, cut_along, twins
+from mercer.estimators.kernel._row_samples import added_up, twins
+from mercer.estimators.kernel._row_stream import cut_along
 from mercer.kernels import RBF
 
 

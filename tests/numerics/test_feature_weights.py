@@ -143,7 +143,7 @@ def test_the_way_back_is_in_the_units_of_the_data(kernel):
     X = blobs(120, 5, seed=2, far=2.0) + rng.standard_normal((120, 5))
     f = np.array([1, 3, 2, 1, 2])
     one, two = both("auto", kernel, np.asarray, X, f, standardize=True)
-    for method in one._offered():
+    for method in one.preimage_errors_:
         a = one.inverse_transform(one.transform(X), method)
         b = two.inverse_transform(two.transform(np.repeat(X, f, axis=1)), method)
         near(np.repeat(a, f, axis=1), b, 1e-6, method)

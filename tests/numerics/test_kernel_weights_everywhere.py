@@ -110,7 +110,7 @@ def test_the_way_back_learns_from_repeats(kernel):
     one = KernelPCA(2, kernel=kernel, tol=1e-12).fit(X, sample_weight=w)
     two = KernelPCA(2, kernel=kernel, tol=1e-12).fit(R)
     new = X[w > 0][:30]
-    for method in one._offered():
+    for method in one.preimage_errors_:
         a, b = (m.inverse_transform(m.transform(new), method) for m in (one, two))
         near(a, b, 1e-7 if method in ("ridge", "fixed_point") else TOL, method)
     errors, again = one.preimage_errors_, two.preimage_errors_
@@ -215,8 +215,8 @@ def test_the_rank_is_judged_by_repeats():
 
 
 def test_a_sample_of_an_indefinite_kernel_counts_repeats():
+    from mercer.estimators.kernel._eigenproblem import Task
     from mercer.estimators.kernel._indefinite_kernels import Signs
-    from mercer.estimators.kernel._kernel_task import Task
 
     X, w, R = table(11)
 

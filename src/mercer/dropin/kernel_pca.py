@@ -5,6 +5,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
@@ -15,12 +16,12 @@ from mercer.arrays import Array
 from mercer.dropin._kernel_rules import NAMES, kernel_of, positive, predicted, ridge, varies
 from mercer.dropin.pca import completed
 from mercer.errors import InputError, NotSupportedError
+from mercer.estimators.kernel._eigenproblem import KernelFound
 from mercer.estimators.kernel._indefinite_kernels import Signs
-from mercer.estimators.kernel._kernel_parameters import KernelParameters
-from mercer.estimators.kernel._kernel_task import KernelFound
+from mercer.estimators.kernel._kernel_fit import Kept, SeenRows
 from mercer.estimators.walk._admission import admit, admit_coordinates
 from mercer.kernels import Kernel, Precomputed, as_kernel
-from mercer.planning import KernelCost, Path
+from mercer.planning import Path, Problem
 from mercer.solvers import Certificate, Spectrum
 from mercer.sources import Source
 
@@ -33,7 +34,7 @@ class SparseInverseError(NotSupportedError, NotImplementedError):
     """Sparse rows have no pre-image; scikit-learn raises a NotImplementedError for it."""
 
 
-class KernelPCA(estimators.KernelPCA):
+class KernelPCA(estimators.KernelPCA, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     r"""`mercer.KernelPCA` behind scikit-learn's signature: HKH = UΛUᵀ, Z = UΛ^½.
 
     Change ``from sklearn.decomposition import KernelPCA`` to ``from mercer.dropin import
@@ -174,7 +175,7 @@ class KernelPCA(estimators.KernelPCA):
         """Set parameters; what was fitted stays as it is."""
         if isinstance(params.get("kernel", self.kernel), Kernel):
             return super().set_params(**params)
-        super(KernelParameters, self).set_params(**params)
+        BaseEstimator.set_params(self, **params)
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
@@ -283,23 +284,29 @@ class KernelPCA(estimators.KernelPCA):
             self._column_means = columns
             return source
 
-    def _most_components(self, n: int) -> int:
-        """Return how many pairs are computed; zeros that would be dropped are not."""
-        most = n if self.n_components is None else min(n, int(self.n_components))
+    def _see(self, source: Source, weights: Array | None, kept: Kept | None = None) -> SeenRows:
+        """Return the rows, and how many pairs are computed: no zeros that would be dropped."""
+        seen = super()._see(source, weights, kept)
+        most = seen.n if self.n_components is None else min(seen.n, int(self.n_components))
         if self._drops_zeros():
-            features = self._seen.features(self.X_fit_.shape[1])
-            count = None if features is None else features.count(self.X_fit_.shape[1])
+            p = int(seen.rows.shape[1])
+            features = seen.kernel.features(p)
+            count = None if features is None else features.count(p)
             most = most if count is None else min(most, count)
-        return most
+        request = dataclasses.replace(seen.request, count=most)
+        return dataclasses.replace(seen, request=request)
 
-    def _cost(self, rows: Any) -> KernelCost:
+    def _priced(self, seen: SeenRows) -> Problem:
         """Return what the plan may know; scikit-learn's class has a vector on the samples."""
-        return dataclasses.replace(super()._cost(rows), centred=False)  # no landmarks
+        problem = super()._priced(seen)
+        assert problem.kernel is not None
+        kernel = dataclasses.replace(problem.kernel, centred=False)  # no landmarks
+        return dataclasses.replace(problem, kernel=kernel)
 
     def _drops_zeros(self) -> bool:
         return bool(self.remove_zero_eig) or self.n_components is None
 
-    def _tolerance(self, source: Source) -> float:
+    def _tolerance(self, source: Source, *, streamed: bool = False) -> float:
         if self.tol and self.eigen_solver in ("arpack", "auto"):
             return float(self.tol)
         return estimators.KernelPCA()._tolerance(source)
@@ -309,13 +316,15 @@ class KernelPCA(estimators.KernelPCA):
 
     # -- pairs ------------------------------------------------------------------------
 
-    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, KernelFound]:
-        self._varies = varies(self._seen, self.X_fit_)
+    def _solve(  # type: ignore[override]
+        self, source: SeenRows, path: Path, weights: Array | None
+    ) -> tuple[Spectrum, KernelFound]:
+        self._varies = varies(source.kernel, source.rows)
         if self._varies:
             return super()._solve(source, path, weights)
         # Nothing varies: mercer.KernelPCA refuses it, scikit-learn gives eigenvalues zero.
-        n, none = source.shape[0], np.zeros(0)
-        k, tol = self._most_components(n), self._tolerance(source)
+        n, none = source.source.shape[0], np.zeros(0)
+        k, tol = source.pairs(n), self._tolerance(source.source)
         sure = Certificate.of(none, none, none, error=0.0, tol=tol, zero_level=0.0)
         spectrum = Spectrum.of(none, np.zeros((n, 0)), sure, total=0.0, passes=1).padded(k)
         zeros = np.zeros((n, k))
@@ -324,13 +333,15 @@ class KernelPCA(estimators.KernelPCA):
 
     # -- conventions ------------------------------------------------------------------
 
-    def _alignment(self, rows: Any) -> float | None:
-        return super()._alignment(rows) if self._varies else None
+    def _alignment(self, seen: SeenRows) -> float | None:
+        return super()._alignment(seen) if self._varies else None
 
-    def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, Any]:
+    def _scale(  # type: ignore[override]
+        self, spectrum: Spectrum, found: KernelFound, source: SeenRows
+    ) -> dict[str, Any]:
         certificate = spectrum.certificate
         raw = _before_clipping(spectrum, found)[: len(certificate.lower)]
-        values = positive(raw, source.products.itemsize, certificate.zero_level)
+        values = positive(raw, source.source.products.itemsize, certificate.zero_level)
         m = int(np.sum(values > 0)) if self._drops_zeros() else len(values)
         values = values[:m]
         alive = values > 0
@@ -339,6 +350,7 @@ class KernelPCA(estimators.KernelPCA):
         kept = dataclasses.replace(
             spectrum, values=values, right=right, certificate=certificate
         )
+        assert found.coordinates is not None
         coordinates, level = found.coordinates[:, :m] * alive, found.level[:m] * alive
         found = dataclasses.replace(found, coordinates=coordinates, level=level)
         fitted = super()._scale(kept, found, source)
@@ -347,11 +359,12 @@ class KernelPCA(estimators.KernelPCA):
         fitted["_alive"] = alive
         if self._column_means is not None:
             fitted["_level"] = self._column_means @ fitted["dual_"]
-        if isinstance(self.kernel_, Precomputed):
-            fitted["X_fit_"] = source.array.copy() if self.copy_X else source.array
+        if isinstance(source.own, Precomputed):
+            rows = source.source.array
+            fitted["X_fit_"] = rows.copy() if self.copy_X else rows
         if self.fit_inverse_transform:
             scores = fitted["X_transformed_fit_"] = fitted["_coordinates"]
-            back = ridge(self.kernel_, scores, fitted["X_fit_"], self.alpha)
+            back = ridge(source.own, scores, fitted["X_fit_"], self.alpha)
             fitted["dual_coef_"] = back.astype(dtype)
         return fitted
 

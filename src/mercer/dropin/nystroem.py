@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, Tiles, as_rows, svd
 from mercer.dropin._kernel_rules import kernel_of
 from mercer.errors import DataWarning, InputError
-from mercer.estimators.kernel._kernel_projection import Projection
+from mercer.estimators.kernel._projection import Projection
 from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
 from mercer.estimators.walk._parameters import check_parameters, learned, publish
 from mercer.kernels import (

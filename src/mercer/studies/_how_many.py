@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError
 from mercer.estimators import PCA, KernelPCA
-from mercer.estimators.kernel._kernel_stream import is_blocks
+from mercer.estimators.kernel._axis_choice import choice_on
+from mercer.estimators.kernel._row_stream import is_blocks
 from mercer.estimators.walk._parameters import seed_of
 from mercer.operators import exact_means
 from mercer.selection import Choice, Rule, Variances, gaussian_null, permutation_null, sign_flip
@@ -88,16 +89,15 @@ def _refuse_model(X: Any) -> None:
 
 def _of_kernel(X: Any, kernel: Any, standardize: bool, seed: int) -> Choice:
     """Return the choice for a kernel; rows in memory are looked at and not fitted."""
-    model: Any = KernelPCA("auto", kernel=kernel, standardize=standardize, random_state=seed)
+    model = KernelPCA("auto", kernel=kernel, standardize=standardize, random_state=seed)
     model._check_parameters()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         if is_scannable(X):  # a file, blocks, rows in parts: they are walked
             choice: Choice = model.fit(X).choice_
             return choice
-        rows = model._look(model._admit(X, reset=True), None)
-        found: Choice = model._chosen(rows, None, int(rows.shape[0]))
-        return found
+        seen = model._see(model._admit(X, reset=True), None)
+        return choice_on(seen.kernel, seen.rows, None, seen.n, seed)
 
 
 def _shuffled(model: PCA, X: Any, standardize: bool, seed: int) -> list[Rule]:

@@ -13,15 +13,14 @@ from mercer.estimators.categories._category_codes import Variable
 from mercer.estimators.counts._count_facts import TableFacts
 from mercer.estimators.counts._independence import Independence
 from mercer.estimators.groups.discriminant import LinearDiscriminantAnalysis
-from mercer.estimators.kernel._compressed import Compressed
-from mercer.estimators.kernel._decoder import Decoder
-from mercer.estimators.kernel._kernel_known import Learned
-from mercer.estimators.kernel._kernel_landmarks import LandmarkChoice, LandmarkModel
-from mercer.estimators.kernel._kernel_primal import Widened, _Engine
-from mercer.estimators.kernel._kernel_projection import Projection
+from mercer.estimators.kernel._explicit_features import Widened, _Engine
 from mercer.estimators.kernel._kernel_rows import KernelRows
-from mercer.estimators.kernel._kernel_stream import Fixed, Stream
-from mercer.estimators.kernel._preimage import Radial
+from mercer.estimators.kernel._landmark_model import LandmarkChoice, LandmarkModel
+from mercer.estimators.kernel._new_rows import Compressed
+from mercer.estimators.kernel._preimages import Decoder, Radial
+from mercer.estimators.kernel._projection import Projection
+from mercer.estimators.kernel._row_stream import Stream
+from mercer.estimators.kernel._way_back import Learned
 from mercer.estimators.kernel.kernel_pca import KernelPCA
 from mercer.estimators.linear._batches import Batches
 from mercer.estimators.manifold._distance_kernel import Placing
@@ -64,7 +63,6 @@ _PLAIN: tuple[type, ...] = (
     Decoder,
     Exact,
     Filling,
-    Fixed,
     Joint,
     Independence,
     Flatness,

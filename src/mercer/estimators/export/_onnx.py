@@ -28,7 +28,7 @@ from mercer.arrays import (
     unit_rows,
 )
 from mercer.errors import InputError, MissingExtraError, NotSupportedError
-from mercer.estimators.kernel._kernel_primal import Widened
+from mercer.estimators.kernel._explicit_features import Widened
 from mercer.estimators.kernel.kernel_pca import KernelPCA
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._parameters import check_fitted

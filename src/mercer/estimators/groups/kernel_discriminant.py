@@ -12,7 +12,7 @@ from mercer.errors import AccuracyWarning, InputError, warn
 from mercer.estimators.groups._class_checks import LooksAtClasses, PermutationTest, permuted
 from mercer.estimators.groups._class_labels import TellsClasses, labels_of
 from mercer.estimators.groups.discriminant import LinearDiscriminantAnalysis
-from mercer.estimators.kernel._kernel_back import as_known
+from mercer.estimators.kernel._kernel_rows import as_known
 from mercer.estimators.kernel.kernel_pca import KernelPCA
 from mercer.estimators.walk._admission import text_names
 from mercer.estimators.walk._callbacks import followed
@@ -256,10 +256,12 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         return self._kernel_model._problem(source, weights)
 
     def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Any]:
-        return self._kernel_model._solve(source, path, weights)
+        seen = self._kernel_model._see(source, weights)
+        return self._kernel_model._solve(seen, path, weights)
 
     def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, Any]:
-        return self._kernel_model._scale(spectrum, found, source)
+        seen = self._kernel_model._see(source, None)
+        return self._kernel_model._scale(spectrum, found, seen)
 
     # -- new rows ---------------------------------------------------------------------
 

@@ -1,17 +1,20 @@
 """What is done about negative eigenvalues of a centred kernel matrix."""
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer.arrays import EPS, Array, eigh_in_place
 from mercer.errors import DataWarning, InputError, warn
-from mercer.estimators.kernel._kernel_rows import spread_evenly
+from mercer.estimators.kernel._row_samples import spread_evenly
 from mercer.kernels import Precomputed, evidence
 from mercer.operators import KernelMatrix
 from mercer.selection import share
 from mercer.solvers import Certificate, Goal, Spectrum
+
+if TYPE_CHECKING:
+    from mercer.estimators.kernel._eigenproblem import Task
 
 POLICIES = ("raise", "clip", "flip", "shift")
 _TOLERATED = 1e-3  # negative share up to which they are taken for noise
@@ -40,7 +43,7 @@ class Signs:
     image: Array | None = None
 
     @classmethod
-    def sampled(cls, task: Any, trace: float) -> "Signs":
+    def sampled(cls, task: "Task", trace: float) -> "Signs":
         """Return that of a large matrix, of which a sample was looked at.
 
         With Σλ = `trace` and the negative share s of the sample, Σ|λ| is about trace/(1 - 2s).
@@ -62,7 +65,7 @@ class Signs:
 
 
 def settle(
-    op: KernelMatrix, goal: Goal, policy: str, wanted: int | float, task: Any
+    op: KernelMatrix, goal: Goal, policy: str, wanted: int | float, task: "Task"
 ) -> tuple[Spectrum, Signs]:
     """Return the leading pairs from all of them, by the policy; the matrix is destroyed."""
     n, direction, below = op.shape[0], op.direction, 1.5 * op.frobenius
@@ -117,7 +120,7 @@ def _off(direction: Array, vectors: Array) -> Array:
     return np.asarray(vectors / np.where(norms > 0.5, norms, 1.0))
 
 
-def _judge(part: float, task: Any, where: str) -> None:
+def _judge(part: float, task: "Task", where: str) -> None:
     """Raise or warn about a negative share, as the policy says."""
     if part <= 0:
         return

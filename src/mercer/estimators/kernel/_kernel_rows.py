@@ -2,10 +2,12 @@
 
 import dataclasses
 from numbers import Integral
+from types import UnionType
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import BaseEstimator
 
 from mercer.arrays import Array
 from mercer.errors import InputError
@@ -20,13 +22,15 @@ from mercer.kernels import (
     Overlap,
     Polynomial,
     Precomputed,
+    as_kernel,
 )
-from mercer.operators import SpreadRows, rows_of
+from mercer.operators import Rows, SpreadRows, rows_of
 from mercer.sources import Source, SpreadSource, scan
 
 _ROUNDING = 1e-6  # relative difference of k_ij and k_ji that still counts as rounding
 _BLOCK = 1024
 SETTLING = 1000  # rows that settle a kernel
+_NESTED = "kernel__"  # before the names of its parameters
 FIRST_GUESS = 32  # axes tried first when a share of the variance is asked for
 
 
@@ -60,7 +64,7 @@ class KernelRows:
     rest: Array | None = None
 
     @staticmethod
-    def admitted(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Source:
+    def admitted(estimator: BaseEstimator, kernel: Kernel, X: Any, *, reset: bool) -> Source:
         """Return the source of X; what a feature map takes need not be numbers."""
         if maps_at_the_door(kernel, X):
             return scan(_checked_map(kernel, X))
@@ -97,7 +101,7 @@ class KernelRows:
                 fix="standardise the columns before, or use a kernel of distances",
             )
         if isinstance(source, SpreadSource):
-            rows: Any = SpreadRows(source, weights, np.float64)
+            rows: Rows | SpreadRows = SpreadRows(source, weights, np.float64)
         else:
             rows = rows_of(source, weights, np.float64)  # of float32 rows all digits are kept
         recipe = PCARecipe(1, 1.0, 0, True, root)
@@ -111,7 +115,7 @@ class KernelRows:
         rest += np.ldexp(np.asarray(centring.offset, np.float64), centring.exponent)
         return dataclasses.replace(frame, mean=mean, factor=factor, rest=rest)
 
-    def ready(self, source: Source) -> Any:
+    def ready(self, source: Source) -> Array:
         """Return the rows (n, p) of a source, an array or a CSR matrix."""
         rows = source.array
         if self.factor is None or self.mean is None:
@@ -124,7 +128,7 @@ class KernelRows:
         made *= self.factor
         return made.astype(source.products, copy=False)
 
-    def counted(self, rows: Any) -> Any:
+    def counted(self, rows: Array) -> Array:
         """Return training rows in which those of weight zero are copies of one that counts.
 
         They have no say, so their cells must have none: a mark such as 1e36 for "no value"
@@ -151,7 +155,7 @@ class KernelRows:
         away = rows / self.factor
         return np.asarray((away if self.rest is None else away + self.rest) + self.mean)
 
-    def kept(self, rows: Any, source: Source) -> Any:
+    def kept(self, rows: Array, source: Source) -> Array | None:
         """Return rows that later changes of the user's array cannot reach."""
         if isinstance(self.kernel, Precomputed):
             return None
@@ -162,7 +166,7 @@ class KernelRows:
         return not _has(kernel, Polynomial)
 
 
-def _has(kernel: Kernel, kinds: Any) -> bool:
+def _has(kernel: Kernel, kinds: type | UnionType) -> bool:
     """Tell whether a kernel of one of these kinds is part of it."""
     return isinstance(kernel, kinds) or any(_has(part, kinds) for _, part in kernel._parts)
 
@@ -180,19 +184,6 @@ def _feature_root(weights: Any, kernel: Kernel, numeric: bool, p: int) -> Array 
     return root_feature_weight(weights, p)
 
 
-def spread_evenly(n: int, weights: Array | None, most: int) -> Array:
-    """Return at most `most` row numbers, evenly spaced among rows repeated w times."""
-    if weights is None:
-        return np.arange(0, n, max(1, -(-n // most)))
-    ends = np.cumsum(weights)
-    step: float = max(1, -(-int(np.ceil(ends[-1])) // most))
-    rows = int(np.count_nonzero(weights))
-    if ends[-1] < rows:  # fractions: rows that count little are still rows to look at
-        step = ends[-1] / min(rows, most)
-    at = np.searchsorted(ends, np.arange(0.0, ends[-1], step), side="right")
-    return at[at < n]
-
-
 def maps_at_the_door(kernel: Kernel, X: Any) -> bool:
     """Tell whether X holds something else than numbers, which a feature map makes numbers."""
     return isinstance(kernel, FeatureMap) and not _is_table(X)
@@ -207,7 +198,7 @@ def _is_table(X: Any) -> bool:
     return isinstance(X, list | tuple) and bool(X) and isinstance(X[0], list | tuple)
 
 
-def feature_count(kernel: Kernel, rows: Any) -> int | None:
+def feature_count(kernel: Kernel, rows: Array) -> int | None:
     """Return how many explicit features a kernel has on these rows, or None."""
     features = kernel.features(int(rows.shape[1]))
     if features is None:
@@ -217,7 +208,7 @@ def feature_count(kernel: Kernel, rows: Any) -> int | None:
     return features.count(int(rows.shape[1])) or int(features.phi(rows[:2]).shape[1])
 
 
-def _checked_map(kernel: Kernel, rows: Any) -> Any:
+def _checked_map(kernel: Kernel, rows: Any) -> Array:
     """Return φ(X) as a matrix of numbers."""
     assert isinstance(kernel, FeatureMap)
     found = kernel.phi(rows)
@@ -258,7 +249,7 @@ def _refuse_odd_matrix(source: Source) -> None:
             )
 
 
-def most_components(wanted: Any, n: int) -> int:
+def most_components(wanted: float | None, n: int) -> int:
     """Return how many pairs are asked for; for a share, how many are tried first."""
     if isinstance(wanted, bool):
         raise InputError(
@@ -277,3 +268,28 @@ def most_components(wanted: Any, n: int) -> int:
             fix=f"ask for at most {n - 1} components: centring takes one away",
         )
     return int(wanted)
+
+
+# -- the parameter `kernel` of an estimator -----------------------------------------------
+
+
+def as_known(kernel: object) -> object:
+    """Return the kernel of a parameter, or the parameter itself where it is none."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    try:
+        return as_kernel(kernel)
+    except InputError:
+        return kernel
+
+
+def apart(params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return parameters of an estimator, and those of its kernel: ``kernel__lengthscale=2``."""
+    own = {name: value for name, value in params.items() if not name.startswith(_NESTED)}
+    nested = {n.removeprefix(_NESTED): v for n, v in params.items() if n.startswith(_NESTED)}
+    return own, nested
+
+
+def replaced(kernel: object, values: dict[str, Any]) -> Any:
+    """Return a kernel, which is a value, with other parameters; the same one without any."""
+    return as_kernel(kernel).with_params(**values) if values else kernel

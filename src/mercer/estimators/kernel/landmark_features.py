@@ -15,9 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.estimators.kernel._kernel_back import as_known
-from mercer.estimators.kernel._kernel_parameters import KernelParameters
-from mercer.estimators.kernel._kernel_rows import KernelRows, maps_at_the_door, spread_evenly
+from mercer.estimators.kernel._kernel_rows import (
+    KernelRows,
+    apart,
+    as_known,
+    maps_at_the_door,
+    replaced,
+)
+from mercer.estimators.kernel._row_samples import spread_evenly
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.estimators.walk._parameters import check_parameters, learned, publish, seed_of
 from mercer.kernels import RBF, Kernel, as_kernel
@@ -27,9 +32,7 @@ from mercer.sources import Source
 _SAMPLE = 1000  # rows that settle a kernel
 
 
-class LandmarkFeatures(
-    KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Features f(x) = L⁻¹k_S(x) of m landmark rows S, K_SS = LLᵀ: f(x)ᵀf(y) ≈ k(x, y).
 
     Use it before a linear method that should see what the kernel sees, on more rows than a
@@ -107,6 +110,13 @@ class LandmarkFeatures(
         self.sampler = sampler
         self.tol = tol
         self.random_state = random_state
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value."""
+        own, nested = apart(params)
+        super().set_params(**own)
+        self.kernel = replaced(self.kernel, nested)
+        return self
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: float32 is kept, sparse rows where the kernel can."""

@@ -14,9 +14,8 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.estimators.kernel._decoder import dense
-from mercer.estimators.kernel._kernel_parameters import KernelParameters
-from mercer.estimators.kernel._kernel_sample import stand_ins
+from mercer.estimators.kernel._kernel_rows import apart, replaced
+from mercer.estimators.kernel._row_samples import dense, stand_ins
 from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
 from mercer.estimators.walk._parameters import check_parameters, learned, publish, seed_of
 from mercer.estimators.walk._spectral_estimator import repeat_counts
@@ -26,9 +25,7 @@ from mercer.sources import Source
 _SAMPLE = 1000  # rows that settle a kernel
 
 
-class RandomFeatures(
-    KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """φ(x) = √(2/m)·cos(Ωᵀx + β) with E φ(x)ᵀφ(y) = k(x, y): the kernel as m random columns.
 
     Use it where rows come one batch at a time and none can be kept; a linear method on φ(X),
@@ -89,6 +86,13 @@ class RandomFeatures(
         self.kernel = kernel
         self.orthogonal = orthogonal
         self.random_state = random_state
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value."""
+        own, nested = apart(params)
+        super().set_params(**own)
+        self.kernel = replaced(self.kernel, nested)
+        return self
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Draw the map; a "median" lengthscale is taken from at most 1000 rows of X.

@@ -7,8 +7,8 @@ import numpy as np
 
 from mercer.arrays import Array, Tiles
 from mercer.errors import InputError
-from mercer.estimators.kernel._kernel_solve import of_matrix
-from mercer.estimators.kernel._kernel_task import KernelFound, Task
+from mercer.estimators.kernel._eigenproblem import KernelFound, Task
+from mercer.estimators.kernel._matrix_paths import of_matrix
 from mercer.kernels import Precomputed
 from mercer.operators import KernelMatrix, given_kernel_matrix
 from mercer.planning import Path

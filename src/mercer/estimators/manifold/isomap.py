@@ -16,11 +16,12 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, Tiles, is_sparse, task
 from mercer.errors import InputError
+from mercer.estimators.kernel._eigenproblem import KernelFound, Task
+from mercer.estimators.kernel._explicit_features import primal
 from mercer.estimators.kernel._indefinite_kernels import POLICIES
-from mercer.estimators.kernel._kernel_primal import primal
-from mercer.estimators.kernel._kernel_rows import FIRST_GUESS, most_components, spread_evenly
-from mercer.estimators.kernel._kernel_solve import needs_whole
-from mercer.estimators.kernel._kernel_task import KernelFound, Task
+from mercer.estimators.kernel._kernel_rows import FIRST_GUESS, most_components
+from mercer.estimators.kernel._matrix_paths import needs_whole
+from mercer.estimators.kernel._row_samples import spread_evenly
 from mercer.estimators.manifold._distance_kernel import (
     Placing,
     PlacingTask,
@@ -193,6 +194,7 @@ def triangulated(placing: Placing, paths: Array) -> Array:
 
 def _turned(placing: Placing, found: KernelFound, k: int) -> Placing:
     """Return the placing on the axes of all rows: (f(x) - mean)·V in one product."""
+    assert found.engine is not None
     v = np.zeros((placing.dual.shape[1], k))
     turn = np.asarray(found.engine.components_, np.float64).T
     v[:, : turn.shape[1]] = turn

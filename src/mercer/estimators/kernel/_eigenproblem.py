@@ -1,7 +1,8 @@
-"""What a path of kernel PCA is asked for, and what it gives back."""
+"""The eigenproblem of kernel PCA: what a path is asked for, and what it gives back."""
 
 import dataclasses
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,10 @@ from mercer.errors import InputError
 from mercer.estimators.kernel._indefinite_kernels import Signs
 from mercer.kernels import Kernel
 from mercer.solvers import Certificate, fix_signs
+
+if TYPE_CHECKING:
+    from mercer.estimators.kernel._landmark_model import LandmarkChoice, LandmarkModel
+    from mercer.estimators.linear.pca import PCA
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,15 +28,15 @@ class Task:
     """
 
     kernel: Kernel
-    rows: Any
+    rows: Array
     weights: Array | None
     wanted: int | float
     indefinite: str
     tol: float
-    memory: Any
+    memory: int
     time: float | None
     seed: int
-    landmarks: Any = None
+    landmarks: "LandmarkChoice | None" = None
     start: Array | None = None
     values: Array | None = None
     auto: bool = False
@@ -85,9 +90,9 @@ class KernelFound:
     level: Array
     coordinates: Array | None
     signs: Signs
-    engine: Any = None
-    phi: Any = None
-    landmarks: Any = None
+    engine: "PCA | None" = None
+    phi: Callable[[Array], Array] | None = None
+    landmarks: "LandmarkModel | None" = None
     middle: float = 0.0
     trace_error: float = 0.0
 

@@ -1,7 +1,7 @@
 """Projection of new rows by tiles: Bᵀk_X(x), the kernel matrix never held whole."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from mercer.arrays import (
 )
 from mercer.kernels import Kernel
 from mercer.operators import side_dtype
+
+if TYPE_CHECKING:
+    from mercer.estimators.kernel._new_rows import Compressed
 
 _TILE = 512  # new rows, and
 _WIDE = 2048  # training rows, of a tile
@@ -42,11 +45,13 @@ class Projection:
         of both signs.
     """
 
-    def __init__(self, kernel: Kernel, rows: Any, dual: Array, *, wide: bool = False) -> None:
+    def __init__(self, kernel: Kernel, rows: Array, dual: Array, *, wide: bool = False) -> None:
         self.kernel, self.program = kernel, kernel.program()
         self.rows, self.dual = rows, dual
         self.wide = wide
-        self.compressed: Any = None  # the same on landmarks, where that was asked for
+        self.compressed: Compressed | None = (
+            None  # the same on landmarks, where that was asked for
+        )
         self._side: Side | None = None
 
     @property
@@ -56,10 +61,10 @@ class Projection:
             self._side = prepare(self.program, self._ready(self.rows))
         return self._side
 
-    def _ready(self, rows: Any) -> Any:
+    def _ready(self, rows: Array) -> Array:
         return rows.astype(np.float64) if self.wide and rows.dtype == np.float32 else rows
 
-    def products(self, rows: Any, dual: Array | None = None) -> Array:
+    def products(self, rows: Array, dual: Array | None = None) -> Array:
         """Return Bᵀk_X(x) for every row, (m, k) in float64: 2n(p + k) flops a row."""
         program, side = self.program, self.side
         dual = self.dual if dual is None else dual

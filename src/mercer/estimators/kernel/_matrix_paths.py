@@ -5,7 +5,6 @@ What float32 tiles cost: measured on random rows that are made again in float64.
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -26,18 +25,18 @@ from mercer.arrays import (
 )
 from mercer.diagnostics import effective_rank
 from mercer.errors import InputError
-from mercer.estimators.kernel._indefinite_kernels import Signs, settle
-from mercer.estimators.kernel._kernel_landmarks import LandmarkModel, on_landmarks
-from mercer.estimators.kernel._kernel_primal import primal
-from mercer.estimators.kernel._kernel_projection import Projection
-from mercer.estimators.kernel._kernel_rows import FIRST_GUESS
-from mercer.estimators.kernel._kernel_task import (
+from mercer.estimators.kernel._eigenproblem import (
     KernelFound,
     Task,
     flips,
     no_variance,
     not_finite,
 )
+from mercer.estimators.kernel._explicit_features import primal
+from mercer.estimators.kernel._indefinite_kernels import Signs, settle
+from mercer.estimators.kernel._kernel_rows import FIRST_GUESS
+from mercer.estimators.kernel._landmark_model import LandmarkModel, on_landmarks
+from mercer.estimators.kernel._projection import Projection
 from mercer.kernels import Flag, Precomputed
 from mercer.operators import (
     AsymmetryError,
@@ -94,12 +93,12 @@ def charged(spectrum: Spectrum, op: KernelMatrix | KernelTiles, task: Task) -> S
     return dataclasses.replace(spectrum, certificate=certificate, outcome=outcome)
 
 
-class _Rows:
+class _ExactRows:
     """Rows of K whose entries are made in float64; a given matrix is as exact as it came."""
 
     def __init__(self, task: Task, picked: Array) -> None:
         self.given, self.rows = isinstance(task.kernel, Precomputed), task.rows
-        self.few: Any = task.rows[picked]
+        self.few: Array = task.rows[picked]
         if not self.given:
             self.program = task.kernel.program()
             self.few = prepare(self.program, self.few.astype(np.float64))
@@ -119,7 +118,7 @@ def _again(
     n, root = task.n, None if task.weights is None else np.sqrt(task.weights)
     rng = np.random.default_rng([task.seed, 77])
     picked = np.union1d(rng.choice(n, min(n, _CHECKED), replace=False), also)
-    rows, seen = _Rows(task, picked), op.rows_at(picked)
+    rows, seen = _ExactRows(task, picked), op.rows_at(picked)
     # Lanes share the space of one chunk.
     tiles = Tiles(n, max(1, _CHUNK // (2 * thread_count())))
     lanes = Lanes(min(thread_count(), len(tiles)))
@@ -151,10 +150,8 @@ def solve(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
     """Return the leading pairs of K̃ (right vectors on the samples) along one path."""
     if path.name == "primal":
         return primal(task)
-    return on_landmarks(task) if path.name == "landmarks" else _matrix(task, path)
-
-
-def _matrix(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
+    if path.name == "landmarks":
+        return on_landmarks(task)
     try:
         op, path = _built(task, path)
     except AsymmetryError as error:
@@ -167,7 +164,7 @@ def _matrix(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
     if odd is not None:
         if path.then is None or path.products == 8:
             raise odd
-        return _matrix(task, path.then)  # more digits may see what varies
+        return solve(task, path.then)  # more digits may see what varies
     return of_matrix(task, path, op)
 
 

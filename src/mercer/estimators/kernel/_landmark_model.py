@@ -1,24 +1,27 @@
 """Kernel PCA on landmarks: the axes among combinations of few rows, certified for all."""
 
 import dataclasses
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from scipy.linalg.lapack import dtrtri
 
 from mercer.arrays import EPS, Array, quiet_blas, thread_count
 from mercer.diagnostics import effective_rank
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
+from mercer.estimators.kernel._eigenproblem import KernelFound, Task, no_variance
 from mercer.estimators.kernel._indefinite_kernels import Signs
-from mercer.estimators.kernel._kernel_projection import Projection
-from mercer.estimators.kernel._kernel_rows import FIRST_GUESS
-from mercer.estimators.kernel._kernel_task import KernelFound, Task, no_variance
+from mercer.estimators.kernel._kernel_rows import FIRST_GUESS, KernelRows
+from mercer.estimators.kernel._projection import Projection
+from mercer.estimators.kernel._row_samples import stacked
+from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.kernels import Kernel
 from mercer.operators import SAMPLERS, Landmarks, LandmarkSums, choose, select
 from mercer.planning import sampled_rows, start_landmarks
 from mercer.solvers import Certificate, Outcome, Spectrum, fix_signs
+from mercer.sources import Source
 
 _ALL = 300  # rows up to which every one is a landmark, unless a number is given
 _ROUNDING = 16 * EPS  # of one feature, relative to the trace
@@ -40,7 +43,7 @@ class LandmarkChoice:
 
     count: int | None = None
     sampler: str = "pivoted"
-    rows: Any = None
+    rows: Array | None = None
 
     @classmethod
     def of(cls, landmarks: Any) -> "LandmarkChoice":
@@ -61,13 +64,27 @@ class LandmarkChoice:
             fix=f"pass a whole number, one of {', '.join(SAMPLERS)}, or an array (m, p)",
         )
 
+    def admitted(self, admit: Callable[[Array], Source]) -> "LandmarkChoice":
+        """Return the same with rows as a source, checked as others are."""
+        if self.rows is None:
+            return self
+        source = admit(self.rows)
+        refuse_bad_cells(source)
+        return dataclasses.replace(self, rows=source)
+
+    def framed(self, frame: KernelRows) -> "LandmarkChoice":
+        """Return the same with rows that came as a source in the frame of the others."""
+        if self.rows is None:
+            return self
+        return dataclasses.replace(self, rows=frame.ready(self.rows))
+
     def number(self, rows: int, components: int) -> int:
         """Return how many landmarks a fit of so many rows takes."""
         if self.count is not None:
             return self.count if self.rows is not None else min(self.count, rows)
         return max(min(max(components, _ALL), rows), start_landmarks(rows, components))
 
-    def landmarks(self, kernel: Kernel, rows: Any, count: int, **options: Any) -> Landmarks:
+    def landmarks(self, kernel: Kernel, rows: Array, count: int, **options: Any) -> Landmarks:
         """Return the rows given, or `count` chosen among `rows`; see `operators.select`."""
         if self.rows is not None:
             return Landmarks.of(kernel, self.rows)
@@ -139,7 +156,7 @@ class LandmarkModel:
         turned = axes * np.where(np.sum(fix_signs(at_marks) * at_marks, axis=0) < 0, -1.0, 1.0)
         return cls(marks, values, turned, mean, residual, sums.raw_trace, sums.count, error)
 
-    def axes_of(self, rows: Any, weights: Array | None, count: int) -> Array:
+    def axes_of(self, rows: Array, weights: Array | None, count: int) -> Array:
         """Return √w·z/√ν (n, count): nearly the leading eigenvectors of K̃.
 
         An iteration starts from them: float32 rows have float32 tiles where the landmarks
@@ -154,7 +171,7 @@ class LandmarkModel:
         found /= np.sqrt(self.values[: dual.shape[1]])
         return found if weights is None else found * np.sqrt(weights)[:, None]
 
-    def dual(self, k: int) -> tuple[Any, Array, Array]:
+    def dual(self, k: int) -> tuple[Array, Array, Array]:
         """Return rows (m, p), B (m, k) and c₀ (k,) with z(x) = Bᵀk_S(x) - c₀."""
         few = self.axes[:, :k]
         rows, dual, constant = as_dual(self.landmarks, few)
@@ -200,7 +217,7 @@ def _rounding(sums: LandmarkSums) -> float:
     return float(_ROUNDING * max(marks.m * trace, large + 2 * np.sqrt(trace * large)))
 
 
-def as_dual(marks: Landmarks, w: Array) -> tuple[Any, Array, Array]:
+def as_dual(marks: Landmarks, w: Array) -> tuple[Array, Array, Array]:
     """Return rows, B and c with wᵀf(x) = Bᵀk(rows, x) - c, for w (m, k).
 
     A cpd kernel is used as k(x, y) - k(x, o) - k(o, y) + k(o, o), so that o joins the rows.
@@ -215,17 +232,8 @@ def as_dual(marks: Landmarks, w: Array) -> tuple[Any, Array, Array]:
     return rows, np.concatenate([dual, -lost[None, :]]), constant
 
 
-def _wide(rows: Any) -> Any:
+def _wide(rows: Array) -> Array:
     return rows.astype(np.float64, copy=False)
-
-
-def stacked(parts: tuple[Any, ...]) -> Any:
-    """Return rows, all dense or all sparse, one below the other."""
-    if len(parts) == 1:
-        return parts[0]
-    if hasattr(parts[0], "tocsr"):
-        return scipy.sparse.vstack(parts, format="csr")
-    return np.concatenate(parts)
 
 
 def on_landmarks(task: Task) -> tuple[Spectrum, KernelFound]:
@@ -274,7 +282,7 @@ def described(
     )
 
 
-def refuse_landmarks(kernel: Kernel, given: Any) -> None:
+def refuse_landmarks(kernel: Kernel, given: object) -> None:
     """Refuse landmarks for a kernel that is not known to be positive definite."""
     if given is not None and not kernel.flag.centred:
         raise NotSupportedError(

@@ -1,32 +1,32 @@
 """Kernel PCA of explicit features: PCA of φ(X), exact for any number of rows."""
 
 import dataclasses
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.estimators.kernel._eigenproblem import KernelFound, Task, flips, not_finite
 from mercer.estimators.kernel._indefinite_kernels import Signs
-from mercer.estimators.kernel._kernel_task import KernelFound, Task, flips, not_finite
 from mercer.estimators.linear.pca import PCA
 from mercer.kernels import FeatureMap, Linear
 from mercer.solvers import Outcome, Spectrum
-from mercer.sources import MappedSource, scan
+from mercer.sources import MappedSource, Source, scan
 
 
 @dataclasses.dataclass(frozen=True)
 class Widened:
     """φ of float32 rows, made in float64: what the interval proves holds for exact products."""
 
-    phi: Any
+    phi: Callable[[Array], Array]
 
-    def __call__(self, rows: Any) -> Any:
+    def __call__(self, rows: Array) -> Array:
         """Return φ of rows (r, p)."""
         return self.phi(rows.astype(np.float64))
 
 
-def features_of(task: Task) -> Any:
+def features_of(task: Task) -> Callable[[Array], Array]:
     """Return φ as a function of rows."""
     features = task.kernel.features(int(task.rows.shape[1]))
     assert features is not None
@@ -113,7 +113,7 @@ def _relative_squares(engine: PCA, values: Array, total: float, rows: float) -> 
     return float(np.sum(found**2) + rest**2 / left)
 
 
-def _mapped(task: Task, phi: Any) -> Any:
+def _mapped(task: Task, phi: Callable[[Array], Array]) -> Source:
     """Return φ(X) as a source: whole where it takes less than half of the memory."""
     rows = task.rows
     width = int(phi(rows[:1]).shape[1])
