@@ -5,7 +5,6 @@ mean of the variances left out [Tipping1999]_.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -63,7 +62,7 @@ def block_densities(
     axes: PrincipalAxes,
     source: BlockSource,
     size: float,
-    refuse: Callable[[BlockSource, Any, int], None],
+    refuse: Callable[[BlockSource, Array, int], None],
 ) -> Array:
     """Return the log-likelihood (n,) of rows that are read in blocks of so many bytes.
 

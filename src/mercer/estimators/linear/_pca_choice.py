@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -146,7 +145,7 @@ def _cells(rows: Rows | BlockRows, chosen: Array, columns: Array, centring: Cent
         return np.concatenate(picked)
     found: list[Array] = []
 
-    def step(part: slice, block: Any) -> None:
+    def step(part: slice, block: Array) -> None:
         here = chosen[(chosen >= part.start) & (chosen < part.stop)] - part.start
         if len(here):
             inside = rows.rows(part, block)

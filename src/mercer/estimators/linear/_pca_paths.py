@@ -40,7 +40,11 @@ _C = 4.0  # how many units of rounding per row or column an eigenvalue must exce
 
 
 def solve(
-    source: Source, path: Path, weights: Any, recipe: PCARecipe, refuse: Callable[[], None]
+    source: Source,
+    path: Path,
+    weights: Array | None,
+    recipe: PCARecipe,
+    refuse: Callable[[], None],
 ) -> tuple[Spectrum, Found]:
     """Return the leading pairs of X̃ᵀX̃ (right vectors on the features) along one path.
 
@@ -79,7 +83,11 @@ class _OutOfRangeError(ArithmeticError):
 
 
 def _rows(
-    source: Source, weights: Any, path: Path, recipe: PCARecipe, exponent: int | None = None
+    source: Source,
+    weights: Array | None,
+    path: Path,
+    recipe: PCARecipe,
+    exponent: int | None = None,
 ) -> Table:
     products = np.float64 if path.products == 8 or path.name == "svd" else None
     size = recipe.block_bytes

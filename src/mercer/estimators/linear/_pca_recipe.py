@@ -57,7 +57,7 @@ def asked_axes(wanted: int | float | str | None, shape: tuple[int, int]) -> int:
     return int(wanted)
 
 
-def root_feature_weight(weights: Any, p: int) -> Array | None:
+def root_feature_weight(weights: Array | None, p: int) -> Array | None:
     """Return √weights (p,), or None."""
     if weights is None:
         return None
@@ -71,7 +71,7 @@ def root_feature_weight(weights: Any, p: int) -> Array | None:
     return np.sqrt(found)
 
 
-def _as_numbers(weights: Any) -> Array | None:
+def _as_numbers(weights: Array | None) -> Array | None:
     """Return weights as float64; None for text, also where it looks like numbers."""
     try:
         given = np.asarray(weights)
@@ -82,7 +82,7 @@ def _as_numbers(weights: Any) -> Array | None:
         return None
 
 
-def _told(weights: Any, found: Array | None, p: int) -> str:
+def _told(weights: Array | None, found: Array | None, p: int) -> str:
     """Return the weights in words: all of a few, else their shape or the first odd one."""
     if found is None:
         each = enumerate(weights if np.iterable(weights) else [weights])

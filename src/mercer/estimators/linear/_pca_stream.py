@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from mercer import planning
@@ -15,6 +16,7 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators.linear._batches import Batches
 from mercer.estimators.walk._admission import refuse_bad_cells
+from mercer.estimators.walk._parameters import Attributes
 from mercer.estimators.walk._spectral_estimator import repeat_counts
 from mercer.operators import RunningMoments, RunningSvd, sketch_rank
 from mercer.sources import BlockSource, Source, SpreadSource
@@ -29,7 +31,7 @@ class TooFewRowsError(InputError, NotFittedError):
     """The rows seen so far make no model yet."""
 
 
-def lock_of(model: Any) -> Any:
+def lock_of(model: BaseEstimator) -> Any:
     """Return the lock of one model: kept apart from it, since locks do not pickle."""
     with _GUARD:
         return _LOCKS.setdefault(model, threading.RLock())
@@ -51,7 +53,7 @@ class Late:
         """Tell whether a class declares this attribute as late."""
         return any(isinstance(vars(base).get(name), Late) for base in kind.__mro__)
 
-    def __get__(self, model: Any, owner: type) -> Any:
+    def __get__(self, model: BaseEstimator, owner: type) -> Any:
         """Return the attribute of the rows seen so far."""
         if model is None or vars(model).get("_stream") is None:
             kind = f"type object {owner.__name__!r}" if model is None else f"{owner.__name__!r}"
@@ -81,7 +83,9 @@ def begun(p: int, wanted: object, forget: float | None, budget: int) -> Batches:
     return Batches(RunningSvd(sketch_rank(int(wanted), p)), forget)
 
 
-def batch(source: Source, weights: Any, names: Iterable[str] | None) -> tuple[Source, Array]:
+def batch(
+    source: Source, weights: Array | None, names: Iterable[str] | None
+) -> tuple[Source, Array]:
     """Return the rows of one batch, every cell finite, and their repeat counts."""
     if isinstance(source, BlockSource | SpreadSource):
         raise InputError(
@@ -132,7 +136,7 @@ def plan_of_sums(problem: planning.Problem, stream: Batches) -> planning.Plan:
     return planning.plan(problem)
 
 
-def forgetful_noise(state: dict[str, Any], rows: int, p: int) -> float:
+def forgetful_noise(state: Attributes, rows: int, p: int) -> float:
     """Return the noise variance of a stream that forgets.
 
     The sum of all weights says nothing of how many axes there are.

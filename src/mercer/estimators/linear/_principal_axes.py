@@ -1,14 +1,16 @@
 """PrincipalAxes: what a fit of PCA has found, and what follows from it for rows."""
 
 import dataclasses
-from typing import Any, final
+from typing import final
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from mercer.arrays import Array, eps_of
 from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators.linear._pca_recipe import Found, decade
 from mercer.estimators.walk._admission import refuse_bad_cells
+from mercer.estimators.walk._parameters import Attributes, Names
 from mercer.operators import Centring, centred, rows_of
 from mercer.solvers import Spectrum, signs_of_sums
 from mercer.sources import Source
@@ -51,10 +53,10 @@ class PrincipalAxes:
     unit_deviations: Array
     alive: Array
     whitened: bool | str
-    names: Any = None
+    names: Names = None
 
     @classmethod
-    def of(cls, model: Any, names: Any = None) -> "PrincipalAxes":
+    def of(cls, model: BaseEstimator, names: Names = None) -> "PrincipalAxes":
         """Return the axes of a fitted model, or of anything with its attributes."""
         return cls(
             model.components_,
@@ -135,7 +137,7 @@ class PrincipalAxes:
         array, n = source.array, source.shape[0]
         out = np.empty(n)
         for start in range(0, n, 1024):
-            block: Any = array[start : start + 1024]
+            block: Array = array[start : start + 1024]
             block = block.toarray() if hasattr(block, "toarray") else block
             gone = block - self.mean
             if self.scale is not None:
@@ -173,7 +175,7 @@ class PrincipalAxes:
 
 def attributes(
     spectrum: Spectrum, found: Found, source: Source, whiten: bool | str, sign: str
-) -> dict[str, Any]:
+) -> Attributes:
     """Return the fitted attributes of PCA from the leading pairs of X̃ᵀX̃."""
     k = len(spectrum.certificate.lower)
     freedom = found.total - 1

@@ -18,6 +18,7 @@ from mercer.arrays import Array
 from mercer.errors import AccuracyWarning, InputError, warn
 from mercer.estimators.linear._pca_paths import _warn_columns
 from mercer.estimators.linear.pca import PCA
+from mercer.estimators.walk._parameters import Attributes
 from mercer.operators import (
     Centring,
     RowsAboutOrigin,
@@ -303,7 +304,7 @@ class Sphere:
     """
 
     table: RobustTable
-    fitted: dict[str, Any]
+    fitted: Attributes
     centring: Centring
     axes: Array
     middle: Array
@@ -437,7 +438,7 @@ def reweighted(begun: Sphere, axes: int, solver: PCA) -> Rounds:
     return Rounds(clean, ROUNDS, False)
 
 
-def _judged(table: RobustTable, fitted: dict[str, Any], clean: Array, *, begun: bool) -> Judged:
+def _judged(table: RobustTable, fitted: Attributes, clean: Array, *, begun: bool) -> Judged:
     """Judge the rows by a fit of the clean ones: by medians when it has just begun."""
     k, centring = fitted["rank_"], fitted["_centring"]
     axes = np.asarray(fitted["components_"][:k], np.float64).T
@@ -480,7 +481,7 @@ def axes_that_judge(begun: Sphere, wanted: Any, most: int) -> int:
 
 def of_sphere(
     begun: Sphere, k: int, root: Array | None, standardize: bool, whiten: bool | str
-) -> dict[str, Any]:
+) -> Attributes:
     """Return the attributes of PCA, with the squared deviations along the axes as variances.
 
     The total is their sum and the robust square of what is left. With ``standardize`` the
@@ -535,8 +536,8 @@ def signed(axes: Array) -> Array:
 
 
 def of_rounds(
-    table: RobustTable, state: dict[str, Any], clean: Array, judging: int, standardize: bool
-) -> tuple[dict[str, Any], Judged]:
+    table: RobustTable, state: Attributes, clean: Array, judging: int, standardize: bool
+) -> tuple[Attributes, Judged]:
     """Return the attributes of the last fit, made consistent, and how it judges the rows.
 
     Cutting normal rows at a radius takes variance from the axes that judge, and another
@@ -583,9 +584,7 @@ def _rescaled(centring: Centring, variance: float) -> Centring:
     return dataclasses.replace(centring, factor=centring.factor / np.sqrt(variance))
 
 
-def judged_state(
-    state: dict[str, Any], judged: Judged, clean: Array, judging: int
-) -> dict[str, Any]:
+def judged_state(state: Attributes, judged: Judged, clean: Array, judging: int) -> Attributes:
     """Return the attributes with distances in the units of the data, and the rows named.
 
     `clean` (n,) are the rows that counted.

@@ -11,6 +11,7 @@ import numpy as np
 from mercer.arrays import EPS, Array
 from mercer.errors import InputError
 from mercer.estimators.linear._pca_recipe import Found, PCARecipe
+from mercer.estimators.walk._parameters import Kind
 from mercer.operators import Centring, Dense, Moments, RunningMoments, RunningSvd
 from mercer.solvers import Exact, Floor, Goal, Spectrum
 from mercer.sources import Source
@@ -41,8 +42,8 @@ class Summed(Source):
     def __init__(
         self,
         sums: RunningMoments | RunningSvd,
-        stored: np.dtype[Any],
-        products: np.dtype[Any],
+        stored: Kind,
+        products: Kind,
         counted: int,
         sparse: bool,
     ) -> None:
@@ -61,7 +62,7 @@ class Summed(Source):
         return self
 
     @property
-    def products(self) -> np.dtype[Any]:
+    def products(self) -> Kind:
         """See `Source.products`."""
         return self._products
 
@@ -95,7 +96,7 @@ class UnseenRows:
     """Stands where a source would: a shape (n, p) and float64."""
 
     shape: tuple[int, int]
-    products: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
+    products: ClassVar[Kind] = np.dtype(np.float64)
 
 
 def of_covariance(

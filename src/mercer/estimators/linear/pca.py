@@ -5,25 +5,21 @@ from collections.abc import Iterator
 from copy import copy
 from functools import partial
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators.linear import _gaussian_density as density
+from mercer.estimators.linear import _pca_choice as choosing
 from mercer.estimators.linear import _pca_stream as streams
 from mercer.estimators.linear._batches import Batches
-from mercer.estimators.linear._pca_choice import (
-    check_mle,
-    choice_from,
-    compares_again,
-    looked_at,
-    warn_of,
-)
 from mercer.estimators.linear._pca_paths import refuse_constant, solve
 from mercer.estimators.linear._pca_recipe import (
     Found,
@@ -34,14 +30,10 @@ from mercer.estimators.linear._pca_recipe import (
 from mercer.estimators.linear._pca_stream import Late, late, lock_of
 from mercer.estimators.linear._principal_axes import PrincipalAxes, attributes
 from mercer.estimators.linear._summed_rows import UnseenRows, as_moments, of_covariance
+from mercer.estimators.missing import _imputation as imputation
 from mercer.estimators.missing import _missing_cells as gaps
 from mercer.estimators.missing._filling import FillingTask
-from mercer.estimators.missing._imputation import (
-    check_completion,
-    fills_cells,
-    imputed,
-    score_errors,
-)
+from mercer.estimators.walk import _rows_in_parts as spread
 from mercer.estimators.walk import _streamed_rows as streamed
 from mercer.estimators.walk._admission import (
     admit,
@@ -50,13 +42,12 @@ from mercer.estimators.walk._admission import (
     refuse_bad_cells,
 )
 from mercer.estimators.walk._checkpoint import Checkpoint
-from mercer.estimators.walk._parameters import RESOURCES, check_fitted
-from mercer.estimators.walk._rows_in_parts import (
-    densities_of_parts,
-    in_parts,
-    mean_density_of_parts,
-    projected_parts,
-    rows_from_parts,
+from mercer.estimators.walk._parameters import (
+    RESOURCES,
+    Attributes,
+    Constraints,
+    Seed,
+    check_fitted,
 )
 from mercer.estimators.walk._spectral_estimator import (
     SpectralEstimator,
@@ -161,7 +152,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
     array([0.9924, 0.0076])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[Constraints] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
@@ -213,12 +204,12 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         *,
         standardize: bool = False,
         whiten: bool | str = False,
-        feature_weight: Any = None,
+        feature_weight: Array | None = None,
         tol: float | None = None,
         memory: int | str | None = None,
         time: float | None = None,
         device: str | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         forget: float | None = None,
         missing: str = "raise",
         sign: str = "largest",
@@ -239,7 +230,12 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
     # -- fit --------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any = None, *, sample_weight: Any = None, checkpoint: Any = None
+        self,
+        X: object,
+        y: object = None,
+        *,
+        sample_weight: Array | None = None,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Fit the model to X.
 
@@ -268,7 +264,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
             blank._journal = journal
         return self._publish(blank, X, y, sample_weight)
 
-    def _admit(self, X: Any, *, reset: bool) -> Source:
+    def _admit(self, X: object, *, reset: bool) -> Source:
         if type(X) is np.ndarray and self._journal is None:  # the plain way
             return admit(self, X, reset=reset)
         source = streamed.opened(self, X, reset=reset)
@@ -276,7 +272,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
             source = ArrayBlocks(source, self._names)
         return source
 
-    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+    def _fitted(self, source: Source, weights: Array | None) -> Attributes:
         if self._journal is not None:
             size = self._block_bytes(source)
             streamed.begin(self._journal, self, source, weights, size)
@@ -302,7 +298,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
 
     # -- describe ---------------------------------------------------------------------
 
-    def _problem(self, source: Source, weights: Any = None) -> Problem:
+    def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         p, reading = source.shape[1], {}
         if isinstance(source, BlockSource | SpreadSource):
             kept = self._journal is not None
@@ -316,7 +312,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
             nnz=source.nnz,
             gram_flops=gram_flops(source, weights is not None) if stored else None,
             tol=self._tolerance(source),
-            compared=self.n_components == "auto" and compares_again(source),
+            compared=self.n_components == "auto" and choosing.compares_again(source),
             **reading,
             **self._resources(),
         )
@@ -325,9 +321,9 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         """Return how many pairs must be found before the number can be settled."""
         wanted = self.n_components
         if wanted == "auto":
-            return looked_at(min(shape))
+            return choosing.looked_at(min(shape))
         if isinstance(wanted, str):
-            check_mle(*shape)
+            choosing.check_mle(*shape)
         return asked_axes(wanted, shape)
 
     def _settle_plan(self, made: Plan) -> Plan:
@@ -339,7 +335,9 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
 
     # -- operator and pairs -----------------------------------------------------------
 
-    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Found]:
+    def _solve(
+        self, source: Source, path: Path, weights: Array | None
+    ) -> tuple[Spectrum, Found]:
         recipe = self._recipe(
             source,
             components=self._most_components(counted_shape(source, weights)),
@@ -369,11 +367,11 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         """Return the number of components from the whole spectrum."""
         wanted = self.n_components
         if wanted == "auto":
-            choice = choice_from(spectrum.values, found, shape)
+            choice = choosing.choice_from(spectrum.values, found, shape)
             found.settled["choice_"] = choice
             return min(choice.k, len(spectrum.values))
         if wanted == "mle":
-            check_mle(*shape)  # the rows of a file are counted only now
+            choosing.check_mle(*shape)  # the rows of a file are counted only now
             return minka(spectrum.values / (found.total - 1), found.total)
         if isinstance(wanted, Real) and not isinstance(wanted, Integral):
             return share(spectrum.values, float(wanted))
@@ -386,10 +384,10 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
 
     # -- scale ------------------------------------------------------------------------
 
-    def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> Attributes:
         state = attributes(spectrum, found, source, self.whiten, self.sign)
         if state["choice_"] is not None:
-            warn_of(state["choice_"], state["n_components_"])
+            choosing.warn_of(state["choice_"], state["n_components_"])
         return state
 
     # -- missing cells ----------------------------------------------------------------
@@ -416,8 +414,8 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         """Return rows with their missing cells filled, where the model can do that."""
         return gaps.with_filled_cells(source, vars(self).get("completion_"), self._names)
 
-    @available_if(fills_cells)  # type: ignore[untyped-decorator]
-    def impute(self, X: Any) -> Any:
+    @available_if(imputation.fills_cells)  # type: ignore[untyped-decorator]
+    def impute(self, X: object) -> Any:
         """Return X with its missing cells as the model expects them, given the others.
 
         Parameters
@@ -433,12 +431,12 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
             and numbers other than native float32 and float64, as float64. Cells that are there
             are not changed. In a frame only columns with missing cells are replaced.
         """
-        check_completion(self)
+        imputation.check_completion(self)
         source = self._admit(held_rows(X), reset=False)
-        return imputed(self.completion_, X, source, self._names)
+        return imputation.imputed(self.completion_, X, source, self._names)
 
-    @available_if(fills_cells)  # type: ignore[untyped-decorator]
-    def score_error(self, X: Any) -> Array:
+    @available_if(imputation.fills_cells)  # type: ignore[untyped-decorator]
+    def score_error(self, X: object) -> Array:
         """Return the standard deviations (n, k) of the coordinates, given the model.
 
         A row that is complete has its coordinates for certain: 0. In another the missing
@@ -451,9 +449,9 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             Rows with NaN where a cell is missing.
         """
-        check_completion(self)
+        imputation.check_completion(self)
         source = self._admit(held_rows(X), reset=False)
-        return score_errors(self, self._axes_found(), source)
+        return imputation.score_errors(self, self._axes_found(), source)
 
     # -- project ----------------------------------------------------------------------
 
@@ -468,7 +466,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         """Return X̃V (n, k), not whitened."""
         return self._axes_found().scores(source)
 
-    def transform(self, X: Any, *, out: Any = None) -> Any:
+    def transform(self, X: object, *, out: object = None) -> Any:
         """Return the coordinates of X, of shape (n_samples, n_components).
 
         Parameters
@@ -484,8 +482,8 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         ndarray, or a Dask array that is not computed yet where X is one
         """
         self._refuse_few()
-        if in_parts(X):
-            return projected_parts(self, X, out)
+        if spread.in_parts(X):
+            return spread.projected_parts(self, X, out)
         if out is not None:
             path = streamed.path_of(out)
             parts = self._streamed(X)
@@ -493,7 +491,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
             return streamed.written(parts, path, columns)
         return framed(self, self._coordinates(X), X)
 
-    def _coordinates(self, X: Any) -> Array:
+    def _coordinates(self, X: object) -> Array:
         """Return the coordinates (n, k) of rows that do not lie in parts."""
         check_fitted(self)
         source = self._completed(self._admit(X, reset=False))
@@ -513,11 +511,11 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
             return gaps.zero_where_empty(source, parts)
         return parts
 
-    def _refuse_block(self, source: BlockSource, block: Any, start: int) -> None:
+    def _refuse_block(self, source: BlockSource, block: Array, start: int) -> None:
         """Name the place in the file of the first cell that is not finite, if there is one."""
         streamed.refuse_block(source, block, start, self._names, self._missing_fix)
 
-    def _streamed(self, X: Any) -> Iterator[Array]:
+    def _streamed(self, X: object) -> Iterator[Array]:
         """Yield the coordinates of X block by block."""
         check_fitted(self)
         source = self._completed(self._admit(X, reset=False))
@@ -525,12 +523,12 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
             source = ArrayBlocks(source, self._names)
         return self._projected(source)
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: object, y: object = None, **fit_params: Any) -> Any:
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
         X = streamed.refuse_second_walk(X)
         return self.fit(X, y, **fit_params).transform(X)
 
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: object) -> Any:
         """Return the rows that have the coordinates X: X̂ = (ZVᵀ)∘scale + mean.
 
         Parameters
@@ -543,11 +541,11 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         ndarray of shape (n_samples, n_features), or a Dask array where X is one
         """
         check_fitted(self)
-        if in_parts(X):
-            return rows_from_parts(self, X, copy(self)._rows_from)
+        if spread.in_parts(X):
+            return spread.rows_from_parts(self, X, copy(self)._rows_from)
         return self._rows_from(held_rows(X))
 
-    def _rows_from(self, X: Any) -> Array:
+    def _rows_from(self, X: object) -> Array:
         """Return the rows of coordinates in memory."""
         return self._axes_found().rows_from(admit_coordinates(X, self._n_features_out))
 
@@ -575,7 +573,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         check_fitted(self)
         return density.precision(self._axes_found())
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: object) -> Array:
         """Return the log-likelihood (n,) of each row under the model.
 
         With z the coordinates and x̃ the centred row,
@@ -587,13 +585,13 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         axes.refuse_singular()
         source = self._admit(X, reset=False)
         if isinstance(source, SpreadSource):
-            return densities_of_parts(partial(density.log_densities, axes), source)
+            return spread.densities_of_parts(partial(density.log_densities, axes), source)
         if isinstance(source, BlockSource):
             size = self._block_bytes(source)
             return density.block_densities(axes, source, size, self._refuse_block)
         return density.log_densities(axes, source)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object = None, sample_weight: Array | None = None) -> float:
         """Return the mean log-likelihood of the rows of X, Σw·log p(x)/Σw.
 
         Parameters
@@ -605,21 +603,25 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         sample_weight : array of shape (n_samples,) or None
             Repeat counts of the rows.
         """
-        if in_parts(X):
+        if spread.in_parts(X):
             check_fitted(self)
             axes = self._axes_found()
             axes.refuse_singular()
             source = self._admit(X, reset=False)
             assert isinstance(source, SpreadSource)
             weights = counts_of(sample_weight, source)
-            return mean_density_of_parts(partial(density.log_densities, axes), source, weights)
+            return spread.mean_density_of_parts(
+                partial(density.log_densities, axes), source, weights
+            )
         each = self.score_samples(X)
         return float(np.average(each, weights=repeat_counts(sample_weight, len(each))))
 
     # -- rows that come in batches ------------------------------------------------------
 
     @available_if(lambda self: self._takes_batches)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: object, y: object = None, *, sample_weight: Array | None = None
+    ) -> Self:
         """Take a batch of rows in; the model is that of all rows seen so far.
 
         The sums kept are exact, whatever the size and order of the batches, and so are the
@@ -673,7 +675,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         return self
 
     @available_if(lambda self: self._takes_batches)  # type: ignore[untyped-decorator]
-    def remove(self, X: Any, *, sample_weight: Any = None) -> Self:
+    def remove(self, X: object, *, sample_weight: Array | None = None) -> Self:
         """Take rows out that were given to `partial_fit` before: a window that moves on.
 
         The sums are those of the rows that stay, up to rounding; where what goes had far
@@ -711,13 +713,13 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         root_feature_weight(self.feature_weight, p)  # no row to come can mend them
         return streams.begun(p, self.n_components, self.forget, self._budget())
 
-    def _settled_by(self, source: Source, first: bool) -> dict[str, Any]:
+    def _settled_by(self, source: Source, first: bool) -> Attributes:
         """Return what a batch settles for those to come; one that does not suit is refused."""
         names = _COLUMNS if first else ()
         return {name: vars(self)[name] for name in names if name in vars(self)}
 
     def _follow(
-        self, stream: Batches, settled: dict[str, Any] | None = None, first: bool = False
+        self, stream: Batches, settled: Attributes | None = None, first: bool = False
     ) -> None:
         """Publish a stream; what was found of the one before goes."""
         keep = () if first else _COLUMNS
@@ -727,7 +729,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         found = {"_stream": stream, "n_samples_seen_": stream.rows}
         self.__dict__.update(found | (settled or {}))
 
-    def _looked(self) -> dict[str, Any]:
+    def _looked(self) -> Attributes:
         """Return the fitted attributes of the rows seen so far, which must be enough."""
         self._refuse_few()
         self._check_parameters()
@@ -741,7 +743,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         except InputError as error:  # an AttributeError too: more rows may mend it
             raise streams.TooFewRowsError(error.what, got=error.got, fix=error.fix) from error
 
-    def _modelled(self, stream: Batches) -> dict[str, Any]:
+    def _modelled(self, stream: Batches) -> Attributes:
         """Return what the sums of a stream make."""
         source = stream.described()
         made = streams.plan_of_sums(self._problem(source), stream)
@@ -774,7 +776,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         model = cls(**parameters)
         model._check_parameters()
         covariance, middle = as_moments(C, mean, n)
-        rows: Any = UnseenRows((int(n), len(middle)))
+        rows: Array = UnseenRows((int(n), len(middle)))
         recipe = model._recipe(rows, components=min(rows.shape), seed=0)
         recipe = dataclasses.replace(recipe, tol=model.tol or 1e-6)
         spectrum, found = of_covariance(covariance, middle, n, recipe)
@@ -784,7 +786,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         model.__dict__.update(state, n_features_in_=len(middle), plan_=None)
         return model
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: NaN is taken unless missing="raise"."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "raise"

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Never
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mercer.arrays import Array
@@ -14,13 +15,13 @@ from mercer.errors import InputError, NotSupportedError
 from mercer.estimators.linear._pca_recipe import Found
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._admission import refuse_bad_cells
-from mercer.estimators.walk._parameters import check_fitted
+from mercer.estimators.walk._parameters import Attributes, Constraints, Seed, check_fitted
 from mercer.selection import Variances, aic, bic, minka, ppca_parameters
 from mercer.solvers import Spectrum
 from mercer.sources import BlockSource, Source, SpreadSource, has_missing
 
 
-def observed_densities(model: Any, rows: Array) -> Array:
+def observed_densities(model: BaseEstimator, rows: Array) -> Array:
     """Return ln N(x_o; μ_o, S_oo) (n,) of each row, o the columns observed in it.
 
     Rows with the same cells missing share S_oo = W_oW_oᵀ + σ²I, whose inverse and determinant
@@ -46,7 +47,7 @@ def observed_densities(model: Any, rows: Array) -> Array:
     return out
 
 
-def _of_pattern(model: Any, rows: Array, seen: Array) -> Array:
+def _of_pattern(model: BaseEstimator, rows: Array, seen: Array) -> Array:
     """Return the densities (m,) of rows with the same columns observed."""
     noise, count = model.noise_variance_, int(np.sum(seen))
     if count == 0:
@@ -133,7 +134,7 @@ class ProbabilisticPCA(PCA):
     feature_weight = None
     forget = None
     _fills_by = "ppca"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[Constraints] = {
         **{
             name: PCA._parameter_constraints[name]
             for name in ("standardize", "tol", "memory", "time", "device", "random_state")
@@ -155,7 +156,7 @@ class ProbabilisticPCA(PCA):
         memory: int | str | None = None,
         time: float | None = None,
         device: str | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.n_components = n_components
         self.standardize = standardize
@@ -198,7 +199,7 @@ class ProbabilisticPCA(PCA):
 
     # -- scale ------------------------------------------------------------------------
 
-    def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> Attributes:
         state = super()._scale(spectrum, found, source)
         k, p = state["n_components_"], source.shape[1]
         counted = min(int(found.total * (1 + 1e-12)), p)
@@ -214,7 +215,7 @@ class ProbabilisticPCA(PCA):
             **_criteria(likelihood, count, found.total),
         }
 
-    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+    def _fitted(self, source: Source, weights: Array | None) -> Attributes:
         state = super()._fitted(source, weights)
         if state.get("n_missing_", 0):  # the sums are expected ones, not those of the rows
             state |= _criteria(None, 0, 2.0)
@@ -246,7 +247,7 @@ class ProbabilisticPCA(PCA):
         rows += z @ self.loadings_.T
         return np.asarray((rows if self.scale_ is None else rows * self.scale_) + self.mean_)
 
-    def latent(self, X: Any) -> tuple[Array, Array]:
+    def latent(self, X: object) -> tuple[Array, Array]:
         """Return the mean (n, k) and the variances (k,) of z given each row.
 
         E[z|x] = (Λ - σ²I)^½Λ⁻¹Vᵀ(x - μ), and the variances are σ²/λ: the coordinates of
@@ -265,7 +266,7 @@ class ProbabilisticPCA(PCA):
         spread = np.where(alive, np.minimum(self.noise_variance_ / safe, 1.0), 1.0)
         return scores * (rate / safe), spread
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: object) -> Array:
         """Return the log-likelihood (n,) of each row, of its observed cells where some miss.
 
         See `PCA.score_samples`. A row with nothing observed has likelihood one.
@@ -298,7 +299,7 @@ class ProbabilisticPCA(PCA):
         )
 
 
-def _log_likelihood(state: dict[str, Any], n: float, p: int) -> float | None:
+def _log_likelihood(state: Attributes, n: float, p: int) -> float | None:
     """Return ln L = -(n/2)(p ln 2π + Σ ln λ + (p - k) ln σ² + 2Σ ln scale + p(n - 1)/n)."""
     values, noise = state["explained_variance_"], state["noise_variance_"]
     left = p - len(values)
@@ -311,7 +312,7 @@ def _log_likelihood(state: dict[str, Any], n: float, p: int) -> float | None:
     return -n / 2 * (p * float(np.log(2 * np.pi)) + volume + p * (n - 1) / n)
 
 
-def _criteria(likelihood: float | None, count: int, n: float) -> dict[str, Any]:
+def _criteria(likelihood: float | None, count: int, n: float) -> Attributes:
     """Return the likelihood and what it costs by two prices."""
     if likelihood is None:
         return {"log_likelihood_": None, "aic_": None, "bic_": None}

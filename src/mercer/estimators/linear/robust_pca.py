@@ -2,6 +2,7 @@
 
 import logging
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, ClassVar, Never, Self
 
 import numpy as np
@@ -24,7 +25,14 @@ from mercer.estimators.linear._robust_rounds import (
 )
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._admission import refuse_bad_cells
-from mercer.estimators.walk._parameters import check_fitted, learned
+from mercer.estimators.walk._checkpoint import Checkpoint
+from mercer.estimators.walk._parameters import (
+    Attributes,
+    Constraints,
+    Seed,
+    check_fitted,
+    learned,
+)
 from mercer.estimators.walk._spectral_estimator import counted_shape
 from mercer.operators import RowsAboutOrigin
 from mercer.sources import Source, SpreadSource
@@ -115,7 +123,7 @@ class RobustPCA(PCA):
     """
 
     _takes_batches = False
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[Constraints] = {
         **{
             name: rule
             for name, rule in PCA._parameter_constraints.items()
@@ -138,12 +146,12 @@ class RobustPCA(PCA):
         level: float = 0.99,
         standardize: bool = False,
         whiten: bool | str = False,
-        feature_weight: Any = None,
+        feature_weight: Array | None = None,
         tol: float | None = None,
         memory: int | str | None = None,
         time: float | None = None,
         device: str | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.n_components = n_components
         self.method = method
@@ -158,7 +166,12 @@ class RobustPCA(PCA):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any = None, *, sample_weight: Any = None, checkpoint: Any = None
+        self,
+        X: object,
+        y: object = None,
+        *,
+        sample_weight: Array | None = None,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
     ) -> Self:
         """Fit the model to X.
 
@@ -187,7 +200,7 @@ class RobustPCA(PCA):
             )
         return super().fit(X, y, sample_weight=sample_weight)
 
-    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+    def _fitted(self, source: Source, weights: Array | None) -> Attributes:
         """Return the fitted attributes; nothing is published before all is well."""
         _refuse_parts(source)
         self._refuse_once(source)
@@ -211,7 +224,7 @@ class RobustPCA(PCA):
         _tell(state["outliers_"], source.shape[0])
         return state
 
-    def _from_sphere(self, begun: Sphere, judging: int) -> dict[str, Any]:
+    def _from_sphere(self, begun: Sphere, judging: int) -> Attributes:
         table = begun.table
         k = self._kept(begun) if isinstance(self.n_components, float) else len(begun.deviation)
         root = self._root(table.source.shape[1])
@@ -221,7 +234,7 @@ class RobustPCA(PCA):
         clean = table.clean(judged)
         return judged_state(state, judged, clean, judging)
 
-    def _from_rounds(self, begun: Sphere, judging: int) -> dict[str, Any]:
+    def _from_rounds(self, begun: Sphere, judging: int) -> Attributes:
         table = begun.table
         ended = reweighted(begun, judging, self._solver(judging))
         weights = table.counts * ended.clean
@@ -270,7 +283,7 @@ class RobustPCA(PCA):
 
     # -- new rows ---------------------------------------------------------------------
 
-    def distances(self, X: Any) -> tuple[Array, Array]:
+    def distances(self, X: object) -> tuple[Array, Array]:
         """Return score and orthogonal distances (n,) of rows, as found at fit.
 
         Parameters
@@ -302,7 +315,7 @@ class RobustPCA(PCA):
             fix="drop or impute such rows or columns first",
         )
 
-    def is_outlier(self, X: Any) -> Array:
+    def is_outlier(self, X: object) -> Array:
         """Tell which rows (n,) are beyond one of the cut-offs.
 
         Parameters
@@ -323,7 +336,7 @@ class RobustPCA(PCA):
         )
 
 
-def _judged_by(table: RobustTable, state: dict[str, Any], k: int) -> Judged:
+def _judged_by(table: RobustTable, state: Attributes, k: int) -> Judged:
     axes = np.asarray(state["components_"][:k], np.float64).T
     return table.judge(state["_centring"], axes, state["_unit_deviations"][:k])
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,7 +13,7 @@ from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells, text_names
 from mercer.estimators.walk._operated_estimator import Operated, OperatedEstimator
-from mercer.estimators.walk._parameters import RESOURCES
+from mercer.estimators.walk._parameters import RESOURCES, Attributes, Constraints, Names, Seed
 from mercer.operators import Framed
 from mercer.solvers import Spectrum
 
@@ -75,7 +76,7 @@ class TopicVectors(OperatedEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[Constraints] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "centred": ["boolean"],
         "sublinear": ["boolean"],
@@ -94,7 +95,7 @@ class TopicVectors(OperatedEstimator):
         memory: int | str | None = None,
         time: float | None = None,
         device: str | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.n_components = n_components
         self.centred = centred
@@ -106,7 +107,7 @@ class TopicVectors(OperatedEstimator):
         self.device = device
         self.random_state = random_state
 
-    def _admit(self, X: Any, *, reset: bool) -> Any:
+    def _admit(self, X: object, *, reset: bool) -> Any:
         source = admit(self, text_names(held_rows(X)), reset=reset)
         names = getattr(self, "feature_names_in_", None)
         refuse_bad_cells(source, names)
@@ -123,7 +124,7 @@ class TopicVectors(OperatedEstimator):
     def _wanted(self, shape: tuple[int, int]) -> int:
         return min(self.n_components, *shape)
 
-    def _operator(self, source: Any, weights: Any) -> Operated:
+    def _operator(self, source: Any, weights: Array | None) -> Operated:
         repeats = np.ones(source.shape[0]) if weights is None else weights
         n = float(np.sum(repeats))
         rows = np.repeat(repeats, np.diff(source.indptr))
@@ -144,7 +145,7 @@ class TopicVectors(OperatedEstimator):
         )
         return Operated(op, trace, (idf, mean, n), squares)
 
-    def _scale(self, spectrum: Spectrum, found: Any, source: Any) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Any, source: Any) -> Attributes:
         idf, mean, n = found.found
         k = len(spectrum.values)
         values = np.maximum(spectrum.values, 0.0)
@@ -176,7 +177,7 @@ class TopicVectors(OperatedEstimator):
         return np.asarray(table @ axes - self.mean_ @ axes)
 
     def top_terms(
-        self, count: int = 10, names: Any = None
+        self, count: int = 10, names: Names = None
     ) -> list[tuple[list[str], list[str]]]:
         """Return the heaviest terms at both ends of every axis: (positive, negative).
 
@@ -208,7 +209,7 @@ class TopicVectors(OperatedEstimator):
     def _n_features_out(self) -> int:
         return int(self.n_components_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: counts are not negative."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
@@ -234,7 +235,7 @@ def _weighted(counts: Any, idf: Array, *, sublinear: bool, normalise: bool) -> A
     return table
 
 
-def _refuse_negative(counts: Any, names: Any) -> None:
+def _refuse_negative(counts: Any, names: Names) -> None:
     bad = np.flatnonzero(counts.data < 0)
     if bad.size:
         row = int(np.searchsorted(counts.indptr, bad[0], side="right")) - 1

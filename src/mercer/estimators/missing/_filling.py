@@ -18,6 +18,7 @@ import numpy as np
 from mercer.arrays import Array, eps_of, quiet_blas, single_threaded_blas, task
 from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
 from mercer.estimators.linear._pca_recipe import PCARecipe
+from mercer.estimators.walk._parameters import Kind, Names
 from mercer.operators import (
     LEAST_SPREAD,
     Completed,
@@ -135,7 +136,7 @@ class Start:
         return dataclasses.replace(self, missing=missing)
 
 
-def first_start(survey: Survey | PartsSurvey, dtype: Any, rule: CompletionRule) -> Start:
+def first_start(survey: Survey | PartsSurvey, dtype: Kind, rule: CompletionRule) -> Start:
     """Return the completion by column means."""
     origin, exponent = survey.origin(dtype)
     basis = first_basis(len(origin), rule.rank)
@@ -218,7 +219,7 @@ LARGE = 1e6  # cells above which rows are many
 
 
 def surveyed(
-    source: BlockSource, weights: Any, block_bytes: float, journal: Journal | None
+    source: BlockSource, weights: Array | None, block_bytes: float, journal: Journal | None
 ) -> Survey:
     """Return what one pass tells of missing cells; refuse rows that can be read only once."""
     if source.max_passes - source.walks < _PASSES:
@@ -230,7 +231,7 @@ def surveyed(
     p, lasting = source.shape[1], isinstance(source, ArrayBlocks)
     survey = Survey(p, sample_rows(p), lasting=lasting)
 
-    def step(part: slice, block: Any) -> None:
+    def step(part: slice, block: Array) -> None:
         survey.add(block, _weights_of(weights, part))
 
     rows = _per_block(source, block_bytes, journal)
@@ -240,7 +241,9 @@ def surveyed(
     return survey
 
 
-def check_survey(survey: Survey, source: BlockSource, names: Any, weights: Any) -> Any:
+def check_survey(
+    survey: Survey, source: BlockSource, names: Names, weights: Array | None
+) -> Any:
     """Return the weights of the rows that have a cell; refuse what cannot be filled."""
     if not survey.finite:
         refuse_infinite(source)
@@ -255,7 +258,7 @@ def check_survey(survey: Survey, source: BlockSource, names: Any, weights: Any) 
     return counts
 
 
-def refuse_bare(survey: Survey | PartsSurvey, names: Any) -> None:
+def refuse_bare(survey: Survey | PartsSurvey, names: Names) -> None:
     """Name the columns of which no row that counts has a cell."""
     bare = np.flatnonzero(survey.counts == survey.rows)
     light = np.flatnonzero((survey.weighed == 0) & (survey.counts < survey.rows))
@@ -296,7 +299,7 @@ def say_empty(count: int, listed: str, what: str) -> None:
     )
 
 
-def _listed(which: Array, names: Any) -> str:
+def _listed(which: Array, names: Names) -> str:
     some = [str(i) if names is None else repr(str(names[i])) for i in which[:NAMED]]
     return listed(some, which.size)
 
@@ -339,7 +342,7 @@ def rule_of(
 
 
 def _factors(
-    survey: Survey | PartsSurvey, recipe: PCARecipe, dtype: Any
+    survey: Survey | PartsSurvey, recipe: PCARecipe, dtype: Kind
 ) -> Callable[[Array, Array], Array | None]:
     """Return what maps variances and offsets to column factors; see `CompletionRule`."""
     origin, exponent = survey.origin(dtype)
@@ -378,7 +381,7 @@ class CellFilling:
 
     source: BlockSource
     survey: Survey
-    weights: Any
+    weights: Array | None
     rule: CompletionRule
     block_bytes: float
     journal: Journal | None = None
@@ -402,7 +405,7 @@ class CellFilling:
         return CompletedBlocks(self.source, completion)
 
     def _pass(self, sums: CompletionSums, number: int) -> None:
-        def step(part: slice, block: Any) -> None:
+        def step(part: slice, block: Array) -> None:
             sums.add(block, _weights_of(self.weights, part))
 
         fold(
@@ -432,7 +435,7 @@ def _per_block(source: BlockSource, block_bytes: float, journal: Journal | None)
     return kept or block_length(source, block_bytes)
 
 
-def _weights_of(weights: Any, part: slice) -> Any:
+def _weights_of(weights: Array | None, part: slice) -> Any:
     if weights is None:
         return None
     if part.stop > len(weights):

@@ -11,6 +11,7 @@ from typing import Any, final
 import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.special
+from sklearn.base import BaseEstimator
 
 from mercer.arrays import Array, svd
 from mercer.errors import InputError
@@ -26,7 +27,7 @@ from mercer.estimators.mixed._mixed_table import (
     refuse_empty_columns,
 )
 from mercer.estimators.walk._admission import held_rows
-from mercer.estimators.walk._parameters import check_fitted, seed_of
+from mercer.estimators.walk._parameters import Names, Seed, check_fitted, seed_of
 from mercer.estimators.walk._spectral_estimator import repeat_counts
 from mercer.operators import (
     Completed,
@@ -45,12 +46,12 @@ _METHODS = ("famd", "mca")
 
 
 def impute(
-    X: Any,
+    X: object,
     n_components: int = 2,
     method: str = "famd",
     *,
     categorical: Any = None,
-    sample_weight: Any = None,
+    sample_weight: Array | None = None,
 ) -> Any:
     """Return X with its missing cells filled, numbers and categories alike.
 
@@ -185,12 +186,12 @@ def _as_given(values: Array, known: Any) -> list[Any]:
     return [back.get(value, value) for value in values.tolist()]
 
 
-def fills_cells(estimator: Any) -> bool:
+def fills_cells(estimator: BaseEstimator) -> bool:
     """Tell whether an estimator fills missing cells: missing="em" or "ppca"."""
     return bool(estimator.missing != "raise")
 
 
-def imputed(completion: Completion, given: Any, source: Source, names: Any) -> Any:
+def imputed(completion: Completion, given: Any, source: Source, names: Names) -> Any:
     """Return `given`, admitted as `source`, with its missing cells as a model expects them."""
     rows = source.array
 
@@ -204,7 +205,7 @@ def imputed(completion: Completion, given: Any, source: Source, names: Any) -> A
     return like_given(given, filled)
 
 
-def score_errors(estimator: Any, axes: PrincipalAxes, source: Source) -> Array:
+def score_errors(estimator: BaseEstimator, axes: PrincipalAxes, source: Source) -> Array:
     """Return the standard deviations (n, k) of the coordinates of rows on fitted axes."""
     refuse_infinite(source, axes.names)
     rows = source.array
@@ -215,7 +216,7 @@ def score_errors(estimator: Any, axes: PrincipalAxes, source: Source) -> Array:
     return np.ldexp(np.sqrt(projected(model, rows, directions)[1]), exponent)
 
 
-def open_model(estimator: Any) -> Completion:
+def open_model(estimator: BaseEstimator) -> Completion:
     """Return the completion of an estimator with the noise that cells have about it.
 
     Regularised iterative PCA takes the noise from completed rows, in which the cells that
@@ -227,7 +228,7 @@ def open_model(estimator: Any) -> Completion:
     return dataclasses.replace(model, noise=model.noise / estimator._observed_share)
 
 
-def check_completion(estimator: Any) -> None:
+def check_completion(estimator: BaseEstimator) -> None:
     """Refuse an estimator that fills no cells, or has no model of them."""
     check_fitted(estimator)
     if not hasattr(estimator, "missing") or not fills_cells(estimator):
@@ -324,11 +325,11 @@ class Imputations:
 
 def multiple_imputation(
     pca: Any,
-    X: Any,
+    X: object,
     *,
     draws: int = 20,
-    random_state: Any = 0,
-    sample_weight: Any = None,
+    random_state: Seed = 0,
+    sample_weight: Array | None = None,
 ) -> Imputations:
     """Return coordinates with their uncertainty, and completed tables to work on.
 
@@ -429,7 +430,9 @@ class _Walk:
     rule: CompletionRule
     block: int
 
-    def settled(self, start: Completion, basis: Array | None, weights: Any) -> Completed:
+    def settled(
+        self, start: Completion, basis: Array | None, weights: Array | None
+    ) -> Completed:
         """Return where the steps from `start` end with these repeat counts."""
 
         def one_pass(sums: Any, _: int) -> None:
@@ -442,7 +445,7 @@ class _Walk:
         return complete(one_pass, start, basis, self.rule)
 
 
-def _prepared(pca: Any, X: Any, sample_weight: Any) -> tuple[_Walk, Any]:
+def _prepared(pca: Any, X: object, sample_weight: Array | None) -> tuple[_Walk, Any]:
     """Return the rows with the rule of the model, and the weights of rows that have cells."""
     rows = pca._admit(held_rows(X), reset=False)
     n = rows.shape[0]
@@ -476,7 +479,7 @@ def _resampled(counts: Array, rng: np.random.Generator) -> Array:
 
 
 def _coordinates(
-    model: Completion, rows: Any, reference: Array, unitless: bool
+    model: Completion, rows: Array, reference: Array, unitless: bool
 ) -> tuple[Array, Array]:
     """Return coordinates and their variances in units of the data, turned to the reference.
 

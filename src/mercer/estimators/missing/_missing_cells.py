@@ -38,7 +38,7 @@ from mercer.estimators.missing._filling import (
 )
 from mercer.estimators.walk._admission import refuse_few_rows
 from mercer.estimators.walk._checkpoint import Checkpoint
-from mercer.estimators.walk._parameters import learned
+from mercer.estimators.walk._parameters import Attributes, Names, learned
 from mercer.estimators.walk._spectral_estimator import counted_shape, planned
 from mercer.operators import (
     Completed,
@@ -135,7 +135,11 @@ def counted(survey: PartsSurvey, weighted: bool) -> int:
 
 
 def filling_of_parts(
-    source: SpreadSource, names: Any, weights: Any, wanted: FillingTask, block_bytes: float
+    source: SpreadSource,
+    names: Names,
+    weights: Array | None,
+    wanted: FillingTask,
+    block_bytes: float,
 ) -> "FillingParts | None":
     """Return the steps over rows in parts, or None where no cell is missing: one pass."""
     look = SurveyOfParts(sample_rows(source.shape[1]), block_bytes)
@@ -176,7 +180,7 @@ class FillingParts:
     """
 
     source: SpreadSource
-    weights: Any
+    weights: Array | None
     begun: Begun
     rule: CompletionRule
     block_bytes: float
@@ -230,17 +234,21 @@ class Analysis(Protocol):
 
     def _budget(self) -> int: ...
 
-    def _problem(self, source: Source, weights: Any = None) -> Problem: ...
+    def _problem(self, source: Source, weights: Array | None = None) -> Problem: ...
 
     def _settle_plan(self, made: Plan) -> Plan: ...
 
-    def _walk(self, source: Source, made: Plan, weights: Any) -> tuple[Spectrum, Found]: ...
+    def _walk(
+        self, source: Source, made: Plan, weights: Array | None
+    ) -> tuple[Spectrum, Found]: ...
 
-    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Found]: ...
+    def _solve(
+        self, source: Source, path: Path, weights: Array | None
+    ) -> tuple[Spectrum, Found]: ...
 
     def _unresolved(self, spectrum: Spectrum, found: Found) -> bool: ...
 
-    def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> dict[str, Any]: ...
+    def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> Attributes: ...
 
     def _warn(self, spectrum: Spectrum) -> None: ...
 
@@ -248,7 +256,9 @@ class Analysis(Protocol):
 Whole = Callable[[Source, Any], dict[str, Any]]  # the fit of complete rows with weights
 
 
-def completed_fit(fit: Analysis, whole: Whole, source: Source, weights: Any) -> dict[str, Any]:
+def completed_fit(
+    fit: Analysis, whole: Whole, source: Source, weights: Array | None
+) -> Attributes:
     """Return the fitted attributes of rows some of whose cells are missing.
 
     "em" fills them by regularised iterative PCA, out of core too, and analyses the completed
@@ -282,7 +292,7 @@ def completed_fit(fit: Analysis, whole: Whole, source: Source, weights: Any) -> 
     return state | own | {"em_passes_": passes, "completion_": completion}
 
 
-def _filling_of(fit: Analysis, source: Source, weights: Any) -> Fillings | None:
+def _filling_of(fit: Analysis, source: Source, weights: Array | None) -> Fillings | None:
     """Return the steps over the rows, or None where no cell is missing: one pass."""
     wanted, names = fit._filling_task(source), fit._names
     if isinstance(source, SpreadSource):
@@ -302,7 +312,7 @@ def _filling_of(fit: Analysis, source: Source, weights: Any) -> Fillings | None:
 def cell_filling(
     blocks: BlockSource,
     survey: Survey,
-    weights: Any,
+    weights: Array | None,
     wanted: FillingTask,
     size: float,
     journal: Journal | None,
@@ -342,9 +352,7 @@ def _held_whole(fit: Analysis, filling: Fillings) -> Any:
     return blocks.held
 
 
-def _analysed(
-    fit: Analysis, whole: Whole, filling: Fillings, found: Completed
-) -> dict[str, Any]:
+def _analysed(fit: Analysis, whole: Whole, filling: Fillings, found: Completed) -> Attributes:
     """Return the fitted attributes of the completed rows.
 
     Small tables are filled whole. Of large ones the last pass has left the scatter,
@@ -363,7 +371,7 @@ def _analysed(
     return whole(rows, filling.weights)
 
 
-def _from_sums(fit: Analysis, filling: Fillings, found: Completed) -> dict[str, Any] | None:
+def _from_sums(fit: Analysis, filling: Fillings, found: Completed) -> Attributes | None:
     """Return the attributes from the scatter of the last pass, or None: it falls short."""
     completed = filling.completed(found.sums.completion)
     made = fit._settle_plan(planned(fit._problem(completed, filling.weights)))
@@ -377,7 +385,7 @@ def _from_sums(fit: Analysis, filling: Fillings, found: Completed) -> dict[str, 
     return {**learned(fit), "plan_": made, **fit._scale(spectrum, axes, source)}
 
 
-def _expected(fit: Analysis, filling: Fillings, found: Completed) -> dict[str, Any]:
+def _expected(fit: Analysis, filling: Fillings, found: Completed) -> Attributes:
     """Return the attributes of the expected scatter: sums that are all there is."""
     source = _summed(filling.whole(found), filling.source)
     problem = dataclasses.replace(
@@ -400,7 +408,7 @@ def to_come(missing: str) -> str:
     return note + ("; then gram takes their sums" if missing == "ppca" else "")
 
 
-def _own_completion(fit: Analysis, state: dict[str, Any], shape: tuple[int, int]) -> Completion:
+def _own_completion(fit: Analysis, state: Attributes, shape: tuple[int, int]) -> Completion:
     """Return the completion that complete rows make: their own axes, and no steps."""
     values, centring = state["_unit_deviations"] ** 2, state["_centring"]
     axes = state["components_"].T.astype(np.float64)
@@ -419,7 +427,7 @@ def _own_completion(fit: Analysis, state: dict[str, Any], shape: tuple[int, int]
 # -- new rows ------------------------------------------------------------------------------
 
 
-def with_filled_cells(source: Source, completion: Completion | None, names: Any) -> Source:
+def with_filled_cells(source: Source, completion: Completion | None, names: Names) -> Source:
     """Return rows with their missing cells filled, where a model can do that.
 
     Rows without any are handed on as they are, so that they take the path they would.

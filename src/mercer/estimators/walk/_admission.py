@@ -14,7 +14,9 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
+from mercer.arrays import Array
 from mercer.errors import InputError, MercerError
+from mercer.estimators.walk._parameters import Kind, Names
 from mercer.sources import (
     BlockSource,
     Source,
@@ -51,7 +53,7 @@ class InputTypeError(InputError, TypeError):
     """The data is of a kind that cannot hold a table of numbers."""
 
 
-def admit(estimator: BaseEstimator, data: Any, *, reset: bool) -> Source:
+def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
     """Return the source of `data` after scikit-learn's checks and ours.
 
     Frames keep their names; integers and booleans stay as they are and are widened block
@@ -97,7 +99,7 @@ def _validated(estimator: BaseEstimator, data: Any, *, reset: bool) -> Any:
     return check_array(data.to_numpy(), estimator=estimator, input_name="X", **wanted)
 
 
-def refuse_few_rows(estimator: Any, source: SpreadSource) -> None:
+def refuse_few_rows(estimator: BaseEstimator, source: SpreadSource) -> None:
     """Refuse rows in parts of which there are none, or one; a pass may have counted them."""
     if source.shape[0] < getattr(estimator, "_fewest", _FEWEST):
         raise InputError(
@@ -107,7 +109,9 @@ def refuse_few_rows(estimator: Any, source: SpreadSource) -> None:
         )
 
 
-def admit_source(estimator: Any, source: Any, *, reset: bool) -> Any:
+def admit_source(
+    estimator: BaseEstimator, source: BlockSource | SpreadSource, *, reset: bool
+) -> Source:
     """Return `source` after the checks of its columns; its rows are looked at when read."""
     p, names = source.shape[1], source.names
     if reset:
@@ -141,7 +145,7 @@ def admit_source(estimator: Any, source: Any, *, reset: bool) -> Any:
     return source
 
 
-def admit_coordinates(data: Any, width: int) -> Any:
+def admit_coordinates(data: object, width: int) -> Array:
     """Return coordinates (n, width) as a float array, or say what is wrong with them."""
     _refuse_kinds(data)
     _refuse_cells(data)
@@ -167,7 +171,7 @@ def admit_coordinates(data: Any, width: int) -> Any:
     return checked
 
 
-def refuse_bad_cells(source: Source, names: Any = None) -> None:
+def refuse_bad_cells(source: Source, names: Names = None) -> None:
     """Raise the error that names the first NaN or infinity of `source`, if there is one.
 
     Missing cells are counted, by column, where the rows can be read once more.
@@ -185,7 +189,7 @@ def refuse_bad_cells(source: Source, names: Any = None) -> None:
     raise counted or error
 
 
-def _in_three_lines(error: Exception, data: Any) -> InputError:
+def _in_three_lines(error: Exception, data: object) -> InputError:
     """Return scikit-learn's or NumPy's refusal in our form, its first line kept."""
     text = str(error).strip()
     first = text.splitlines()[0].rstrip(":") if text else type(error).__name__
@@ -201,7 +205,7 @@ def _in_three_lines(error: Exception, data: Any) -> InputError:
     return kind(first, got=got, fix=fix)
 
 
-def _described(data: Any) -> str:
+def _described(data: object) -> str:
     shape, dtype = getattr(data, "shape", None), getattr(data, "dtype", None)
     text = type(data).__name__
     text += f" of shape {tuple(shape)}" if isinstance(shape, tuple) else ""
@@ -213,7 +217,7 @@ def _described(data: Any) -> str:
     return text
 
 
-def _numeric_dtype(data: Any) -> Any:
+def _numeric_dtype(data: object) -> Kind | type | list[type] | None:
     """Return the type to convert to: none for plain numbers, float64 for what is not."""
     dtype = getattr(data, "dtype", None)
     if isinstance(dtype, np.dtype) and (
@@ -227,7 +231,7 @@ def _numeric_dtype(data: Any) -> Any:
     return [np.float64, np.float32]
 
 
-def _one_dtype(data: Any) -> np.dtype[Any] | None:
+def _one_dtype(data: Any) -> Kind | None:
     """Return the NumPy type of numbers that all columns of a pandas frame have, or None."""
     if not hasattr(data, "columns") or not hasattr(data, "to_numpy"):
         return None
@@ -248,7 +252,7 @@ def _gaps_as_nan(data: Any) -> Any:
     return data
 
 
-def refuse_parts(data: Any) -> None:
+def refuse_parts(data: object) -> None:
     """Refuse what Dask would compute whole if it were taken for an array."""
     graph = getattr(data, "__dask_graph__", None)
     here = graph is None or graph() is None  # as in xarray, for rows in memory
@@ -326,7 +330,7 @@ def _refuse_odd_columns(data: Any) -> None:
         )
 
 
-def _refuse_twins(data: Any) -> None:
+def _refuse_twins(data: object) -> None:
     """Name the columns of a frame whose names stand twice."""
     if hasattr(data, "collect"):  # lazy: refused in a moment, and its names cost work
         return
@@ -346,7 +350,7 @@ def _refuse_twins(data: Any) -> None:
         )
 
 
-def _numbers_in_objects(frame: Any, name: str) -> bool:
+def _numbers_in_objects(frame: nw.DataFrame[Array], name: str) -> bool:
     if frame.schema[name] != nw.Object:
         return False
     return not any(isinstance(cell, _NO_NUMBERS) for cell in frame[name].to_numpy())
@@ -355,7 +359,7 @@ def _numbers_in_objects(frame: Any, name: str) -> bool:
 def _refuse_cells(data: Any) -> None:
     """Name the first cell of objects, strings or nested lists that cannot be a number."""
     if isinstance(data, list | tuple):
-        rows: Any = data
+        rows: Array = data
     elif isinstance(data, np.ndarray) and data.dtype.kind in "OUS" and data.ndim == 2:
         rows = data
     else:
@@ -415,12 +419,12 @@ def text_names(data: Any) -> Any:
     return data.set_axis([text_of(label) for label in labels], axis=1)
 
 
-def only_counts(index: Any) -> bool:
+def only_counts(index: object) -> bool:
     """Tell whether an index is 0, 1, 2, …, as pandas makes it by itself."""
     plain = type(index).__name__ == "RangeIndex"
     return plain and getattr(index, "start", 0) == 0 and getattr(index, "step", 1) == 1
 
 
-def text_of(label: Any) -> str:
+def text_of(label: object) -> str:
     """Return the label of a row or column as text; those of several levels in one line."""
     return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Self
 
+from sklearn.base import BaseEstimator
+
 from mercer.errors import InputError
 from mercer.estimators.walk._admission import InputTypeError
 
@@ -69,16 +71,16 @@ class CallbackContext:
         self._children.append(child)
         return child
 
-    def call_on_fit_task_begin(self, *, estimator: Any, **given: Any) -> Self:
+    def call_on_fit_task_begin(self, *, estimator: BaseEstimator, **given: object) -> Self:
         """Tell every callback that the task begins."""
         self._call("on_fit_task_begin", estimator, given)
         return self
 
-    def call_on_fit_task_end(self, *, estimator: Any, **given: Any) -> bool:
+    def call_on_fit_task_end(self, *, estimator: BaseEstimator, **given: object) -> bool:
         """Tell every callback that the task has ended; return whether any wants to stop."""
         return self._call("on_fit_task_end", estimator, given)
 
-    def _call(self, hook: str, estimator: Any, given: dict[str, Any]) -> bool:
+    def _call(self, hook: str, estimator: BaseEstimator, given: dict[str, object]) -> bool:
         stop = False
         for callback in self._callbacks:
             call = getattr(callback, hook)
@@ -92,7 +94,7 @@ class CallbackContext:
         return stop
 
 
-def _value(name: str, estimator: Any, given: dict[str, Any]) -> Any:
+def _value(name: str, estimator: BaseEstimator, given: dict[str, object]) -> object:
     """Return what a callback asks for by name; the fitted estimator is made on demand."""
     if name not in ("X", "y", "metadata", "fitted_estimator"):
         raise InputTypeError(
@@ -113,7 +115,7 @@ def _value(name: str, estimator: Any, given: dict[str, Any]) -> Any:
 class CallbackSupportMixin:
     """Adds `set_callbacks` to an estimator."""
 
-    def set_callbacks(self, *callbacks: Any) -> Self:
+    def set_callbacks(self, *callbacks: object) -> Self:
         """Let these follow every fit; none takes away those that were set.
 
         Parameters
@@ -127,14 +129,14 @@ class CallbackSupportMixin:
                     "callbacks must be instances following the FitCallback protocol."
                 )
         if callbacks:
-            self._skl_callbacks = list(callbacks)
+            self._skl_callbacks: list[Any] = list(callbacks)
         else:
             self.__dict__.pop("_skl_callbacks", None)
         return self
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         """Return a clone that is followed by the same callbacks."""
-        twin = super().__sklearn_clone__()  # type: ignore[misc]
+        twin: Self = super().__sklearn_clone__()  # type: ignore[misc]
         if hasattr(self, "_skl_callbacks"):
             twin._skl_callbacks = self._skl_callbacks
         return twin
@@ -151,11 +153,11 @@ class CallbackSupportMixin:
         return context
 
 
-def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+def with_callbacks(method: Callable[..., object]) -> Callable[..., object]:
     """Return the method with every callback that was set up torn down after it."""
 
     @functools.wraps(method)
-    def managed(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+    def managed(estimator: BaseEstimator, *args: object, **kwargs: object) -> object:
         try:
             return method(estimator, *args, **kwargs)
         finally:
@@ -164,7 +166,7 @@ def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
     return managed
 
 
-def _tear_down(estimator: Any) -> None:
+def _tear_down(estimator: BaseEstimator) -> None:
     context = estimator.__dict__.pop("_callback_fit_ctx", None)
     errors = []
     for callback in estimator.__dict__.pop("_skl_callbacks_to_teardown", []):

@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from mercer.arrays import listening
+from mercer.estimators.walk._parameters import Attributes
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -16,22 +19,22 @@ _PARTS = 10  # of a pass, each a task of its own
 
 
 def followed(
-    estimator: Any, X: Any, y: Any, fit: Callable[[], dict[str, Any]]
-) -> dict[str, Any]:
+    estimator: BaseEstimator, X: object, y: object, fit: Callable[[], dict[str, Any]]
+) -> Attributes:
     """Return ``fit()``, the fitted attributes; the callbacks of `estimator` follow it.
 
     Nothing is published here: a callback that raises leaves the estimator as it was.
     """
     if not getattr(estimator, "_skl_callbacks", None):
         return fit()
-    fitted: dict[str, Any] = _followed(estimator, X, y, fit)
+    fitted: Attributes = _followed(estimator, X, y, fit)
     return fitted
 
 
 @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]
 def _followed(
-    estimator: Any, X: Any, y: Any, fit: Callable[[], dict[str, Any]]
-) -> dict[str, Any]:
+    estimator: BaseEstimator, X: object, y: object, fit: Callable[[], dict[str, Any]]
+) -> Attributes:
     root = estimator._init_callback_context(max_subtasks=None)
     root.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
     with listening(_Reporter(estimator, root)):
@@ -43,7 +46,7 @@ def _followed(
 class _Reporter:
     """Turns what the solvers say into the tasks of a callback context."""
 
-    def __init__(self, estimator: Any, root: Any) -> None:
+    def __init__(self, estimator: BaseEstimator, root: Any) -> None:
         self.estimator, self.root, self.context = estimator, root, root
         self.parts = 0
 

@@ -59,7 +59,7 @@ class Checkpoint:
         self._due: float = time.monotonic() + every
 
     @classmethod
-    def of(cls, given: Any) -> "Checkpoint":
+    def of(cls, given: object) -> "Checkpoint":
         """Return a checkpoint from a path, or a fresh one with the same settings."""
         if isinstance(given, Checkpoint):
             return cls(given.path, given.every)

@@ -6,14 +6,18 @@ Text that a spreadsheet must not take for a formula.
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError, MissingExtraError
+from mercer.estimators.walk._parameters import Kind
+
+if TYPE_CHECKING:
+    from polars import DataFrame
 
 # What a formula begins with in some spreadsheet, also as wide letters; a line break or a tab
 # in front is skipped by some.
@@ -33,7 +37,7 @@ def harmless(text: str) -> str:
     return "'" + text if risky else text
 
 
-def harmless_columns(frame: Any) -> Any:
+def harmless_columns(frame: "DataFrame") -> "DataFrame":
     """Return a polars frame whose text cells and names are harmless; numbers stay.
 
     Parameters
@@ -48,7 +52,7 @@ def harmless_columns(frame: Any) -> Any:
     for name, kind in frame.schema.items():
         column = pl.col(name)
         if kind in (pl.Categorical, pl.Enum):
-            column, kind = column.cast(pl.String), pl.String
+            column, kind = column.cast(pl.String), pl.String()
         if kind == pl.String:
             risky = column.str.contains(pattern) & ~column.str.contains(_NUMBER)
             column = pl.when(risky).then(pl.lit("'") + column).otherwise(column)
@@ -57,7 +61,7 @@ def harmless_columns(frame: Any) -> Any:
 
 
 # Appends numbers (r, k), with r rows of other columns in front of them where there are some.
-Writer = Callable[..., None]
+Writer: TypeAlias = Callable[..., None]
 
 
 @contextmanager
@@ -102,7 +106,7 @@ def writer_of(path: Path, names: list[str], *, raw: bool = False) -> Iterator[Wr
         yield write
 
 
-def kind_of_output(path: Path) -> Any:
+def kind_of_output(path: Path) -> Callable[..., AbstractContextManager[Writer]]:
     """Return what writes the kind of file that the name of `path` says."""
     kinds = {".npy": _npy, ".csv": _text, ".tsv": _text, ".parquet": _parquet}
     kind = kinds.get(path.suffix.lower())
@@ -115,12 +119,14 @@ def kind_of_output(path: Path) -> Any:
     return kind
 
 
-def text_writer(file: IO[bytes], names: list[str], *, raw: bool = False) -> Any:
+def text_writer(
+    file: IO[bytes], names: list[str], *, raw: bool = False
+) -> AbstractContextManager[Writer]:
     """Return the writer of CSV to an open file, such as stdout; see `writer_of`."""
     return _text(file, names, ".csv", raw)
 
 
-def _joined(block: Array, names: list[str], beside: Any) -> Any:
+def _joined(block: Array, names: list[str], beside: "DataFrame | None") -> "DataFrame":
     """Return a polars frame of the columns beside, where there are some, and the numbers."""
     import polars as pl
 
@@ -151,7 +157,7 @@ def _npy(
     rows, dtype = 0, np.dtype(np.float64)
     _npy_header(file, rows, len(names), dtype)
 
-    def write(block: Array, _beside: Any = None) -> None:
+    def write(block: Array, _beside: "DataFrame | None" = None) -> None:
         nonlocal rows, dtype
         dtype = block.dtype if rows == 0 else dtype
         rows += block.shape[0]
@@ -162,7 +168,7 @@ def _npy(
     _npy_header(file, rows, len(names), dtype)
 
 
-def _npy_header(file: IO[bytes], rows: int, columns: int, dtype: Any) -> None:
+def _npy_header(file: IO[bytes], rows: int, columns: int, dtype: Kind) -> None:
     """Write a header of 128 bytes, whatever the number of rows."""
     shape = f"({rows}, {columns})"
     text = f"{{'descr': {dtype.str!r}, 'fortran_order': False, 'shape': {shape}, }}"
@@ -178,7 +184,7 @@ def _text(
     between = "\t" if suffix == ".tsv" else ","
     begun = False
 
-    def write(block: Array, beside: Any = None) -> None:
+    def write(block: Array, beside: "DataFrame | None" = None) -> None:
         nonlocal begun
         frame = _joined(block, names, beside)
         frame = frame if raw else harmless_columns(frame)
@@ -198,7 +204,7 @@ def _parquet(
     pq = parquet_library()
     writer: Any = None
 
-    def write(block: Array, beside: Any = None) -> None:
+    def write(block: Array, beside: "DataFrame | None" = None) -> None:
         nonlocal writer
         table = _joined(block, names, beside).to_arrow()
         if writer is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import EPS
+from mercer.arrays import EPS, Array
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
 from mercer.operators import Dense, Framed, Operator
 from mercer.planning import Path, Problem
@@ -50,7 +50,7 @@ class OperatedEstimator(SpectralEstimator):
     """
 
     @abc.abstractmethod
-    def _operator(self, source: Any, weights: Any) -> Operated:
+    def _operator(self, source: Any, weights: Array | None) -> Operated:
         """Return the operator of the method, and what its scaling needs."""
 
     @abc.abstractmethod
@@ -61,7 +61,7 @@ class OperatedEstimator(SpectralEstimator):
     def _wanted(self, shape: tuple[int, int]) -> int:
         """Return the number of pairs to find for A of this shape."""
 
-    def _problem(self, source: Any, weights: Any = None) -> Problem:
+    def _problem(self, source: Any, weights: Array | None = None) -> Problem:
         m, n, stored = self._shape(source)
         return Problem(
             rows=m,
@@ -73,7 +73,7 @@ class OperatedEstimator(SpectralEstimator):
             **self._resources(),
         )
 
-    def _solve(self, source: Any, path: Path, weights: Any) -> tuple[Spectrum, Any]:
+    def _solve(self, source: Any, path: Path, weights: Array | None) -> tuple[Spectrum, Any]:
         """Return the leading pairs of AᵀA (right vectors on the columns) along one path.
 
         `source` is the operator here, an `Operated`.

@@ -1,16 +1,25 @@
 """What every estimator does with its parameters and with what a fit has found."""
 
+from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, InvalidParameterError
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.arrays import Array
 from mercer.errors import InputError
 
+Attributes: TypeAlias = dict[str, Any]  # what a fit has found, by name
+Constraints: TypeAlias = dict[str, list[Any]]  # what each parameter may be
+Seed: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+Names: TypeAlias = Sequence[str] | Array | None  # of columns
+Kind: TypeAlias = np.dtype[Any]  # of numbers
+
 # What every method asks of the solver and of the machine, as `_parameter_constraints` say it.
-RESOURCES: dict[str, list[Any]] = {
+RESOURCES: Constraints = {
     "tol": [Interval(Real, 0, None, closed="neither"), None],
     "memory": [Interval(Real, 0, None, closed="neither"), str, None],
     "time": [Interval(Real, 0, None, closed="neither"), None],
@@ -23,7 +32,7 @@ class ParameterError(InputError, InvalidParameterError):
     """A parameter is not of the kind or in the range it must be."""
 
 
-def check_parameters(estimator: Any) -> None:
+def check_parameters(estimator: BaseEstimator) -> None:
     """Refuse parameters that break the estimator's `_parameter_constraints`."""
     try:
         estimator._validate_params()
@@ -37,7 +46,7 @@ def check_parameters(estimator: Any) -> None:
         ) from None
 
 
-def seed_of(state: Any) -> int:
+def seed_of(state: Seed) -> int:
     """Return a whole number from a `random_state`; None and generators are drawn from."""
     if isinstance(state, int | np.integer):
         return int(state)
@@ -48,20 +57,20 @@ def seed_of(state: Any) -> int:
     return int(state.randint(2**31 - 1))
 
 
-def check_fitted(estimator: Any) -> None:
+def check_fitted(estimator: BaseEstimator) -> None:
     """Refuse an estimator without a model; a stream of few rows says how many it has."""
     if hasattr(estimator, "_refuse_few"):
         estimator._refuse_few()
     check_is_fitted(estimator)
 
 
-def learned(estimator: Any) -> dict[str, Any]:
+def learned(estimator: BaseEstimator) -> Attributes:
     """Return the attributes of an estimator that are no parameters."""
     parameters = estimator.get_params(deep=False)  # once: each call reads the signature
     return {name: value for name, value in vars(estimator).items() if name not in parameters}
 
 
-def publish(estimator: Any, fitted: dict[str, Any]) -> None:
+def publish(estimator: BaseEstimator, fitted: Attributes) -> None:
     """Give an estimator its fitted attributes in one update; what an earlier fit left goes."""
     stale = [n for n in vars(estimator) if n.endswith("_") and n not in fitted]
     estimator.__dict__.update(fitted)

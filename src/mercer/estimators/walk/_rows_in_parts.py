@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators.missing._filling import AT_THE_MEAN, NAMED, listed, say_empty
+from mercer.estimators.walk._parameters import Attributes
 from mercer.operators import Completion, empty_rows
 from mercer.planning import Workers
 from mercer.sources import (
@@ -29,7 +31,7 @@ from mercer.sources import (
 _READ = 5e8  # bytes per second that one thread reads, decodes or makes
 
 
-def reading_parts(source: SpreadSource) -> dict[str, Any]:
+def reading_parts(source: SpreadSource) -> Attributes:
     """Return what the planner may know of rows in parts."""
     return {
         "block_bytes": source.part_bytes,
@@ -51,12 +53,12 @@ def refuse_spread(
         )
 
 
-def in_parts(data: Any) -> bool:
+def in_parts(data: object) -> bool:
     """Tell whether rows lie in parts: a Dask collection, or its source."""
     return isinstance(data, SpreadSource) or is_spread(data)
 
 
-def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
+def projected_parts(model: BaseEstimator, X: object, out: object = None) -> Any:
     """Return the coordinates of rows in parts, as lazy as the rows are.
 
     They are an array; a frame where ``set_output(transform="pandas")`` was asked for.
@@ -80,7 +82,7 @@ def projected_parts(model: Any, X: Any, out: Any = None) -> Any:
     return source.mapped(project, model._n_features_out, dtype, _frame_names(model))
 
 
-def _frame_names(model: Any) -> list[str] | None:
+def _frame_names(model: BaseEstimator) -> list[str] | None:
     """Return the columns of the frame that is asked for, or None for an array."""
     kind = _get_output_config("transform", model)["dense"]
     if kind == "default":
@@ -100,7 +102,10 @@ def densities_of_parts(density: Callable[[Source], Array], source: SpreadSource)
 
 
 def lazily(
-    model: Any, method: Callable[[Source], Any], source: SpreadSource, columns: int | None
+    model: BaseEstimator,
+    method: Callable[[Source], Array],
+    source: SpreadSource,
+    columns: int | None,
 ) -> Any:
     """Return what a method of a fitted model gives for rows in parts, as lazy as they are."""
     fill = vars(model).get("completion_")
@@ -108,7 +113,7 @@ def lazily(
 
 
 def mean_density_of_parts(
-    density: Callable[[Source], Array], source: SpreadSource, weights: Any
+    density: Callable[[Source], Array], source: SpreadSource, weights: Array | None
 ) -> float:
     """Return the mean log-likelihood of rows in parts, Σw·log p(x)/Σw: one pass."""
     work = _Mean(_OfRows(density))
@@ -122,7 +127,7 @@ def mean_density_of_parts(
     return float(total / count)
 
 
-def rows_from_parts(model: Any, Z: Any, back: Callable[[Any], Array]) -> Any:
+def rows_from_parts(model: BaseEstimator, Z: object, back: Callable[[Array], Array]) -> Any:
     """Return the rows of coordinates in parts, as lazy as these are.
 
     `back` gives the rows (r, p) of coordinates (r, k) in memory.
@@ -147,7 +152,7 @@ class _OfRows:
     nothing observed are the mean, and get numbers that are zero exactly where `zero` says so.
     """
 
-    method: Callable[[Source], Any]
+    method: Callable[[Source], Array]
     fill: Completion | None = None
     zero: bool = False
 
@@ -186,7 +191,7 @@ class _OfRows:
 class _Back:
     """The rows of the coordinates of one part."""
 
-    back: Callable[[Any], Array]
+    back: Callable[[Array], Array]
 
     def __call__(self, rows: PartBlocks) -> Array:
         bad = bad_cell(rows.held)

@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer import plots
-from mercer.estimators.walk._parameters import check_fitted
+from mercer.arrays import Array
+from mercer.estimators.walk._parameters import Attributes, check_fitted
 from mercer.methods import method_of
 
 
@@ -26,7 +27,7 @@ class ShownModel(BaseEstimator):
     """
 
     def report(
-        self, X: Any = None, path: str | os.PathLike[str] | None = None, **options: Any
+        self, X: object = None, path: str | os.PathLike[str] | None = None, **options: Any
     ) -> Any:
         """Return one self-contained HTML page about this fit, written to `path` if given.
 
@@ -59,7 +60,7 @@ class ShownModel(BaseEstimator):
 
         return summary(self)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **kwargs: object) -> Attributes:
         """Return text, and HTML where scikit-learn's `display` option wants diagrams."""
         if not _is_fitted(self):
             return dict(super()._repr_mimebundle_(**kwargs))
@@ -67,7 +68,7 @@ class ShownModel(BaseEstimator):
         return {"text/plain": repr(self), **html}
 
 
-def _is_fitted(model: Any) -> bool:
+def _is_fitted(model: BaseEstimator) -> bool:
     # Methods without shares set them to None when they are fitted.
     return hasattr(model, "explained_variance_ratio_")
 
@@ -87,7 +88,7 @@ _STYLE = (
 )
 
 
-def summary(model: Any) -> str:
+def summary(model: BaseEstimator) -> str:
     """Return the summary of a fitted model as one piece of HTML, under 30 kB.
 
     It holds no script and loads nothing. Every word from the data goes through one tree that
@@ -117,7 +118,7 @@ def summary(model: Any) -> str:
     return f'<div class="mercer-summary">{text}</div>'
 
 
-def _sentences(model: Any) -> Iterator[str]:
+def _sentences(model: BaseEstimator) -> Iterator[str]:
     """Yield what was fitted, by which path, and why so many axes."""
     n, p = (getattr(model, name, None) for name in ("n_samples_", "n_features_in_"))
     rows = "" if n is None else f"{n:,} rows × "
@@ -151,13 +152,13 @@ def _sentences(model: Any) -> Iterator[str]:
     yield from _planes(model)
 
 
-def _count(model: Any) -> int:
+def _count(model: BaseEstimator) -> int:
     """Return the number of axes; faces of other libraries have their shares alone."""
     found = getattr(model, "n_components_", None)
     return len(model.explained_variance_ratio_) if found is None else int(found)
 
 
-def _how(model: Any) -> str:
+def _how(model: BaseEstimator) -> str:
     """Return what was made of the rows: categories, classes, a graph, or numbers centred."""
     kind = method_of(model).page
     if kind == "counts":
@@ -176,11 +177,11 @@ def _how(model: Any) -> str:
     return ", standardised" if getattr(model, "standardize", False) else ", centred"
 
 
-def _inside(model: Any) -> str:
+def _inside(model: BaseEstimator) -> str:
     return "coordinates looked in" if hasattr(model, "classes_") else "axes"
 
 
-def _outlying(model: Any) -> Iterator[str]:
+def _outlying(model: BaseEstimator) -> Iterator[str]:
     rows = getattr(model, "outliers_", None)
     if rows is None:
         return
@@ -190,7 +191,7 @@ def _outlying(model: Any) -> Iterator[str]:
     yield f"{len(rows):,} of {model.n_samples_:,} rows lie apart and do not count{apart}."
 
 
-def _why(model: Any) -> str:
+def _why(model: BaseEstimator) -> str:
     """Return how many axes are kept, and why."""
     ratio = model.explained_variance_ratio_
     k, choice = _count(model), getattr(model, "choice_", None)
@@ -211,7 +212,7 @@ def _why(model: Any) -> str:
     return f"{count} kept, {reason}: {100 * float(np.sum(ratio)):.1f} % of the {_whole(model)}."
 
 
-def _whole(model: Any) -> str:
+def _whole(model: BaseEstimator) -> str:
     """Return what shares are shares of."""
     return {
         "counts": "inertia",
@@ -220,7 +221,7 @@ def _whole(model: Any) -> str:
     }.get(method_of(model).page, "variance")
 
 
-def _values(model: Any) -> tuple[Any, ...]:
+def _values(model: BaseEstimator) -> tuple[Array, Array, Array, None]:
     """Return eigenvalues, lower and upper ends, and no shares."""
     values = np.asarray(getattr(model, "eigenvalues_", ()), np.float64)
     certificate = getattr(model, "certificate_", None)
@@ -229,7 +230,7 @@ def _values(model: Any) -> tuple[Any, ...]:
     return values, certificate.lower, certificate.upper, None
 
 
-def _table(model: Any, spectrum: Sequence[Any]) -> ET.Element:
+def _table(model: BaseEstimator, spectrum: Sequence[Array]) -> ET.Element:
     values, lower, upper, ratio = spectrum
     table = ET.Element("table")
     what = "eigenvalue" if hasattr(model, "eigenvalues_") else "variance"
@@ -254,7 +255,7 @@ def _row(table: ET.Element, kind: str, cells: Sequence[str]) -> ET.Element:
     return row
 
 
-def _weights(model: Any) -> Iterator[str]:
+def _weights(model: BaseEstimator) -> Iterator[str]:
     """Yield the heaviest columns of the first axes with their entries."""
     names = getattr(model, "feature_names_in_", None)
     for i, axis in enumerate(getattr(model, "components_", ())[:_READ]):
@@ -265,7 +266,7 @@ def _weights(model: Any) -> Iterator[str]:
         yield f"Axis {i + 1} weighs most: {', '.join(words) or 'nothing'}."
 
 
-def _planes(model: Any) -> Iterator[str]:
+def _planes(model: BaseEstimator) -> Iterator[str]:
     """Yield the axes that cannot be told apart."""
     certificate = getattr(model, "certificate_", None)
     k = _count(model)
@@ -275,7 +276,7 @@ def _planes(model: Any) -> Iterator[str]:
         yield f"Axes {listed} cannot be told apart: only the space they span has a meaning."
 
 
-def _scree(model: Any, spectrum: Sequence[Any]) -> str:
+def _scree(model: BaseEstimator, spectrum: Sequence[Array]) -> str:
     """Return a small scree as SVG, which escapes by itself; nothing where λ leaves float64."""
     if not all(bool(np.isfinite(part).all()) for part in spectrum):
         return ""

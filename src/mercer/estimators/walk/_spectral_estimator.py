@@ -11,15 +11,23 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import planning
-from mercer.arrays import available_bytes, parse_bytes, rates, thread_count
+from mercer.arrays import Array, available_bytes, parse_bytes, rates, thread_count
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
 from mercer.estimators.walk._admission import admit, held_rows
 from mercer.estimators.walk._callbacks import CallbackSupportMixin, followed
-from mercer.estimators.walk._parameters import check_parameters, learned, publish, seed_of
+from mercer.estimators.walk._parameters import (
+    Attributes,
+    Seed,
+    check_parameters,
+    learned,
+    publish,
+    seed_of,
+)
 from mercer.estimators.walk._showing import ShownModel
 from mercer.planning import Machine, Path, PathEndedError, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
@@ -75,25 +83,25 @@ class SpectralEstimator(
     time: float | None
     tol: float | None
     device: str | None
-    random_state: Any
+    random_state: Seed
 
     @abc.abstractmethod
-    def _problem(self, source: Source, weights: Any = None) -> Problem:
+    def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         """Return what the planner may know."""
 
     @abc.abstractmethod
-    def _solve(self, source: Source, path: Path, weights: Any) -> tuple[Spectrum, Any]:
+    def _solve(self, source: Source, path: Path, weights: Array | None) -> tuple[Spectrum, Any]:
         """Build the operator of one path and return its leading pairs and the centring."""
 
     @abc.abstractmethod
-    def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, Any]:
+    def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> Attributes:
         """Return the fitted attributes of the method."""
 
     @abc.abstractmethod
     def _project(self, source: Source) -> Any:
         """Return the coordinates of the rows of `source`."""
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object = None, *, sample_weight: Array | None = None) -> Self:
         """Fit the model to X.
 
         Parameters
@@ -111,7 +119,9 @@ class SpectralEstimator(
         """
         return self._publish(clone(self), X, y, sample_weight)
 
-    def _publish(self, blank: Self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def _publish(
+        self, blank: Self, X: object, y: object = None, sample_weight: Array | None = None
+    ) -> Self:
         """Fit a blank clone and take over what it has found."""
         blank._check_parameters()
         source = blank._admit(X, reset=True)
@@ -123,7 +133,7 @@ class SpectralEstimator(
         publish(self, fitted)
         return self
 
-    def _admit(self, X: Any, *, reset: bool) -> Source:
+    def _admit(self, X: object, *, reset: bool) -> Source:
         """Return the source of X, checked."""
         return admit(self, held_rows(X), reset=reset)
 
@@ -131,7 +141,7 @@ class SpectralEstimator(
         """Return rows as they are when the plan of a fit is made; methods may fill cells."""
         return source
 
-    def _fitted(self, source: Source, weights: Any) -> dict[str, Any]:
+    def _fitted(self, source: Source, weights: Array | None) -> Attributes:
         """Return the fitted attributes; nothing is published before all is well."""
         made = self._settle_plan(planned(self._problem(source, weights)))
         _log.info("%s", made)
@@ -141,7 +151,7 @@ class SpectralEstimator(
         self._warn(spectrum)  # before anything is published: a warning may be an error
         return state
 
-    def _operator(self, source: Any, weights: Any) -> Any:
+    def _operator(self, source: Any, weights: Array | None) -> Any:
         """Return what all paths are solved on: the rows, unless a method builds its matrix."""
         return source
 
@@ -149,7 +159,7 @@ class SpectralEstimator(
         """Return the plan as this estimator follows it."""
         return made
 
-    def _walk(self, source: Source, made: Plan, weights: Any) -> tuple[Spectrum, Any]:
+    def _walk(self, source: Source, made: Plan, weights: Array | None) -> tuple[Spectrum, Any]:
         """Follow the plan: the chosen path, then those behind it until `tol` is certified."""
         path: Path | None = made.chosen
         assert path is not None
@@ -185,11 +195,11 @@ class SpectralEstimator(
                 category=AccuracyWarning,
             )
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: object, y: object = None, **fit_params: Any) -> Any:
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""
         return self.fit(X, y, **fit_params).transform(X)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """Return the coordinates of X, of shape (n_samples, n_components).
 
         Parameters
@@ -212,7 +222,7 @@ class SpectralEstimator(
             self._sklearn_output_config = {"transform": transform}
         return self
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: sparse input is taken, float32 is kept."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -248,7 +258,7 @@ class SpectralEstimator(
         """Return the paths to choose from, for faces that promise a certain one."""
         return None
 
-    def _resources(self) -> dict[str, Any]:
+    def _resources(self) -> Attributes:
         return {
             "memory": self._budget(),
             "time": self.time,
@@ -257,7 +267,7 @@ class SpectralEstimator(
         }
 
 
-def framed(model: SpectralEstimator, found: Any, given: Any) -> Any:
+def framed(model: SpectralEstimator, found: Array, given: object) -> Any:
     """Return coordinates (n, k) of rows in memory as `set_output` asks for them.
 
     scikit-learn puts this behind every `transform` of its own accord. A class whose
@@ -286,7 +296,7 @@ def _warn_lost(spectrum: Spectrum, hidden: int) -> None:
     )
 
 
-def _row_count(source: Source, weights: Any) -> int:
+def _row_count(source: Source, weights: Array) -> int:
     """Return n; where it is a forecast the weights are believed, and counted in the walk."""
     exact = weights is None or getattr(source, "counted", True)
     if exact:
@@ -294,7 +304,7 @@ def _row_count(source: Source, weights: Any) -> int:
     return len(weights) if np.ndim(weights) == 1 else 0
 
 
-def counted_shape(source: Source, weights: Any) -> tuple[int, int]:
+def counted_shape(source: Source, weights: Array | None) -> tuple[int, int]:
     """Return the shape with repeated rows counted as often as they stand.
 
     Before the rows of a file are counted, there are enough of them for every column.
@@ -309,7 +319,7 @@ def counted_shape(source: Source, weights: Any) -> tuple[int, int]:
     return (n if getattr(source, "counted", True) else max(n, p), p)
 
 
-def counts_of(weights: Any, source: Source) -> Any:
+def counts_of(weights: Array | None, source: Source) -> Array | None:
     """Return the repeat counts of the rows of a source, or None."""
     if isinstance(source, SpreadSource):
         here = source.counted and not is_spread(weights)
@@ -317,7 +327,7 @@ def counts_of(weights: Any, source: Source) -> Any:
     return repeat_counts(weights, _row_count(source, weights))
 
 
-def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
+def repeat_counts(weights: Array | None, n: int, *, few: bool = False) -> Array:
     """Return weights as float64 (n,), or None; their sum must exceed one unless `few`."""
     if weights is None:
         return None
@@ -340,7 +350,7 @@ def repeat_counts(weights: Any, n: int, *, few: bool = False) -> Any:
     return counts
 
 
-def _as_numbers(weights: Any) -> Any:
+def _as_numbers(weights: Array) -> Array:
     """Return weights as float64: numbers, a series or a list, and no text that looks so."""
     try:
         given = np.asarray(weights)
@@ -359,7 +369,9 @@ def _as_numbers(weights: Any) -> Any:
     return np.where(weights.mask, np.nan, counts) if np.ma.is_masked(weights) else counts
 
 
-def plan(estimator: SpectralEstimator, X: Any, *, sample_weight: Any = None) -> Plan:
+def plan(
+    estimator: SpectralEstimator, X: object, *, sample_weight: Array | None = None
+) -> Plan:
     """Return the plan that ``estimator.fit(X)`` would follow, without fitting.
 
     As before a fit, the machine is measured for about a second, once, where the forecast

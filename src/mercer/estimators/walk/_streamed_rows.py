@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from mercer.arrays import Array, advance, show_bytes, task, unheard
 from mercer.errors import BudgetError, InputError
 from mercer.estimators.walk._admission import admit, admit_source, held_rows
 from mercer.estimators.walk._checkpoint import Checkpoint
 from mercer.estimators.walk._coordinate_files import writer_of
+from mercer.estimators.walk._parameters import Names
 from mercer.estimators.walk._rows_in_parts import reading_parts, refuse_spread
 from mercer.operators import block_length, fetched
 from mercer.sources import (
@@ -42,13 +44,13 @@ class Parameters(Protocol):
         """Return the parameters by name."""
 
 
-def opened(estimator: Any, X: Any, *, reset: bool) -> Source:
+def opened(estimator: BaseEstimator, X: object, *, reset: bool) -> Source:
     """Return the source of arrays, frames, files, streams and parts, its columns checked."""
     if not is_scannable(X):
         return admit(estimator, held_rows(X), reset=reset)
     source = scan(X)
     if isinstance(source, BlockSource | SpreadSource):
-        return admit_source(estimator, source, reset=reset)  # type: ignore[no-any-return]
+        return admit_source(estimator, source, reset=reset)
     return admit(estimator, held_rows(source.array), reset=reset)
 
 
@@ -87,7 +89,11 @@ def reading(source: Source, block: Callable[[Source], float], *, kept: bool) -> 
 
 
 def begin(
-    journal: Checkpoint, estimator: Parameters, source: Source, weights: Any, block: float
+    journal: Checkpoint,
+    estimator: Parameters,
+    source: Source,
+    weights: Array | None,
+    block: float,
 ) -> None:
     """Begin the checkpoint of a fit to these rows, in blocks of so many bytes."""
     refuse_spread(source, "a checkpoint")
@@ -109,7 +115,7 @@ def begin(
     journal.begin(owner, rows)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """Return a text that tells parameters apart; arrays by their bytes."""
     if value is None or isinstance(value, bool | int | float | str):
         return repr(value)
@@ -119,7 +125,7 @@ def _plain(value: Any) -> str:
     return hashlib.sha256(array.tobytes()).hexdigest()
 
 
-def with_counts(source: Source, error: MissingCellError, names: Any, fix: str) -> InputError:
+def with_counts(source: Source, error: MissingCellError, names: Names, fix: str) -> InputError:
     """Return the refusal of missing cells with their counts, where rows can be read."""
     found: InputError = error
     if not error.counted:
@@ -127,7 +133,7 @@ def with_counts(source: Source, error: MissingCellError, names: Any, fix: str) -
     return type(found)(found.what, got=found.got, fix=fix or found.fix)
 
 
-def refuse_block(source: BlockSource, block: Any, start: int, names: Any, fix: str) -> None:
+def refuse_block(source: BlockSource, block: Array, start: int, names: Names, fix: str) -> None:
     """Name the place in the file of the first cell that is not finite, if there is one."""
     found = bad_cell(block)
     if found is not None:
@@ -142,7 +148,7 @@ def projected(
     source: BlockSource,
     size: float,
     project: Callable[[Source], Array],
-    refuse: Callable[[BlockSource, Any, int], None],
+    refuse: Callable[[BlockSource, Array, int], None],
 ) -> Iterator[Array]:
     """Yield the coordinates of every block, in order.
 
@@ -205,7 +211,7 @@ def _refuse_large(source: BlockSource, rows: int, width: int, budget: int) -> No
         )
 
 
-def path_of(out: Any) -> Path:
+def path_of(out: object) -> Path:
     """Return the path of a file to write; other things are refused."""
     if not isinstance(out, str | os.PathLike):
         raise InputError(
@@ -224,10 +230,10 @@ def written(parts: Iterable[Array], path: Path, columns: list[str]) -> Path:
     return path
 
 
-def refuse_second_walk(X: Any) -> Any:
+def refuse_second_walk(X: object) -> object:
     """Return rows as `scan` opens them; those that can be read only once are refused."""
     X = scan(X) if is_scannable(X) else X
-    if getattr(X, "max_passes", 2) < 2:
+    if isinstance(X, BlockSource) and X.max_passes < 2:
         raise InputError(
             "the rows can be read only once, and are needed twice",
             got=X.label,
