@@ -17,7 +17,7 @@ from tests.estimators.missing_oracles import (
 import mercer
 import mercer.dropin
 from mercer.errors import BudgetError, DataWarning, InputError
-from mercer.estimators.missing import _missing_cells as _missing
+from mercer.estimators.missing._filling import CellFilling
 
 DATA = Path(__file__).parents[1] / "data"
 METHODS = ["em", "ppca"]
@@ -113,7 +113,7 @@ def test_checkpoints_keep_every_pass(tmp_path, method):
 def test_a_killed_fit_goes_on(tmp_path, monkeypatch):
     X = table(rows=400)
     whole = mercer.PCA(2, missing="em").fit(X, checkpoint=tmp_path / "whole")
-    passes, step = [], _missing.Filling._pass
+    passes, step = [], CellFilling._pass
 
     def killed(self, sums, number):
         passes.append(number)
@@ -122,11 +122,11 @@ def test_a_killed_fit_goes_on(tmp_path, monkeypatch):
         step(self, sums, number)
 
     model = mercer.PCA(2, missing="em")
-    monkeypatch.setattr(_missing.Filling, "_pass", killed)
+    monkeypatch.setattr(CellFilling, "_pass", killed)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, checkpoint=mercer.Checkpoint(tmp_path / "sums", every=0))
     assert not hasattr(model, "components_")
-    monkeypatch.setattr(_missing.Filling, "_pass", step)
+    monkeypatch.setattr(CellFilling, "_pass", step)
     model.fit(X, checkpoint=mercer.Checkpoint(tmp_path / "sums", every=0))
     assert np.array_equal(model.components_, whole.components_)
 
@@ -138,7 +138,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_missing.Filling, "_pass", stop)
+    monkeypatch.setattr(CellFilling, "_pass", stop)
     with pytest.raises(KeyboardInterrupt):
         model.fit(table(seed=9))
     assert np.array_equal(model.components_, before)
