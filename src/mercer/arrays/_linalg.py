@@ -54,30 +54,13 @@ def eigh_over(a: Array) -> tuple[Array, Array]:
 
 
 def _call(
-    routine: Callable[..., None],
-    a: Array,
-    values: Array,
-    work: Array,
-    whole: Array,
-    *,
-    ask: bool = False,
+    routine: Callable[..., None], a: Array, values: Array, *space: Array, ask: bool = False
 ) -> int:
     """Call dsyevd('V', 'L', …); `ask` only has it say how much space it needs."""
     n, failed = len(a), ctypes.c_int(0)
-    sizes = (-1, -1) if ask else (len(work), len(whole))
-    routine(
-        b"V",
-        b"L",
-        _int(n),
-        a.ctypes.data,
-        _int(max(1, n)),
-        values.ctypes.data,
-        work.ctypes.data,
-        _int(sizes[0]),
-        whole.ctypes.data,
-        _int(sizes[1]),
-        ctypes.byref(failed),
-    )
+    matrix = (_int(n), a.ctypes.data, _int(max(1, n)))
+    room = [part for s in space for part in (s.ctypes.data, _int(-1 if ask else len(s)))]
+    routine(b"V", b"L", *matrix, values.ctypes.data, *room, ctypes.byref(failed))
     return failed.value
 
 

@@ -157,7 +157,6 @@ def predicted(kernel: Kernel, scores: Array, training: Array, coefficients: Arra
     """Return k(Z, Z_fit)·coefficients, (m, p), by blocks of rows."""
     out = np.empty((len(scores), coefficients.shape[1]), coefficients.dtype)
     tiles = Tiles(len(scores), _BLOCK)
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in tiles:
         out[part] = kernel.block(scores[part], training) @ coefficients
     return out

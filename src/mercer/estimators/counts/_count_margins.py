@@ -107,14 +107,14 @@ def _squares(op: Framed, masses: Array) -> tuple[Array, Array]:
     rows, columns, factors = np.empty(m), np.zeros((lanes.count, n)), op.right**2
     space = np.empty((lanes.count, tiles.rows, n))
 
-    def work(lane: int, numbers: Iterator[int]) -> None:
-        for number in numbers:
-            a = op.half(tiles[number], space[lane])
+    def work(lane: int, parts: Iterator[slice]) -> None:
+        for part in parts:
+            a = op.half(part, space[lane])
             a *= a
-            rows[tiles[number]] = a @ factors
+            rows[part] = a @ factors
             columns[lane] += a.sum(axis=0)
 
-    lanes.run(work, len(tiles))
+    lanes.over(tiles, work)
     return rows, factors * columns.sum(axis=0)
 
 
@@ -124,9 +124,8 @@ def _sparse_squares(op: Framed, masses: Array) -> tuple[Array, Array]:
     lanes = _lanes(op, op.tiles)
     rows, columns = np.empty(m), np.zeros((2, lanes.count, n))
 
-    def work(lane: int, numbers: Iterator[int]) -> None:
-        for number in numbers:
-            part = op.tiles[number]
+    def work(lane: int, parts: Iterator[slice]) -> None:
+        for part in parts:
             csr, height = op.stored(part), part.stop - part.start
             i, j = np.repeat(np.arange(height), np.diff(csr.indptr)), csr.indices
             a = csr.data - op.level[part][i] * op.profile[j]
@@ -138,7 +137,7 @@ def _sparse_squares(op: Framed, masses: Array) -> tuple[Array, Array]:
             columns[0, lane] += np.bincount(j, a, n)
             columns[1, lane] += np.bincount(j, masses[part][i], n)
 
-    lanes.run(work, len(op.tiles))
+    lanes.over(op.tiles, work)
     stored, seen = columns.sum(axis=1)
     return rows, stored + op.profile * np.maximum(1 - seen, 0.0)
 

@@ -137,8 +137,7 @@ def refuse_odd_distances(d: Array) -> None:
             fix='pass distances; a matrix of similarities goes to KernelPCA("precomputed")',
         )
     tiles = Tiles(n, _ROWS)
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in tiles:
         apart = np.abs(d[part] - d[:, part].T)
         if float(apart.max()) > _ROUNDING * largest:
             row, j = np.unravel_index(int(np.argmax(apart)), apart.shape)

@@ -52,8 +52,7 @@ def local_matrix(rows: Array, indices: Array, d: int, method: str, reg: float) -
     indices = _with_strangers(indices)
     blocks = np.empty((len(indices), k, k))
     tiles = tiles_of(len(indices), k, rows.shape[1])
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in tiles:
         tangent = _tangents(rows, indices[part], d, part.start)
         made = _hessian if method == "hessian" else _alignment
         blocks[part] = made(tangent)
@@ -134,14 +133,12 @@ def _modified(rows: Array, indices: Array, d: int, reg: float) -> csr_matrix:
     blocks = np.empty((n, k + 1, k + 1))
     tiles = tiles_of(n, k, rows.shape[1])
     squares = np.zeros((n, k))
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in tiles:
         found = _left(differences(rows[part], rows, indices[part]))[1]
         _refuse_flat(found, d, part.start)
         squares[part, : found.shape[1]] = found[:, :k]
     counts = np.maximum(_weight_counts(squares, d), k - min(k, rows.shape[1]))
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in tiles:
         blocks[part] = _weighted(
             differences(rows[part], rows, indices[part]), counts[part], reg
         )

@@ -204,8 +204,7 @@ class ClassicalMDS(Embedding):
             return np.array(rows, np.float64)
         found = np.empty((len(rows), len(known)))
         tiles, there = Tiles(len(rows), _ROWS), np.asarray(known, np.float64)
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in tiles:
             here = np.asarray(rows[part], np.float64)
             found[part] = cdist(here, there, self.metric)
         if whole:

@@ -186,8 +186,7 @@ def triangulated(placing: Placing, paths: Array) -> Array:
     m, n = paths.shape
     found = np.empty((n, placing.dual.shape[1]))
     tiles = tiles_of(n, m)
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in tiles:
         found[part] = placing.of(np.square(paths[:, part].T))
     return found
 
@@ -465,8 +464,7 @@ def _placed_rows(
     placing, paths = state["_placing"], state["_paths"]
     found = np.empty((rows.shape[0], placing.dual.shape[1]))
     tiles = tiles_of(rows.shape[0], graph.n)
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in tiles:
         near = searcher.query(rows[part], k)
         if paths is None:
             far = through(graph.lengths, near.indices, near.distances)

@@ -166,8 +166,7 @@ def _sums(
     levels = np.concatenate([directions[p:], np.zeros((1, k))])
     far = np.append(far, 0.0)
     tiles = Tiles(n, _BLOCK)
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in tiles:
         if own.size:
             z = np.nan_to_num(frame.standard(table.numbers[part]), copy=False, nan=0.0)
             z = z if own.size == p else z[:, own]

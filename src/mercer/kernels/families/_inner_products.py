@@ -46,9 +46,27 @@ def _check_slope(kernel: "Polynomial | Sigmoid") -> None:
             object.__setattr__(kernel, name, number(kernel, name, value))
 
 
+class _OfProduct(Kernel):
+    """A kernel of γxᵀy + c, whose γ a sample may give."""
+
+    gamma: float | None
+    coef0: float
+
+    @property
+    def _open(self) -> bool:
+        return self.gamma is None
+
+    def _settle(self, sample: Array, weights: Array | None) -> Self:
+        return dataclasses.replace(self, gamma=inverse_variance(sample, weights))
+
+    def _product(self) -> Node:
+        assert self.gamma is not None
+        return self.gamma * Measure("dot") + self.coef0
+
+
 @final
 @dataclasses.dataclass(frozen=True, repr=False)
-class Polynomial(Kernel):
+class Polynomial(_OfProduct):
     """k(x, y) = (γxᵀy + c)^q: products of up to q columns.
 
     Positive definite if γ ≥ 0, c ≥ 0 and q is whole; for q = 1 and c < 0 conditionally so;
@@ -84,16 +102,8 @@ class Polynomial(Kernel):
             return Flag.PD  # an even power takes the sign away where it stands alone
         return Flag.CPD if gamma == 0 or (gamma > 0 and q == 1) else Flag.INDEFINITE
 
-    @property
-    def _open(self) -> bool:
-        return self.gamma is None
-
-    def _settle(self, sample: Array, weights: Array | None) -> Self:
-        return dataclasses.replace(self, gamma=inverse_variance(sample, weights))
-
     def _formula(self) -> Node:
-        assert self.gamma is not None
-        return (self.gamma * Measure("dot") + self.coef0) ** self.degree
+        return self._product() ** self.degree
 
     def features(self, p: int) -> Features | None:
         """See `Kernel.features`: all monomials up to degree q."""
@@ -108,7 +118,7 @@ class Polynomial(Kernel):
 
 @final
 @dataclasses.dataclass(frozen=True, repr=False)
-class Sigmoid(Kernel):
+class Sigmoid(_OfProduct):
     """k(x, y) = tanh(γxᵀy + c). It is indefinite, although it is often listed as a kernel.
 
     Parameters
@@ -132,16 +142,8 @@ class Sigmoid(Kernel):
             return Flag.PD if self.coef0 >= 0 else Flag.CPD
         return Flag.INDEFINITE
 
-    @property
-    def _open(self) -> bool:
-        return self.gamma is None
-
-    def _settle(self, sample: Array, weights: Array | None) -> Self:
-        return dataclasses.replace(self, gamma=inverse_variance(sample, weights))
-
     def _formula(self) -> Node:
-        assert self.gamma is not None
-        return (self.gamma * Measure("dot") + self.coef0).tanh()
+        return self._product().tanh()
 
 
 @final

@@ -177,10 +177,8 @@ class BlockRows:
         """Σw."""
         return float(self.shape[0] if self.weights is None else np.sum(self.weights))
 
-    def walk(
-        self, sums: Sums, step: Callable[[slice, Any], None], *, journal: bool = True
-    ) -> None:
-        """Make one pass: call ``step(part, block)`` for every block."""
+    def walk(self, sums: Sums | None, step: Callable[[slice, Any], None]) -> None:
+        """Make one pass: call ``step(part, block)`` for every block; it may add nothing up."""
         self.walks += 1
         checksum = 0
 
@@ -193,11 +191,11 @@ class BlockRows:
         n = fold(
             self.source,
             self.per_block,
-            sums,
+            MatrixSums(np.zeros(0)) if sums is None else sums,
             step if self.source.recognisable else seen,
             walk=f"{self.name} {self.walks}",
             title=f"pass {self.walks}",
-            journal=self.journal if journal else None,
+            journal=None if sums is None else self.journal,
         )
         if self.checksum is not None and checksum != self.checksum:
             raise InputError(

@@ -80,7 +80,7 @@ class CentredBlocks(Operator):
         def step(part: slice, block: Any) -> None:
             parts.append(self._part(part, block).matmat(v))
 
-        self.rows.walk(_NoSums(), step, journal=False)
+        self.rows.walk(None, step)
         return np.concatenate(parts)
 
     def dense(self) -> Array:
@@ -91,7 +91,7 @@ class CentredBlocks(Operator):
             rows, here = self.rows.rows(part, block), slice(0, block.shape[0])
             out[part] = rows.centred_block(here, None, self.centring)
 
-        self.rows.walk(_NoSums(), step, journal=False)
+        self.rows.walk(None, step)
         return out
 
     def rmatmat(self, u: Array, /) -> Array:
@@ -134,13 +134,3 @@ class _Products:
         self.error = float(kept["error"][0])
         self.probes = probes_restored(kept["probes"], self.products)
         return True
-
-
-class _NoSums:
-    """A walk that adds nothing up."""
-
-    def keep(self) -> dict[str, Array]:
-        return {}
-
-    def restore(self, kept: dict[str, Array], *, ended: bool) -> bool:
-        return False
