@@ -301,11 +301,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
         self.exclude = exclude
         self.missing = missing
         self.unseen = unseen
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     # -- describe ---------------------------------------------------------------------
 
@@ -523,10 +519,6 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
             rows, self.row_masses_, self._total, self._indicator_values, self.eigenvalues_
         )
         return supplementary_variables(Y, placed)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: categories, text too; missing cells if a policy says."""

@@ -286,11 +286,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
         random_state: Any = 0,
     ) -> None:
         self.n_components = n_components
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     def _admit(self, X: Any, *, reset: bool) -> Counts:  # type: ignore[override] # counts are no source
         data, names = named_rows(X)
@@ -591,10 +587,6 @@ class CorrespondenceAnalysis(OperatedEstimator):
         r, c = self.row_masses_, self.column_masses_
         draws = affordable(len(r), len(c), draws)
         return null_band(r, c, self.total_, draws=draws, seed=self._seed(), tail=tail)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: counts are not negative."""

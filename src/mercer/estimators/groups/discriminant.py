@@ -138,11 +138,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         self.n_components = n_components
         self.shrinkage = shrinkage
         self.priors = priors
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Fit the model to rows X with classes y.
@@ -369,10 +365,6 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         return np.asarray(
             self.classes_[np.argmax(points @ self._rates.T + self._levels, axis=1)]
         )
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)
 
 
 def _padded(block: Array, k: int) -> Array:

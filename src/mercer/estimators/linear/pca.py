@@ -218,11 +218,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         self.standardize = standardize
         self.whiten = whiten
         self.feature_weight = feature_weight
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
         self.forget = forget
         self.missing = missing
         self.sign = sign

@@ -101,11 +101,7 @@ class TopicVectors(OperatedEstimator):
         self.centred = centred
         self.sublinear = sublinear
         self.normalise = normalise
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     def _admit(self, X: object, *, reset: bool) -> Any:
         source = admit(self, text_names(held_rows(X)), reset=reset)
@@ -204,10 +200,6 @@ class TopicVectors(OperatedEstimator):
             low = [str(terms[j]) for j in order[::-1][:count] if axis[j] < 0]
             found.append((high, low))
         return found
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: counts are not negative."""

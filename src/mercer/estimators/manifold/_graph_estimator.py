@@ -479,10 +479,6 @@ class GraphEstimator(Embedding):
         apart = self._extended(state, source.array[at]) - known
         return float(np.linalg.norm(apart) / np.linalg.norm(known))
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)
-
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: a given graph is pairwise input."""
         tags = super().__sklearn_tags__()

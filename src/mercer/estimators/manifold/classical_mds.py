@@ -121,11 +121,7 @@ class ClassicalMDS(Embedding):
         self.n_components = n_components
         self.metric = metric
         self.indefinite = indefinite
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: a matrix of distances is pairwise input."""
@@ -238,10 +234,6 @@ class ClassicalMDS(Embedding):
         squared = self._distances(source.array, known)
         np.multiply(squared, squared, out=squared)
         return np.asarray(self._placing.of(squared), self._kept)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)
 
 
 def _stored(n: int) -> tuple[str, ...]:

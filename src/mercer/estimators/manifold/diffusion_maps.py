@@ -122,11 +122,7 @@ class DiffusionMaps(GraphEstimator):
         self.components = components
         self.metric = metric
         self.search = search
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     def _graph_rows(self, searcher: Searcher) -> tuple[Graph, GraphRows]:
         k = self.neighbours

@@ -329,11 +329,7 @@ class Isomap(Embedding):
         self.metric = metric
         self.components = components
         self.indefinite = indefinite
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     @property
     def kernel_(self) -> Array:
@@ -451,10 +447,6 @@ class Isomap(Embedding):
         state = {"_placing": self._placing, "_paths": self._paths}
         found = _placed_rows(self.neighbours, searcher, self.graph_, state, source.array)
         return np.asarray(found, self._dtype)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)
 
 
 def _placed_rows(

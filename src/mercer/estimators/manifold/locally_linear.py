@@ -251,11 +251,7 @@ class LocallyLinearEmbedding(Embedding):
         self.method = method
         self.reg = reg
         self.components = components
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     @property
     def kernel_(self) -> ShiftInverse:
@@ -352,7 +348,3 @@ class LocallyLinearEmbedding(Embedding):
     def _combined(self, rows: Array, searcher: Searcher, own: Array, points: Array) -> Array:
         near = searcher.query(points, self.neighbours)
         return combined(points, rows, near.indices, near.distances, own, float(self.reg))
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)

@@ -151,11 +151,7 @@ class MaximumVarianceUnfolding(Embedding):
         self.slack = slack
         self.reg = reg
         self.components = components
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     @property
     def kernel_(self) -> Array:
@@ -274,7 +270,3 @@ class MaximumVarianceUnfolding(Embedding):
         far = snapped(near.distances)
         found = combined(points, self._rows, near.indices, far, values, float(self.reg))
         return np.asarray(found, self._dtype)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)

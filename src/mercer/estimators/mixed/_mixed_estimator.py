@@ -244,10 +244,6 @@ class MixedEstimator(OperatedEstimator):
         counts = total * self._axes.frame.shares
         return v_tests(self.level_means_, counts, total, self.eigenvalues_)
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.eigenvalues_)
-
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: text and categories are taken, sparse rows are not."""
         tags = super().__sklearn_tags__()

@@ -129,11 +129,7 @@ class FAMD(MixedEstimator):
         self.categorical = categorical
         self.missing = missing
         self.unseen = unseen
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -288,11 +288,7 @@ class MFA(MixedEstimator):
         self.standardize = standardize
         self.categorical = categorical
         self.unseen = unseen
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     def _operator(self, source: Mixed, weights: Array | None) -> Operated:
         masses, total = masses_of(weights, source.shape[0])

@@ -79,11 +79,21 @@ class SpectralEstimator(
     interrupted call changes nothing.
     """
 
-    memory: int | str | None
-    time: float | None
-    tol: float | None
-    device: str | None
-    random_state: Seed
+    n_components_: int
+
+    def __init__(
+        self,
+        tol: float | None = None,
+        memory: int | str | None = None,
+        time: float | None = None,
+        device: str | None = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.tol = tol
+        self.memory = memory
+        self.time = time
+        self.device = device
+        self.random_state = random_state
 
     @abc.abstractmethod
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
@@ -221,6 +231,10 @@ class SpectralEstimator(
         if transform is not None:
             self._sklearn_output_config = {"transform": transform}
         return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: sparse input is taken, float32 is kept."""
