@@ -142,11 +142,7 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         self.standardize = standardize
         self.landmarks = landmarks
         self.indefinite = indefinite
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: what the kernel takes is taken."""
@@ -286,10 +282,6 @@ class KernelDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         """
         check_fitted(self)
         return self._inner.classes_at(Z)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)
 
     def permutation(self, X: Any, y: Any, draws: int = 999, seed: int = 0) -> PermutationTest:
         """Return how often shuffled labels lie as far apart as the real ones, in the kernel.

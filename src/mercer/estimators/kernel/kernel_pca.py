@@ -194,11 +194,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
         self.kernel = kernel
         self.standardize = standardize
         self.indefinite = indefinite
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        super().__init__(tol, memory, time, device, random_state)
         self.landmarks = landmarks
         self.tol_transform = tol_transform
         self.feature_weight = feature_weight
@@ -224,10 +220,6 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
         """Tell whether there is a model: few rows of a stream make none."""
         return "eigenvalues_" in vars(self)
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_components_)
-
     # -- fit --------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
@@ -251,7 +243,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
             spread = cast(SpreadSource, X.source if isinstance(X, _ToMap) else scan(X))
             filling = self.missing if reset and self.missing != "raise" else None
             parts.refuse(spread, kernel, here=not self._takes_blocks, filling=filling)
-            return cast(Source, admit_source(self, spread, reset=reset))
+            return admit_source(self, spread, reset=reset)
         source = KernelRows.admitted(self, kernel, X, reset=reset)
         return source if reset else fits.completed(vars(self).get("completion_"), source)
 
