@@ -1,14 +1,20 @@
-"""The command line on a large file: ``python -m benchmarks command_line``.
+"""The command line on a large file, and its start: ``python -m benchmarks command_line``.
 
 `mercer fit` of 1,000,000 x 50 numbers in Parquet runs in a process of its own, as it is typed.
 What it took is compared with what it had foreseen before it began: seconds of all stages, and
 the memory that it took above what its libraries take.
+
+Starting is the median of five processes, on a machine that does nothing else: the whole of
+`mercer --help` and of `mercer look`, and what the package's own modules take of an import, as
+``python -X importtime`` counts it, other libraries left out.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import statistics
 import subprocess
 import sys
 import time
@@ -91,7 +97,56 @@ def _made(n: int) -> Path:
     return path
 
 
-CASES: dict[str, Callable[[], Cell]] = {"fit-parquet": fit_parquet}
+TIMES = 5
+_IMPORTED = re.compile(r"import time: +(\d+) \| +\d+ \| +mercer[.\w]*$", re.MULTILINE)
+_PENGUINS = str(ROOT / "src" / "mercer" / "cli" / "data" / "penguins.csv")
+
+
+def started(words: list[str], most: float) -> Cell:
+    """Seconds of a whole process of `mercer`; the first, which fills caches, is not counted."""
+    seconds = []
+    for _ in range(TIMES + 1):
+        begun = time.perf_counter()
+        _python(["-m", "mercer", *words])
+        seconds.append(time.perf_counter() - begun)
+    return _told(seconds[1:], most, f"mercer {words[0]} starts, works and ends")
+
+
+def own_modules(words: list[str], most: float) -> Cell:
+    """Seconds that the package's own modules take to be imported in a process."""
+    found = [_IMPORTED.findall(_python(["-X", "importtime", *words])) for _ in range(TIMES + 1)]
+    seconds = [1e-6 * sum(map(int, each)) for each in found]
+    return _told(seconds[1:], most, "own modules, imported") | {"modules": len(found[0])}
+
+
+def _python(words: list[str]) -> str:
+    """Run Python and return what it says on stderr."""
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stderr
+
+
+def _told(seconds: list[float], most: float, what: str) -> Cell:
+    median = statistics.median(seconds)
+    return {
+        "what": what,
+        "seconds": median,
+        "each": sorted(seconds),
+        "error": 0,
+        "holds": median <= most,
+        "target": f"at most {most:g} s, median of {len(seconds)}",
+    }
+
+
+CASES: dict[str, Callable[[], Cell]] = {
+    "fit-parquet": fit_parquet,
+    "start-help": lambda: started(["--help"], 0.1),
+    "start-look": lambda: started(["look", _PENGUINS], 0.6),
+    "start-plan": lambda: started(["plan", _PENGUINS], 1.4),  # most of it is scikit-learn
+    "own-look": lambda: own_modules(["-m", "mercer", "look", _PENGUINS], 0.15),
+    "own-pca": lambda: own_modules(["-c", "import mercer; mercer.PCA"], 0.08),
+}
 
 
 def run(out: Path, pattern: str = "*") -> None:

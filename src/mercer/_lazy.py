@@ -8,7 +8,6 @@ same lines, so no name is written twice.
 import re
 import sys
 from collections.abc import Callable
-from importlib import import_module
 
 _LINE = re.compile(r"^from (\S+) import (\([^)]*\)|.*)$", re.MULTILINE)
 _NAME = re.compile(r"\b(\w+) as \1\b")
@@ -55,9 +54,9 @@ def lazy(
         elif name not in known:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         elif known[name] == package:
-            value = import_module(f"{package}.{name}")
+            value = _module(f"{package}.{name}")
         else:
-            value = getattr(import_module(known[name]), name)
+            value = getattr(_module(known[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 
@@ -65,3 +64,9 @@ def lazy(
         return sorted({*own, *(known or homes(package))})
 
     return load, names
+
+
+def _module(name: str) -> object:
+    """Return a module as an import statement does, so that `python -X importtime` counts it."""
+    __import__(name)
+    return sys.modules[name]

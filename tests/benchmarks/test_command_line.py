@@ -12,4 +12,12 @@ def test_a_small_file_is_made_once_and_measured(tmp_path, monkeypatch):
     assert cell["planned_bytes"] > 0
     assert cell["libraries_bytes"] > 1e6
     assert set(cell["stages"]) == {"look", "fit", "rows", "write"}
-    assert set(command_line.CASES) == {"fit-parquet"}
+
+
+def test_the_start_is_measured(monkeypatch):
+    monkeypatch.setattr(command_line, "TIMES", 1)
+    cell = command_line.CASES["start-help"]()
+    assert 0 < cell["seconds"] == cell["each"][0]
+    own = command_line.CASES["own-look"]()
+    assert 0 < own["seconds"] < 1
+    assert 20 < own["modules"] < 100
