@@ -1,4 +1,3 @@
-import inspect
 import pickle
 
 import numpy as np
@@ -19,20 +18,6 @@ THEIRS = sklearn.decomposition.IncrementalPCA
 def rows(n=200, p=6, seed=0):
     rng = np.random.default_rng([seed, n, p])
     return rng.standard_normal((n, p)) * np.linspace(4, 1, p) + np.linspace(-50, 80, p)
-
-
-@pytest.mark.parametrize(
-    "name", ["__init__", "fit", "partial_fit", "fit_transform", "transform"]
-)
-def test_signatures_are_scikit_learns(name):
-    ours = inspect.signature(getattr(IncrementalPCA, name)).parameters
-    theirs = inspect.signature(getattr(THEIRS, name)).parameters
-    if name == "fit_transform":  # theirs takes any fit parameter, and there are none
-        theirs = {key: theirs[key] for key in ("self", "X", "y")}
-    assert list(ours) == list(theirs)
-    for key, parameter in theirs.items():
-        assert ours[key].default == parameter.default
-        assert ours[key].kind == parameter.kind
 
 
 @pytest.mark.parametrize("whiten", [False, True])

@@ -1,5 +1,4 @@
 import dataclasses
-import inspect
 
 import numpy as np
 import pandas as pd
@@ -29,16 +28,6 @@ class Forced(TruncatedSVD):
 
 
 FORCED = {name: type(name, (Forced,), {"path": name}) for name in ("svd", "gram", "krylov")}
-
-
-@pytest.mark.parametrize("name", ["__init__", "fit", "transform", "fit_transform"])
-def test_signatures_are_scikit_learns(name):
-    ours = inspect.signature(getattr(TruncatedSVD, name)).parameters
-    theirs = inspect.signature(getattr(THEIRS, name)).parameters
-    assert list(ours) == list(theirs)
-    for key, parameter in theirs.items():
-        assert ours[key].default == parameter.default
-        assert ours[key].kind == parameter.kind
 
 
 @pytest.mark.parametrize("sparse", [True, False])

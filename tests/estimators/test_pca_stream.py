@@ -1,3 +1,5 @@
+"""Streams of PCA: batches, merges, removals, forgetting."""
+
 import copy
 import pickle
 import threading
@@ -13,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 from streams import blocks, untouched
 
-from mercer import PCA
+from mercer import PCA, KernelPCA, export_onnx
 from mercer.errors import AccuracyWarning, InputError
 from mercer.estimators.linear import _principal_axes
 
@@ -272,3 +274,265 @@ def test_odd_weights_of_columns_are_no_want_of_rows(weights):
     with pytest.raises(InputError, match=f"pass {p} positive numbers") as caught:
         model.transform(X)
     assert not isinstance(caught.value, NotFittedError)
+
+
+class TestMerge:
+    @pytest.mark.parametrize("cut", [1, 200, 399])
+    def test_both_streams(self, cut):
+        X = rows()
+        one, two = PCA(3).partial_fit(X[:cut]), PCA().partial_fit(X[cut:])
+        assert_same(one.merge(two), PCA(3).fit(X), X)
+        assert two.n_samples_seen_ == 400 - cut
+        assert_same(two.merge(PCA().partial_fit(X[:cut])), PCA().fit(X), X)
+
+    def test_with_itself_every_row_counts_twice(self):
+        X = rows(30)
+        model = PCA(2).partial_fit(X)
+        assert_same(model.merge(model), PCA(2).fit(np.concatenate([X, X])), X)
+
+    def test_refusals_change_nothing(self):
+        model = PCA(2).partial_fit(pd.DataFrame(rows(9), columns=list("abcde")))
+        old = dict(vars(model))
+        others = [
+            PCA().partial_fit(rows(9, 4)),
+            PCA().partial_fit(pd.DataFrame(rows(9), columns=list("edcba"))),
+            PCA().fit(rows(9)),
+            PCA(forget=0.1).partial_fit(rows(9)),
+        ]
+        for other in others:
+            with pytest.raises(InputError, match="merged"):
+                model.merge(other)
+        with pytest.raises(InputError, match="only streams"):
+            PCA().merge(model)
+        assert untouched(model, old)
+
+    @pytest.mark.parametrize(
+        ("other", "named"),
+        [
+            (rows(9), "ndarray"), (None, "NoneType"), (PCA, "the class PCA"),
+            (KernelPCA(2).partial_fit(rows(9)), "KernelPCA"),
+        ],
+        ids=["array", "none", "class", "kernel"],
+    )  # fmt: skip
+    def test_what_is_no_stream_is_named(self, other, named):
+        model = PCA(2).partial_fit(rows(9))
+        old = dict(vars(model))
+        with pytest.raises(InputError, match="only a stream can be merged") as caught:
+            model.merge(other)
+        assert caught.value.got == named
+        assert "partial_fit" in caught.value.fix
+        assert untouched(model, old)
+
+
+class TestAnotherForget:
+    @pytest.mark.parametrize(("first", "then"), [(None, 0.1), (0.1, None), (0.1, 0.2)])
+    def test_it_cannot_change_within_a_stream(self, first, then):
+        model = PCA(2, forget=first).partial_fit(rows(9))
+        model.set_params(forget=then)
+        old = dict(vars(model))
+        with pytest.raises(InputError, match="forget cannot change within a stream") as caught:
+            model.partial_fit(rows(9))
+        assert f"forget={then}" in caught.value.got
+        assert f"forget={first}" in caught.value.got
+        assert untouched(model, old)
+        model.set_params(forget=first).partial_fit(rows(9))
+        assert model.n_samples_seen_ == 18
+
+    def test_a_new_stream_after_a_fit_takes_the_new_number(self):
+        model = PCA(2).partial_fit(rows(9)).fit(rows(9)).set_params(forget=0.1)
+        same = PCA(2, forget=0.1).partial_fit(rows(9))
+        np.testing.assert_array_equal(model.partial_fit(rows(9)).mean_, same.mean_)
+
+
+class TestTooFewRows:
+    USES = {  # noqa: RUF012
+        "transform": lambda model, _: model.transform(rows(9)),
+        "out": lambda model, path: model.transform(rows(9), out=path / "z.npy"),
+        "inverse": lambda model, _: model.inverse_transform(rows(9)),
+        "score": lambda model, _: model.score(rows(9)),
+        "covariance": lambda model, _: model.get_covariance(),
+        "precision": lambda model, _: model.get_precision(),
+        "onnx": lambda model, path: export_onnx(model, path / "z.onnx"),
+    }
+
+    @pytest.mark.parametrize("use", USES)
+    def test_every_use_says_how_many_there_are(self, use, tmp_path):
+        model = PCA(5).partial_fit(rows(3))
+        with pytest.raises(InputError, match="the rows seen so far make no model") as caught:
+            self.USES[use](model, tmp_path)
+        assert isinstance(caught.value, NotFittedError)
+        assert isinstance(caught.value, AttributeError)
+        assert "n_samples = 3" in caught.value.got
+        assert list(tmp_path.iterdir()) == []
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            self.USES[use](PCA(5), tmp_path)
+
+    def test_more_rows_mend_it_and_weights_of_zero_do_not(self):
+        model = PCA(5).partial_fit(rows(3))
+        assert not model.__sklearn_is_fitted__()
+        assert model.partial_fit(rows(9)).transform(rows(9)).shape == (9, 5)
+        weights = np.zeros(9)
+        with pytest.raises(NotFittedError, match="all sample weights are zero"):
+            PCA(2).partial_fit(rows(9), sample_weight=weights).transform(rows(9))
+
+
+class TestRemove:
+    @pytest.mark.parametrize("sizes", [(1,), (100,), (1, 1, 50)], ids=str)
+    def test_rows_that_went_were_never_there(self, sizes):
+        X, model, gone = rows(), PCA(3), sum(sizes)
+        model.partial_fit(X)
+        for part in blocks(X[:gone], sizes):
+            model.remove(part)
+        assert_same(model, PCA(3).fit(X[gone:]), X)
+        assert model.n_samples_seen_ == 400 - gone
+
+    def test_a_window_over_a_trend(self):
+        X = rows(2000) + np.linspace(0, 1e4, 2000)[:, None]
+        model = PCA(2).partial_fit(X[:100])
+        for start in range(0, 1900, 100):
+            model.partial_fit(X[start + 100 : start + 200]).remove(X[start : start + 100])
+        whole = PCA(2).fit(X[1900:])
+        np.testing.assert_allclose(
+            model.explained_variance_, whole.explained_variance_, rtol=1e-8
+        )
+
+    def test_weights_go_as_they_came(self):
+        X, w = rows(60), np.linspace(0.1, 3, 60)
+        model = PCA(2).partial_fit(X, sample_weight=w).remove(X[:20], sample_weight=w[:20])
+        whole = PCA(2).fit(X[20:], sample_weight=w[20:])
+        np.testing.assert_allclose(
+            model.explained_variance_, whole.explained_variance_, rtol=1e-10
+        )
+
+    def test_all_rows_may_go(self):
+        X = rows(30)
+        model = PCA(2).partial_fit(X, sample_weight=np.full(30, 0.1))
+        for row in X:
+            model.remove(row[None, :], sample_weight=[0.1])
+        assert model.n_samples_seen_ == 0
+        assert not hasattr(model, "components_")
+        assert_same(model.partial_fit(X), PCA(2).fit(X), X)
+
+    def test_rows_that_cannot_have_been_there_are_refused(self):
+        X = rows(30)
+        model = PCA(2).partial_fit(X)
+        old = dict(vars(model))
+        for wrong in (X[[0]] + 1e4, rows(40), np.full((1, 5), np.nan), np.ones((1, 3))):
+            with pytest.raises(InputError):
+                model.remove(wrong)
+        assert untouched(model, old)
+        for never in (PCA(), PCA().fit(X)):
+            with pytest.raises(InputError, match="out of a stream"):
+                never.remove(X)
+        with pytest.raises(InputError, match="forget"):
+            PCA(forget=0.5).partial_fit(X).remove(X[:1])
+
+
+class TestForget:
+    @pytest.mark.parametrize("sizes", [(1,) * 400, (40, 1, 70, 2), (399,)], ids=len)
+    @pytest.mark.parametrize("forget", [1e-3, 0.03, 0.9])
+    def test_a_row_loses_its_share_with_every_later_row(self, forget, sizes):
+        X = rows()
+        w = (1 - forget) ** np.arange(399.0, -1.0, -1.0)
+        mean = w @ X / w.sum()
+        Y = np.sqrt(w / (w.sum() - 1))[:, None] * (X - mean)
+        s = np.linalg.svd(Y, compute_uv=False) ** 2
+        model = streamed(PCA(2, forget=forget), blocks(X, sizes))
+        np.testing.assert_allclose(model.explained_variance_, s[:2], rtol=1e-9)
+        np.testing.assert_allclose(model.mean_, mean, rtol=1e-10)
+        np.testing.assert_allclose(model.noise_variance_, s[2:].mean(), rtol=1e-6)
+        assert model.n_samples_seen_ == 400
+
+    def test_fit_counts_all_rows_alike(self):
+        X = rows()
+        assert_same(PCA(2, forget=0.5).fit(X), PCA(2).fit(X), X)
+
+    def test_it_follows_a_change_of_direction(self):
+        rng = np.random.default_rng(0)
+        before = rng.standard_normal((2000, 3)) * [9, 1, 1]
+        after = rng.standard_normal((2000, 3)) * [1, 1, 9]
+        model = PCA(1, forget=0.005).partial_fit(before).partial_fit(after)
+        assert abs(model.components_[0, 2]) > 0.99
+
+
+class TestWide:
+    def test_leading_directions_where_the_sums_do_not_fit(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((700, 6)) @ rng.standard_normal((6, 200)) + 1e3
+        model = streamed(PCA(4, memory="100kB"), blocks(X))
+        whole = PCA(4).fit(X)
+        assert model.plan_.chosen.name == "sketch"
+        assert_same(model, whole, X)
+
+    def test_what_is_not_certified_is_said(self):
+        X = np.random.default_rng(0).standard_normal((3000, 200)) * np.linspace(3, 1, 200)
+        model = PCA(3, memory="100kB", standardize=True).partial_fit(X)
+        with pytest.warns(AccuracyWarning, match="directions kept of the stream"):
+            model.components_  # noqa: B018
+        exact = PCA(3, standardize=True).fit(X).explained_variance_
+        certificate = model.certificate_
+        assert np.all(certificate.lower <= exact * (1 + 1e-12))
+        assert np.all(exact <= certificate.upper)
+
+    @pytest.mark.parametrize("wanted", [None, 0.9, "mle"])
+    def test_the_number_must_be_known(self, wanted):
+        with pytest.raises(InputError, match="say how many"):
+            PCA(wanted, memory="100kB").partial_fit(np.ones((2, 200)))
+
+    def test_what_is_kept_fades_too(self):
+        X, f = rows(700, 200), 0.01
+        model = streamed(PCA(3, memory="100kB", forget=f, tol=1e3), blocks(X))
+        w = (1 - f) ** np.arange(699.0, -1.0, -1.0)
+        Y = np.sqrt(w / (w.sum() - 1))[:, None] * (X - w @ X / w.sum())
+        exact = np.linalg.svd(Y, compute_uv=False)[:3] ** 2
+        assert np.all(model.certificate_.lower <= exact)
+        assert np.all(exact <= model.certificate_.upper)
+        np.testing.assert_allclose(model.mean_, w @ X / w.sum(), rtol=1e-10)
+        np.testing.assert_allclose(model.explained_variance_, exact, rtol=0.05)
+
+    def test_parts_merge(self):
+        X = rows(600, 200)
+        one, two = (PCA(3, memory="100kB", tol=1e3).partial_fit(x) for x in (X[:250], X[250:]))
+        exact = PCA(3).fit(X).explained_variance_
+        certificate = one.merge(two).certificate_
+        assert one.n_samples_ == 600
+        assert np.all(certificate.lower <= exact * (1 + 1e-9))
+        assert np.all(exact <= certificate.upper * (1 + 1e-9))
+
+    def test_rows_cannot_go(self):
+        X = np.random.default_rng(0).standard_normal((300, 200))
+        model = PCA(3, memory="100kB").partial_fit(X)
+        with pytest.raises(InputError, match="leading directions only"):
+            model.remove(X[:1])
+        with pytest.raises(InputError, match="cannot be merged"):
+            model.merge(PCA(3).partial_fit(X))
+
+
+class TestOnePass:
+    """`fit` of an iterator, whose rows are seen once, where p×p sums do not fit."""
+
+    @staticmethod
+    def parts(sparse=False):
+        rng = np.random.default_rng(0)
+        ways = rng.standard_normal((5, 1500)) * (rng.random((5, 1500)) < 0.2)
+        for _ in range(30):
+            block = rng.standard_normal((40, 5)) @ ways
+            yield scipy.sparse.csr_array(block) if sparse else block + 7.0
+
+    @pytest.mark.parametrize("sparse", [False, True])
+    def test_leading_directions_are_kept(self, sparse):
+        X = np.concatenate([part.toarray() if sparse else part for part in self.parts(sparse)])
+        model = PCA(3, memory="45MB").fit(self.parts(sparse))
+        assert model.plan_.chosen.name == "sketch"
+        assert_same(model, PCA(3).fit(X), X)
+
+    def test_exact_sums_where_they_fit(self):
+        assert PCA(3).fit(self.parts()).plan_.chosen.name == "gram"
+
+    def test_bad_cells_are_named(self):
+        def parts():
+            yield from self.parts()
+            yield np.full((2, 1500), np.nan)
+
+        with pytest.raises(InputError, match=r"1200|row 1,200|row 1200"):
+            PCA(3, memory="45MB").fit(parts())

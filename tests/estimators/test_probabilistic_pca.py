@@ -186,3 +186,27 @@ def test_wide_noise_has_no_axis_by_default():
 def test_one_column_leaves_no_choice_to_the_evidence(rng):
     model = mercer.ProbabilisticPCA("evidence").fit(rng.standard_normal((20, 1)))
     assert model.n_components_ == 0
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("k", ["bic", 1, 3, 4])
+def test_rows_with_gaps_have_the_marginals_of_the_normal_law(k, standardize):
+    X = np.random.default_rng(9).normal(size=(300, 4)) * [1.0, 2.0, 0.5, 3.0]
+    X = X if k == "bic" else X @ np.random.default_rng(3).normal(size=(4, 4)) + 5
+    model = ProbabilisticPCA(k, missing="ppca", standardize=standardize or k == "bic").fit(X)
+    assert model.n_components_ == (0 if k == "bic" else k)
+    s, rows = model.get_covariance(), X[:12].copy()
+    rows[np.random.default_rng(8).random(rows.shape) < 0.4] = np.nan
+    rows[5] = np.nan
+    found = model.score_samples(rows)
+    for row, density in zip(rows, found, strict=True):
+        seen = ~np.isnan(row)
+        wanted = 0.0
+        if seen.any():
+            wanted = multivariate_normal(model.mean_[seen], s[np.ix_(seen, seen)]).logpdf(
+                row[seen]
+            )
+        assert density == pytest.approx(wanted, abs=1e-10)
+    if k != "bic":
+        with pytest.raises(InputError, match="infinity at row 0, column 1"):
+            model.score_samples([[0.0, np.inf, 0.0, 1.0]])

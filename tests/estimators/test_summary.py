@@ -1,3 +1,5 @@
+"""What a model shows of itself: its summary, its diagram, its page."""
+
 import html
 import pathlib
 import re
@@ -8,12 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.datasets import load_digits, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import mercer
-from mercer import PCA, KernelPCA, RobustPCA, load, save
-from mercer.errors import DataWarning
+from mercer import PCA, KernelPCA, RobustPCA, dropin, load, save
+from mercer.errors import DataWarning, InputError
 from mercer.estimators.walk._showing import summary
+from mercer.report import report
 
 WINE = load_wine()
 X = WINE.data
@@ -234,3 +241,106 @@ def test_every_method_is_shown_in_its_own_words(name):
         assert "<svg" not in text
     else:
         assert f"{100 * np.sum(model.explained_variance_ratio_):.1f} %" in said
+
+
+ROWS = np.random.default_rng(0).normal(size=(40, 4)) * [4, 2, 1, 1]
+OURS = "mercer-summary"
+
+
+@pytest.mark.parametrize("kind", [PCA, KernelPCA, RobustPCA])
+def test_a_fitted_model_shows_a_summary_and_one_that_is_not_its_diagram(kind):
+    model = kind(2)
+    assert OURS not in model._repr_html_()
+    assert "sk-container" in model._repr_html_()
+    model.fit(ROWS)
+    assert OURS in model._repr_html_()
+    assert "sk-container" not in model._repr_html_()
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_notebooks_get_text_and_html_unless_display_is_text(fitted):
+    model = PCA(2).fit(ROWS) if fitted else PCA(2)
+    bundle = model._repr_mimebundle_(include=None, exclude=None)
+    assert bundle["text/plain"] == repr(model)
+    assert (OURS in bundle["text/html"]) is fitted
+    with config_context(display="text"):
+        assert set(model._repr_mimebundle_()) == {"text/plain"}
+        assert not hasattr(model, "_repr_html_")
+
+
+def test_a_pipeline_keeps_the_diagram_of_all_its_steps():
+    shown = make_pipeline(PCA(2).fit(ROWS), StandardScaler())._repr_html_()
+    assert "sk-container" in shown
+    assert OURS not in shown
+
+
+def test_the_faces_of_other_libraries_show_theirs_too():
+    assert OURS in dropin.PCA(2).fit(ROWS)._repr_html_()
+    assert OURS in dropin.TruncatedSVD(2).fit(ROWS)._repr_html_()
+
+
+def test_a_stream_of_one_row_keeps_its_diagram():
+    assert OURS not in PCA(2).partial_fit(ROWS[:1])._repr_html_()
+    assert OURS in PCA(2).partial_fit(ROWS)._repr_html_()
+
+
+def test_repr_is_what_it_was():
+    assert repr(PCA(2).fit(ROWS)) == "PCA(n_components=2)"
+
+
+def test_a_frame_that_holds_models_shows():
+    frame = pd.DataFrame({"model": [PCA(2).fit(ROWS), PCA(2)]})
+    assert "PCA(n_components=2)" in frame._repr_html_()
+    assert "PCA(n_components=2)" in repr(frame)
+
+
+TABLE = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [mercer.PCA(2), mercer.RobustPCA(2), mercer.KernelPCA(2, kernel="rbf")],
+    ids=["pca", "robust", "kernel"],
+)
+def test_it_is_the_page_of_report(model, tmp_path):
+    made = model.fit(TABLE).report(
+        TABLE, tmp_path / "a.html", title="T", colours={"g": ["a", "b"] * 30}
+    )
+    other = report(model, TABLE, title="T", colours={"g": ["a", "b"] * 30})
+    assert made.page.verdict == other.page.verdict
+    assert [s.key for s in made.page.sections] == [s.key for s in other.page.sections]
+    assert (tmp_path / "a.html").read_text(encoding="utf-8") == made.html
+
+
+@pytest.mark.parametrize("model", [mercer.PCA(2), mercer.KernelPCA(2)], ids=["pca", "kernel"])
+def test_an_unfitted_model_has_no_page(model, tmp_path):
+    with pytest.raises(NotFittedError):
+        model.report(TABLE, tmp_path / "a.html")
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "options"),
+    [
+        (TABLE[:, :3], {}),
+        (np.where(TABLE > 3, np.nan, TABLE), {}),
+        (TABLE, {"colours": {"g": ["a"]}}),
+        (TABLE, {"row_names": ["a"]}),
+        ("none.csv", {}),
+    ],
+    ids=["columns", "missing", "colours", "names", "file"],
+)
+def test_a_refusal_leaves_the_old_page(rows, options, tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text("old", encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        mercer.PCA(2).fit(TABLE).report(rows, path, **options)
+    assert len(str(refused.value).splitlines()) == 3
+    assert path.read_text(encoding="utf-8") == "old"
+
+
+def test_an_older_page_is_replaced_by_a_new_one(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text("old", encoding="utf-8")
+    mercer.PCA(2).fit(TABLE).report(TABLE, path)
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -1,12 +1,12 @@
 """A call that fails or is interrupted changes nothing: the model is the old one, or the new."""
 
-import sys
 import threading
 import warnings
 
 import numpy as np
 import pytest
 from forced import FORCED, gapped
+from interruptions import AtCall, InjectedError, traced, untouched
 
 from mercer import PCA
 from mercer.arrays import thread_count
@@ -19,58 +19,22 @@ NEW["dual"] = gapped(30, 60, 2)
 K = 3
 
 
-class InjectedError(Exception):
-    """Stands for anything that can go wrong."""
-
-
-class AtCall:
-    """Raise at the n-th call of any function of the package, in this thread."""
-
-    def __init__(self, number, error):
-        self.left, self.error, self.where = number, error, None
-
-    def __call__(self, frame, event, _arg):
-        name = frame.f_code.co_filename
-        if event == "call" and "/mercer/" in name.replace("\\", "/"):
-            self.left -= 1
-            if self.left == 0:
-                self.where = f"{name.rsplit('mercer', 1)[1]}:{frame.f_code.co_name}"
-                raise self.error
-        return
-
-
 def state(model):
     """Return the public state of a model as values that can be compared."""
     return {name: value for name, value in vars(model).items() if name.endswith("_")}
 
 
-def same_state(model, wanted):
-    found = vars(model)
-    return found.keys() == wanted.keys() and all(found[k] is wanted[k] for k in wanted)
-
-
 def count_calls(path):
     counter = AtCall(10**9, None)
-    run_traced(counter, lambda: FORCED[path](K).fit(NEW[path]))
+    traced(counter, lambda: FORCED[path](K).fit(NEW[path]))
     return 10**9 - counter.left
-
-
-def run_traced(tracer, call):
-    before = sys.gettrace()
-    sys.settrace(tracer)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AccuracyWarning)
-            return call()
-    finally:
-        sys.settrace(before)
 
 
 def fit_and_fail(model, X, number, error):
     """Return where the n-th call of the package raised, or None if fit ended before."""
     tracer = AtCall(number, error)
     try:
-        run_traced(tracer, lambda: model.fit(X))
+        traced(tracer, lambda: model.fit(X))
     except (InjectedError, KeyboardInterrupt) as caught:
         return tracer.where if caught is error else "another error"
     return None
@@ -91,7 +55,7 @@ def test_an_error_at_any_call_leaves_the_model_alone(path):
         if where is None:
             break
         reached.add(where)
-        if not same_state(model, old):  # the last step is publication: then all of it is new
+        if not untouched(model, old):  # the last step is publication: then all of it is new
             assert model.n_features_in_ == NEW[path].shape[1], where
             wanted = FORCED[path](K).fit(NEW[path])
             assert state(model).keys() == state(wanted).keys(), where
@@ -120,7 +84,7 @@ def test_each_named_step(monkeypatch, step, fitted, error):
     for call in (model.fit, model.fit_transform):
         with pytest.raises(error):
             call(NEW["svd"])
-        assert same_state(model, old)
+        assert untouched(model, old)
     monkeypatch.undo()
     if fitted:
         assert model.transform(OLD).shape == (50, K)
@@ -138,7 +102,7 @@ def test_a_warning_that_is_an_error_changes_nothing():
         warnings.simplefilter("error")
         with pytest.raises(AccuracyWarning):
             model.fit(noise)
-    assert same_state(model, old)
+    assert untouched(model, old)
 
 
 def test_a_refused_table_changes_nothing():
@@ -149,11 +113,11 @@ def test_a_refused_table_changes_nothing():
     for table in (bad, np.full((9, 5), 2.0), "text", None, bad[:1]):
         with pytest.raises((ValueError, TypeError)):
             model.fit(table)
-        assert same_state(model, old)
+        assert untouched(model, old)
     for table in (bad, OLD[:, :3]):
         with pytest.raises(InputError):
             model.transform(table)
-        assert same_state(model, old)
+        assert untouched(model, old)
 
 
 def test_a_fit_after_other_parameters_forgets_the_old_attributes():
@@ -184,7 +148,7 @@ def test_an_error_in_a_lane_reaches_the_caller_and_blas_keeps_its_threads(monkey
     monkeypatch.setattr(DenseRows, "block", block)
     with pytest.raises(InjectedError):
         model.fit(X)
-    assert same_state(model, old)
+    assert untouched(model, old)
     assert thread_count() == before
     assert threading.active_count() == threads
 

@@ -1,51 +1,16 @@
 """A fit that fails changes nothing, and a refusal names the place."""
 
-import sys
-import warnings
 from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse
+from interruptions import AtCall, InjectedError, traced, untouched
 from kernel_fits import FORCED, blobs, fit
 
 from mercer import KernelPCA
-from mercer.errors import DataWarning, InputError, MercerError
+from mercer.errors import InputError, MercerError
 from mercer.kernels import RBF, Function, Overlap, Polynomial, Sigmoid
-
-
-def untouched(model, old):
-    found = vars(model)
-    return found.keys() == old.keys() and all(found[name] is old[name] for name in old)
-
-
-class InjectedError(Exception):
-    """Stands for anything that can go wrong."""
-
-
-class AtCall:
-    """Raise at the n-th call of a function of the package, in this thread."""
-
-    def __init__(self, number, error):
-        self.left, self.error = number, error
-
-    def __call__(self, frame, event, _arg):
-        if event == "call" and "/mercer/" in frame.f_code.co_filename.replace("\\", "/"):
-            self.left -= 1
-            if self.left == 0:
-                raise self.error
-
-
-def traced(tracer, call):
-    before = sys.gettrace()
-    sys.settrace(tracer)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            call()
-    finally:
-        sys.settrace(before)
-
 
 MODELS = {
     "lapack": lambda: FORCED["lapack"](2, kernel=RBF(1.0)),

@@ -48,6 +48,11 @@ def suits(path, n, p, k):
     return path != "krylov" or (3 * k <= min(n, p) and min(n, p) > 20)
 
 
+def existing(shapes, k, paths=FORCED):
+    """Return (kind, path) for every shape {kind: (n, p)} and every path that exists there."""
+    return [(kind, path) for kind, s in shapes.items() for path in paths if suits(path, *s, k)]
+
+
 def spread(n, p, deviations, seed):
     """Return (n, p) rows with about these deviations along random axes, mean zero."""
     rng = np.random.default_rng(seed)

@@ -16,7 +16,6 @@ from kernel_fits import (
     blobs,
     eigenvalues,
     fit,
-    fit_transform,
     matrix,
 )
 
@@ -34,38 +33,6 @@ def assert_same_numbers(a, b, rtol=1e-9):
         np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=rtol)
     assert a.rank_ == b.rank_
     np.testing.assert_allclose(a.effective_rank_, b.effective_rank_, rtol=1e-6)
-
-
-@pytest.mark.parametrize(("path", "name"), EVERY)
-def test_weights_are_repeated_rows(path, name):
-    X, kernel = blobs(70, 4) / 2, PLAIN[name][0]
-    counts = np.random.default_rng(3).integers(1, 4, 70)
-    options = {"kernel": kernel, "tol": 1e-10}
-    weighted, Z = fit_transform(path, X, 3, sample_weight=counts, **options)
-    repeated = fit(path, np.repeat(X, counts, axis=0), 3, **options)
-    assert_same_numbers(weighted, repeated)
-    new = blobs(20, 4, 9) / 2
-    both = np.concatenate([X, new])
-    assert apart(weighted.transform(both), repeated.transform(both)) <= allowance(
-        weighted, repeated
-    )
-    np.testing.assert_allclose(weighted.transform(X), Z, rtol=0, atol=1e-10 * np.abs(Z).max())
-    wanted = eigenvalues(matrix(name, X), counts)[:3]
-    np.testing.assert_allclose(weighted.eigenvalues_, wanted, rtol=1e-9)
-
-
-@pytest.mark.parametrize(("path", "name"), EVERY)
-def test_weight_zero_leaves_a_row_out(path, name):
-    X, kernel = blobs(60, 4) / 2, PLAIN[name][0]
-    weights = np.ones(60)
-    weights[[0, 7, 59]] = 0
-    options = {"kernel": kernel, "tol": 1e-10}
-    weighted, Z = fit_transform(path, X, 3, sample_weight=weights, **options)
-    without = fit(path, X[weights > 0], 3, **options)
-    assert_same_numbers(weighted, without)
-    assert np.isfinite(Z).all()
-    np.testing.assert_allclose(weighted.transform(X), Z, rtol=0, atol=1e-10 * np.abs(Z).max())
-    assert apart(Z, without.transform(X)) <= allowance(weighted, without)
 
 
 @pytest.mark.parametrize("path", MATRIX)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import threadpoolctl
-from forced import FORCED, factors, fit, gapped, suits
+from forced import existing, factors, fit, gapped
 from jacobi import reference
 from relations import assert_same_values
 
@@ -16,6 +16,7 @@ from mercer.errors import DataWarning, InputError
 
 K = 4
 SHAPES = {"tall": (400, 30), "wide": (40, 100)}
+each_fit = pytest.mark.parametrize(("kind", "path"), existing(SHAPES, K))
 
 
 @functools.cache
@@ -43,15 +44,11 @@ def truth(kind, sparse, counts, standardize):
     return reference(table(kind, sparse), weights(kind, counts), "std" if standardize else None)
 
 
-@pytest.mark.parametrize("path", FORCED)
+@each_fit
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize("counts", ["none", "whole", "wild"])
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("kind", SHAPES)
 def test_intervals(kind, sparse, counts, standardize, path):
-    if not suits(path, *SHAPES[kind], K):
-        assert path == "dual"
-        return
     X = table(kind, sparse)
     X = scipy.sparse.csr_array(X) if sparse else X
     found = fit(path, X, K, sample_weight=weights(kind, counts), standardize=standardize)

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
-from forced import FORCED, fit, suits
+from forced import FORCED, existing, fit, suits
 from relations import assert_identical, assert_same
 
 from mercer import PCA
@@ -17,6 +17,9 @@ from mercer.errors import InputError
 RNG = np.random.default_rng(0)
 TALL = RNG.integers(0, 100, (80, 24))
 WIDE = RNG.integers(0, 100, (24, 80))
+TABLES = {"tall": TALL, "wide": WIDE}
+WAYS = existing({name: X.shape for name, X in TABLES.items()}, 3)
+each_fit = pytest.mark.parametrize(("shape", "path"), WAYS)
 KINDS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16"]
 
 
@@ -29,13 +32,10 @@ def frames(X):
     yield "pyarrow", pa.table({n: frame[n].to_numpy() for n in names})
 
 
-@pytest.mark.parametrize("X", [TALL, WIDE], ids=["tall", "wide"])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("path", FORCED)
-def test_numbers_of_every_kind(path, kind, X):
-    if not suits(path, *X.shape, 3):
-        assert path == "dual"
-        return
+@each_fit
+def test_numbers_of_every_kind(shape, path, kind):
+    X = TABLES[shape]
     wanted = fit(path, X.astype(np.float64), 3)
     found = fit(path, X.astype(kind), 3)
     assert found.components_.dtype == np.float64
@@ -65,13 +65,9 @@ def test_whole_numbers_beyond_float64(kind):
         assert_same(wanted, found)
 
 
-@pytest.mark.parametrize("X", [TALL, WIDE], ids=["tall", "wide"])
-@pytest.mark.parametrize("path", FORCED)
-def test_frames_and_lists(path, X):
-    if not suits(path, *X.shape, 3):
-        assert path == "dual"
-        return
-    X = X.astype(np.float64)
+@each_fit
+def test_frames_and_lists(shape, path):
+    X = TABLES[shape].astype(np.float64)
     wanted = fit(path, X, 3)
     assert_same(wanted, fit(path, X.tolist(), 3))
     assert_same(wanted, fit(path, [tuple(row) for row in X.tolist()], 3))

@@ -36,9 +36,10 @@ def assert_same(one, two, rtol=1e-9):
             np.testing.assert_allclose(ends[1], ends[0], rtol=1e-8, atol=tight)
 
 
-@pytest.mark.parametrize("kernel", STILL, ids=repr)
+@pytest.mark.parametrize("turn", [0, 1])
 @pytest.mark.parametrize("way", WAYS)
-def test_a_shift_changes_nothing(way, kernel):
+def test_a_shift_changes_nothing(way, turn):
+    kernel = STILL[(WAYS.index(way) + turn) % len(STILL)]
     X = on_a_grid(blobs(160, 3))
     far = X + 2.0**20
     one, two = (fitted(way, Y, 3, kernel, marks=_marks(way, Y)) for Y in (X, far))
@@ -81,9 +82,9 @@ def test_permuted_rows(kernel):
     np.testing.assert_allclose(two.transform(X), one.transform(X), rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("kernel", ANY, ids=repr)
-@pytest.mark.parametrize("way", ["tiles", "given", "once", "refined"])
-def test_weights_are_repeated_rows(way, kernel):
+@pytest.mark.parametrize("number", range(len(ANY)))
+def test_weights_are_repeated_rows(number):
+    kernel, way = ANY[number], ("tiles", "given", "once", "refined")[number % 4]
     X = blobs(90, 3) / 2
     counts = np.random.default_rng(3).integers(0, 4, 90)
     marks = X[counts > 0][::4]

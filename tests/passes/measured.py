@@ -5,36 +5,24 @@ import subprocess
 import sys
 from pathlib import Path
 
-NUMERICS = Path(__file__).resolve().parents[1] / "numerics"
+TESTS = Path(__file__).resolve().parents[1]
 
 PROGRAM = """
 import json, re, sys, threading, time, warnings
-sys.path.insert(0, {numerics!r})
+sys.path[:0] = [{tests!r} + "/" + place for place in ("numerics", "sources")]
 warnings.simplefilter("ignore")
 import numpy as np
-from forced import FORCED, scattered
 
 def anonymous():
     with open("/proc/self/status") as status:
         return int(re.search(r"RssAnon:\\s+(\\d+) kB", status.read())[1]) * 1024
 
 rng = np.random.default_rng(0)
-if {density} is None:
-    X = rng.standard_normal({shape}, dtype=np.{dtype})
-    X *= {decay} ** np.arange(X.shape[1], dtype=X.dtype)
-    X += {offset}
-    size = X.nbytes
-else:
-    X = scattered(*{shape}, {density}, 0, np.{dtype})
-    size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+{setup}
 # Libraries, thread stacks and BLAS buffers are there before the measurement begins.
-for path in ("svd", "gram", "krylov"):
-    FORCED[path](2).fit(rng.standard_normal((600, 120)))
-FORCED["dual"](2).fit(rng.standard_normal((120, 600)))
 big = rng.standard_normal((700, 700))
 np.linalg.eigh(big @ big.T)
 del big
-model = FORCED[{path!r}]({k}, **{options})
 peak, stop = [0], threading.Event()
 
 def watch():
@@ -43,29 +31,29 @@ def watch():
         time.sleep(0.001)
 
 before = anonymous()
-watcher = threading.Thread(target=watch)
+watcher = threading.Thread(target=watch, daemon=True)
 watcher.start()
 start = time.perf_counter()
-model.fit(X)
+{fit}
 seconds = time.perf_counter() - start
 stop.set()
 watcher.join()
+rest = anonymous() - before
+path, most = model.plan_.chosen, 0
+while path is not None:  # what float32 does not settle may have to be made again in float64
+    path, most = path.then, max(most, path.bytes)
+chosen = model.plan_.chosen
 print(json.dumps(dict(
-    peak=peak[0] - before, data=size, path=model.plan_.chosen.name, seconds=seconds,
-    bytes=model.plan_.chosen.bytes, foreseen=model.plan_.chosen.seconds,
-    met=bool(model.certificate_.met), rest=anonymous() - before,
+    peak=peak[0] - before, rest=rest, seconds=seconds, path=chosen.name, chosen=chosen.bytes,
+    most=most, whole=model.plan_.bytes, foreseen=chosen.seconds, passes=chosen.passes,
+    met=bool(model.certificate_.met), {told}
 )))
 """
 
 
-def measure(
-    path, shape, k, *, dtype="float64", density=None, offset=0, decay=0.98, options=None
-):
-    """Return the measurements of one fit of random data."""
-    text = PROGRAM.format(
-        numerics=str(NUMERICS), path=path, shape=shape, k=k, dtype=dtype, density=density,
-        offset=offset, decay=decay, options=options or {},
-    )  # fmt: skip
+def measured(setup, *, fit="model.fit(X)", told="data=X.nbytes", **values):
+    """Return the measurements of one fit: `setup` makes `model` and `X` of these values."""
+    text = PROGRAM.format(tests=str(TESTS), setup=setup.format(**values), fit=fit, told=told)
     done = subprocess.run(
         [sys.executable, "-c", text], capture_output=True, text=True, timeout=280, check=False
     )

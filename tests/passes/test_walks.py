@@ -1,14 +1,12 @@
 """Files are walked as often as planned, and take no more memory than planned."""
 
-import json
-import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 from forced import FORCED, gapped
+from measured import measured
 from pieces import Pieces, in_blocks
 
 import mercer
@@ -16,7 +14,6 @@ from mercer import PCA
 from mercer.errors import AccuracyWarning, BudgetError
 from mercer.sources import BlockSource
 
-TESTS = Path(__file__).resolve().parents[1]
 CONSTANT = 8_000_000  # thread stacks, the allocator's rounding, the watcher itself
 
 
@@ -144,21 +141,11 @@ def test_the_memory_a_refusal_asks_for_is_enough(shape, passes):
     assert plan.chosen.bytes <= plan.problem.memory
 
 
-PROGRAM = """
-import json, re, sys, threading, time, warnings
-for place in ("numerics", "sources"):
-    sys.path.insert(0, {tests!r} + "/" + place)
-warnings.simplefilter("ignore")
-import numpy as np
+SETUP = """
 from forced import FORCED, scattered
 from mercer.sources import BlockSource, ArrayBlocks, scan
 
-def anonymous():
-    with open("/proc/self/status") as status:
-        return int(re.search(r"RssAnon:\\s+(\\d+) kB", status.read())[1]) * 1024
-
 n, p = {shape}
-rng = np.random.default_rng(0)
 base = (rng.standard_normal((max(1, min(n, 500_000 // p)), p))
         * 0.98 ** np.arange(p) + {offset}).astype("{dtype}")
 
@@ -174,46 +161,10 @@ class Endless(BlockSource):
                 np.multiply(base[: len(part)], 1 + at / n, out=part, casting="unsafe")
             yield block
 
-# Libraries, thread stacks and BLAS buffers are there before the measurement begins.
 shape = (120, 600) if {path!r} == "dual" else (600, 120)
 FORCED[{path!r}](2).fit(ArrayBlocks(scan(rng.standard_normal(shape))))
-big = rng.standard_normal((500, 500))
-np.linalg.eigh(big @ big.T)
-del big
-model = FORCED[{path!r}]({k}, memory={memory!r})
-peak, stop = [0], threading.Event()
-
-def watch():
-    while not stop.is_set():
-        peak[0] = max(peak[0], anonymous())
-        time.sleep(0.001)
-
-source = Endless()
-before = anonymous()
-watcher = threading.Thread(target=watch)
-watcher.start()
-model.fit(source, checkpoint={checkpoint!r})
-stop.set()
-watcher.join()
-after = anonymous()
-print(json.dumps(dict(
-    peak=peak[0] - before, rest=after - before, bytes=model.plan_.bytes,
-    chosen=model.plan_.chosen.bytes, data=source.nbytes, walks=source.walks,
-    passes=model.plan_.chosen.passes, block=model._block_bytes(source),
-)))
+model, X = FORCED[{path!r}]({k}, memory={memory!r}), Endless()
 """
-
-
-def measure(path, shape, k, memory, dtype="float64", offset=0, checkpoint=None):
-    text = PROGRAM.format(
-        tests=str(TESTS), path=path, shape=shape, k=k, memory=memory, dtype=dtype,
-        offset=offset, checkpoint=checkpoint,
-    )  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, timeout=280, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 CASES = {
@@ -230,9 +181,12 @@ ORDINARY = ["gram"]
 
 
 def check(name, checkpoint=None):
-    found = measure(*CASES[name], checkpoint=checkpoint)
+    path, shape, k, memory, dtype, offset = (*CASES[name], "float64", 0)[:6]
+    fit, told = f"model.fit(X, checkpoint={checkpoint!r})", "data=X.nbytes, walks=X.walks"
+    values = {"path": path, "shape": shape, "k": k, "memory": memory}
+    found = measured(SETUP, fit=fit, told=told, dtype=dtype, offset=offset, **values)
     assert found["data"] >= 280e6
-    assert found["peak"] <= found["bytes"] + CONSTANT, found
+    assert found["peak"] <= found["whole"] + CONSTANT, found
     assert found["peak"] <= 0.8 * found["data"] or name == "svd wide", found
     assert found["walks"] >= 1
 

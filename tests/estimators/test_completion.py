@@ -1,12 +1,15 @@
-"""Where the steps begin: on a few rows, then on more, and what they know of the way left."""
+"""Where completion begins: its rank, a few rows, then more."""
 
 import dataclasses
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+from tests.estimators.missing_oracles import iterated, table
 
 import mercer
+from mercer.errors import DataWarning, InputError
 from mercer.estimators.missing import _filling as _filling_start
 from mercer.estimators.missing._filling import (
     Start,
@@ -17,6 +20,14 @@ from mercer.estimators.missing._filling import (
     sample_rows,
 )
 from mercer.operators import CompletionRule, Survey, complete
+
+
+def _rows(n=400, p=12, rank=3, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, p))
+    x += 0.3 * rng.standard_normal((n, p))
+    x[rng.random((n, p)) < 0.2] = np.nan
+    return x
 
 
 def rows_of(kind="plain", n=20_000, p=60, k=5, noise=1.0, seed=0):
@@ -175,8 +186,20 @@ def test_steps_are_foreseen_to_be_slow_near_the_noise():
 KINDS = ["plain", "ordered", "one column", "a group without it", "units", "large cells", "many"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("noise", [0.3, 1.0])
+CASES = [(kind, noise) for kind in KINDS for noise in (0.3, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "noise"),
+    [
+        *CASES[::4],
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in CASES
+            if case not in CASES[::4]
+        ),
+    ],
+)
 def test_what_is_left_is_below_a_tenth_of_the_sampling_error(kind, noise):
     X = rows_of(kind, noise=noise)
 
@@ -196,3 +219,124 @@ def test_where_little_is_missing_one_pass_over_all_rows_is_enough():
     X[rng.random(X.shape) < 0.04] = np.nan
     assert mercer.PCA(3, missing="em").fit(X).em_passes_ == 1
     assert mercer.PCA(3, missing="em", tol=1e-8).fit(X).em_passes_ > 2
+
+
+# -- the rank of the completion, and what is refused before it --------------------------------
+
+
+def rank_of(x, wanted=None, weights=None, **options):
+    """Return how many axes fill the cells of x."""
+    model = mercer.PCA(wanted, missing="em", **options).fit(x, sample_weight=weights)
+    return model.completion_.axes.shape[1]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "rank"),
+    [(1, 1), (5, 5), (12, 11), (np.int64(2), 2), (None, 3), (0.9, 3), ("mle", 3)],
+)
+def test_a_number_is_taken_at_its_word_and_other_wishes_are_cross_validated(wanted, rank):
+    assert rank_of(_rows(), wanted) == rank
+
+
+@pytest.mark.parametrize(("n", "rank"), [(4, 2), (3, 1), (2, 0)])
+def test_few_rows_leave_little(n, rank):
+    x = np.random.default_rng(0).standard_normal((n, 12))
+    x[0, 3] = np.nan
+    assert rank_of(x, n) == rank
+
+
+def test_columns_count_as_the_fit_counts_them():
+    x = _rows()
+    loud = x.copy()
+    loud[:, 0] = np.random.default_rng(1).standard_normal(400) * 1e4
+    assert rank_of(loud) == 4  # a loud column is an axis of its own
+    scales = np.logspace(-6, 6, 12)
+    ranks = [rank_of(x * s, standardize=True) for s in (1, scales)]
+    assert ranks[0] == ranks[1] >= 3
+    assert rank_of(loud, feature_weight=np.r_[1e-12, np.ones(11)]) == 3
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_rows_that_do_not_count_and_those_that_count_often(standardize):
+    x = _rows()
+    w = np.random.default_rng(1).integers(0, 4, len(x))
+    often = rank_of(np.repeat(x, w, axis=0), standardize=standardize)
+    loud = np.where(w[:, None] > 0, x, x * np.linspace(1, 1e4, len(x))[:, None])
+    assert rank_of(loud, weights=w, standardize=standardize) == often
+
+
+def spoilt(**cells):
+    """Return rows with gaps, some of their cells changed."""
+    x = table()
+    for place, value in cells.items():
+        x[{"column": (slice(None), 2), "first": (0, 0), "later": (30, 1)}[place]] = value
+    return x
+
+
+REFUSED = {
+    "read once": (lambda: iter([table()]), None, "several passes"),
+    "a column": (
+        lambda: spoilt(column=np.nan),
+        None,
+        "columns with nothing observed(.|\n)*: 2",
+    ),
+    "infinity": (
+        lambda: spoilt(first=np.nan, later=-np.inf),
+        None,
+        "-infinity at row 30, column 1",
+    ),
+    "few weights": (table, np.ones(10), "one number per row"),
+    "many weights": (table, np.ones(70), "one number per row"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_rows_that_cannot_be_completed_are_refused(name):
+    make, weights, words = REFUSED[name]
+    with pytest.raises(InputError, match=words):
+        mercer.PCA(2, missing="em").fit(make(), sample_weight=weights)
+
+
+def test_what_counts_must_be_observed():
+    x, w = spoilt(column=np.nan), np.ones(60)
+    x[0, 2], w[0] = 1.0, 0.0
+    with pytest.raises(InputError, match="nothing observed"):
+        mercer.PCA(2, missing="em").fit(x, sample_weight=w)
+    frame = pd.DataFrame(spoilt(column=np.nan), columns=list("abcdefg"))
+    with pytest.raises(InputError, match="nothing observed") as error:
+        mercer.PCA(2, missing="em").fit(frame)
+    assert "'c'" in error.value.got
+    few = np.full((4, 2), np.nan)
+    few[0] = 1.0
+    with pytest.raises(InputError, match="fewer than two rows"):
+        mercer.PCA(1, missing="em").fit(few)
+
+
+def test_empty_rows_are_named_and_count_no_more():
+    x, w = table(), np.full(60, 2.0)
+    empty = [3, 5, 8, 10, 11, 40]
+    x[empty] = np.nan
+    with pytest.warns(DataWarning, match="3, 5, 8, 10, 11 and 1 more"):
+        found = mercer.PCA(2, missing="em", tol=1e-10).fit(x, sample_weight=w)
+    left = np.delete(x, empty, axis=0)
+    plain = mercer.PCA(2, missing="em", tol=1e-10).fit(left, sample_weight=np.full(54, 2.0))
+    np.testing.assert_allclose(found.explained_variance_, plain.explained_variance_, rtol=1e-8)
+    np.testing.assert_array_equal(w, 2)  # the caller's own are as they were
+
+
+@pytest.mark.parametrize("memory", ["1MB", "1GB"])
+def test_blocks_of_any_size_fill_alike(memory, tmp_path):
+    np.save(tmp_path / "x.npy", table())
+    model = mercer.PCA(2, missing="em", tol=1e-11, memory=memory).fit(tmp_path / "x.npy")
+    wanted = iterated(table(), 2)
+    np.testing.assert_allclose(model.completion_.filled(table()), wanted, rtol=0, atol=1e-8)
+
+
+def test_a_sample_begins_and_all_rows_end():
+    x = table(rows=20_000, columns=20, share=0.3)
+    found = mercer.PCA(3, missing="em", tol=1e-7).fit(x)
+    assert found.em_passes_ <= 10
+    exact = mercer.PCA(3, missing="em", tol=1e-10).fit(x).completion_
+    np.testing.assert_allclose(
+        found.completion_.filled(x[:2000]), exact.filled(x[:2000]), rtol=0, atol=1e-5
+    )
