@@ -9,8 +9,9 @@ import pytest
 from tests.estimators.missing_oracles import iterated, table
 
 import mercer
-from mercer.errors import DataWarning, InputError
-from mercer.estimators.missing import _filling as _filling_start
+from mercer.errors import AccuracyWarning, DataWarning, InputError
+from mercer.estimators.linear._pca_recipe import PCARecipe
+from mercer.estimators.missing import _filling as filling
 from mercer.estimators.missing._filling import (
     Start,
     begun_on,
@@ -20,6 +21,7 @@ from mercer.estimators.missing._filling import (
     sample_rows,
 )
 from mercer.operators import CompletionRule, Survey, complete
+from mercer.sources import ArrayBlocks, in_memory
 
 
 def _rows(n=400, p=12, rank=3, seed=0):
@@ -158,7 +160,7 @@ def test_the_tolerance_follows_the_sampling_error_within_bounds(monkeypatch, spr
     def noted(_one_pass, _completion, _basis, known):
         asked.append(known)
 
-    monkeypatch.setattr(_filling_start, "complete", noted)
+    monkeypatch.setattr(filling, "complete", noted)
     dataclasses.replace(start, spread=spread).steps(None, rule, 20_000)
     between = math.sqrt(1 / 5000 - 1 / 20_000)
     known = asked[0]
@@ -340,3 +342,28 @@ def test_a_sample_begins_and_all_rows_end():
     np.testing.assert_allclose(
         found.completion_.filled(x[:2000]), exact.filled(x[:2000]), rtol=0, atol=1e-5
     )
+
+
+def surveyed(x):
+    return filling.surveyed(ArrayBlocks(in_memory(x)), None, 1e6, None)
+
+
+def test_where_the_steps_end():
+    x = table(rows=20_000, columns=60)
+    source = ArrayBlocks(in_memory(x))
+    survey, recipe = surveyed(x), PCARecipe(1, 1e-6, 0, False, None)
+    many = filling.rule_of(source, survey, recipe, 2)
+    assert many.tol == pytest.approx(0.1 / np.sqrt(20_000))
+    assert many.rate == pytest.approx(0.2, abs=0.01)
+    assert filling.rule_of(source, survey, recipe, 2, given=True).tol == pytest.approx(3e-7)
+    few = filling.rule_of(ArrayBlocks(in_memory(x[:100])), surveyed(x[:100]), recipe, 2)
+    assert few.tol == pytest.approx(3e-7)
+    coarse = PCARecipe(1, 0.5, 0, False, None)
+    assert filling.rule_of(source, survey, coarse, 2).tol == 1e-3
+
+
+def test_cells_that_have_not_settled_are_said():
+    rule, source = CompletionRule(2, tol=1e-12, most=3), ArrayBlocks(in_memory(table()))
+    found = filling.CellFilling(source, surveyed(table()), None, rule, 1e6).run()
+    with pytest.warns(AccuracyWarning, match="have not settled"):
+        filling.warn_unsettled(found, rule)

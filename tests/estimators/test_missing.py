@@ -21,6 +21,7 @@ from tests.estimators.missing_oracles import (
 import mercer
 import mercer.dropin
 from mercer.errors import BudgetError, DataWarning, InputError
+from mercer.estimators.missing import _missing_cells as _missing
 from mercer.estimators.missing._filling import CellFilling
 from mercer.operators.completion import _compiled_expectation, _completion_sums
 from mercer.operators.completion._compiled_expectation import CompiledExpectation
