@@ -9,15 +9,16 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
-from sklearn.utils.validation import check_array
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, validate_data
 
 from mercer.arrays import Array
 from mercer.errors import InputError, MercerError
 from mercer.estimators.walk._admission import (
     InputTypeError,
-    _in_three_lines,
-    _refuse_twins,
+    in_three_lines,
     refuse_parts,
+    refuse_twins,
     text_of,
 )
 from mercer.sources import as_frame
@@ -61,7 +62,7 @@ def columns_of(data: object) -> tuple[list[CategoryColumn], tuple[str, ...] | No
     table = table_of(data)
     if isinstance(table, nw.DataFrame):
         names = enumerate(table.columns)
-        found = [_of_series(table.get_column(name), at) for at, name in names]
+        found = [of_series(table.get_column(name), at) for at, name in names]
         return found, row_names(data)
     hidden = np.ma.getmaskarray(data) if isinstance(data, np.ma.MaskedArray) else None
     columns = []
@@ -84,7 +85,7 @@ def table_of(data: object) -> Any:
             fix="pass a frame or an array of categories; an indicator table of counts is for"
             " CorrespondenceAnalysis",
         )
-    _refuse_twins(data)
+    refuse_twins(data)
     frame = as_frame(data)
     if isinstance(frame, nw.LazyFrame):
         raise InputError(
@@ -116,7 +117,18 @@ def table_of(data: object) -> Any:
     except MercerError:
         raise
     except (TypeError, ValueError) as error:
-        raise _in_three_lines(error, data) from None
+        raise in_three_lines(error, data) from None
+
+
+def note_columns(estimator: BaseEstimator, data: object, *, reset: bool) -> None:
+    """Let scikit-learn keep, or compare, the number and the names of the columns."""
+    data = np.asarray(data, dtype=object) if isinstance(data, list | tuple) else data
+    try:
+        validate_data(estimator, data, reset=reset, skip_check_array=True)
+    except MercerError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise in_three_lines(error, data) from None
 
 
 def _of_lists(data: Sequence[object]) -> Array:
@@ -141,7 +153,7 @@ def row_names(data: object) -> tuple[str, ...] | None:
     return tuple(text_of(label) for label in index)
 
 
-def _of_series(series: Any, at: int) -> CategoryColumn:
+def of_series(series: Any, at: int) -> CategoryColumn:
     """Return a column of a frame; declared levels keep their order."""
     name, kind = str(series.name), series.dtype
     if kind.is_numeric() and not series.is_null().any():

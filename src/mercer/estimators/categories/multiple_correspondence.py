@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, eigh
 from mercer.errors import DataWarning, InputError, warn
@@ -25,7 +25,7 @@ from mercer.estimators.categories._adjusted_inertias import (
     kind_of,
     map_of,
 )
-from mercer.estimators.categories._category_cells import columns_of
+from mercer.estimators.categories._category_cells import columns_of, note_columns
 from mercer.estimators.categories._category_codes import (
     Coded,
     Soft,
@@ -56,7 +56,7 @@ from mercer.estimators.counts._count_map import inverse
 from mercer.estimators.linear._pca_choice import warn_of
 from mercer.estimators.mixed._mixed_axes import MixedAxes, fuzzy
 from mercer.estimators.mixed._mixed_table import mixed
-from mercer.estimators.walk._admission import _in_three_lines, held_rows, text_names
+from mercer.estimators.walk._admission import held_rows, text_names
 from mercer.estimators.walk._operated_estimator import Operated, OperatedEstimator
 from mercer.estimators.walk._parameters import RESOURCES
 from mercer.planning import Path, Problem
@@ -309,7 +309,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
         """Return the coded table."""
         X = text_names(X)
         columns, rows = columns_of(held_rows(X))
-        self._check_columns(X, reset=reset)
+        note_columns(self, X, reset=reset)
         if not reset:
             policies = {"missing": self._missing, "unseen": self._unseen}
             found = coded_again(columns, self._variables, **policies)
@@ -324,13 +324,6 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
             )
         self._given = X if self.missing == "fill" else None
         return dataclasses.replace(coded(columns, missing=self.missing), rows=rows)
-
-    def _check_columns(self, X: object, *, reset: bool) -> None:
-        """Let scikit-learn keep, or compare, the number and the names of the columns."""
-        try:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        except (TypeError, ValueError) as error:
-            raise _in_three_lines(error, X) from None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -31,13 +31,16 @@ from mercer.estimators.counts._count_map import (
     kept_table,
     squared_cosines,
 )
-from mercer.estimators.counts._count_margins import Margins, framed, projected, warn_empty
 from mercer.estimators.counts._count_table import (
     Counts,
+    Margins,
     Residuals,
     counts,
+    framed,
     named_rows,
+    projected,
     residuals,
+    warn_empty,
 )
 from mercer.estimators.counts._independence import (
     DRAWS,

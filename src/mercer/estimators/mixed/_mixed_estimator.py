@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, show_bytes
 from mercer.diagnostics import v_tests
-from mercer.errors import BudgetError, InputError, MercerError
-from mercer.estimators.categories._category_cells import table_of
+from mercer.errors import BudgetError, InputError
+from mercer.estimators.categories._category_cells import note_columns, table_of
 from mercer.estimators.categories._supplementary_variables import (
     Placed,
     SupplementaryVariables,
@@ -31,7 +31,7 @@ from mercer.estimators.mixed._mixed_table import (
     refuse_empty,
     refuse_empty_columns,
 )
-from mercer.estimators.walk._admission import _in_three_lines, held_rows, text_names
+from mercer.estimators.walk._admission import held_rows, text_names
 from mercer.estimators.walk._operated_estimator import Operated, OperatedEstimator, pairs
 from mercer.estimators.walk._parameters import RESOURCES
 from mercer.estimators.walk._spectral_estimator import planned
@@ -71,7 +71,7 @@ class MixedEstimator(OperatedEstimator):
         given = text_names(held_rows(X))
         kinds = None if reset else self._axes.frame.kinds
         table_of(given)  # what is no table is refused before its columns are counted
-        self._check_names(given, reset=reset)
+        note_columns(self, given, reset=reset)
         table = mixed(given, self.categorical, kinds)
         if reset and table.shape[0] < self._fewest:
             raise InputError(
@@ -87,16 +87,6 @@ class MixedEstimator(OperatedEstimator):
             if reset:
                 refuse_empty_columns(table, holes)
         return table
-
-    def _check_names(self, data: object, *, reset: bool) -> None:
-        """Let scikit-learn note or compare the number and the names of the columns."""
-        data = np.asarray(data, dtype=object) if isinstance(data, list | tuple) else data
-        try:
-            validate_data(self, data, reset=reset, skip_check_array=True)
-        except MercerError:
-            raise
-        except (TypeError, ValueError) as error:
-            raise _in_three_lines(error, data) from None
 
     def _sizes(self, source: Mixed) -> tuple[int, list[int]]:
         return source.numbers.shape[1], [len(column.values) for column in source.columns]

@@ -12,8 +12,8 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.estimators.categories._category_cells import (
     CategoryColumn,
-    _of_series,
     column_of,
+    of_series,
     row_names,
     table_of,
 )
@@ -115,7 +115,7 @@ def mixed(data: Any, categorical: object = None, kinds: Array | None = None) -> 
         found[at] = wanted
         if wanted:
             _refuse_dates(cells, name, at)
-            columns.append(_of_series(cells, at) if frame else column_of(cells, name, at))
+            columns.append(of_series(cells, at) if frame else column_of(cells, name, at))
         elif as_number is None:
             raise _no_number(cells, name, at)
         else:

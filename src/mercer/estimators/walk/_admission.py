@@ -63,7 +63,7 @@ def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
     if getattr(estimator, "missing", "raise") != "raise":
         data = _gaps_as_nan(data)
     if type(data) is not np.ndarray or data.dtype.kind not in "fiub":  # rows come one by one
-        _refuse_twins(data)
+        refuse_twins(data)
         _refuse_kinds(data)
         if _one_dtype(data) is None:
             _refuse_odd_columns(data)
@@ -74,7 +74,7 @@ def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
     except MercerError:
         raise
     except (TypeError, ValueError) as error:
-        raise _in_three_lines(error, data) from None
+        raise in_three_lines(error, data) from None
     if reset and checked.shape[0] < getattr(estimator, "_fewest", _FEWEST):
         raise InputError(
             "one row has no variance",
@@ -159,7 +159,7 @@ def admit_coordinates(data: object, width: int) -> Array:
                 input_name="X",
             )
     except (TypeError, ValueError) as error:
-        raise _in_three_lines(error, data) from None
+        raise in_three_lines(error, data) from None
     if checked.shape[1] != width:
         raise InputError(
             f"coordinates must have {width} columns",
@@ -189,7 +189,7 @@ def refuse_bad_cells(source: Source, names: Names = None) -> None:
     raise counted or error
 
 
-def _in_three_lines(error: Exception, data: object) -> InputError:
+def in_three_lines(error: Exception, data: object) -> InputError:
     """Return scikit-learn's or NumPy's refusal in our form, its first line kept."""
     text = str(error).strip()
     first = text.splitlines()[0].rstrip(":") if text else type(error).__name__
@@ -330,7 +330,7 @@ def _refuse_odd_columns(data: Any) -> None:
         )
 
 
-def _refuse_twins(data: object) -> None:
+def refuse_twins(data: object) -> None:
     """Name the columns of a frame whose names stand twice."""
     if hasattr(data, "collect"):  # lazy: refused in a moment, and its names cost work
         return
