@@ -318,11 +318,6 @@ def test_the_plan_knows_the_price():
     assert mercer.plan(CorrespondenceAnalysis(2), sparse).chosen.name == "krylov"
 
 
-def test_a_notebook_shows_it():
-    text = CorrespondenceAnalysis(2).fit(HAIR)._repr_html_()
-    assert "CorrespondenceAnalysis, fitted" in text
-
-
 def test_nothing_is_said_of_an_ordinary_table():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

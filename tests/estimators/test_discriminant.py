@@ -269,11 +269,6 @@ def test_the_plan_needs_no_labels():
     assert mercer.plan(LinearDiscriminantAnalysis(), DATA["iris"][0]).chosen.name == "svd"
 
 
-def test_the_notebook_shows_it():
-    shown = LinearDiscriminantAnalysis().fit(*DATA["iris"])._repr_html_()
-    assert "LinearDiscriminantAnalysis, fitted" in shown
-
-
 @pytest.mark.parametrize(("kind", "times"), [(Gram, 1), (Svd, 2)])
 def test_rows_are_read_as_often_as_the_plan_says(kind, times, monkeypatch):
     X, y = classes(9000, 6, 3, 3)
@@ -420,3 +415,9 @@ def test_huge_and_tiny_numbers():
         np.testing.assert_allclose(
             model.predict_proba(np.ldexp(X, power)), plain.predict_proba(X), rtol=0, atol=1e-9
         )
+
+
+@pytest.mark.parametrize("bad", [[1.0], [0.5, -0.5, 1], [np.nan, 1, 1], [0, 0, 0]])
+def test_priors_that_cannot_be(bad):
+    with pytest.raises(InputError, match="one probability per class"):
+        LinearDiscriminantAnalysis(priors=bad).fit(*DATA["iris"])

@@ -21,6 +21,7 @@ from mercer.kernels import (
     Constant,
     Cosine,
     FeatureMap,
+    Intersection,
     Laplacian,
     Linear,
     Log,
@@ -28,11 +29,13 @@ from mercer.kernels import (
     Multiquadric,
     NegativeDistance,
     Periodic,
+    PeriodicDistance,
     Polynomial,
     PowerExponential,
     RationalQuadratic,
     Sigmoid,
     exp,
+    mapped,
     normalize,
     warp,
 )
@@ -132,6 +135,11 @@ KERNELS = {
     "exp": exp(0.2 * NegativeDistance()),
     "normalised": normalize(Polynomial(2, gamma=0.1)),
     "normalised sum": normalize(RBF(3.0) + 0.1 * Linear()),
+    "very short": RBF(1e-4),
+    "normalised twice": normalize(normalize(Linear()).on([0, 2]) + 0.0 * RBF(1.0)),
+    "features of columns": Polynomial(2, gamma=1.0).on([2, 0]) + Linear(),
+    "features and a constant": 0.3 * Linear() + Constant(2.0),
+    "a line": Polynomial(1, gamma=0.5),
 }
 
 
@@ -250,6 +258,8 @@ REFUSED = {
     "chi squared": (ChiSquared(1.0), "no form in ONNX"),
     "arc cosine": (ArcCosine(), "no form in ONNX"),
     "periodic": (Periodic(1.0), "no form in ONNX"),
+    "intersection": (Intersection(), "no form in ONNX"),
+    "mapped": (mapped(RBF(1.0), abs), "no form in ONNX"),
     "warp": (warp(RBF(3.0), lambda x: np.ones(len(x))), "no form in ONNX"),
     "function": (lambda x, y: RBF(3.0)(x, y), "no form in ONNX"),
     "feature map": (FeatureMap(lambda x: x[:, :2]), "no form in ONNX"),
@@ -301,6 +311,9 @@ def test_without_the_library_the_extra_is_named(path, monkeypatch):
     assert "mercer[onnx]" in caught.value.fix
 
 
-def test_a_sigmoid_by_its_steps(path):
-    model = fitted(Sigmoid(0.01), rows(40), indefinite="clip")
-    compare(model, path, rows(9, seed=1))
+@pytest.mark.parametrize(
+    "kernel",
+    [Sigmoid(0.01), Polynomial(2.5, gamma=1e-3, coef0=9.0), PeriodicDistance(1.0, 3.0)],
+)
+def test_indefinite_kernels_by_their_steps(kernel, path):
+    compare(fitted(kernel, rows(40), indefinite="clip"), path, rows(9, seed=1))

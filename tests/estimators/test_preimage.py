@@ -1,22 +1,24 @@
-"""Pre-images against their defining equations, on dense matrices."""
+"""The way back: pre-images against their equations, and what a regression learns."""
 
 import dataclasses
 import tracemalloc
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 import mercer.estimators.kernel._preimages as module
 from mercer import KernelPCA
+from mercer.estimators.kernel import _preimages
 from mercer.estimators.kernel._fitted_kernel import FittedKernel
 from mercer.estimators.kernel._known_rows import known as known_of
 from mercer.estimators.kernel._preimages import (
+    Decoder,
     DistanceConstraints,
     FixedPoint,
     Known,
     Radial,
     _laterated,
+    learn,
     radial_of,
 )
 from mercer.kernels import (
@@ -173,6 +175,7 @@ def test_blocks_change_nothing(monkeypatch):
         np.testing.assert_allclose(method.decode(z), one, rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_a_block(monkeypatch):
     """8000 rows, 2000 points: neither the matrix of rows nor that with points is held."""
     monkeypatch.setattr(module, "_STEPS", 2)
@@ -189,38 +192,6 @@ def test_memory_is_that_of_a_block(monkeypatch):
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 100e6  # the block with 2000 points alone would take 128 MB
-
-
-@pytest.mark.parametrize("shift", [0.0, 1e6])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_offset_and_precision(shift, dtype):
-    X = ring()
-    if dtype == np.float32 and shift:
-        X = np.round(X * 4) / 4  # on the grid of float32 at 1e6, so with duplicates too
-    plain = known(X, 6)
-    moved = dataclasses.replace(plain, rows=(X + shift).astype(dtype))
-    z = plain.scores[:10]
-    atol = 1e-4 if dtype == np.float32 or shift else 1e-9
-    one = FixedPoint(RBF(0.8), plain, Constantly(X[0])).decode(z)
-    two = FixedPoint(RBF(0.8), moved, Constantly(X[0] + shift)).decode(z)
-    np.testing.assert_allclose(two - shift, one, rtol=0, atol=atol)
-    one = DistanceConstraints(radial_of(RBF(0.8), X), plain).decode(z)
-    two = DistanceConstraints(radial_of(RBF(0.8), moved.rows), moved).decode(z)
-    np.testing.assert_allclose(two - shift, one, rtol=0, atol=atol)
-
-
-def test_sparse_rows():
-    X = np.where(ring() > 0.3, ring(), 0.0)
-    plain = known(X, 6)
-    sparse = dataclasses.replace(plain, rows=scipy.sparse.csr_array(X))
-    z = plain.scores[:10]
-    for make in (
-        lambda k: FixedPoint(RBF(0.8), k, Constantly(X[0])),
-        lambda k: DistanceConstraints(radial_of(RBF(0.8), k.rows), k),
-    ):
-        np.testing.assert_allclose(
-            make(sparse).decode(z), make(plain).decode(z), rtol=0, atol=1e-8
-        )
 
 
 # -- distance constraints -----------------------------------------------------------------
@@ -263,15 +234,6 @@ def test_rows_come_back_when_nothing_is_left_out():
         found = known(X, 24, kernel)
         back = DistanceConstraints(radial_of(kernel, X), found).decode(found.scores)
         np.testing.assert_allclose(back, X, rtol=0, atol=1e-4)
-
-
-@pytest.mark.parametrize("rows", [1, 2, 5])
-def test_fewer_rows_than_neighbours(rows):
-    X = ring(12)
-    found = known(X, 3)
-    few = found.only(np.arange(rows))
-    radial = radial_of(RBF(0.8), X)
-    assert np.isfinite(DistanceConstraints(radial, few).decode(found.scores)).all()
 
 
 # -- κ ------------------------------------------------------------------------------------
@@ -346,3 +308,86 @@ def test_one_lengthscale_for_each_column():
 
 def test_equal_rows_have_no_distances():
     assert radial_of(RBF(1.0), np.ones((5, 3))) is None
+
+
+def curve(n, seed=0, noise=0.0):
+    """Return scores on a parabola (n, 2) and the rows (n, 3) that they stand for."""
+    rng = np.random.default_rng(seed)
+    t = rng.uniform(-1, 1, n)
+    scores = np.column_stack([t, t**2 - 1 / 3])
+    rows = np.column_stack([np.cos(2 * t), np.sin(2 * t), 0.3 * t])
+    return scores, rows + noise * rng.standard_normal(rows.shape)
+
+
+def test_a_curve_comes_back():
+    scores, rows = curve(300)
+    fresh, wanted = curve(100, seed=1)
+    decoder = learn(scores, rows, None)
+    assert isinstance(decoder, Decoder)
+    np.testing.assert_allclose(decoder.decode(fresh), wanted, rtol=0, atol=1e-4)
+
+
+def test_noise_is_not_learned():
+    """With rows that have nothing to do with the scores the best answer is the mean."""
+    rng = np.random.default_rng(0)
+    scores, rows = rng.standard_normal((400, 3)), rng.standard_normal((400, 5)) + 3
+    back = learn(scores, rows, None).decode(rng.standard_normal((200, 3)))
+    assert np.mean((back - 3) ** 2) < 0.1
+
+
+def test_many_rows_are_mapped_in_blocks(monkeypatch):
+    monkeypatch.setattr(_preimages, "_LANDMARKS", 100)
+    monkeypatch.setattr(_preimages, "_BLOCK", 64)
+    scores, rows = curve(1000)
+    decoder = learn(scores, rows, None)
+    assert len(decoder.landmarks) <= 100
+    np.testing.assert_allclose(decoder.decode(scores), rows, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("penalty", [1e-3, 1.0])
+def test_the_error_is_that_of_rows_left_out_one_by_one(monkeypatch, penalty, weighted):
+    """Against regressions that were learned anew without each row."""
+    monkeypatch.setattr(_preimages, "_PENALTIES", np.array([penalty]))
+    scores, rows = curve(30, noise=0.1)
+    share = np.random.default_rng(0).random(30) + 0.5 if weighted else np.ones(30)
+    share /= share.sum()
+    empty = np.zeros(0)
+    shell = Decoder(1.0, RBF(0.5), scores[::3], empty, np.zeros((0, 0)), empty)
+    found, made = _preimages._regress(shell, scores, rows, share)
+    f = shell.features(scores)
+    size = f.shape[1]
+    centred = f - share @ f
+    alpha = penalty * np.trace(centred.T @ (share[:, None] * centred)) / size
+    errors = []
+    for i in range(30):
+        others = np.arange(30) != i
+        w = share[others] / share[others].sum()
+        mean, about = w @ rows[others], w @ f[others]
+        g, x = f[others] - about, rows[others] - mean
+        # The penalty stands beside the sum over the rows that remain, not their mean.
+        gram = g.T @ (share[others][:, None] * g) + alpha * np.eye(size)
+        beta = np.linalg.solve(gram, g.T @ (share[others][:, None] * x))
+        errors.append(np.sum((rows[i] - mean - (f[i] - about) @ beta) ** 2))
+    unit = np.max(np.abs(rows - share @ rows)) ** 2
+    assert found == pytest.approx(share @ np.array(errors) / unit, rel=1e-8)
+    assert made.mean.shape == (3,)
+
+
+HARD = {
+    "twins": lambda rng: np.where(rng.random((70, 6)) < 0.4, rng.random((70, 6)), 0.0),
+    "heavy tails": lambda rng: rng.standard_t(2, (400, 8)) @ rng.standard_normal((8, 8)),
+    "few": lambda rng: rng.standard_normal((25, 10)),
+}
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly(degree=2)", "matern"])
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("name", HARD)
+def test_new_rows_do_not_run_away(name, k, kernel):
+    """No worse than the mean by much, on rows that were not there."""
+    X = HARD[name](np.random.default_rng(0))
+    train, test = X[: len(X) * 2 // 3], X[len(X) * 2 // 3 :]
+    model = KernelPCA(k, kernel=kernel).fit(train)
+    back = model.decoder_.decode(model.transform(test))
+    assert np.sum((back - test) ** 2) < 1.5 * np.sum((test - train.mean(axis=0)) ** 2)
