@@ -58,7 +58,7 @@ def wanted() -> dict[Path, str]:
 def stub(path: Path, methods: list[Method]) -> str:
     """Return a stub with a line for each of these methods; other lines stay as they are."""
     text = path.read_text(encoding="utf-8")
-    lines = {(home, name) for home, name in STUB.findall(text) if not is_method(home)}
+    lines = {pair for pair in STUB.findall(text) if not is_method(*pair)}
     lines |= {(method.home, method.name) for method in methods}
     names = "".join(f"from {home} import {name} as {name}\n" for home, name in sorted(lines))
     first, last = STUB.search(text), list(STUB.finditer(text))[-1]
@@ -66,10 +66,14 @@ def stub(path: Path, methods: list[Method]) -> str:
     return formatted(text[: first.start()] + names + text[last.end() :])
 
 
-def is_method(home: str) -> bool:
-    """Tell whether a module is that of a method: one without an underscore, in a family."""
+def is_method(home: str, name: str) -> bool:
+    """Tell whether a name is a class in a family, in a module without an underscore."""
     rooms, _, module = home.rpartition(".")
-    return rooms.startswith(("mercer.estimators.", "mercer.guests")) and module[0] != "_"
+    return (
+        rooms.startswith(("mercer.estimators.", "mercer.guests"))
+        and module[0] != "_"
+        and name[0].isupper()
+    )
 
 
 def formatted(text: str) -> str:

@@ -45,9 +45,9 @@ from mercer.estimators.manifold.locally_linear import (
 from mercer.estimators.manifold.maximum_variance_unfolding import (
     MaximumVarianceUnfolding as MaximumVarianceUnfolding,
 )
-from mercer.estimators.missing._imputation import impute as impute
 from mercer.estimators.missing._imputation import multiple_imputation as multiple_imputation
 from mercer.estimators.mixed.famd import FAMD as FAMD
+from mercer.estimators.mixed.famd import impute as impute
 from mercer.estimators.mixed.mfa import MFA as MFA
 from mercer.estimators.walk._checkpoint import Checkpoint as Checkpoint
 from mercer.estimators.walk._progress import progress as progress
