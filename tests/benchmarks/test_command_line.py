@@ -1,7 +1,9 @@
 import polars as pl
+import pytest
 from benchmarks import command_line
 
 
+@pytest.mark.slow
 def test_a_small_file_is_made_once_and_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(command_line, "DATA", tmp_path)
     path = command_line._made(600)

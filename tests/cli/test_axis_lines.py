@@ -3,8 +3,13 @@ import types
 import numpy as np
 
 import mercer
-from mercer import how_many
-from mercer.cli.fitting._axis_lines import axis_lines, certified_lines, shares_of, values_of
+from mercer.cli.fitting._axis_lines import (
+    axis_lines,
+    certified_lines,
+    how_many,
+    shares_of,
+    values_of,
+)
 
 
 def model(**attributes):

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer import load
-from mercer.cli._datasets import DATASETS, FILES, GROUPS
+from mercer.cli._datasets import DATASETS, FILES, GROUPS, load
 from mercer.errors import InputError
 
 

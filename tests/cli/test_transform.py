@@ -1,7 +1,4 @@
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -123,15 +120,6 @@ def test_nothing_is_written_over(folder):
     assert run(*words, folder / "z.csv").exit_code == 3
     assert (folder / "z.csv").read_text(encoding="utf-8") == "mine"
     assert run(*words, folder / "z.csv", "--force").exit_code == 0
-
-
-@pytest.mark.skipif(os.name != "posix", reason="pipes")
-def test_a_closed_pipe_ends_quietly(folder):
-    words = (
-        f"{sys.executable} -m mercer transform {folder}/m.mercer {folder}/t.csv -q | head -1"
-    )
-    done = subprocess.run(words, shell=True, capture_output=True, text=True, timeout=120)
-    assert (done.stdout, done.stderr) == ("name,PC1,PC2\n", "")
 
 
 def test_groups_of_new_rows_stand_beside_their_places(tmp_path):

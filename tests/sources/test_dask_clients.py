@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from mercer import cluster as current
 from mercer.errors import InputError
 from mercer.sources.parts import _dask_cluster as _dask_clients
 from mercer.sources.parts._dask_cluster import client_in_use
+from mercer.sources.parts._dask_cluster import cluster as current
 
 dask = pytest.importorskip("dask")
 

@@ -103,9 +103,9 @@ def check(tmp_path, name, n, limit):
     assert most < limit
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", ["columns.npy", "x.npz", "x.zarr"])
 def test_a_walk_holds_a_few_blocks(tmp_path, name):
-    """40 MB in blocks of 2 MB."""
+    """40 MB in blocks of 2 MB; of every kind among the long sweeps."""
     check(tmp_path, name, 20_000, 25)
 
 
