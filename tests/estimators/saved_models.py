@@ -7,7 +7,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import scipy.sparse
+from scipy.spatial.distance import cdist
 
+import mercer
 from mercer import PCA, KernelPCA, LandmarkFeatures, RandomFeatures, dropin
 from mercer.kernels import (
     RBF,
@@ -116,6 +118,75 @@ MAKE = {
 }
 
 
+Y = np.digitize(X[:, 1], np.quantile(X[:, 1], [0.3, 0.6]))
+COUNTS = pd.DataFrame(
+    rng.poisson(9.0, (12, 5)), columns=list("pqrst"), index=list("abcdefghijkl")
+)
+ANSWERS = np.array(
+    [[f"l{c}" for c in row] for row in rng.integers(0, 3, (60, 4))], dtype=object
+)
+MIXED = pd.DataFrame(X, columns=list("abcd")).assign(e=ANSWERS[:, 0], f=ANSWERS[:, 1])
+GAPS = np.where(rng.random(X.shape) < 0.1, np.nan, X - X.mean(axis=0))
+HOLED = MIXED.mask(rng.random(MIXED.shape) < 0.1)
+UNIT = (X - X.mean(axis=0)) / X.std(axis=0)
+LOCAL = {"neighbours": 12, "components": "place"}
+# name: the method, its rows, and labels or weights of rows
+OTHERS = {
+    "auto": (PCA("auto"), X, {}),
+    "completed": (PCA(2, missing="em", standardize=True), GAPS, {}),
+    "kernel completed": (KernelPCA(2, missing="em"), GAPS, {}),
+    "likely": (mercer.ProbabilisticPCA("bic"), X, {}),
+    "robust": (mercer.RobustPCA(2, standardize=True, whiten=True), X, {}),
+    "signs": (mercer.RobustPCA(2, method="spherical"), X, {}),
+    "topics": (mercer.TopicVectors(2), COUNTS.to_numpy(), {}),
+    "counts": (mercer.CorrespondenceAnalysis(2), COUNTS, {}),
+    "counts auto": (
+        mercer.CorrespondenceAnalysis(1),
+        COUNTS,
+        {"sample_weight": np.arange(12) % 4},
+    ),
+    "answers": (mercer.MultipleCorrespondenceAnalysis(2), ANSWERS, {}),
+    "answers joint": (mercer.MultipleCorrespondenceAnalysis(1, table="joint"), ANSWERS, {}),
+    "answers auto": (
+        mercer.MultipleCorrespondenceAnalysis("auto", missing="level"),
+        np.where(np.arange(240).reshape(60, 4) == 13, None, ANSWERS),
+        {},
+    ),
+    "answers less": (
+        mercer.MultipleCorrespondenceAnalysis(1, correction="benzecri", exclude=["x0=l0"]),
+        ANSWERS[:, [0, 0, 1]],
+        {},
+    ),
+    "mixed": (mercer.FAMD(2), MIXED, {}),
+    "mixed filled": (mercer.FAMD(2, missing="fill"), HOLED.dropna(how="all"), {}),
+    "groups": (mercer.MFA({"one": ["a", "b"], "two": ["c", "d", "e", "f"]}, 3), MIXED, {}),
+    "classes": (mercer.LinearDiscriminantAnalysis(), X, {"y": np.array(["a", "b", "c"])[Y]}),
+    "classes by number": (mercer.LinearDiscriminantAnalysis(), X, {"y": Y + 0.0}),
+    "kernel classes": (mercer.KernelDiscriminantAnalysis(axes=20), UNIT, {"y": Y}),
+    "distances": (mercer.ClassicalMDS(2, metric="chebyshev"), UNIT, {}),
+    "distances given": (mercer.ClassicalMDS(2, metric="precomputed"), cdist(UNIT, UNIT), {}),
+    "paths": (mercer.Isomap(2, neighbours=20), UNIT, {}),
+    "paths on landmarks": (mercer.Isomap(2, neighbours=20, landmarks=40), UNIT, {}),
+    **{
+        f"local {method}": (mercer.LocallyLinearEmbedding(2, method=method, **LOCAL), UNIT, {})
+        for method in ("standard", "modified", "hessian", "ltsa")
+    },
+    "eigenmaps": (mercer.LaplacianEigenmaps(neighbours=20), UNIT, {}),
+    "eigenmaps tuned": (
+        mercer.LaplacianEigenmaps(neighbours=None, weights="self-tuning"),
+        UNIT,
+        {},
+    ),
+    "eigenmaps heat": (
+        mercer.LaplacianEigenmaps(20, symmetric="mean", weights="heat"),
+        UNIT,
+        {},
+    ),
+    "walk": (mercer.DiffusionMaps(scale=1.0), UNIT, {}),
+    "walk of neighbours": (mercer.DiffusionMaps(neighbours=20), UNIT, {}),
+}
+
+
 def made(name):
     """Fit one of the models; what it warns of is not the matter here."""
     with warnings.catch_warnings():
@@ -142,6 +213,9 @@ def new_rows(name):
     return NEW
 
 
+PREPARED = ("written_by_", "_side", "program", "_has_sorted_indices", "_has_canonical_format")
+
+
 def differences(a, b, path=""):
     """List the places where two values differ in type, shape, order of memory or bits."""
     if type(a) is not type(b):
@@ -166,10 +240,7 @@ def differences(a, b, path=""):
         a, b = ({n: getattr(v, n) for n in names} for v in (a, b))
     elif hasattr(a, "__dict__") and not isinstance(a, type):
         # What is prepared from the rest is prepared again.
-        a, b = (
-            {n: v for n, v in vars(o).items() if n not in ("written_by_", "_side", "program")}
-            for o in (a, b)
-        )
+        a, b = ({n: v for n, v in vars(o).items() if n not in PREPARED} for o in (a, b))
     if isinstance(a, dict):
         if set(a) != set(b):
             return [f"{path}: {set(a) ^ set(b)}"]

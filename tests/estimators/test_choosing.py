@@ -204,14 +204,6 @@ def test_more_components_than_axes_were_looked_for(monkeypatch):
     assert any(rule.k is None for rule in model.choice_.rules)
 
 
-def test_a_choice_is_saved_with_its_model(tmp_path):
-    model = PCA("auto").fit(table(200, 20))
-    mercer.save(model, tmp_path / "m.mercer")
-    again = mercer.load(tmp_path / "m.mercer")
-    assert str(again.choice_) == str(model.choice_)
-    assert PCA(2).fit(table(200, 20)).choice_ is None
-
-
 @pytest.mark.parametrize("X", [np.eye(2), np.eye(3), [[1.0], [2.0], [4.0]], np.eye(5)[:, :2]])
 def test_tiny_tables_have_an_answer(X):
     with pytest.warns(DataWarning, match="no component"):

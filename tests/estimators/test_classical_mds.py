@@ -4,7 +4,6 @@ from scipy.spatial.distance import cdist
 from sheets import SETS, apart, turned
 from sklearn import manifold
 
-import mercer
 from mercer import PCA, ClassicalMDS
 from mercer.errors import BudgetError, DataWarning, InputError
 from mercer.estimators.manifold import classical_mds
@@ -211,17 +210,6 @@ def test_bad_cells_and_columns_are_named():
 def test_what_does_not_fit_is_refused_before_it_is_made():
     with pytest.raises(BudgetError, match="memory"):
         ClassicalMDS(metric="cityblock", memory="1MB").fit(np.zeros((2000, 2)))
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "chebyshev", "precomputed"])
-def test_a_saved_model_places_rows_alike(tmp_path, metric):
-    given = cdist(X, X) if metric == "precomputed" else X
-    model = ClassicalMDS(2, metric=metric).fit(given)
-    mercer.save(model, tmp_path / "m.mercer")
-    again = mercer.load(tmp_path / "m.mercer")
-    np.testing.assert_array_equal(again.transform(given), model.transform(given))
-    np.testing.assert_array_equal(again.embedding_, model.embedding_)
-    assert str(again.plan_) == str(model.plan_)
 
 
 def test_a_share_keeps_as_many_axes_as_reach_it():

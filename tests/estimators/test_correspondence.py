@@ -264,23 +264,6 @@ def test_float32_stays_float32():
     assert model.transform(CELLS).dtype == np.float64
 
 
-def test_saved_and_loaded(tmp_path):
-    weights = [1, 2, 3, 1.5]
-    for model, given in (
-        (CorrespondenceAnalysis(2).fit(HAIR), HAIR),
-        (CorrespondenceAnalysis("auto").fit(CELLS, sample_weight=weights), CELLS),
-    ):
-        mercer.save(model, tmp_path / "map.mercer")
-        back = mercer.load(tmp_path / "map.mercer")
-        np.testing.assert_array_equal(back.transform(given), model.transform(given))
-        assert back.table("rows") == model.table("rows")
-        assert back.independence_ == model.independence_
-        assert back.facts_.whole is True
-        assert str(back.plan_) == str(model.plan_)
-        columns = back.supplementary_columns(given)
-        np.testing.assert_array_equal(columns, model.supplementary_columns(given))
-
-
 def test_a_fit_holds_nothing_of_the_table():
     table = with_factors(3000, 40, 3, 2)
     model = CorrespondenceAnalysis(2).fit(table)

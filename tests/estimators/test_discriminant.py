@@ -253,18 +253,6 @@ def test_a_failed_fit_leaves_the_old_one():
     assert not {"_labels", "_grouped", "_journal"} & set(vars(model))
 
 
-@pytest.mark.parametrize("labels", [["a", "b", "c"], [1, 2, 3], [0.0, 1.0, 2.0]])
-def test_saved_and_loaded(tmp_path, labels):
-    X, y = DATA["iris"]
-    model = LinearDiscriminantAnalysis(shrinkage=None).fit(X, np.array(labels)[y])
-    mercer.save(model, tmp_path / "axes.mercer")
-    again = mercer.load(tmp_path / "axes.mercer")
-    np.testing.assert_array_equal(again.transform(X), model.transform(X))
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    np.testing.assert_array_equal(again.tests_.f_p, model.tests_.f_p)
-    assert again.classes_.dtype == model.classes_.dtype
-
-
 def test_the_plan_needs_no_labels():
     assert mercer.plan(LinearDiscriminantAnalysis(), DATA["iris"][0]).chosen.name == "svd"
 

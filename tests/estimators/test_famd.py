@@ -186,19 +186,6 @@ def test_wide_tables_and_many_levels(rng):
     assert model.plan_.problem.nnz == 300 * 4
 
 
-def test_a_model_travels_by_file(tmp_path):
-    given = mixed_frame()
-    holed, _ = with_gaps(given)
-    for model, X in ((FAMD(2), given), (FAMD(2, missing="fill", categorical=["d"]), holed)):
-        X = X.assign(d=X["d"].round(-1)) if model.categorical else X
-        mercer.save(model.fit(X), tmp_path / "m.mercer")
-        again = mercer.load(tmp_path / "m.mercer")
-        np.testing.assert_array_equal(again.transform(X), model.transform(X))
-        np.testing.assert_array_equal(again.row_cos2_, model.row_cos2_)
-        assert again.column_names_ == model.column_names_
-        assert "FAMD" in model._repr_html_()
-
-
 def test_a_failed_fit_changes_nothing():
     given = mixed_frame()
     model = FAMD().fit(given)

@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.base import clone
 from sklearn.datasets import make_swiss_roll
 
 import mercer
@@ -156,27 +155,6 @@ def test_the_paths_agree(monkeypatch):
         found[path] = model.embedding_
     np.testing.assert_allclose(found["filter"], found["lapack"], rtol=0, atol=1e-6)
     np.testing.assert_allclose(found["inverse"], found["lapack"], rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        mercer.LaplacianEigenmaps(),
-        mercer.LaplacianEigenmaps(neighbours=None, weights="self-tuning"),
-        mercer.LaplacianEigenmaps(symmetric="mean", weights="heat"),
-        mercer.DiffusionMaps(scale=0.2),
-        mercer.DiffusionMaps(neighbours=9),
-    ],
-    ids=repr,
-)
-def test_files_keep_models(model, tmp_path):
-    x, new = rows(), rows(15, seed=1)
-    model = clone(model).fit(x)
-    mercer.save(model, tmp_path / "m.mercer")
-    again = mercer.load(tmp_path / "m.mercer")
-    np.testing.assert_array_equal(again.transform(new), model.transform(new))
-    assert again.facts_ == model.facts_
-    assert str(again.plan_) == str(model.plan_)
 
 
 def test_a_plan_is_shown_before_a_fit():

@@ -173,15 +173,6 @@ def test_rows_with_nothing_observed_are_the_means():
     np.testing.assert_array_equal(found[1], x[0])
 
 
-def test_a_saved_model_imputes_alike(tmp_path):
-    _, x = _rows()
-    pca = PCA(2, missing="em", standardize=True).fit(x)
-    path = mercer.save(pca, tmp_path / "model.mercer")
-    again = mercer.load(path or tmp_path / "model.mercer")
-    np.testing.assert_array_equal(again.impute(x), pca.impute(x))
-    np.testing.assert_array_equal(again.score_error(x), pca.score_error(x))
-
-
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
 def test_infinite_cells_are_refused_by_their_place(form):
     _, x = _rows()

@@ -292,17 +292,6 @@ def test_all_pairs_that_do_not_fit_are_refused():
     assert Isomap(landmarks=50, memory="60MB").fit(SETS["roll"]).n_samples_ == 500
 
 
-@pytest.mark.parametrize("landmarks", [None, 40])
-def test_a_saved_model_places_rows_alike(tmp_path, landmarks):
-    model = Isomap(2, landmarks=landmarks).fit(SETS["s"][:200])
-    mercer.save(model, tmp_path / "m.mercer")
-    again = mercer.load(tmp_path / "m.mercer")
-    new = SETS["s"][200:230]
-    np.testing.assert_array_equal(again.transform(new), model.transform(new))
-    np.testing.assert_array_equal(again.kernel_, model.kernel_)
-    assert again.facts_ == model.facts_
-
-
 def test_the_rows_given_are_not_kept_and_not_written_to():
     rows = SETS["s"][:120].copy()
     before = rows.copy()

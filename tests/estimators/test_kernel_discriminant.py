@@ -148,16 +148,6 @@ def test_a_kernel_that_is_given():
     )
 
 
-def test_saved_and_loaded(tmp_path):
-    X, y = IRIS
-    names = np.array(["a", "b", "c"])[y]
-    model = KernelDiscriminantAnalysis(axes=20).fit(X, names)
-    mercer.save(model, tmp_path / "axes.mercer")
-    again = mercer.load(tmp_path / "axes.mercer")
-    np.testing.assert_array_equal(again.transform(X), model.transform(X))
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-
-
 def test_negative_eigenvalues_are_left_out_where_asked():
     X, y = make_moons(80, noise=0.1, random_state=0)
     with pytest.raises(InputError, match="negative eigenvalues"):

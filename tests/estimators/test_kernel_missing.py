@@ -66,14 +66,6 @@ def test_empty_rows_are_left_out():
         assert np.isfinite(found.transform(X)).all()
 
 
-def test_saved(tmp_path):
-    X = table()
-    found = fitted(X)
-    mercer.save(found, tmp_path / "k.mercer")
-    again = mercer.load(tmp_path / "k.mercer")
-    np.testing.assert_array_equal(again.transform(X), found.transform(X))
-
-
 @pytest.mark.parametrize(
     "call",
     [

@@ -255,15 +255,3 @@ def test_refusals(model, rows, what):
 def test_factors_that_do_not_fit_are_refused():
     with pytest.raises(BudgetError, match="memory"):
         LocallyLinearEmbedding(memory="1MB").fit(np.zeros((5000, 2)))
-
-
-@EACH
-def test_a_saved_model_places_rows_alike(tmp_path, method):
-    model = LocallyLinearEmbedding(2, neighbours=12, method=method).fit(SETS["s"])
-    mercer.save(model, tmp_path / "m.mercer")
-    again = mercer.load(tmp_path / "m.mercer")
-    new = SETS["s"][:30] + 0.01
-    np.testing.assert_array_equal(again.transform(new), model.transform(new))
-    assert abs(again.matrix_ - model.matrix_).max() == 0
-    assert again.facts_ == model.facts_
-    assert again.explained_variance_ratio_ is None

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from mixed_tables import mixed_frame
 
-import mercer
 from mercer import FAMD, MFA, PCA
 from mercer.errors import DataWarning, InputError
 from mercer.estimators.mixed import mfa as _mfa_groups
@@ -127,17 +126,6 @@ def test_weights_are_repeats():
     np.testing.assert_allclose(model.eigenvalues_, again.eigenvalues_, rtol=1e-10)
     same_axes(model.transform(given), again.transform(given))
     np.testing.assert_allclose(model.rv_, again.rv_, rtol=0, atol=1e-10)
-
-
-def test_a_model_travels_by_file(fitted, tmp_path):
-    mercer.save(fitted, tmp_path / "m.mercer")
-    again = mercer.load(tmp_path / "m.mercer")
-    given = mixed_frame()
-    np.testing.assert_array_equal(
-        again.partial_coordinates(given), fitted.partial_coordinates(given)
-    )
-    np.testing.assert_array_equal(again.group_contributions_, fitted.group_contributions_)
-    assert again.groups == GROUPS
 
 
 def test_unseen_and_missing_cells_by_policy():

@@ -235,25 +235,6 @@ def test_frames_of_every_kind_agree_and_keep_their_names(X):
         found.transform(frame[list("dcba")])
 
 
-def test_a_saved_model_is_the_same(X, tmp_path):
-    for options in (
-        {},
-        {"table": "joint"},
-        {"n_components": "auto", "missing": "level"},
-        {"correction": "benzecri", "exclude": ["x0=l0"]},
-    ):
-        holed = X.copy()
-        if options.get("missing"):
-            holed[3, 1] = None
-        found = MCA(**options).fit(holed)
-        mercer.save(found, tmp_path / "model.mercer")
-        again = mercer.load(tmp_path / "model.mercer")
-        np.testing.assert_array_equal(again.transform(holed), found.transform(holed))
-        np.testing.assert_array_equal(again.row_cos2_, found.row_cos2_)
-        assert again.column_names_ == found.column_names_
-        assert again.joint_ == found.joint_
-
-
 def test_the_model_keeps_no_data_and_fit_writes_to_none(X):
     kept = X.copy()
     found = MCA(2).fit(X)

@@ -160,14 +160,6 @@ def test_weights_are_repeat_counts():
     assert one.bic_ == pytest.approx(other.bic_, rel=1e-10)
 
 
-def test_saved_and_loaded(tmp_path):
-    model = ProbabilisticPCA("bic").fit(IRIS)
-    mercer.save(model, tmp_path / "model.mercer")
-    again = mercer.load(tmp_path / "model.mercer")
-    np.testing.assert_array_equal(again.sample(5), model.sample(5))
-    assert again.bic_ == model.bic_
-
-
 def test_what_it_does_not_do():
     assert not hasattr(ProbabilisticPCA(), "partial_fit")
     with pytest.raises(NotSupportedError, match="fitted to rows"):

@@ -5,12 +5,14 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 import saved_models as models
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
@@ -449,3 +451,24 @@ def test_methods_other_than_feature_maps_are_refused():
         FORMS["FeaturesOf"].apart(PCA().fit)
     with pytest.raises(TypeError, match="no features"):
         FORMS["FeaturesOf"].together({"features": 7})
+
+
+@pytest.mark.parametrize("name", models.OTHERS)
+def test_every_other_method_comes_back_bit_for_bit(name, path):
+    made, rows, more = models.OTHERS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = clone(made).fit(rows, **more)
+        loaded = there_and_back(model, path)
+        new = rows[:9]
+        z = np.asarray(model.transform(new))
+        assert np.asarray(loaded.transform(new)).tobytes() == z.tobytes()
+        for use in ("predict", "score_error", "impute", "is_outlier", "partial_coordinates"):
+            if hasattr(model, use):
+                found, wanted = (np.asarray(getattr(m, use)(new)) for m in (loaded, model))
+                np.testing.assert_array_equal(found, wanted)
+    # The index of a search is made again from its rows.
+    apart = models.differences(model, loaded)
+    assert [place for place in apart if "searcher.index" not in place] == []
+    assert repr(loaded) == repr(model)
+    assert str(loaded.plan_) == str(model.plan_)
