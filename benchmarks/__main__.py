@@ -23,6 +23,7 @@ from benchmarks import (
     runner,
     scale,
     table,
+    versions,
 )
 from benchmarks.cases import GROUPS, select
 from benchmarks.missing_rivals import FILLERS
@@ -42,7 +43,7 @@ NAMED: dict[str, Any] = {
     "report": report,
     "scale": scale,
 }
-OTHERS = ("all", *NAMED, "missing", "table")
+OTHERS = ("all", *NAMED, "missing", "table", "versions")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -61,6 +62,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--limit", type=float, default=missing.LIMIT, help="seconds of a slow rival of missing"
     )
+    options.add_argument(
+        "--against", type=Path, default=None, help="tree of another version, for versions"
+    )
     options.add_argument("--list", action="store_true", help="only name the cases")
     options.add_argument("--out", type=Path, default=None, help="JSON result file")
     return options
@@ -73,14 +77,23 @@ def main(arguments: list[str] | None = None) -> int:
         for path in table.generate():
             print(path)
         return 0
-    if given.list and given.command in (*NAMED, "missing"):
-        cases = NAMED.get(given.command, missing).CASES
+    if given.list and given.command in (*NAMED, "missing", "versions"):
+        cases = {**NAMED, "versions": versions}.get(given.command, missing).CASES
         names = [getattr(case, "name", case) for case in cases]
         print("\n".join(name for name in names if fnmatch(name, given.case)))
         return 0
     if given.command in NAMED:
         out = given.out or runner.FOLDER / "results" / f"{given.command}.json"
         NAMED[given.command].run(out, given.case)
+        return 0
+    if given.command == "versions":
+        if given.against is None:
+            print(
+                "versions needs --against TREE, a folder with another version", file=sys.stderr
+            )
+            return 2
+        out = given.out or runner.FOLDER / "results" / "versions.json"
+        versions.run(out, given.case, given.against)
         return 0
     if given.command == "missing":
         name = "partial-missing.json" if given.quick else "missing.json"

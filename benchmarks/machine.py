@@ -78,13 +78,13 @@ def versions(packages: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def commit() -> dict[str, Any]:
+def commit(tree: Path = ROOT) -> dict[str, Any]:
     """Commit of the checkout, and whether source or benchmarks differ from it."""
 
     def git(*arguments: str) -> str | None:
         try:
             done = subprocess.run(
-                ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+                ["git", *arguments], cwd=tree, capture_output=True, text=True, check=True
             )
         except (OSError, subprocess.CalledProcessError):
             return None

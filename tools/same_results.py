@@ -32,6 +32,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 os.environ["NUMBA_NUM_THREADS"] = "2"  # before NumPy and Numba are loaded
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "2"
@@ -69,6 +70,7 @@ ROOMS = ("diagnostics", "dropin", "errors", "kernels", "plots", "selection", "st
 UNSTABLE = {"seconds", "rates", "workers", "written_by_", "time"}
 TIMES = re.compile(r"(?<![\w.])\d[\d.,]*(e[-+]?\d+)?[ \u00a0](µs|ms|s|min|h|seconds?)\b")
 DATES = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?")
+SECONDS = re.compile(r'(seconds[^<:"]*(?:</th><td>|": ?))[\d.e-]+')
 MODULES = re.compile(r"\bmercer\.(\w+\.)+")
 
 
@@ -100,7 +102,8 @@ def settled(text: str) -> str:
     """Return a text without temporary paths, times and the homes of classes."""
     text = text.replace(str(Path.cwd()), "FOLDER")
     text = text.replace(str(Path(mercer.__file__).parents[1]), "TREE")
-    text = re.sub(r" at 0x[0-9a-f]+", "", DATES.sub("DATE", TIMES.sub("TIME", text)))
+    text = SECONDS.sub(r"\1TIME", DATES.sub("DATE", TIMES.sub("TIME", text)))
+    text = re.sub(r" at 0x[0-9a-f]+", "", text)
     return MODULES.sub("", text)
 
 
@@ -452,7 +455,11 @@ def record(out: Path, count: int, seed: int, only: str) -> int:
     """Write the results of this tree to a file; return the exit code."""
     cases: dict[str, dict[str, str]] = {}
     assert len({name for name, _ in (*fits(), *studies())}) == len([*fits(), *studies()])
-    with tempfile.TemporaryDirectory() as folder, threadpoolctl.threadpool_limits(THREADS):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        threadpoolctl.threadpool_limits(THREADS),
+        _free_memory_told(),
+    ):
         for name, case in itertools.islice(_rounds(seed), count):
             if only in name:
                 place = Path(folder) / str(len(cases))
@@ -472,6 +479,25 @@ def record(out: Path, count: int, seed: int, only: str) -> int:
     kept = sum(map(len, cases.values()))
     print(f"{len(cases)} cases, {kept} attributes of {mercer.__file__} -> {out}")
     return 0
+
+
+@contextlib.contextmanager
+def _free_memory_told() -> Iterator[None]:
+    """Let the system say the same free memory at all times: plans follow it."""
+    read, exists = Path.read_text, Path.exists
+
+    def read_text(path: Path, *args: Any, **how: Any) -> str:
+        told = str(path) == "/proc/meminfo"
+        return "MemAvailable:  20000000 kB\n" if told else read(path, *args, **how)
+
+    def there(path: Path, *args: Any, **how: Any) -> bool:
+        return not str(path).startswith("/sys/fs/cgroup") and exists(path, *args, **how)
+
+    with (
+        mock.patch.object(Path, "read_text", read_text),
+        mock.patch.object(Path, "exists", there),
+    ):
+        yield
 
 
 def _rounds(seed: int) -> Iterator[tuple[str, Callable[[], dict[str, str]]]]:
@@ -534,6 +560,9 @@ def main(args: list[str]) -> int:
     given = parser.parse_args(args)
     if given.command == "compare":
         return compare(given.before, given.after)
+    if os.environ.get("PYTHONHASHSEED") != "0":  # messages that list a set, in its order
+        os.environ["PYTHONHASHSEED"] = "0"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     return record(given.out.resolve(), given.count, given.seed, given.only)
 
 
