@@ -180,35 +180,38 @@ class Lanes:
         self.count = max(1, count)
 
     def run(self, work: Callable[[int, Iterator[int]], None], blocks: int) -> None:
-        """Call ``work(lane, block_numbers)`` in every lane and wait for all.
+        """Call ``work(lane, block_numbers)`` in every lane and wait for all; see `over`."""
+        self.over(range(blocks), work)
+
+    def over(
+        self, blocks: Iterable[_Block], work: Callable[[int, Iterator[_Block]], None]
+    ) -> None:
+        """Call ``work(lane, its blocks)`` in every lane and wait for all.
 
         An exception in a lane or in a listener, or Ctrl-C, stops the other lanes at their
         next block; when this returns or raises, no lane is running. Ctrl-C may come anywhere
         in the work of the first lane.
         """
-        with task("rows"):
-            if min(self.count, blocks) <= 1:
-                numbers = iter(range(blocks))
-                work(0, _told(numbers, int, blocks) if watched() else numbers)
-            else:
-                self._run(work, blocks)
-            advance(blocks, blocks)
-
-    def over(
-        self, blocks: Iterable[_Block], work: Callable[[int, Iterator[_Block]], None]
-    ) -> None:
-        """Call ``work(lane, its blocks)`` in every lane and wait for all, as `run` does."""
         every = [*blocks]
-        self.run(lambda lane, own: work(lane, map(every.__getitem__, own)), len(every))
+        with task("rows"):
+            if min(self.count, len(every)) <= 1:
+                own = iter(every)
+                work(0, _told(own, int, len(every)) if watched() else own)
+            else:
+                self._side_by_side(every, work)
+            advance(len(every), len(every))
 
-    def _run(self, work: Callable[[int, Iterator[int]], None], blocks: int) -> None:
+    def _side_by_side(
+        self, every: list[_Block], work: Callable[[int, Iterator[_Block]], None]
+    ) -> None:
+        blocks = len(every)
         count = min(self.count, blocks)
         others = range(1, count)
         stop, failures, done = threading.Event(), list[BaseException](), [0] * count
         ended = [threading.Event() for _ in others]
 
-        def numbers(lane: int) -> Iterator[int]:
-            for block in range(lane, blocks, count):
+        def own(lane: int) -> Iterator[_Block]:
+            for block in every[lane::count]:
                 if stop.is_set():
                     return
                 yield block
@@ -216,7 +219,7 @@ class Lanes:
 
         def lane_work(lane: int) -> None:
             try:
-                work(lane, numbers(lane))
+                work(lane, own(lane))
             except BaseException as failure:
                 failures.append(failure)
                 stop.set()
@@ -232,7 +235,7 @@ class Lanes:
                 for thread in threads:
                     thread.start()
                 move_apart(threads)
-                work(0, _told(numbers(0), lambda: sum(done[1:]), blocks))
+                work(0, _told(own(0), lambda: sum(done[1:]), blocks))
                 _wait(ended, lambda: advance(sum(done), blocks))
             finally:
                 stop.set()
@@ -249,13 +252,13 @@ def _wait(events: list[threading.Event], meanwhile: Callable[[], None]) -> None:
             meanwhile()
 
 
-def _told(numbers: Iterator[int], others: Callable[[], int], blocks: int) -> Iterator[int]:
-    """Yield block numbers, and tell the listeners now and then how many are done.
+def _told(every: Iterator[_Block], others: Callable[[], int], blocks: int) -> Iterator[_Block]:
+    """Yield blocks, and tell the listeners now and then how many are done.
 
     `others` counts the blocks that other lanes have done.
     """
     said = time.monotonic()
-    for own, block in enumerate(numbers, 1):
+    for own, block in enumerate(every, 1):
         yield block
         if time.monotonic() - said > _WAIT:
             said = time.monotonic()

@@ -14,14 +14,10 @@ from mercer.arrays import Array
 _SMALL = 24  # order up to which one call per entry beats LAPACK, one call per matrix
 
 
-def order_of(packed: Array) -> int:
-    """Return k of an array (k(k+1)/2, r)."""
-    return (math.isqrt(8 * packed.shape[0] + 1) - 1) // 2
-
-
 def _columns(packed: Array) -> list[Array]:
-    """Return the columns of the lower triangle, (k - j, r) each, as views."""
-    k, start, found = order_of(packed), 0, list[Array]()
+    """Return the columns of the lower triangle of an array (k(k+1)/2, r), (k - j, r) each."""
+    k = (math.isqrt(8 * packed.shape[0] + 1) - 1) // 2
+    start, found = 0, list[Array]()
     for j in range(k):
         found.append(packed[start : start + k - j])
         start += k - j

@@ -211,7 +211,7 @@ class Rows(abc.ABC):
                 if self.rounding.due(lane, float(xp.sum(xp.linalg.diagonal(product)))):
                     self.rounding.take(self._product_error(part, product))
 
-        lanes.run(work, len(blocks))
+        lanes.over(range(len(blocks)), work)
         return [
             self._joined([sums.pop(key) for key in list(sums) if key[1] == group], parts, tiles)
             for group, parts in enumerate(groups)
