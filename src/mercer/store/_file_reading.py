@@ -10,18 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import InputError
-from mercer.store._file_layout import (
-    HEADER_BYTES,
-    NO_SHA,
-    OPENING,
-    PREFIX,
-    SHA_AT,
-    VERSION,
-    Place,
-    damaged,
-    parsed,
-    unpacked_header,
-)
+from mercer.store import _file_layout as layout
 from mercer.store._file_replacement import path_of
 
 _PIECE = 1 << 24  # bytes read and hashed in one go
@@ -73,13 +62,15 @@ def read(
     with FileIO(name) as file:
         size = os.fstat(file.fileno()).st_size
         prefix, header = _header(name, file, size)
-        text, places = unpacked_header(name, header, size - 8 - len(header))
+        text, places = layout.unpacked_header(name, header, size - 8 - len(header))
         description = _description(name, text, kind)
-        digest = hashlib.sha256(prefix[:SHA_AT] + NO_SHA + header[PREFIX - 8 :])
+        digest = hashlib.sha256(
+            prefix[: layout.SHA_AT] + layout.NO_SHA + header[layout.PREFIX - 8 :]
+        )
         del header, text
         arrays = {place.name: _array(name, file, place, digest) for place in places}
-        if file.read(1) or digest.hexdigest().encode() != prefix[SHA_AT:]:
-            raise damaged(name, "the checksum does not match")
+        if file.read(1) or digest.hexdigest().encode() != prefix[layout.SHA_AT :]:
+            raise layout.damaged(name, "the checksum does not match")
     return description, {key: _native(name, key, array) for key, array in arrays.items()}
 
 
@@ -103,18 +94,20 @@ def _must_be_a_file(name: str) -> None:
 
 def _header(name: str, file: FileIO, size: int) -> tuple[bytes, bytes]:
     """Return the first `PREFIX` bytes of the file, and the header without its length."""
-    prefix = bytearray(min(PREFIX, size))
+    prefix = bytearray(min(layout.PREFIX, size))
     _fill(name, file, memoryview(prefix))
-    if prefix[8:SHA_AT] != OPENING:
+    if prefix[8 : layout.SHA_AT] != layout.OPENING:
         raise _not_ours(name, bytes(prefix))
     length = int.from_bytes(prefix[:8], "little")
-    if size < PREFIX or length > size - 8 or length < PREFIX - 8:
-        raise damaged(name, f"{size:,} bytes, but the header alone claims {length:,}")
-    if length > HEADER_BYTES:
-        raise damaged(name, f"a header of {length:,} bytes; at most {HEADER_BYTES:,} are read")
+    if size < layout.PREFIX or length > size - 8 or length < layout.PREFIX - 8:
+        raise layout.damaged(name, f"{size:,} bytes, but the header alone claims {length:,}")
+    if length > layout.HEADER_BYTES:
+        raise layout.damaged(
+            name, f"a header of {length:,} bytes; at most {layout.HEADER_BYTES:,} are read"
+        )
     header = bytearray(length)
-    header[: PREFIX - 8] = prefix[8:]
-    _fill(name, file, memoryview(header)[PREFIX - 8 :])
+    header[: layout.PREFIX - 8] = prefix[8:]
+    _fill(name, file, memoryview(header)[layout.PREFIX - 8 :])
     return bytes(prefix), bytes(header)
 
 
@@ -132,15 +125,15 @@ def _not_ours(name: str, first: bytes) -> InputError:
 
 def _description(name: str, text: str, kind: str | None) -> dict[str, Any]:
     """Read the description and hold its format, version and kind against what is asked."""
-    found = parsed(name, text)
+    found = layout.parsed(name, text)
     version = found.get("version")
     if found.get("format") != "mercer" or type(version) is not int or version < 1:
-        raise damaged(name, "the description names no format and version")
-    if version > VERSION:
+        raise layout.damaged(name, "the description names no format and version")
+    if version > layout.VERSION:
         raise InputError(
             "The file was written by a newer mercer, in a form that this one cannot read.",
             got=f"{name}: format {version}, written by mercer {found.get('mercer')}; "
-            f"this one reads formats up to {VERSION}",
+            f"this one reads formats up to {layout.VERSION}",
             fix="update mercer, or save the model again with this version",
         )
     if kind is not None and found.get("kind") != kind:
@@ -152,12 +145,14 @@ def _description(name: str, text: str, kind: str | None) -> dict[str, Any]:
     return found
 
 
-def _array(name: str, file: FileIO, place: Place, digest: Any) -> np.ndarray:
+def _array(name: str, file: FileIO, place: layout.Place, digest: Any) -> np.ndarray:
     """Read one array into its own memory, and its bytes into the checksum."""
     try:
         array = np.empty(place.shape, place.dtype)
     except ValueError:  # no cells, but a length that no array can have
-        raise damaged(name, f"array {place.name!r} has the shape {place.shape}") from None
+        raise layout.damaged(
+            name, f"array {place.name!r} has the shape {place.shape}"
+        ) from None
     view = array.reshape(-1).view(np.uint8).data
     for start in range(0, len(view), _PIECE):
         piece = view[start : start + _PIECE]
@@ -170,11 +165,11 @@ def _fill(name: str, file: FileIO, view: memoryview) -> None:
     while len(view):
         count = file.readinto(view)
         if not count:
-            raise damaged(name, "it ended while it was read")
+            raise layout.damaged(name, "it ended while it was read")
         view = view[count:]
 
 
 def _native(name: str, key: str, array: np.ndarray) -> np.ndarray:
     if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
-        raise damaged(name, f"array {key!r} holds bytes that are neither true nor false")
+        raise layout.damaged(name, f"array {key!r} holds bytes that are neither true nor false")
     return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -11,16 +11,7 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import InputError
-from mercer.store._file_layout import (
-    KINDS,
-    NAMES,
-    OPENING,
-    SHA_AT,
-    VERSION,
-    packed_header,
-    placed,
-    small_enough,
-)
+from mercer.store import _file_layout as layout
 from mercer.store._file_replacement import path_of, replacing, write_all
 
 _PIECE = 1 << 24  # bytes hashed and written in one go
@@ -49,16 +40,16 @@ def write(
     """
     target = path_of(path).resolve()  # a link stays, the file it leads to is replaced
     for key, array in arrays.items():
-        if array.dtype.newbyteorder("<") not in NAMES or key == "__metadata__":
+        if array.dtype.newbyteorder("<") not in layout.NAMES or key == "__metadata__":
             raise InputError(
                 "This array cannot be written to a .mercer file.",
                 got=f"array {key!r} of type {array.dtype}",
                 fix="use floats of 4 or 8 bytes, integers or booleans, and another name than "
                 "__metadata__",
             )
-    places = placed(arrays)
-    head = packed_header(_described(header), places)
-    small_enough(str(target), head)
+    places = layout.placed(arrays)
+    head = layout.packed_header(_described(header), places)
+    layout.small_enough(str(target), head)
     must_be_ours(target)
     with replacing(target) as descriptor:
         digest = hashlib.sha256(head)
@@ -67,20 +58,21 @@ def write(
             for piece in _pieces(arrays[place.name], place.dtype):
                 digest.update(piece)
                 write_all(descriptor, piece)
-        os.lseek(descriptor, SHA_AT, os.SEEK_SET)
+        os.lseek(descriptor, layout.SHA_AT, os.SEEK_SET)
         write_all(descriptor, digest.hexdigest().encode())
 
 
 def _described(header: Mapping[str, Any]) -> str:
-    if header.get("kind") not in KINDS or any(key in header for key in _OURS):
+    if header.get("kind") not in layout.KINDS or any(key in header for key in _OURS):
+        kinds = ", ".join(layout.KINDS)
         raise InputError(
             "A .mercer file says its kind, and leaves format and version to the writer.",
             got=f"kind {header.get('kind')!r} among {sorted(header)}",
-            fix=f"give kind as one of {', '.join(KINDS)}, and none of {', '.join(_OURS)}",
+            fix=f"give kind as one of {kinds}, and none of {', '.join(_OURS)}",
         )
     # Asked of the loaded package: its front names every room above this one.
     package = sys.modules["mercer"].__version__
-    whole = {"format": "mercer", "version": VERSION, "mercer": package, **header}
+    whole = {"format": "mercer", "version": layout.VERSION, "mercer": package, **header}
     try:
         return json.dumps(whole, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -96,7 +88,7 @@ def is_ours(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return file.read(SHA_AT)[8:] == OPENING
+        return file.read(layout.SHA_AT)[8:] == layout.OPENING
 
 
 def must_be_ours(path: Path) -> None:

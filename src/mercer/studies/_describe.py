@@ -6,15 +6,8 @@ from typing import Any, final
 
 import numpy as np
 
+from mercer import diagnostics
 from mercer.arrays import Array
-from mercer.diagnostics import (
-    correlation_ratios,
-    correlations_tested,
-    false_shares,
-    group_tests,
-    p_of,
-    shares_tests,
-)
 from mercer.errors import InputError
 from mercer.studies._descriptor_columns import DescriptorColumns, coded, columns_of, together
 from mercer.studies._plain_result import plain
@@ -158,15 +151,15 @@ def describe_groups(
 def _on_axis(z: Array, given: DescriptorColumns) -> list[Trait]:
     traits = []
     if given.numbers:
-        r, p = correlations_tested(np.column_stack(list(given.numbers.values())), z)
+        r, p = diagnostics.correlations_tested(np.column_stack(list(given.numbers.values())), z)
         rows = zip(given.numbers, r[:, 0], p[:, 0], strict=True)
         traits += [Trait(name, "number", float(a), float(b), 1.0) for name, a, b in rows]
     for name, (at, kinds) in given.levels.items():
-        share, p = correlation_ratios(z, at, len(kinds))
+        share, p = diagnostics.correlation_ratios(z, at, len(kinds))
         traits.append(Trait(name, "variable", float(share[0]), float(p[0]), 1.0))
-        v = group_tests(z, at, len(kinds))[:, 0]
+        v = diagnostics.group_tests(z, at, len(kinds))[:, 0]
         traits += [
-            Trait(f"{name}={kind}", "level", float(one), float(p_of(one)), 1.0)
+            Trait(f"{name}={kind}", "level", float(one), float(diagnostics.p_of(one)), 1.0)
             for kind, one in zip(kinds, v, strict=True)
         ]
     return traits
@@ -175,23 +168,22 @@ def _on_axis(z: Array, given: DescriptorColumns) -> list[Trait]:
 def _of_groups(at: Array, groups: int, given: DescriptorColumns) -> list[list[Trait]]:
     each = [list[Trait]() for _ in range(groups)]
     for name, column in given.numbers.items():
-        v = group_tests(column[:, None], at, groups)[:, 0]
+        v = diagnostics.group_tests(column[:, None], at, groups)[:, 0]
         mean = float(np.nanmean(column)) if np.isfinite(column).any() else np.nan
         for g in range(groups):
             cells = column[(at == g) & np.isfinite(column)]
             here = float(np.mean(cells)) if len(cells) else None
-            each[g].append(
-                Trait(name, "number", float(v[g]), float(p_of(v[g])), 1.0, here, mean)
-            )
+            p = float(diagnostics.p_of(v[g]))
+            each[g].append(Trait(name, "number", float(v[g]), p, 1.0, here, mean))
     for name, (levels, kinds) in given.levels.items():
-        v, p = shares_tests(levels, at, len(kinds), groups)
+        v, chances = diagnostics.shares_tests(levels, at, len(kinds), groups)
         known = levels >= 0
         overall = np.bincount(levels[known], minlength=len(kinds)) / max(known.sum(), 1)
         for g in range(groups):
             inside = levels[(at == g) & known]
             shares = np.bincount(inside, minlength=len(kinds)) / max(len(inside), 1)
             each[g] += [
-                Trait(f"{name}={kind}", "level", float(v[g, j]), float(p[g, j]), 1.0,
+                Trait(f"{name}={kind}", "level", float(v[g, j]), float(chances[g, j]), 1.0,
                       float(shares[j]), float(overall[j]))
                 for j, kind in enumerate(kinds)
             ]  # fmt: skip
@@ -202,7 +194,7 @@ def _beyond(traits: list[Trait], level: float) -> tuple[Trait, ...]:
     """Return the traits whose q is small, those of least p first."""
     if not traits:
         return ()
-    q = false_shares(np.array([trait.p for trait in traits]))
+    q = diagnostics.false_shares(np.array([trait.p for trait in traits]))
     made = [dataclasses.replace(t, q=float(v)) for t, v in zip(traits, q, strict=True)]
     made = [trait for trait in made if trait.q <= level]
     return tuple(sorted(made, key=lambda trait: (trait.p, -abs(trait.size))))

@@ -9,18 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer.errors import InputError
-from mercer.plots._marks import (
-    Axes,
-    Bars,
-    Line,
-    Mark,
-    Panel,
-    Text,
-    Whiskers,
-    column,
-    floats,
-    same_length,
-)
+from mercer.plots import _marks as m
 from mercer.plots._palette import CHANCE, INK, MUTED, group_style
 
 _EACH = 8
@@ -57,7 +46,7 @@ def loadings(
     interval: str = "",
     called: str = "PC",
     unit: str = "entry of the component",
-) -> Panel:
+) -> m.Panel:
     """Describe bars of the heaviest entries v_ji of a few right vectors.
 
     Parameters
@@ -91,7 +80,7 @@ def loadings(
             fix="pass components_ and the feature names of one model",
         )
     ends = _ends(V, lower, upper)
-    marks: list[Mark] = []
+    marks: list[m.Mark] = []
     ticks: list[tuple[float, str]] = []
     at = 0.0
     for turn, i in enumerate(i for i in axes if 0 <= i < len(V)):
@@ -99,24 +88,24 @@ def loadings(
         places = tuple(at - j for j in range(len(chosen)))
         ticks += [(place, names[j]) for place, j in zip(places, chosen, strict=True)]
         colour = group_style(turn)[0]
-        marks.append(Line((0.0, 0.0), (at + 0.6, at - len(chosen) + 0.4), MUTED))
+        marks.append(m.Line((0.0, 0.0), (at + 0.6, at - len(chosen) + 0.4), MUTED))
         titles = tuple(f"{called}{i + 1}, {names[j]}: {V[i, j]:+.4f}" for j in chosen)
-        lengths = floats(V[i, chosen])
-        marks.append(Bars(places, lengths, colour, horizontal=True, titles=titles))
+        lengths = m.floats(V[i, chosen])
+        marks.append(m.Bars(places, lengths, colour, horizontal=True, titles=titles))
         if ends is not None:
-            low, high = (floats(end[i, chosen]) for end in ends)
-            marks.append(Whiskers(places, low, high, INK, horizontal=True))
-        marks.append(Text(0.0, at + 0.85, f"{called}{i + 1}", colour, bold=True))
+            low, high = (m.floats(end[i, chosen]) for end in ends)
+            marks.append(m.Whiskers(places, low, high, INK, horizontal=True))
+        marks.append(m.Text(0.0, at + 0.85, f"{called}{i + 1}", colour, bold=True))
         at -= len(chosen) + 1.0
     note = f"the {min(_EACH, len(names))} heaviest of {len(names)} features"
-    frame = Axes(
+    frame = m.Axes(
         "Heaviest features",
         x_label=unit,
         note=note + (f"; whiskers: {interval or 'interval'}" if ends is not None else ""),
         y_ticks=tuple(ticks),
         y_range=(at + 1.2, 1.6),
     )
-    return Panel(frame, tuple(marks))
+    return m.Panel(frame, tuple(marks))
 
 
 def _ends(
@@ -143,7 +132,7 @@ def contributions(
     lower: ArrayLike | None = None,
     upper: ArrayLike | None = None,
     most: int = 15,
-) -> Panel:
+) -> m.Panel:
     """Describe the largest parts of a whole as bars in per cent of it, largest first.
 
     For columns on axis a the parts are v_aj², which add up to one; for rows
@@ -170,8 +159,8 @@ def contributions(
     Panel
         One panel, for :func:`mercer.plots.figure` or :func:`mercer.plots.draw`.
     """
-    given = column("parts", parts)
-    same_length("a panel of contributions", parts=given, names=np.zeros(len(names)))
+    given = m.column("parts", parts)
+    m.same_length("a panel of contributions", parts=given, names=np.zeros(len(names)))
     whole = float(np.sum(given))
     unit = 100 / whole if whole > 0 else 0.0
     chosen = heaviest(given, most)
@@ -179,28 +168,30 @@ def contributions(
     percent = unit * given
     titles = tuple(f"{names[j]}: {percent[j]:.2f} %" for j in chosen)
     foot = -len(chosen) + 0.4
-    marks: list[Mark] = [Line((0.0, 0.0), (0.6, foot), MUTED)]
-    bars = Bars(
-        places, floats(percent[chosen]), group_style(0)[0], horizontal=True, titles=titles
+    marks: list[m.Mark] = [m.Line((0.0, 0.0), (0.6, foot), MUTED)]
+    bars = m.Bars(
+        places, m.floats(percent[chosen]), group_style(0)[0], horizontal=True, titles=titles
     )
     marks.append(bars)
     if lower is not None and upper is not None:
-        low, high = unit * column("lower", lower), unit * column("upper", upper)
-        same_length("a panel of contributions", parts=given, lower=low, upper=high)
+        low, high = unit * m.column("lower", lower), unit * m.column("upper", upper)
+        m.same_length("a panel of contributions", parts=given, lower=low, upper=high)
         marks.append(
-            Whiskers(places, floats(low[chosen]), floats(high[chosen]), INK, horizontal=True)
+            m.Whiskers(
+                places, m.floats(low[chosen]), m.floats(high[chosen]), INK, horizontal=True
+            )
         )
     if expected is not None:
         at = 100 * expected
-        marks.append(Line((at, at), (0.6, foot), CHANCE, dashed=True))
-        marks.append(Text(at, 0.95, f"all alike: {at:.3g} %", CHANCE, "start", 11.0))
+        marks.append(m.Line((at, at), (0.6, foot), CHANCE, dashed=True))
+        marks.append(m.Text(at, 0.95, f"all alike: {at:.3g} %", CHANCE, "start", 11.0))
     left = f"the {len(chosen)} largest of {given.size}"
     held = float(np.sum(percent[chosen]))
-    axes = Axes(
+    axes = m.Axes(
         title,
         x_label="% of the whole",
         note=left + (f", together {held:.1f} %" if unit else "; nothing to share"),
         y_ticks=tuple((at, names[j]) for at, j in zip(places, chosen, strict=True)),
         y_range=(foot - 0.2, 1.4 if expected is not None else 0.8),
     )
-    return Panel(axes, tuple(marks), height=max(160.0, 110.0 + 22.0 * len(chosen)))
+    return m.Panel(axes, tuple(marks), height=max(160.0, 110.0 + 22.0 * len(chosen)))

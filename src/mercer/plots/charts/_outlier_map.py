@@ -7,18 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer.errors import InputError
-from mercer.plots._marks import (
-    Axes,
-    Line,
-    Mark,
-    Panel,
-    Points,
-    Shape,
-    Text,
-    column,
-    floats,
-    same_length,
-)
+from mercer.plots import _marks as m
 from mercer.plots._palette import CHANCE, INK, PALE, group_style
 from mercer.plots.charts._clouds import names_of
 from mercer.plots.drawing._label_placing import placed
@@ -27,7 +16,7 @@ _DRAWN = 5_000
 _NAMED = 15
 _AVOIDED = 500  # rows that names keep off
 _KINDS = ("within both limits", "T² above", "Q above", "both above")
-_STYLES: tuple[tuple[str, Shape], ...] = (
+_STYLES: tuple[tuple[str, m.Shape], ...] = (
     (PALE, "circle"),
     group_style(0),
     group_style(2),
@@ -44,7 +33,7 @@ def outlier_map(
     *,
     level: float | None = None,
     rows: str = "rows",
-) -> Panel:
+) -> m.Panel:
     """Describe rows by T² and Q on root scales, with both limits and the flagged rows named.
 
     On a root scale T² and Q are as far apart as the distances whose squares they are, and
@@ -69,8 +58,8 @@ def outlier_map(
     Panel
         One panel, for :func:`mercer.plots.figure` or :func:`mercer.plots.draw`.
     """
-    far, away = column("t2", t2), column("q", q)
-    same_length("a T²-Q map", t2=far, q=away)
+    far, away = m.column("t2", t2), m.column("q", q)
+    m.same_length("a T²-Q map", t2=far, q=away)
     if not (np.isfinite([t2_limit, q_limit]).all() and min(t2_limit, q_limit) >= 0):
         raise InputError(
             "the limits of T² and Q are finite and not negative",
@@ -88,14 +77,14 @@ def outlier_map(
                 f"{titles[i]}: T² {far[i]:.4g}, Q {away[i]:.4g}" for i in inside.tolist()
             )
             radius = 3.8 if which else 2.6
-            at = floats(far[inside]), floats(away[inside])
-            marks.append(Points(*at, colour, shape, named, radius))
+            at = m.floats(far[inside]), m.floats(away[inside])
+            marks.append(m.Points(*at, colour, shape, named, radius))
     legend = tuple(
         (words, *style)
         for which, (words, style) in enumerate(zip(_KINDS, _STYLES, strict=True))
         if which and np.any(kind == which)
     )
-    frame = Axes(
+    frame = m.Axes(
         "T² and Q of the rows",
         x_label="T², distance along the axes (root scale)",
         y_label="Q, distance from the axes (root scale)",
@@ -105,7 +94,7 @@ def outlier_map(
         x_range=(0.0, 1.12 * max(float(np.max(far)), t2_limit, 1e-300)),
         y_range=(0.0, 1.12 * max(float(np.max(away)), q_limit, 1e-300)),
     )
-    panel = Panel(frame, tuple(marks), width=500.0, height=460.0)
+    panel = m.Panel(frame, tuple(marks), width=500.0, height=460.0)
     order = _farthest(far, away, t2_limit, q_limit, kind)
     points = [(float(far[i]), float(away[i])) for i in order]
     others = drawn[:: -(-len(drawn) // _AVOIDED)]
@@ -127,15 +116,17 @@ def _limits(
     far: NDArray[np.float64],
     away: NDArray[np.float64],
     level: float | None,
-) -> list[Mark]:
+) -> list[m.Mark]:
     right, top = (1.12 * max(float(np.max(v)), b, 1e-300)
                   for v, b in ((far, t2_limit), (away, q_limit)))  # fmt: skip
     words = "limit" if level is None else f"{100 * level:g} %"
     return [
-        Line((t2_limit, t2_limit), (0.0, top), CHANCE, dashed=True, title=f"T² {t2_limit:.4g}"),
-        Line((0.0, right), (q_limit, q_limit), CHANCE, dashed=True, title=f"Q {q_limit:.4g}"),
-        Text(t2_limit, top, words, CHANCE, size=11.0),
-        Text(0.0004 * right, q_limit, words, CHANCE, "start", size=11.0),
+        m.Line(
+            (t2_limit, t2_limit), (0.0, top), CHANCE, dashed=True, title=f"T² {t2_limit:.4g}"
+        ),
+        m.Line((0.0, right), (q_limit, q_limit), CHANCE, dashed=True, title=f"Q {q_limit:.4g}"),
+        m.Text(t2_limit, top, words, CHANCE, size=11.0),
+        m.Text(0.0004 * right, q_limit, words, CHANCE, "start", size=11.0),
     ]
 
 

@@ -7,21 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mercer.errors import InputError
-from mercer.plots._marks import (
-    Axes,
-    Band,
-    Bars,
-    Line,
-    Mark,
-    Panel,
-    Points,
-    Shape,
-    Text,
-    Whiskers,
-    column,
-    floats,
-    same_length,
-)
+from mercer.plots import _marks as m
 from mercer.plots._palette import CHANCE, INK, MUTED, PALE, group_style
 
 _SHOWN = 30
@@ -40,7 +26,7 @@ def scree(
     k: int | None = None,
     what: str = "variance",
     axis: str = "component",
-) -> Panel:
+) -> m.Panel:
     """Describe bars of λ_i in per cent of the total, with their certified intervals.
 
     Whiskers reach from lower_i to upper_i; dashed lines stand where the cumulative share
@@ -69,21 +55,23 @@ def scree(
     Panel
         One panel, for :func:`mercer.plots.figure` or :func:`mercer.plots.draw`.
     """
-    lam, low = column("values", values), column("lower", lower)
-    high, share = column("upper", upper), column("ratio", ratio)
-    same_length("a scree panel", values=lam, lower=low, upper=high, ratios=share)
+    lam, low = m.column("values", values), m.column("lower", lower)
+    high, share = m.column("upper", upper), m.column("ratio", ratio)
+    m.same_length("a scree panel", values=lam, lower=low, upper=high, ratios=share)
     shown = min(lam.size, _SHOWN)
     # One factor takes eigenvalues to per cent; a zero spectrum has no per cent to show.
     unit = 100 * float(share[0] / lam[0]) if lam[0] > 0 else 0.0
     marks = _bars(lam[:shown], low, high, 100 * share[:shown], k, (axis, what))
-    at = floats(np.arange(1.0, shown + 1))
-    marks.append(Whiskers(at, floats(unit * low[:shown]), floats(unit * high[:shown]), INK))
+    at = m.floats(np.arange(1.0, shown + 1))
+    marks.append(
+        m.Whiskers(at, m.floats(unit * low[:shown]), m.floats(unit * high[:shown]), INK)
+    )
     if null is not None:
         marks += _noise(null, unit, shown, null_words)
     # A number that was chosen says more than a share that was reached.
     if k is None:
         marks += _shares(share, shown, float(np.max(100 * share)))
-    axes = Axes(
+    axes = m.Axes(
         f"{what.capitalize()} per {axis}",
         x_label=axis,
         y_label=f"% of total {what}",
@@ -92,7 +80,7 @@ def scree(
         x_ticks=tuple((float(i), str(i)) for i in _places(shown)),
         x_range=(0.3, shown + 0.7),
     )
-    return Panel(axes, tuple(marks))
+    return m.Panel(axes, tuple(marks))
 
 
 def _bars(
@@ -102,7 +90,7 @@ def _bars(
     percent: NDArray[np.float64],
     k: int | None,
     words: tuple[str, str] = ("component", "variance"),
-) -> list[Mark]:
+) -> list[m.Mark]:
     """Return the bars that count in one colour, and the rest in grey."""
     titles = [
         f"{words[0]} {i + 1}: {percent[i]:.2f} %, {words[1]} {lam[i]:.6g} "
@@ -110,15 +98,17 @@ def _bars(
         for i in range(len(lam))
     ]
     cut = len(lam) if k is None else min(max(k, 0), len(lam))
-    marks: list[Mark] = []
+    marks: list[m.Mark] = []
     for part, colour in ((slice(0, cut), _KEPT), (slice(cut, None), PALE)):
-        at = floats(np.arange(1.0, len(lam) + 1)[part])
+        at = m.floats(np.arange(1.0, len(lam) + 1)[part])
         if at:
-            marks.append(Bars(at, floats(percent[part]), colour, titles=tuple(titles[part])))
+            marks.append(
+                m.Bars(at, m.floats(percent[part]), colour, titles=tuple(titles[part]))
+            )
     return marks
 
 
-def _noise(null: ArrayLike, unit: float, shown: int, words: str) -> list[Mark]:
+def _noise(null: ArrayLike, unit: float, shown: int, words: str) -> list[m.Mark]:
     """Return the band or line of noise, in per cent."""
     given = unit * np.asarray(null, dtype=np.float64)
     if not np.isfinite(given).all() or given.ndim > 2 or (given.ndim == 2 and len(given) != 2):
@@ -129,19 +119,19 @@ def _noise(null: ArrayLike, unit: float, shown: int, words: str) -> list[Mark]:
         )
     if given.ndim == 0:
         edge = float(given)
-        return [Line((0.3, shown + 0.7), (edge, edge), CHANCE, dashed=True, title=words)]
+        return [m.Line((0.3, shown + 0.7), (edge, edge), CHANCE, dashed=True, title=words)]
     bands = np.atleast_2d(given)[:, :shown]
-    at = floats(np.arange(1.0, bands.shape[1] + 1))
-    top = Line(at, floats(bands[-1]), CHANCE, dashed=True, title=words)
+    at = m.floats(np.arange(1.0, bands.shape[1] + 1))
+    top = m.Line(at, m.floats(bands[-1]), CHANCE, dashed=True, title=words)
     if len(bands) == 1:
         return [top]
-    return [Band(at, floats(bands[0]), floats(bands[1]), CHANCE, words), top]
+    return [m.Band(at, m.floats(bands[0]), m.floats(bands[1]), CHANCE, words), top]
 
 
 def _legend(
     k: int | None, known: int, null: bool, words: str
-) -> tuple[tuple[str, str, Shape], ...]:
-    entries: list[tuple[str, str, Shape]] = []
+) -> tuple[tuple[str, str, m.Shape], ...]:
+    entries: list[tuple[str, str, m.Shape]] = []
     if k is not None:
         entries += [(f"k = {k}", _KEPT, "square")] if k > 0 else []
         rest = "the rest" if k > 0 else "none stands out"
@@ -149,9 +139,9 @@ def _legend(
     return (*entries, (words, CHANCE, "square")) if null else tuple(entries)
 
 
-def _shares(share: NDArray[np.float64], shown: int, top: float) -> list[Mark]:
+def _shares(share: NDArray[np.float64], shown: int, top: float) -> list[m.Mark]:
     """Return dashed lines where the cumulative share passes a half and nine tenths."""
-    marks: list[Mark] = []
+    marks: list[m.Mark] = []
     cumulative = np.cumsum(share)
     # A hair of rounding must not push "all the variance" one component further. Where one
     # count reaches both shares, only the larger share is worth a line.
@@ -164,8 +154,8 @@ def _shares(share: NDArray[np.float64], shown: int, top: float) -> list[Mark]:
         late = count > 0.75 * shown
         place = x + (-0.02 if late else 0.02) * shown
         words = f"{100 * wanted:.0f} % with {count}"
-        marks.append(Line((x, x), (0.0, height), MUTED, dashed=True))
-        marks.append(Text(place, height, words, MUTED, "end" if late else "start", 11.0))
+        marks.append(m.Line((x, x), (0.0, height), MUTED, dashed=True))
+        marks.append(m.Text(place, height, words, MUTED, "end" if late else "start", 11.0))
     return marks
 
 
@@ -185,7 +175,7 @@ _LEVELS = (0.5, 0.8, 0.9, 0.95)
 _SHARES_SHOWN = 200
 
 
-def shares(ratio: ArrayLike) -> Panel:
+def shares(ratio: ArrayLike) -> m.Panel:
     """Describe Σ_{i≤k} ratio_i against k, with the counts that reach 50, 80, 90 and 95 %.
 
     Parameters
@@ -198,7 +188,7 @@ def shares(ratio: ArrayLike) -> Panel:
     Panel
         One panel, for :func:`mercer.plots.figure` or :func:`mercer.plots.draw`.
     """
-    share = column("ratio", ratio)
+    share = m.column("ratio", ratio)
     if np.any(share < 0) or np.sum(share) > 1 + 1e-6:
         raise InputError(
             "shares of a total are not negative and add up to one at most",
@@ -208,14 +198,16 @@ def shares(ratio: ArrayLike) -> Panel:
     total = np.cumsum(share)
     shown = min(share.size, _SHARES_SHOWN)
     colour = group_style(0)[0]
-    at, percent = floats(np.arange(0.0, shown + 1)), (0.0, *floats(100 * total[:shown]))
+    at, percent = m.floats(np.arange(0.0, shown + 1)), (0.0, *m.floats(100 * total[:shown]))
     titles = tuple(f"{i}: {value:.2f} %" for i, value in enumerate(percent))
     marks = _reached(total, shown)
-    marks.append(Line(at, percent, colour, width=1.6))
-    marks.append(Points(at, percent, colour, titles=titles, radius=3.0 if shown < 40 else 1.5))
+    marks.append(m.Line(at, percent, colour, width=1.6))
+    marks.append(
+        m.Points(at, percent, colour, titles=titles, radius=3.0 if shown < 40 else 1.5)
+    )
     cut = "" if shown == share.size else f"the first {shown} of {share.size} components drawn"
     held = "1 component holds" if share.size == 1 else f"{share.size} components hold"
-    axes = Axes(
+    axes = m.Axes(
         "Cumulative share of variance",
         x_label="components",
         y_label="% of total variance",
@@ -224,25 +216,25 @@ def shares(ratio: ArrayLike) -> Panel:
         x_range=(-0.02 * shown, 1.02 * shown),
         y_range=(0.0, 103.0),
     )
-    return Panel(axes, tuple(marks))
+    return m.Panel(axes, tuple(marks))
 
 
-def _reached(total: NDArray[np.float64], shown: int) -> list[Mark]:
+def _reached(total: NDArray[np.float64], shown: int) -> list[m.Mark]:
     """Return lines to the curve where a share is reached, with the count in words."""
     counts = {int(np.searchsorted(total, level - 1e-12)) + 1: level for level in _LEVELS}
-    marks: list[Mark] = []
+    marks: list[m.Mark] = []
     for count, level in counts.items():
         if count > shown:
             continue
         height = 100 * level
-        marks.append(Line((0.0, count), (height, height), MUTED, dashed=True, width=0.8))
+        marks.append(m.Line((0.0, count), (height, height), MUTED, dashed=True, width=0.8))
         # The curve rises ever more slowly: below it on the right there is room, and where
         # the panel ends, above it on the left, before the step that reaches the share.
         words, air = f"{height:.0f} % with {count}", 0.02 * shown
         if count < 0.7 * shown:
-            marks.append(Text(count + air, height - 3.0, words, MUTED, "start", 11.0))
+            marks.append(m.Text(count + air, height - 3.0, words, MUTED, "start", 11.0))
         elif count - 1 > 0.35 * shown:
-            marks.append(Text(count - 1.0, height + 2.4, words, MUTED, "end", 11.0))
+            marks.append(m.Text(count - 1.0, height + 2.4, words, MUTED, "end", 11.0))
         else:
-            marks.append(Text(air, height + 2.4, words, MUTED, "start", 11.0))
+            marks.append(m.Text(air, height + 2.4, words, MUTED, "start", 11.0))
     return marks

@@ -9,19 +9,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from mercer.errors import InputError
-from mercer.plots._marks import (
-    Arrows,
-    Axes,
-    Band,
-    Bars,
-    Line,
-    Mark,
-    Panel,
-    Points,
-    Shape,
-    Text,
-    Whiskers,
-)
+from mercer.plots import _marks as m
 from mercer.plots._palette import GRID, INK, MUTED, PAPER, SOFT
 from mercer.plots.drawing._panel_frame import NOTE, PanelFrame, Scale, clean, frame, short
 
@@ -29,12 +17,12 @@ _TITLED = 400  # above this many marks a hover text each would outweigh the pict
 _HEAD = 7.0  # length of the head of an arrow, in pixels
 
 
-def draw_mark(parent: ET.Element, mark: Mark, x: Scale, y: Scale) -> None:
+def draw_mark(parent: ET.Element, mark: m.Mark, x: Scale, y: Scale) -> None:
     """Append the elements of one mark, whatever its kind."""
     WRITERS[type(mark)](parent, mark, x, y)
 
 
-def _points(parent: ET.Element, mark: Points, x: Scale, y: Scale) -> None:
+def _points(parent: ET.Element, mark: m.Points, x: Scale, y: Scale) -> None:
     """Draw a cloud: one path for many points, one element each where they carry a name."""
     group = ET.SubElement(parent, "g", fill=mark.colour)
     group.set("fill-opacity", "0.75")
@@ -49,7 +37,7 @@ def _points(parent: ET.Element, mark: Points, x: Scale, y: Scale) -> None:
         ET.SubElement(ET.SubElement(group, "path", d=path), "title").text = clean(name)
 
 
-def outline(shape: Shape, x: float, y: float, r: float) -> str:
+def outline(shape: m.Shape, x: float, y: float, r: float) -> str:
     """Return the path of one point; the four shapes have about the same area."""
     if shape == "circle":
         arc = f"a{px(r)} {px(r)} 0 1 0"
@@ -64,7 +52,7 @@ def outline(shape: Shape, x: float, y: float, r: float) -> str:
     return f"M{px(x)} {px(y - s)}l{px(s)} {px(s)}l{px(-s)} {px(s)}l{px(-s)} {px(-s)}z"
 
 
-def _bars(parent: ET.Element, mark: Bars, x: Scale, y: Scale) -> None:
+def _bars(parent: ET.Element, mark: m.Bars, x: Scale, y: Scale) -> None:
     group = ET.SubElement(parent, "g", fill=mark.colour)
     half = mark.thickness / 2
     for i, (at, length) in enumerate(zip(mark.at, mark.length, strict=True)):
@@ -126,14 +114,14 @@ def px(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def _line(parent: ET.Element, mark: Line, x: Scale, y: Scale) -> None:
+def _line(parent: ET.Element, mark: m.Line, x: Scale, y: Scale) -> None:
     at = tuple(map(x, mark.x)), tuple(map(y, mark.y))
     line = stroke(parent, *at, mark.colour, mark.width, dashed=mark.dashed)
     if mark.title:
         ET.SubElement(line, "title").text = clean(mark.title)
 
 
-def _arrows(parent: ET.Element, mark: Arrows, x: Scale, y: Scale) -> None:
+def _arrows(parent: ET.Element, mark: m.Arrows, x: Scale, y: Scale) -> None:
     """Draw shafts and heads; a short arrow gets a short head, so that it still points."""
     group = ET.SubElement(parent, "g", fill=mark.colour, stroke=mark.colour)
     foot = x(0.0), y(0.0)
@@ -155,7 +143,7 @@ def _arrows(parent: ET.Element, mark: Arrows, x: Scale, y: Scale) -> None:
             ET.SubElement(arrow, "title").text = clean(mark.titles[i])
 
 
-def _band(parent: ET.Element, mark: Band, x: Scale, y: Scale) -> None:
+def _band(parent: ET.Element, mark: m.Band, x: Scale, y: Scale) -> None:
     there = [(x(a), y(b)) for a, b in zip(mark.x, mark.upper, strict=True)]
     back = [(x(a), y(b)) for a, b in zip(mark.x, mark.lower, strict=True)]
     places = " ".join(f"{px(a)},{px(b)}" for a, b in [*there, *reversed(back)])
@@ -165,7 +153,7 @@ def _band(parent: ET.Element, mark: Band, x: Scale, y: Scale) -> None:
         ET.SubElement(area, "title").text = clean(mark.title)
 
 
-def _whiskers(parent: ET.Element, mark: Whiskers, x: Scale, y: Scale) -> None:
+def _whiskers(parent: ET.Element, mark: m.Whiskers, x: Scale, y: Scale) -> None:
     path = ""
     for at, low, high in zip(mark.at, mark.lower, mark.upper, strict=True):
         if mark.horizontal:
@@ -176,7 +164,7 @@ def _whiskers(parent: ET.Element, mark: Whiskers, x: Scale, y: Scale) -> None:
     line.set("stroke-width", px(mark.width))
 
 
-def _text(parent: ET.Element, mark: Text, x: Scale, y: Scale) -> None:
+def _text(parent: ET.Element, mark: m.Text, x: Scale, y: Scale) -> None:
     word = words(
         parent, x(mark.x), y(mark.y) + mark.size / 3, mark.words, mark.colour,
         anchor=mark.anchor, size=mark.size, bold=mark.bold,
@@ -189,13 +177,13 @@ def _text(parent: ET.Element, mark: Text, x: Scale, y: Scale) -> None:
 
 # One writer for each kind of mark: a kind without one cannot be drawn.
 WRITERS: dict[type, Callable[[ET.Element, Any, Scale, Scale], None]] = {
-    Points: _points,
-    Line: _line,
-    Bars: _bars,
-    Arrows: _arrows,
-    Band: _band,
-    Whiskers: _whiskers,
-    Text: _text,
+    m.Points: _points,
+    m.Line: _line,
+    m.Bars: _bars,
+    m.Arrows: _arrows,
+    m.Band: _band,
+    m.Whiskers: _whiskers,
+    m.Text: _text,
 }
 
 
@@ -205,7 +193,7 @@ _WIDEST = 1500.0
 
 
 def figure(
-    panels: Panel | Sequence[Panel],
+    panels: m.Panel | Sequence[m.Panel],
     *,
     title: str = "",
     note: str = "",
@@ -234,11 +222,11 @@ def figure(
     >>> figure(panel).startswith("<svg")
     True
     """
-    panels = [panels] if isinstance(panels, Panel) else list(panels)
+    panels = [panels] if isinstance(panels, m.Panel) else list(panels)
     if not panels:
         raise InputError("a figure needs a panel", got="no panels", fix="pass at least one")
     for panel in panels:
-        if not isinstance(panel, Panel):
+        if not isinstance(panel, m.Panel):
             raise InputError(
                 "a figure is made of panels",
                 got=type(panel).__name__,
@@ -268,7 +256,7 @@ def figure(
 
 
 def _layout(
-    panels: Sequence[Panel], top: float, widest: float
+    panels: Sequence[m.Panel], top: float, widest: float
 ) -> tuple[list[tuple[float, float]], float, float]:
     """Place panels in rows; return their corners and the size of the whole."""
     places = []
@@ -282,7 +270,7 @@ def _layout(
     return places, width, top + tallest + _GAP
 
 
-def _panel(parent: ET.Element, panel: Panel) -> None:
+def _panel(parent: ET.Element, panel: m.Panel) -> None:
     """Draw one panel in its own coordinates: frame first, then the marks in order."""
     around = frame(panel)
     for entry, place in zip(panel.axes.legend, around.legend, strict=True):
@@ -292,7 +280,7 @@ def _panel(parent: ET.Element, panel: Panel) -> None:
         draw_mark(parent, mark, around.x, around.y)
 
 
-def _around(parent: ET.Element, axes: Axes, around: PanelFrame) -> None:
+def _around(parent: ET.Element, axes: m.Axes, around: PanelFrame) -> None:
     """Draw title, labels, ticks, and grid lines where the ticks are round numbers."""
     x, y = around.x, around.y
     left, right, bottom, top = x.start, x.stop, y.start, y.stop
@@ -320,7 +308,7 @@ def _around(parent: ET.Element, axes: Axes, around: PanelFrame) -> None:
 
 
 def _legend_entry(
-    parent: ET.Element, entry: tuple[str, str, Shape], x: float, y: float
+    parent: ET.Element, entry: tuple[str, str, m.Shape], x: float, y: float
 ) -> None:
     label, colour, shape = entry
     ET.SubElement(parent, "path", d=outline(shape, x + 4.0, y - 4.0, 4.0), fill=colour)

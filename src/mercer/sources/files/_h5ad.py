@@ -10,43 +10,27 @@ import scipy.sparse
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.sources.files import _hdf5 as hdf5
+from mercer.sources.files import _sparse_file as csr
 from mercer.sources.files._file_source import FileSource, native, reason_of, table_shape
-from mercer.sources.files._hdf5 import (
-    BROKEN,
-    Hdf5Source,
-    check_dataset,
-    label_of,
-    member,
-    open_file,
-)
-from mercer.sources.files._sparse_file import (
-    Cells,
-    CsrSource,
-    HeldRows,
-    cell_dtype,
-    check_cells,
-    check_indices,
-    check_indptr,
-    refuse_what_does_not_fit,
-)
 
 
 @final
-class SparseGroup(CsrSource):
+class SparseGroup(csr.CsrSource):
     """A CSR group of an .h5ad file: data sets data, indices and indptr, and a shape."""
 
     def __init__(self, path: Path, group: Any, shape: tuple[int, int]) -> None:
         self.path, self.key = path, group.name.strip("/")
-        self.label, self.shape = label_of(path, group), shape
+        self.label, self.shape = hdf5.label_of(path, group), shape
         values, numbers = _lists(group, self.label)
-        self.dtype = cell_dtype(values.dtype, self.label)
-        self.nnz = check_cells(values.shape, numbers.shape, numbers.dtype, self.label)
+        self.dtype = csr.cell_dtype(values.dtype, self.label)
+        self.nnz = csr.check_cells(values.shape, numbers.shape, numbers.dtype, self.label)
         self.indptr = _pointers(group, shape[0], self.nnz, self.label)
         self.widths = (values.dtype.itemsize, numbers.dtype.itemsize)
 
     @contextlib.contextmanager
-    def _cells(self) -> Iterator[Cells]:
-        with open_file(self.path) as file:
+    def _cells(self) -> Iterator[csr.Cells]:
+        with hdf5.open_file(self.path) as file:
             group = file[self.key]
 
             def read(lo: int, hi: int) -> tuple[Array, Array]:
@@ -70,12 +54,12 @@ def open_h5ad(path: Path, *, key: str = "X") -> FileSource:
     key : str
         "X", "raw/X", "layers/NAME" or "obsm/NAME".
     """
-    with open_file(path) as file:
-        found = member(file, key, path)
+    with hdf5.open_file(path) as file:
+        found = hdf5.member(file, key, path)
         side = _side(key)
         names = None if side is None else _names(file, side, path)
         if hasattr(found, "dtype"):
-            source: FileSource = Hdf5Source(path, found, names=names)
+            source: FileSource = hdf5.Hdf5Source(path, found, names=names)
         else:
             source = _sparse(path, found)
             source.names = names
@@ -91,7 +75,7 @@ def _side(key: str) -> str | None:
 
 
 def _sparse(path: Path, group: Any) -> FileSource:
-    label = label_of(path, group)
+    label = hdf5.label_of(path, group)
     # Before AnnData 0.7 these stood under other names.
     kind = group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "nothing"))
     order = _text(kind).removesuffix("_matrix")
@@ -108,19 +92,19 @@ def _sparse(path: Path, group: Any) -> FileSource:
     return SparseGroup(path, group, shape) if order == "csr" else _held(path, group, shape)
 
 
-def _held(path: Path, group: Any, shape: tuple[int, int]) -> HeldRows:
-    label = label_of(path, group)
+def _held(path: Path, group: Any, shape: tuple[int, int]) -> csr.HeldRows:
+    label = hdf5.label_of(path, group)
     values, numbers = _lists(group, label)
-    nnz = check_cells(values.shape, numbers.shape, numbers.dtype, label)
-    refuse_what_does_not_fit(
+    nnz = csr.check_cells(values.shape, numbers.shape, numbers.dtype, label)
+    csr.refuse_what_does_not_fit(
         3 * nnz * (values.dtype.itemsize + numbers.dtype.itemsize), label, "CSC"
     )
     ends = _pointers(group, shape[1], nnz, label)
-    data = _part(values, 0, nnz, label).astype(cell_dtype(values.dtype, label), copy=False)
+    data = _part(values, 0, nnz, label).astype(csr.cell_dtype(values.dtype, label), copy=False)
     indices = _part(numbers, 0, nnz, label)
-    check_indices(indices, shape[0], ends, f"{label}, by columns, column", 0)
+    csr.check_indices(indices, shape[0], ends, f"{label}, by columns, column", 0)
     matrix = scipy.sparse.csc_array((data, indices, ends), shape=shape)
-    return HeldRows(path, label, matrix, group.name.strip("/"))
+    return csr.HeldRows(path, label, matrix, group.name.strip("/"))
 
 
 def _lists(group: Any, label: str) -> tuple[Any, Any]:
@@ -133,7 +117,7 @@ def _lists(group: Any, label: str) -> tuple[Any, Any]:
                 got=f"{label}: no data set {name!r}",
                 fix="write the file again with anndata",
             )
-        check_dataset(group[name], f"{label}, {name}")
+        hdf5.check_dataset(group[name], f"{label}, {name}")
     return group["data"], group["indices"]
 
 
@@ -141,14 +125,14 @@ def _pointers(group: Any, n: int, nnz: int, label: str) -> Array:
     stored = group["indptr"]
     if stored.shape != (n + 1,):
         # Before it is read: a length that does not fit is told by the header alone.
-        check_indptr(np.empty((0,), stored.dtype), n, nnz, label)
-    return check_indptr(_part(stored, 0, n + 1, label), n, nnz, label)
+        csr.check_indptr(np.empty((0,), stored.dtype), n, nnz, label)
+    return csr.check_indptr(_part(stored, 0, n + 1, label), n, nnz, label)
 
 
 def _part(dataset: Any, lo: int, hi: int, label: str) -> Array:
     try:
         part = np.asarray(dataset[lo:hi])
-    except BROKEN as error:
+    except hdf5.BROKEN as error:
         raise InputError(
             "stored cells of the file cannot be read",
             got=f"{label}, cells {lo} to {hi - 1}: {reason_of(error)}",
@@ -169,7 +153,7 @@ def _names(file: Any, side: str, path: Path) -> tuple[str, ...] | None:
         else:
             found = table[index]
             cells = (found if hasattr(found, "dtype") else found["values"])[:]
-    except BROKEN as error:
+    except hdf5.BROKEN as error:
         raise InputError(
             f"the names of {side!r} cannot be read",
             got=f"{path.name}, {side}/{index}: {reason_of(error)}",

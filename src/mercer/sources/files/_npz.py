@@ -20,6 +20,7 @@ import scipy.sparse
 from mercer.arrays import Array, show_bytes
 from mercer.errors import InputError
 from mercer.sources._column_choice import Chosen
+from mercer.sources.files import _sparse_file as csr
 from mercer.sources.files._file_source import (
     FileSource,
     block_dtype,
@@ -28,16 +29,6 @@ from mercer.sources.files._file_source import (
     table_shape,
 )
 from mercer.sources.files._npy import fill, npy_header, stored_rows
-from mercer.sources.files._sparse_file import (
-    Cells,
-    CsrSource,
-    HeldRows,
-    cell_dtype,
-    check_cells,
-    check_indices,
-    check_indptr,
-    refuse_what_does_not_fit,
-)
 
 _RATIO = 1000  # unpacked bytes for one packed byte that are believed ...
 _FREE = 100_000_000  # ... once this many are unpacked
@@ -163,7 +154,7 @@ _SMALL = 4096  # bytes of the members that only describe a matrix
 
 
 @final
-class PackedRows(CsrSource):
+class PackedRows(csr.CsrSource):
     """A CSR matrix written by `scipy.sparse.save_npz`; values and columns are read in step.
 
     A packed member cannot be entered in its middle: a walk that begins at a later row unpacks
@@ -173,15 +164,15 @@ class PackedRows(CsrSource):
     def __init__(self, path: Path, archive: Archive, shape: tuple[int, int]) -> None:
         self.path, self.label, self._archive, self.shape = path, path.name, archive, shape
         self._values, self._numbers = archive.describe("data"), archive.describe("indices")
-        self.dtype = cell_dtype(self._values.stored, self.label)
-        self.nnz = check_cells(
+        self.dtype = csr.cell_dtype(self._values.stored, self.label)
+        self.nnz = csr.check_cells(
             self._values.shape, self._numbers.shape, self._numbers.stored, self.label
         )
         self.indptr = _row_pointers(archive, shape[0], self.nnz)
         self.widths = (self._values.stored.itemsize, self._numbers.stored.itemsize)
 
     @contextlib.contextmanager
-    def _cells(self) -> Iterator[Cells]:
+    def _cells(self) -> Iterator[csr.Cells]:
         with self._archive.open("data") as values, self._archive.open("indices") as numbers:
 
             def read(lo: int, hi: int) -> tuple[Array, Array]:
@@ -237,7 +228,7 @@ class HeldTable(_DenseMember):
         self, path: Path, archive: Archive, member: Member, columns: Any, drop: Any
     ) -> None:
         super().__init__(path, archive, member, columns, drop)
-        refuse_what_does_not_fit(member.nbytes, self.label, "Fortran")
+        csr.refuse_what_does_not_fit(member.nbytes, self.label, "Fortran")
         self._table = native(archive.load(member), self.dtype)
 
     def _read(self, rows: int, start: int) -> Iterator[Array]:
@@ -285,7 +276,7 @@ def open_npz(
     if order == "csr":
         return PackedRows(path, archive, shape)
     held = _by_columns if order == "csc" else _by_cells
-    return HeldRows(path, path.name, held(archive, shape))
+    return csr.HeldRows(path, path.name, held(archive, shape))
 
 
 def _only(archive: Archive) -> str:
@@ -326,8 +317,8 @@ def _row_pointers(archive: Archive, n: int, nnz: int) -> Array:
     member = archive.describe("indptr")
     if member.shape != (n + 1,):
         # Before it is unpacked: a shape that does not fit is told by the header alone.
-        check_indptr(np.empty((0,), member.stored), n, nnz, archive.label)
-    return check_indptr(archive.load(member), n, nnz, archive.label)
+        csr.check_indptr(np.empty((0,), member.stored), n, nnz, archive.label)
+    return csr.check_indptr(archive.load(member), n, nnz, archive.label)
 
 
 def _loaded(archive: Archive, names: tuple[str, ...], kind: str) -> tuple[list[Array], int]:
@@ -335,9 +326,9 @@ def _loaded(archive: Archive, names: tuple[str, ...], kind: str) -> tuple[list[A
     members = [archive.describe(name) for name in names]
     nnz = 0
     for member in members[1:]:
-        nnz = check_cells(members[0].shape, member.shape, member.stored, archive.label)
-    refuse_what_does_not_fit(3 * sum(m.nbytes for m in members), archive.label, kind)
-    dtype = cell_dtype(members[0].stored, archive.label)
+        nnz = csr.check_cells(members[0].shape, member.shape, member.stored, archive.label)
+    csr.refuse_what_does_not_fit(3 * sum(m.nbytes for m in members), archive.label, kind)
+    dtype = csr.cell_dtype(members[0].stored, archive.label)
     arrays = [archive.load(member) for member in members]
     arrays = [native(array, array.dtype.newbyteorder("=")) for array in arrays]
     return [arrays[0].astype(dtype, copy=False), *arrays[1:]], nnz
@@ -346,13 +337,13 @@ def _loaded(archive: Archive, names: tuple[str, ...], kind: str) -> tuple[list[A
 def _by_columns(archive: Archive, shape: tuple[int, int]) -> Any:
     (data, indices), nnz = _loaded(archive, ("data", "indices"), "CSC")
     ends = _row_pointers(archive, shape[1], nnz)
-    check_indices(indices, shape[0], ends, f"{archive.label}, by columns, column", 0)
+    csr.check_indices(indices, shape[0], ends, f"{archive.label}, by columns, column", 0)
     return scipy.sparse.csc_array((data, indices, ends), shape=shape)
 
 
 def _by_cells(archive: Archive, shape: tuple[int, int]) -> Any:
     (data, row, col), nnz = _loaded(archive, ("data", "row", "col"), "COO")
     each = np.arange(nnz + 1)
-    check_indices(row, shape[0], each, f"{archive.label}, row numbers, cell", 0)
-    check_indices(col, shape[1], each, f"{archive.label}, column numbers, cell", 0)
+    csr.check_indices(row, shape[0], each, f"{archive.label}, row numbers, cell", 0)
+    csr.check_indices(col, shape[1], each, f"{archive.label}, column numbers, cell", 0)
     return scipy.sparse.coo_array((data, (row, col)), shape=shape)

@@ -21,14 +21,7 @@ from mercer.sources.frames._numeric_columns import (
     stored_types,
     warn_rounded,
 )
-from mercer.sources.parts._dask_chunks import (
-    PartedWeights,
-    cut_anew,
-    delayed_parts,
-    fitting_weights,
-    grouped,
-    known,
-)
+from mercer.sources.parts import _dask_chunks as chunked
 from mercer.sources.parts._dask_cluster import workers
 from mercer.sources.parts._dask_graph import run_tree
 from mercer.sources.parts._dask_parts import MappedPart, PartMessages, Reader, Step
@@ -155,7 +148,7 @@ class DaskSource(SpreadSource):
             self.groups = [slice(i, i + 1) for i in range(pieces)]
             self.lengths, longest = None, max(1, int(min(_FORECAST, _USUAL // max(row, 1))))
         else:
-            self.groups = grouped(lengths, row, p)
+            self.groups = chunked.grouped(lengths, row, p)
             self.lengths = tuple(sum(lengths[group]) for group in self.groups)
             longest = max(self.lengths)
         self.parts = len(self.groups)
@@ -174,7 +167,7 @@ class DaskSource(SpreadSource):
     @cached_property
     def chunks(self) -> list[list[list[Any]]]:
         """The delayed chunks of every part: one below the other, and side by side."""
-        return delayed_parts(self.collection, self.groups)
+        return chunked.delayed_parts(self.collection, self.groups)
 
     def reduce(self, work: Work, weights: Any = None, *, title: str = "rows") -> Any:
         """See `SpreadSource.reduce`."""
@@ -212,8 +205,8 @@ class DaskSource(SpreadSource):
         """See `SpreadSource.weights_of`: a Dask array cut like the rows, or one in memory."""
         if weights is None:
             return None
-        fitting = fitting_weights(weights, self.groups, self.lengths, self.label)
-        return PartedWeights(self, fitting)
+        fitting = chunked.fitting_weights(weights, self.groups, self.lengths, self.label)
+        return chunked.PartedWeights(self, fitting)
 
     def mapped(self, function: Any, columns: int | None, dtype: Any, names: Any = None) -> Any:
         """See `SpreadSource.mapped`: a Dask array or frame with the chunks of the rows."""
@@ -255,15 +248,15 @@ def _of_array(data: Any) -> DaskSource:
             got=f"{label} of {data.dtype}",
             fix=real if dtype.kind == "c" else f"convert it: X.astype({kind!r})",
         )
-    if not known(data.shape[1:]):
+    if not chunked.known(data.shape[1:]):
         raise InputError(
             "the number of columns must be known",
             got=f"{label} of shape {data.shape}",
             fix="call X.compute_chunk_sizes() first",
         )
     p = int(data.shape[1])
-    data = data if sparse or p == 0 else cut_anew(data)
-    lengths = tuple(int(c) for c in data.chunks[0]) if known(data.chunks[0]) else None
+    data = data if sparse or p == 0 else chunked.cut_anew(data)
+    lengths = tuple(int(c) for c in data.chunks[0]) if chunked.known(data.chunks[0]) else None
     return DaskSource(data, Reader(dtype, None, (), label, p, sparse), lengths)
 
 
