@@ -89,17 +89,3 @@ def table(rows=60, columns=7, rank=3, share=0.2, seed=1, noise=0.5):
     X = X * rng.uniform(0.5, 3, columns) + noise * rng.standard_normal((rows, columns)) + 5
     X[rng.random(X.shape) < share] = np.nan
     return X
-
-
-def two_surveys(n, shared, seed, columns=30):
-    """Return rows of which each half lacks other columns, and the complete rows.
-
-    Three axes and noise 0.5; only `shared` columns tie the halves together.
-    """
-    rng = np.random.default_rng(seed)
-    Y = rng.normal(size=(n, 3)) * [2, 1.5, 1] @ rng.normal(size=(3, columns))
-    Y += 0.5 * rng.normal(size=Y.shape)
-    X, half = Y.copy(), (columns - shared) // 2
-    X[: n // 2, :half] = np.nan
-    X[n // 2 :, columns - half :] = np.nan
-    return X, Y

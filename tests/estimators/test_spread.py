@@ -161,11 +161,6 @@ def test_a_model_holds_no_rows_and_no_futures(rng, tmp_path):
     assert clone(model).n_components == 2
 
 
-def test_a_plan_computes_nothing(data, reads):
-    assert mercer.plan(PCA(2), data).chosen.name in ("svd", "gram")
-    assert reads == []
-
-
 @pytest.mark.parametrize("tol", [None, 1e-12])
 def test_every_block_is_read_as_often_as_the_plan_says(data, reads, tol):
     model = PCA(2, tol=tol).fit(data)
@@ -321,18 +316,6 @@ def test_a_failed_fit_leaves_the_model_as_it_was(X, data):
     with pytest.raises(InputError, match="infinity at row 0"):
         model.fit(da.from_array(X, chunks=(25, 3)))
     assert pickle.dumps(model) == kept
-
-
-def test_a_fit_on_a_cluster_has_the_bits_of_one_here(X, cluster):
-    import dask
-
-    data = da.from_array(X, chunks=(25, 3))
-    here = PCA(3).fit(data)
-    with dask.config.set(scheduler=None), cluster.as_current():
-        there = PCA(3).fit(data)
-        lazy = there.transform(data).compute()
-    assert there.components_.tobytes() == here.components_.tobytes()
-    np.testing.assert_array_equal(lazy, here.transform(data).compute())
 
 
 def test_a_refusal_counts_no_rows_that_nobody_has_counted():
