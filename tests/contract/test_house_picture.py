@@ -22,7 +22,7 @@ BASES = ("SpectralEstimator", "OperatedEstimator", "Embedding")
 def folders():
     package = ROOT / "src" / "mercer"
     files = [path for path in package.rglob("*") if path.is_file()]
-    held = [path for path in files if "__pycache__" not in path.parts]  # Numba keeps files there
+    held = [path for path in files if "__pycache__" not in path.parts]  # of Numba
     places = {path.parent.relative_to(package).as_posix() for path in held}
     return {place for place in places if place != "."}
 
