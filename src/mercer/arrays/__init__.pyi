@@ -47,6 +47,7 @@ from mercer.arrays.programs._program_rows import is_sparse as is_sparse
 from mercer.arrays.programs._program_rows import not_zero as not_zero
 from mercer.arrays.programs._program_rows import row_norms as row_norms
 from mercer.arrays.programs._program_rows import rows_at as rows_at
+from mercer.arrays.programs._program_rows import stacked as stacked
 from mercer.arrays.programs._program_rows import unit_rows as unit_rows
 from mercer.arrays.programs._program_tiles import Side as Side
 from mercer.arrays.programs._program_tiles import Workspace as Workspace

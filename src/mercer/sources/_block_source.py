@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, is_sparse
+from mercer.arrays import Array, is_sparse, stacked
 from mercer.errors import InputError
 from mercer.sources._source import Source
 
@@ -253,20 +253,10 @@ class _BlockSpace:
     def taken(self) -> Block:
         """Return the block, and begin another."""
         if self._whole is None:
-            found = _joined(self._parts)
+            found = stacked(self._parts)
         elif 2 * self.count < self.rows:
             found = self._whole[: self.count].copy()
         else:
             found = self._whole[: self.count]
         self.count, self._parts, self._whole = 0, [], None
         return found
-
-
-def _joined(parts: list[Block]) -> Block:
-    if len(parts) == 1:
-        return parts[0]
-    if is_sparse(parts[0]):
-        import scipy.sparse
-
-        return scipy.sparse.vstack(parts, format="csr")
-    return np.concatenate(parts)

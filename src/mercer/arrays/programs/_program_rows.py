@@ -1,5 +1,6 @@
 """Rows of data as a tile program takes them: floating numbers, dense or in CSR form."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -185,3 +186,14 @@ def unit_exponent(rows: Array) -> int:
             fix="remove such rows, or divide the data by their largest value",
         )
     return binary_exponent(largest)
+
+
+def stacked(parts: Sequence[Array]) -> Array:
+    """Return rows, all dense or all sparse, one below the other; one part is itself."""
+    if len(parts) == 1:
+        return parts[0]
+    if is_sparse(parts[0]):
+        import scipy.sparse
+
+        return scipy.sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)

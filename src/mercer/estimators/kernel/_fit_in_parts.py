@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, stacked
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators.kernel._kernel_fit import Kept, KernelRequest, SeenRows, alignment
 from mercer.estimators.kernel._kernel_rows import FIRST_GUESS, KernelRows
 from mercer.estimators.kernel._landmark_model import LandmarkChoice
-from mercer.estimators.kernel._row_samples import OTHERS, stacked
+from mercer.estimators.kernel._row_samples import OTHERS
 from mercer.estimators.kernel._row_stream import BUFFER, Gathered, Stream, marked
 from mercer.estimators.walk._rows_in_parts import reading_parts
 from mercer.kernels import Kernel, Precomputed

@@ -3,7 +3,6 @@
 import hashlib
 
 import numpy as np
-import scipy.sparse
 
 from mercer.arrays import Array, Tiles, is_sparse
 
@@ -117,12 +116,3 @@ def dense(rows: Array) -> Array:
     """Return rows as a dense float64 array."""
     found = rows.toarray() if hasattr(rows, "toarray") else rows
     return np.asarray(found, np.float64)
-
-
-def stacked(parts: tuple[Array, ...]) -> Array:
-    """Return rows, all dense or all sparse, one below the other."""
-    if len(parts) == 1:
-        return parts[0]
-    if hasattr(parts[0], "tocsr"):
-        return scipy.sparse.vstack(parts, format="csr")
-    return np.concatenate(parts)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, stacked
 from mercer.errors import InputError, NotSupportedError
 from mercer.estimators.kernel._fitted_kernel import FittedKernel
 from mercer.estimators.kernel._kernel_fit import Kept, KernelRequest, SeenRows, cut, scaled
@@ -19,7 +19,6 @@ from mercer.estimators.kernel._landmark_model import (
     described,
     refuse_landmarks,
 )
-from mercer.estimators.kernel._row_samples import stacked
 from mercer.estimators.walk._spectral_estimator import repeat_counts
 from mercer.kernels import Precomputed
 from mercer.operators import Landmarks, LandmarkSums, wrong_weights

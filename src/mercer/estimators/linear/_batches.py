@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, eps_of
+from mercer.arrays import Array, eps_of, stacked
 from mercer.errors import InputError
-from mercer.estimators.kernel._row_samples import stacked
 from mercer.estimators.linear._pca_paths import exact_exponent
 from mercer.estimators.linear._summed_rows import Summed
 from mercer.operators import Moments, Rows, RunningMoments, RunningSvd, rows_of

@@ -9,15 +9,16 @@ What an estimator asks of a completion, in numbers: they may travel to where row
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, final
 
 import numpy as np
 
 from mercer.arrays import Array, eps_of, quiet_blas, single_threaded_blas, task
-from mercer.errors import AccuracyWarning, DataWarning, InputError, warn
+from mercer.errors import AccuracyWarning, InputError, warn
 from mercer.estimators.linear._pca_recipe import PCARecipe
+from mercer.estimators.walk._admission import NAMED, listed, say_empty
 from mercer.estimators.walk._parameters import Kind, Names
 from mercer.operators import (
     LEAST_SPREAD,
@@ -211,8 +212,6 @@ def _step(count: int, most: int) -> int:
 
 
 _PASSES = 4  # at least, that the rows must allow
-NAMED = 5  # rows or columns that are named
-AT_THE_MEAN = "their coordinates are zero, the mean"
 _COARSEST = 1e-3  # change at which the steps end, whatever the tolerance of the axes
 _SHARE = 0.3  # of the tolerance of the axes that the steps may leave
 LARGE = 1e6  # cells above which rows are many
@@ -289,25 +288,9 @@ def warn_empty(rows: Array, what: str) -> None:
     say_empty(rows.size, _listed(rows, None), what)
 
 
-def say_empty(count: int, listed: str, what: str) -> None:
-    """Say that so many rows have nothing observed, and which."""
-    warn(
-        f"rows with nothing observed; {what}",
-        got=f"{count:,} such rows: {listed}",
-        fix="drop these rows",
-        category=DataWarning,
-    )
-
-
 def _listed(which: Array, names: Names) -> str:
     some = [str(i) if names is None else repr(str(names[i])) for i in which[:NAMED]]
     return listed(some, which.size)
-
-
-def listed(some: Sequence[str], count: int) -> str:
-    """Return what the first of `count` things are called, and how many more there are."""
-    left = count - len(some)
-    return ", ".join(some) + (f" and {left:,} more" if left else "")
 
 
 def rule_of(

@@ -16,7 +16,6 @@ from mercer.errors import BudgetError
 from mercer.estimators.linear._pca_recipe import Found
 from mercer.estimators.linear._summed_rows import Summed
 from mercer.estimators.missing._filling import (
-    AT_THE_MEAN,
     LARGE,
     CellFilling,
     FillingTask,
@@ -26,17 +25,15 @@ from mercer.estimators.missing._filling import (
     completion_rank,
     first_start,
     in_words,
-    listed,
     refuse_bare,
     refuse_few,
     sample_rows,
-    say_empty,
     surveyed,
     warn_empty,
     warn_unsettled,
     whole_sums,
 )
-from mercer.estimators.walk._admission import refuse_few_rows
+from mercer.estimators.walk._admission import AT_THE_MEAN, listed, refuse_few_rows, say_empty
 from mercer.estimators.walk._checkpoint import Checkpoint
 from mercer.estimators.walk._parameters import Attributes, Names, learned
 from mercer.estimators.walk._spectral_estimator import counted_shape, planned

@@ -4,6 +4,7 @@ Rows that are in memory, for methods that read no files.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
@@ -15,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.arrays import Array
-from mercer.errors import InputError, MercerError
+from mercer.errors import DataWarning, InputError, MercerError, warn
 from mercer.estimators.walk._parameters import Kind, Names
 from mercer.sources import (
     BlockSource,
@@ -97,6 +98,26 @@ def _validated(estimator: BaseEstimator, data: Any, *, reset: bool) -> Any:
     # The columns of such a frame need not be looked at one by one.
     validate_data(estimator, data, reset=reset, skip_check_array=True)
     return check_array(data.to_numpy(), estimator=estimator, input_name="X", **wanted)
+
+
+NAMED = 5  # rows or columns that are named
+AT_THE_MEAN = "their coordinates are zero, the mean"
+
+
+def say_empty(count: int, listed: str, what: str) -> None:
+    """Say that so many rows have nothing observed, and which."""
+    warn(
+        f"rows with nothing observed; {what}",
+        got=f"{count:,} such rows: {listed}",
+        fix="drop these rows",
+        category=DataWarning,
+    )
+
+
+def listed(some: Sequence[str], count: int) -> str:
+    """Return what the first of `count` things are called, and how many more there are."""
+    left = count - len(some)
+    return ", ".join(some) + (f" and {left:,} more" if left else "")
 
 
 def refuse_few_rows(estimator: BaseEstimator, source: SpreadSource) -> None:

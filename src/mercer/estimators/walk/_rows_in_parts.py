@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
-from mercer.estimators.missing._filling import AT_THE_MEAN, NAMED, listed, say_empty
+from mercer.estimators.walk._admission import AT_THE_MEAN, NAMED, listed, say_empty
 from mercer.estimators.walk._parameters import Attributes
 from mercer.operators import Completion, empty_rows
 from mercer.planning import Workers
