@@ -131,31 +131,17 @@ def inverse_paths(p: Problem) -> list[Path]:
     cells = min(_FILL * math.log2(n + 1) * float(p.nnz or n), 0.5 * n * n)
     factor = cells * cells / n
     held = 24.0 * cells + 40.0 * float(p.nnz or n)
-    whole = Path(
-        "lapack",
-        Exact(),
-        1,
-        int(held + 40.0 * n * n),
-        factor + 13.0 * n**3,
-        factor / _INVERSE_FACTOR + n**3 / (p.rates.eigen * p.rates.threads) + 1e-3,
-        "gram",
-        8,
-        "sparse factors, all pairs of the inverse by LAPACK",
-    )
+    seconds = factor / _INVERSE_FACTOR + n**3 / (p.rates.eigen * p.rates.threads) + 1e-3
+    price = 1, int(held + 40.0 * n * n), factor + 13.0 * n**3, seconds
+    note = "sparse factors, all pairs of the inverse by LAPACK"
+    whole = Path("lapack", Exact(), *price, "gram", 8, note)
     if n <= _INVERSE_SMALL or _INVERSE_FEW * k > n:
         return [whole]
     b = block_width(k, p.rows, sparse=True)
     basis = min(p.rows, max(100, 12 * b))
     flops = factor + 4.0 * cells * b * _PASSES
-    iterated = Path(
-        "inverse",
-        BlockKrylov(block=b, max_basis=basis),
-        _PASSES,
-        int(held + 8.0 * n * (2.2 * basis + 6 * b)),
-        flops,
-        factor / _INVERSE_FACTOR + 4.0 * cells * b * _PASSES / _SOLVE + 1e-3,
-        "tol",
-        8,
-        f"sparse factors, block Krylov on the inverse with {b} columns a solve",
-    )
-    return [whole, iterated]
+    seconds = factor / _INVERSE_FACTOR + 4.0 * cells * b * _PASSES / _SOLVE + 1e-3
+    price = _PASSES, int(held + 8.0 * n * (2.2 * basis + 6 * b)), flops, seconds
+    note = f"sparse factors, block Krylov on the inverse with {b} columns a solve"
+    krylov = BlockKrylov(block=b, max_basis=basis)
+    return [whole, Path("inverse", krylov, *price, "tol", 8, note)]

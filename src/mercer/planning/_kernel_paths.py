@@ -224,19 +224,8 @@ def _landmarks_in_parts(p: Problem, kernel: KernelCost, machine: Machine, m: int
     seconds = _feature_seconds(n, m, p.cols, one) + alone
     held = 32e6 + 64.0 * m * m + 16.0 * m * (p.cols + p.components)
     note = f"{m:,} landmarks, certified by their residual"
-    path = Path(
-        "landmarks",
-        Exact(),
-        kernel.passes,
-        int(held),
-        flops,
-        seconds,
-        "bound",
-        8,
-        note,
-        alone=alone,
-    )
-    return spread(path, p)
+    price = kernel.passes, int(held), flops, seconds
+    return spread(Path("landmarks", Exact(), *price, "bound", 8, note, alone=alone), p)
 
 
 def _feature_bytes(m: int, threads: int) -> float:

@@ -214,9 +214,8 @@ def _gram(p: Problem, machine: Machine) -> Path:
     held = max(sums + buffers, 8 * m * m + space) + _blas_buffers(flops)
     note = f"one-pass Gram matrix, {words}"
     seconds += more
-    return Path(
-        "gram", solver, 1, int(held), flops, seconds, "gram", p.itemsize, note, alone=more
-    )
+    price = 1, int(held), flops, seconds
+    return Path("gram", solver, *price, "gram", p.itemsize, note, alone=more)
 
 
 def _dual(p: Problem, machine: Machine) -> Path:
@@ -254,18 +253,8 @@ def _krylov(p: Problem, machine: Machine) -> Path:
     held += _blas_buffers(flops)
     solver = BlockKrylov(block=b, max_passes=40, max_basis=basis)
     note = f"fused block Krylov, {b} columns a pass"
-    return Path(
-        "krylov",
-        solver,
-        passes + 1,
-        int(held),
-        flops,
-        seconds,
-        "tol",
-        p.itemsize,
-        note,
-        alone=here / rate,
-    )
+    price = passes + 1, int(held), flops, seconds
+    return Path("krylov", solver, *price, "tol", p.itemsize, note, alone=here / rate)
 
 
 def sketch_path(p: Problem, rank: int) -> Path:

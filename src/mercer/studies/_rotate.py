@@ -125,17 +125,9 @@ def rotate(
     total = float(model.explained_variance_[0] / model.explained_variance_ratio_[0])
     names = getattr(model, "feature_names_in_", None)
     columns = [f"column {j}" for j in range(len(A))] if names is None else map(str, names)
-    return Rotated(
-        method,
-        found.loadings,
-        found.matrix,
-        found.correlations,
-        variances,
-        variances / total,
-        tuple(columns),
-        found.converged,
-        model,
-    )
+    turned = found.loadings, found.matrix, found.correlations
+    spread = variances, variances / total
+    return Rotated(method, *turned, *spread, tuple(columns), found.converged, model)
 
 
 def _heavy(found: Rotated, j: int) -> str:

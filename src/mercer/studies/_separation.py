@@ -107,15 +107,9 @@ def separation(
     pca = PCA(most, standardize=standardize).fit(X)
     scores = np.asarray(pca.transform(X), np.float64)
     here = np.asarray(lda.transform(X), np.float64)[:, :n_components]
-    return Separation(
-        labels,
-        scores,
-        here,
-        eta2(scores, labels),
-        eta2(here, labels),
-        pca.explained_variance_ratio_,
-        lda.explained_variance_ratio_[:n_components],
-    )
+    apart = eta2(scores, labels), eta2(here, labels)
+    ratios = pca.explained_variance_ratio_, lda.explained_variance_ratio_[:n_components]
+    return Separation(labels, scores, here, *apart, *ratios)
 
 
 def eta2(Z: Array, labels: Array) -> Array:

@@ -321,22 +321,18 @@ class PartsSurvey:
         while len(chosen) > most:
             step *= 2
             chosen = _first_of_each((self.first + at) // step)
-        kept = np.concatenate([self.kept, other.kept])[chosen]
-        weights = np.concatenate([self.kept_weights, other.kept_weights])[chosen]
-        return PartsSurvey(
-            self.rows + other.rows,
-            self.counts + other.counts,
-            self.weighed + other.weighed,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-            self.total + other.total,
-            self.left_out + other.left_out,
-            (self.named + other.named)[:NAMED],
-            at[chosen],
-            kept,
-            weights,
-            step,
-            self.first,
+        names = ("rows", "counts", "weighed", "total", "left_out")
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return dataclasses.replace(
+            self,
+            **sums,
+            low=np.minimum(self.low, other.low),
+            high=np.maximum(self.high, other.high),
+            named=(self.named + other.named)[:NAMED],
+            at=at[chosen],
+            kept=np.concatenate([self.kept, other.kept])[chosen],
+            kept_weights=np.concatenate([self.kept_weights, other.kept_weights])[chosen],
+            step=step,
         )
 
 
@@ -368,21 +364,10 @@ class SurveyOfParts:
         counts = np.ones(rows.shape[0]) if weights is None else weights.copy()
         counts[empty] = 0.0
         at, kept = _kept(survey, rows)
-        return PartsSurvey(
-            survey.rows,
-            survey.counts,
-            survey.weighed,
-            survey.low,
-            survey.high,
-            float(np.sum(counts)),
-            len(empty),
-            tuple(place_of_row(rows, row) for row in empty[:NAMED]),
-            at,
-            kept,
-            counts[at],
-            survey.step,
-            first,
-        )
+        told = survey.rows, survey.counts, survey.weighed, survey.low, survey.high
+        named = tuple(place_of_row(rows, row) for row in empty[:NAMED])
+        sample = at, kept, counts[at], survey.step, first
+        return PartsSurvey(*told, float(np.sum(counts)), len(empty), named, *sample)
 
     def merge(self, one: PartsSurvey, other: PartsSurvey) -> PartsSurvey:
         """Return what two neighbouring parts tell."""

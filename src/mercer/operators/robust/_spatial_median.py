@@ -143,29 +143,11 @@ class _Search:
             i = int(np.argmin(candidate))
             if candidate[i] < least:
                 least, nearest = float(candidate[i]), y[i].copy()
-        return self._point(offset, pull, inverse, objective, on_rows, nearest)
-
-    def _point(
-        self,
-        offset: Array,
-        pull: Array,
-        inverse: float,
-        objective: float,
-        on_rows: float,
-        nearest: Array,
-    ) -> _MedianGuess:
         size = float(np.linalg.norm(pull))
         length = max(0.0, 1 - on_rows / size) / inverse if size > 0 and inverse > 0 else 0.0
         move = pull * length if self.factor is None else pull * length / self.factor
-        return _MedianGuess(
-            offset,
-            offset + move,
-            objective,
-            size / self.total,
-            on_rows,
-            on_rows / self.total,
-            nearest,
-        )
+        weights = size / self.total, on_rows, on_rows / self.total
+        return _MedianGuess(offset, offset + move, objective, *weights, nearest)
 
 
 def _ahead(history: list[_MedianGuess]) -> Array:

@@ -9,16 +9,7 @@ import numpy as np
 from mercer.errors import InputError, MissingExtraError
 from mercer.plots import _marks as m
 from mercer.plots._palette import GRID, INK, MUTED, NIGHT, PAPER, SOFT
-from mercer.plots.drawing._panel_frame import (
-    clean,
-    equalise,
-    frame,
-    legend_places,
-    limits,
-    note_lines,
-    root_ticks,
-    short,
-)
+from mercer.plots.drawing import _panel_frame as panel_frame
 
 _INCH = 96.0  # pixels, as in a browser
 _POINT = 0.75  # points in a pixel
@@ -62,9 +53,9 @@ def draw(panel: m.Panel, ax: Any = None) -> Any:
     1
     """
     _refuse_others(panel, ax)
-    around = frame(panel)
+    around = panel_frame.frame(panel)
     width = around.x.stop - around.x.start
-    (x0, x1), (y0, y1) = limits(panel)
+    (x0, x1), (y0, y1) = panel_frame.limits(panel)
     if ax is None:
         ax = _own_axes(panel)
         (x0, x1), (y0, y1) = (around.x.low, around.x.high), (around.y.low, around.y.high)
@@ -72,7 +63,7 @@ def draw(panel: m.Panel, ax: Any = None) -> Any:
         box = ax.get_window_extent()
         width = box.width * _INCH / ax.figure.dpi
         if panel.axes.equal:
-            (x0, x1), (y0, y1) = equalise((x0, x1), (y0, y1), box.width, box.height)
+            (x0, x1), (y0, y1) = panel_frame.equalise((x0, x1), (y0, y1), box.width, box.height)
     _around(ax, panel.axes, width)
     if panel.axes.root:
         _root_scales(ax, x1, y1)
@@ -129,18 +120,18 @@ def _figure_class() -> Any:
 
 def _around(ax: Any, axes: m.Axes, width: float) -> None:
     """Set title, note, legend, labels, ticks and grid; `width` is that of the panel."""
-    lines = note_lines(axes, width)
-    rows = legend_places(axes, width)
+    lines = panel_frame.note_lines(axes, width)
+    rows = panel_frame.legend_places(axes, width)
     below = 17.0 * (rows[-1][1] + 1) if rows else 0.0
     note = 14.0 * len(lines)
-    _title(ax, clean(axes.title), lines, below, note)
+    _title(ax, panel_frame.clean(axes.title), lines, below, note)
     if axes.legend:
         _legend(ax, axes, rows)
     style = {"fontsize": 11 * _POINT, "color": _tone(ax, INK), **_PLAIN}
     if axes.x_label:
-        ax.set_xlabel(clean(axes.x_label), **style)
+        ax.set_xlabel(panel_frame.clean(axes.x_label), **style)
     if axes.y_label:
-        ax.set_ylabel(clean(axes.y_label), **style)
+        ax.set_ylabel(panel_frame.clean(axes.y_label), **style)
     for name, given in (("x", axes.x_ticks), ("y", axes.y_ticks)):
         ax.tick_params(axis=name, length=0, labelsize=11 * _POINT, labelcolor=_tone(ax, MUTED))
         if given is None:
@@ -148,7 +139,11 @@ def _around(ax: Any, axes: m.Axes, width: float) -> None:
             continue
         ax.grid(False, axis=name)
         setter = ax.set_xticks if name == "x" else ax.set_yticks
-        setter([place for place, _ in given], [short(label) for _, label in given], **_PLAIN)
+        setter(
+            [place for place, _ in given],
+            [panel_frame.short(label) for _, label in given],
+            **_PLAIN,
+        )
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
@@ -194,7 +189,7 @@ def _legend(ax: Any, axes: m.Axes, rows: Sequence[tuple[float, int]]) -> None:
     )  # fmt: skip
     # Names are set afterwards: one that begins with "_" would be left out.
     for text, (words, *_) in zip(legend.get_texts(), axes.legend, strict=True):
-        text.set(text=clean(words), **_PLAIN)
+        text.set(text=panel_frame.clean(words), **_PLAIN)
     legend.set_in_layout(False)
 
 
@@ -202,7 +197,7 @@ def _root_scales(ax: Any, right: float, top: float) -> None:
     ax.set_xscale("function", functions=(_root, np.square))
     ax.set_yscale("function", functions=(_root, np.square))
     for end, setter in ((right, ax.set_xticks), (top, ax.set_yticks)):
-        places = root_ticks(0.0, end)
+        places = panel_frame.root_ticks(0.0, end)
         setter([place for place, _ in places], [label for _, label in places])
 
 
@@ -267,7 +262,7 @@ def _text(ax: Any, mark: m.Text) -> None:
     halo = withStroke(linewidth=4 * _POINT, foreground=ax.get_facecolor())
     side = {"start": "left", "middle": "center", "end": "right"}[mark.anchor]
     ax.text(
-        mark.x, mark.y, clean(mark.words), color=mark.colour, ha=side, va="center",
+        mark.x, mark.y, panel_frame.clean(mark.words), color=mark.colour, ha=side, va="center",
         fontsize=mark.size * _POINT, fontweight="bold" if mark.bold else "normal",
         path_effects=[halo], zorder=2, **_PLAIN,
     )  # fmt: skip
