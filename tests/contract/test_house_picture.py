@@ -38,6 +38,18 @@ def test_the_tree_names_every_folder_and_no_other():
     assert {place for place in folders() if "/" not in place} <= named
 
 
+def test_what_the_page_names_is_there():
+    rooms = {place for place in folders() if "/" not in place}
+    for name in re.findall(r"`([\w/.]+)`", PAGE):
+        room, dot, rest = name.partition(".")
+        if name.endswith(".py") and "NAME" not in name:
+            places = (ROOT / "src" / "mercer" / name, ROOT / name, ROOT / "src" / name)
+            assert any(place.exists() for place in places), name
+        elif dot and room in rooms:
+            found = importlib.import_module(f"mercer.{room}")
+            assert hasattr(found, rest.partition(".")[0]), name
+
+
 def bases_and_classes():
     classes = [method.load() for method in methods.METHODS.values()]
     every = {base for kind in classes for base in kind.__mro__}
