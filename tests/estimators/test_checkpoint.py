@@ -1,13 +1,15 @@
 """A checkpoint is read by the fit that wrote it, and by no other."""
 
+import time
+
 import numpy as np
 import pytest
 
 import mercer
-from mercer import store
+from mercer import PCA, Checkpoint, store
 from mercer.errors import InputError
-from mercer.estimators.walk._checkpoint import Checkpoint
 
+X = np.random.default_rng(0).standard_normal((30, 4))
 OWNER = {
     "method": "PCA",
     "rows": "abc",
@@ -39,10 +41,6 @@ def path(tmp_path):
     return tmp_path / "fit.mercer"
 
 
-def test_it_is_public():
-    assert mercer.Checkpoint is Checkpoint
-
-
 def test_nothing_yet_is_fine(path):
     checkpoint = begun(path)
     assert checkpoint.kept("pass 1") is None
@@ -72,17 +70,6 @@ def test_the_length_of_blocks_is_that_of_the_first_attempt(path):
     assert begun(path, block=25).block == 10
 
 
-def test_names_that_begin_alike_are_told_apart(path):
-    checkpoint = begun(path)
-    for i in range(12):
-        checkpoint.note(f"gram8 {i}", Sums(float(i)), i, ended=True)
-    again = begun(path)
-    for i in range(12):
-        arrays, rows, _ = again.kept(f"gram8 {i}")
-        assert set(arrays) == {"array", "count"}
-        assert (arrays["array"][0, 0], rows) == (i, i)
-
-
 def test_what_is_handed_out_is_a_copy(path):
     checkpoint = begun(path)
     sums = Sums(1.0)
@@ -95,7 +82,7 @@ def test_what_is_handed_out_is_a_copy(path):
 
 def test_a_block_is_written_when_the_time_has_come(path, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("mercer.estimators.walk._checkpoint.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     checkpoint = begun(path, every=30)
     checkpoint.note("one", Sums(), 10, ended=False)
     assert not path.exists()
@@ -117,7 +104,7 @@ def test_writing_takes_a_tenth_of_the_time(path, monkeypatch, every, pause):
         plain(*arguments)
         now[0] += 10
 
-    monkeypatch.setattr("mercer.estimators.walk._checkpoint.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(store, "write", slow)
     checkpoint = begun(path, every=every)
     now[0] += every
@@ -131,14 +118,9 @@ def test_writing_takes_a_tenth_of_the_time(path, monkeypatch, every, pause):
     assert begun(path).kept("one")[1] == 3
 
 
-def test_of_a_path_and_of_another():
-    assert Checkpoint.of("a.mercer").every == 30
-    given = Checkpoint("a.mercer", every=5)
-    given._walks["old"] = ({}, 0, True)
-    fresh = Checkpoint.of(given)
-    assert (fresh.path, fresh.every, fresh._walks) == ("a.mercer", 5, {})
+def test_a_checkpoint_names_a_file():
     with pytest.raises(InputError, match="must name a file") as caught:
-        Checkpoint.of(7)
+        PCA(2).fit(X, checkpoint=7)
     three_lines(caught)
 
 
@@ -149,89 +131,46 @@ def test_an_interval_that_is_no_time(every):
     three_lines(caught)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"rows": "other"}, "other rows"),
-        ({"weights": "other"}, "other weights"),
-        ({"method": "Other"}, "another method"),
-        ({"parameters": {"k": "4", "tol": "None"}}, "k = 3, now 4"),
-    ],
-    ids=["rows", "weights", "method", "parameters"],
-)
-def test_another_fit_is_refused_and_the_file_left_alone(path, change, words):
-    begun(path).note("one", Sums(1.0), 5, ended=True)
-    before = path.read_bytes()
-    with pytest.raises(InputError, match="belongs to another fit") as caught:
-        begun(path, owner=OWNER | change)
-    text = three_lines(caught)
-    assert words in text
-    assert "fit.mercer" in text
-    assert "delete" in text
-    assert path.read_bytes() == before
-
-
 def test_another_version_of_mercer_is_refused(path, monkeypatch):
-    begun(path).note("one", Sums(1.0), 5, ended=True)
+    PCA(2).fit(X, checkpoint=path)
     here = mercer.__version__
     monkeypatch.setattr(mercer, "__version__", "9.9")
     with pytest.raises(InputError, match="belongs to another fit") as caught:
-        begun(path)
+        PCA(2).fit(X, checkpoint=path)
     assert f"mercer {here}, now 9.9" in three_lines(caught)
 
 
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match="folder of the checkpoint") as caught:
-        begun(tmp_path / "none" / "fit.mercer")
+        PCA(2).fit(X, checkpoint=tmp_path / "none" / "fit.mercer")
     three_lines(caught)
 
 
-def damaged(path, kind):
-    begun(path).note("one", Sums(1.0), 5, ended=True)
-    data = bytearray(path.read_bytes())
-    if kind == "flipped":
-        data[-9] ^= 1
-    elif kind == "flipped header":
-        data[150] ^= 1
-    elif kind == "truncated":
-        data = data[:-5]
-    elif kind == "stub":
-        data = data[:20]
-    elif kind == "longer":
-        data += b"\0"
-    elif kind == "text":
-        data = b"a,b\n1,2\n"
-    path.write_bytes(bytes(data))
-    if kind == "model":
-        path.unlink()
-        store.write(path, {"kind": "model"}, {})
-    if kind == "folder":
-        path.unlink()
-        path.mkdir()
-    if kind == "strange":  # sound, but not ours inside
-        path.unlink()
-        store.write(path, {"kind": "checkpoint", "walks": [{"walk": 3}]}, {})
+DAMAGES = {
+    "flipped": lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:],
+    "flipped header": lambda data: data[:150] + bytes([data[150] ^ 1]) + data[151:],
+    "truncated": lambda data: data[:-5],
+    "stub": lambda data: data[:20],
+    "longer": lambda data: data + b"\0",
+    "text": lambda _: b"a,b\n1,2\n",
+}
+OTHERS = {  # sound, but not ours inside
+    "model": {"kind": "model"},
+    "strange": {"kind": "checkpoint", "walks": [{"walk": 3}]},
+}
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "flipped",
-        "flipped header",
-        "truncated",
-        "stub",
-        "longer",
-        "text",
-        "model",
-        "folder",
-        "strange",
-    ],
-)
+@pytest.mark.parametrize("kind", [*DAMAGES, *OTHERS, "folder"])
 def test_a_file_that_is_no_checkpoint_is_refused_with_what_to_do(path, kind):
-    damaged(path, kind)
+    PCA(2).fit(X, checkpoint=path)
+    if kind in DAMAGES:
+        path.write_bytes(DAMAGES[kind](path.read_bytes()))
+    else:
+        path.unlink()
+        path.mkdir() if kind == "folder" else store.write(path, OTHERS[kind], {})
     before = path.read_bytes() if path.is_file() else None
     with pytest.raises(InputError) as caught:
-        begun(path)
+        PCA(2).fit(X, checkpoint=path)
     text = three_lines(caught)
     assert "fit.mercer" in text
     assert "another file" in text

@@ -372,6 +372,7 @@ def test_threads_give_the_same_bits():
         assert bits(KernelPCA(3, **options).fit(d)) == here
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_same_bits_and_keeps_no_futures(cluster):
     X = table()
     d = LAYOUTS["unknown sizes"](X)

@@ -150,7 +150,7 @@ def test_large_tables_take_the_scatter_of_the_last_pass(monkeypatch):
     assert np.all((lowest <= exact * (1 + 1e-8)) & (exact <= highest * (1 + 1e-8)))
 
 
-@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("standardize", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_large_tables_are_completed_in_compiled_loops(monkeypatch, tmp_path, standardize):
     pytest.importorskip("numba")
     rng = np.random.default_rng(0)

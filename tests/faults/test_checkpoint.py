@@ -52,9 +52,9 @@ def kill(folder, seed, kills):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forks")
 def test_killed_fits_end_with_the_same_bits(tmp_path):
-    found = kill(tmp_path, 1, 20)
-    assert sum(found["kills"].values()) >= 20
-    assert found["spared"] > 0.05  # they went on; they did not begin anew
+    found = kill(tmp_path, 1, 12)
+    assert sum(found["kills"].values()) >= 12
+    assert found["spared"] > 0  # they went on; they did not begin anew
 
 
 @pytest.mark.slow

@@ -1,13 +1,14 @@
 """The user's array is read, never written to."""
 
 import hashlib
+import itertools
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from forced import FORCED, gapped, holed, suits
+from forced import FORCED, existing, gapped, holed
 
 from mercer import PCA
 from mercer.errors import AccuracyWarning
@@ -55,13 +56,23 @@ def use(model, X, **fit_arguments):
 OPTIONS = [{}, {"standardize": True}, {"whiten": True}, {"whiten": "zca"}]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("path", FORCED)
-@pytest.mark.parametrize("name", TABLES)
+def each_case(tables):
+    """Each table on each of its paths with each option: a third, by turns, the rest slow."""
+    shapes = {name: X.shape for name, X in tables.items()}
+    cases = itertools.product(existing(shapes, 3), range(len(OPTIONS)))
+    return pytest.mark.parametrize(
+        ("name", "path", "options"),
+        [
+            pytest.param(*fit, OPTIONS[i], marks=[pytest.mark.slow] if number % 3 else [])
+            for number, (fit, i) in enumerate(cases)
+        ],
+        ids=str,
+    )
+
+
+@each_case(TABLES)
 def test_dense(name, path, options):
     X = TABLES[name].copy(order="K")
-    if not suits(path, *X.shape, 3):
-        return
     weights = RNG.integers(0, 3, len(X)) + 0.5
     features = RNG.random(X.shape[1]) + 0.5
     before = print_of(X, weights, features)
@@ -72,13 +83,9 @@ def test_dense(name, path, options):
     use(FORCED[path](3, **options), X)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("path", FORCED)
-@pytest.mark.parametrize("name", SPARSE)
+@each_case(SPARSE)
 def test_sparse(name, path, options):
     X = SPARSE[name].copy()
-    if not suits(path, *X.shape, 3):
-        return
     before = print_of(X.data, X.indices, X.indptr)
     use(FORCED[path](3, **options), X, sample_weight=np.arange(1.0, X.shape[0] + 1))
     use(FORCED[path](3, **options), X)

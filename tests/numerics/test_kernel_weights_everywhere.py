@@ -64,13 +64,12 @@ def test_a_weight_is_a_repeated_row(name, tmp_path):
         near(one.alignment_, two.alignment_, TOL, "alignment")
 
 
-@pytest.mark.parametrize("value", [9.96921e36, 1e200])  # 1e36: netCDF's mark of no value
 @pytest.mark.parametrize("name", KERNEL)
-def test_the_cells_of_rows_of_weight_zero_have_no_say(name, value, tmp_path):
+def test_the_cells_of_rows_of_weight_zero_have_no_say(name, tmp_path):
     X, w, _ = table()
     odd = X.copy()
-    odd[w == 0] = value
-    odd[N // 2 :, 2][w[N // 2 :] == 0] = -value
+    odd[w == 0] = 9.96921e36  # netCDF's mark of no value
+    odd[N // 2 :, 2][w[N // 2 :] == 0] = -1e200
     one, two = (KERNEL[name](rows, w, tmp_path) for rows in (X, odd))
     assert_same_spectrum(one, two, TOL)
     near(products(one, between(X)), products(two, between(X)), TOL, "coordinates")

@@ -53,9 +53,9 @@ SLOW = [
 @pytest.mark.parametrize(
     ("sampler", "weighted", "width", "draws"),
     [
-        ("pivoted", True, (16, 8, 256), 700),
-        ("pivoted", False, (2, 2, 3), 700),
-        ("kmeans++", True, (16, 8, 256), 700),
+        ("pivoted", True, (16, 8, 256), 400),
+        ("pivoted", False, (2, 2, 3), 400),
+        ("kmeans++", True, (16, 8, 256), 400),
         *(pytest.param(*case, 4000, marks=pytest.mark.slow) for case in SLOW),
     ],
     ids=str,

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 import zarr
+from pieces import in_blocks
 from test_h5ad import write as write_h5ad
 from test_plink import write as write_bed
 
 import mercer
 from mercer import PCA
-from mercer.estimators.walk import _streamed_rows as _from_sources
 
 N, P, K = 900, 12, 4
 NAMES = [f"x{i}" for i in range(P)]
@@ -150,23 +150,18 @@ def test_every_kind_of_source(kind, tmp_path):
 
 
 @pytest.mark.parametrize("order", ["mixed", "sorted", "reversed", "shuffled"])
-@pytest.mark.parametrize("block", [1, 7, 128, 899, 5000])
-def test_every_block_length_and_order(block, order, tmp_path, monkeypatch):
-    monkeypatch.setattr(_from_sources, "_MOST", 8.0 * P * block)
-    monkeypatch.setattr(_from_sources, "_LEAST", 1.0)
-    monkeypatch.setattr(_from_sources, "_SMALL", 1.0)
+@pytest.mark.parametrize("block", [7, 899])
+def test_every_block_length_and_order(block, order, tmp_path):
     X = table(order)
     for kind in ("npy", "csv"):
-        same(PCA(K).fit(make(kind, X, tmp_path)), X)
+        same(in_blocks(PCA, block)(K).fit(make(kind, X, tmp_path)), X)
 
 
-@pytest.mark.parametrize("block", [1, 50, 5000])
-def test_sparse_files(block, tmp_path, monkeypatch):
-    monkeypatch.setattr(_from_sources, "_MOST", 12.0 * 4 * block)
-    monkeypatch.setattr(_from_sources, "_LEAST", 1.0)
+@pytest.mark.parametrize("block", [50, 5000])
+def test_sparse_files(block, tmp_path):
     X = sparse(table())
     scipy.sparse.save_npz(tmp_path / "s.npz", X)
-    same(PCA(K).fit(tmp_path / "s.npz"), X)
+    same(in_blocks(PCA, block)(K).fit(tmp_path / "s.npz"), X)
 
 
 def test_rows_of_float32_keep_their_precision(tmp_path):
@@ -188,11 +183,10 @@ def test_cells_of_anndata(kind, tmp_path):
     assert list(model.feature_names_in_) == NAMES
 
 
-def test_genotypes_of_plink(tmp_path, monkeypatch):
-    monkeypatch.setattr(_from_sources, "_MOST", 4.0 * P * 100)
+def test_genotypes_of_plink(tmp_path):
     G = np.random.default_rng(5).integers(0, 3, (N, P))
     write_bed(tmp_path / "x.bed", G)
-    model = PCA(K, tol=1e-12).fit(tmp_path / "x.bed")
+    model = in_blocks(PCA, 100)(K, tol=1e-12).fit(tmp_path / "x.bed")
     wide = np.concatenate(list(mercer.scan(tmp_path / "x.bed").blocks(N))).astype(np.float64)
     assert sorted(np.unique(wide)) == [0, 1, 2]
     values = np.linalg.svd(wide - wide.mean(axis=0), compute_uv=False)[:K] ** 2 / (N - 1)

@@ -53,8 +53,25 @@ def cases():
 
 
 EVERY = list(cases())
-FEW = [case for case in EVERY if seed_of(*case) % 10 == 0 and case[1] <= 300]
-FEW += [case for case in EVERY if seed_of(*case) % 10 == 0 and case[1] == 700][::3]
+
+
+def covering():
+    """Return small cases in which each way meets each table and each kernel that suits it."""
+    left = {pair for case in EVERY for pair in pairs(case)}
+    few = []
+    for case in sorted((c for c in EVERY if c[1] <= 700), key=lambda c: (c[1], seed_of(*c))):
+        if not left.isdisjoint(pairs(case)):
+            few.append(case)
+            left.difference_update(pairs(case))
+    return few
+
+
+def pairs(case):
+    way, _, data, name = case
+    return {(way, data), (way, name)}
+
+
+FEW = covering()
 
 
 def check(way, n, data, name):
@@ -101,14 +118,6 @@ def assert_variances(model, X, w):
     rounding = 20 * model._landmark_model.error / (w.sum() - 1)
     np.testing.assert_allclose(model.explained_variance_, variance, rtol=1e-9, atol=rounding)
     return variance.sum() * (w.sum() - 1)
-
-
-def test_there_are_enough():
-    assert len(EVERY) >= 500
-    assert len(FEW) >= len(EVERY) // 16
-    assert {case[0] for case in FEW} == set(WAYS)
-    assert {case[3] for case in FEW} == set(KERNELS)
-    assert {case[2] for case in FEW} == set(DATA)
 
 
 @pytest.mark.parametrize("case", FEW, ids=lambda case: "-".join(map(str, case)))
@@ -297,9 +306,9 @@ def test_share_of_variance_on_landmarks(way, kernel):
 @pytest.mark.parametrize("length", [1.0, 2.0, 6.0])
 def test_bounds_of_the_projection_on_landmarks(dtype, length):
     """Asked for before or after the first transform, on rows near and far."""
-    for seed in range(2):
-        X = blobs(900, 3, seed, dtype=dtype)
-        far = 2 * length * np.random.default_rng(seed).standard_normal((300, 3))
+    for seed in range(1):
+        X = blobs(600, 3, seed, dtype=dtype)
+        far = 2 * length * np.random.default_rng(seed).standard_normal((200, 3))
         new = (X[::3] + far).astype(dtype)
         options = {"kernel": RBF(length), "random_state": seed}
         exact = FORCED["tiles"](4, **options).fit(X)

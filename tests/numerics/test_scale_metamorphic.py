@@ -205,7 +205,7 @@ def test_a_block_that_is_refused_leaves_the_stream_as_it_was():
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_threads(dtype):
     """Sums over tiles and blocks come in another order, and nothing else changes."""
-    X = blobs(1600, 3, dtype=dtype)
+    X = blobs(1000, 3, dtype=dtype)
     for make in (
         lambda: FORCED["tiles"](3, kernel=Laplacian(3.0)),
         lambda: KernelPCA(3, kernel=Laplacian(3.0), landmarks=200),

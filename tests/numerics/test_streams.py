@@ -107,7 +107,7 @@ def check(case):
         agrees(whole, X[~gone], count_of(counts, ~gone), scale=most)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(CASES)
 @honest
 def test_a_stream_is_the_fit_of_its_rows(case):

@@ -37,8 +37,7 @@ def test_steps_are_not_hurried_to_another_end(n, shared, seed):
     assert np.sqrt(np.mean(error**2)) < 0.6  # the noise is 0.5
 
 
-@pytest.mark.parametrize("missing", ["em", "ppca"])
-@pytest.mark.parametrize("share", [0.2, 0.6])
+@pytest.mark.parametrize(("share", "missing"), [(0.2, "ppca"), (0.6, "em")])
 def test_what_is_left_is_a_tenth_of_the_sampling_error(share, missing):
     n, p = 40_000, 30
     rng = np.random.default_rng(0)
