@@ -112,7 +112,7 @@ def test_flags_of_polynomials():
     ],
     ids=str,
 )
-def test_indefinite_kernels_are_caught(kernel, rng):
+def test_eigenproblem_are_caught(kernel, rng):
     assert kernel.flag is Flag.INDEFINITE
     found = evidence(kernel, rng.standard_normal((60, 3)))
     assert found.not_cpd, found.words

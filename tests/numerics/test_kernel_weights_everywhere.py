@@ -214,8 +214,7 @@ def test_the_rank_is_judged_by_repeats():
 
 
 def test_a_sample_of_an_indefinite_kernel_counts_repeats():
-    from mercer.estimators.kernel._eigenproblem import Task
-    from mercer.estimators.kernel._indefinite_kernels import Signs
+    from mercer.estimators.kernel._eigenproblem import Signs, Task
 
     X, w, R = table(11)
 

@@ -16,8 +16,7 @@ from mercer.arrays import Array
 from mercer.dropin._kernel_rules import NAMES, kernel_of, positive, predicted, ridge, varies
 from mercer.dropin.pca import completed
 from mercer.errors import InputError, NotSupportedError
-from mercer.estimators.kernel._eigenproblem import KernelFound
-from mercer.estimators.kernel._indefinite_kernels import Signs
+from mercer.estimators.kernel._eigenproblem import KernelFound, Signs
 from mercer.estimators.kernel._kernel_fit import Kept, SeenRows
 from mercer.estimators.walk._admission import admit, admit_coordinates
 from mercer.kernels import Kernel, Precomputed, as_kernel

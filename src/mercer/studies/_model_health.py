@@ -11,6 +11,7 @@ from mercer.arrays import Array, as_numpy
 from mercer.diagnostics import Finding
 from mercer.errors import InputError
 from mercer.estimators import PCA, KernelPCA
+from mercer.estimators.kernel._fitted_kernel import FittedKernel
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.estimators.walk._parameters import check_fitted
 from mercer.kernels import Precomputed
@@ -175,9 +176,10 @@ def _kernel(model: KernelPCA, source: Source, X: Any) -> _Looked:
     at = runs(source.shape[0], _KERNEL_ROWS)
     some = source if len(at) == source.shape[0] else in_memory(source.array[at])
     scores = np.asarray(model._project(some), np.float64)[:, :_AXES]
-    if not model._frame.numeric:
+    frame = FittedKernel.of(model).frame
+    if not frame.numeric:
         return _Looked(None, None, scores, at)
-    rows = model._frame.ready(some)
+    rows = frame.ready(some)
     rows = rows.toarray() if hasattr(rows, "toarray") else as_numpy(rows)
     return _Looked(rows, at, scores, at)
 

@@ -251,9 +251,7 @@ def _in_one_product(x: Array, y: Array, h: Array, g: Array, factor: float, out: 
     left[:, p + 1] = -factor
     right[:, :p], right[:, p], right[:, p + 1] = y, 1.0, g
     t = np.matmul(left, right.T, out=out)
-    limit = np.minimum if factor > 0 else np.maximum
-    for part in strips(t):
-        limit(t[part], 0.0, out=t[part])
+    np.minimum(t, 0.0, out=t) if factor > 0 else np.maximum(t, 0.0, out=t)
     return t
 
 
@@ -262,7 +260,7 @@ def _zero_diagonal(t: Array, rows: slice, cols: slice) -> Array:
     start, stop = max(rows.start, cols.start), min(rows.stop, cols.stop)
     if start >= stop:
         return t
-    if is_numpy(t):
+    if isinstance(t, np.ndarray):
         i = np.arange(start, stop)
         t[i - rows.start, i - cols.start] = 0.0
         return t

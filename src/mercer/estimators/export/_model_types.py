@@ -86,6 +86,7 @@ _PLAIN: tuple[type, ...] = (
     Placing,
     Plan,
     Problem,
+    Projection,
     Radial,
     Stored,
     Stream,
@@ -157,12 +158,6 @@ def _form(kind: Any, names: str, together: Any = None, apart: Any = None) -> For
     return Form(kind, apart or parts_of, together or made_of, whole, whole)
 
 
-def _projection(parts: dict[str, Any]) -> Projection:
-    made = Projection(parts["kernel"], parts["rows"], parts["dual"], wide=parts["wide"])
-    made.compressed = parts["compressed"]
-    return made
-
-
 def _map_parts(method: Any) -> dict[str, Any]:
     """Take a bound method φ of explicit features apart; no other method is data."""
     if method.__name__ != "phi" or not isinstance(method.__self__, FEATURES):
@@ -206,7 +201,6 @@ FORMS: dict[str, Form] = {
         "whole rows total exponent raw_trace error anchor safe drift origin offset scatter",
     ),
     "RunningSvd": _form(RunningSvd, "rank sums factor lost error"),
-    "Projection": _form(Projection, "kernel rows dual wide compressed", _projection),
     "Searcher": _form(
         Searcher,
         "metric search threads rows origin exponent",

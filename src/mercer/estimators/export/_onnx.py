@@ -29,6 +29,7 @@ from mercer.arrays import (
 )
 from mercer.errors import InputError, MissingExtraError, NotSupportedError
 from mercer.estimators.kernel._explicit_features import Widened
+from mercer.estimators.kernel._fitted_kernel import FittedKernel
 from mercer.estimators.kernel.kernel_pca import KernelPCA
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._parameters import check_fitted
@@ -505,34 +506,32 @@ def _in_units(graph: OnnxGraph, values: str, exponent: int) -> str:
     return values
 
 
-def _curved(graph: OnnxGraph, model: Any, rows: str) -> str:
+def _curved(graph: OnnxGraph, model: KernelPCA, rows: str) -> str:
     """Bᵀk(rows, x) - c₀, or x̃V of explicit features where the model has those."""
-    frame = model._frame
+    fitted = FittedKernel.of(model)
+    frame, engine, phi, projection = fitted.frame, fitted.engine, fitted.phi, fitted.projection
     if frame.factor is not None:
         rows = graph.add("Sub", rows, frame.mean)
         rows = rows if frame.rest is None else graph.add("Sub", rows, frame.rest)
         rows = graph.times(rows, frame.factor)
-    if model._engine is not None:
-        width = int(model.n_features_in_)
-        phi = model._phi.phi if isinstance(model._phi, Widened) else model._phi
-        found = _linear(graph, model._engine, feature_values(graph, phi, rows, width))
-        short = model.n_components_ - model._engine.n_components_
-        none = np.zeros((model._engine.n_components_, short))
-        return (
-            found
-            if short <= 0
-            else graph.add("Concat", found, graph.add("MatMul", found, none), axis=1)
-        )
-    projection = model._projection
+    if engine is not None:
+        phi = phi.phi if isinstance(phi, Widened) else phi
+        features = feature_values(graph, phi, rows, int(model.n_features_in_))
+        found = _linear(graph, engine, features)
+        short = fitted.components - engine.n_components_
+        if short <= 0:
+            return found
+        none = np.zeros((engine.n_components_, short))
+        return graph.add("Concat", found, graph.add("MatMul", found, none), axis=1)
     if projection is None:
         raise NotSupportedError(
             "a precomputed matrix has no rows, and no graph",
-            got=f"{model.kernel_!r}",
+            got=f"{fitted.own!r}",
             fix="fit with a kernel on rows",
         )
     values = kernel_values(graph, projection.kernel, rows, _dense(projection.rows))
     found = graph.add("MatMul", values, np.asarray(projection.dual, np.float64))
-    return graph.add("Sub", found, np.asarray(model._level, np.float64))
+    return graph.add("Sub", found, np.asarray(fitted.level, np.float64))
 
 
 def _dense(rows: Any) -> Array:

@@ -1,4 +1,7 @@
-"""The eigenproblem of kernel PCA: what a path is asked for, and what it gives back."""
+"""The eigenproblem of kernel PCA: what a path is asked for, and what it gives back.
+
+What is done about negative eigenvalues of a centred kernel matrix.
+"""
 
 import dataclasses
 from collections.abc import Callable
@@ -6,15 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer.arrays import Array
-from mercer.errors import InputError
-from mercer.estimators.kernel._indefinite_kernels import Signs
-from mercer.kernels import Kernel
-from mercer.solvers import Certificate, fix_signs
+from mercer.arrays import EPS, Array, eigh_in_place
+from mercer.errors import DataWarning, InputError, warn
+from mercer.estimators.kernel._row_samples import spread_evenly
+from mercer.kernels import Kernel, Precomputed, evidence
+from mercer.operators import KernelMatrix
+from mercer.selection import share
+from mercer.solvers import Certificate, Goal, Spectrum, fix_signs
 
 if TYPE_CHECKING:
     from mercer.estimators.kernel._landmark_model import LandmarkChoice, LandmarkModel
     from mercer.estimators.linear.pca import PCA
+
+POLICIES = ("raise", "clip", "flip", "shift")
+_TOLERATED = 1e-3  # negative share up to which they are taken for noise
+_LOOKED_AT = 2000  # rows of a sample
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +60,49 @@ class Task:
     def total(self) -> float:
         """Σw, the number of rows as counted."""
         return float(self.n if self.weights is None else np.sum(self.weights))
+
+
+@dataclasses.dataclass(frozen=True)
+class Signs:
+    """How negative eigenvalues enter: Σ|λ⁻|/Σ|λ| and what the policy made of them.
+
+    Attributes
+    ----------
+    negative_share : float
+        Σ|λ⁻|/Σ|λ|, of a sample of rows where not all eigenvalues were found.
+    mass : float or None
+        Σ|λ| where that is not the trace.
+    flipped : ndarray of shape (k,) or None
+        The signs of eigenvalues that count by their modulus.
+    image : ndarray of shape (n, k) or None
+        K̃U, from which the training coordinates come.
+    """
+
+    negative_share: float = 0.0
+    mass: float | None = None
+    flipped: Array | None = None
+    image: Array | None = None
+
+    @classmethod
+    def sampled(cls, task: Task, trace: float) -> "Signs":
+        """Return that of a large matrix, of which a sample was looked at.
+
+        With Σλ = `trace` and the negative share s of the sample, Σ|λ| is about trace/(1 - 2s).
+        """
+        if task.kernel.flag.centred:
+            return cls()
+        rows = task.rows
+        if task.weights is not None:  # as they stand in the table of repeated rows
+            at = spread_evenly(task.n, task.weights, _LOOKED_AT)
+            rows = rows[at][:, at] if isinstance(task.kernel, Precomputed) else rows[at]
+        found = evidence(task.kernel, rows)
+        _judge(found.negative_share, task, f"on a sample of {found.rows:,} rows")
+        part = found.negative_share
+        return cls(part, trace / (1 - 2 * part) if 0 < part < 0.5 else None)
+
+    def directions(self, k: int) -> Array:
+        """Return the signs (k,) that the projection of new rows takes."""
+        return np.ones(k) if self.flipped is None else self.flipped[:k]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,3 +189,85 @@ def flips(u: Array, weights: Array | None) -> Array:
     if weights is not None:
         z = u[weights > 0] / np.sqrt(weights[weights > 0])[:, None]
     return np.where(np.sum(fix_signs(z) * z, axis=0) < 0, -1.0, 1.0)
+
+
+# -- negative eigenvalues -----------------------------------------------------------------
+
+
+def settle(
+    op: KernelMatrix, goal: Goal, policy: str, wanted: int | float, task: Task
+) -> tuple[Spectrum, Signs]:
+    """Return the leading pairs from all of them, by the policy; the matrix is destroyed."""
+    n, direction, below = op.shape[0], op.direction, 1.5 * op.frobenius
+    values, vectors = eigh_in_place(op.consume(below))
+    values, vectors = values[:-1], vectors[:, :-1]  # the last one is r, moved to -below
+    top = float(np.max(np.abs(values), initial=0.0))
+    zero = goal.floor.at(top)
+    mass = float(np.sum(np.abs(values[np.abs(values) > zero])))
+    part = float(-np.sum(values[values < -zero])) / mass if mass > 0 else 0.0
+    _judge(part, task, f"of all {n:,} rows")
+    order = np.arange(n - 1)
+    if policy == "flip":
+        order = np.argsort(-np.abs(values), kind="stable")
+    raised = float(values.min()) if policy == "shift" and part > 0 else 0.0
+    sizes = np.abs(values[order]) if policy == "flip" else values[order] - raised
+    if not goal.psd:
+        sizes = np.maximum(sizes, 0.0)  # what is left out is a zero, and named one
+    # Rows that stand several times have zeros beside these, and a shift raises them all.
+    others = -raised * max(task.total - n, 0.0)
+    whole = np.append(np.maximum(sizes, 0.0), others)
+    k = share(whole, wanted) if isinstance(wanted, float) else int(wanted)
+    m = min(k, len(order))
+    certificate = Certificate.of(
+        sizes[:m],
+        sizes[: m + 1],
+        np.zeros(m),
+        error=goal.error + EPS * (8 + 4 * np.sqrt(n)) * max(top, below),
+        tol=goal.tol,
+        zero_level=zero,
+        psd=True,  # whatever the policy left or made of them
+    )
+    right = _off(direction, np.ascontiguousarray(vectors[:, order[:m]]))
+    total, squares = float(np.sum(values)), float(np.sum(values**2))
+    spectrum = Spectrum.of(
+        sizes[:m], right, certificate, total=total, passes=1, squares=squares
+    ).padded(k)
+    seen = values[order[:m]] - raised  # what a projection of the training rows multiplies by
+    image = spectrum.right * np.append(seen, np.zeros(k - m))
+    flipped = np.append(np.sign(values[order[:m]]), np.ones(k - m))
+    return spectrum, Signs(
+        negative_share=part,
+        mass=None if part == 0 else float(np.sum(whole)) if policy == "shift" else mass,
+        flipped=flipped if policy == "flip" else None,
+        image=image,
+    )
+
+
+def _off(direction: Array, vectors: Array) -> Array:
+    """Return unit vectors without what rounding left of r: k(x, y) may be large along it."""
+    vectors = vectors - direction[:, None] * (direction @ vectors)[None, :]
+    norms = np.linalg.norm(vectors, axis=0)
+    return np.asarray(vectors / np.where(norms > 0.5, norms, 1.0))
+
+
+def _judge(part: float, task: Task, where: str) -> None:
+    """Raise or warn about a negative share, as the policy says."""
+    if part <= 0:
+        return
+    got = f"negative share {part:.2g} {where}, {task.kernel!r}"
+    if task.indefinite == "raise" and part > _TOLERATED:
+        raise InputError(
+            "the centred kernel matrix has negative eigenvalues: it is no matrix of products",
+            got=got,
+            fix='use a positive definite kernel, or indefinite="clip", "flip" or "shift"',
+        )
+    if task.expected and task.indefinite != "shift":
+        return
+    done = {
+        "raise": "negative eigenvalues are left out as noise",
+        "clip": "negative eigenvalues are left out",
+        "flip": "negative eigenvalues count by their modulus",
+        "shift": "all eigenvalues are shifted; transform(X) of training rows then differs"
+        " from fit_transform(X)",
+    }[task.indefinite]
+    warn(done, got=got, fix="choose a positive definite kernel", category=DataWarning)

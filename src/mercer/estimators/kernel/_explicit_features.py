@@ -7,8 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.estimators.kernel._eigenproblem import KernelFound, Task, flips, not_finite
-from mercer.estimators.kernel._indefinite_kernels import Signs
+from mercer.estimators.kernel._eigenproblem import KernelFound, Signs, Task, flips, not_finite
 from mercer.estimators.linear.pca import PCA
 from mercer.kernels import FeatureMap, Linear
 from mercer.solvers import Outcome, Spectrum

@@ -17,9 +17,8 @@ from mercer.arrays import Array
 from mercer.diagnostics import linear_alignment
 from mercer.errors import DataWarning, warn
 from mercer.estimators.kernel._axis_choice import quiet_choice
-from mercer.estimators.kernel._eigenproblem import KernelFound, Task, captured_share
+from mercer.estimators.kernel._eigenproblem import POLICIES, KernelFound, Task, captured_share
 from mercer.estimators.kernel._fitted_kernel import FittedKernel
-from mercer.estimators.kernel._indefinite_kernels import POLICIES
 from mercer.estimators.kernel._kernel_rows import (
     FIRST_GUESS,
     SETTLING,

@@ -11,8 +11,7 @@ from scipy.linalg.lapack import dtrtri
 from mercer.arrays import EPS, Array, quiet_blas, stacked, thread_count
 from mercer.diagnostics import effective_rank
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
-from mercer.estimators.kernel._eigenproblem import KernelFound, Task, no_variance
-from mercer.estimators.kernel._indefinite_kernels import Signs
+from mercer.estimators.kernel._eigenproblem import KernelFound, Signs, Task, no_variance
 from mercer.estimators.kernel._kernel_rows import FIRST_GUESS, KernelRows
 from mercer.estimators.kernel._projection import Projection
 from mercer.estimators.walk._admission import refuse_bad_cells

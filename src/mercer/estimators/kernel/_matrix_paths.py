@@ -27,13 +27,14 @@ from mercer.diagnostics import effective_rank
 from mercer.errors import InputError
 from mercer.estimators.kernel._eigenproblem import (
     KernelFound,
+    Signs,
     Task,
     flips,
     no_variance,
     not_finite,
+    settle,
 )
 from mercer.estimators.kernel._explicit_features import primal
-from mercer.estimators.kernel._indefinite_kernels import Signs, settle
 from mercer.estimators.kernel._kernel_rows import FIRST_GUESS
 from mercer.estimators.kernel._landmark_model import LandmarkModel, on_landmarks
 from mercer.estimators.kernel._projection import Projection
@@ -152,8 +153,14 @@ def solve(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
         return primal(task)
     if path.name == "landmarks":
         return on_landmarks(task)
+    program, wide = task.kernel.program(), path.products == 8
+    side, dtype = _side(task, wide=wide), np.float64 if wide else np.float32
+    op: Matrix
     try:
-        op, path = _built(task, path)
+        if path.name == "tiles":
+            op, path = _tiled(task, path, program, side)
+        else:
+            op, path = kernel_matrix(program, side, task.weights, dtype), _going_on(task, path)
     except AsymmetryError as error:
         raise InputError(
             "a kernel must be symmetric: k(x, y) = k(y, x)",
@@ -179,17 +186,14 @@ def of_matrix(task: Task, path: Path, op: Matrix) -> tuple[Spectrum, KernelFound
     return spectrum, _describe(task, op, spectrum, signs)
 
 
-def _built(task: Task, path: Path) -> tuple[Matrix, Path]:
-    """Return the operator, and the path with the block that its iteration starts from."""
-    program, wide = task.kernel.program(), path.products == 8
-    # A given matrix is widened tile by tile; rows are, so that their products are float64.
+def _side(task: Task, *, wide: bool) -> Side:
+    """Return the rows prepared for tiles; `wide` ones are float64.
+
+    A given matrix is widened tile by tile; rows are, so that their products are float64.
+    """
     narrow = task.rows.dtype == np.float32 and not isinstance(task.kernel, Precomputed)
     rows = task.rows.astype(np.float64) if wide and narrow else task.rows
-    side = prepare(program, rows)
-    if path.name == "tiles":
-        return _tiled(task, path, program, side)
-    dtype = np.float64 if wide else np.float32
-    return kernel_matrix(program, side, task.weights, dtype), _going_on(task, path)
+    return prepare(task.kernel.program(), rows)
 
 
 def _tiled(task: Task, path: Path, program: Node, side: Side) -> tuple[KernelTiles, Path]:

@@ -1,5 +1,7 @@
 """Projection of new rows by tiles: Bᵀk_X(x), the kernel matrix never held whole."""
 
+import dataclasses
+import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -29,6 +31,7 @@ _TALL = 2048  # new rows of a tile with few training rows
 _WORTH_LANES = 1e5  # entries from which threads pay
 
 
+@dataclasses.dataclass(eq=False)
 class Projection:
     """Everything that new rows are measured against, prepared when it is first needed.
 
@@ -43,30 +46,27 @@ class Projection:
     wide : bool
         Whether tiles of float32 rows are float64: coefficients of landmarks are large and
         of both signs.
+    compressed : Compressed or None
+        The same on landmarks, once that is asked for.
     """
 
-    def __init__(self, kernel: Kernel, rows: Array, dual: Array, *, wide: bool = False) -> None:
-        self.kernel, self.program = kernel, kernel.program()
-        self.rows, self.dual = rows, dual
-        self.wide = wide
-        self.compressed: Compressed | None = (
-            None  # the same on landmarks, where that was asked for
-        )
-        self._side: Side | None = None
+    kernel: Kernel
+    rows: Array
+    dual: Array
+    wide: bool = False
+    compressed: "Compressed | None" = None
 
-    @property
+    @functools.cached_property
     def side(self) -> Side:
         """The training rows, prepared."""
-        if self._side is None:
-            self._side = prepare(self.program, self._ready(self.rows))
-        return self._side
+        return prepare(self.kernel.program(), self._ready(self.rows))
 
     def _ready(self, rows: Array) -> Array:
         return rows.astype(np.float64) if self.wide and rows.dtype == np.float32 else rows
 
     def products(self, rows: Array, dual: Array | None = None) -> Array:
         """Return Bᵀk_X(x) for every row, (m, k) in float64: 2n(p + k) flops a row."""
-        program, side = self.program, self.side
+        program, side = self.kernel.program(), self.side
         dual = self.dual if dual is None else dual
         n = count_rows(rows)
         tall = _TALL if side.n <= _WIDE else _TILE

@@ -236,7 +236,8 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
         return self._publish(clone(self), X, y, sample_weight)
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
-        kernel = as_kernel(self.kernel) if reset else self._given
+        kernel = self.kernel if reset else self._given
+        kernel = kernel if isinstance(kernel, Kernel) else as_kernel(kernel)
         if reset:
             self._given, self._numeric = kernel, not maps_at_the_door(kernel, X)
         if isinstance(X, _ToMap) or (reset and _apart(X)):

@@ -9,8 +9,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, Tiles
 from mercer.errors import InputError
-from mercer.estimators.kernel._eigenproblem import KernelFound, Task
-from mercer.estimators.kernel._indefinite_kernels import POLICIES
+from mercer.estimators.kernel._eigenproblem import POLICIES, KernelFound, Task
 from mercer.estimators.kernel._kernel_rows import most_components
 from mercer.estimators.kernel._matrix_paths import needs_whole, solve
 from mercer.estimators.linear.pca import PCA

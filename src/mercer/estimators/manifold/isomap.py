@@ -16,9 +16,8 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from mercer.arrays import Array, Tiles, is_sparse, task
 from mercer.errors import InputError
-from mercer.estimators.kernel._eigenproblem import KernelFound, Task
+from mercer.estimators.kernel._eigenproblem import POLICIES, KernelFound, Task
 from mercer.estimators.kernel._explicit_features import primal
-from mercer.estimators.kernel._indefinite_kernels import POLICIES
 from mercer.estimators.kernel._kernel_rows import FIRST_GUESS, most_components
 from mercer.estimators.kernel._matrix_paths import needs_whole
 from mercer.estimators.kernel._row_samples import spread_evenly

@@ -24,6 +24,7 @@ from mercer.sources import (
     SpreadSource,
     bad_cell_error,
     counted_error,
+    in_memory,
     is_scannable,
     scan,
 )
@@ -82,7 +83,7 @@ def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
             got=f"n_samples = 1, X of shape {tuple(checked.shape)}",
             fix="pass at least two rows",
         )
-    return scan(checked)
+    return in_memory(checked)
 
 
 def _validated(estimator: BaseEstimator, data: Any, *, reset: bool) -> Any:
@@ -413,7 +414,8 @@ def held_rows(data: Any) -> Any:
     array = data.array if isinstance(data, Source) else None
     if array is not None:
         return array
-    if hasattr(data, "collect") or not is_scannable(data):
+    plain = isinstance(data, np.ndarray) or hasattr(data, "collect")
+    if plain or not is_scannable(data):
         return data
     refuse_parts(data)
     name = getattr(data, "label", None)

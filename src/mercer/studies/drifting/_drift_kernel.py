@@ -11,6 +11,7 @@ from mercer.arrays import Array
 from mercer.diagnostics import HeldOut, t2
 from mercer.errors import AccuracyWarning, DataWarning, InputError, NotSupportedError
 from mercer.estimators import KernelPCA
+from mercer.estimators.kernel._fitted_kernel import FittedKernel
 from mercer.estimators.walk._parameters import check_fitted
 from mercer.kernels import Precomputed
 from mercer.sources import BlockSource, Source, SpreadSource, scan
@@ -51,14 +52,14 @@ class KernelPlaces:
 
 def seen(model: KernelPCA, source: Source) -> KernelPlaces:
     """Return coordinates and distances of rows by a fitted kernel PCA."""
-    k = int(model.rank_)
+    k, fitted = int(model.rank_), FittedKernel.of(model)
     scores = np.asarray(model._project(source), np.float64)[:, :k]
     far = t2(scores, np.asarray(model.explained_variance_[:k]))
-    rows = model._frame.ready(source)
-    if model.X_fit_ is None or getattr(model, "landmarks_", None) is not None:
+    rows = fitted.frame.ready(source)
+    if fitted.rows is None or fitted.model is not None:
         return KernelPlaces(scores, far, None)
-    kernel, kept = model._seen, model.X_fit_
-    shares = model._frame.shares(int(kept.shape[0]))
+    kernel, kept = fitted.seen, fitted.rows
+    shares = fitted.frame.shares(int(kept.shape[0]))
     middle = sum(
         float(shares[at] @ kernel.block(kept[at], kept) @ shares) for at in _parts(kept)
     )
@@ -96,7 +97,7 @@ def left_out(model: KernelPCA, rows: Any) -> KernelPlaces | None:
     parts, at = [], []
     for number in range(_FOLDS):
         out = np.flatnonzero(fold == number)
-        blank = KernelPCA(k, kernel=model._seen, indefinite=model.indefinite)
+        blank = KernelPCA(k, kernel=FittedKernel.of(model).seen, indefinite=model.indefinite)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # that of the model was said
             warnings.simplefilter("ignore", AccuracyWarning)
@@ -130,11 +131,11 @@ def kernel_parts(model: KernelPCA, X: Any, reference: Any, level: float) -> dict
         raise InputError(
             "too few rows to speak of change", got=f"{m} rows", fix="pass at least 5 rows"
         )
-    before = None
+    before, fitted = None, FittedKernel.of(model)
     if reference is not None:
-        before = left_out(model, model._frame.ready(_admitted(model, reference)))
-    elif model.X_fit_ is not None and getattr(model, "landmarks_", None) is None:
-        before = left_out(model, model.X_fit_)
+        before = left_out(model, fitted.frame.ready(_admitted(model, reference)))
+    elif fitted.rows is not None and fitted.model is None:
+        before = left_out(model, fitted.rows)
     known, sums = _frame(model, new)
     limits = _limits(before, level, reference is not None)
     asked = {}
@@ -168,10 +169,11 @@ def kernel_parts(model: KernelPCA, X: Any, reference: Any, level: float) -> dict
 
 
 def _admitted(model: KernelPCA, X: Any) -> Source:
-    if isinstance(model._given, Precomputed) or not model._frame.numeric:
+    fitted = FittedKernel.of(model)
+    if isinstance(fitted.given, Precomputed) or not fitted.frame.numeric:
         raise NotSupportedError(
             "drift needs a kernel of rows of numbers",
-            got=repr(model._given),
+            got=repr(fitted.given),
             fix="fit KernelPCA to rows, with the kernel as a function",
         )
     source = model._admit(X, reset=False)
@@ -189,7 +191,7 @@ def _frame(model: KernelPCA, new: KernelPlaces) -> tuple[Before, After]:
     k = int(model.rank_)
     variances = np.asarray(model.explained_variance_[:k], np.float64)
     names = tuple(f"PC{j + 1}" for j in range(k))
-    weights = model._frame.weights
+    weights = FittedKernel.of(model).frame.weights
     rows = float(model.n_samples_ if weights is None else np.sum(weights))
     ones, nearly = np.ones(k), np.sqrt(variances)
     known = Before(rows, names, 0 * ones, ones, np.eye(k), variances, 0.0, None, nearly)
