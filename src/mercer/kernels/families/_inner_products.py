@@ -57,7 +57,7 @@ class _OfProduct(Kernel):
         return self.gamma is None
 
     def _settle(self, sample: Array, weights: Array | None) -> Self:
-        return dataclasses.replace(self, gamma=inverse_variance(sample, weights))
+        return self.with_params(gamma=inverse_variance(sample, weights))
 
     def _product(self) -> Node:
         assert self.gamma is not None
