@@ -171,6 +171,7 @@ OTHERS = {
         f"local {method}": (mercer.LocallyLinearEmbedding(2, method=method, **LOCAL), UNIT, {})
         for method in ("standard", "modified", "hessian", "ltsa")
     },
+    "sheet": (mercer.MaximumVarianceUnfolding(2, neighbours=6), UNIT[:40], {}),
     "eigenmaps": (mercer.LaplacianEigenmaps(neighbours=20), UNIT, {}),
     "eigenmaps tuned": (
         mercer.LaplacianEigenmaps(neighbours=None, weights="self-tuning"),

@@ -5,7 +5,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from mercer import LinearDiscriminantAnalysis
 from mercer.errors import DataWarning, InputError
@@ -47,14 +46,6 @@ def test_probabilities_of_decisions_far_apart():
 def test_two_classes_have_one_decision():
     model = Given(np.array([[1.0, 3.0], [2.0, 0.0]])).fit()
     assert model.decision_function(np.array([0, 1])).tolist() == [2.0, -2.0]
-
-
-@pytest.mark.parametrize(
-    "name", ["predict", "predict_proba", "predict_log_proba", "decision_function"]
-)
-def test_an_unfitted_model_says_so(name):
-    with pytest.raises(NotFittedError):
-        getattr(LinearDiscriminantAnalysis(), name)(np.eye(3))
 
 
 @pytest.mark.parametrize(

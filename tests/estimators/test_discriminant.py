@@ -114,20 +114,6 @@ def test_identities(kind):
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
 
 
-@each_path
-@pytest.mark.parametrize("shrinkage", [None, 0.3, "auto"])
-def test_weights_are_repeat_counts(kind, shrinkage):
-    X, y = classes(80, 4, 3, 11)
-    weights = np.random.default_rng(0).integers(0, 4, 80)
-    one = kind(shrinkage=shrinkage).fit(X, y, sample_weight=weights)
-    other = kind(shrinkage=shrinkage).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
-    np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_, rtol=1e-10)
-    np.testing.assert_allclose(one.priors_, other.priors_)
-    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=0, atol=1e-10)
-    if shrinkage is None:
-        np.testing.assert_allclose(one.tests_.chi2, other.tests_.chi2, rtol=1e-9)
-
-
 @pytest.mark.parametrize("shrinkage", [None, 0.3, "auto"])
 def test_more_columns_than_rows(shrinkage):
     """Through the range of W in scaled columns, as the SVD solver does; or shrunk."""
@@ -241,16 +227,6 @@ def test_what_cannot_be_fitted():
     with pytest.raises(InputError, match="row 4, column 1"):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
-
-
-def test_a_failed_fit_leaves_the_old_one():
-    X, y = DATA["iris"]
-    model = LinearDiscriminantAnalysis().fit(X, y)
-    before = model.predict_proba(X)
-    with pytest.raises(InputError):
-        model.fit(X, np.zeros(150))
-    np.testing.assert_array_equal(model.predict_proba(X), before)
-    assert not {"_labels", "_grouped", "_journal"} & set(vars(model))
 
 
 def test_the_plan_needs_no_labels():

@@ -1,6 +1,5 @@
 """The way there: coordinates within what `tol_transform` allows, and novelty."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -236,16 +235,6 @@ def test_a_new_fit_makes_new_landmarks():
     model.fit(X[:150])
     fresh = fitted(X[:150], kernel=RBF(1.0), tol_transform=INF)
     np.testing.assert_array_equal(model.transform(X), fresh.transform(X))
-
-
-def test_pickled_models_project_alike():
-    X = rows()
-    model = fitted(X, kernel=Laplacian(2.0), tol_transform=INF)
-    early, Z = pickle.dumps(model), model.transform(X)
-    for text in (early, pickle.dumps(model)):
-        again = pickle.loads(text)
-        np.testing.assert_array_equal(again.transform(X), Z)
-        np.testing.assert_array_equal(again.transform_bound(X), model.transform_bound(X))
 
 
 @pytest.mark.parametrize("tol", [0, -0.1, float("nan"), -INF, "much"])

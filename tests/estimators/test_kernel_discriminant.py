@@ -97,16 +97,6 @@ def test_training_rows_and_new_rows_go_the_same_way():
     assert mercer.plan(KernelDiscriminantAnalysis(), X).chosen.name == "lapack"
 
 
-def test_weights_are_repeat_counts():
-    X, y = classes(40, 3, 2, 5)
-    weights = np.random.default_rng(1).integers(1, 4, 40)
-    parameters = {"kernel": RBF(lengthscale=2.0), "shrinkage": 0.1, "axes": 8}
-    one = KernelDiscriminantAnalysis(**parameters).fit(X, y, sample_weight=weights)
-    other = KernelDiscriminantAnalysis(**parameters)
-    other.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=0, atol=1e-6)
-
-
 def test_texts_and_sparse_rows():
     texts = ["abab", "abba", "baba", "abaa", "xyxy", "yxyx", "xyyx", "xxyx"]
     y = list("aaaabbbb")

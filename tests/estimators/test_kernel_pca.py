@@ -1,10 +1,8 @@
 import inspect
-import pickle
 import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
@@ -152,18 +150,6 @@ def test_results_handed_out_are_copies(rings):
     np.testing.assert_allclose(first, rings, rtol=0, atol=2.0)
 
 
-@pytest.mark.parametrize("kernel", KERNELS[:5], ids=repr)
-def test_pickle_and_clone(rings, kernel):
-    model = KernelPCA(2, kernel=kernel).fit(rings)
-    Z = model.transform(rings)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.transform(rings), Z)
-    np.testing.assert_array_equal(again.inverse_transform(Z), model.inverse_transform(Z))
-    blank = clone(model)
-    assert not hasattr(blank, "dual_")
-    assert blank.kernel == kernel
-
-
 def test_grid_search_over_the_lengthscale(rings):
     steps = [("kpca", KernelPCA(2)), ("knn", KNeighborsClassifier(3))]
     search = GridSearchCV(
@@ -225,14 +211,6 @@ def test_the_decoder_is_learned_once(rings):
     old = model.decoder_
     model.fit(rings[:80])
     assert model.decoder_ is not old
-
-
-def test_not_fitted():
-    from sklearn.exceptions import NotFittedError
-
-    for call in ("transform", "inverse_transform", "score"):
-        with pytest.raises(NotFittedError):
-            getattr(KernelPCA(), call)(np.eye(3))
 
 
 @pytest.mark.parametrize(

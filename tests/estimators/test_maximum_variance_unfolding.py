@@ -236,25 +236,6 @@ def test_a_gap_that_stays_open_is_said(curve):
         MaximumVarianceUnfolding(tol=1e-13, time=1e-9, landmarks=None).fit(curve[0][:60])
 
 
-def test_saved_and_loaded(model, curve, tmp_path):
-    mercer.save(model, tmp_path / "sheet.mercer")
-    again = mercer.load(tmp_path / "sheet.mercer")
-    new = curve[0][:20] + 0.01
-    np.testing.assert_array_equal(again.transform(new), model.transform(new))
-    assert str(again.certificate_) == str(model.certificate_)
-    assert again.flatness_ == model.flatness_
-    assert again.gap_ == model.gap_
-
-
-def test_float32_stays(curve):
-    rows = curve[0][:80].astype(np.float32)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        found = MaximumVarianceUnfolding().fit(rows)
-    assert found.embedding_.dtype == np.float32
-    assert found.transform(rows[:3]).dtype == np.float32
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [make_s_curve, make_swiss_roll])
 def test_a_thousand_points(make):

@@ -246,14 +246,6 @@ def test_the_model_keeps_no_data_and_fit_writes_to_none(X):
     assert found.row_coordinates_.any()
 
 
-def test_a_failed_fit_changes_nothing(X):
-    found = MCA(2).fit(X)
-    before = dict(vars(found))
-    with pytest.raises(InputError):
-        found.fit(np.full((5, 2), "same"))
-    assert vars(found) == before
-
-
 def test_shares_as_number_of_components(X):
     whole = MCA(None).fit(X)
     wanted = int(np.argmax(np.cumsum(whole.explained_variance_ratio_) >= 0.5)) + 1

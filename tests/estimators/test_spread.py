@@ -309,15 +309,6 @@ def test_more_components_than_rows_of_unknown_number_are_refused(X):
         PCA(4).fit(few)
 
 
-def test_a_failed_fit_leaves_the_model_as_it_was(X, data):
-    model = PCA(2).fit(data)
-    kept = pickle.dumps(model)
-    X[0, 0] = np.inf
-    with pytest.raises(InputError, match="infinity at row 0"):
-        model.fit(da.from_array(X, chunks=(25, 3)))
-    assert pickle.dumps(model) == kept
-
-
 def test_a_refusal_counts_no_rows_that_nobody_has_counted():
     data = dd.from_pandas(pd.DataFrame(np.arange(20.0).reshape(10, 2) ** 2), npartitions=2)
     with pytest.raises(InputError, match="got: n_components=3, X of 2 columns\n"):
