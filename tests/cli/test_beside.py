@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mercer.cli._coordinates_table import Beside, WithGroups, numbers_of
+from mercer.cli._coordinates_table import Beside, WithGroups
 from mercer.tables import Asked, look, prepared
 
 
@@ -52,7 +52,7 @@ def test_rows_without_names_are_numbered_from_one_in_the_file(tmp_path):
     beside = Beside(rows)
     assert beside.id is None
     assert beside.take(3)["row"].to_list() == [1, 3, 4]
-    assert numbers_of(rows, np.array([1])).tolist() == [3]
+    assert rows.numbers_at(np.array([1])).tolist() == [3]
 
 
 def test_columns_of_an_exchanged_table_name_the_rows(tmp_path):

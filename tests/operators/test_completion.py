@@ -14,7 +14,7 @@ from mercer.operators import (
     projected,
 )
 from mercer.operators.completion._completion_model import tiles_of
-from mercer.operators.completion._small_systems import (
+from mercer.operators.completion._expectation import (
     factored,
     inverted,
     log_determinants,

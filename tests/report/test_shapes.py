@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from mercer.report.facts._row_shapes import image_shape, is_curve
+from mercer.report.facts._linear_summary import image_shape, is_curve
 
 
 def centred(X):

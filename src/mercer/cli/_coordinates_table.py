@@ -96,7 +96,7 @@ class Beside:
     def _numbered_rows(self, start: int, count: int) -> Any:
         if self._made.row_names is not None:
             return list(self._made.row_names[start : start + count])
-        return numbers_of(self._made, np.arange(start, start + count))
+        return self._made.numbers_at(np.arange(start, start + count))
 
     def _next(self, count: int) -> Any:
         import polars as pl
@@ -147,11 +147,6 @@ class WithGroups:
         frame = self._beside.take(count)
         name = _free(GROUP, set(frame.columns))
         return frame.with_columns(pl.Series(name, self._groups[start : self._at]))
-
-
-def numbers_of(made: Prepared, at: Array) -> Array:
-    """Return the numbers in the file, counted from 1, of rows by their place in the fit."""
-    return at + 1 if made.kept is None else np.asarray(made.kept)[at] + 1
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -56,7 +56,7 @@ class Plan:
             follow = follow.then
         if p.parts:
             lines.append("     " + workers_line(self.chosen, p))
-        lines += filter(None, [choice_line(p)])
+        lines += filter(None, [choice_line(p)] if p.kernel is not None else [])
         lines += [f"     {path.line()}   not taken: {why}" for path, why in self.rejected]
         if self.remark:
             lines.append("  " + self.remark)

@@ -132,7 +132,6 @@ def _document(name: str, model: PCA, seconds: float, paths: Any) -> dict[str, An
 
 def _run_file(voice: Voice, name: str, folder: Path) -> None:
     """Analyse a table with text and missing cells, as ``mercer fit`` does."""
-    from mercer.cli._coordinates_table import numbers_of
     from mercer.cli.fitting import _fit_findings as _findings
     from mercer.cli.fitting._fit_stages import fitted, ready
     from mercer.cli.fitting._new_estimator import built
@@ -150,7 +149,7 @@ def _run_file(voice: Voice, name: str, folder: Path) -> None:
         name, about, np.empty((0, 0)), labels, list(done.names), bool(done.made.standardize)
     )
     given = {
-        "row_names": [f"row {i}" for i in numbers_of(done.made, looked.at).tolist()],
+        "row_names": [f"row {i}" for i in done.made.numbers_at(looked.at).tolist()],
         "data": repr(file.name),
         "command": f"mercer demo {name}",
         "seconds": done.seconds,
@@ -158,7 +157,7 @@ def _run_file(voice: Voice, name: str, folder: Path) -> None:
         "columns": column_table(done.seen),
     }
     paths = (
-        _coordinates(folder, data, model, looked.scores, numbers_of(done.made, looked.at)),
+        _coordinates(folder, data, model, looked.scores, done.made.numbers_at(looked.at)),
         _page(folder, data, _chosen(model, done.made), done.made.rows, **given),
     )
     text = [f"{name}: {about}", *_findings.lines(done, looked), "", *map(str, paths)]

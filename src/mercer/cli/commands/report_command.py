@@ -45,6 +45,8 @@ def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
     mercer report survey.csv --color region -o survey.html
     mercer report survey.mercer survey.csv
     """
+    from mercer.report import report
+
     wanted = {name: options.pop(name) for name in ("output", "title", "force")}
     if len(files) > 2:
         raise click.UsageError("a report takes one file, or a model and a file.")
@@ -52,9 +54,20 @@ def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
     path = _target(files[-1], wanted)
     with opened(files[-1]) as data:
         if len(files) == 2:
-            page = _of_model(files[0], data, wanted["title"], files)
+            model, made, given = _of_model(files[0], data, files)
         else:
-            page = _of_table(voice, data, options, wanted["title"], files)
+            model, made, given = _of_table(voice, data, options, files)
+        page = report(
+            model,
+            made.rows,
+            title=wanted["title"] or _title(model, files[-1]),
+            row_names=_row_names(made),
+            colours=_colours(made),
+            y=made.y,
+            data="made.rows",
+            command=_command(),
+            **given,
+        )
     page.save(path)
     size = len(page.html) / 1e6
     voice.note(f"{size:.2f} MB in {time.perf_counter() - began:.1f} s")
@@ -87,36 +100,33 @@ def _target(data: str, wanted: dict[str, Any]) -> Path:
 
 
 def _of_table(
-    voice: Voice, data: Any, options: dict[str, Any], title: str | None, files: tuple[str, ...]
-) -> Any:
-    """Fit a table as `mercer fit` does, and return its page."""
+    voice: Voice, data: Any, options: dict[str, Any], files: tuple[str, ...]
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Fit a table as `mercer fit` does; return the model, its rows, and what the page tells."""
     from mercer.cli.fitting import _fit_stages as _fitted
-    from mercer.report import column_table, report
+    from mercer.report import column_table
 
     asked = asked_from(options)
     options = _with_axes(options)
     have = _fitted.ready(voice, str(data), asked, options["method"], built(**options))
     foreseen = _foreseen(voice, have)
     done = _fitted.fitted(voice, have)
-    return report(
+    pixels = done.made.pixels
+    return (
         done.model,
-        done.made.rows,
-        title=title or _title(done.model, files[-1]),
-        row_names=_row_names(done.made),
-        colours=_colours(done.made),
-        choice=_choice(done.model, done.made),
-        sample_weight=done.made.weights,
-        data="made.rows",
-        opening=python_rows(files[-1], done.seen.asked),
-        command=_command(),
-        seconds=done.seconds,
-        said=done.said,
-        foreseen=foreseen,
-        columns=column_table(done.seen),
-        sup=_sup(done.made),
-        care=_care(done.seen),
-        grid=done.made.pixels and (done.made.pixels.side, done.made.pixels.places),
-        y=done.made.y,
+        done.made,
+        {
+            "choice": _choice(done.model, done.made),
+            "sample_weight": done.made.weights,
+            "opening": python_rows(files[-1], done.seen.asked),
+            "seconds": done.seconds,
+            "said": done.said,
+            "foreseen": foreseen,
+            "columns": column_table(done.seen),
+            "sup": _sup(done.made),
+            "care": _care(done.seen),
+            "grid": pixels and (pixels.side, pixels.places),
+        },
     )
 
 
@@ -151,26 +161,14 @@ def _foreseen(voice: Voice, have: Any) -> list[str]:
     return [str(cost)]
 
 
-def _of_model(model: str, data: Any, title: str | None, files: tuple[str, ...]) -> Any:
-    """Return the page of a model that was fitted before, and its rows."""
+def _of_model(model: str, data: Any, files: tuple[str, ...]) -> tuple[Any, Any, dict[str, Any]]:
+    """Return a model that was fitted before, the rows of a file, and what the page tells."""
     from mercer.cli._model_argument import filling_of, loaded, recipe_of
-    from mercer.report import report
     from mercer.tables import prepared_again
 
     found = loaded(model, str(data), "report")
     made = prepared_again(data, recipe_of(found, str(data)), missing=filling_of(found))
-    return report(
-        found,
-        made.rows,
-        title=title or _title(found, files[-1]),
-        row_names=_row_names(made),
-        colours=_colours(made),
-        said=made.said,
-        y=made.y,
-        data="made.rows",
-        opening=_again(files),
-        command=_command(),
-    )
+    return found, made, {"said": made.said, "opening": _again(files)}
 
 
 def _title(model: Any, file: str) -> str:
@@ -179,23 +177,19 @@ def _title(model: Any, file: str) -> str:
 
 def _row_names(made: Any) -> Any:
     """Return the names of the rows, or a way to those of few; else their numbers, from 1."""
-    from mercer.cli._coordinates_table import numbers_of
-
     if made.shape[0] > _NAMED and made.row_names is None:
         if made.id is not None:
             return made.names_at
         return None if made.kept is None else lambda rows: _numbered(made, rows)
     labels = made.labels()
     if labels is None:
-        return [f"row {row}" for row in numbers_of(made, np.arange(made.shape[0])).tolist()]
+        return [f"row {row}" for row in made.numbers_at(np.arange(made.shape[0])).tolist()]
     return labels
 
 
 def _numbered(made: Any, rows: Any) -> dict[int, str]:
     """Return some rows by their numbers in the file, from 1."""
-    from mercer.cli._coordinates_table import numbers_of
-
-    found = numbers_of(made, rows).tolist()
+    found = made.numbers_at(rows).tolist()
     return {int(row): f"row {number}" for row, number in zip(rows, found, strict=True)}
 
 

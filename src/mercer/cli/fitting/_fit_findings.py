@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.cli._coordinates_table import numbers_of
 from mercer.cli._outputs import axis_names
 from mercer.cli.fitting._axis_lines import counted, spectrum_table, what_was_found
 from mercer.cli.fitting._family_findings import family_facts, family_lines
@@ -219,7 +218,7 @@ def _outliers(done: Fitted, judged: RowJudgement, ids: Any) -> dict[str, Any] | 
     if found is None:
         return None
     flagged = found.flagged
-    numbers = numbers_of(done.made, judged.at)
+    numbers = done.made.numbers_at(judged.at)
     rows = [
         {
             "row": int(numbers[i]),
@@ -250,7 +249,7 @@ def _robust(done: Fitted, ids: Any) -> dict[str, Any]:
     order = model.outliers_[np.argsort(-far[model.outliers_], kind="stable")]
     rows = [
         {
-            "row": int(numbers_of(done.made, i)),
+            "row": int(done.made.numbers_at(i)),
             "id": None if ids is None or len(ids) != len(far) else ids[i],
             "t2": float(model.score_distance_[i]) ** 2,
             "q": float(model.orthogonal_distance_[i]) ** 2,

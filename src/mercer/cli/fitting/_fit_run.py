@@ -12,7 +12,7 @@ import numpy as np
 
 import mercer
 from mercer.arrays import Array
-from mercer.cli._coordinates_table import Beside, fit_coordinates, numbers_of, write_coordinates
+from mercer.cli._coordinates_table import Beside, fit_coordinates, write_coordinates
 from mercer.cli._model_argument import axes_of
 from mercer.cli._outputs import axis_names, refuse_model, refuse_scores, refuse_twins
 from mercer.cli._stdin import opened
@@ -266,7 +266,7 @@ def _looked(done: _fitted.Fitted) -> tuple[RowJudgement, dict[str, Any]]:
         sup |= beside_columns(done)
         if made.color:
             groups = frame[named[made.color[0]]].fill_null("").to_list()
-    names = ids or numbers_of(made, looked.at).tolist()
+    names = ids or made.numbers_at(looked.at).tolist()
     found = findings(model, looked, done.names, names, groups)
     done.seconds["rows"] = time.perf_counter() - began
     return looked, {"ids": ids, "sup": sup, "health": found}

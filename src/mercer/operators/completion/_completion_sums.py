@@ -10,8 +10,7 @@ import numpy as np
 from mercer.arrays import Array, Lanes, can_compile, column_squares, is_sparse
 from mercer.operators.completion._compiled_expectation import CompiledExpectation
 from mercer.operators.completion._completion_model import Completion, lanes_of, tiles_of
-from mercer.operators.completion._expectation import Expectation, Expected
-from mercer.operators.completion._small_systems import log_determinants
+from mercer.operators.completion._expectation import Expectation, Expected, log_determinants
 
 _LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
 

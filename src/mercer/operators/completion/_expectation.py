@@ -1,11 +1,17 @@
-"""Expectation: what a model of the rows expects of their missing cells, many rows at once."""
+"""Expectation: what a model of the rows expects of their missing cells, many rows at once.
 
+For each row it solves a small positive system. Matrices are packed, each entry a vector over
+the rows: row `first(j) + i - j` of an array (k(k+1)/2, r) holds the entries (i, j), i ≥ j, of
+r matrices. That is the order of ``np.triu_indices(k)`` with its two halves exchanged. A factor
+L holds 1/L_jj on its diagonal, so that nothing is divided twice.
+"""
+
+import math
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from mercer.arrays import Array, in_units, is_sparse
-from mercer.operators.completion._small_systems import factored, inverted, solved
 
 if TYPE_CHECKING:
     from mercer.operators.completion._completion_model import Completion
@@ -78,7 +84,16 @@ class Expectation:
         found = Expected(rows, missing, at, count, self)
         found.keep, found.fill = bits, fill
         if self.width:
-            self._solve(found)
+            # (s²I + W_oᵀW_o) u = W_oᵀy_o for all rows that need it.
+            np.bitwise_and(bits, self._one, out=fill.view(self._bits))
+            matrix = self.pairs @ fill[at].T
+            matrix[self.diagonal] += self.ridge
+            found.triangles = factored(matrix)
+            found.right = self.loadings.T @ rows[at].T
+            found.inner = solved(found.triangles, found.right)
+            wrong = ~np.isfinite(found.inner)
+            if wrong.any():  # an infinite cell: whoever reads it refuses
+                found.inner[:, wrong.any(axis=0)] = 0.0
             if blend:
                 self._blend(found)
         return found
@@ -121,18 +136,6 @@ class Expectation:
         plane = np.vstack([self.loadings.T / factor, self.shift])
         inner = np.vstack([found.inner, np.ones(len(found.rows))])
         return np.matmul(inner.T, plane, out=found.fill)
-
-    def _solve(self, found: "Expected") -> None:
-        """Solve (s²I + W_oᵀW_o) u = W_oᵀy_o for all rows that need it."""
-        at, seen = found.at, found.fill
-        np.bitwise_and(found.keep, self._one, out=seen.view(self._bits))
-        matrix = self.pairs @ seen[at].T
-        matrix[self.diagonal] += self.ridge
-        found.triangles = factored(matrix)
-        found.right = self.loadings.T @ found.rows[at].T
-        found.inner = solved(found.triangles, found.right)
-        if not np.isfinite(found.inner).all():  # an infinite cell: whoever reads it refuses
-            found.inner[:, ~np.isfinite(found.inner).all(axis=0)] = 0.0
 
     def _blend(self, found: "Expected") -> None:
         """Fill the missing cells of the rows, which are zero, with Wu; turn `keep` round."""
@@ -199,3 +202,76 @@ class Expected:
     def roots(self) -> Array:
         """L⁻ᵀ (k, k, m) of the rows `at`: L⁻ᵀL⁻¹ is the inverse of s²I + W_oᵀW_o."""
         return inverted(self.triangles).transpose(1, 0, 2)
+
+
+_SMALL = 24  # order up to which one call per entry beats LAPACK, one call per matrix
+
+
+def columns_of(packed: Array) -> list[Array]:
+    """Return the columns of the lower triangle, (k - j, r) each, as views."""
+    k, start, found = (math.isqrt(8 * packed.shape[0] + 1) - 1) // 2, 0, list[Array]()
+    for j in range(k):
+        found.append(packed[start : start + k - j])
+        start += k - j
+    return found
+
+
+def factored(packed: Array) -> Array:
+    """Return L with LLᵀ = A for r matrices A, in their place."""
+    columns = columns_of(packed)
+    if len(columns) > _SMALL:
+        return _by_lapack(packed, columns)
+    for j, column in enumerate(columns):
+        np.sqrt(column[0], out=column[0])
+        np.divide(1.0, column[0], out=column[0])
+        column[1:] *= column[0]
+        for i in range(1, len(column)):
+            columns[j + i] -= column[i:] * column[i]
+    return packed
+
+
+def _by_lapack(packed: Array, columns: list[Array]) -> Array:
+    k = len(columns)
+    whole = np.zeros((packed.shape[1], k, k))
+    for j, column in enumerate(columns):
+        whole[:, j:, j] = column.T
+    found = np.linalg.cholesky(whole)
+    for j, column in enumerate(columns):
+        column[:] = found[:, j:, j].T
+        np.divide(1.0, column[0], out=column[0])
+    return packed
+
+
+def solved(triangles: Array, right: Array) -> Array:
+    """Return u (k, r) with LLᵀu = b for b = `right` (k, r)."""
+    columns = columns_of(triangles)
+    u = right.copy()
+    for j, column in enumerate(columns):
+        u[j] *= column[0]
+        u[j + 1 :] -= column[1:] * u[j]
+    for j in range(len(columns) - 1, -1, -1):
+        column = columns[j]
+        if len(column) > 1:
+            u[j] -= np.einsum("ir,ir->r", column[1:], u[j + 1 :])
+        u[j] *= column[0]
+    return u
+
+
+def inverted(triangles: Array) -> Array:
+    """Return L⁻¹ (k, k, r), not packed."""
+    columns = columns_of(triangles)
+    k = len(columns)
+    out = np.zeros((k, k, triangles.shape[1]))
+    for j, column in enumerate(columns):
+        out[j, : j + 1] = (out[j, : j + 1] * -1) * column[0]
+        out[j, j] = column[0]
+        # What is left of the rows below: Σ_{c≤j} L_ic (L⁻¹)_c.
+        for i in range(1, len(column)):
+            out[j + i, : j + 1] += column[i] * out[j, : j + 1]
+    return out
+
+
+def log_determinants(triangles: Array) -> Array:
+    """Return ln det A = 2 Σ ln L_jj of every matrix (r,)."""
+    diagonal = np.stack([column[0] for column in columns_of(triangles)])
+    return np.asarray(-2 * np.sum(np.log(diagonal), axis=0))

@@ -21,6 +21,7 @@ from mercer.report.facts._linear_summary import (
     SHOWN,
     LinearSummary,
     held_rows,
+    is_curve,
     seen_from,
 )
 from mercer.report.facts._map_groups import separation
@@ -34,7 +35,6 @@ from mercer.report.facts._row_cloud import (
     numbers_shown,
     one_colour,
 )
-from mercer.report.facts._row_shapes import is_curve
 from mercer.report.panels._axes_panels import (
     components_section,
     stability_section,

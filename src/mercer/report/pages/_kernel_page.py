@@ -28,10 +28,9 @@ from mercer.report._page_parts import (
 from mercer.report._page_request import PageRequest
 from mercer.report._page_words import count, listed, percent, short
 from mercer.report._row_labels import colours_of, row_names_of
-from mercer.report.facts._linear_summary import column_names
+from mercer.report.facts._linear_summary import column_names, image_shape
 from mercer.report.facts._map_groups import told_apart
 from mercer.report.facts._row_cloud import Colour, RowCloud, column_colour, one_colour
-from mercer.report.facts._row_shapes import image_shape
 from mercer.report.panels._data_panels import condition_section
 from mercer.studies import health
 

@@ -16,8 +16,7 @@ from mercer.errors import InputError
 from mercer.plots import Axes, Line, Panel, Points, group_style, outlier_map
 from mercer.report._page_parts import Images, Part, Picture, Section, Steps, Table
 from mercer.report._page_words import axes_named, listed, percent
-from mercer.report.facts._linear_summary import LinearSummary
-from mercer.report.facts._row_shapes import image_shape, is_curve
+from mercer.report.facts._linear_summary import LinearSummary, image_shape, is_curve
 
 LEVEL = 0.99
 _LISTED = 20

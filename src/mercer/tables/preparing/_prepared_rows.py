@@ -223,6 +223,10 @@ class Prepared:
         """
         return coded(self.beside((name,), _ROWS), name)
 
+    def numbers_at(self, rows: Array) -> Array:
+        """Return the numbers in the file, counted from 1, of rows by their place here."""
+        return rows + 1 if self.kept is None else np.asarray(self.kept)[rows] + 1
+
     def names_at(self, rows: Array) -> dict[int, str]:
         """Return the names of some rows by their numbers, read block by block.
 
