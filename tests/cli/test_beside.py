@@ -38,13 +38,6 @@ def test_pieces_of_any_length_are_the_columns(table):
     assert whole["size"].dtype == pl.Float64
 
 
-def test_some_rows_are_picked(table):
-    rows = made(table, id="PC1")
-    at = np.array([0, 5, 29])
-    assert Beside(rows).pick(at)["PC1"].to_list() == ["r0", "r5", "r29"]
-    assert len(Beside(rows).pick(at[:0])) == 0
-
-
 def test_rows_without_names_are_numbered_from_one_in_the_file(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n1,2\n,\n3,5\n4,4\n", encoding="utf-8")

@@ -30,16 +30,6 @@ def test_nonsense_for_components_is_refused(text):
     assert raised.value.got == f"-k {shlex.quote(text)}"
 
 
-def test_parameters_come_from_options_and_settings():
-    settings = ["whiten=True", "forget = 0.5", "feature_weight=[1, 2]", "random_state=7"]
-    model = built("pca", components="3", tol=1e-3, memory="1GB", seed=1, settings=settings)
-    assert isinstance(model, mercer.PCA)
-    assert (model.n_components, model.tol, model.memory) == (3, 1e-3, "1GB")
-    assert (model.whiten, model.forget, model.feature_weight) == (True, 0.5, [1, 2])
-    assert model.random_state == 7  # the last word
-    assert built("pca").get_params() == mercer.PCA().get_params()
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_method_is_built_from_the_defaults_of_the_command_line(name, recwarn):
     model = built(name, components="auto", kernel=None, tol=None, memory=None, seed=0)

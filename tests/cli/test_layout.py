@@ -10,10 +10,6 @@ def test_words_stand_left_and_numbers_right():
     ]
 
 
-def test_empty_columns_go():
-    assert aligned([("a", "", "x"), ("b", "", "y")], words=1) == ["a  x", "b  y"]
-
-
 def test_no_rows_are_no_lines():
     assert aligned([], words=1) == []
 

@@ -37,11 +37,6 @@ def test_a_model_of_python_has_the_names_of_its_frame(files):
         recipe_of(mercer.PCA(2).fit(X))
 
 
-def test_turned_back_axes_are_columns():
-    frame = pl.DataFrame({c: X[:, i] for i, c in enumerate("abc")})
-    assert axes_of(mercer.PCA(whiten="zca").fit(frame)) == ["a", "b", "c"]
-
-
 def test_an_unfitted_model_is_refused(tmp_path, files):
     mercer.save(mercer.PCA(2), tmp_path / "u.mercer")
     with pytest.raises(InputError, match="not fitted"):
@@ -69,14 +64,6 @@ def test_a_model_that_does_not_say_is_refused():
     model.feature_names_in_ = ("a", "b")
     with pytest.raises(InputError, match="which columns are categories"):
         recipe_of(model)
-
-
-@pytest.mark.parametrize("command", ["inverse", "drift"])
-def test_what_a_method_does_not_have_is_refused(command, tmp_path, files):
-    model = mercer.CorrespondenceAnalysis(1).fit(np.array([[3, 1], [1, 4]]))
-    mercer.save(model, tmp_path / "ca.mercer")
-    with pytest.raises(InputError, match=r"coordinates of this method|drift is looked"):
-        loaded(str(tmp_path / "ca.mercer"), files[1], command)
 
 
 def test_a_model_of_categories_says_what_becomes_of_missing_cells():

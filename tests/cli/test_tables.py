@@ -12,12 +12,6 @@ from mercer.sources import ArrayBlocks, DenseSource, scan
 from mercer.tables import Asked, Recipe
 
 
-def test_the_table_is_what_the_class_says():
-    assert asked_for("pca", Asked(), built("pca")).table == "numbers"
-    assert asked_for("ca", Asked()).table == "counts"
-    assert asked_for("lda", Asked(target="g")).table == "groups"
-
-
 @pytest.mark.parametrize(
     ("method", "asked", "what"),
     [

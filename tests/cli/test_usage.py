@@ -35,29 +35,6 @@ def command(data, **_):
         raise click.FileError("x", "no")
 
 
-@pytest.mark.parametrize(
-    ("words", "what", "fix"),
-    [
-        (["x", "--may", "3"], "there is no option --may", "did you mean --many?"),
-        (["x", "--zzz"], "there is no option --zzz", "see mercer --help"),
-        (["x", "--many", "a"], "--many: 'a' is not a valid integer", "see mercer --help"),
-        (["x", "--many"], "option '--many' requires an argument", "see mercer"),
-        (["x", "-m", "row"], "--mode is one of rows, columns", "did you mean rows?"),
-        (["x", "y"], "got unexpected extra argument (y)", "see mercer --help"),
-        ([], "DATA is missing", "write mercer [OPTIONS] DATA"),
-        (["bad"], "both would write to stdout", "see mercer --help"),
-        (["file"], "could not open file 'x': no", "see mercer"),
-    ],
-)
-def test_errors_of_click_say_what_and_what_to_do(words, what, fix):
-    with pytest.raises(click.ClickException) as raised:
-        command.main(words, prog_name="mercer", standalone_mode=False)
-    error = from_click(raised.value, words)
-    assert error.what == what
-    assert error.got == " ".join(["mercer", *words])
-    assert error.fix.startswith(fix)
-
-
 def test_a_long_command_line_is_cut():
     error = from_click(click.UsageError("No."), ["x" * 500])
     assert len(error.got) < 120

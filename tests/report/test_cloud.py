@@ -50,13 +50,6 @@ def test_the_page_can_read_coordinates_and_colours(k):
     assert np.array_equal(colours[0], colour.at)
 
 
-def test_few_levels_have_a_colour_each():
-    colour = category_colour("c", ["b", "a", "b"])
-    assert colour.levels == ["a", "b"]
-    assert colour.at.tolist() == [1, 0, 1]
-    assert len(colour.palette) == 2
-
-
 def test_of_many_levels_the_commonest_stand_for_themselves():
     labels = [f"level {i:02d}" for i in range(30) for _ in range(i + 1)]
     colour = category_colour("c", labels)
@@ -74,11 +67,6 @@ def test_a_ramp_runs_over_percentiles_and_leaves_missing_values_grey():
     assert colour.at[-1] == 255
     assert colour.palette[255] == [150, 150, 150]
     assert np.all(np.diff(colour.at[:100].astype(int)) >= 0)
-
-
-@pytest.mark.parametrize("values", [[np.nan, np.nan], [2.0, 2.0]])
-def test_a_ramp_without_a_range_does_no_harm(values):
-    assert len(number_colour("v", np.array(values)).at) == 2
 
 
 def test_names_of_many_rows_stay_out_of_the_page():

@@ -15,12 +15,3 @@ def test_the_farthest_rows_are_kept_whatever_the_blocks(block):
     wanted = np.union1d(np.argsort(-t2)[:KEPT], np.argsort(-q)[:KEPT])
     assert found.at.tolist() == wanted.tolist()
     np.testing.assert_array_equal(found.rows, X[wanted])
-
-
-@pytest.mark.parametrize("limits", [(1.0, 1.0), (0.1, 5.0), (1e9, 1e-9)])
-def test_they_hold_those_farthest_beyond_either_limit(limits):
-    rng = np.random.default_rng(1)
-    t2, q = rng.exponential(size=300), rng.exponential(size=300)
-    found = Farthest.none(2).with_rows(0, np.zeros((300, 2)), t2, q)
-    reach = np.maximum(t2 / limits[0], q / limits[1])
-    assert set(np.argsort(-reach)[:KEPT]) <= set(found.at.tolist())

@@ -52,16 +52,6 @@ def test_without_a_command_there_is_no_command():
     assert len(section.parts) == 3
 
 
-def test_a_guest_has_neither_plan_nor_certificate():
-    model = mercer.FactorAnalysis(1).fit(X)
-    section = method_section(model, data="X", seconds={})
-    assert section.words == (
-        "No plan was made: another library did the work. No certificate: nothing is known of "
-        "the error of these numbers.",
-    )
-    assert [part.__class__.__name__ for part in section.parts] == ["Table", "Code"]
-
-
 def test_classes_and_weights_stand_in_the_code():
     y = np.repeat(["a", "b"], 25)
     model = mercer.LinearDiscriminantAnalysis().fit(X, y)

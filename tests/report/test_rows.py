@@ -112,13 +112,6 @@ def test_all_rows_beyond_a_limit_are_drawn_and_named():
     assert section.parts[1].rows[0][0] in (names[17], names[23])
 
 
-@pytest.mark.parametrize("names", [[None] * 200, [""] * 200], ids=["none", "empty"])
-def test_rows_without_a_name_have_their_number(names):
-    this = seen(X, row_names=names)
-    said = [row[0] for row in row_table(this, extremes_of(this)).rows]
-    assert "row 18" in said
-
-
 def test_of_many_rows_beyond_a_limit_those_between_are_drawn_too():
     rng = np.random.default_rng(5)
     X = rng.standard_t(2, size=(100_000, 4)) * [4, 2, 1, 1]

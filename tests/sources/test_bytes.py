@@ -4,7 +4,6 @@ import gzip
 
 import pytest
 
-from mercer.errors import InputError
 from mercer.sources.text._text_bytes import Chunks, TextFile, look
 
 TEXT = "a,ü,€\n1,😀,3\r\n" * 3
@@ -43,20 +42,3 @@ def test_a_big_endian_mark_is_read(tmp_path):
     path.write_bytes(b"\xfe\xff" + TEXT.encode("utf-16-be"))
     assert look(path) == TextFile(path, False, "utf-16-be", 2)
     assert b"".join(Chunks(look(path), 5)).decode() == TEXT
-
-
-def test_several_archives_behind_each_other_are_one(tmp_path):
-    path = tmp_path / "x.csv.gz"
-    path.write_bytes(gzip.compress(b"1,2\n") + gzip.compress(b"3,4\n"))
-    assert b"".join(Chunks(look(path), 100)) == b"1,2\n3,4\n"
-
-
-@pytest.mark.parametrize("size", [2, 6, 10_000])
-@pytest.mark.parametrize(("line", "before"), [(1, ""), (1, "a,b"), (3, "1,2\n3,4\né,")])
-def test_what_does_not_decode_has_a_line_and_a_place(tmp_path, size, line, before):
-    """A lone half of a pair is no character of UTF-16."""
-    path = tmp_path / "x.csv"
-    path.write_bytes(before.encode("utf-16-le") + b"\x00\xd8x\x00\n\x00")
-    character = len(before.rsplit("\n", 1)[-1]) + 1
-    with pytest.raises(InputError, match=f"line {line}, character {character}: byte 00 d8"):
-        list(Chunks(look(path, "utf-16-le"), size))

@@ -13,8 +13,6 @@ import pytest
 from mercer.errors import DataWarning, InputError
 from mercer.sources.frames._numeric_columns import (
     Cells,
-    check_twins,
-    kind_in_words,
     stored_types,
 )
 
@@ -83,22 +81,6 @@ def test_columns_of_polars(kind):
     same(cells_of(native).block(native), [[1], [NAN], [0]])
 
 
-def test_float32_stays_only_if_all_are():
-    native = pl.DataFrame(
-        {"a": [1.0], "b": [2.0], "c": [3]}, schema_overrides={"a": pl.Float32}
-    )
-    assert cells_of(native, ["a"]).dtype == np.float32
-    assert cells_of(native, ["a", "b"]).dtype == np.float64
-    assert cells_of(native, ["c"]).dtype == np.float64
-
-
-def test_order_is_that_of_the_choice():
-    native = pa.table({"a": [1, 2], "b": [3.5, 4.5], "c": ["x", "y"]})
-    cells = cells_of(native, ["b", "a"])
-    same(cells.block(native), [[3.5, 1], [4.5, 2]])
-    same(cells.block(native.select(["b", "a"]), [0, 1]), [[3.5, 1], [4.5, 2]])
-
-
 WORDS = {
     "text": pl.Series(["a"]),
     "categories": pl.Series(["a"], dtype=pl.Categorical),
@@ -121,14 +103,6 @@ def test_kinds_in_words(word):
         assert cells_of(native).names == ("y",)
 
 
-def test_types_unknown_to_narwhals_are_named():
-    native = pd.DataFrame({"z": [1j, 2j], "y": [1, 2]})
-    with pytest.raises(InputError, match="'z' holds values of type complex128"):
-        cells_of(native, ["z"])
-    assert kind_in_words(nw.Unknown(), "null") == "only missing values"
-    assert kind_in_words(nw.Unknown()) == "values of type Unknown"
-
-
 @pytest.mark.parametrize("large", [2**53, -(2**53) - 1, 2**62])
 def test_long_integers_are_said_once(large):
     native = pa.table({"a": [1, large], "b": [1, 2], "f": [1e300, 1e300]})
@@ -141,29 +115,6 @@ def test_long_integers_are_said_once(large):
     cells.block(native)  # a second warning would be an error here
 
 
-def test_exact_integers_are_not_said():
-    native = pa.table({"a": [2**53 - 1, None, -(2**53) + 1], "b": [1e300, 2.0, 3.0]})
-    assert cells_of(native).block(native)[0, 0] == 2**53 - 1
-
-
-def test_more_parts_widen():
-    first = pa.table({"a": pa.array([1], pa.float32()), "t": ["x"]})
-    cells = cells_of(first, ["a"])
-    schema = nw.from_native(pa.table({"a": [1], "t": ["x"]})).schema
-    types = list(schema.values())
-    assert cells.misfit(types, ["", ""]) is None
-    assert cells.misfit(types, ["", ""], short=True) == ("a", "Int64, not float32")
-    assert cells.misfit(types[::-1], ["", ""]) == ("a", "text")
-    cells.widen(types)
-    assert cells.dtype == np.float64
-
-
 def test_no_rows():
     native = pd.DataFrame({"a": np.zeros(0), "b": np.zeros(0, int)})
     assert cells_of(native).block(native).shape == (0, 2)
-
-
-def test_twins():
-    check_twins(["a", "b"], "t")
-    with pytest.raises(InputError, match="t: more than one column is called 'a'"):
-        check_twins(["a", "b", "a"], "t")

@@ -60,16 +60,6 @@ def test_parts_know_where_they_begin():
     assert [first for _, first, _ in found] == [None] * 4
 
 
-def test_small_chunks_are_taken_together(monkeypatch):
-    monkeypatch.setattr(_dask_layout, "_PARTS", 1)
-    monkeypatch.setattr(_dask_layout, "_LEAST", 3 * 4 * 8.0)
-    monkeypatch.setattr(_dask_layout, "_MOST", 3 * 4 * 8.0)
-    source = scan(da.from_array(X, chunks=(1, 3)))
-    assert source.parts == 7
-    assert source.lengths == (3, 3, 3, 3, 3, 3, 2)
-    np.testing.assert_array_equal(gathered(source), X)
-
-
 def test_columns_that_span_all_rows_are_cut(monkeypatch):
     monkeypatch.setattr(_dask_layout, "_WIDE", 100.0)
     monkeypatch.setattr(_dask_layout, "_CUT", 6 * 4 * 8.0)

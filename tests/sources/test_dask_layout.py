@@ -15,14 +15,6 @@ def test_small_neighbours_go_together_and_large_ones_stay_alone():
     assert groups[:5] == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 6), slice(6, 7)]
 
 
-@pytest.mark.parametrize("columns", [3, 2000])
-def test_few_chunks_stay_apart_however_few_rows_they_have(columns):
-    """They may take long to make: one task that takes all would leave workers idle."""
-    assert grouped((10,) * 12, 8.0 * columns, columns) == [slice(i, i + 1) for i in range(12)]
-    many = grouped((10,) * 500, 8.0 * columns, columns)
-    assert 16 <= len(many) <= 20
-
-
 def test_every_chunk_is_in_one_group_and_empty_ones_cost_nothing():
     lengths = (0, 0, 5, 0, 7, 0)
     groups = grouped(lengths, 1.0, 3)

@@ -8,7 +8,6 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources.parts._dask_chunks import together
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -135,13 +134,6 @@ def test_an_array_goes_with_a_frame(kind):
     source = scan(rows)
     found = source.reduce(Weighed(), source.weights_of(counts))
     np.testing.assert_allclose(found, X[:, 3] @ X[:, :3])
-
-
-def test_what_shares_nothing_stays_what_it_is(blocks):
-    rows, weights = together(blocks, da.ones(20, chunks=5))
-    assert rows.chunks == blocks.chunks
-    np.testing.assert_array_equal(rows.compute(), X)
-    np.testing.assert_array_equal(weights.compute(), np.ones(20))
 
 
 def test_rows_and_weights_that_a_cluster_holds(cluster):

@@ -1,32 +1,10 @@
 """Fields are counted on the bytes as the csv module counts them."""
 
-import csv
-import io
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mercer.errors import InputError
 from mercer.sources.text._text_fields import find_fields, single_spaced
 from mercer.sources.text._text_lines import Lines
-
-CELLS = st.lists(st.text(st.sampled_from('ab1 ,;"\n€'), max_size=5), min_size=1, max_size=6)
-
-
-@given(st.lists(CELLS, min_size=1, max_size=8), st.sampled_from(",;"))
-def test_counts_and_cells_are_those_of_csv(rows, mark):
-    out = io.StringIO(newline="")
-    csv.writer(out, delimiter=mark, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
-    text = out.getvalue()
-    fields = find_fields(Lines(text.encode(), 1), mark, "x.csv")
-    assert fields.counts.tolist() == [len(row) for row in rows]
-    for i, row in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=mark)):
-        assert fields.cells(i) == [cell.strip(" \t") for cell in row]
-        assert fields.cells(i, 2) == [cell.strip(" \t") for cell in row][:2]
-        before = text.encode()[: fields.start(i)]
-        assert fields.starts[i] == len(before)
-        assert fields.line(i) == 1 + before.count(b"\n")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.sources import scan
-from mercer.sources.files._file_source import block_dtype, native, table_shape
+from mercer.sources.files._file_source import block_dtype, native
 
 
 def saved(path, X):
@@ -39,20 +39,6 @@ def test_a_fingerprint_changes_with_the_file_and_the_columns(tmp_path):
 def test_bytes_that_are_no_booleans_count_once():
     odd = np.array([[0, 1, 2, 255]], np.uint8).view(bool)
     assert native(odd, np.dtype(bool)).sum() == 3
-
-
-@pytest.mark.parametrize("shape", [(), (3,), (2, 2, 2), (0, 3), (3, 0), (-1, 3), (-2, -2)])
-def test_shapes_that_are_no_tables(shape):
-    with pytest.raises(InputError, match="a table") as caught:
-        table_shape(shape, "some.file")
-    assert "some.file" in caught.value.got
-    assert str(shape) in caught.value.got
-
-
-@pytest.mark.parametrize("stored", ["c8", "M8[s]", "m8[s]", "S4", "U4", "O", [("a", "f4")]])
-def test_types_that_are_no_numbers(stored):
-    with pytest.raises(InputError, match="x\\.npy"):
-        block_dtype(np.dtype(stored), "x.npy")
 
 
 @pytest.mark.skipif(np.dtype("g").itemsize == 8, reason="long numbers are float64 here")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mercer.errors import InputError
 from mercer.sources import scan
 from mercer.sources.files._h5ad import SparseGroup
 from mercer.sources.files._sparse_file import HeldRows
@@ -75,13 +74,6 @@ def test_rows_are_those_written(tmp_path, kind, key):
                 np.testing.assert_array_equal(whole(source, rows, start), X[start:])
 
 
-def test_counts_become_floats(tmp_path):
-    write(tmp_path / "x.h5ad", made("i4"))
-    source = scan(tmp_path / "x.h5ad")
-    assert source.dtype == np.float64
-    np.testing.assert_array_equal(whole(source, 9), made("i4"))
-
-
 def test_names_of_old_files_and_of_raw(tmp_path):
     """Before AnnData 0.7 `var` was one data set of records."""
     X = made()
@@ -105,13 +97,3 @@ def test_coordinates_have_no_names(tmp_path):
     source = scan(tmp_path / "x.h5ad", key="obsm/X_pca")
     assert source.names is None
     assert source.shape == (53, 2)
-
-
-def test_parts_in_other_files_are_refused(tmp_path):
-    write(tmp_path / "other.h5ad", made())
-    write(tmp_path / "x.h5ad", made())
-    with h5py.File(tmp_path / "x.h5ad", "a") as file:
-        del file["X/data"]
-        file["X/data"] = h5py.ExternalLink(str(tmp_path / "other.h5ad"), "/X/data")
-    with pytest.raises(InputError, match="no data set 'data'"):
-        scan(tmp_path / "x.h5ad")

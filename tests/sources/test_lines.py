@@ -55,34 +55,6 @@ def test_all_lines_come_whole(lines, size, newline, end, empty):
     assert [part.cut for part in found] == [False] * (len(found) - 1) + [not newline]
 
 
-@given(
-    st.lists(st.text(st.sampled_from('a\n"'), max_size=6), min_size=1, max_size=9),
-    st.integers(1, 30),
-)
-def test_quoted_newlines_do_not_cut(cells, size):
-    records = ['"' + cell.replace('"', '""') + '"\n' for cell in cells]
-    found = cut("".join(records).encode(), size)
-    assert b"".join(part.data for part in found).decode() == "".join(records)
-    ends = {len("".join(records[:i])) for i in range(len(records) + 1)}
-    at = 0
-    for part in found:
-        at += len(part.data)
-        assert at in ends
-
-
-def test_without_quotes_every_newline_cuts():
-    assert [part.line for part in cut(b'"a\nb"\nc\n', 3, quotes=False)] == [1, 2, 3]
-
-
-def test_empty_lines_wait_for_what_follows():
-    assert b"".join(part.data for part in cut(b"a\n\n\n\nb\n\n\n", 2)) == b"a\n\n\n\nb\n"
-    assert cut(b"\n\n\n", 2) == []
-    assert cut(b"", 2) == []
-    many = b"a\n" + b"\n" * 10_000
-    assert b"".join(part.data for part in cut(many, 20_000)) == b"a\n"
-    assert b"".join(part.data for part in cut(many + b"b\n", 20_000)) == many + b"b\n"
-
-
 def test_lines_are_numbered_within_a_block():
     lines = Lines(b"a\nbb\nc\n", 10)
     assert [lines.line_at(i) for i in (0, 1, 2, 4, 5)] == [10, 10, 11, 11, 12]

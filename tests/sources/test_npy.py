@@ -39,11 +39,6 @@ def test_rows_are_those_saved(tmp_path, dtype, order):
             np.testing.assert_array_equal(found, X[start:])
 
 
-def test_half_precision_becomes_single(tmp_path):
-    np.save(tmp_path / "x.npy", made("f2"))
-    assert scan(tmp_path / "x.npy").dtype == np.float32
-
-
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_columns_are_chosen(tmp_path, order):
     X = np.asarray(made(">f4"), order=order)
@@ -65,13 +60,6 @@ def test_blocks_are_fresh(tmp_path):
     blocks = list(scan(tmp_path / "x.npy").blocks(25))
     assert all(b.flags.writeable and b.flags.c_contiguous for b in blocks)
     assert not any(np.shares_memory(a, b) for a in blocks for b in blocks if a is not b)
-
-
-@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
-def test_versions_of_the_format(tmp_path, version):
-    with (tmp_path / "x.npy").open("wb") as file:
-        np.lib.format.write_array(file, made(), version=version)
-    np.testing.assert_array_equal(whole(scan(tmp_path / "x.npy"), 50), made())
 
 
 def test_samples_and_bad_cells(tmp_path):

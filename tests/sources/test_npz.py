@@ -43,30 +43,6 @@ def test_sparse_rows_are_those_saved(tmp_path, kind, dtype, packed):
                 np.testing.assert_array_equal(whole(source, rows, start), X[start:])
 
 
-@pytest.mark.parametrize("old", [True, False])
-def test_matrices_and_wide_numbers(tmp_path, old):
-    kind = scipy.sparse.csr_matrix if old else scipy.sparse.csr_array
-    matrix = kind(made())
-    matrix.indices, matrix.indptr = matrix.indices.astype("i8"), matrix.indptr.astype("i8")
-    scipy.sparse.save_npz(tmp_path / "x.npz", matrix)
-    np.testing.assert_array_equal(whole(scan(tmp_path / "x.npz"), 25), made())
-
-
-def test_cells_that_stand_twice_are_summed(tmp_path):
-    data, indices, indptr = (
-        np.array([1.0, 2.0, 4.0]),
-        np.array([1, 1, 0]),
-        np.array([0, 2, 2, 3]),
-    )
-    twice = scipy.sparse.csr_array((data, indices, indptr), shape=(3, 2))
-    scipy.sparse.save_npz(tmp_path / "x.npz", twice)
-    source = scan(tmp_path / "x.npz")
-    assert source.nnz == 3
-    block = next(source.blocks(3))
-    assert block.has_canonical_format
-    np.testing.assert_array_equal(block.toarray(), [[0, 3], [0, 0], [4, 0]])
-
-
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [">f8", "f2", "u1", "?"])

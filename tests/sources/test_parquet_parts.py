@@ -5,8 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mercer.errors import InputError
-from mercer.sources.files._parquet import PyarrowPart, _has_checksum, open_part
+from mercer.sources.files._parquet import PyarrowPart, open_part
 
 TABLE = pa.table({"a": np.arange(20.0), "b": np.arange(20), "t": ["x"] * 20})
 
@@ -35,23 +34,3 @@ def test_checksums_are_seen_in_page_headers(tmp_path, dictionary, version, packe
         write_page_checksum=checksum,
     )
     assert PyarrowPart(tmp_path / "a.parquet", pq).verified == checksum
-
-
-@pytest.mark.parametrize(
-    "junk", [b"", b"\x15", b"\x15\xff" * 9, b"\x15\x80\x80", b"\x15\x02" * 3]
-)
-def test_junk_is_no_checksum(tmp_path, junk):
-    (tmp_path / "junk").write_bytes(junk)
-    assert not _has_checksum(tmp_path / "junk", 0)
-
-
-def test_a_damaged_page_is_found_by_its_checksum(tmp_path):
-    path = tmp_path / "a.parquet"
-    options = {"compression": "none", "use_dictionary": False}
-    pq.write_table(TABLE, path, write_page_checksum=True, **options)
-    data = bytearray(path.read_bytes())
-    at = data.index(np.float64(7.0).tobytes())
-    data[at + 3] ^= 0xFF
-    path.write_bytes(data)
-    with pytest.raises(InputError, match=r"a\.parquet: .*CRC"):
-        list(PyarrowPart(path, pq).read(["a"], 4, 0))

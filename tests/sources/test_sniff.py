@@ -3,8 +3,7 @@
 import pytest
 
 from mercer.errors import DataWarning, InputError
-from mercer.sources.text._delimited_text import find_delimiter, has_header, refuse_uneven_header
-from mercer.sources.text._text_fields import find_fields
+from mercer.sources.text._delimited_text import find_delimiter, has_header
 from mercer.sources.text._text_lines import Lines
 
 NA = frozenset(["", "NA"])
@@ -92,18 +91,6 @@ def test_numbers_that_may_be_names_are_refused(rows):
 def test_half_a_header_is_refused():
     with pytest.raises(InputError, match="line 1: 'id' above numbers, beside '1990'"):
         has_header([["id", "1990"], ["7", "1"], ["8", "2"]], NA, "x.csv")
-
-
-@pytest.mark.parametrize(
-    ("text", "bad"), [("a,b\n1,2,3\n4,5,6\n", True), ("a,b\n1,2\n3\n", False)]
-)
-def test_uneven_headers(text, bad):
-    fields = find_fields(Lines(text.encode(), 1), ",", "x.csv")
-    if not bad:
-        refuse_uneven_header(fields, "x.csv")
-        return
-    with pytest.raises(InputError, match="line 1: 2 names, the lines below have 3 fields"):
-        refuse_uneven_header(fields, "x.csv")
 
 
 def spectra(names, rows=5, before=(), after=()):

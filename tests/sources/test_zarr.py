@@ -44,13 +44,6 @@ def test_rows_are_those_written(tmp_path, version, dtype):
         np.testing.assert_array_equal(found, X[start:])
 
 
-def test_the_other_byte_order(tmp_path):
-    write(tmp_path / "x.zarr", made(">f8"), 2)
-    source = scan(tmp_path / "x.zarr")
-    assert source.dtype.isnative
-    np.testing.assert_array_equal(whole(source, 25), made())
-
-
 def test_shards_are_read_whole(tmp_path):
     write(tmp_path / "x.zarr", made(), chunks=(10, 4), shards=(40, 8))
     source = scan(tmp_path / "x.zarr")

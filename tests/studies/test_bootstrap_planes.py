@@ -2,7 +2,7 @@ import numpy as np
 import scipy.linalg
 import scipy.stats
 
-from mercer.studies._resampled_axes import Plane, alike, matched, planes, rotated
+from mercer.studies._resampled_axes import alike, matched, planes, rotated
 
 
 def turned(angles, k=3, at=(1, 2)):
@@ -61,10 +61,6 @@ def test_rotation_is_that_of_scipy():
     loadings, target = rng.standard_normal((2, 9, 3))
     turn, _ = scipy.linalg.orthogonal_procrustes(loadings, target)
     assert np.allclose(rotated(loadings, target), loadings @ turn)
-
-
-def test_one_axis_is_called_by_its_number():
-    assert Plane((4,), 1.0, True).name == "PC5"
 
 
 def test_equal_variances_are_told_apart_once_in_twenty():

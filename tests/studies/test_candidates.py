@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import InputError
 from mercer.kernels import RBF, Laplacian, Linear, Matern, Polynomial, as_kernel
 from mercer.studies.tuning._tune import GAMMAS, at_the_edge, candidates
 
@@ -54,24 +54,6 @@ def test_the_linear_kernel_is_there_once_and_first(rows):
 def test_lengthscales_take_the_place_of_the_median_only(rows):
     found = candidates([RBF(), Matern(3.0), RBF(1.0)], [1.0, 4.0], rows)
     assert found == [Linear(), RBF(1.0), RBF(4.0), Matern(3.0)]
-
-
-@pytest.mark.parametrize("kernels", [[], ()])
-def test_no_kernels_are_refused(rows, kernels):
-    with pytest.raises(InputError, match="no kernel to try"):
-        candidates(kernels, None, rows)
-
-
-def test_a_matrix_is_refused(rows):
-    with pytest.raises(NotSupportedError, match="rows are needed"):
-        candidates(["rbf", "precomputed"], None, rows)
-
-
-@pytest.mark.parametrize("bad", [[], "median", [0.0], [-1.0], [np.nan], ["x"]])
-def test_odd_lengthscales_are_refused_in_three_lines(rows, bad):
-    with pytest.raises(InputError, match="lengthscale") as caught:
-        candidates(None, bad, rows)
-    assert len(str(caught.value).splitlines()) == 3
 
 
 def test_lengthscales_that_nobody_waits_for_are_refused(rows):

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mercer.errors import InputError
-from mercer.studies._descriptor_columns import coded, columns_of, together
+from mercer.studies._descriptor_columns import coded, columns_of
 
 CELLS = {"a": [1, 2, None], "b": ["x", None, "y"], "c": [True, False, True]}
 
@@ -39,11 +39,6 @@ def test_columns_of_other_lengths_are_refused():
         columns_of(np.ones(3), 3)
 
 
-def test_codes_are_in_the_order_of_the_alphabet():
-    at, kinds = coded(["b", "a", float("nan"), "b"])
-    assert (at.tolist(), kinds) == ([1, 0, -1, 1], ["a", "b"])
-
-
 def test_gaps_of_pandas_are_missing_in_every_type():
     frame = pd.DataFrame(
         {
@@ -72,11 +67,3 @@ def test_names_of_any_kind_and_levels_in_their_order():
         columns_of(table, 3, ["a"])
     assert coded([10, 2, 10])[1] == ["2", "10"]
     assert coded(pd.cut([-5.0, 3.0], [-6, 0, 4]))[1] == ["(-6, 0]", "(0, 4]"]
-
-
-def test_a_column_beside_the_rows_takes_no_name_from_them():
-    own = columns_of({"a": [1.0, 2.0], "t": ["u", "v"]}, 2)
-    both = together(own, columns_of({"a": [5.0, 5.0], "t": [7.0, 8.0], "b": ["x", "y"]}, 2))
-    assert list(both.numbers) == ["a", "a (sup)", "t (sup)"]
-    assert list(both.levels) == ["t", "b"]
-    assert both.numbers["a"].tolist() == [1.0, 2.0]

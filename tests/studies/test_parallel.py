@@ -144,7 +144,3 @@ def test_wide_rows_are_drawn_one_table_at_a_time(rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 12 * rows.nbytes
-
-
-def test_more_axes_than_rows_are_cut():
-    assert analyse(trial(0.2), rings(40), 60, 0).curve[1].excess is not None

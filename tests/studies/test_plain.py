@@ -25,7 +25,3 @@ def test_values_inside_values_become_plain_data():
         "count": 3,
     }
     assert json.loads(json.dumps(found)) == found
-
-
-def test_a_class_is_no_value():
-    assert plain(Outer) is Outer
