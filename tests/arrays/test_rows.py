@@ -6,14 +6,12 @@ from mercer.arrays import (
     as_rows,
     columns_of,
     count_rows,
-    is_sparse,
     not_zero,
     row_norms,
     unit_rows,
 )
 from mercer.arrays.programs._program_rows import (
     refuse_negative,
-    refuse_sparse,
     row_sums,
     scaled,
     squares,
@@ -89,14 +87,6 @@ def test_negative_numbers_are_refused_with_their_place(xp):
     rows[2, 1] = -0.5
     with pytest.raises(InputError, match=r"-0.5 in row 2, column 1"):
         refuse_negative(xp.asarray(rows), "chi2")
-
-
-def test_sparse_rows_are_refused_where_zeros_count():
-    assert is_sparse(sparse.csr_array((1, 1)))
-    assert not is_sparse(np.ones((1, 1)))
-    refuse_sparse(np.ones((1, 1)), "l1")
-    with pytest.raises(InputError, match="l1 is not defined on sparse rows"):
-        refuse_sparse(sparse.csr_array((1, 1)), "l1")
 
 
 def test_sums_and_squares(xp, rng):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mercer.arrays import Workspace
-from mercer.arrays.programs._scalar_steps import STEPS, apply_steps, clamp, strips
+from mercer.arrays.programs._scalar_steps import STEPS, apply_steps
 from mercer.errors import InputError
 
 NUMBERS = np.array([[0.0, 0.25, 0.5], [1.0, 1.75, 0.125]])
@@ -87,19 +87,6 @@ def test_decay_at_infinity_is_nothing(xp):
     t = xp.asarray(np.array([np.inf, 1e300])) * 1.0
     found = xp.numpy(apply_steps([("decay", (1.0, 1.0, 1.0))], t, Workspace()))
     assert np.all(np.abs(found) < 1e-290)
-
-
-def test_clamp(xp):
-    found = xp.numpy(clamp(xp.asarray(NUMBERS) * 1.0, 0.2, 1.0))
-    np.testing.assert_array_equal(found, np.clip(NUMBERS, 0.2, 1.0))
-
-
-@pytest.mark.parametrize("shape", [(0, 5), (3, 0), (5, 3), (70, 1000), (2, 70_000), (100_000,)])
-def test_strips_cover_every_row_once(shape):
-    t = np.zeros(shape)
-    for part in strips(t):
-        t[part] += 1
-    assert np.all(t == 1)
 
 
 def test_steps_follow_each_other(xp, rng):

@@ -3,7 +3,6 @@ import types
 
 import pytest
 
-import mercer
 from mercer.cli._usage import UsageError
 from mercer.cli.fitting._new_estimator import adapted, built, components_from
 from mercer.errors import InputError
@@ -39,11 +38,6 @@ def test_every_method_is_built_from_the_defaults_of_the_command_line(name, recwa
     assert quiet == (not recwarn.list)
 
 
-def test_what_is_no_literal_is_text():
-    model = built("kernel-pca", settings=["kernel=rbf(lengthscale=2)", "indefinite=clip"])
-    assert (model.kernel, model.indefinite) == ("rbf(lengthscale=2)", "clip")
-
-
 @pytest.mark.parametrize(
     ("method", "given", "what", "got"),
     [
@@ -77,21 +71,8 @@ def test_what_a_method_does_not_take_is_wrong_usage(method, given, what, got):
     assert got in raised.value.got
 
 
-def test_words_of_a_rule_come_in_the_same_order_every_time():
-    with pytest.raises(UsageError) as raised:
-        built("kernel-pca", settings=["indefinite=x"])
-    assert "one of clip, flip, raise, shift" in raised.value.what
-
-
 def ready(standardize=False, missing="raise"):
     return types.SimpleNamespace(groups=None, standardize=standardize, missing=missing)
-
-
-def test_a_model_is_told_what_was_found_of_the_table():
-    model = adapted("pca", mercer.PCA(), ready(True, "em"))
-    assert (model.standardize, model.missing) == (True, "em")
-    model = adapted("pca", mercer.PCA(standardize=True), ready())
-    assert (model.standardize, model.missing) == (True, "raise")
 
 
 @pytest.mark.parametrize(("method", "way"), [("robust-pca", "em"), ("kernel-pca", "ppca")])

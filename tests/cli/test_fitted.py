@@ -38,14 +38,6 @@ def test_which_methods_fill():
     assert fills_of(mercer.RobustPCA()) == ()
 
 
-def test_missing_cells_that_a_method_cannot_fill(tmp_path):
-    frame = pl.DataFrame({"a": [1.0, None, 3, 7] * 9, "b": [2.0, 5, 1, 1] * 9, "c": range(36)})
-    frame.write_csv(tmp_path / "t.csv")
-    asked = Asked(columns=("a", "b"), missing="em")
-    with pytest.raises(InputError, match="missing"):
-        ready(Voice(), str(tmp_path / "t.csv"), asked, "robust-pca", mercer.RobustPCA(1))
-
-
 def test_a_kernel_gets_rows_in_memory_or_says_that_it_reads_once(table, monkeypatch, capsys):
     monkeypatch.setattr("mercer.tables._table_reading.HELD", 10)
     have = ready(Voice(), table, Asked(), "kernel-pca", mercer.KernelPCA(2))

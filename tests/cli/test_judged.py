@@ -37,24 +37,6 @@ def test_small_tables_are_looked_at_whole(tmp_path, rows):
     assert found.limits["0.99"] == pytest.approx([expected.new.t2, expected.new.q])
 
 
-@pytest.mark.parametrize("whiten", [True, "zca"])
-def test_whitened_coordinates_are_turned_back(tmp_path, rows, whiten):
-    X = rows
-    made = prepare(tmp_path, X)
-    plain = judged(mercer.PCA(3).fit(made.rows), made)
-    white = judged(mercer.PCA(3, whiten=whiten).fit(made.rows), made)
-    assert np.allclose(white.scores, plain.scores)
-
-
-def test_missing_cells_are_filled_first(tmp_path, rows):
-    X = rows
-    X[3, 1] = np.nan
-    made = prepare(tmp_path, X, missing="em")
-    found = judged(mercer.PCA(2, missing="em").fit(made.rows), made)
-    assert np.isfinite(found.table).all()
-    assert found.limits is not None
-
-
 def test_what_has_no_limits(tmp_path, rows):
     X = rows
     made = prepare(tmp_path, X)

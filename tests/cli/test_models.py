@@ -17,18 +17,6 @@ def files(tmp_path):
     return str(tmp_path / "m.mercer"), str(tmp_path / "t.csv")
 
 
-def test_the_order_is_noticed(files):
-    model, table = files
-    assert loaded(model, table, "transform").n_components_ == 2
-    with pytest.raises(InputError, match="the model comes first") as caught:
-        loaded(table, model, "transform")
-    assert caught.value.fix == f"mercer transform {model} {table}"
-    with pytest.raises(InputError, match="no model file"):
-        loaded(table, table, "transform")
-    with pytest.raises(InputError, match="a table is wanted"):
-        loaded(model, model, "transform")
-
-
 def test_a_model_of_python_has_the_names_of_its_frame(files):
     model = loaded(*files, "transform")
     assert recipe_of(model).columns == ("a", "b", "c")

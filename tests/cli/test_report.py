@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 import mercer
 from mercer.cli.app import commands
 
+# mercer report: a page from a table, or from a model and a table; refusals write nothing.
 RNG = np.random.default_rng(0)
 
 
@@ -197,3 +199,41 @@ def test_rows_left_out_do_not_move_the_numbers_of_the_others(tmp_path):
     done = run(path, "-o", page, "--missing", "rows", "-k", "1")
     assert done.exit_code == 0, done.output
     assert "row 41" in done.stdout
+
+
+# Every family's page from the command line: a method is a command.
+DATA = Path(__file__).parents[1] / "data"
+
+
+def typed(*words):
+    return CliRunner().invoke(commands, [str(word) for word in words])
+
+
+LINES = {
+    "ca": ("hair_eye_592.csv", {}),
+    "mca": ("poison.csv", {}),
+    "lda": ("iris.csv", {"target": "Species"}),
+    "lle": ("decathlon.csv", {"drop": ("Rank", "Points")}),
+}
+
+
+@pytest.mark.parametrize("method", LINES)
+def test_a_method_is_a_command_and_the_same_as_its_report(method, tmp_path):
+    name, asked = LINES[method]
+    words = [f"--{option}" for option in asked] + [
+        word if isinstance(word, str) else ",".join(word) for word in asked.values()
+    ]
+    done = typed(method, DATA / name, *words, "-o", tmp_path / "p.html", "-q")
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "p.html").stat().st_size > 10_000
+    words = ("--method", method, *words, "-o", tmp_path / "q.html", "-q")
+    again = typed("report", DATA / name, *words)
+    assert again.stdout.replace("q.html", "p.html") == done.stdout
+
+
+def test_a_page_of_a_model_is_written(tmp_path):
+    model = tmp_path / "m.mercer"
+    typed("fit", DATA / "hair_eye_592.csv", "--method", "ca", "-o", model)
+    done = typed("report", model, DATA / "hair_eye_592.csv", "-o", tmp_path / "p.html", "-q")
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "p.html").exists()

@@ -1,17 +1,10 @@
 import numpy as np
 import pytest
 
-from mercer.errors import InputError
 from mercer.plots import Line, Points
-from mercer.plots.charts._clouds import axis_label, clouds, names_of
+from mercer.plots.charts._clouds import axis_label, clouds
 
 Z = np.random.default_rng(0).normal(size=(60, 2))
-
-
-def test_missing_labels_are_a_group_of_their_own():
-    labels = np.array(["a", None, np.nan, "b"] * 15, dtype=object)
-    found = clouds(Z, labels, None, (0, 1))
-    assert [words for words, *_ in found.legend] == ["None", "a", "b", "nan"]
 
 
 def test_ellipses_are_of_all_rows_though_few_are_drawn():
@@ -28,14 +21,6 @@ def test_a_group_of_two_rows_has_points_and_no_ellipse():
     assert len([m for m in found.marks if isinstance(m, Points)]) == 2
     lines = [m for m in found.marks if isinstance(m, Line)]
     assert [line.dashed for line in lines] == [False, True]  # of the rows, and of their mean
-
-
-def test_names_may_come_as_any_sequence():
-    names = np.array(["a", "b", "c"])
-    assert names_of(names, 3, np.array([0, 2])) == ["a", "c"]
-    assert names_of(None, 3, np.array([2])) == ["row 2"]
-    with pytest.raises(InputError):
-        names_of(names, 4, np.array([0]))
 
 
 def test_labels_of_axes_have_shares_where_they_are_known():

@@ -2,12 +2,10 @@ import pytest
 
 from mercer.plots import Axes, Bars, Panel, Points
 from mercer.plots.drawing._panel_frame import (
-    clean,
     frame,
     legend_places,
     limits,
     note_lines,
-    short,
 )
 
 CLOUD = (Points((0.0, 10.0), (0.0, 4.0), "red"),)
@@ -42,11 +40,6 @@ def test_equal_units_are_equal():
     assert across == pytest.approx(along)
 
 
-def test_given_ticks_stay_where_units_are_equal():
-    found = frame(Panel(Axes("a", equal=True, x_ticks=((0.5, "half"),), y_ticks=()), CLOUD))
-    assert (found.x_ticks, found.y_ticks) == (((0.5, "half"),), ())
-
-
 def test_a_root_scale_has_its_own_ticks():
     found = frame(Panel(Axes("a", root=True, x_range=(0, 100), y_range=(0, 100)), CLOUD))
     assert [label for _, label in found.x_ticks] == ["0", "5", "20", "50", "100"]
@@ -61,9 +54,3 @@ def test_notes_are_broken_into_lines_and_legends_into_rows():
     places = legend_places(Axes("a", legend=legend), 300.0)
     assert [row for _, row in places] == [0, 0, 0, 1, 1]
     assert places[3][0] == 0.0
-
-
-def test_words_are_cleaned_and_cut():
-    assert clean("a\nb\t c\x00\u202ed") == "a b cd"
-    assert short("begin" + "x" * 30 + "end") == "begin" + "x" * 10 + "…xxxxxend"
-    assert short("a\nb") == "a b"

@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from mercer.plots import Arrows, Band, Line, Text, Whiskers
+from mercer.plots import Arrows, Band, Line, Text
 from mercer.plots.drawing._panel_frame import Scale
 from mercer.plots.drawing._svg import draw_mark, outline, px
 
@@ -41,12 +41,6 @@ def test_a_band_goes_there_above_and_back_below():
     (area,) = drawn(Band((0.0, 1.0), (-1.0, -1.0), (1.0, 0.0), "red", "noise"))
     assert area.get("points") == "100,0 200,100 200,200 100,200"
     assert area.find("title").text == "noise"
-
-
-@pytest.mark.parametrize(("horizontal", "path"), [(False, "M100 200V0"), (True, "M0 100H200")])
-def test_whiskers_stand_or_lie(horizontal, path):
-    (line,) = drawn(Whiskers((0.0,), (-1.0,), (1.0,), "red", horizontal))
-    assert line.get("d") == path
 
 
 def test_lines_carry_their_title_and_words_a_halo():

@@ -1,14 +1,26 @@
-"""Kernel pages: eigenvalues against NumPy, both maps, walks, the words."""
+"""Pages of kernels and of maps of curved data: eigenvalues, maps, walks, words, stability."""
 
 import warnings
 
 import numpy as np
-from sklearn.datasets import load_digits, make_circles
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_digits, make_circles, make_s_curve, make_swiss_roll
+from sklearn.manifold import trustworthiness
 
 import mercer
+from mercer.kernels import RBF
 from mercer.report import report
+from mercer.report.facts._linear_summary import seen_from
+from mercer.report.pages._kernel_page import kernel_stability
+from mercer.report.panels import _axes_panels as room
+from mercer.report.panels._axes_panels import normal_angles, stability_section
 
+# Kernel pages: eigenvalues against NumPy, both maps, walks, the words.
 RNG = np.random.default_rng(20)
+
+
 X, RINGS = make_circles(120, factor=0.3, noise=0.05, random_state=0)
 
 
@@ -108,3 +120,124 @@ def test_profiles_along_an_axis_are_in_deviations_of_the_columns_as_they_are():
     ends = np.array([frames.panels[i].marks[0].length for i in (0, -1)])
     assert np.all(np.abs(ends) < 6)
     assert np.ptp(ends, axis=0).max() > 0.5
+
+
+NOISE = np.random.default_rng(0)
+
+
+def rings(n=400):
+    rng = np.random.default_rng(1)
+    angle = rng.uniform(0, 2 * np.pi, n)
+    radius = np.where(np.arange(n) % 2, 1.0, 3.0)
+    return np.c_[2 * radius * np.cos(angle), radius * np.sin(angle)]
+
+
+@pytest.mark.parametrize(
+    "kind", [np.asarray, pd.DataFrame, lambda x: pl.from_numpy(x, ["a", "b"])]
+)
+def test_structure_is_found_in_both_halves(kind):
+    X = kind(rings())
+    section = kernel_stability(mercer.KernelPCA(2).fit(X), X)
+    assert min(row[2] for row in section.parts[0].rows) > 0.95
+
+
+def test_axes_of_noise_are_found_in_neither():
+    X = NOISE.normal(size=(300, 30))
+    section = kernel_stability(mercer.KernelPCA(4, kernel=RBF(30.0)).fit(X), X)
+    assert "agree on none" in section.words[0]
+
+
+def test_few_rows_and_kernels_without_rows_are_left_alone():
+    X = rings(12)
+    assert kernel_stability(mercer.KernelPCA(2).fit(X), X) is None
+    K = X @ X.T
+    assert kernel_stability(mercer.KernelPCA(2, kernel="precomputed").fit(K), K) is None
+
+
+DRAWS = np.random.default_rng(2)
+
+
+def seen(deviations, n=200):
+    X = DRAWS.normal(size=(n, len(deviations))) * deviations
+    return seen_from(mercer.PCA(2).fit(X), X)
+
+
+def test_axes_of_equal_variance_are_named_as_a_plane():
+    words = stability_section(seen([9, 3, 3, 1, 1])).words[0]
+    assert "PC1" in words.split(".")[0]
+    assert "the plane of PC2 and PC3" in words
+
+
+def test_large_tables_get_the_normal_law(monkeypatch):
+    monkeypatch.setattr(room, "_WORK", 0)
+    section = stability_section(seen([9, 3, 1, 1], n=500))
+    assert section.parts[0].caption == "Sampling errors"
+    share, error = section.parts[0].rows[0][1:3]
+    assert error == pytest.approx(share * np.sqrt(2 / 499))
+
+
+def test_the_angle_is_that_of_simulated_samples():
+    values, n = np.array([9.0, 4.0, 1.0]), 400
+    found = []
+    for _ in range(300):
+        X = DRAWS.normal(size=(n, 3)) * np.sqrt(values)
+        found.append(mercer.PCA(3).fit(X).components_)
+    sines = 1 - np.mean([np.diagonal(V) ** 2 for V in found], axis=0)
+    assert np.allclose(np.sin(np.radians(normal_angles(values, n))) ** 2, sines, rtol=0.2)
+
+
+@pytest.mark.parametrize("values", [[1.0, 1.0], [1.0], [0.0, 0.0], [2.0, 0.0]])
+def test_degenerate_spectra_do_no_harm(values):
+    assert np.isfinite(normal_angles(np.array(values), 10)).all()
+
+
+# The page of a map of curved data.
+ROLL, ALONG = make_swiss_roll(300, random_state=0)
+
+
+METHODS = [
+    mercer.LaplacianEigenmaps(3),
+    mercer.DiffusionMaps(2),
+    mercer.ClassicalMDS(2),
+    mercer.Isomap(2, neighbours=8),
+    mercer.LocallyLinearEmbedding(2, method="modified", neighbours=8),
+]
+
+
+@pytest.mark.parametrize("model", METHODS, ids=lambda m: type(m).__name__)
+@pytest.mark.filterwarnings("ignore::mercer.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore::mercer.errors.AccuracyWarning")
+def test_every_method_has_its_page(model):
+    model.fit(ROLL)
+    page = report(model, ROLL, colours={"along": ALONG}).page
+    keys = [section.key for section in page.sections]
+    assert keys[:2] == ["map", "neighbours"]
+    assert keys[-1] == "method"
+    assert ("graph" in keys) == hasattr(model, "facts_")
+    words = " ".join(page.verdict)
+    assert ("no shares" in words) == (model.explained_variance_ratio_ is None)
+    wanted = trustworthiness(ROLL, model.embedding_, n_neighbors=10)
+    assert f"trustworthiness {wanted:.3f}" in words
+    np.testing.assert_allclose(page.cloud.Z, model.embedding_[:, :6])
+
+
+def test_a_column_that_runs_along_the_map_is_said():
+    curve, along = make_s_curve(300, random_state=0)
+    model = mercer.Isomap(2, neighbours=8).fit(curve)
+    verdict = report(model, curve, colours={"along": along}).page.verdict
+    assert any(line.startswith("along follows the map closely") for line in verdict)
+
+
+def test_new_rows_are_placed_and_one_coordinate_is_enough():
+    model = mercer.Isomap(1, neighbours=8).fit(ROLL)
+    page = report(model, ROLL[:40]).page
+    np.testing.assert_allclose(page.cloud.Z[:, :1], model.transform(ROLL[:40]))
+
+
+def test_a_graph_in_pieces_says_so():
+    two = np.r_[ROLL[:100], ROLL[:60] + 1e3]
+    with pytest.warns(mercer.DataWarning):
+        model = mercer.LaplacianEigenmaps(2, components="largest").fit(two)
+    page = report(model, two[:100]).page
+    table = next(s for s in page.sections if s.key == "graph").parts[0]
+    assert dict(table.rows)["rows left out"] == 60

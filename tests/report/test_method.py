@@ -1,17 +1,24 @@
-"""How it was computed: the plan, versions, and code that can be run again."""
+"""How it was computed: plan, versions, code that can be run again, and what a page costs."""
 
 import ast
 import sys
+import tracemalloc
 from importlib.metadata import version
 
 import numpy as np
 import pytest
 
 import mercer
-from mercer.report._page_request import method_section, python_of
+from mercer.report import page_cost, report
+from mercer.report._page_request import PageRequest, method_section, python_of
 
+# How it was computed: the plan, versions, and code that can be run again.
 RNG = np.random.default_rng(19)
+
+
 X = RNG.normal(size=(50, 2)) @ RNG.normal(size=(2, 4)) * 3 + RNG.normal(size=(50, 4))
+
+
 MODELS = {
     "plain": mercer.PCA(),
     "auto": mercer.PCA("auto", standardize=True),
@@ -57,3 +64,51 @@ def test_classes_and_weights_stand_in_the_code():
     model = mercer.LinearDiscriminantAnalysis().fit(X, y)
     assert ".fit(X, y, sample_weight=w)" in python_of(model, "X", weights="w")
     assert ".fit(made.rows, made.y)" in python_of(model, "made.rows", "made = 1")
+
+
+def test_the_last_section_has_all_times_and_the_code():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    wanted = PageRequest(
+        "a", seconds={"fit": 1.5}, sample_weight=np.ones(20), command="mercer x"
+    )
+    section = wanted.last(mercer.PCA(2).fit(X), {"report": 0.25})
+    rows = dict(section.parts[1].rows)
+    assert (rows["seconds, fit"], rows["seconds, report"]) == ("1.5", "0.25")
+    texts = [part.text for part in section.parts if hasattr(part, "text")]
+    assert texts[0] == "mercer x"
+    assert "sample_weight=sample_weight" in texts[1]
+
+
+def test_weights_of_a_file_are_called_as_the_code_makes_them():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    wanted = PageRequest("a", sample_weight=np.ones(20), data="made.rows", opening="made = 1")
+    text = wanted.last(mercer.PCA(2).fit(X)).parts[-1].text
+    assert "made.rows, sample_weight=made.weights" in text
+
+
+def test_names_by_a_function_are_not_listed():
+    assert PageRequest("a", row_names=dict).listed_names is None
+    assert PageRequest("a", row_names=["x"]).listed_names == ["x"]
+
+
+@pytest.mark.parametrize("shape", [(60_000, 20), (4000, 300)])
+def test_the_page_stays_below_the_memory_foreseen(shape, tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.random.default_rng(0).normal(size=shape).astype(np.float32))
+    model = mercer.PCA(3).fit(path)
+    tracemalloc.start()
+    try:
+        report(model, path).save(tmp_path / "x.html")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < page_cost(shape).bytes
+
+
+def test_more_rows_and_colours_cost_more():
+    small, large = page_cost((1000, 10)), page_cost((10**6, 10), read_seconds=2.0, colours=1)
+    assert small.seconds + 2 < large.seconds
+    assert small.bytes < large.bytes
+    assert str(large).startswith("page: one more walk, about ")
+    assert "rows in memory" not in str(large)
+    assert str(page_cost((1000, 10), held=True)).endswith(" beside the rows in memory")

@@ -6,14 +6,25 @@ from scipy import stats
 
 import mercer
 from mercer.plots import Points
-from mercer.report.facts._linear_summary import seen_from
+from mercer.report.facts._linear_summary import KEPT, Farthest, seen_from
 from mercer.report.panels._rows_panels import causes, extremes_of, row_table, rows_section
 
+# Rows far from the others: T², Q, limits and causes by their definitions.
 RNG = np.random.default_rng(13)
+
+
 CLEAN = RNG.normal(size=(200, 2)) @ RNG.normal(size=(2, 5)) * 3 + RNG.normal(size=(200, 5))
+
+
 X = CLEAN.copy()
+
+
 V = np.linalg.svd(CLEAN - CLEAN.mean(axis=0))[2]
+
+
 X[17] += 60 * V[0]
+
+
 X[23] += 25 * V[4]
 
 
@@ -126,3 +137,16 @@ def test_of_many_rows_beyond_a_limit_those_between_are_drawn_too():
     between = [np.count_nonzero((v > 1) & (v < 1.5)) / len(v) for v in (drawn, all_rows)]
     assert len(x) < 3000
     assert 0.5 * between[1] < between[0] < 2 * between[1]
+
+
+@pytest.mark.parametrize("block", [1, 7, 50, 400])
+def test_the_farthest_rows_are_kept_whatever_the_blocks(block):
+    rng = np.random.default_rng(0)
+    X, t2, q = rng.normal(size=(400, 3)), rng.exponential(size=400), rng.exponential(size=400)
+    found = Farthest.none(3)
+    for start in range(0, 400, block):
+        part = slice(start, start + block)
+        found = found.with_rows(start, X[part], t2[part], q[part])
+    wanted = np.union1d(np.argsort(-t2)[:KEPT], np.argsort(-q)[:KEPT])
+    assert found.at.tolist() == wanted.tolist()
+    np.testing.assert_array_equal(found.rows, X[wanted])

@@ -8,10 +8,11 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import InputError
-from mercer.sources import DenseSource, SparseSource, is_scannable, scan
+from mercer.sources import DenseSource, Source, SparseSource, is_scannable, scan
 from mercer.sources._scan import kind_of
 
 
+# scan opens by type and by the end of a file's name.
 def test_arrays_stay_where_they_are():
     X = np.eye(3)
     assert scan(X).array is X
@@ -98,3 +99,40 @@ def test_columns_that_cannot_be_had_are_refused(tmp_path, columns, drop, words):
     path.write_text("id,height,weight,when\n" + "a,1,2,2024-01-01\nb,2,5,2024-01-02\n" * 9)
     with pytest.raises(InputError, match=words):
         scan(path, columns=columns, drop=drop)
+
+
+def test_arrays_and_sparse_matrices_find_their_source(xp):
+    assert isinstance(scan(xp.asarray(np.ones((3, 2)))), DenseSource)
+    for kind in (scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array):
+        assert isinstance(scan(kind(np.eye(3))), SparseSource)
+
+
+def test_a_source_is_its_own_source():
+    source = scan(np.ones((3, 2)))
+    assert scan(source) is source
+
+
+@pytest.mark.parametrize(
+    ("dtype", "products"),
+    [
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.float16, np.float64),
+        (np.int8, np.float64),
+        (np.uint64, np.float64),
+        (np.bool_, np.float64),
+    ],
+)
+def test_only_float32_is_multiplied_as_float32(dtype, products):
+    assert scan(np.ones((3, 2), dtype)).products == products
+    if dtype != np.float16:
+        assert scan(scipy.sparse.csr_array(np.ones((3, 2), dtype))).products == products
+
+
+def test_memory_may_be_walked_as_often_as_one_likes():
+    assert scan(np.ones((3, 2))).max_passes == float("inf")
+
+
+def test_a_source_must_say_everything():
+    with pytest.raises(TypeError, match="abstract"):
+        Source()

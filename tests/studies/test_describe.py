@@ -1,14 +1,31 @@
+"""Data described in words and columns."""
+
+import dataclasses
+import json
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import stats
+from sklearn.datasets import load_iris
 
 import mercer
+from mercer import plots
 from mercer.errors import InputError
+from mercer.studies import separation
+from mercer.studies._descriptor_columns import coded, columns_of
+from mercer.studies._plain_result import plain
 
 RNG = np.random.default_rng(0)
+
+
 N = 200
+
+
 FACTOR = RNG.standard_normal(N)
+
+
 FRAME = pd.DataFrame(
     {
         "with": FACTOR + 0.2 * RNG.standard_normal(N),
@@ -16,7 +33,11 @@ FRAME = pd.DataFrame(
         "noise": 0.3 * RNG.standard_normal(N),
     }
 )
+
+
 COIN = np.array(["h", "t"] * (N // 2))[np.argsort(np.argsort(FACTOR))]  # turns by rank
+
+
 SIDE = {"side": np.where(FACTOR > 0, "right", "left"), "coin": COIN}
 
 
@@ -72,3 +93,118 @@ def test_groups_of_chance_are_like_all_rows():
 def test_one_group_is_refused():
     with pytest.raises(InputError, match="two or more"):
         mercer.describe_groups(["a"] * 5, np.ones((5, 2)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Inner:
+    numbers: np.ndarray
+    word: str = "a"
+
+
+@dataclasses.dataclass(frozen=True)
+class Outer:
+    parts: tuple[Inner, ...]
+    count: int = 3
+
+
+def test_values_inside_values_become_plain_data():
+    found = plain(Outer((Inner(np.array([[1.5, 2.0]])), Inner(np.arange(2)))))
+    assert found == {
+        "parts": [{"numbers": [[1.5, 2.0]], "word": "a"}, {"numbers": [0, 1], "word": "a"}],
+        "count": 3,
+    }
+    assert json.loads(json.dumps(found)) == found
+
+
+X, y = load_iris(return_X_y=True)
+
+
+def test_shares_between_classes_are_squared_correlations():
+    """For two classes η² is the squared correlation with the class."""
+    two = y < 2
+    found = separation(X[two], y[two], 2)
+    wanted = [np.corrcoef(z, y[two])[0, 1] ** 2 for z in found.pca.T]
+    np.testing.assert_allclose(found.eta2_pca, wanted, rtol=1e-10)
+    assert found.lda.shape == (100, 1)
+
+
+def test_no_axis_tells_classes_better_than_the_first_of_lda():
+    found = separation(X, y, 2)
+    assert found.gain >= 0
+    rng = np.random.default_rng(0)
+    from mercer.studies._separation import eta2
+
+    assert eta2(X @ rng.normal(size=(4, 500)), y).max() <= found.eta2_lda[0] + 1e-12
+    assert "LDA" in str(found)
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+def test_both_maps_are_drawn(groups):
+    few = y < groups
+    panels = separation(X[few], np.array(list("abc"))[y[few]]).panels()
+    text = plots.figure(panels)
+    assert "PCA" in text
+    assert "LDA" in text
+
+
+CELLS = {"a": [1, 2, None], "b": ["x", None, "y"], "c": [True, False, True]}
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_frames_give_numbers_and_levels(kind):
+    found = columns_of(kind(CELLS), 3)
+    np.testing.assert_array_equal(found.numbers["a"], [1, 2, np.nan])
+    at, kinds = found.levels["b"]
+    assert (at.tolist(), kinds) == ([0, -1, 1], ["x", "y"])
+    assert found.levels["c"][1] == ["False", "True"]
+
+
+def test_mappings_and_arrays_and_nothing():
+    assert columns_of(None, 3).numbers == {}
+    assert list(columns_of(np.ones((3, 2)), 3, ["p", "q"]).numbers) == ["p", "q"]
+    assert columns_of({"g": ["a", "b", "a"]}, 3).levels["g"][1] == ["a", "b"]
+
+
+def test_text_that_looks_like_numbers_is_text_and_names_of_rows_are_skipped():
+    found = columns_of(
+        {"t": np.array(["1", "2"] * 20, object), "id": np.arange(40).astype(str)}, 40
+    )
+    assert list(found.levels) == ["t"]
+    assert found.skipped == ("id",)
+
+
+def test_columns_of_other_lengths_are_refused():
+    with pytest.raises(InputError, match="one cell per row"):
+        columns_of({"a": [1.0, 2.0]}, 3)
+    with pytest.raises(InputError, match="frame, a table or a mapping"):
+        columns_of(np.ones(3), 3)
+
+
+def test_gaps_of_pandas_are_missing_in_every_type():
+    frame = pd.DataFrame(
+        {
+            "object": pd.Series(["a", pd.NA, "b"], dtype=object),
+            "string": pd.Series(["a", None, "b"], dtype="string"),
+            "flag": pd.Series([True, None, False], dtype="boolean"),
+            "date": pd.to_datetime(["2020-01-01", None, "2021-01-01"]),
+        }
+    )
+    for at, kinds in columns_of(frame, 3).levels.values():
+        assert len(kinds) == 2
+        assert at.tolist().index(-1) == 1
+    assert coded([pd.NA, "x", pd.NaT])[0].tolist() == [-1, 0, -1]
+
+
+def test_names_of_any_kind_and_levels_in_their_order():
+    table = np.arange(6.0).reshape(3, 2)
+    for labels, names in (
+        ([10, 5], ["10", "5"]),
+        (pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]), ["a 1", "a 2"]),
+    ):
+        assert list(columns_of(pd.DataFrame(table, columns=labels), 3).numbers) == names
+    with pytest.raises(InputError, match="called 'a'"):
+        columns_of(pd.DataFrame(table, columns=["a", "a"]), 3)
+    with pytest.raises(InputError, match="1 names, 2 columns"):
+        columns_of(table, 3, ["a"])
+    assert coded([10, 2, 10])[1] == ["2", "10"]
+    assert coded(pd.cut([-5.0, 3.0], [-6, 0, 4]))[1] == ["(-6, 0]", "(0, 4]"]
