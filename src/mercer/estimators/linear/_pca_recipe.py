@@ -1,13 +1,14 @@
 """What PCA asks of a path, in numbers, and what a path learns beside the pairs."""
 
 import dataclasses
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.estimators.walk._parameters import as_numbers, no_numbers
 from mercer.operators import Centring, Journal, Scaling
 
 
@@ -61,7 +62,7 @@ def root_feature_weight(weights: Array | None, p: int) -> Array | None:
     """Return √weights (p,), or None."""
     if weights is None:
         return None
-    found = _as_numbers(weights)
+    found = as_numbers(weights)
     if found is None or found.shape != (p,) or not np.all((found > 1e-100) & (found < 1e100)):
         raise InputError(
             "feature_weight must hold one positive number, 1e-100 to 1e100, per column",
@@ -71,22 +72,10 @@ def root_feature_weight(weights: Array | None, p: int) -> Array | None:
     return np.sqrt(found)
 
 
-def _as_numbers(weights: Array | None) -> Array | None:
-    """Return weights as float64; None for text, also where it looks like numbers."""
-    try:
-        given = np.asarray(weights)
-        text = given.dtype.kind == "O" and any(isinstance(w, str | bytes) for w in given.flat)
-        plain = given.dtype.kind in "biufO" and not text
-        return np.asarray(given, dtype=np.float64) if plain else None
-    except (TypeError, ValueError):  # lists of several lengths, or other objects
-        return None
-
-
 def _told(weights: Array | None, found: Array | None, p: int) -> str:
     """Return the weights in words: all of a few, else their shape or the first odd one."""
     if found is None:
-        each = enumerate(weights if np.iterable(weights) else [weights])
-        odd = [(j, w) for j, w in each if not isinstance(w, Real)]
+        odd = no_numbers(weights)
         return f"{odd[0][1]!r:.40} at column {odd[0][0]}" if odd else type(weights).__name__
     if found.size <= 8:
         return f"{found.tolist()}"

@@ -1,6 +1,11 @@
-"""PrincipalAxes: what a fit of PCA has found, and what follows from it for rows."""
+"""PrincipalAxes: what a fit of PCA has found, and what follows from it for rows.
+
+Behind it stands a Gaussian: rows ~ N(mean, S), S = D⁻¹(V diag(λ - σ²) Vᵀ + σ²I)D⁻¹ with D the
+column factors, and σ² the mean of the variances left out [Tipping1999]_.
+"""
 
 import dataclasses
+from collections.abc import Callable
 from typing import final
 
 import numpy as np
@@ -11,9 +16,9 @@ from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators.linear._pca_recipe import Found, decade
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.estimators.walk._parameters import Attributes, Names
-from mercer.operators import Centring, centred, rows_of
+from mercer.operators import Centring, block_length, centred, fetched, rows_of
 from mercer.solvers import Spectrum, signs_of_sums
-from mercer.sources import Source
+from mercer.sources import BlockSource, Source, in_memory
 
 
 @final
@@ -171,6 +176,64 @@ class PrincipalAxes:
                 f" variance {self.noise:.3g}",
                 fix="keep fewer components than the rank, so that noise is left",
             )
+
+    def covariance(self) -> Array:
+        """Return the covariance S (p, p) of the model, in the units of the data."""
+        self.refuse_range()
+        v = self.components.astype(np.float64)
+        extra = np.maximum(self.variances - self.noise, 0.0)
+        s = (v.T * extra) @ v
+        s.flat[:: s.shape[0] + 1] += self.noise
+        return s if self.scale is None else s * np.outer(self.scale, self.scale)
+
+    def precision(self) -> Array:
+        """Return S⁻¹ (p, p): (I - V diag((λ - σ²)/λ) Vᵀ)/σ², by the lemma of Woodbury."""
+        self.refuse_singular()
+        v, values = self.components.astype(np.float64), self.variances
+        k, p = self.shape
+        if k == p:
+            inverse = (v.T / values) @ v
+        else:
+            share = np.maximum(values - self.noise, 0.0) / values
+            inverse = -(v.T * share) @ v
+            inverse.flat[:: inverse.shape[0] + 1] += 1.0
+            inverse /= self.noise
+        return inverse if self.scale is None else inverse / np.outer(self.scale, self.scale)
+
+    def log_densities(self, source: Source) -> Array:
+        """Return the log-likelihood (n,) of rows in memory.
+
+        With z the coordinates and x̃ the centred row,
+        -½(p ln 2π + ln|S| + Σ z_i²/λ_i + (‖x̃‖² - ‖z‖²)/σ²).
+        """
+        k, p = self.shape
+        scores, values = self.scores(source).astype(np.float64), self.variances
+        distance = np.sum(scores**2 / values, axis=1)
+        volume = float(np.sum(np.log(values)))
+        if k < p:
+            left = np.maximum(self.row_norms(source) - np.sum(scores**2, axis=1), 0.0)
+            distance = distance + left / self.noise
+            volume += (p - k) * float(np.log(self.noise))
+        if self.scale is not None:
+            volume += 2 * float(np.sum(np.log(self.scale)))
+        return np.asarray(-0.5 * (p * np.log(2 * np.pi) + volume + distance))
+
+    def block_densities(
+        self,
+        source: BlockSource,
+        size: float,
+        refuse: Callable[[BlockSource, Array, int], None],
+    ) -> Array:
+        """Return the log-likelihood (n,) of rows that are read in blocks of so many bytes.
+
+        `refuse` names the bad cell of a block that begins at a row, if there is one.
+        """
+        found, done = [np.empty(0)], 0
+        for block in fetched(source, block_length(source, size)):
+            refuse(source, block, done)
+            found.append(self.log_densities(in_memory(block)))
+            done += block.shape[0]
+        return np.concatenate(found)
 
 
 def attributes(

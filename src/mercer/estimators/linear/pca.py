@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Iterator
 from copy import copy
-from functools import partial
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -16,7 +15,6 @@ from sklearn.utils.metaestimators import available_if
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.estimators.linear import _gaussian_density as density
 from mercer.estimators.linear import _pca_choice as choosing
 from mercer.estimators.linear import _pca_stream as streams
 from mercer.estimators.linear._batches import Batches
@@ -408,7 +406,10 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
 
     def _completed(self, source: Source) -> Source:
         """Return rows with their missing cells filled, where the model can do that."""
-        return gaps.with_filled_cells(source, vars(self).get("completion_"), self._names)
+        completion = vars(self).get("completion_")
+        if completion is None:
+            return source
+        return gaps.with_filled_cells(source, completion, self._names)
 
     @available_if(imputation.fills_cells)  # type: ignore[untyped-decorator]
     def impute(self, X: object) -> Any:
@@ -562,12 +563,12 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
     def get_covariance(self) -> Array:
         """Return the covariance S (p, p) of the model, in the units of the data."""
         check_fitted(self)
-        return density.covariance(self._axes_found())
+        return self._axes_found().covariance()
 
     def get_precision(self) -> Array:
         """Return S⁻¹ (p, p): (I - V diag((λ - σ²)/λ) Vᵀ)/σ², by the lemma of Woodbury."""
         check_fitted(self)
-        return density.precision(self._axes_found())
+        return self._axes_found().precision()
 
     def score_samples(self, X: object) -> Array:
         """Return the log-likelihood (n,) of each row under the model.
@@ -581,11 +582,11 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         axes.refuse_singular()
         source = self._admit(X, reset=False)
         if isinstance(source, SpreadSource):
-            return spread.densities_of_parts(partial(density.log_densities, axes), source)
+            return spread.densities_of_parts(axes.log_densities, source)
         if isinstance(source, BlockSource):
             size = self._block_bytes(source)
-            return density.block_densities(axes, source, size, self._refuse_block)
-        return density.log_densities(axes, source)
+            return axes.block_densities(source, size, self._refuse_block)
+        return axes.log_densities(source)
 
     def score(self, X: object, y: object = None, sample_weight: Array | None = None) -> float:
         """Return the mean log-likelihood of the rows of X, Σw·log p(x)/Σw.
@@ -606,9 +607,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
             source = self._admit(X, reset=False)
             assert isinstance(source, SpreadSource)
             weights = counts_of(sample_weight, source)
-            return spread.mean_density_of_parts(
-                partial(density.log_densities, axes), source, weights
-            )
+            return spread.mean_density_of_parts(axes.log_densities, source, weights)
         each = self.score_samples(X)
         return float(np.average(each, weights=repeat_counts(sample_weight, len(each))))
 

@@ -6,14 +6,13 @@ Of rows in parts the steps begin on a worker, and sums come back.
 import dataclasses
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from mercer import planning
 from mercer.arrays import EPS, Array, show_bytes
 from mercer.errors import BudgetError
-from mercer.estimators.linear._pca_recipe import Found
 from mercer.estimators.linear._summed_rows import Summed
 from mercer.estimators.missing._filling import (
     LARGE,
@@ -34,7 +33,6 @@ from mercer.estimators.missing._filling import (
     whole_sums,
 )
 from mercer.estimators.walk._admission import AT_THE_MEAN, listed, refuse_few_rows, say_empty
-from mercer.estimators.walk._checkpoint import Checkpoint
 from mercer.estimators.walk._parameters import Attributes, Names, learned
 from mercer.estimators.walk._spectral_estimator import counted_shape, planned
 from mercer.operators import (
@@ -52,8 +50,6 @@ from mercer.operators import (
     SurveyOfParts,
     first_completion,
 )
-from mercer.planning import Path, Plan, Problem
-from mercer.solvers import Spectrum
 from mercer.sources import (
     ArrayBlocks,
     BlockSource,
@@ -63,6 +59,9 @@ from mercer.sources import (
     has_missing,
     in_memory,
 )
+
+if TYPE_CHECKING:
+    from mercer.estimators.linear.pca import PCA
 
 
 @final
@@ -213,48 +212,11 @@ _SUMS = 32.0  # bytes per entry of p×p sums, with those of a block and LAPACK's
 Fillings = CellFilling | FillingParts
 
 
-class Analysis(Protocol):
-    """The fit that rows are completed for: a blank PCA, and the steps of its walk."""
-
-    n_components: Any
-    missing: str
-    _journal: Checkpoint | None
-
-    @property
-    def _names(self) -> Any: ...
-
-    def _filling_task(self, source: Source) -> FillingTask: ...
-
-    def _block_bytes(self, source: Source) -> float: ...
-
-    def _note(self, words: str) -> None: ...
-
-    def _budget(self) -> int: ...
-
-    def _problem(self, source: Source, weights: Array | None = None) -> Problem: ...
-
-    def _settle_plan(self, made: Plan) -> Plan: ...
-
-    def _walk(
-        self, source: Source, made: Plan, weights: Array | None
-    ) -> tuple[Spectrum, Found]: ...
-
-    def _solve(
-        self, source: Source, path: Path, weights: Array | None
-    ) -> tuple[Spectrum, Found]: ...
-
-    def _unresolved(self, spectrum: Spectrum, found: Found) -> bool: ...
-
-    def _scale(self, spectrum: Spectrum, found: Found, source: Source) -> Attributes: ...
-
-    def _warn(self, spectrum: Spectrum) -> None: ...
-
-
 Whole = Callable[[Source, Any], dict[str, Any]]  # the fit of complete rows with weights
 
 
 def completed_fit(
-    fit: Analysis, whole: Whole, source: Source, weights: Array | None
+    fit: "PCA", whole: Whole, source: Source, weights: Array | None
 ) -> Attributes:
     """Return the fitted attributes of rows some of whose cells are missing.
 
@@ -289,7 +251,7 @@ def completed_fit(
     return state | own | {"em_passes_": passes, "completion_": completion}
 
 
-def _filling_of(fit: Analysis, source: Source, weights: Array | None) -> Fillings | None:
+def _filling_of(fit: "PCA", source: Source, weights: Array | None) -> Fillings | None:
     """Return the steps over the rows, or None where no cell is missing: one pass."""
     wanted, names = fit._filling_task(source), fit._names
     if isinstance(source, SpreadSource):
@@ -321,7 +283,7 @@ def cell_filling(
     return CellFilling(blocks, survey, weights, rule, size, journal)
 
 
-def _refuse_unaffordable(fit: Analysis, filling: Fillings) -> None:
+def _refuse_unaffordable(fit: "PCA", filling: Fillings) -> None:
     """Refuse what the memory allowed does not hold, before any pass fills a cell."""
     p = filling.source.shape[1]
     if fit.missing == "em":
@@ -339,7 +301,7 @@ def _refuse_unaffordable(fit: Analysis, filling: Fillings) -> None:
         )
 
 
-def _held_whole(fit: Analysis, filling: Fillings) -> Any:
+def _held_whole(fit: "PCA", filling: Fillings) -> Any:
     """Return rows in memory that are so few that they are completed in one go, or None."""
     blocks = filling.source
     if not isinstance(filling, CellFilling) or not isinstance(blocks, ArrayBlocks):
@@ -349,7 +311,7 @@ def _held_whole(fit: Analysis, filling: Fillings) -> Any:
     return blocks.held
 
 
-def _analysed(fit: Analysis, whole: Whole, filling: Fillings, found: Completed) -> Attributes:
+def _analysed(fit: "PCA", whole: Whole, filling: Fillings, found: Completed) -> Attributes:
     """Return the fitted attributes of the completed rows.
 
     Small tables are filled whole. Of large ones the last pass has left the scatter,
@@ -368,7 +330,7 @@ def _analysed(fit: Analysis, whole: Whole, filling: Fillings, found: Completed) 
     return whole(rows, filling.weights)
 
 
-def _from_sums(fit: Analysis, filling: Fillings, found: Completed) -> Attributes | None:
+def _from_sums(fit: "PCA", filling: Fillings, found: Completed) -> Attributes | None:
     """Return the attributes from the scatter of the last pass, or None: it falls short."""
     completed = filling.completed(found.sums.completion)
     made = fit._settle_plan(planned(fit._problem(completed, filling.weights)))
@@ -382,7 +344,7 @@ def _from_sums(fit: Analysis, filling: Fillings, found: Completed) -> Attributes
     return {**learned(fit), "plan_": made, **fit._scale(spectrum, axes, source)}
 
 
-def _expected(fit: Analysis, filling: Fillings, found: Completed) -> Attributes:
+def _expected(fit: "PCA", filling: Fillings, found: Completed) -> Attributes:
     """Return the attributes of the expected scatter: sums that are all there is."""
     source = _summed(filling.whole(found), filling.source)
     problem = dataclasses.replace(
@@ -405,7 +367,7 @@ def to_come(missing: str) -> str:
     return note + ("; then gram takes their sums" if missing == "ppca" else "")
 
 
-def _own_completion(fit: Analysis, state: Attributes, shape: tuple[int, int]) -> Completion:
+def _own_completion(fit: "PCA", state: Attributes, shape: tuple[int, int]) -> Completion:
     """Return the completion that complete rows make: their own axes, and no steps."""
     values, centring = state["_unit_deviations"] ** 2, state["_centring"]
     axes = state["components_"].T.astype(np.float64)
@@ -424,12 +386,12 @@ def _own_completion(fit: Analysis, state: Attributes, shape: tuple[int, int]) ->
 # -- new rows ------------------------------------------------------------------------------
 
 
-def with_filled_cells(source: Source, completion: Completion | None, names: Names) -> Source:
+def with_filled_cells(source: Source, completion: Completion, names: Names) -> Source:
     """Return rows with their missing cells filled, where a model can do that.
 
     Rows without any are handed on as they are, so that they take the path they would.
     """
-    if completion is None or source.dtype.kind != "f":
+    if source.dtype.kind != "f":
         return source
     if isinstance(source, BlockSource):
         return CompletedBlocks(source, completion, watch=True)

@@ -76,3 +76,20 @@ def publish(estimator: BaseEstimator, fitted: Attributes) -> None:
     estimator.__dict__.update(fitted)
     for name in stale:
         estimator.__dict__.pop(name, None)
+
+
+def as_numbers(values: object) -> Array | None:
+    """Return numbers as float64; None for text, also where it looks like numbers."""
+    try:
+        given = np.asarray(values)
+        text = given.dtype.kind == "O" and any(isinstance(w, str | bytes) for w in given.flat)
+        plain = given.dtype.kind in "biufO" and not text  # NumPy would make numbers of more
+        return np.asarray(given, dtype=np.float64) if plain else None
+    except (TypeError, ValueError):  # lists of several lengths, or other objects
+        return None
+
+
+def no_numbers(values: Array) -> list[tuple[int, object]]:
+    """Return what among `values` is no real number, and where it stands."""
+    each = enumerate(values if np.iterable(values) else [values])
+    return [(at, value) for at, value in each if not isinstance(value, Real)]

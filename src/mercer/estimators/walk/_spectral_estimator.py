@@ -6,7 +6,6 @@ A plan with default rates; where much time is at stake, again with measured ones
 import abc
 import dataclasses
 import logging
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -23,8 +22,10 @@ from mercer.estimators.walk._callbacks import CallbackSupportMixin, followed
 from mercer.estimators.walk._parameters import (
     Attributes,
     Seed,
+    as_numbers,
     check_parameters,
     learned,
+    no_numbers,
     publish,
     seed_of,
 )
@@ -345,7 +346,16 @@ def repeat_counts(weights: Array | None, n: int, *, few: bool = False) -> Array:
     """Return weights as float64 (n,), or None; their sum must exceed one unless `few`."""
     if weights is None:
         return None
-    counts = _as_numbers(weights)
+    counts = as_numbers(weights)
+    if counts is None:
+        odd = no_numbers(weights)
+        raise InputError(
+            "weights must be numbers",
+            got=f"no real number at row {odd[0][0] if odd else 0} of {type(weights).__name__}",
+            fix="pass one number per row",
+        )
+    if np.ma.is_masked(weights):
+        counts = np.where(weights.mask, np.nan, counts)
     if counts.shape != (n,) or (n == 0 and not few):  # 0: rows that nobody has counted
         rows = f", X with {n} rows" if n else ""
         raise InputError(
@@ -362,25 +372,6 @@ def repeat_counts(weights: Array | None, n: int, *, few: bool = False) -> Array:
         )
     refuse_sum(sum_of(counts)[0], f"{n} rows", few=few)
     return counts
-
-
-def _as_numbers(weights: Array) -> Array:
-    """Return weights as float64: numbers, a series or a list, and no text that looks so."""
-    try:
-        given = np.asarray(weights)
-        text = given.dtype.kind == "O" and any(isinstance(w, str | bytes) for w in given.flat)
-        if text or given.dtype.kind not in "biufO":  # NumPy would make numbers of them
-            raise TypeError
-        counts = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        each = enumerate(weights if np.iterable(weights) else [weights])
-        rows = [i for i, weight in each if not isinstance(weight, Real)]
-        raise InputError(
-            "weights must be numbers",
-            got=f"no real number at row {rows[0] if rows else 0} of {type(weights).__name__}",
-            fix="pass one number per row",
-        ) from None
-    return np.where(weights.mask, np.nan, counts) if np.ma.is_masked(weights) else counts
 
 
 def plan(

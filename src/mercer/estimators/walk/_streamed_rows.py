@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -35,13 +35,6 @@ _SMALL = 64e3  # bytes of a block where all rows are fewer
 _PROJECTED = 32e6  # bytes of a block that is projected
 _PART_BLOCK = 16e6  # bytes of a block in which a part of a cluster is walked
 _BLOCKS = 16  # parts of the memory allowed that a block may take
-
-
-class Parameters(Protocol):
-    """An estimator, as far as a checkpoint must know it."""
-
-    def get_params(self, deep: bool = True) -> dict[str, object]:
-        """Return the parameters by name."""
 
 
 def opened(estimator: BaseEstimator, X: object, *, reset: bool) -> Source:
@@ -90,7 +83,7 @@ def reading(source: Source, block: Callable[[Source], float], *, kept: bool) -> 
 
 def begin(
     journal: Checkpoint,
-    estimator: Parameters,
+    estimator: BaseEstimator,
     source: Source,
     weights: Array | None,
     block: float,
