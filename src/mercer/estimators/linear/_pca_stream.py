@@ -48,11 +48,6 @@ class Late:
         """Remember what it is called."""
         self.name = name
 
-    @staticmethod
-    def stands_in(kind: type, name: str) -> bool:
-        """Tell whether a class declares this attribute as late."""
-        return any(isinstance(vars(base).get(name), Late) for base in kind.__mro__)
-
     def __get__(self, model: BaseEstimator, owner: type) -> Any:
         """Return the attribute of the rows seen so far."""
         if model is None or vars(model).get("_stream") is None:

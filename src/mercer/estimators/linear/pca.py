@@ -25,7 +25,7 @@ from mercer.estimators.linear._pca_recipe import (
     asked_axes,
     root_feature_weight,
 )
-from mercer.estimators.linear._pca_stream import Late, late, lock_of
+from mercer.estimators.linear._pca_stream import late, lock_of
 from mercer.estimators.linear._principal_axes import PrincipalAxes, attributes
 from mercer.estimators.linear._summed_rows import UnseenRows, as_moments, of_covariance
 from mercer.estimators.missing import _imputation as imputation
@@ -61,6 +61,8 @@ from mercer.solvers import Certificate, Spectrum
 from mercer.sources import ArrayBlocks, BlockSource, MissingCellError, Source, SpreadSource
 
 _COLUMNS = ("n_features_in_", "feature_names_in_")  # what the first batch settles
+# What a fit finds beside the attributes that end with an underscore.
+_INNER = ("_centring", "_squares", "_whitened", "_deviations", "_unit_deviations", "_alive")
 
 
 class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -719,7 +721,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         """Publish a stream; what was found of the one before goes."""
         keep = () if first else _COLUMNS
         for name in [*vars(self)]:
-            if (name.endswith("_") and name not in keep) or Late.stands_in(type(self), name):
+            if (name.endswith("_") and name not in keep) or name in _INNER:
                 self.__dict__.pop(name, None)
         found = {"_stream": stream, "n_samples_seen_": stream.rows}
         self.__dict__.update(found | (settled or {}))
