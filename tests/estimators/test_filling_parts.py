@@ -1,6 +1,3 @@
-import pickle
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,13 +5,8 @@ import scipy.sparse
 
 import mercer
 from mercer.errors import DataWarning, InputError
-from mercer.estimators.linear._pca_recipe import PCARecipe
 from mercer.estimators.missing import _filling as _filling_start
 from mercer.estimators.missing import _missing_cells as _missing
-from mercer.estimators.missing._filling import FillingTask
-from mercer.estimators.missing._missing_cells import BeginOnParts, counted
-from mercer.operators import SurveyOfParts
-from mercer.sources import PartBlocks, scan
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -267,13 +259,6 @@ def test_an_infinite_cell_of_new_rows_is_named_and_no_missing_one(layout):
         np.asarray(model.transform(LAYOUTS[layout](X)))
 
 
-def test_an_infinite_cell_is_named():
-    X = gappy()
-    X[333, 4] = np.inf
-    with pytest.raises(InputError, match="infinity at row 333, column 4"):
-        fitted(LAYOUTS["rows"](X))
-
-
 @pytest.mark.parametrize("missing", ["em", "ppca"])
 def test_complete_rows_are_analysed_as_they_are(missing):
     X = np.nan_to_num(gappy(), nan=40.0)
@@ -305,15 +290,6 @@ def test_refusing_says_what_would_help():
         mercer.PCA(2).fit(LAYOUTS["rows"](gappy()))
 
 
-def test_the_model_is_small_and_travels():
-    X = gappy(3000)
-    model = fitted(da.from_array(X, chunks=(1000, 6)), tol=1e-6)
-    kept = pickle.dumps(model)
-    assert len(kept) < 20_000
-    again = pickle.loads(kept)
-    np.testing.assert_array_equal(again.transform(X), model.transform(X))
-
-
 def test_lazy_coordinates_come_with_the_fit():
     X = gappy()
     d = LAYOUTS["rows"](X)
@@ -321,55 +297,3 @@ def test_lazy_coordinates_come_with_the_fit():
     found = model.fit_transform(d)
     assert hasattr(found, "dask")
     np.testing.assert_allclose(found.compute(), model.transform(X), rtol=0, atol=1e-10)
-
-
-def begin(X, weights=None, most=64, components=2):
-    wanted = FillingTask(components, PCARecipe(1, 1e-8, 0, False, None), False, True)
-    work = BeginOnParts(SurveyOfParts(most, 1e6), wanted, weights is not None)
-    found = [
-        work.part(
-            PartBlocks(X[a : a + 50], i, a, None),
-            None if weights is None else weights[a : a + 50],
-        )
-        for i, a in enumerate(range(0, len(X), 50))
-    ]
-    whole = found[0]
-    for other in found[1:]:
-        whole = work.merge(whole, other)
-    return work.finish(whole)
-
-
-def test_what_comes_back_of_the_first_pass_is_small():
-    begun = begin(gappy(9000), most=4000)
-    assert begun.survey.rows == 9000
-    assert begun.rank == 2
-    assert begun.start.completion.axes.shape == (6, 2)
-    assert len(pickle.dumps(begun)) < 4000
-
-
-def test_the_start_is_near_the_end():
-    X = gappy(9000)
-    start, end = begin(X, most=4000).start.completion, fitted(X).completion_
-    np.testing.assert_allclose(start.mean, end.mean, rtol=0.01)
-    cosines = np.linalg.svd(start.axes.T @ end.axes, compute_uv=False)
-    assert cosines.min() > 0.999
-
-
-def test_rows_that_will_be_refused_or_are_complete_begin_nothing():
-    X = gappy(100)
-    assert begin(np.nan_to_num(X)).start is None
-    X[:, 1] = np.nan
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        begun = begin(X)
-    assert begun.start is None
-    assert begun.survey.counts[1] == 100
-
-
-def test_rows_are_counted_as_often_as_they_stand():
-    X = gappy(100)
-    assert counted(begin(X).survey, False) == 100
-    assert counted(begin(X, np.full(100, 2.5)).survey, True) == 250
-    X[7] = np.nan
-    assert counted(begin(X).survey, False) == 99
-    assert scan(da.from_array(X, chunks=(50, 6))).counted

@@ -5,13 +5,23 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from tests.faults.interruptions import AtCall, traced
 
 import mercer.estimators.kernel._way_back as module
 from mercer import PCA, KernelPCA, dropin
 from mercer.errors import InputError, NotSupportedError
-from mercer.estimators.kernel._fitted_kernel import FittedKernel
-from mercer.estimators.kernel._known_rows import known
-from mercer.kernels import RBF, Laplacian, Matern
+from mercer.estimators.kernel import _preimages
+from mercer.kernels import (
+    RBF,
+    Laplacian,
+    Linear,
+    Log,
+    Matern,
+    Multiquadric,
+    NegativeDistance,
+    PowerExponential,
+    RationalQuadratic,
+)
 
 METHODS = ("ridge", "fixed_point", "distances")
 
@@ -21,6 +31,12 @@ def ring(n=120, seed=0, noise=0.05, p=4):
     t = rng.uniform(0, 2 * np.pi, n)
     rows = np.column_stack([np.cos(t), np.sin(t), 0.3 * np.cos(2 * t), 0.2 * np.sin(t)])[:, :p]
     return rows + noise * rng.standard_normal(rows.shape)
+
+
+def shares(model, Z):
+    """Return γ: the image that has these coordinates is Σ γ_i φ(x_i)."""
+    inner = Z @ model.dual_.T
+    return inner + (1 - inner.sum(axis=1, keepdims=True)) / len(model.dual_)
 
 
 @pytest.fixture(scope="module")
@@ -56,26 +72,6 @@ def test_held_out_errors_foretell_those_of_new_rows(model):
         assert error / 3 < left / spread < 3 * error
 
 
-def test_held_out_rows_have_no_say(monkeypatch):
-    """Every method is compared on rows that it was not given."""
-    X = ring()
-    model = KernelPCA(3, kernel=RBF(1.0)).fit(X)
-    given = []
-    monkeypatch.setattr(module, "learn", lambda z, x, w: given.append(len(x)) or learn(z, x, w))
-    from mercer.estimators.kernel._preimages import learn
-
-    way = module.WayBack(module.FittedKernel.of(model), None)
-    searched = way._searched
-
-    def noted(name, known, start):
-        given.append(len(known.rows))
-        return searched(name, known, start)
-
-    monkeypatch.setattr(way, "_searched", noted)
-    way.errors()
-    assert given == [96, 96, 96]
-
-
 @pytest.mark.parametrize(
     ("kernel", "offered"),
     [
@@ -86,6 +82,8 @@ def test_held_out_rows_have_no_say(monkeypatch):
         ("poly(degree=2)", ("ridge",)),
         ("cosine", ("ridge",)),
         ("linear", ("linear",)),
+        (RBF(1.0).on([0]), ("ridge",)),
+        (RBF(1.0) * Linear(), ("ridge",)),
     ],
 )
 def test_what_a_kernel_offers(kernel, offered):
@@ -159,7 +157,7 @@ def test_reconstruction_by_its_definition(kernel):
     np.testing.assert_allclose(
         found.residual, np.sum((new - back) ** 2, axis=1), rtol=0, atol=1e-12
     )
-    k, gamma = model.kernel_, known(FittedKernel.of(model)).weights(model.transform(new))
+    k, gamma = model.kernel_, shares(model, model.transform(new))
     K = k.block(X)
     for rows, apart in ((back, found.feature_residual), (new, found.unexplained)):
         own = np.diag(k.block(rows))
@@ -173,6 +171,62 @@ def test_the_fixed_point_has_the_nearest_image(model):
     apart = {name: model.reconstruction(X, name).feature_residual for name in METHODS}
     assert np.all(apart["fixed_point"] <= apart["ridge"] + 1e-9)
     assert apart["fixed_point"].mean() <= apart["distances"].mean() + 1e-9
+
+
+@pytest.mark.parametrize("lengthscale", [1.0, (0.5, 1.0, 2.0, 1.0)])
+def test_the_end_is_a_fixed_point_and_a_maximum(lengthscale):
+    X, kernel = ring(), RBF(lengthscale)
+    model = KernelPCA(5, kernel=kernel).fit(X)
+    Z = model.transform(ring(20, seed=1))
+    back, gamma = model.inverse_transform(Z, "fixed_point"), shares(model, Z)
+    weights = gamma * kernel.block(back, X)
+    aim = weights.sum(axis=1)
+    np.testing.assert_allclose(weights @ X / aim[:, None], back, rtol=0, atol=1e-4)
+    for step in 0.02 * np.random.default_rng(0).standard_normal((10, 4)):
+        assert np.all(np.sum(gamma * kernel.block(back + step, X), axis=1) <= aim + 1e-8)
+
+
+def test_coordinates_of_no_row_lead_nowhere_far(model):
+    """Where the denominator of the fixed point vanishes the start stays, that of ridge."""
+    Z = model.transform(ring(20, seed=1))
+    Z = np.concatenate([-8 * Z, 3 * Z, 0 * Z])
+    start, found = (model.inverse_transform(Z, m) for m in ("ridge", "fixed_point"))
+    moved = np.any(np.abs(found - start) > 1e-9, axis=1)
+    assert 0 < moved.sum() < len(Z)
+    assert np.abs(found[moved]).max() < 10
+    assert np.abs(model.inverse_transform(Z, "distances")).max() < 10
+
+
+FALLING = [
+    RBF(0.8),
+    Matern(1.0),
+    Matern(2.0, nu=0.5),
+    RationalQuadratic(0.7),
+    PowerExponential(1.5, power=1.5),
+    2.0 * RBF(0.5) + 1.0,
+    NegativeDistance(1.0),
+    Log(),
+    Multiquadric(2.0),
+]
+
+
+@pytest.mark.parametrize("kernel", FALLING, ids=repr)
+def test_distances_lead_back_exactly_when_nothing_is_left_out(kernel):
+    X = ring(25)
+    model = KernelPCA(24, kernel=kernel).fit(X)
+    back = model.inverse_transform(model.transform(X), "distances")
+    np.testing.assert_allclose(back, X, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["distances", "fixed_point"])
+def test_a_lengthscale_for_each_column_is_a_unit(method):
+    unit = np.array([1.0, 10, 0.1, 1])
+    X = ring()
+    one = KernelPCA(5, kernel=RBF(tuple(0.5 * unit))).fit(X * unit)
+    two = KernelPCA(5, kernel=RBF(0.5)).fit(X)
+    Z = two.transform(X)
+    back = one.inverse_transform(one.transform(X * unit), method) / unit
+    np.testing.assert_allclose(back, two.inverse_transform(Z, method), rtol=0, atol=1e-3)
 
 
 # -- inputs that hurt ---------------------------------------------------------------------
@@ -234,18 +288,6 @@ def test_standardised_rows_return_in_their_units():
         assert np.all(np.mean(left**2, axis=0) < 0.3 * np.var(X, axis=0))
     found = model.reconstruction(X)
     np.testing.assert_allclose(found.residual, np.sum((X - found.rows) ** 2, axis=1))
-
-
-def test_sparse_rows():
-    X = np.where(ring() > 0.2, ring(), 0.0)
-    dense, sparse = KernelPCA(3).fit(X), KernelPCA(3).fit(scipy.sparse.csr_array(X))
-    new = scipy.sparse.csr_array(X[:9])
-    for method in METHODS:
-        np.testing.assert_allclose(
-            sparse.denoise(new, method), dense.denoise(X[:9], method), rtol=0, atol=1e-4
-        )
-    one, two = sparse.reconstruction(new, "ridge"), dense.reconstruction(X[:9], "ridge")
-    np.testing.assert_allclose(one.feature_residual, two.feature_residual, rtol=0, atol=1e-4)
 
 
 def test_standardised_sparse_rows_are_those_of_the_dense_table():
@@ -327,15 +369,10 @@ def test_the_face_of_scikit_learn_keeps_its_own_inverse():
     assert np.isfinite(model.denoise(X)).all()
 
 
-def test_what_is_learned_is_kept_only_if_all_ends_well(monkeypatch):
+@pytest.mark.parametrize("number", [3, 30, 90])
+def test_what_is_learned_is_kept_only_if_all_ends_well(number):
     X = ring(50)
-    model = KernelPCA(2).fit(X)
-    Z = model.transform(X)
-
-    def interrupted(*_args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(module, "learn", interrupted)
+    model, Z = KernelPCA(2).fit(X), KernelPCA(2).fit(X).transform(X)
     for call in (
         lambda: model.inverse_transform(Z),
         lambda: model.denoise(X),
@@ -343,5 +380,59 @@ def test_what_is_learned_is_kept_only_if_all_ends_well(monkeypatch):
         lambda: model.preimage_errors_,
     ):
         with pytest.raises(KeyboardInterrupt):
-            call()
-        assert model._decoder is None
+            traced(AtCall(number, KeyboardInterrupt()), call)
+    np.testing.assert_array_equal(
+        model.inverse_transform(Z), KernelPCA(2).fit(X).inverse_transform(Z)
+    )
+
+
+HARD = {
+    "twins": lambda rng: np.where(rng.random((70, 6)) < 0.4, rng.random((70, 6)), 0.0),
+    "heavy tails": lambda rng: rng.standard_t(2, (400, 8)) @ rng.standard_normal((8, 8)),
+    "few": lambda rng: rng.standard_normal((25, 10)),
+}
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly(degree=2)", "matern"])
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("name", HARD)
+def test_new_rows_do_not_run_away(name, k, kernel):
+    """No worse than the mean by much, on rows that were not there."""
+    X = HARD[name](np.random.default_rng(0))
+    train, test = X[: len(X) * 2 // 3], X[len(X) * 2 // 3 :]
+    model = KernelPCA(k, kernel=kernel).fit(train)
+    back = model.decoder_.decode(model.transform(test))
+    assert np.sum((back - test) ** 2) < 1.5 * np.sum((test - train.mean(axis=0)) ** 2)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("penalty", [1e-3, 1.0])
+def test_the_error_is_that_of_rows_left_out_one_by_one(monkeypatch, penalty, weighted):
+    """Against regressions that were learned anew without each row."""
+    monkeypatch.setattr(_preimages, "_PENALTIES", np.array([penalty]))
+    rng = np.random.default_rng(0)
+    t = rng.uniform(-1, 1, 30)
+    scores = np.column_stack([t, t**2 - 1 / 3])
+    rows = np.column_stack([np.cos(2 * t), np.sin(2 * t), 0.3 * t]) + 0.1 * rng.random((30, 3))
+    share = rng.random(30) + 0.5 if weighted else np.ones(30)
+    share /= share.sum()
+    empty = np.zeros(0)
+    shell = _preimages.Decoder(1.0, RBF(0.5), scores[::3], empty, np.zeros((0, 0)), empty)
+    found, made = _preimages._regress(shell, scores, rows, share)
+    f = shell.features(scores)
+    size = f.shape[1]
+    centred = f - share @ f
+    alpha = penalty * np.trace(centred.T @ (share[:, None] * centred)) / size
+    errors = []
+    for i in range(30):
+        others = np.arange(30) != i
+        w = share[others] / share[others].sum()
+        mean, about = w @ rows[others], w @ f[others]
+        g, x = f[others] - about, rows[others] - mean
+        # The penalty stands beside the sum over the rows that remain, not their mean.
+        gram = g.T @ (share[others][:, None] * g) + alpha * np.eye(size)
+        beta = np.linalg.solve(gram, g.T @ (share[others][:, None] * x))
+        errors.append(np.sum((rows[i] - mean - (f[i] - about) @ beta) ** 2))
+    unit = np.max(np.abs(rows - share @ rows)) ** 2
+    assert found == pytest.approx(share @ np.array(errors) / unit, rel=1e-8)
+    assert made.mean.shape == (3,)

@@ -3,14 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from sheets import apart, roll
+from sheets import roll
 
 from mercer.errors import BudgetError, InputError
-from mercer.estimators.manifold import _barycentric_weights as _lle_weights
-from mercer.estimators.manifold import _local_matrices as _lle_local
-from mercer.estimators.manifold._barycentric_weights import (
-    barycentric,
-)
 from mercer.estimators.manifold._local_matrices import METHODS, local_matrix, strangers
 from mercer.estimators.manifold.locally_linear import inverse_of, refuse_full, smallest
 from mercer.operators import neighbours
@@ -145,17 +140,6 @@ def test_the_hessian_counts_second_derivatives_alike_wherever_they_are():
     assert one == pytest.approx(two, rel=0.5)
 
 
-@pytest.mark.parametrize("shift", [0.0, 1e8])
-@pytest.mark.parametrize("method", METHODS)
-def test_place_and_scale_do_not_matter(method, shift):
-    rows = BENT if shift == 0 else (BENT + shift) - shift
-    at = near(rows)
-    M = local_matrix(rows, at, 2, method, 1e-3).toarray()
-    moved = rows * 2.0**-60 if shift == 0 else rows + shift
-    again = local_matrix(moved, at, 2, method, 1e-3).toarray()
-    np.testing.assert_allclose(again, M, rtol=0, atol=1e-9 * np.abs(M).max())
-
-
 class TestStrangers:
     """A row that is nobody's neighbour is tied to nothing by tangents alone."""
 
@@ -192,29 +176,6 @@ class TestFlatNeighbourhoods:
             local_matrix(rows, near(rows, 9), 2, method, 1e-3)
         assert "row " in caught.value.got
         assert "duplicates" in caught.value.fix
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_blocks_change_nothing(monkeypatch, method):
-    at = near(BENT)
-    whole = local_matrix(BENT, at, 2, method, 1e-3).toarray()
-    monkeypatch.setattr(_lle_weights, "_CELLS", 500)
-    parts = _lle_local.local_matrix(BENT, at, 2, method, 1e-3).toarray()
-    np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-12 * np.abs(whole).max())
-
-
-def test_a_point_amid_few_neighbours_is_put_together_exactly():
-    corners = RNG.standard_normal((3, 2))
-    share = np.array([0.2, 0.5, 0.3])
-    w = barycentric((corners - share @ corners)[None], 1e-12)
-    np.testing.assert_allclose(w[0], share, rtol=0, atol=1e-9)
-
-
-def test_doubles_share_a_point_between_them():
-    w = barycentric(np.zeros((1, 4, 3)), 1e-3)
-    np.testing.assert_allclose(w, 0.25)
-    near = np.array([[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
-    assert barycentric(near, 1e-6)[0, 0] > 0.999
 
 
 WHOLE = Path("lapack", Exact(), 1, 0, 0.0, 0.0, "gram", 8, "")
@@ -276,13 +237,6 @@ def test_the_constant_vector_is_left_out(path):
     np.testing.assert_allclose(right.T @ right, np.eye(2), rtol=0, atol=1e-12)
 
 
-def test_both_paths_find_the_same():
-    m = ring_laplacian(150, 2) + 1e-3 * scipy.sparse.csr_array(path_laplacian(150))
-    one, two = (smallest(m, path, 2, 1e-4, 0) for path in (WHOLE, KRYLOV))
-    np.testing.assert_allclose(one[1], two[1], rtol=1e-8)
-    assert apart(np.asarray(one[0].right), np.asarray(two[0].right)) < 1e-8
-
-
 @BOTH
 def test_eigenvalues_that_are_zero_are_called_zero(path):
     # Two rings: beside the constant there is one more vector that costs nothing.
@@ -313,11 +267,3 @@ def test_factors_are_bounded_before_they_are_made():
     with pytest.raises(BudgetError, match="factors") as caught:
         refuse_full(full, 10**6)
     assert "400 rows" in caught.value.got
-
-
-def test_the_inverse_is_that_of_the_shifted_matrix():
-    m = path_laplacian(30)
-    op = inverse_of(m)
-    p = np.eye(30) - 1 / 30
-    exact = p @ np.linalg.inv(m.toarray() + op.shift * np.eye(30)) @ p
-    np.testing.assert_allclose(op.dense(), exact, rtol=1e-6, atol=1e-6)

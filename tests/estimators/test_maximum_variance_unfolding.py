@@ -1,31 +1,15 @@
 """Maximum variance unfolding, whole and on landmarks."""
 
-import dataclasses
 import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse
 from sklearn.datasets import make_s_curve, make_swiss_roll
 from sklearn.manifold import trustworthiness
 
 import mercer
 from mercer import MaximumVarianceUnfolding
 from mercer.errors import AccuracyWarning, DataWarning, InputError
-from mercer.estimators.manifold._unfolding_facts import Flatness, flatness, warn_of
-from mercer.estimators.manifold._unfolding_fit import (
-    UnfoldingTask,
-    bars_of,
-    edges_of,
-    extended,
-    factor_of,
-    laid,
-    landmark_edges,
-    places_of,
-    snapped,
-    units_of,
-)
-from mercer.operators import graph, neighbours
 
 
 def along(t):
@@ -259,203 +243,7 @@ def test_flat_is_said_where_and_only_where_the_roll_came_out(n, seed):
     assert found.flatness_.flat == (corr(found.embedding_[:, 0], along(t)) > 0.99)
 
 
-WANTED = UnfoldingTask(
-    components=2,
-    neighbours=5,
-    landmarks=None,
-    slack=1e-6,
-    reg=1e-3,
-    pieces="raise",
-    tol=1e-4,
-    seconds=None,
-    seed=0,
-)
-
-
-@pytest.fixture(scope="module")
-def sheet():
-    rng = np.random.default_rng(4)
-    t, u = np.divmod(np.arange(84), 6)
-    t, u = t / 5 + rng.uniform(0, 0.1, 84), u / 5 + rng.uniform(0, 0.1, 84)
-    return np.column_stack([np.cos(t), u, np.sin(t)]), t
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
-def test_units_are_powers_of_two(scale):
-    rows = np.array([[1.0, 2.0], [4.0, 2.0], [2.0, -3.0]]) * scale
-    found, exponent = units_of(rows)
-    assert 0.25 <= np.abs(found).max() <= 2
-    np.testing.assert_array_equal(
-        np.ldexp(np.diff(found, axis=0), exponent), np.diff(rows, axis=0)
-    )
-
-
-def test_kernel_of_all_rows_has_the_eigenvalues_of_the_spectrum(sheet):
-    rows, _ = sheet
-    repeated = np.vstack([rows, rows[:20]])
-    found = laid(*units_of(repeated), WANTED)
-    values = np.linalg.eigvalsh(found.factor @ found.factor.T)[::-1]
-    np.testing.assert_allclose(found.spectrum.values, values[:2], rtol=1e-9)
-    np.testing.assert_allclose(found.factor.mean(axis=0), 0, rtol=0, atol=1e-9)
-    cross = found.factor.T @ found.factor
-    np.testing.assert_allclose(cross, np.diag(np.diag(cross)), rtol=0, atol=1e-8 * values[0])
-    assert found.certificate.variance == pytest.approx(values.sum(), rel=1e-6)
-    assert found.spectrum.total == pytest.approx(values.sum(), rel=1e-9)
-
-
-def test_units_of_the_data(sheet):
-    rows, t = sheet
-    plain = laid(*units_of(rows), WANTED)
-    large = laid(*units_of(rows * 1000), WANTED)
-    assert large.certificate.bound == pytest.approx(1e6 * plain.certificate.bound, rel=1e-3)
-    np.testing.assert_allclose(np.ptp(plain.factor[:, 0]), np.ptp(t), rtol=0.05)
-
-
 def test_more_axes_than_there_are_are_zero():
-    line = np.array([[0.0], [1.0], [2.5]])
-    found = laid(*units_of(line), dataclasses.replace(WANTED, neighbours=2))
-    assert found.factor.shape[1] >= 2
-    np.testing.assert_allclose(found.spectrum.values[1], 0, rtol=0, atol=1e-2)
-
-
-def hairpin(cut):
-    """A path of 40 points with edges to the next and the next but one, and one across."""
-    x = np.arange(40.0)
-    pairs = [(i, j) for i in range(40) for j in (i + 1, i + 2) if j < 40] + cut
-    i, j = np.array(pairs).T
-    long = np.where(np.abs(i - j) < 3, np.abs(i - j) * 1.0, 1.5)
-    lengths = scipy.sparse.coo_matrix((long, (i, j)), shape=(40, 40)).tocsr()
-    return x, (i, j, long), lengths + lengths.T
-
-
-def test_flat_points_are_flat():
-    x, edges, lengths = hairpin([])
-    factor = np.column_stack([x - x.mean(), np.zeros(40)])
-    seen = flatness(factor, np.ones(40), 1, float(np.sum(factor**2)) / 4, edges, lengths)
-    assert seen == Flatness(left=0.0, axes=1, gain=4.0, shortened=0.0)
-    assert seen.flat
-    warn_of(seen, 1)
-
-
-def test_the_edge_with_the_longest_way_round_is_named():
-    x, edges, lengths = hairpin([(3, 35)])
-    factor = np.column_stack([x - x.mean(), 3 * np.sin(x)])
-    before = lengths.copy()
-    seen = flatness(factor, np.ones(40), 1, 1.0, edges, lengths)
-    assert seen.bridge == (3, 35)
-    assert seen.detour == pytest.approx(32 / 1.5)
-    assert seen.axes == 2
-    assert seen.left == pytest.approx(np.sum(factor[:, 1] ** 2) / np.sum(factor**2))
-    assert (lengths != before).nnz == 0
-    with pytest.warns(DataWarning, match=r"(?s)do not lie flat on 1 axes.*rows 3 and 35"):
-        warn_of(seen, 1)
-
-
-def test_edges_drawn_short_are_counted():
-    x, edges, lengths = hairpin([])
-    factor = np.column_stack([x - x.mean(), np.zeros(40)])
-    factor[:20, 0] = 0.5 * factor[:20, 0] - 0.25  # edges between the halves stay long
-    seen = flatness(factor, np.ones(40), 1, 1.0, edges, lengths)
-    i, j, _ = edges
-    assert seen.shortened == pytest.approx(np.mean((i < 20) & (j < 20)), abs=0.04)
-
-
-def test_points_count_as_often_as_rows_stand_there():
-    x, edges, lengths = hairpin([])
-    factor = np.column_stack([x - x.mean(), np.where(x == 3, 4.0, 0.0)])
-    counts = np.where(x == 3, 10, 1)
-    seen = flatness(factor, counts, 1, 1.0, edges, lengths)
-    repeated = np.repeat(factor, counts, axis=0)
-    assert seen.left == pytest.approx(np.sum(repeated[:, 1] ** 2) / np.sum(repeated**2))
-    assert seen.gain == pytest.approx(np.sum(repeated**2))
-
-
-def test_doubles_and_near_doubles_are_one_place():
-    rng = np.random.default_rng(0)
-    rows = rng.standard_normal((30, 3))
-    many = np.vstack([rows, rows[[4, 4, 4]], rows[:6] + 1e-10, rows[:6] - 1e-10])
-    found = places_of(many)
-    assert len(found.rows) == 30
-    assert found.counts.sum() == len(many)
-    np.testing.assert_array_equal(found.counts[found.place[:4]], 3)
-    assert found.counts[found.place[4]] == 6
-    np.testing.assert_allclose(many[found.rows][found.place], many, atol=1e-9)
-    assert np.all(np.diff(found.rows) > 0)
-
-
-def test_different_rows_stay_as_they_are():
-    rows = np.random.default_rng(1).standard_normal((20, 2))
-    found = places_of(rows)
-    np.testing.assert_array_equal(found.rows, np.arange(20))
-    np.testing.assert_array_equal(found.place, np.arange(20))
-
-
-def test_one_place_is_refused():
-    with pytest.raises(InputError, match="one place"):
-        places_of(np.ones((5, 2)))
-
-
-def test_edges_once_with_their_lengths():
-    rows = np.random.default_rng(2).standard_normal((25, 3))
-    i, j, lengths = edges_of(graph(rows, 4, self_loops=False))
-    assert np.all(i < j)
-    assert len({*zip(i.tolist(), j.tolist(), strict=True)}) == len(i)
-    np.testing.assert_allclose(lengths, np.linalg.norm(rows[i] - rows[j], axis=1), rtol=1e-12)
-
-
-@pytest.mark.parametrize("scale", [1e-170, 1.0, 1e160])
-def test_bars_have_squares_of_mean_one_at_any_scale(scale):
-    ends = (np.array([0, 1]), np.array([1, 2]))
-    bars, unit = bars_of(ends, np.array([1.0, 3.0]) * scale, np.array([1, 2, 3]), 1e-6)
-    assert bars.squares.mean() == pytest.approx(1)
-    np.testing.assert_allclose(np.sqrt(bars.squares) * unit, np.array([1.0, 3.0]) * scale)
-    assert bars.masses.mean() == pytest.approx(1)
-
-
-def test_factor_of_a_kernel():
-    x = np.random.default_rng(3).standard_normal((12, 4))
-    factor = factor_of(x @ x.T)
-    assert factor.shape == (12, 4)
-    np.testing.assert_allclose(factor @ factor.T, x @ x.T, rtol=0, atol=1e-12)
-
-
-def test_rows_at_a_place_are_snapped_to_it():
-    far = np.array([[1e-12, 1.0], [1e-3, 1.0], [0.0, 0.0]])
-    np.testing.assert_array_equal(snapped(far)[:, 0], [0.0, 1e-3, 0.0])
-    np.testing.assert_array_equal(snapped(far[:, :1]), far[:, :1])
-
-
-def test_edges_do_not_reach_across_a_fold():
-    x = np.linspace(0, 10, 400)
-    rows = np.vstack(
-        [np.column_stack([x, np.zeros(400)]), np.column_stack([x[::-1], np.full(400, 0.2)])]
-    )  # two lines 0.2 apart that join at one end only
-    made = graph(rows, 4, self_loops=False)
-    if made.pieces.count > 1:  # they join where x = 10
-        rows = np.vstack([rows, np.column_stack([np.full(9, 10.0), np.linspace(0, 0.2, 9)])])
-        made = graph(np.unique(rows, axis=0), 4, self_loops=False)
-    rows = np.unique(rows, axis=0)
-    places, (i, j), near = landmark_edges(made, 40, 2, 0)
-    apart = np.abs(rows[places[i], 1] - rows[places[j], 1])
-    inner = np.minimum(rows[places[i], 0], rows[places[j], 0]) < 9
-    assert not np.any((apart > 0.1) & inner)
-    assert near.shape == (len(rows),)
-    np.testing.assert_array_equal(near[places], np.arange(40))
-
-
-def test_affine_coordinates_are_carried_to_all_rows():
-    rng = np.random.default_rng(0)
-    rows = rng.uniform(size=(300, 2))
-    values = rows @ rng.standard_normal((2, 3)) + 5
-    near = neighbours(rows, 6).indices
-    places = np.arange(0, 300, 10)
-    found = extended(rows, near, places, values[places], 1e-6)
-    np.testing.assert_array_equal(found[places], values[places])
-    np.testing.assert_allclose(found, values, rtol=0, atol=1e-2)
-
-
-def test_all_rows_landmarks_need_no_solve():
-    rows = np.random.default_rng(1).standard_normal((12, 2))
-    values = np.arange(24.0).reshape(12, 2)
-    found = extended(rows, neighbours(rows, 4).indices, np.arange(12), values, 1e-3)
-    np.testing.assert_array_equal(found, values)
+    found = MaximumVarianceUnfolding(2, neighbours=2).fit([[0.0], [1.0], [2.5]])
+    assert found.embedding_.shape == (3, 2)
+    np.testing.assert_allclose(found.eigenvalues_[1], 0, rtol=0, atol=1e-2)

@@ -6,60 +6,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import scipy.sparse
 
 from mercer import PCA, KernelPCA
 from mercer.errors import InputError
-from mercer.estimators.kernel._row_samples import added_up, twins
-from mercer.estimators.kernel._row_stream import cut_along
 from mercer.kernels import RBF
-
-
-def test_weights_follow_the_blocks():
-    blocks = [np.zeros((3, 2)), np.zeros((1, 2)), [[0, 0], [0, 0]]]
-    cut = [list(part) for _, part in cut_along(blocks, [1, 2, 3, 4, 5, 6])]
-    assert cut == [[1, 2, 3], [4], [5, 6]]
-    assert [part for _, part in cut_along(blocks, None)] == [None] * 3
-
-
-@pytest.mark.parametrize("count", [4, 5, 7])
-def test_there_is_one_weight_for_every_row(count):
-    blocks = [np.zeros((3, 2)), scipy.sparse.csr_array((3, 2))]
-    with pytest.raises(InputError, match="one number per row") as error:
-        list(cut_along(blocks, np.ones(count)))
-    assert f"{count} weights, 6 rows" in str(error.value)
-    assert str(error.value).count("\n") == 2
-
-
-@pytest.mark.parametrize(
-    ("weights", "words"),
-    [([1, 2, -1], "at row 2"), ([1, np.nan, 1], "at row 1"), (np.ones((3, 1)), "per row")],
-)
-def test_weights_are_looked_at_before_the_first_block(weights, words):
-    def never():
-        raise AssertionError
-        yield
-
-    with pytest.raises(InputError, match=words):
-        list(cut_along(never(), weights))
-
-
-@pytest.mark.parametrize("hold", [np.asarray, scipy.sparse.csr_array])
-def test_twins_are_found_whatever_the_sign_of_zero(hold):
-    rows = np.array([[1.0, 0.0], [2, 3], [1, -0.0], [0, 1], [2, 3], [1, 0]])
-    first, sets = twins(hold(rows))
-    np.testing.assert_array_equal(first, [0, 1, 3])
-    np.testing.assert_array_equal(sets, [0, 1, 0, 2, 1, 0])
-    np.testing.assert_array_equal(added_up(np.arange(6.0), sets, 3), [7, 5, 3])
-    assert twins(hold(rows[[0, 1, 3]])) is None
-
-
-def test_rows_of_many_blocks_are_told_apart(rng):
-    rows = rng.standard_normal((5000, 3))
-    assert twins(rows) is None
-    first, sets = twins(rows[np.r_[:5000, 4999, 0]])
-    np.testing.assert_array_equal(first, np.arange(5000))
-    np.testing.assert_array_equal(sets[-2:], [4999, 0])
 
 
 def test_a_twin_does_not_tell_the_row_that_is_held_out(rng):
