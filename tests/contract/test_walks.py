@@ -28,7 +28,7 @@ WALKS = {
     "KernelPCA": (lambda: mercer.KernelPCA(5).fit(FEW), 38, 18),
     "Isomap": (lambda: mercer.Isomap(2).fit(FEW), 36, 14),
     "CorrespondenceAnalysis": (lambda: mercer.CorrespondenceAnalysis(2).fit(COUNTS), 27, 14),
-    "mercer report": (report, 122, 30),
+    "mercer report": (report, 120, 30),
 }
 
 

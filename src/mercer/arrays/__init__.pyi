@@ -30,6 +30,7 @@ from mercer.arrays._namespace import binary_exponent as binary_exponent
 from mercer.arrays._namespace import eps_of as eps_of
 from mercer.arrays._namespace import gaussian as gaussian
 from mercer.arrays._namespace import is_numpy as is_numpy
+from mercer.arrays._namespace import is_sparse as is_sparse
 from mercer.arrays._namespace import namespace as namespace
 from mercer.arrays._namespace import wide_dtype as wide_dtype
 from mercer.arrays._tiles import Tiles as Tiles
@@ -43,7 +44,6 @@ from mercer.arrays._tiles import symmetric_times as symmetric_times
 from mercer.arrays.programs._program_rows import as_rows as as_rows
 from mercer.arrays.programs._program_rows import columns_of as columns_of
 from mercer.arrays.programs._program_rows import count_rows as count_rows
-from mercer.arrays.programs._program_rows import is_sparse as is_sparse
 from mercer.arrays.programs._program_rows import not_zero as not_zero
 from mercer.arrays.programs._program_rows import row_norms as row_norms
 from mercer.arrays.programs._program_rows import rows_at as rows_at

@@ -24,6 +24,11 @@ def is_numpy(array: Array) -> bool:
     return isinstance(array, np.ndarray)
 
 
+def is_sparse(rows: Any) -> bool:
+    """Tell whether `rows` is a SciPy sparse matrix, without importing SciPy for the answer."""
+    return hasattr(rows, "tocsr") and hasattr(rows, "nnz")
+
+
 def as_numpy(array: Array) -> np.ndarray[Any, Any]:
     """Return `array` as a NumPy array on the host, without a copy where possible."""
     if is_numpy(array):

@@ -2,6 +2,7 @@
 
 from mercer.sources._block_source import BlockSource as BlockSource
 from mercer.sources._block_source import MissingCellError as MissingCellError
+from mercer.sources._block_source import Source as Source
 from mercer.sources._block_source import bad_cell as bad_cell
 from mercer.sources._block_source import bad_cell_error as bad_cell_error
 from mercer.sources._derived_sources import DerivedSource as DerivedSource
@@ -27,7 +28,6 @@ from mercer.sources._repeat_counts import sum_of as sum_of
 from mercer.sources._scan import is_scannable as is_scannable
 from mercer.sources._scan import is_spread as is_spread
 from mercer.sources._scan import scan as scan
-from mercer.sources._source import Source as Source
 from mercer.sources.files._file_source import fingerprint_of as fingerprint_of
 from mercer.sources.frames._frame_sources import as_frame as as_frame
 from mercer.sources.frames._frame_sources import like_given as like_given

@@ -10,8 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array, as_numpy, asarray_like, is_numpy, namespace
-from mercer.sources._block_source import BlockSource
-from mercer.sources._source import Source
+from mercer.sources._block_source import BlockSource, Source
 
 _CHECK_ROWS = 4096  # rows looked at in one go when a bad cell is searched
 

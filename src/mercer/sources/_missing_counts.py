@@ -7,8 +7,7 @@ import numpy as np
 
 from mercer.arrays import Array, as_numpy, is_sparse
 from mercer.errors import InputError
-from mercer.sources._block_source import BlockSource, MissingCellError, bad_cell_error
-from mercer.sources._source import Source
+from mercer.sources._block_source import BlockSource, MissingCellError, Source, bad_cell_error
 from mercer.sources.parts._distributed_source import PartBlocks, SpreadSource
 
 _ROWS = 4096  # rows looked at in one go

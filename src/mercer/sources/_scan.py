@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import InputError
-from mercer.sources._block_source import BlockSource
+from mercer.sources._block_source import BlockSource, Source
 from mercer.sources._in_memory import DenseSource, SparseSource
-from mercer.sources._source import Source
 
 # How a file's name ends, and who opens it: module of this room and function.
 # Each is called as opener(path, **options).

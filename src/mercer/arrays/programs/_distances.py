@@ -17,12 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays._namespace import Array, asarray_like, is_numpy, itemsize, namespace
+from mercer.arrays._namespace import (
+    Array,
+    asarray_like,
+    is_numpy,
+    is_sparse,
+    itemsize,
+    namespace,
+)
 from mercer.arrays._tiles import in_units, shifted
 from mercer.arrays.programs._program_rows import (
     as_rows,
     columns_of,
-    is_sparse,
     rows_at,
     scaled,
     squares,

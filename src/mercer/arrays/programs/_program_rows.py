@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays._namespace import Array, asarray_like, binary_exponent, is_numpy, namespace
+from mercer.arrays._namespace import (
+    Array,
+    asarray_like,
+    binary_exponent,
+    is_numpy,
+    is_sparse,
+    namespace,
+)
 from mercer.errors import InputError
-
-
-def is_sparse(rows: Any) -> bool:
-    """Tell whether `rows` is a SciPy sparse matrix, without importing SciPy for the answer."""
-    return hasattr(rows, "tocsr") and hasattr(rows, "nnz")
 
 
 def count_rows(rows: Any) -> int:

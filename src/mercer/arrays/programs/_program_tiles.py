@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays._namespace import Array, asarray_like, is_numpy, namespace
+from mercer.arrays._namespace import Array, asarray_like, is_numpy, is_sparse, namespace
 from mercer.arrays.programs._distances import (
     PointCloud,
     angles,
@@ -24,7 +24,6 @@ from mercer.arrays.programs._program_rows import (
     as_rows,
     columns_of,
     count_rows,
-    is_sparse,
     refuse_negative,
     refuse_sparse,
     row_sums,

@@ -15,7 +15,7 @@ from narwhals.exceptions import DuplicateError
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
-from mercer.sources._source import Source
+from mercer.sources._block_source import Source
 from mercer.sources.frames._numeric_columns import Cells, stored_types
 from mercer.sources.frames._table_source import SLICE, TableSource, columns_at, readable, spread
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.sources._block_source import Block, BlockSource, bad_cell
+from mercer.sources._block_source import Block, BlockSource, Source, bad_cell
 from mercer.sources._repeat_counts import refuse_sum, sum_of
-from mercer.sources._source import Source
 
 
 class Work(Protocol):
