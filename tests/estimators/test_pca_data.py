@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from mercer import PCA
+from mercer import PCA, dropin
 
 NAMES = [f"column {i}" for i in range(8)]
 FRAMES = {
@@ -53,6 +53,38 @@ def test_the_index_of_a_pandas_frame_is_kept(table):
     frame = pd.DataFrame(table, columns=NAMES, index=[f"r{i}" for i in range(120)])
     found = PCA(2).set_output(transform="pandas").fit(frame).transform(frame[:7])
     assert found.index.tolist() == [f"r{i}" for i in range(7)]
+
+
+class _Own(PCA):
+    """Says itself how rows are projected, as a user may."""
+
+    def transform(self, X):
+        return np.abs(np.asarray(super().transform(X)))
+
+
+class _Plain(PCA):
+    """Changes nothing."""
+
+
+@pytest.mark.parametrize("kind", [PCA, _Plain, _Own, dropin.PCA, dropin.IncrementalPCA])
+def test_every_face_and_heir_gives_frames(table, kind):
+    frame = pd.DataFrame(table, index=range(120, 0, -1)).add_prefix("x")
+    model, axes = (
+        kind(2).set_output(transform="pandas"),
+        [f"{kind.__name__.lower()}{i}" for i in (0, 1)],
+    )
+    for found in (model.fit_transform(frame), model.fit(frame).transform(frame)):
+        assert isinstance(found, pd.DataFrame)
+        assert found.index.tolist() == frame.index.tolist()
+        assert found.columns.tolist() == axes
+    assert isinstance(model.set_output(transform="default").transform(frame), np.ndarray)
+
+
+def test_a_file_is_no_frame(table, tmp_path):
+    model = PCA(2).set_output(transform="pandas").fit(table)
+    path = model.transform(table, out=tmp_path / "z.npy")
+    assert path == tmp_path / "z.npy"
+    np.testing.assert_array_equal(np.load(path), model.transform(table))
 
 
 def test_sparse_rows_are_never_densified_whole(rng, monkeypatch):
