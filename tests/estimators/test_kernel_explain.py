@@ -135,15 +135,6 @@ def test_precision_offsets_and_sparse_rows(kernel):
         np.testing.assert_allclose(found.amounts, wanted.amounts, rtol=rtol)
 
 
-def test_weights_are_repeats():
-    X, counts = table(40), np.random.default_rng(0).integers(0, 3, 40)
-    one = KernelPCA(2, kernel=RBF(1.0)).fit(X, sample_weight=counts)
-    two = KernelPCA(2, kernel=RBF(1.0)).fit(np.repeat(X, counts, axis=0))
-    for method in ("gradient", "permutation"):
-        found = [m.attributions(X, method).amounts for m in (one, two)]
-        np.testing.assert_allclose(*found, rtol=1e-8)
-
-
 def test_a_dead_component_has_no_shares():
     X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
     model = KernelPCA(2, kernel=RBF(1.0)).fit(X)

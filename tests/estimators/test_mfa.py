@@ -118,16 +118,6 @@ def test_links_of_groups_with_axes(fitted):
         assert (fitted.axis_correlations_[at, k:] == 0).all()
 
 
-def test_weights_are_repeats():
-    given = mixed_frame(60)
-    w = np.arange(60) % 3
-    model = MFA(GROUPS, 2).fit(given, sample_weight=w)
-    again = MFA(GROUPS, 2).fit(given.iloc[np.repeat(np.arange(60), w)])
-    np.testing.assert_allclose(model.eigenvalues_, again.eigenvalues_, rtol=1e-10)
-    same_axes(model.transform(given), again.transform(given))
-    np.testing.assert_allclose(model.rv_, again.rv_, rtol=0, atol=1e-10)
-
-
 def test_unseen_and_missing_cells_by_policy():
     given = mixed_frame()
     new = given.iloc[:2].assign(mood=["glad", "never"])

@@ -18,7 +18,7 @@ from weighted import (
 
 from mercer import KernelPCA, RandomFeatures
 from mercer.errors import DataWarning, InputError
-from mercer.kernels import RBF, Function, Linear, Precomputed, Sigmoid
+from mercer.kernels import RBF, Function, Linear, Precomputed
 
 TOL = 1e-9
 N = 130
@@ -211,18 +211,6 @@ def test_the_rank_is_judged_by_repeats():
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
         KernelPCA(2, kernel=RBF(0.5)).fit(X, sample_weight=np.full(80, 9.0))
-
-
-def test_a_sample_of_an_indefinite_kernel_counts_repeats():
-    from mercer.estimators.kernel._eigenproblem import Signs, Task
-
-    X, w, R = table(11)
-
-    def share(rows, weights):
-        task = Task(Sigmoid(0.05, -1.0), rows, weights, 2, "clip", 1e-6, None, None, 0)
-        return quiet(Signs.sampled, task, 1.0).negative_share
-
-    assert share(X, w.astype(float)) == pytest.approx(share(R, None), rel=1e-9)
 
 
 def test_random_features_take_the_median_of_repeats():

@@ -78,21 +78,6 @@ def test_order_of_columns(name, path, dtype):
 
 
 @relation
-def test_repeated_rows_and_weights(name, path, dtype):
-    X = table(name, dtype)
-    counts = np.random.default_rng(2).integers(0, 4, len(X))
-    counts[:2] = 3
-    repeated = np.repeat(X, counts, axis=0)
-    other = path if suits(path, *repeated.shape, K) else "auto"
-    a, b = fit(path, X, K, sample_weight=counts), fit(other, repeated, K)
-    assert_same_values(a, b)
-    assert a.noise_variance_ == pytest.approx(
-        b.noise_variance_, abs=allowance(a, b) * a.explained_variance_[0]
-    )
-    assert_same_axes(a, b)
-
-
-@relation
 def test_turned_space(name, path, dtype):
     if dtype is np.float32:
         X = table(name, dtype)
@@ -154,16 +139,6 @@ def test_sign_and_scale_of_everything(name, path, dtype):
     X, a = table(name, dtype), plain(name, path, dtype)
     assert_same(a, fit(path, -X, K))
     assert_same_values(a, fit(path, X * dtype(0.25), K), 1 / 16)
-
-
-@relation
-def test_every_row_twice(name, path, dtype):
-    X, a = table(name, dtype), plain(name, path, dtype)
-    n = len(X)
-    other = path if suits(path, 2 * n, X.shape[1], K) else "auto"
-    b = fit(other, np.concatenate([X, X]), K)
-    assert_same_values(a, b, (2 * n - 2) / (2 * n - 1))
-    assert_same_axes(a, b)
 
 
 @relation
@@ -291,18 +266,6 @@ def test_fewer_components_are_the_first_of_more(name, path, dtype):
         atol=tight * a.explained_variance_[0],
     )
     assert everything.explained_variance_ratio_.sum() == pytest.approx(1.0, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", ["tall", "iris", "counts"])
-def test_covariance_alone_gives_the_same_model(name):
-    X = SETS[name]
-    moments = PCA.from_covariance(
-        np.cov(X, rowvar=False), X.mean(axis=0), len(X), n_components=K
-    )
-    assert_same_values(fit("svd", X, K), moments, tight=1e-8)
-    np.testing.assert_allclose(
-        moments.transform(X), PCA(K).fit(X).transform(X), rtol=0, atol=1e-8
-    )
 
 
 def test_a_column_constant_up_to_rounding_is_only_centred():

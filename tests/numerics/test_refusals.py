@@ -205,26 +205,6 @@ def test_bad_parameters(name, value):
     assert isinstance(caught.value, ValueError)
 
 
-WEIGHTS = {
-    "short": ([1.0, 2.0], "(2,)"),
-    "square": (np.ones((6, 2)), "(6, 2)"),
-    "negative": ([1, 1, -1, 1, 1, 1], "row 2"),
-    "NaN": ([1, 1, 1, np.nan, 1, 1], "row 3"),
-    "infinite": ([1, 1, 1, 1, np.inf, 1], "row 4"),
-    "zero": (np.zeros(6), "6 rows, every weight zero"),
-    "small": (np.full(6, 0.1), "sum 0.6"),
-    "text": (["a"] * 6, "row 0"),
-}
-
-
-@pytest.mark.parametrize("name", WEIGHTS)
-def test_bad_weights(name):
-    weights, place = WEIGHTS[name]
-    with pytest.raises(InputError) as caught:
-        PCA(1).fit(X, sample_weight=weights)
-    assert place in three_lines(caught.value)[1]
-
-
 NEW_ROWS = {
     "columns": (np.ones((3, 3)), "3"),
     "NaN": (with_cell(2, 1, np.nan), "row 2, column 1"),

@@ -82,27 +82,6 @@ def test_permuted_rows(kernel):
     np.testing.assert_allclose(two.transform(X), one.transform(X), rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("number", range(len(ANY)))
-def test_weights_are_repeated_rows(number):
-    kernel, way = ANY[number], ("tiles", "given", "once", "refined")[number % 4]
-    X = blobs(90, 3) / 2
-    counts = np.random.default_rng(3).integers(0, 4, 90)
-    marks = X[counts > 0][::4]
-    weighted = fitted(way, X, 3, kernel, w=counts, marks=marks)
-    repeated = fitted(way, np.repeat(X, counts, axis=0), 3, kernel, marks=marks)
-    tight = 1e-9
-    if way != "given":  # other starts: as near as certified
-        tight += 2 * (weighted.certificate_.reached + repeated.certificate_.reached)
-    np.testing.assert_allclose(weighted.eigenvalues_, repeated.eigenvalues_, rtol=tight)
-    np.testing.assert_allclose(
-        weighted.explained_variance_, repeated.explained_variance_, rtol=tight
-    )
-    both = np.concatenate([X, blobs(20, 3, 9) / 2])
-    assert apart(weighted.transform(both), repeated.transform(both)) <= 1e-7 + _loose(
-        "tiles", weighted, repeated
-    ) * (way != "given")
-
-
 def streamed(X, sizes, weights=None, **options):
     """Return a stream after blocks of these sizes, the last one as large as it takes."""
     model, start = KernelPCA(3, **options), 0

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from forced import gapped, spread
-from sklearn.base import clone
 from weighted import (
     LINEAR,
     LOW,
@@ -211,13 +210,3 @@ def test_small_tables(seed):
         assert one == two
     else:
         assert_same_spectrum(one, two, TOL if X.dtype == np.float64 else 2e-5)
-
-
-@pytest.mark.parametrize("options", [{}, {"standardize": True}])
-def test_rows_with_missing_cells(options):
-    X, w = gapped(150, 12, 14) + 3, counts_of(150, 14)
-    holes = np.where(np.abs(np.sin(1e3 * X)) < 0.08, np.nan, X)  # the same in equal rows
-    model = PCA(3, missing="em", tol=1e-10, **options)
-    one = quiet(clone(model).fit, holes, sample_weight=w)
-    two = quiet(clone(model).fit, np.repeat(holes, w, axis=0))
-    assert_repeats(one, two, X)
