@@ -58,21 +58,15 @@ def test_a_numba_that_is_missing_or_does_not_start_is_not_used(monkeypatch, erro
     assert not can_compile()
 
 
-def test_compiled_loops_say_the_same():
+def test_what_a_loop_calls_is_compiled_with_it_and_divides_as_numpy_does():
     pytest.importorskip("numba")
     assert can_compile()
-    numbers = np.random.default_rng(0).random(100)
-    assert compiled(total) is compiled(total)
-    assert compiled(total) is not total
-    assert compiled(total)(numbers) == total(numbers)
-
-
-def test_what_a_loop_calls_is_compiled_with_it():
-    pytest.importorskip("numba")
     numbers = np.arange(50.0)
+    assert compiled(total_of_roots) is compiled(total_of_roots) is not total_of_roots
     np.testing.assert_allclose(compiled(total_of_roots)(numbers), total_of_roots(numbers))
     assert root(4.0) == 2.0  # the function itself is as it was
     assert not hasattr(root, "py_func")
+    assert compiled(inverse)(0.0) == np.inf
 
 
 def test_terms_are_added_in_another_order_only_where_a_loop_says_so():
@@ -84,11 +78,6 @@ def test_terms_are_added_in_another_order_only_where_a_loop_says_so():
     np.testing.assert_allclose(loose(numbers), total(numbers), rtol=1e-14)
     assert loose.targetoptions["fastmath"] == {"reassoc", "contract"}
     assert compiled(total).targetoptions["fastmath"] == {"contract"}
-
-
-def test_loops_divide_as_numpy_does():
-    pytest.importorskip("numba")
-    assert compiled(inverse)(0.0) == np.inf
 
 
 @pytest.mark.usefixtures("forgotten")

@@ -1,6 +1,7 @@
 import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -9,6 +10,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from mercer.arrays import Lanes, listening, single_threaded_blas, thread_count
+from mercer.arrays.threads import _thread_lanes as _processors
+from mercer.arrays.threads._thread_lanes import move_apart
 
 
 def blas_threads():
@@ -55,16 +58,10 @@ def test_a_failure_stops_the_other_lanes_and_is_raised_as_it_was():
 
     with pytest.raises(KeyError, match="block"):
         Lanes(3).run(work, 3000)
+    with pytest.raises(ZeroDivisionError):
+        Lanes(1).run(lambda *_: 1 // 0, 2)
     assert len(seen) < 300
     assert threading.active_count() == alive
-
-
-def test_a_failure_in_one_lane_is_raised_too():
-    def work(_lane, numbers):
-        raise ValueError(list(numbers))
-
-    with pytest.raises(ValueError, match=r"\[0, 1\]"):
-        Lanes(1).run(work, 2)
 
 
 def test_blas_has_one_thread_inside_and_its_own_again_outside():
@@ -185,3 +182,75 @@ def test_passes_side_by_side_restore_together(last):
     for thread in threads:
         thread.join()
     assert after == before
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has such calls")
+
+
+@pytest.fixture
+def moves(monkeypatch):
+    """The masks that are set, (thread, processors), on a machine of three processors."""
+    made = []
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 5})
+    monkeypatch.setattr(os, "sched_setaffinity", lambda *told: made.append(told))
+    monkeypatch.setattr(_processors, "_processor", lambda: 1)
+    return made
+
+
+@pytest.fixture
+def thread():
+    """A thread that waits until the test is over."""
+    over = threading.Event()
+    waiting = threading.Thread(target=over.wait, args=(60,))
+    waiting.start()
+    yield waiting
+    over.set()
+    waiting.join()
+
+
+def refuse(*_told):
+    raise PermissionError
+
+
+@linux
+def test_a_thread_leaves_the_processor_of_the_caller_and_is_free_again(
+    moves, thread, monkeypatch
+):
+    move_apart([thread])
+    freed = [(thread.native_id, {0, 5}), (thread.native_id, {0, 1, 5})]
+    assert moves == freed
+    for place, name, other in (  # nowhere to go, nobody to ask, a kernel that refuses
+        (os, "sched_getaffinity", lambda _: {1}),
+        (sys, "platform", "darwin"),
+        (os, "sched_setaffinity", refuse),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, name, other)
+            move_apart([thread])
+    assert moves == freed
+
+
+@linux
+def test_a_thread_that_has_ended_or_not_begun_is_no_failure():
+    ended = threading.Thread(target=int)
+    ended.start()
+    ended.join()
+    before = os.sched_getaffinity(0)
+    move_apart([ended, threading.Thread(target=int)])
+    assert os.sched_getaffinity(0) == before
+
+
+@linux
+def test_lanes_leave_no_thread_bound():
+    allowed, found = os.sched_getaffinity(0), []
+    assert _processors._processor() in allowed
+    together = threading.Barrier(3, timeout=30)
+
+    def work(_lane, numbers):
+        for _ in numbers:
+            together.wait()  # the caller is here only after it has moved the others
+            found.append(os.sched_getaffinity(0))
+
+    Lanes(3).run(work, 3)
+    assert found == [allowed] * 3
+    assert os.sched_getaffinity(0) == allowed

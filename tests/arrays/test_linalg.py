@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
@@ -20,9 +21,11 @@ from mercer.arrays import (
     orthonormal,
     single_threaded_blas,
     svd,
+    symmetric_times,
     thread_count,
     triangle,
 )
+from mercer.arrays._linalg import eigh_over
 from mercer.arrays.threads import _thread_lanes as _lanes
 from mercer.testing import matrices
 
@@ -114,26 +117,15 @@ def test_directions_below_the_floor_are_dropped(rng):
     assert widths == [3, 2, 1, 0]
 
 
-def test_a_block_inside_the_basis_leaves_nothing(xp, rng):
+def test_a_block_inside_the_basis_and_equal_or_zero_columns(xp, rng):
     basis = np.linalg.qr(rng.standard_normal((30, 6)))[0]
     block = basis @ rng.standard_normal((6, 3))
     q, t = orthonormal(xp.asarray(block), xp.asarray(basis), 1e-10)
-    assert tuple(q.shape) == (30, 0)
-    assert tuple(t.shape) == (0, 3)
-
-
-def test_equal_columns_give_one_direction():
-    q, t = orthonormal(np.ones((16, 3)), None, 1e-12)
-    assert q.shape == (16, 1)
-    np.testing.assert_allclose(q @ t, np.ones((16, 3)), rtol=0, atol=1e-14)
-
-
-def test_equal_columns_are_sound_without_a_floor():
-    q, t = orthonormal(np.ones((16, 3)), np.zeros((16, 0)), 0.0)
-    check_orthonormal(np.ones((16, 3)), None, q, t)
-
-
-def test_a_zero_block_leaves_nothing():
+    assert (tuple(q.shape), tuple(t.shape)) == ((30, 0), (0, 3))
+    for held, floor in ((None, 1e-12), (np.zeros((16, 0)), 0.0)):
+        q, t = orthonormal(np.ones((16, 3)), held, floor)
+        check_orthonormal(np.ones((16, 3)), None, q, t)
+        assert floor == 0 or q.shape == (16, 1)
     q, t = orthonormal(np.zeros((5, 2)), None, 0.0)
     assert (q.shape, t.shape) == ((5, 0), (0, 2))
 
@@ -252,3 +244,61 @@ def test_leading_pairs_are_those_of_all(order, k):
     np.testing.assert_allclose(values, np.linalg.eigvalsh(a)[::-1][:k], rtol=0, atol=1e-12)
     np.testing.assert_allclose(a @ vectors, vectors * values, rtol=0, atol=1e-11)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), rtol=0, atol=1e-12)
+
+
+def symmetric(n, seed=0):
+    a = np.random.default_rng(seed).standard_normal((n, n))
+    return np.asfortranarray(a + a.T)
+
+
+@pytest.mark.parametrize("found", [True, False], ids=["called", "by SciPy"])
+@pytest.mark.parametrize("n", [1, 2, 37, 200])
+def test_the_pairs_are_those_of_scipy_and_lie_in_the_matrix(n, found, monkeypatch):
+    assert _linalg._dsyevd() is not None
+    if not found:  # a SciPy whose routine has another form
+        monkeypatch.setattr(_linalg, "_dsyevd", lambda: None)
+    a = symmetric(n)
+    given = a.copy(order="F")
+    values, vectors = eigh_over(given)
+    wanted, axes = scipy.linalg.eigh(a, driver="evd")
+    np.testing.assert_array_equal(values, wanted)
+    np.testing.assert_array_equal(vectors, axes)
+    assert np.shares_memory(vectors, given)
+
+
+def test_a_failure_says_its_code(monkeypatch):
+    def failing(*arguments):
+        arguments[-1]._obj.value = 7
+
+    monkeypatch.setattr(_linalg, "_dsyevd", lambda: failing)
+    with pytest.raises(np.linalg.LinAlgError, match="code 7 at order 30"):
+        eigh_over(symmetric(30))
+
+
+def test_other_threads_go_on():
+    a, ended, gaps = symmetric(1200), threading.Event(), []
+
+    def solve():
+        eigh_over(a)
+        ended.set()
+
+    thread, last = threading.Thread(target=solve), time.perf_counter()
+    thread.start()
+    while not ended.is_set():
+        time.sleep(0.002)
+        now = time.perf_counter()
+        gaps.append(now - last)
+        last = now
+    thread.join()
+    assert len(gaps) >= 5
+
+
+@pytest.mark.parametrize("n", [1, 5, 900])
+def test_a_symmetric_matrix_by_its_rows(n):
+    rng = np.random.default_rng(n)
+    a = rng.standard_normal((n, n))
+    a, v = a + a.T, rng.standard_normal((n, 20))
+    np.testing.assert_allclose(symmetric_times(a, v), a @ v, rtol=0, atol=1e-10)
+    narrow = symmetric_times(a.astype(np.float32), v)
+    assert narrow.dtype == np.float64
+    np.testing.assert_allclose(narrow, a @ v, rtol=0, atol=1e-3)

@@ -67,25 +67,19 @@ def test_several_ask_and_one_measures(monkeypatch):
 
 
 @pytest.mark.usefixtures("fresh")
-def test_threads_of_blas_are_left_as_they_were(monkeypatch):
-    monkeypatch.setattr(_rates, "_SLOT", 1e-3)
-    before = _rates.thread_count()
-    rates(2)
-    assert thread_count() == before
-    with single_threaded_blas():
-        rates(1)
-        assert thread_count() == before
-
-
-@pytest.mark.usefixtures("fresh")
 def test_a_failure_is_not_kept(monkeypatch):
     monkeypatch.setattr(_rates, "_SLOT", 1e-3)
 
     def broken(_dtype):
         raise MemoryError
 
+    before = thread_count()
     with monkeypatch.context() as patch:
         patch.setattr(_rates, "_thin", broken)
         with pytest.raises(MemoryError):
             rates(2)
     assert rates(2).threads == 2
+    assert thread_count() == before
+    with single_threaded_blas():
+        rates(1)
+        assert thread_count() == before

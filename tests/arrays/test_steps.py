@@ -2,8 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mercer.arrays import Workspace
 from mercer.arrays.programs._scalar_steps import STEPS, apply_steps
@@ -39,21 +37,11 @@ def test_steps_are_their_formulas(xp, name, dtype):
     constants, formula = FORMULAS[name]
     truth = [[formula(t) for t in row] for row in NUMBERS.tolist()]
     t = xp.asarray(NUMBERS.astype(dtype)) * 1.0  # a fresh array, as a tile is
-    found = xp.numpy(apply_steps([(name, constants)], t, Workspace()))
+    made = apply_steps([(name, constants)], t, Workspace())
+    found = xp.numpy(made)
     assert found.dtype == dtype
+    assert made is t or xp.name not in ("numpy", "read-only")
     np.testing.assert_allclose(found, truth, rtol=8 * np.finfo(dtype).eps, atol=4e-16)
-
-
-@pytest.mark.parametrize("name", FORMULAS)
-def test_steps_are_in_place_on_numpy(name):
-    t = NUMBERS.copy()
-    assert apply_steps([(name, FORMULAS[name][0])], t, Workspace()) is t
-
-
-@given(st.floats(0.01, 3.0), st.floats(-3.0, 20.0))
-def test_powers(base, exponent):
-    found = apply_steps([("power", (exponent,))], np.array([base]), Workspace())
-    np.testing.assert_allclose(found, base**exponent, rtol=1e-13)
 
 
 @pytest.mark.parametrize("exponent", [-2, -1, 0.5, 1.5, 2, 3, 5, 16, 17])
@@ -63,15 +51,12 @@ def test_powers_on_every_library(xp, exponent):
     np.testing.assert_allclose(found, (NUMBERS + 0.5) ** exponent, rtol=1e-14)
 
 
-def test_whole_powers_of_negative_numbers(xp):
+def test_powers_of_negative_numbers_are_whole_or_refused(xp):
     t = xp.asarray(-NUMBERS) * 1.0
-    found = xp.numpy(apply_steps([("power", (3.0,))], t, Workspace()))
-    np.testing.assert_allclose(found, -(NUMBERS**3))
-
-
-def test_other_powers_of_negative_numbers_are_refused(xp):
     with pytest.raises(InputError, match=r"no power that is not whole\n  got: -1.75"):
-        apply_steps([("power", (1.5,))], xp.asarray(-NUMBERS) * 1.0, Workspace())
+        apply_steps([("power", (1.5,))], t, Workspace())
+    found = xp.numpy(apply_steps([("power", (3.0,))], xp.asarray(-NUMBERS) * 1.0, Workspace()))
+    np.testing.assert_allclose(found, -(NUMBERS**3))
 
 
 @pytest.mark.parametrize(("dtype", "floor"), [(np.float32, -87), (np.float64, -700)])

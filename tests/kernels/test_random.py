@@ -170,19 +170,13 @@ def test_many_rows_on_several_threads_are_the_same_rows():
     [Linear(), PowerExponential(1.0), RBF(1.0) + Linear(), -1.0 * RBF(1.0), RBF(1.0) ** 2],
     ids=str,
 )
-def test_other_kernels_are_refused(kernel):
+def test_other_kernels_and_rows_are_refused(kernel):
     with pytest.raises(InputError, match="no random features") as caught:
         random_map(kernel, 4, 10, orthogonal=True, seed=0)
     assert str(caught.value).count("\n") == 2
     assert "RBF" in caught.value.fix
-
-
-def test_a_lengthscale_for_each_column():
     with pytest.raises(InputError, match="one lengthscale for each column"):
         random_map(RBF((1.0, 2.0)), 4, 10, orthogonal=True, seed=0)
-
-
-def test_rows_without_end_are_refused():
     phi = random_map(RBF(1e-300), 4, 10, orthogonal=True, seed=0)
     with pytest.raises(InputError, match="too far away"):
         phi.features(np.full((3, 4), 1e200), np.float64)
