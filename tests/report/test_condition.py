@@ -8,6 +8,7 @@ import pytest
 import mercer
 from mercer.diagnostics import health
 from mercer.report import column_table
+from mercer.report._page_request import PageRequest
 from mercer.report.facts._linear_summary import seen_from
 from mercer.report.panels._data_panels import condition_section, findings_of
 
@@ -65,11 +66,13 @@ def test_any_colours_can_be_looked_at(colours):
 
 
 def test_the_section_lists_what_was_assumed():
-    section = condition_section((), ("one", "</script>"), None)
+    section = condition_section((), PageRequest("a", said=("one", "</script>")))
     assert section.words[0].startswith("Nothing odd was found")
-    assert "was not asked" in condition_section(None, (), None).words[0]
+    assert "was not asked" in condition_section(None, PageRequest("a")).words[0]
     assert section.parts[0].rows == (("one",), ("</script>",))
-    full = condition_section((object(), object()), (), column_table(Look((Column("a"),))))
+    full = condition_section(
+        (object(), object()), PageRequest("a", columns=column_table(Look((Column("a"),))))
+    )
     assert full.words[0].startswith("2 findings")
     assert type(full.parts[0]).__name__ == "Findings"
     assert full.parts[1].rows[0][:4] == ("a", "number", "analysed", 0)

@@ -91,10 +91,10 @@ def test_bars_are_called_inertia():
 
 
 def test_a_plane_has_two_axes_at_least():
-    names, titles, Z = plane(np.ones((3, 1)), ["axis 1"], ["axis 1 (9 %)"])
-    assert (names, titles) == (("axis 1", "nothing"), ("axis 1 (9 %)", "nothing"))
+    names, titles, Z = plane(np.ones((3, 1)), [0.09])
+    assert (names, titles) == (("axis 1", "nothing"), ("axis 1 (9.0 %)", "nothing"))
     assert np.array_equal(Z, [[1, 0]] * 3)
-    assert plane(np.ones((3, 4)), list("abcd"), list("abcd"))[2].shape == (3, 4)
+    assert plane(np.ones((3, 4)), None)[2].shape == (3, 4)
 
 
 def test_titles_without_shares():

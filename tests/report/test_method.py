@@ -10,7 +10,7 @@ import pytest
 
 import mercer
 from mercer.report import page_cost, report
-from mercer.report._page_request import PageRequest, method_section, python_of
+from mercer.report._page_request import PageRequest, python_of
 
 # How it was computed: the plan, versions, and code that can be run again.
 RNG = np.random.default_rng(19)
@@ -41,7 +41,9 @@ def test_the_code_fits_the_same_model(name):
 
 def test_the_plan_is_that_of_the_fit():
     model = mercer.PCA(2).fit(X)
-    section = method_section(model, data="'x.csv'", seconds={"fit": 1.23456}, command="mercer")
+    section = PageRequest("a", data="'x.csv'", seconds={"fit": 1.23456}, command="mercer").last(
+        model
+    )
     paths, facts, shell, python = section.parts
     assert paths.rows[0][0] == model.plan_.chosen.name
     assert len(paths.rows) == 1 + len(model.plan_.rejected)
@@ -55,7 +57,7 @@ def test_the_plan_is_that_of_the_fit():
 
 
 def test_without_a_command_there_is_no_command():
-    section = method_section(mercer.PCA(2).fit(X), data="X", seconds={})
+    section = PageRequest("a").last(mercer.PCA(2).fit(X))
     assert len(section.parts) == 3
 
 
@@ -68,10 +70,9 @@ def test_classes_and_weights_stand_in_the_code():
 
 def test_the_last_section_has_all_times_and_the_code():
     X = np.random.default_rng(0).normal(size=(20, 3))
-    wanted = PageRequest(
-        "a", seconds={"fit": 1.5}, sample_weight=np.ones(20), command="mercer x"
-    )
-    section = wanted.last(mercer.PCA(2).fit(X), {"report": 0.25})
+    spent = {"fit": 1.5, "report": 0.25}
+    wanted = PageRequest("a", seconds=spent, sample_weight=np.ones(20), command="mercer x")
+    section = wanted.last(mercer.PCA(2).fit(X))
     rows = dict(section.parts[1].rows)
     assert (rows["seconds, fit"], rows["seconds, report"]) == ("1.5", "0.25")
     texts = [part.text for part in section.parts if hasattr(part, "text")]

@@ -5,59 +5,26 @@ How it was computed: plan, certificate, times, versions, and the code to do it a
 
 import dataclasses
 import platform
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, final
 
 from mercer.arrays import show_bytes
-from mercer.report._page_parts import Code, Part, Section, Table
+from mercer.errors import MercerError
+from mercer.report._page_parts import Code, Page, Part, Section, Table
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "polars")
 
 
-def method_section(
-    model: Any,
-    *,
-    data: str,
-    seconds: Mapping[str, float],
-    command: str = "",
-    foreseen: Sequence[str] = (),
-    opening: str = "",
-    weights: str = "",
-) -> Section:
-    """Return the section on how the numbers came about.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    data : str
-        What the code calls the data, such as a file's name.
-    seconds : mapping of str to float
-        How long each part took.
-    command : str
-        The command line that does it again; empty for none.
-    foreseen : sequence of str
-        What was foreseen of the page, a line each.
-    opening : str
-        Lines of Python that make `data`.
-    weights : str
-        What the code calls the weights of the rows; empty for none.
-    """
-    plan, certificate = getattr(model, "plan_", None), getattr(model, "certificate_", None)
-    words = "No plan was made: another library did the work. "
-    if plan is not None:
-        words = f"Path taken: {plan.chosen.name} ({plan.chosen.note}). "
-    if certificate is None:
-        words += "No certificate: nothing is known of the error of these numbers."
-    else:
-        words += f"{str(certificate).capitalize()}."
-    parts: list[Part] = [] if plan is None else [_paths(model)]
-    parts.append(_facts(model, seconds, foreseen))
-    if command:
-        parts.append(Code("Again, on the command line", command))
-    parts.append(Code("Again, in Python", python_of(model, data, opening, weights)))
-    return Section("method", "How it was computed", (words,), tuple(parts))
+def tried(look: Callable[..., Any], *given: Any, **more: Any) -> Any:
+    """Return what a look at a fit and its rows finds, or None where these do not allow it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit has said it
+            return look(*given, **more)
+    except (MercerError, ValueError, TypeError, ArithmeticError, AttributeError, LookupError):
+        return None
 
 
 def _paths(model: Any) -> Table:
@@ -169,25 +136,36 @@ class PageRequest:
         """The names of all rows where they are at hand, else None."""
         return None if callable(self.row_names) else self.row_names
 
-    def last(self, model: Any, spent: Mapping[str, float] | None = None) -> Section:
-        """Return the last section: how it was computed.
-
-        Parameters
-        ----------
-        model : estimator
-            Fitted.
-        spent : mapping of str to float or None
-            Seconds of the page itself.
-        """
+    def last(self, model: Any) -> Section:
+        """Return the last section: how the numbers of a fitted model came about."""
         weights = ""
         if self.sample_weight is not None:
             weights = "made.weights" if self.opening else "sample_weight"
-        return method_section(
-            model,
-            data=self.data,
-            seconds={**self.seconds, **(spent or {})},
-            command=self.command,
-            foreseen=self.foreseen,
-            opening=self.opening,
-            weights=weights,
-        )
+        plan, certificate = getattr(model, "plan_", None), getattr(model, "certificate_", None)
+        words = "No plan was made: another library did the work. "
+        if plan is not None:
+            words = f"Path taken: {plan.chosen.name} ({plan.chosen.note}). "
+        if certificate is None:
+            words += "No certificate: nothing is known of the error of these numbers."
+        else:
+            words += f"{str(certificate).capitalize()}."
+        parts: list[Part] = [] if plan is None else [_paths(model)]
+        parts.append(_facts(model, self.seconds, self.foreseen))
+        if self.command:
+            parts.append(Code("Again, on the command line", self.command))
+        again = python_of(model, self.data, self.opening, weights)
+        parts.append(Code("Again, in Python", again))
+        return Section("method", "How it was computed", (words,), tuple(parts))
+
+    def page(
+        self,
+        model: Any,
+        facts: Iterable[str],
+        verdict: Iterable[str],
+        sections: Iterable[Section | None],
+        cloud: Any = None,
+    ) -> Page:
+        """Return a page of the sections that there are, the further ones and the last."""
+        found = (section for section in sections if section is not None)
+        shown = (*found, *self.more, self.last(model))
+        return Page(self.title, tuple(facts), tuple(verdict), shown, cloud)

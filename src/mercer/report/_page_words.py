@@ -80,6 +80,40 @@ def short(thing: Any) -> str:
     )
 
 
+def finite(value: float) -> float | None:
+    """Return a number for a table, or None where it is not finite."""
+    return float(value) if np.isfinite(value) else None
+
+
+def chance(p: float) -> str:
+    """Return "p < 0.001" or "p = 0.012"."""
+    return "p < 0.001" if p < 1e-3 else f"p = {p:.2g}"
+
+
+def other_rows(model: Any, rows: int) -> list[str]:
+    """Return a fact where the rows of a page are not as many as those of the fit."""
+    before = int(model.n_samples_)
+    return [] if before == rows else [f"the model was fitted to {before:,} rows, not to these"]
+
+
+def axis_names(ratio: Any, axes: int, called: str = "axis ") -> tuple[list[str], list[str]]:
+    """Return names of axes, "PC1", and the same with their shares, "PC1 (12.3 %)".
+
+    Parameters
+    ----------
+    ratio : array of shape (k,) or None
+        Shares of the variance; None where they have no meaning.
+    axes : int
+        How many are named.
+    called : str
+        What stands before the number.
+    """
+    names = [f"{called}{a + 1}" for a in range(axes)]
+    if ratio is None:
+        return names, names
+    return names, [f"{name} ({percent(float(ratio[a]))})" for a, name in enumerate(names)]
+
+
 def number(value: float) -> str:
     """Return a number with four figures."""
     return f"{value:,.4g}"

@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import MercerError
 from mercer.estimators.categories._category_codes import Variable
+from mercer.report._page_request import tried
 from mercer.report._row_labels import MISSING, Levels, colours_of
 
 _CHANCE = 2e7  # cells times variables, and
@@ -143,10 +143,7 @@ def _beside(model: Any, sup: Mapping[str, Any] | None, n: int) -> Any:
             columns[name] = pl.Series(name, np.asarray(cells, np.float64))
         else:
             columns[name] = pl.Series(name, [None if c == MISSING else c for c in cells])
-    try:
-        return model.supplementary(pl.DataFrame(list(columns.values())))
-    except (MercerError, ValueError, TypeError):
-        return None
+    return tried(model.supplementary, pl.DataFrame(list(columns.values())))
 
 
 def _adjusted(model: Any, X: Any, sample_weight: Any) -> dict[str, Array]:
@@ -162,21 +159,14 @@ def _adjusted(model: Any, X: Any, sample_weight: Any) -> dict[str, Array]:
         other = clone(model).set_params(
             table="indicator", correction=name, n_components=int(model.n_components_)
         )
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # fewer axes than asked for are an answer
-                other.fit(X, sample_weight=sample_weight)
-        except (MercerError, ValueError):
+        if tried(other.fit, X, sample_weight=sample_weight) is None:
             return {}
         found[name] = np.asarray(other.explained_variance_ratio_)
     return found
 
 
-def _band(model: Any) -> Array | None:
+def _band(model: Any) -> Any:
     n, q = int(model.n_samples_), len(model.variables_)
     if n * q**2 > _CHANCE or len(model.column_names_) > _ORDER or model.table == "joint":
         return None
-    try:
-        return np.asarray(model.null_band())
-    except (MercerError, ValueError):
-        return None
+    return tried(model.null_band)

@@ -1,15 +1,15 @@
 """What a page about classes knows: coordinates, labels, held-out rows, shuffled labels."""
 
 import dataclasses
-import warnings
 from typing import Any, final
 
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError, MercerError
+from mercer.errors import InputError
 from mercer.estimators import PCA
 from mercer.kernels import Precomputed
+from mercer.report._page_request import tried
 from mercer.report._row_labels import colours_of
 from mercer.report.facts._linear_summary import column_names
 
@@ -102,25 +102,15 @@ def groups_seen(model: Any, X: Any, y: Any) -> GroupsSummary:
         cost = n * int(model.n_features_in_) ** 2 * _FOLDS
         folds = min(_FEW_FOLDS if kernel else _FOLDS, n)
         if n <= _KERNEL if kernel else cost <= _WORK:
-            found[0] = _tried(model.confusion, X, given, folds=folds)
+            found[0] = tried(model.confusion, X, given, folds=folds)
         if n <= _KERNEL if kernel else n * int(model.n_features_in_) <= _CELLS:
-            found[1] = _tried(model.permutation, X, given, draws=_DRAWS)
-        found[2] = _tried(model.ellipses, X, given)
+            found[1] = tried(model.permutation, X, given, draws=_DRAWS)
+        found[2] = tried(model.ellipses, X, given)
     # The columns of a kernel matrix are rows: PCA of them would say nothing.
     given_kernel = isinstance(getattr(model, "kernel_", None), Precomputed)
-    flat = None if given_kernel else _tried(_flat, X)
+    flat = None if given_kernel else tried(_flat, X)
     taken = np.asarray(model.predict(X)).astype(str)
     return GroupsSummary(model, column_names(model), Z, labels, flat, taken, *found)
-
-
-def _tried(look: Any, *given: Any, **more: Any) -> Any:
-    """Return what a look finds, or None where these rows do not allow it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit has said it
-            return look(*given, **more)
-    except (MercerError, ValueError, TypeError, ArithmeticError):
-        return None
 
 
 def _flat(X: Any) -> tuple[Array, Array]:

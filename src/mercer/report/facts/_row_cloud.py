@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.plots import group_style
-from mercer.report._row_labels import MISSING, levels_of
+from mercer.report._row_labels import MISSING, colours_of, levels_of
 
 MOST_ROWS = 1_200_000  # that are drawn; of more a sample is
 SAMPLE = 1_000_000
@@ -86,6 +86,11 @@ class RowCloud:
     rows: Array | None = None
     row_names: Sequence[str | None] | None = None
     density: Array | None = None
+
+    @property
+    def grouped(self) -> bool:
+        """Whether rows can be coloured by groups."""
+        return any(colour.kind == "category" for colour in self.colours)
 
     def written(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Return what the page knows of the cloud, and its packed arrays by name."""
@@ -165,6 +170,11 @@ def numbers_shown(at: Array) -> Array | None:
 def one_colour(n: int) -> Colour:
     """Return the colour of rows without groups."""
     return Colour("none", "one", np.zeros(n, np.uint8), [_rgb(group_style(0)[0])])
+
+
+def asked_colours(given: Any, n: int, at: Any = slice(None)) -> list[Colour]:
+    """Return the colours by the columns that were asked for, of the rows `at` of n."""
+    return [column_colour(name, cells[at]) for name, cells in colours_of(given, n).items()]
 
 
 def column_colour(name: str, values: Any) -> Colour:

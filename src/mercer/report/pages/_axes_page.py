@@ -14,7 +14,15 @@ import numpy as np
 from mercer.arrays import show_bytes
 from mercer.report._page_parts import MapView, Page, Part, Section
 from mercer.report._page_request import PageRequest
-from mercer.report._page_words import axes_named, axis_in_words, count, listed, percent
+from mercer.report._page_words import (
+    axes_named,
+    axis_in_words,
+    axis_names,
+    count,
+    listed,
+    other_rows,
+    percent,
+)
 from mercer.report._row_labels import SomeNames
 from mercer.report.facts._linear_summary import (
     BLOCK,
@@ -28,7 +36,6 @@ from mercer.report.facts._map_groups import separation
 from mercer.report.facts._row_cloud import (
     MOST_ROWS,
     SAMPLE,
-    Colour,
     RowCloud,
     axes_shown,
     column_colour,
@@ -253,17 +260,13 @@ def page_of(model: Any, X: Any, wanted: PageRequest) -> Page:
     extremes = extremes_of(seen)
     seen = _with_names(seen, extremes, wanted.row_names)
     findings = findings_of(seen)
-    parts = _sections(seen, extremes, wanted)
-    parts.append(condition_section(findings, wanted.said, wanted.columns))
-    spent = {"report": time.perf_counter() - began}
-    return Page(
-        wanted.title,
-        _facts(seen),
-        verdict(seen, extremes, findings, wanted.care),
-        (*parts, *wanted.more, wanted.last(model, spent)),
-        _cloud(seen),
-        _arrows(seen),
-    )
+    cloud = _cloud(seen)
+    parts = [*_sections(seen, extremes, wanted, cloud), condition_section(findings, wanted)]
+    words = verdict(seen, extremes, findings, wanted.care)
+    spent = {**wanted.seconds, "report": time.perf_counter() - began}
+    wanted = dataclasses.replace(wanted, seconds=spent)
+    page = wanted.page(model, _facts(seen), words, parts, cloud)
+    return dataclasses.replace(page, arrows=_arrows(seen))
 
 
 def _with_names(seen: LinearSummary, extremes: Extremes | None, given: Any) -> LinearSummary:
@@ -277,18 +280,17 @@ def _with_names(seen: LinearSummary, extremes: Extremes | None, given: Any) -> L
 
 
 def _sections(
-    seen: LinearSummary, extremes: Extremes | None, wanted: PageRequest
-) -> list[Section]:
+    seen: LinearSummary, extremes: Extremes | None, wanted: PageRequest, cloud: RowCloud
+) -> tuple[Section | None, ...]:
     """Return what is seen on the rows, in reading order."""
-    found = (
-        _map_section(seen),
+    return (
+        _map_section(seen, cloud.grouped),
         variables_section(seen, wanted.sup),
         components_section(seen),
         rows_section(seen, extremes),
         reconstruction_section(seen, wanted.grid),
         stability_section(seen),
     )
-    return [section for section in found if section is not None]
 
 
 def _facts(seen: LinearSummary) -> tuple[str, ...]:
@@ -296,13 +298,11 @@ def _facts(seen: LinearSummary) -> tuple[str, ...]:
     filled = int(getattr(seen.model, "n_missing_", 0) or 0)
     facts = [f"{seen.n:,} rows", f"{len(seen.names):,} columns, {scaled}"]
     facts += [f"{filled:,} cells were missing and filled"] if filled else []
-    before = int(seen.model.n_samples_)
-    if before != seen.n:
-        facts.append(f"the model was fitted to {before:,} rows, not to these")
+    facts += other_rows(seen.model, seen.n)
     return (*facts, f"method {type(seen.model).__name__}")
 
 
-def _map_section(seen: LinearSummary) -> Section:
+def _map_section(seen: LinearSummary, grouped: bool) -> Section:
     drawn = len(seen.at)
     ratio = seen.wide.explained_variance_ratio_
     plane = percent(float(ratio[:2].sum()))
@@ -321,24 +321,17 @@ def _map_section(seen: LinearSummary) -> Section:
         some = f"{drawn:,} of {seen.n:,} rows drawn (seed 0), the farthest all; shaded by all."
         note = f"{some} {note}"
     axes = (0, min(1, seen.Z.shape[1] - 1))
-    grouped = any(c.kind == "category" for c in _colours(seen))
     view: Part = MapView("rows", axes, groups=grouped, arrows=True, words=note)
     return Section("map", "Map of the rows", (words,), (view,))
 
 
 def _cloud(seen: LinearSummary) -> RowCloud:
-    names = tuple(f"PC{i + 1}" for i in range(seen.Z.shape[1]))
-    ratio = seen.wide.explained_variance_ratio_
-    titles = tuple(f"{name} ({percent(float(ratio[i]))})" for i, name in enumerate(names))
-    shown, rows = axes_shown(seen.n), numbers_shown(seen.at)
-    colours, Z = tuple(_colours(seen)), seen.Z[:, :shown]
-    given = names[:shown], titles[:shown], Z, colours, rows, seen.row_names
+    Z = seen.Z[:, : axes_shown(seen.n)]
+    names, titles = axis_names(seen.wide.explained_variance_ratio_, Z.shape[1], "PC")
+    made = (column_colour(name, values[seen.at]) for name, values in seen.colours.items())
+    colours, rows = (*made, one_colour(len(seen.at))), numbers_shown(seen.at)
+    given = tuple(names), tuple(titles), Z, colours, rows, seen.row_names
     return RowCloud(*given, density=seen.density)
-
-
-def _colours(seen: LinearSummary) -> list[Colour]:
-    made = [column_colour(name, values[seen.at]) for name, values in seen.colours.items()]
-    return [*made, one_colour(len(seen.at))]
 
 
 def _arrows(seen: LinearSummary) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.report._page_parts import MapView, Page, Section
 from mercer.report._page_request import PageRequest
-from mercer.report._page_words import count, listed, percent
+from mercer.report._page_words import count, listed, other_rows, percent
 from mercer.report._row_labels import colours_of, row_names_of
 from mercer.report.facts._categories_summary import CategoriesSummary, categories_seen
 from mercer.report.facts._row_cloud import (
@@ -30,7 +30,6 @@ from mercer.report.panels._data_panels import data_section
 from mercer.report.panels._inertia_panels import (
     axes_of,
     axis_sentence,
-    axis_title,
     inertia_scree,
     inertia_table,
     plane,
@@ -67,14 +66,9 @@ def page_of(model: Any, X: Any, wanted: PageRequest) -> Page:
         sections += [_map(seen, cloud), levels_section(seen), variables_section(seen)]
         sections += [groups_section(seen, X, cloud.row_names)] if seen.kind == "MFA" else []
         sections += [axes_section(seen)]
-    sections += [data_section(_missing(model), wanted.said, wanted.columns), *wanted.more]
-    return Page(
-        wanted.title,
-        _facts(seen),
-        (*_verdict(seen), *wanted.care),
-        (*(s for s in sections if s is not None), wanted.last(model)),
-        cloud,
-    )
+    sections += [data_section(_missing(model), wanted)]
+    verdict = *_verdict(seen), *wanted.care
+    return wanted.page(model, _facts(seen), verdict, sections, cloud)
 
 
 def alone(model: Any) -> tuple[list[str], list[Section]]:
@@ -90,14 +84,12 @@ def alone(model: Any) -> tuple[list[str], list[Section]]:
 
 
 def _facts(seen: CategoriesSummary) -> tuple[str, ...]:
-    n, before = len(seen.Z), int(seen.model.n_samples_)
-    facts = [count(n, "row")]
+    facts = [count(len(seen.Z), "row")]
     facts += [count(len(seen.numbers), "column") + " of numbers"] if seen.numbers else []
     if seen.categories:
         called = count(len(seen.categories), "variable")
         facts.append(f"{called} with {count(len(seen.levels), 'level')}")
-    if n != before:
-        facts.append(f"the model was fitted to {before:,} rows, not to these")
+    facts += other_rows(seen.model, len(seen.Z))
     return (*facts, _TITLES.get(seen.kind, seen.kind))
 
 
@@ -209,24 +201,18 @@ def _map(seen: CategoriesSummary, cloud: RowCloud) -> Section:
     drawn = len(cloud.Z)
     if drawn < len(seen.Z):
         note = f"{drawn:,} of {len(seen.Z):,} rows drawn, evenly spaced. {note}"
-    view = MapView("rows", (0, 1), groups=_grouped(cloud.colours), words=note)
+    view = MapView("rows", (0, 1), groups=cloud.grouped, words=note)
     return Section("map", "Map of the rows", words, (view,))
-
-
-def _grouped(colours: Any) -> bool:
-    return any(colour.kind == "category" for colour in colours)
 
 
 def _cloud(seen: CategoriesSummary, wanted: PageRequest) -> RowCloud:
     n = len(seen.Z)
     at, k = drawn_rows(n), min(seen.k, axes_shown(n))
-    called = [f"axis {a + 1}" for a in range(k)]
-    titles = [axis_title(seen.model, a) for a in range(k)]
     names = row_names_of(wanted.listed_names, n)
     if names is None and seen.model.row_names_ is not None and n == int(seen.model.n_samples_):
         names = [str(name) for name in seen.model.row_names_]
     colours = _colours(seen, wanted, at)
-    places = plane(seen.Z[at, :k], called, titles)
+    places = plane(seen.Z[at, :k], seen.model.explained_variance_ratio_)
     return RowCloud(*places, colours, numbers_shown(at), names)
 
 

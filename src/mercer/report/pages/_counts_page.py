@@ -1,22 +1,22 @@
 """The page of correspondence analysis: rows and columns of a table of counts on one map."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array
 from mercer.diagnostics import outline
-from mercer.errors import MercerError
-from mercer.plots import Panel, PointKind, points_map
+from mercer.plots import Panel, PointKind
 from mercer.report._page_parts import Frames, MapView, Page, Part, Picture, Section, Table
-from mercer.report._page_request import PageRequest
-from mercer.report._page_words import count, listed, percent
+from mercer.report._page_request import PageRequest, tried
+from mercer.report._page_words import chance, count, listed, percent
 from mercer.report.facts._row_cloud import RowCloud, category_colour, column_colour
 from mercer.report.panels._data_panels import data_section
 from mercer.report.panels._inertia_panels import (
+    axes_map,
     axes_of,
     axis_sentence,
-    axis_title,
     inertia_scree,
     inertia_table,
     plane,
@@ -57,29 +57,19 @@ def page_of(model: Any, X: Any, wanted: PageRequest) -> Page:
         What was given beside it.
     """
     rows = _row_names(model, wanted)
-    sections = [_map(model, rows), _axes(model)] if model.n_components_ else []
-    sections += [_points(model, rows)] if model.n_components_ else []
-    cells = _cells(model, X, rows)
-    sections += [] if cells is None else [cells]
-    if wanted.said or wanted.columns is not None:
-        sections.append(data_section((), wanted.said, wanted.columns))
-    sections += wanted.more
+    sections: list[Section | None] = []
+    cloud = None
+    if model.n_components_:
+        first = _with_ellipses(_map(model, rows), model, X, rows)
+        sections, cloud = [first, _axes(model), _points(model, rows)], _cloud(model, rows)
+    sections += [_cells(model, X, rows), data_section((), wanted)]
     facts = (
         f"{len(model.row_masses_):,} rows",
         f"{len(model.column_masses_):,} columns",
         f"{model.total_:,.0f} counts",
         "correspondence analysis",
     )
-    if model.n_components_:
-        sections[0] = _with_ellipses(sections[0], model, X, rows)
-    cloud = _cloud(model, rows) if model.n_components_ else None
-    return Page(
-        wanted.title,
-        facts,
-        _verdict(model, rows),
-        (*sections, wanted.last(model)),
-        cloud,
-    )
+    return wanted.page(model, facts, _verdict(model, rows), sections, cloud)
 
 
 def alone(model: Any) -> tuple[list[str], list[Section]]:
@@ -110,11 +100,10 @@ def _verdict(model: Any, rows: list[str]) -> tuple[str, ...]:
             "Every row has the same profile, to rounding.",
         )
     held = percent(float(np.sum(model.explained_variance_ratio_)))
-    small = "p < 0.001" if test.p_value < 1e-3 else f"p = {test.p_value:.2g}"
     apart = "differ" if test.p_value <= 0.05 else "do not differ beyond chance"
     out = [
         f"The profiles of the rows {apart}: χ² = {test.chi2:,.1f} on {test.dof:,} degrees of "
-        f"freedom, {small}; Cramér's V {test.cramer_v:.2f}.",
+        f"freedom, {chance(test.p_value)}; Cramér's V {test.cramer_v:.2f}.",
         f"{axes_of(int(model.n_components_)).capitalize()} with {held} of the inertia.",
     ]
     if not model.facts_.whole:
@@ -163,10 +152,7 @@ def _cloud(model: Any, rows: list[str]) -> RowCloud:
         column_colour("quality", quality),
         column_colour("mass", masses),
     )
-    k = min(int(model.n_components_), _SHOWN)
-    called = plane(
-        Z, [f"axis {a + 1}" for a in range(k)], [axis_title(model, a) for a in range(k)]
-    )
+    called = plane(Z, model.explained_variance_ratio_)
     return RowCloud(*called, colours, np.arange(len(Z)), names)
 
 
@@ -198,16 +184,15 @@ def _scaled(model: Any, rows: list[str], scaling: str) -> Panel:
         PointKind("rows", F[:, :2], rows, weights[0][:, :2].sum(axis=1)),
         PointKind("columns", G[:, :2], model.column_names_, weights[1][:, :2].sum(axis=1)),
     ]
-    return points_map(kinds, f"Map: {scaling}", axis_title(model, 0), axis_title(model, 1))
+    return axes_map(model, kinds, f"Map: {scaling}")
 
 
 def _with_ellipses(section: Section, model: Any, X: Any, rows: list[str]) -> Section:
     """Return the section with a map of points and where other samples would put them."""
     if int(model.n_components_) < 2 or not model.facts_.whole:
         return section
-    try:
-        found = model.ellipses(X, draws=200)
-    except (MercerError, ValueError, TypeError):
+    found = tried(model.ellipses, X, draws=200)
+    if found is None:
         return section
     outlines = []
     for number, (centres, spreads, weight) in enumerate(
@@ -226,21 +211,15 @@ def _with_ellipses(section: Section, model: Any, X: Any, rows: list[str]) -> Sec
             "columns", found.column_centres[:, :2], model.column_names_, model.column_masses_
         ),
     ]
-    panel = points_map(
-        kinds,
-        "How sure the points are",
-        axis_title(model, 0),
-        axis_title(model, 1),
-        note=f"{100 * found.level:g} % ellipses, {found.draws} tables drawn anew",
-        outlines=outlines,
-    )
+    note = f"{100 * found.level:g} % ellipses, {found.draws} tables drawn anew"
+    panel = axes_map(model, kinds, "How sure the points are", note=note, outlines=outlines)
     words = (
         "Tables with as many counts were drawn from the shares of this one. Points whose "
         "ellipses overlap widely are not told apart; one whose ellipse holds the centre does "
         "not differ from the average."
     )
     picture = Picture(panel, words)
-    return Section(section.key, section.title, section.words, (*section.parts, picture))
+    return dataclasses.replace(section, parts=(*section.parts, picture))
 
 
 def _axes(model: Any) -> Section:
@@ -276,22 +255,20 @@ def _cells(model: Any, X: Any, rows: list[str]) -> Section | None:
     size = len(model.row_masses_) * len(model.column_masses_)
     if size > _CELLS or len(model.facts_.dropped_rows) or len(model.facts_.dropped_columns):
         return None
-    try:
-        adjusted = model.residuals(X).adjusted
-    except (MercerError, ValueError, TypeError):
+    found = tried(model.residuals, X)
+    if found is None or found.adjusted.shape != (len(rows), len(model.column_names_)):
         return None
-    if adjusted.shape != (len(rows), len(model.column_names_)):
-        return None
+    adjusted = found.adjusted
     order = np.argsort(-np.abs(adjusted), axis=None, kind="stable")[:_LISTED]
-    found = [divmod(int(place), adjusted.shape[1]) for place in order]
-    more = [f"{rows[i]} with {model.column_names_[j]}" for i, j in found if adjusted[i, j] > 2]
+    cells = [divmod(int(place), adjusted.shape[1]) for place in order]
+    more = [f"{rows[i]} with {model.column_names_[j]}" for i, j in cells if adjusted[i, j] > 2]
     words = (f"More often together than by chance: {listed(more)}.",) if more else ()
     if adjusted.shape[0] <= _HIGH and adjusted.shape[1] <= _WIDE and model.n_components_:
         return Section("cells", "Cells", words, (_residuals(model, adjusted, rows),))
     table = Table(
         "Cells farthest from independence",
         ("row", "column", "adjusted residual"),
-        tuple((rows[i], model.column_names_[j], float(adjusted[i, j])) for i, j in found),
+        tuple((rows[i], model.column_names_[j], float(adjusted[i, j])) for i, j in cells),
         note=_NORMAL,
     )
     return Section("cells", "Cells", words, (table,))

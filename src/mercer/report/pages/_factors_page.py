@@ -4,25 +4,23 @@ The page of topic vectors: documents on a map, axes by their terms.
 """
 
 import dataclasses
-import warnings
 from typing import Any
 
 import numpy as np
 
 from mercer import plots
-from mercer.errors import MercerError
 from mercer.estimators import PCA
 from mercer.plots import Axes, Line, Panel, Points, group_style
 from mercer.plots._marks import Mark
 from mercer.report._page_parts import MapView, Page, Part, Picture, Section, Table
-from mercer.report._page_request import PageRequest
+from mercer.report._page_request import PageRequest, tried
 from mercer.report._page_words import count, listed, percent
-from mercer.report._row_labels import colours_of, row_names_of
+from mercer.report._row_labels import row_names_of
 from mercer.report.facts._linear_summary import column_names
 from mercer.report.facts._row_cloud import (
     RowCloud,
+    asked_colours,
     axes_shown,
-    column_colour,
     drawn_rows,
     numbers_shown,
     one_colour,
@@ -30,7 +28,7 @@ from mercer.report.facts._row_cloud import (
 from mercer.report.pages._axes_page import page_of as page_of_axes
 from mercer.report.panels import _factors_panels as _factor_panels
 from mercer.report.panels._data_panels import data_section
-from mercer.report.panels._inertia_panels import axes_of, axis_title, plane
+from mercer.report.panels._inertia_panels import axes_of, plane
 from mercer.selection import Variances, log_likelihoods, ppca_parameters
 
 _TERMS = 10  # of an end of an axis in a table
@@ -51,15 +49,14 @@ def page_of_topics(model: Any, X: Any, wanted: PageRequest) -> Page:
         What was given beside them.
     """
     Z = np.asarray(model._project(model._admit(X, reset=False)), np.float64)
-    cloud = _documents_cloud(model, Z, wanted)
+    cloud = _cloud(model, Z, wanted, "axis ")
     words, sections = topics_alone(model)
-    grouped = any(colour.kind == "category" for colour in cloud.colours)
     shown = percent(float(np.sum(model.explained_variance_ratio_[:2])))
     said = (
         f"The first two axes show {shown} of the variance. Documents that lie together use "
         "like terms; far out along an axis are those that use its terms most.",
     )
-    view = MapView("rows", (0, 1), groups=grouped, words="A point is a document.")
+    view = MapView("rows", (0, 1), groups=cloud.grouped, words="A point is a document.")
     facts = [count(len(Z), "document"), count(int(model.n_features_in_), "term")]
     if len(Z) != int(model.n_samples_):
         facts.append(f"fitted to {int(model.n_samples_):,} documents, not to these")
@@ -68,16 +65,12 @@ def page_of_topics(model: Any, X: Any, wanted: PageRequest) -> Page:
     held = percent(float(np.sum(model.explained_variance_ratio_)))
     verb = "holds" if k == 1 else "hold"
     first = f"{axes_of(k).capitalize()} {verb} {held} of the variance of the documents."
-    made = [Section("map", "Map of the documents", said, (view,)), *sections]
-    if wanted.said or wanted.columns is not None:
-        made.append(data_section((), wanted.said, wanted.columns))
-    return Page(
-        wanted.title,
-        tuple(facts),
-        (first, *words, *wanted.care),
-        (*made, *wanted.more, wanted.last(model)),
-        cloud,
-    )
+    made: list[Section | None] = [
+        Section("map", "Map of the documents", said, (view,)),
+        *sections,
+    ]
+    made.append(data_section((), wanted))
+    return wanted.page(model, facts, (first, *words, *wanted.care), made, cloud)
 
 
 def topics_alone(model: Any) -> tuple[list[str], list[Section]]:
@@ -132,16 +125,14 @@ def _terms_table(model: Any, axis: int, names: list[str]) -> Table:
     return Table(f"Terms of axis {axis + 1}", head, tuple(rows))
 
 
-def _documents_cloud(model: Any, Z: Any, wanted: PageRequest) -> RowCloud:
+def _cloud(model: Any, Z: Any, wanted: PageRequest, axes: str) -> RowCloud:
+    """Return the rows on axes of that name, coloured as was asked."""
     n = len(Z)
     at, k = drawn_rows(n), min(int(model.n_components_), axes_shown(n))
-    names = [f"axis {a + 1}" for a in range(k)]
-    titles = [axis_title(model, a) for a in range(k)]
-    tints = colours_of(wanted.colours, n)
-    colours = [column_colour(name, values[at]) for name, values in tints.items()]
+    colours = (*asked_colours(wanted.colours, n, at), one_colour(len(at)))
     called = row_names_of(wanted.listed_names, n)
-    places = plane(Z[at, :k], names, titles)
-    return RowCloud(*places, (*colours, one_colour(len(at))), numbers_shown(at), called)
+    places = plane(Z[at, :k], model.explained_variance_ratio_, axes)
+    return RowCloud(*places, colours, numbers_shown(at), called)
 
 
 _TRIED = 12  # numbers of components in a table
@@ -221,15 +212,10 @@ def _spectrum(model: Any, X: Any) -> Variances | None:
     n, p = int(model.n_samples_), int(model.n_features_in_)
     if min(n, p) > _WHOLE:
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = PCA(None, standardize=model.standardize).fit(X)
-    except (MercerError, ValueError, TypeError):
+    found = tried(PCA(None, standardize=model.standardize).fit, X)
+    if found is None or int(found.n_samples_) != n:
         return None
     values = np.asarray(found.explained_variance_, np.float64)
-    if int(found.n_samples_) != n:
-        return None
     return Variances.of(values, rows=n, columns=p, total=float(np.sum(values)))
 
 
@@ -279,33 +265,18 @@ def _of_factors(model: Any, X: Any, wanted: PageRequest) -> Page:
     names = column_names(model)
     Z = np.asarray(model.set_output(transform="default").transform(X), np.float64)
     n = len(Z)
-    at, k = drawn_rows(n), min(int(model.n_components_), axes_shown(n))
-    called = [f"factor {a + 1}" for a in range(k)]
-    ratio = model.explained_variance_ratio_
-    titles = [f"{name} ({percent(float(ratio[a]))})" for a, name in enumerate(called)]
-    tints = colours_of(wanted.colours, n)
-    made = (column_colour(name, values[at]) for name, values in tints.items())
-    colours = (*made, one_colour(len(at)))
-    cloud = RowCloud(
-        *plane(Z[at, :k], called, titles),
-        colours,
-        numbers_shown(at),
-        row_names_of(wanted.listed_names, n),
-    )
-    grouped = any(colour.kind == "category" for colour in colours)
+    cloud = _cloud(model, Z, wanted, "factor ")
     note = "The wheel zooms, dragging moves, Shift and dragging selects."
     words = (
         f"Scores by {model.scores}: what the model expects of the factors of each row. They "
         "are estimates, and the noise of the columns is in them.",
     )
-    view = MapView("rows", (0, 1), groups=grouped, words=note)
+    view = MapView("rows", (0, 1), groups=cloud.grouped, words=note)
     sections = [
         Section("map", "Map of the rows", words, (view,)),
         _factor_panels.loadings_section(model, names),
         _factor_panels.how_many_section(model, X),
-        data_section(("No cell is missing.",), wanted.said, wanted.columns),
-        *wanted.more,
-        wanted.last(model),
+        data_section(("No cell is missing.",), wanted),
     ]
     facts = (count(n, "row"), count(len(names), "column"), "factor analysis, a guest")
     verdict = (
@@ -314,4 +285,4 @@ def _of_factors(model: Any, X: Any, wanted: PageRequest) -> Page:
         *_factor_panels.care(model, names),
         *wanted.care,
     )
-    return Page(wanted.title, facts, verdict, tuple(s for s in sections if s), cloud)
+    return wanted.page(model, facts, verdict, sections, cloud)

@@ -7,7 +7,15 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.report._page_parts import MapView, Page, Part, Picture, Section
 from mercer.report._page_request import PageRequest
-from mercer.report._page_words import count, listed, percent, short
+from mercer.report._page_words import (
+    axis_names,
+    chance,
+    count,
+    listed,
+    other_rows,
+    percent,
+    short,
+)
 from mercer.report._row_labels import colours_of, row_names_of
 from mercer.report.facts._groups_summary import GroupsSummary, groups_seen
 from mercer.report.facts._linear_summary import column_names
@@ -28,7 +36,7 @@ from mercer.report.panels._groups_panels import (
     ellipses_picture,
     tests_section,
 )
-from mercer.report.panels._inertia_panels import axis_title
+from mercer.report.panels._inertia_panels import axes_of
 
 _SHOWN = 4  # canonical axes of the map
 _NAMED = 3  # columns of an axis
@@ -55,17 +63,10 @@ def page_of(model: Any, X: Any, wanted: PageRequest) -> Page:
         tests_section(model, seen.permutation),
         confusion_section(seen),
         classes_section(model),
+        data_section((), wanted),
     ]
-    if wanted.said or wanted.columns is not None:
-        sections.append(data_section((), wanted.said, wanted.columns))
-    found = (*(s for s in sections if s is not None), *wanted.more)
-    return Page(
-        wanted.title,
-        _facts(seen),
-        (*_verdict(seen), *wanted.care),
-        (*found, wanted.last(model)),
-        cloud,
-    )
+    verdict = *_verdict(seen), *wanted.care
+    return wanted.page(model, _facts(seen), verdict, sections, cloud)
 
 
 def alone(model: Any) -> tuple[list[str], list[Section]]:
@@ -83,9 +84,7 @@ def _facts(seen: GroupsSummary) -> tuple[str, ...]:
         called = f"kernel discriminant analysis, {short(kernel)}"
     facts = [count(len(seen.Z), "row"), count(len(seen.names), "column")]
     facts.append(f"{len(seen.classes)} classes")
-    if len(seen.Z) != int(model.n_samples_):
-        facts.append(f"the model was fitted to {int(model.n_samples_):,} rows, not to these")
-    return (*facts, called)
+    return (*facts, *other_rows(model, len(seen.Z)), called)
 
 
 def _verdict(seen: GroupsSummary) -> tuple[str, ...]:
@@ -113,25 +112,17 @@ def _apart(seen: GroupsSummary) -> str:
     tests = getattr(seen.model, "tests_", None)
     if test is not None:
         sure = test.p_value <= 0.05
-        chance = f"p {'≤' if sure else '='} {test.p_value:.2g} by shuffling the labels"
+        odds = f"p {'≤' if sure else '='} {test.p_value:.2g} by shuffling the labels"
     elif tests is not None and len(tests.f_p):
         p = float(tests.f_p[0])
         sure = p <= 0.05
-        chance = f"{_small(p)} by Rao's F, which takes the classes to be normal"
+        odds = f"{chance(p)} by Rao's F, which takes the classes to be normal"
     else:
-        return f"{groups} classes on {_axes(seen.k)}; chance was not asked here."
+        return f"{groups} classes on {axes_of(seen.k)}; chance was not asked here."
     wilks = "" if tests is None else f"Wilks' Λ {float(tests.wilks[0]):.3g}, "
     if sure:
-        return f"The {groups} classes lie apart ({wilks}{chance})."
-    return f"The {groups} classes do not lie apart beyond chance ({wilks}{chance})."
-
-
-def _small(p: float) -> str:
-    return "p < 0.001" if p < 1e-3 else f"p = {p:.2g}"
-
-
-def _axes(k: int) -> str:
-    return "1 axis" if k == 1 else f"{k} axes"
+        return f"The {groups} classes lie apart ({wilks}{odds})."
+    return f"The {groups} classes do not lie apart beyond chance ({wilks}{odds})."
 
 
 def _axes_words(model: Any, names: Any) -> list[str]:
@@ -185,7 +176,6 @@ def _care(seen: GroupsSummary) -> list[str]:
 
 def _map(seen: GroupsSummary, cloud: RowCloud) -> Section:
     """Return canonical coordinates beside PCA of the same rows."""
-    grouped = any(colour.kind == "category" for colour in cloud.colours)
     k, flat = min(seen.k, _SHOWN), seen.flat
     if seen.k > 1:
         first = "Canonical axes: one unit is one standard deviation within the classes."
@@ -193,14 +183,14 @@ def _map(seen: GroupsSummary, cloud: RowCloud) -> Section:
         first = "The one canonical axis, and the first component of PCA upwards."
     else:
         first = "The one canonical axis."
-    views: list[Part] = [MapView("canonical", (0, 1), groups=grouped, words=first)]
+    views: list[Part] = [MapView("canonical", (0, 1), groups=cloud.grouped, words=first)]
     if flat is not None:
         at = (k, min(k + 1, k + flat[0].shape[1] - 1))
         words = (
             "PCA of the same rows, columns standardised, found without the classes. Rows "
             "selected in one map are marked in the other."
         )
-        views.append(MapView("pca", at, groups=grouped, words=words))
+        views.append(MapView("pca", at, groups=cloud.grouped, words=words))
     outlines = ellipses_picture(seen)
     views += [] if outlines is None else [Picture(*outlines)]
     said = (
@@ -213,14 +203,12 @@ def _map(seen: GroupsSummary, cloud: RowCloud) -> Section:
 
 def _cloud(seen: GroupsSummary, wanted: PageRequest) -> RowCloud:
     n, k = len(seen.Z), min(seen.k, _SHOWN)
-    names = [f"axis {a + 1}" for a in range(k)]
-    titles = [axis_title(seen.model, a) for a in range(k)]
+    names, titles = axis_names(seen.model.explained_variance_ratio_, k)
     Z = seen.Z[:, :k]
     if seen.flat is not None:
         scores, shares = seen.flat
-        names += [f"PC{i + 1}" for i in range(scores.shape[1])]
-        titles += [f"PC{i + 1} ({percent(float(s))})" for i, s in enumerate(shares)]
-        Z = np.hstack([Z, scores])
+        more = axis_names(shares, scores.shape[1], "PC")
+        names, titles, Z = names + more[0], titles + more[1], np.hstack([Z, scores])
     if Z.shape[1] == 1:
         Z, names, titles = np.c_[Z, np.zeros(n)], [*names, "nothing"], [*titles, "nothing"]
     called, at = row_names_of(wanted.listed_names, n), drawn_rows(n)

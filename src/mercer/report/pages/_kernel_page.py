@@ -3,7 +3,6 @@
 How far kernel components depend on the rows: two halves, each fitted by itself.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ from sklearn.base import clone
 
 from mercer import plots
 from mercer.arrays import Array
-from mercer.errors import MercerError
 from mercer.estimators import PCA
 from mercer.plots import Axes, Bars, Line, Panel, Points, group_style
 from mercer.report._page_parts import (
@@ -25,13 +23,14 @@ from mercer.report._page_parts import (
     Steps,
     Table,
 )
-from mercer.report._page_request import PageRequest
-from mercer.report._page_words import count, listed, percent, short
+from mercer.report._page_request import PageRequest, tried
+from mercer.report._page_words import axis_names, count, listed, other_rows, percent, short
 from mercer.report._row_labels import colours_of, row_names_of
 from mercer.report.facts._linear_summary import column_names, image_shape
 from mercer.report.facts._map_groups import told_apart
-from mercer.report.facts._row_cloud import Colour, RowCloud, column_colour, one_colour
+from mercer.report.facts._row_cloud import RowCloud, asked_colours, one_colour
 from mercer.report.panels._data_panels import condition_section
+from mercer.report.panels._inertia_panels import spectrum_rows
 from mercer.studies import health
 
 _HALVED = 2000  # that are looked at
@@ -54,10 +53,7 @@ def kernel_stability(model: Any, X: Any) -> Section | None:
         The rows of the fit.
     """
     k = min(int(model.n_components_), _AXES)
-    try:
-        found = _halves(model, X, k) if k else None
-    except (MercerError, ValueError, TypeError, AttributeError, IndexError):
-        return None
+    found = tried(_halves, model, X, k) if k else None
     if found is None:
         return None
     same, within, n = found
@@ -89,11 +85,9 @@ def _halves(model: Any, X: Any, k: int) -> tuple[Array, Array, int] | None:
     halves = np.sort(order[::2]), np.sort(order[1::2])
     both = np.sort(order)
     scores = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for rows in halves:
-            fresh = clone(model).set_params(n_components=k, kernel=model.kernel_)
-            scores.append(np.asarray(fresh.fit(_at(X, rows)).transform(_at(X, both))))
+    for rows in halves:
+        fresh = clone(model).set_params(n_components=k, kernel=model.kernel_)
+        scores.append(np.asarray(fresh.fit(_at(X, rows)).transform(_at(X, both))))
     one, two = (z - z.mean(axis=0) for z in scores)
     size = np.linalg.norm(one, axis=0) * np.linalg.norm(two, axis=0)
     same = np.abs(np.sum(one * two, axis=0)) / np.where(size > 0, size, 1.0)
@@ -114,62 +108,41 @@ _STEPS = 11
 _COLUMNS = 12
 
 
-def kernel_sections(model: Any, X: Any, names: Sequence[str], tuning: Any) -> list[Section]:
-    """Return the sections on the spectrum, the columns and the walk along the first axis."""
-    made = [_spectrum(model), _columns(model, X, names), _walk(model, X, names)]
-    if tuning is not None:
-        made.append(_tuning(tuning))
-    return [section for section in made if section is not None]
-
-
 def kernel_map(
     model: Any, X: Any, given: Mapping[str, Any] | None, row_names: Any
 ) -> tuple[Section, RowCloud]:
     """Return the map of the kernel's axes beside that of PCA, and the cloud of both."""
     Z = np.asarray(model.transform(X), np.float64)[:, :_SHOWN]
     n = len(Z)
-    tints = colours_of(given, n)
-    colours = [*(column_colour(*pair) for pair in tints.items()), one_colour(n)]
-    flat = _linear(model, X)
-    ratio = model.explained_variance_ratio_
-    titles = [f"kernel PC{i + 1} ({percent(float(ratio[i]))})" for i in range(Z.shape[1])]
-    names = [f"kernel PC{i + 1}" for i in range(Z.shape[1])]
-    views: list[Part] = []
-    if Z.shape[1]:
-        views.append(MapView("kernel", (0, min(1, Z.shape[1] - 1)), _grouped(colours)))
+    colours = (*asked_colours(given, n), one_colour(n))
+    ratio, place = model.explained_variance_ratio_, Z.shape[1]
+    names, titles = axis_names(ratio, place, "kernel PC")
+    flat = tried(_linear, model, X)
     if flat is not None:
-        place = Z.shape[1]
-        scores, shares = flat
-        titles += [f"PC{i + 1} ({percent(float(s))})" for i, s in enumerate(shares)]
-        names += [f"PC{i + 1}" for i in range(len(shares))]
-        Z = np.hstack([Z, scores])
+        Z = np.hstack([Z, flat[0]])
+        more = axis_names(flat[1], len(flat[1]), "PC")
+        names, titles = names + more[0], titles + more[1]
+    called = row_names_of(row_names, n)
+    cloud = RowCloud(tuple(names), tuple(titles), Z, colours, np.arange(n), called)
+    views: list[Part] = []
+    if place:
+        views.append(MapView("kernel", (0, min(1, place - 1)), cloud.grouped))
+    if flat is not None:
         words = "Linear PCA of the same rows. Rows selected in one map are marked in the other."
         axes = place, min(place + 1, Z.shape[1] - 1)
-        views.append(MapView("linear", axes, _grouped(colours), words=words))
+        views.append(MapView("linear", axes, cloud.grouped, words=words))
     said = (
         f"Left the first two kernel components, {percent(float(np.sum(ratio[:2])))} of the "
         "variance in feature space; right linear PCA. Shares of the two are not comparable.",
     )
-    said_names = row_names_of(row_names, n)
-    cloud = RowCloud(tuple(names), tuple(titles), Z, tuple(colours), np.arange(n), said_names)
     return Section("map", "Map of the rows", said, tuple(views)), cloud
 
 
-def _grouped(colours: Sequence[Colour]) -> bool:
-    return any(colour.kind == "category" for colour in colours)
-
-
-def _linear(model: Any, X: Any) -> tuple[Array, Array] | None:
-    """Return two linear coordinates and their shares, or None where rows are no numbers."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            given = {"standardize": model.standardize, "missing": model.missing}
-            found = PCA(min(2, model.n_features_in_), **given)
-            scores = np.asarray(found.fit_transform(X), np.float64)
-    except (MercerError, ValueError):
-        return None
-    return scores, found.explained_variance_ratio_
+def _linear(model: Any, X: Any) -> tuple[Array, Array]:
+    """Return two linear coordinates and their shares."""
+    given = {"standardize": model.standardize, "missing": model.missing}
+    found = PCA(min(2, model.n_features_in_), **given)
+    return np.asarray(found.fit_transform(X), np.float64), found.explained_variance_ratio_
 
 
 def kernel_verdict(model: Any, groups: Sequence[str] = ()) -> tuple[str, ...]:
@@ -223,20 +196,11 @@ def _spectrum(model: Any) -> Section | None:
     if not len(values):
         return None
     ratio = model.explained_variance_ratio_
-    error = np.maximum(certificate.upper - values, values - certificate.lower)
-    rows = tuple(
-        (
-            f"kernel PC{i + 1}",
-            float(values[i]),
-            float(error[i]),
-            100 * float(ratio[i]),
-        )
-        for i in range(min(len(values), 20))
-    )
+    rows = spectrum_rows("kernel PC", values, certificate, ratio, 20)
     table = Table(
         "Eigenvalues of the centred kernel matrix",
         ("component", "eigenvalue", "error at most", "share %"),
-        rows,
+        tuple(row[:4] for row in rows),
         note="Error: of the arithmetic, certified.",
     )
     picture = plots.scree(values, certificate.lower, certificate.upper, ratio)
@@ -249,11 +213,8 @@ def _spectrum(model: Any) -> Section | None:
 
 def _columns(model: Any, X: Any, names: Sequence[str]) -> Section | None:
     """Return how much every column moves the first components."""
-    if not model.n_components_:
-        return None
-    try:
-        found = model.attributions(_some(X))
-    except (MercerError, ValueError, TypeError, AttributeError):
+    found = tried(lambda: model.attributions(_some(X))) if model.n_components_ else None
+    if found is None:
         return None
     values = np.asarray(found.shares, np.float64)
     axes = min(2, len(values))
@@ -285,11 +246,8 @@ def _walk(model: Any, X: Any, names: Sequence[str]) -> Section | None:
     reach = np.linspace(-2, 2, _STEPS)
     Z = np.zeros((_STEPS, int(model.n_components_)))
     Z[:, 0] = reach * spread[0]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            rows = np.asarray(model.inverse_transform(Z), np.float64)
-    except (MercerError, ValueError, TypeError, AttributeError):
+    rows = tried(lambda: np.asarray(model.inverse_transform(Z), np.float64))
+    if rows is None:
         return None
     words = (
         "Rows that would have these coordinates on the first kernel component and zero on the "
@@ -311,9 +269,8 @@ def _walk(model: Any, X: Any, names: Sequence[str]) -> Section | None:
 
 def _numbers(X: Any) -> Array | None:
     """Return some rows as numbers, those with missing cells left out; None where it fails."""
-    try:
-        rows = np.asarray(_some(X), np.float64)
-    except (ValueError, TypeError, AttributeError):
+    rows = tried(lambda: np.asarray(_some(X), np.float64))
+    if rows is None:
         return None
     whole = rows[np.isfinite(rows).all(axis=1)] if rows.ndim == 2 else rows[:0]
     return whole if len(whole) > 1 else None
@@ -372,14 +329,6 @@ def _tuning(tuning: Any) -> Section:
     return Section("tuning", "Choice of the kernel", (tuning.reason,), tuple(parts))
 
 
-def _findings(model: Any, X: Any) -> Any:
-    """Return what is odd about the rows, or None where they cannot be looked at."""
-    try:
-        return health(model, X)
-    except (MercerError, ValueError, TypeError):
-        return None
-
-
 def page_of(model: Any, X: Any, wanted: PageRequest) -> Page:
     """Return the whole page of kernel PCA.
 
@@ -394,18 +343,11 @@ def page_of(model: Any, X: Any, wanted: PageRequest) -> Page:
     """
     names = column_names(model)
     first, cloud = kernel_map(model, X, wanted.colours, wanted.listed_names)
-    sections = [first, *kernel_sections(model, X, names, wanted.tuning)]
-    stability = kernel_stability(model, X)
-    sections += [] if stability is None else [stability]
-    sections += [condition_section(_findings(model, X), wanted.said, wanted.columns)]
-    sections += wanted.more
-    n, before = len(cloud.Z), int(model.n_samples_)
-    other = () if n == before else (f"the model was fitted to {before:,} rows, not to these",)
-    about = (f"{n:,} rows", f"{len(names):,} columns", f"kernel {short(model.kernel_)}", *other)
-    return Page(
-        wanted.title,
-        about,
-        kernel_verdict(model, kernel_groups(cloud, wanted.colours)),
-        (*sections, wanted.last(model)),
-        cloud,
-    )
+    sections = [first, _spectrum(model), _columns(model, X, names), _walk(model, X, names)]
+    sections += [] if wanted.tuning is None else [_tuning(wanted.tuning)]
+    sections += [kernel_stability(model, X), condition_section(tried(health, model, X), wanted)]
+    n = len(cloud.Z)
+    about = [f"{n:,} rows", f"{len(names):,} columns", f"kernel {short(model.kernel_)}"]
+    about += other_rows(model, n)
+    words = kernel_verdict(model, kernel_groups(cloud, wanted.colours))
+    return wanted.page(model, about, words, sections, cloud)

@@ -9,12 +9,12 @@ from mercer.arrays import Array
 from mercer.diagnostics import neighbour_ranks
 from mercer.plots import Axes, Line, Panel, Points, group_style
 from mercer.report._page_parts import MapView, Page, Part, Picture, Section, Table
-from mercer.report._page_request import PageRequest
+from mercer.report._page_request import PageRequest, tried
 from mercer.report._page_words import count, percent
 from mercer.report._row_labels import colours_of, row_names_of
 from mercer.report.facts._linear_summary import column_names
 from mercer.report.facts._map_groups import told_apart
-from mercer.report.facts._row_cloud import Colour, RowCloud, column_colour, one_colour
+from mercer.report.facts._row_cloud import RowCloud, asked_colours, column_colour, one_colour
 from mercer.report.panels._data_panels import condition_section
 
 _SHOWN = 6
@@ -40,12 +40,11 @@ def page_of(model: Any, X: Any, wanted: PageRequest) -> Page:
     rows = _numbers(X)
     kept = _kept_neighbours(rows, Z)
     cloud = _cloud(model, Z, rows, wanted)
-    made = [_map(cloud), _neighbours(kept), _spectrum(model), _graph(model)]
-    sections = [section for section in made if section is not None]
-    sections += [condition_section(None, wanted.said, wanted.columns), *wanted.more]
+    sections = [_map(cloud), _neighbours(kept), _spectrum(model), _graph(model)]
+    sections.append(condition_section(None, wanted))
     facts = (f"{len(Z):,} rows", f"{int(model.n_features_in_):,} columns", type(model).__name__)
     verdict = _verdict(model, kept, cloud, wanted)
-    return Page(wanted.title, facts, verdict, (*sections, wanted.last(model)), cloud)
+    return wanted.page(model, facts, verdict, sections, cloud)
 
 
 def _places(model: Any, X: Any) -> Array:
@@ -56,11 +55,9 @@ def _places(model: Any, X: Any) -> Array:
 
 def _numbers(X: Any) -> Array | None:
     """Return the rows as numbers, or None where they are distances, sparse or no numbers."""
-    try:
-        rows = np.asarray(X, np.float64)
-    except (TypeError, ValueError):
-        return None
-    return rows if rows.ndim == 2 and np.isfinite(rows).all() else None
+    rows = tried(np.asarray, X, np.float64)
+    there = rows is not None and rows.ndim == 2 and np.isfinite(rows).all()
+    return rows if there else None
 
 
 def _kept_neighbours(rows: Array | None, Z: Array) -> tuple[Array, Array, Array, int] | None:
@@ -129,8 +126,7 @@ def _cloud(model: Any, Z: Array, rows: Array | None, wanted: PageRequest) -> Row
     shown = np.nan_to_num(Z[:, :_SHOWN])
     if shown.shape[1] == 1:
         shown = np.c_[shown, np.zeros(len(shown))]
-    tints = colours_of(wanted.colours, len(Z))
-    colours: list[Colour] = [column_colour(*pair) for pair in tints.items()]
+    colours = asked_colours(wanted.colours, len(Z))
     if rows is not None and len(rows) == len(Z):
         names = column_names(model)
         some = range(min(rows.shape[1], _COLUMNS)) if len(names) == rows.shape[1] else ()
@@ -143,12 +139,11 @@ def _cloud(model: Any, Z: Array, rows: Array | None, wanted: PageRequest) -> Row
 
 
 def _map(cloud: RowCloud) -> Section:
-    grouped = any(colour.kind == "category" for colour in cloud.colours)
     words = (
         "Rows that were neighbours should lie together. Colour by a column to see what runs "
         "along the map.",
     )
-    view: Part = MapView("rows", (0, 1), groups=grouped)
+    view: Part = MapView("rows", (0, 1), groups=cloud.grouped)
     return Section("map", "Map of the rows", words, (view,))
 
 

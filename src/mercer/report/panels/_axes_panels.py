@@ -20,6 +20,7 @@ from mercer.report._page_words import axes_named, axis_in_words, count, listed, 
 from mercer.report._row_labels import colours_of
 from mercer.report.facts._linear_summary import LinearSummary, is_curve
 from mercer.report.facts._map_groups import between, grouped
+from mercer.report.panels._inertia_panels import spectrum_rows
 from mercer.selection import noise_quantiles
 from mercer.studies import bootstrap
 
@@ -64,29 +65,15 @@ def _noise(seen: LinearSummary) -> Array | None:
 
 def _spectrum(seen: LinearSummary) -> Table:
     wide = seen.wide
-    ratio = np.asarray(wide.explained_variance_ratio_)
-    total = np.cumsum(ratio)
-    values = wide.explained_variance_
-    error = np.maximum(wide.upper - values, values - wide.lower)
-    count = min(len(ratio), max(_LISTED, seen.k))
-    rows = tuple(
-        (
-            f"PC{i + 1}",
-            float(wide.explained_variance_[i]),
-            float(error[i]),
-            100 * float(ratio[i]),
-            100 * float(total[i]),
-        )
-        for i in range(count)
-    )
+    ratio, most = np.asarray(wide.explained_variance_ratio_), max(_LISTED, seen.k)
+    rows = spectrum_rows("PC", wide.explained_variance_, wide, ratio, most)
     return Table(
         "Variances",
         ("component", "variance", "error at most", "share %", "sum %"),
         rows,
-        note="Error: of the arithmetic, certified; what another sample would change is "
-        "under Stability. "
-        "Marked: components of the verdict.",
-        chosen=tuple(range(min(seen.k, count))),
+        note="Error: of the arithmetic, certified; what another sample would change is under "
+        "Stability. Marked: components of the verdict.",
+        chosen=tuple(range(min(seen.k, len(rows)))),
     )
 
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from mercer import plots
 from mercer.arrays import Array
-from mercer.plots import PointKind, points_map
+from mercer.plots import PointKind
 from mercer.report._page_parts import Part, Picture, Section, Table
-from mercer.report._page_words import listed, percent
+from mercer.report._page_words import finite, listed, percent
 from mercer.report.facts._categories_summary import CategoriesSummary
 from mercer.report.panels._inertia_panels import (
-    axis_title,
+    axes_map,
     inertia_scree,
     inertia_table,
     points_table,
@@ -24,6 +24,7 @@ from mercer.report.panels._inertia_panels import (
 _AXES = 4  # of a table
 _LISTED = 60  # lines of a table
 _CIRCLE = 60  # columns that a circle can bear
+_UNIT: dict[str, Any] = {"span": (-0.03, 1.05), "size": (500.0, 520.0)}  # shares on both axes
 
 
 def levels_section(seen: CategoriesSummary) -> Section | None:
@@ -47,9 +48,8 @@ def levels_section(seen: CategoriesSummary) -> Section | None:
             far = np.max(np.abs(np.nan_to_num(beside.v_tests[:, :2])), axis=1)
             points = np.nan_to_num(beside.coordinates[:, :2])
             kinds.append(PointKind("supplementary levels", points, beside.levels, far))
-        titles = axis_title(model, 0), axis_title(model, 1)
         note = "those that make most of the axes are named"
-        panel = points_map(kinds, "Levels", *titles, note=note, size=(540.0, 480.0))
+        panel = axes_map(model, kinds, "Levels", note=note, size=(540.0, 480.0))
         parts.append(Picture(panel, _LEVELS))
     tests = np.asarray(model.v_tests_)
     parts.append(points_table(model, "columns", None, which=at, called="level", tests=tests))
@@ -80,7 +80,7 @@ def _beside_levels(seen: CategoriesSummary) -> Table:
         row: list[Any] = [name, float(found.counts[i])]
         for a in range(axes):
             values = found.coordinates[i, a], 100 * found.cos2[i, a], found.v_tests[i, a]
-            row += [float(v) if np.isfinite(v) else None for v in values]
+            row += map(finite, values)
         cells.append(tuple(row))
     note = "They had no part in the axes."
     return Table("Supplementary levels", tuple(head), tuple(cells), note=note)
@@ -142,8 +142,7 @@ def _square(seen: CategoriesSummary, names: list[str]) -> Any:
         parts = np.concatenate([beside.eta2[:, :2], beside.correlations[:, :2] ** 2])
         called = [*beside.variables, *beside.numbers]
         kinds.append(PointKind("supplementary", np.nan_to_num(parts), called))
-    titles = axis_title(seen.model, 0), axis_title(seen.model, 1)
-    return points_map(kinds, "Variables", *titles, span=(-0.03, 1.05), size=(500.0, 520.0))
+    return axes_map(seen.model, kinds, "Variables", **_UNIT)
 
 
 def _circle(seen: CategoriesSummary, correlations: Any) -> Any:
@@ -177,22 +176,19 @@ def _links_table(seen: CategoriesSummary, names: list[str]) -> Table:
 def _beside_table(seen: CategoriesSummary) -> Table:
     """Return how supplementary columns go with the axes."""
     found, axes = seen.beside, min(seen.k, _AXES)
+    measured = (
+        ("r", found.numbers, found.correlations),
+        ("η²", found.variables, found.eta2),
+    )
     rows = [
-        (str(name), "r", *(_known(v) for v in found.correlations[i, :axes]))
-        for i, name in enumerate(found.numbers)
-    ]
-    rows += [
-        (str(name), "η²", *(_known(v) for v in found.eta2[i, :axes]))
-        for i, name in enumerate(found.variables)
+        (str(name), measure, *map(finite, values[i, :axes]))
+        for measure, names, values in measured
+        for i, name in enumerate(names)
     ]
     head = ("column", "measure", *(f"correlation axis {a + 1}" for a in range(axes)))
     return Table(
         "Supplementary columns", head, tuple(rows), note="They had no part in the axes."
     )
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def axes_section(seen: CategoriesSummary) -> Section:
@@ -302,10 +298,7 @@ def groups_section(seen: CategoriesSummary, X: Any, row_names: Any) -> Section |
     parts: list[Part] = []
     if seen.k > 1:
         kinds = [PointKind("groups", model.group_coordinates_[:, :2], names)]
-        titles = axis_title(model, 0), axis_title(model, 1)
-        span = (-0.03, 1.05)
-        panel = points_map(kinds, "Groups", *titles, span=span, size=(500.0, 520.0))
-        parts.append(Picture(panel, _LINK))
+        parts.append(Picture(axes_map(model, kinds, "Groups", **_UNIT), _LINK))
     parts += [_likeness(model, names), _links(model, names)]
     words: tuple[str, ...] = ()
     if seen.k > 1:
@@ -364,14 +357,8 @@ def _partial(
         for i in top:
             pair = np.stack([seen.Z[i, :2], found[g, i]])
             lines.append((pair[:, 0], pair[:, 1], g + 1))
-    titles = axis_title(seen.model, 0), axis_title(seen.model, 1)
-    panel = points_map(
-        kinds,
-        "Rows that the groups see differently",
-        *titles,
-        outlines=lines,
-        size=(540.0, 480.0),
-    )
+    title = "Rows that the groups see differently"
+    panel = axes_map(seen.model, kinds, title, outlines=lines, size=(540.0, 480.0))
     share = float(np.sum(seen.Z[:, :2] ** 2)) * len(found)
     within = float(np.sum(apart)) / max(share + float(np.sum(apart)), 1e-300)
     words = (

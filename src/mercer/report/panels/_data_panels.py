@@ -7,6 +7,7 @@ import numpy as np
 
 from mercer.diagnostics import Finding, health
 from mercer.report._page_parts import Findings, Part, Section, Table
+from mercer.report._page_request import PageRequest
 from mercer.report._page_words import count
 from mercer.report._row_labels import SomeNames, levels_of
 from mercer.report.facts._linear_summary import LinearSummary
@@ -44,18 +45,16 @@ def _groups(seen: LinearSummary) -> Any:
 
 
 def condition_section(
-    findings: Sequence[Finding] | None, said: Sequence[str], columns: Table | None
-) -> Section:
+    findings: Sequence[Finding] | None, wanted: PageRequest
+) -> Section | None:
     """Return the section on the data: findings, assumptions, and every column with its role.
 
     Parameters
     ----------
     findings : sequence of Finding or None
         What was found; None where nobody has looked.
-    said : sequence of str
-        Assumptions, a line each.
-    columns : Table or None
-        Every column of the file.
+    wanted : PageRequest
+        Assumptions, and every column of the file.
     """
     if findings is None:
         words = ["Whether rows or columns are odd was not asked here: mercer.health does."]
@@ -64,36 +63,32 @@ def condition_section(
     else:
         words = ["Nothing odd was found by the checks that mercer.health makes."]
     found = (Findings(tuple(findings)),) if findings else ()
-    return data_section(words, said, columns, found)
+    return data_section(words, wanted, found)
 
 
 def data_section(
-    words: Sequence[str],
-    said: Sequence[str],
-    columns: Table | None,
-    parts: Sequence[Part] = (),
-) -> Section:
+    words: Sequence[str], wanted: PageRequest, parts: Sequence[Part] = ()
+) -> Section | None:
     """Return the section on the data: words, further parts, assumptions, every column.
+
+    None where there is nothing to say.
 
     Parameters
     ----------
     words : sequence of str
         What is known of the data.
-    said : sequence of str
-        Assumptions, a line each.
-    columns : Table or None
-        Every column of the file.
+    wanted : PageRequest
+        Assumptions, and every column of the file.
     parts : sequence of Part
         Shown first.
     """
     parts = list(parts)
-    if said:
-        parts.append(
-            Table("What was assumed", ("assumption",), tuple((line,) for line in said))
-        )
-    if columns is not None:
-        parts.append(columns)
-    return Section("data", "Data", tuple(words), tuple(parts))
+    if wanted.said:
+        lines = tuple((line,) for line in wanted.said)
+        parts.append(Table("What was assumed", ("assumption",), lines))
+    if wanted.columns is not None:
+        parts.append(wanted.columns)
+    return None if not (words or parts) else Section("data", "Data", tuple(words), tuple(parts))
 
 
 def column_table(look: Any) -> Table:

@@ -1,15 +1,14 @@
 """Panels of factor analysis: loadings, communalities, how many factors."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mercer import plots
-from mercer.errors import MercerError
 from mercer.plots import Axes, Bars, Panel, group_style
 from mercer.report._page_parts import Part, Picture, Section, Table
+from mercer.report._page_request import tried
 from mercer.report._page_words import axis_in_words, count, listed, percent
 
 _AXES = 4
@@ -172,19 +171,13 @@ def how_many_section(model: Any, X: Any) -> Section | None:
     rows = []
     for k in range(1, most + 1):
         if k == int(model.n_components_):
-            rows.append(
-                (k, *(float(v) for v in (model.log_likelihood_, model.aic_, model.bic_)))
-            )
+            rows.append((k, *_measures(model)))
             continue
         steps = min(int(model.max_iter), _STEPS)
         other = clone(model).set_params(n_components=k, rotation=None, max_iter=steps)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of numbers that are only tried
-                other.fit(X)
-        except (MercerError, ValueError):
+        if tried(other.fit, X) is None:
             return None
-        rows.append((k, float(other.log_likelihood_), float(other.aic_), float(other.bic_)))
+        rows.append((k, *_measures(other)))
     best = [1 + int(np.argmin([row[i] for row in rows])) for i in (2, 3)]
     words = (f"Of 1 to {most} factors AIC is least with {best[0]}, BIC with {best[1]}.",)
     chosen = tuple(i for i, row in enumerate(rows) if row[0] == int(model.n_components_))
@@ -197,3 +190,7 @@ def how_many_section(model: Any, X: Any) -> Section | None:
         note=f"Up to {most}: more could not be told from {p} columns." if most < _TRIED else "",
     )
     return Section("how_many", "How many factors", words, (table,))
+
+
+def _measures(model: Any) -> tuple[float, float, float]:
+    return float(model.log_likelihood_), float(model.aic_), float(model.bic_)

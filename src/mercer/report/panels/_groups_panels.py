@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from mercer import plots
-from mercer.plots import Panel, PointKind, points_map
+from mercer.plots import Panel, PointKind
 from mercer.report._page_parts import Part, Picture, Section, Table
-from mercer.report._page_words import listed, percent
+from mercer.report._page_words import finite, listed, percent
 from mercer.report.facts._groups_summary import GroupsSummary
-from mercer.report.panels._inertia_panels import axis_title
+from mercer.report.panels._inertia_panels import axes_map
 
 _AXES = 4
 _CIRCLE = 60
@@ -39,15 +39,9 @@ def ellipses_picture(seen: GroupsSummary) -> tuple[Panel, str] | None:
             line = found.outline(g, mean=mean)
             if line is not None:
                 outlines.append((line[:, 0], line[:, 1], g))
-    panel = points_map(
-        kinds,
-        "Classes",
-        axis_title(seen.model, 0),
-        axis_title(seen.model, 1),
-        note=f"{100 * found.level:g} % of a normal cloud; small: of its mean",
-        outlines=outlines,
-        size=(540.0, 480.0),
-    )
+    note = f"{100 * found.level:g} % of a normal cloud; small: of its mean"
+    more: dict[str, Any] = {"note": note, "outlines": outlines, "size": (540.0, 480.0)}
+    panel = axes_map(seen.model, kinds, "Classes", **more)
     words = (
         "Large: where rows of a class lie if they are normal. Small: where its mean may lie in "
         "another sample."
@@ -164,7 +158,7 @@ def _wilks(tests: Any) -> Table:
     for j in range(last):
         which = f"{j + 1}" if j + 1 == last else f"{j + 1} to {last}"
         values = (float(column[j]) for column in columns)
-        rows.append((which, *(v if np.isfinite(v) else None for v in values)))
+        rows.append((which, *map(finite, values)))
     note = "A line asks whether the axes from it on tell classes apart."
     return Table("Sequential tests", head, tuple(rows), note=note)
 
@@ -195,18 +189,13 @@ def confusion_section(seen: GroupsSummary) -> Section | None:
         + (f": most often {listed(said)}." if said else "."),
     )
     if len(names) <= _GROUPS:
-        head = ("class", *(f"as {name}" for name in names), "right %")
-        rows = tuple(
-            (name, *(int(c) for c in counts[i]), 100 * float(found.recall[i]))
-            for i, name in enumerate(names)
-        )
+        head, cells = [f"as {name}" for name in names], counts.tolist()
     else:
-        head = ("class", "rows", "right %")
-        rows = tuple(
-            (name, int(counts[i].sum()), 100 * float(found.recall[i]))
-            for i, name in enumerate(names)
-        )
-    table = Table("Held-out rows", head, rows, note=f"{found.folds} folds, seed 0.")
+        head, cells = ["rows"], counts.sum(axis=1, keepdims=True).tolist()
+    right = (100 * float(share) for share in found.recall)
+    rows = tuple((a, *b, c) for a, b, c in zip(names, cells, right, strict=True))
+    note = f"{found.folds} folds, seed 0."
+    table = Table("Held-out rows", ("class", *head, "right %"), rows, note=note)
     return Section("heldout", "Held-out rows", words, (table,))
 
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from mercer import plots
 from mercer.arrays import Array
+from mercer.plots import Panel, PointKind, points_map
 from mercer.report._page_parts import Picture, Table
-from mercer.report._page_words import listed, percent
+from mercer.report._page_words import axis_names, finite, listed, percent
 
 _AXES = 4  # of a table of points
 _LISTED = 60  # points of a table
@@ -63,24 +64,42 @@ def inertia_table(model: Any, name: str = "axis") -> Table:
     name : str
         What an axis is called.
     """
-    certificate, ratio = model.certificate_, np.asarray(model.explained_variance_ratio_)
-    values = np.asarray(model.eigenvalues_)
-    sums = np.cumsum(ratio)
-    rows = tuple(
-        (
-            f"{name} {i + 1}",
-            float(values[i]),
-            float(max(certificate.upper[i] - values[i], values[i] - certificate.lower[i], 0.0))
-            if i < len(certificate.lower)
-            else None,
-            100 * float(ratio[i]),
-            100 * float(sums[i]),
-        )
-        for i in range(min(len(values), _LISTED))
-    )
+    values, ratio = np.asarray(model.eigenvalues_), model.explained_variance_ratio_
+    rows = spectrum_rows(f"{name} ", values, model.certificate_, ratio, _LISTED)
     head = (name, "inertia", "error at most", "share %", "sum %")
     note = "Error: of the arithmetic, certified. Shares are of the whole inertia."
     return Table("Inertias", head, rows, note=note)
+
+
+def spectrum_rows(
+    called: str, values: Array, bounds: Any, ratio: Array, most: int
+) -> tuple[tuple[Any, ...], ...]:
+    """Return name, value, error at most, share and sum of shares in per cent, by axis.
+
+    Parameters
+    ----------
+    called : str
+        What stands before the number of an axis.
+    values, ratio : arrays of shape (k,)
+        Values, and their shares.
+    bounds : object with `lower` and `upper`
+        Intervals that hold the values, of the first ones at least.
+    most : int
+        Axes that are listed.
+    """
+    sums, rows = np.cumsum(ratio), []
+    for i, value in enumerate(values[:most]):
+        error = None
+        if i < len(bounds.lower):
+            error = float(max(bounds.upper[i] - value, value - bounds.lower[i], 0.0))
+        shares = 100 * float(ratio[i]), 100 * float(sums[i])
+        rows.append((f"{called}{i + 1}", float(value), error, *shares))
+    return tuple(rows)
+
+
+def axes_map(model: Any, kinds: Sequence[PointKind], title: str, **more: Any) -> Panel:
+    """Return points of several kinds on the first two axes, which have their shares."""
+    return points_map(kinds, title, axis_title(model, 0), axis_title(model, 1), **more)
 
 
 def points_table(
@@ -126,7 +145,7 @@ def points_table(
         for a in range(axes):
             row += [float(points[i, a])]
             row += [100 * float(cos2[i, a]), 100 * float(shares[i, a])]
-            row += [] if tests is None else [_finite(tests[place, a])]
+            row += [] if tests is None else [finite(tests[place, a])]
         cells.append(tuple(row))
     left = len(among) - len(order)
     note = f"{left:,} more have smaller contributions." if left else ""
@@ -143,16 +162,9 @@ def _head(called: str, axes: int, tested: bool) -> tuple[str, ...]:
     return tuple(head)
 
 
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
 def axis_title(model: Any, axis: int) -> str:
     """Return what an axis is called on a map: "axis 1 (12.3 %)", without a share if none."""
-    ratio = model.explained_variance_ratio_
-    if ratio is None:
-        return f"axis {axis + 1}"
-    return f"axis {axis + 1} ({percent(float(ratio[axis]))})"
+    return axis_names(model.explained_variance_ratio_, axis + 1)[1][axis]
 
 
 def axes_of(number: int) -> str:
@@ -167,7 +179,7 @@ def axes_of(number: int) -> str:
 
 
 def plane(
-    Z: Array, names: Sequence[str], titles: Sequence[str]
+    Z: Array, ratio: Array | None, called: str = "axis "
 ) -> tuple[tuple[str, ...], tuple[str, ...], Array]:
     """Return names, titles and coordinates of a cloud of at least two axes.
 
@@ -177,9 +189,10 @@ def plane(
     ----------
     Z : array of shape (n, k)
         Coordinates.
-    names, titles : sequences of k str
-        Of the axes.
+    ratio, called
+        See `axis_names`.
     """
+    names, titles = axis_names(ratio, Z.shape[1], called)
     if Z.shape[1] > 1:
         return tuple(names), tuple(titles), Z
     flat = np.hstack([Z, np.zeros((len(Z), 2 - Z.shape[1]))])
