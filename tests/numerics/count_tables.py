@@ -1,5 +1,6 @@
 """Tables of counts, correspondence analysis bound to one path, and its formulas written out."""
 
+import forced
 import numpy as np
 
 from mercer import CorrespondenceAnalysis
@@ -9,13 +10,7 @@ PATHS = ("svd", "gram", "dual", "krylov")
 
 def bound_to(path):
     """Return the class of a correspondence analysis that takes this path and no other."""
-
-    class Bound(CorrespondenceAnalysis):
-        def _allowed(self):
-            return (path,)
-
-    Bound.__name__ = f"{path.title()}CA"
-    return Bound
+    return forced.bound_to(CorrespondenceAnalysis, path)
 
 
 def suits(path, m, n, k):

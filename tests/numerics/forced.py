@@ -11,27 +11,12 @@ from mercer.errors import AccuracyWarning
 PATHS = ("svd", "gram", "dual", "krylov")
 
 
-class SvdPCA(PCA):
-    def _allowed(self):
-        return ("svd",)
+def bound_to(kind, *paths):
+    """Return the class of an estimator that takes these paths and no other."""
+    return type(f"{paths[0].title()}{kind.__name__}", (kind,), {"_allowed": lambda _: paths})
 
 
-class GramPCA(PCA):
-    def _allowed(self):
-        return ("gram",)
-
-
-class DualPCA(PCA):
-    def _allowed(self):
-        return ("dual",)
-
-
-class KrylovPCA(PCA):
-    def _allowed(self):
-        return ("krylov",)
-
-
-FORCED = {"svd": SvdPCA, "gram": GramPCA, "dual": DualPCA, "krylov": KrylovPCA, "auto": PCA}
+FORCED = {path: bound_to(PCA, path) for path in PATHS} | {"auto": PCA}
 
 
 def fit(path, X, k, *, sample_weight=None, **parameters):

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from forced import bound_to
 from scipy.spatial.distance import cdist
 
 from mercer import KernelPCA
@@ -20,34 +21,8 @@ from mercer.kernels import (
     RationalQuadratic,
 )
 
-
-class LapackKernelPCA(KernelPCA):
-    def _allowed(self):
-        return ("lapack",)
-
-
-class StoredKernelPCA(KernelPCA):
-    def _allowed(self):
-        return ("stored",)
-
-
-class PrimalKernelPCA(KernelPCA):
-    def _allowed(self):
-        return ("primal",)
-
-
-class TilesKernelPCA(KernelPCA):
-    def _allowed(self):
-        return ("tiles",)
-
-
-FORCED = {
-    "lapack": LapackKernelPCA,
-    "stored": StoredKernelPCA,
-    "tiles": TilesKernelPCA,
-    "primal": PrimalKernelPCA,
-    "auto": KernelPCA,
-}
+FORCED = {path: bound_to(KernelPCA, path) for path in ("lapack", "stored", "tiles", "primal")}
+FORCED["auto"] = KernelPCA
 MATRIX = ("lapack", "stored")
 
 

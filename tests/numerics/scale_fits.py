@@ -1,4 +1,4 @@
-"""Kernel PCA past memory: tables that hurt, kernels by plain formulas, and ways to fit them."""
+"""Kernel PCA: tables that hurt, kernels by plain formulas, and ways to fit them."""
 
 import warnings
 import zlib
@@ -151,8 +151,9 @@ def fitted(way, X, k, kernel, w=None, seed=0, marks=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)
         warnings.simplefilter("ignore", DataWarning)
-        if way in ("tiles", "tiles32", "tiles weighted"):
-            return FORCED["tiles"](k, **options).fit(X, sample_weight=w)
+        if way in WHOLE:
+            path = way.removesuffix(" weighted").removesuffix("32")
+            return FORCED[path](k, **options).fit(X, sample_weight=w)
         usual = {
             "uniform": "uniform",
             "kmeans++": "kmeans++",
@@ -169,5 +170,24 @@ def fitted(way, X, k, kernel, w=None, seed=0, marks=None):
 
 
 LANDMARKS = ("pivoted", "uniform", "kmeans++", "given", "stream", "stream given")
-WAYS = ("tiles", "tiles32", "once", "refined", *LANDMARKS)
-WAYS += ("tiles weighted", "landmarks weighted", "once weighted")
+WHOLE = ("lapack", "lapack32", "stored", "stored32", "primal", "tiles", "tiles32")
+WHOLE += ("stored weighted", "tiles weighted")
+WAYS = (*WHOLE, "once", "refined", *LANDMARKS, "landmarks weighted", "once weighted")
+
+
+def assert_same_model(one, two, rtol=1e-9):
+    """Two fits agree: eigenvalues, shares, what landmarks leave, and their intervals."""
+    for name in ("eigenvalues_", "explained_variance_", "explained_variance_ratio_"):
+        np.testing.assert_allclose(getattr(two, name), getattr(one, name), rtol=rtol)
+    np.testing.assert_allclose(two.captured_share_, one.captured_share_, rtol=rtol)
+    if hasattr(one, "residual_trace_"):
+        tight = 1e-9 * (one.residual_trace_ + one.eigenvalues_[0])
+        assert abs(one.residual_trace_ - two.residual_trace_) <= tight
+        for end in ("lower", "upper"):
+            ends = [getattr(model.certificate_, end) for model in (one, two)]
+            np.testing.assert_allclose(ends[1], ends[0], rtol=1e-8, atol=tight)
+
+
+def marks_of(way, X):
+    """Return landmarks that move with the rows, where a way takes any."""
+    return X[::5].copy() if "given" in way else None

@@ -1,7 +1,5 @@
 """Matrices at the edge: exactly k axes or the reason, and the same reason on every path."""
 
-import warnings
-
 import numpy as np
 import pytest
 from kernel_fits import FORCED, MATRIX, apart, blobs, fit, fit_transform
@@ -87,26 +85,18 @@ def test_nothing_varies(name):
 @pytest.mark.parametrize("path", MATRIX)
 @pytest.mark.parametrize("entry", [(3, 17), (17, 3), (0, 69)])
 def test_not_symmetric(path, entry):
-    X = blobs(70, 3)
-    K = RBF(2.0).block(X).copy()
+    K = RBF(2.0).block(blobs(70, 3)).copy()
     K[entry] += 0.5
     with pytest.raises(InputError, match="symmetric") as error:
         fit(path, K, 3, kernel="precomputed")
     three_lines(error)
-    low, high = sorted(entry)
-    assert f"row {low}" in error.value.got or f"row {high}" in error.value.got
-
-
-@pytest.mark.parametrize("n", [60, 1100])
-def test_a_function_that_is_not_symmetric(n):
-    """Also where rows and columns fall into different tiles."""
-    X = blobs(n, 3)
+    assert any(f"row {place}" in error.value.got for place in entry)
 
     def odd(x, y):
         return np.exp(-((x[:, :1] - y[:, :1].T) ** 2)) + 0.3 * (x[:, 1:2] > y[:, 1:2].T)
 
     with pytest.raises(InputError, match="symmetric") as error:
-        fit("auto", X, 3, kernel=odd)
+        fit("auto", blobs(1100, 3) if entry[0] else blobs(60, 3), 3, kernel=odd)
     three_lines(error)
 
 
@@ -183,6 +173,8 @@ def test_as_many_axes_as_rows(kernel, short, n):
     assert Z.shape == (n, k) == model.transform(X).shape
     assert model.n_components_ == k
     assert model.rank_ == n - 1
+    Y = Z[:, : n - 1] / np.sqrt(model.eigenvalues_[: n - 1])
+    np.testing.assert_allclose(Y.T @ Y, np.eye(Y.shape[1]), rtol=0, atol=1e-6)
     np.testing.assert_allclose(Z, model.transform(X), rtol=0, atol=1e-9 * np.abs(Z).max())
     if short == 0:
         np.testing.assert_array_equal(Z[:, -1], 0)
@@ -200,17 +192,3 @@ def test_more_axes_than_features():
     np.testing.assert_array_equal(Z[:, 2:], 0)
     np.testing.assert_allclose(model.inverse_transform(Z), X, rtol=0, atol=1e-10)
     assert len(model.get_feature_names_out()) == 4
-
-
-def test_no_axis_is_lost_or_invented():
-    """Whatever the lengthscale, k axes come back, the kept ones orthogonal and real."""
-    X = load_digits().data[:150].astype(np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for length in (1e-3, 1, 5, 20, 100, 1e4):
-            model = KernelPCA(10, kernel=RBF(length))
-            Z = model.fit_transform(X)
-            assert Z.shape == (150, 10)
-            assert model.rank_ == 10
-            size = np.sqrt(model.eigenvalues_)
-            np.testing.assert_allclose((Z / size).T @ (Z / size), np.eye(10), rtol=0, atol=1e-6)

@@ -2,20 +2,16 @@
 
 import numpy as np
 import pytest
-from kernel_fits import MATRIX, apart, blobs, fit
+from kernel_fits import MATRIX, allowance, apart, blobs, fit
+from scale_fits import LANDMARKS, assert_same_model, fitted, marks_of
 
 from mercer.kernels import RBF, Laplacian, Log, Matern, NegativeDistance, RationalQuadratic
 
-KERNELS = [
-    RBF(1.5),
-    RBF((1.0, 2.0, 3.0)),
-    RBF(),
-    Laplacian(2.0),
-    Matern(1.5, 2.5),
-    RationalQuadratic(1.5),
-    NegativeDistance(),
-    Log(),
-]
+STILL = [RBF(2.0), Laplacian(3.0), Matern(2.0), NegativeDistance(), RBF((1.0, 2.0, 3.0))]
+STILL += [RBF(), RationalQuadratic(1.5), Log(), Matern(1.5, 2.5)]
+WAYS = ["tiles", "once", *LANDMARKS]
+CASES = [(way, kernel) for way in MATRIX for kernel in STILL]
+CASES += [(way, STILL[(i + turn) % 4]) for i, way in enumerate(WAYS) for turn in (0, 1)]
 
 
 def on_a_grid(X, bits):
@@ -23,16 +19,28 @@ def on_a_grid(X, bits):
     return np.round(X * 2.0**bits) / 2.0**bits
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("path", MATRIX)
-def test_an_exact_shift_changes_nothing(path, kernel):
-    X = on_a_grid(blobs(150, 3), 18)
-    spread = float(np.max(np.std(X, axis=0)))
-    shift = 2.0**30 * 2.0 ** np.round(np.log2(spread))
-    before, after = (fit(path, Y, 4, kernel=kernel, tol=1e-10) for Y in (X, X + shift))
-    assert np.array_equal((X + shift) - shift, X)
-    np.testing.assert_allclose(after.eigenvalues_, before.eigenvalues_, rtol=1e-9)
-    assert apart(after.transform(X + shift), before.transform(X)) <= 1e-6
+@pytest.mark.parametrize(("way", "kernel"), CASES, ids=str)
+def test_an_exact_shift_changes_nothing(way, kernel):
+    X = on_a_grid(blobs(160, 3), 16)
+    far = X + 2.0 ** (30 if way in MATRIX else 20)
+    np.testing.assert_array_equal(far - far[0], X - X[0])
+    one, two = (fitted(way, Y, 3, kernel, marks=marks_of(way, Y)) for Y in (X, far))
+    assert_same_model(one, two)
+    loose = allowance(one, two) if way not in LANDMARKS else 0.0
+    assert apart(two.transform(far), one.transform(X)) <= 1e-7 + loose
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("factor", [2.0**-60, 2.0**60])
+def test_the_unit_changes_nothing(way, factor):
+    """The default lengthscale follows the rows; distances grow with them."""
+    X = blobs(160, 3)
+    for kernel, size in ((RBF(), 1.0), (NegativeDistance(), factor)):
+        one, two = (fitted(way, Y, 3, kernel, marks=marks_of(way, Y)) for Y in (X, X * factor))
+        np.testing.assert_allclose(two.eigenvalues_, size * one.eigenvalues_, rtol=1e-9)
+        np.testing.assert_allclose(two.captured_share_, one.captured_share_, rtol=1e-9)
+        if size == 1.0:
+            assert_same_model(one, two)
 
 
 @pytest.mark.parametrize("path", MATRIX)
@@ -42,13 +50,6 @@ def test_a_rounded_shift_costs_what_the_rounding_of_the_data_costs(path, share):
     shift = share * 2.0**30 * np.std(X, axis=0)
     before, after = (fit(path, Y, 6, kernel=RBF(2.0), tol=1e-9) for Y in (X, X + shift))
     np.testing.assert_allclose(after.eigenvalues_, before.eigenvalues_, rtol=1e-6)
-
-
-def test_the_default_lengthscale_is_not_shifted():
-    X = on_a_grid(blobs(200, 3), 18)
-    one, two = fit("auto", X, 3), fit("auto", X + 2.0**31, 3)
-    np.testing.assert_allclose(two.kernel_.lengthscale, one.kernel_.lengthscale, rtol=1e-12)
-    np.testing.assert_allclose(two.eigenvalues_, one.eigenvalues_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("path", MATRIX)

@@ -120,7 +120,7 @@ def test_the_way_back_learns_from_repeats(kernel):
     assert one.score(X, sample_weight=w) == pytest.approx(two.score(R), rel=1e-7)
 
 
-def test_a_given_matrix():
+def test_a_given_matrix_a_function_and_random_features():
     X, w, R = table(4)
     k, new = RBF(2.0), between(X)
     one = KernelPCA(4, kernel="precomputed").fit(k(X), sample_weight=w)
@@ -128,14 +128,17 @@ def test_a_given_matrix():
     assert_same_spectrum(one, two)
     z, again = one.transform(k(new, X)), two.transform(k(new, R))
     near(z @ z.T, again @ again.T, TOL, "coordinates")
-
-
-def test_a_function_of_the_user():
-    X, w, R = table(4)
     kernel = Function(lambda x, y: np.exp(-0.1 * ((x[:, None] - y[None]) ** 2).sum(axis=2)))
     one = quiet(KernelPCA(3, kernel=kernel).fit, X, sample_weight=w)
-    two = quiet(KernelPCA(3, kernel=kernel).fit, R)
-    assert_same_spectrum(one, two)
+    assert_same_spectrum(one, quiet(KernelPCA(3, kernel=kernel).fit, R))
+    one, two = RandomFeatures(50).fit(X, sample_weight=w), RandomFeatures(50).fit(R)
+    assert one.kernel_.lengthscale == pytest.approx(two.kernel_.lengthscale, rel=TOL)
+    near(one.transform(X[:5]), two.transform(X[:5]), TOL, "features")
+
+
+def assert_bounds(model, exact):
+    assert np.all(model.certificate_.lower <= exact * (1 + TOL))
+    assert np.all(exact <= model.certificate_.upper * (1 + TOL))
 
 
 @pytest.mark.parametrize("landmarks", [30, "pivoted", "uniform", "kmeans++"])
@@ -148,28 +151,17 @@ def test_landmarks_that_are_drawn_bound_the_repeated_rows(landmarks, streamed):
     if streamed:
         for part in (slice(0, 50), slice(50, N)):
             quiet(model.partial_fit, X[part], sample_weight=w[part])
-    else:
-        quiet(model.fit, X, sample_weight=w)
-    bounds = model.certificate_
-    assert np.all(bounds.lower <= exact * (1 + TOL))
-    assert np.all(exact <= bounds.upper * (1 + TOL))
-
-
-def test_one_pass_of_refinement_bounds_the_repeated_rows():
-    X, w, R = table(6)
-    exact = eigenvalues(matrix("rbf", R))[:3]
-    model = quiet(KernelPCA(3, kernel=RBF(1.5), landmarks=30).fit, X, sample_weight=w)
+        assert_bounds(model, exact)
+        return
+    assert_bounds(quiet(model.fit, X, sample_weight=w), exact)
     quiet(model.refine, X, passes=1, sample_weight=w)
-    assert np.all(model.certificate_.lower <= exact * (1 + TOL))
-    assert np.all(exact <= model.certificate_.upper * (1 + TOL))
-
-
-def test_a_compressed_projection_keeps_its_bound():
-    X, w, _ = table(7)
-    exact = KernelPCA(3, kernel=RBF(1.5)).fit(X, sample_weight=w)
-    quick = KernelPCA(3, kernel=RBF(1.5), tol_transform=np.inf).fit(X, sample_weight=w)
+    assert_bounds(model, exact)
+    quick, whole = (
+        KernelPCA(3, kernel=RBF(1.5), tol_transform=tol).fit(X, sample_weight=w)
+        for tol in (np.inf, None)
+    )
     new = between(X)
-    apart = np.abs(quick.transform(new) - exact.transform(new))
+    apart = np.abs(quick.transform(new) - whole.transform(new))
     assert np.all(apart <= quick.transform_bound(new) * (1 + 1e-6) + 1e-9)
 
 
@@ -181,8 +173,7 @@ def test_weights_of_any_size(path, dtype, tmp_path):
     model = (KERNEL if dtype is np.float64 else KERNEL32)[path](X, w, tmp_path)
     exact = eigenvalues(RBF(2.0)(X.astype(np.float64)), w)[:4]
     near(model.eigenvalues_, exact, TOL, path)
-    assert np.all(model.certificate_.lower <= exact * (1 + TOL))
-    assert np.all(exact <= model.certificate_.upper * (1 + TOL))
+    assert_bounds(model, exact)
 
 
 def test_float32_tiles_with_heavy_rows_are_certified():
@@ -211,14 +202,6 @@ def test_the_rank_is_judged_by_repeats():
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
         KernelPCA(2, kernel=RBF(0.5)).fit(X, sample_weight=np.full(80, 9.0))
-
-
-def test_random_features_take_the_median_of_repeats():
-    X, w, R = table(13)
-    one = RandomFeatures(50).fit(X, sample_weight=w)
-    two = RandomFeatures(50).fit(R)
-    assert one.kernel_.lengthscale == pytest.approx(two.kernel_.lengthscale, rel=TOL)
-    near(one.transform(X[:5]), two.transform(X[:5]), TOL, "features")
 
 
 @pytest.mark.parametrize("change", [-1, 1])

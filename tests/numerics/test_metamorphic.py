@@ -38,12 +38,14 @@ SETS = {
     "wide": gapped(40, 90, 2, 5, noise=0.05) - 2.0,
     "counts": np.random.default_rng(3).poisson(3.0, (120, 25)).astype(np.float64),
 }
+# Every path and type meets half of the sets, the narrow paths all of them.
 CASES = [
     (name, path, dtype)
-    for name, X in SETS.items()
-    for path in FORCED
+    for i, (name, X) in enumerate(SETS.items())
+    for j, path in enumerate(FORCED)
     for dtype in (np.float64, np.float32)
     if suits(path, *X.shape, 4)
+    and (path in ("dual", "krylov") or (i + j + (dtype is np.float32)) % 2)
 ]
 relation = pytest.mark.parametrize(("name", "path", "dtype"), CASES)
 K = 4
@@ -79,12 +81,11 @@ def test_order_of_columns(name, path, dtype):
 
 @relation
 def test_turned_space(name, path, dtype):
+    X = table(name, dtype)
     if dtype is np.float32:
-        X = table(name, dtype)
         turn = np.eye(X.shape[1])[np.random.default_rng(3).permutation(X.shape[1])]
         turn = (turn * np.where(np.arange(X.shape[1]) % 2, 1, -1)).astype(dtype)  # exact
     else:
-        X = table(name, dtype)
         turn = np.linalg.qr(np.random.default_rng(3).standard_normal((X.shape[1],) * 2))[0]
     a, b = plain(name, path, dtype), fit(path, X @ turn, K)
     assert_same_values(a, b)
@@ -149,7 +150,10 @@ def test_memory_order(name, path, dtype):
     loose = np.zeros((2 * len(X), 3 * X.shape[1]), dtype)[::2, ::3]
     loose[...] = X
     assert_identical(a, fit(path, X.copy(), K))
-    assert_identical(a, fit(path, frozen, K))
+    again = fit(path, frozen, K)
+    assert_identical(a, again)
+    np.testing.assert_array_equal(a.transform(X), again.transform(X))
+    assert_identical(a, again.fit(X))  # a model that has been fitted before
     for same in (
         np.asfortranarray(X),
         loose,
@@ -160,15 +164,6 @@ def test_memory_order(name, path, dtype):
     ):
         np.testing.assert_array_equal(same, X)
         assert_same(a, fit(path, same, K))
-
-
-@relation
-def test_identical_calls_are_bit_identical(name, path, dtype):
-    X, a = table(name, dtype), plain(name, path, dtype)
-    b = fit(path, X, K)
-    assert_identical(a, b)
-    np.testing.assert_array_equal(a.transform(X), b.transform(X))
-    assert_identical(a, b.fit(X))  # a model that has been fitted before
 
 
 @relation
@@ -222,19 +217,18 @@ def test_reconstruction_identity(name, path, dtype):
 
 @relation
 def test_whitened_coordinates_have_unit_variance(name, path, dtype):
-    X = table(name, dtype)
+    X, bare = table(name, dtype), plain(name, path, dtype)
     a = fit(path, X, K, whiten=True)
     Z = a.transform(X).astype(np.float64)
     loose = TIGHT[np.dtype(dtype)] * a.explained_variance_[0] / a.explained_variance_[-1]
     if iterated(a):
         loose += a.certificate_.residual.max() / a.explained_variance_[-1]
     np.testing.assert_allclose(np.cov(Z, rowvar=False), np.eye(K), rtol=0, atol=loose)
-    np.testing.assert_allclose(
+    back, wanted = (
         a.inverse_transform(Z.astype(dtype)),
-        plain(name, path, dtype).inverse_transform(plain(name, path, dtype).transform(X)),
-        rtol=0,
-        atol=loose * np.abs(X).max(),
+        bare.inverse_transform(bare.transform(X)),
     )
+    np.testing.assert_allclose(back, wanted, rtol=0, atol=loose * np.abs(X).max())
 
 
 @relation
@@ -254,17 +248,11 @@ def test_axes_are_orthonormal_and_signed(name, path, dtype):
 @relation
 def test_fewer_components_are_the_first_of_more(name, path, dtype):
     a, b = plain(name, path, dtype), fit(path, table(name, dtype), 2)
-    np.testing.assert_allclose(
-        b.explained_variance_, a.explained_variance_[:2], rtol=allowance(a, b)
-    )
     everything = fit("svd", table(name, dtype), None)
-    tight = allowance(a, everything)
-    np.testing.assert_allclose(
-        a.explained_variance_,
-        everything.explained_variance_[:K],
-        rtol=0,
-        atol=tight * a.explained_variance_[0],
-    )
+    found, all_values = a.explained_variance_, everything.explained_variance_
+    np.testing.assert_allclose(b.explained_variance_, found[:2], rtol=allowance(a, b))
+    near = allowance(a, everything) * found[0]
+    np.testing.assert_allclose(found, all_values[:K], rtol=0, atol=near)
     assert everything.explained_variance_ratio_.sum() == pytest.approx(1.0, abs=1e-12)
 
 

@@ -1,10 +1,8 @@
 """Out of core = in core, for every kind of source, block length and order of rows."""
 
 import gzip
-import json
 
 import duckdb
-import h5py
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,6 +13,7 @@ import zarr
 from pieces import in_blocks
 from test_h5ad import write as write_h5ad
 from test_plink import write as write_bed
+from weighted import written
 
 import mercer
 from mercer import PCA
@@ -50,72 +49,47 @@ def text(X, delimiter=","):
     return ("\n".join(lines) + "\n").encode()
 
 
+def in_folder(X, folder):
+    (folder / "parts").mkdir()
+    for number, start in enumerate(range(0, len(X), 250)):
+        named(X[start : start + 250]).write_parquet(folder / f"parts/part-{number}.parquet")
+    return folder / "parts"
+
+
+def named(X):
+    return pl.DataFrame({name: X[:, i] for i, name in enumerate(NAMES)})
+
+
+# What is written by the end of the file's name, and what is made otherwise.
+WRITERS = {
+    "fortran.npy": lambda path, X: np.save(path, np.asfortranarray(X)),
+    "csv": lambda path, X: path.write_bytes(text(X)),
+    "csv.gz": lambda path, X: path.write_bytes(gzip.compress(text(X))),
+    "tsv": lambda path, X: path.write_bytes(text(X, "\t")),
+    "parquet": lambda path, X: named(X).write_parquet(path, row_group_size=101),
+    "arrow": lambda path, X: named(X).write_ipc(path),
+    "zarr": lambda path, X: zarr.create_array(str(path), data=X, chunks=(97, 5)),
+    **{end: lambda path, X: written(X, path) for end in ("npy", "npz", "ndjson", "h5")},
+}
+MADE = {
+    "memmap": lambda X, to: mercer.scan(np.load(written(X, to / "m.npy"), mmap_mode="r")),
+    "folder of parquet": in_folder,
+    "lazy polars": lambda X, _: named(X).lazy(),
+    "duckdb": lambda X, _: duckdb.from_arrow(named(X).to_arrow()),
+    "scanned pandas": lambda X, _: mercer.scan(pd.DataFrame(X, columns=NAMES)),
+    "scanned pyarrow": lambda X, _: mercer.scan(pa.table(dict(zip(NAMES, X.T, strict=True)))),
+    "iterator": lambda X, _: iter(np.array_split(X, 13)),
+    "function": lambda X, _: mercer.scan(lambda: iter(np.array_split(X, 7))),
+}
+
+
 def make(kind, X, folder):
     """Return what `fit` is given, for each kind."""
-    path = folder / kind.replace(" ", "-")
-    frame = pl.DataFrame({name: X[:, i] for i, name in enumerate(NAMES)})
-    if kind.startswith("npy"):
-        np.save(path.with_suffix(".npy"), X if kind == "npy" else np.asfortranarray(X))
-        return path.with_suffix(".npy")
-    if kind == "memmap":
-        np.save(path.with_suffix(".npy"), X)
-        return mercer.scan(np.load(path.with_suffix(".npy"), mmap_mode="r"))
-    if kind == "npz":
-        scipy.sparse.save_npz(path.with_suffix(".npz"), scipy.sparse.csr_array(X))
-        return path.with_suffix(".npz")
-    if kind == "csv":
-        path.with_suffix(".csv").write_bytes(text(X))
-        return str(path.with_suffix(".csv"))
-    if kind == "csv.gz":
-        path.with_suffix(".csv.gz").write_bytes(gzip.compress(text(X)))
-        return path.with_suffix(".csv.gz")
-    if kind == "tsv":
-        path.with_suffix(".tsv").write_bytes(text(X, "\t"))
-        return path.with_suffix(".tsv")
-    if kind == "ndjson":
-        lines = [json.dumps(dict(zip(NAMES, map(float, row), strict=True))) for row in X]
-        path.with_suffix(".ndjson").write_text("\n".join(lines) + "\n")
-        return path.with_suffix(".ndjson")
-    if kind == "parquet":
-        frame.write_parquet(path.with_suffix(".parquet"), row_group_size=101)
-        return path.with_suffix(".parquet")
-    if kind == "folder of parquet":
-        path.mkdir()
-        for number, start in enumerate(range(0, len(X), 250)):
-            frame[start : start + 250].write_parquet(path / f"part-{number}.parquet")
-        return path
-    if kind == "arrow":
-        frame.write_ipc(path.with_suffix(".arrow"))
-        return path.with_suffix(".arrow")
-    if kind == "hdf5":
-        with h5py.File(path.with_suffix(".h5"), "w") as file:
-            file["X"] = X
-        return path.with_suffix(".h5")
-    if kind == "zarr":
-        array = zarr.create_array(
-            str(path.with_suffix(".zarr")), shape=X.shape, chunks=(97, 5), dtype="f8"
-        )
-        array[:] = X
-        return path.with_suffix(".zarr")
-    if kind == "lazy polars":
-        return frame.lazy()
-    if kind == "duckdb":
-        return duckdb.from_arrow(frame.to_arrow())
-    if kind == "scanned pandas":
-        return mercer.scan(pd.DataFrame(X, columns=NAMES))
-    if kind == "scanned pyarrow":
-        return mercer.scan(pa.table({name: X[:, i] for i, name in enumerate(NAMES)}))
-    if kind == "iterator":
-        return iter(np.array_split(X, 13))
-    assert kind == "function"
-    return mercer.scan(lambda: iter(np.array_split(X, 7)))
-
-
-KINDS = [
-    "npy", "npy in Fortran order", "memmap", "npz", "csv", "csv.gz", "tsv", "ndjson", "parquet",
-    "folder of parquet", "arrow", "hdf5", "zarr", "lazy polars", "duckdb", "scanned pandas",
-    "scanned pyarrow", "iterator", "function",
-]  # fmt: skip
+    if kind in MADE:
+        return MADE[kind](X, folder)
+    path = folder / f"rows.{kind}"
+    WRITERS[kind](path, X)
+    return str(path) if kind == "csv" else path
 
 
 def same(model, X):
@@ -134,7 +108,7 @@ def same(model, X):
     assert model.n_samples_ == len(wide)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*WRITERS, *MADE])
 def test_every_kind_of_source(kind, tmp_path):
     X = table()
     source = make(kind, X, tmp_path)
@@ -196,5 +170,4 @@ def test_genotypes_of_plink(tmp_path):
 @pytest.mark.parametrize("pattern", ["*.parquet", "part-?.parquet"])
 def test_files_of_a_pattern(pattern, tmp_path):
     X = table()
-    folder = make("folder of parquet", X, tmp_path)
-    same(PCA(K).fit(folder / pattern), X)
+    same(PCA(K).fit(in_folder(X, tmp_path) / pattern), X)

@@ -5,8 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse
-from forced import FORCED, existing, fit, gapped, holed, scattered
+from forced import FORCED, existing, fit, gapped, holed
 from jacobi import WIDE, reference, sine
 
 from mercer import PCA, RobustPCA
@@ -188,57 +187,22 @@ def test_columns_of_very_different_scale(path):
     np.testing.assert_allclose(wild.scale_, plain.scale_ * factor, rtol=1e-12)
 
 
-@pytest.mark.parametrize("whiten", [True, "zca"])
-@pytest.mark.parametrize("exponent", [-600, -500, 500, 600])
-def test_whitened_coordinates_know_no_scale(exponent, whiten):
-    X = table("tall", np.float64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.simplefilter("ignore", DataWarning)
-        plain = PCA(K, whiten=whiten).fit(X)
-        found = PCA(K, whiten=whiten).fit(np.ldexp(X, exponent))
-        scores = found.transform(np.ldexp(X, exponent))
-        back = np.ldexp(found.inverse_transform(scores), -exponent)
-    np.testing.assert_allclose(scores, plain.transform(X), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(
-        back, plain.inverse_transform(plain.transform(X)), rtol=0, atol=1e-10
-    )
-
-
-def test_sparse_formats_keep_the_unit_of_the_whole():
-    X = scattered(50, 30, 0.2, 0) * 1e200
-    ratios = [quiet_ratios(fmt(X)) for fmt in (scipy.sparse.csr_array, scipy.sparse.csc_array)]
-    np.testing.assert_array_equal(*ratios)
-
-
-def quiet_ratios(X):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        return PCA(4).fit(X).explained_variance_ratio_
-
-
-@pytest.mark.parametrize("power", [-500, -240, 241, 500])
+@pytest.mark.parametrize("power", [-600, -500, -240, 241, 500, 600])
 @pytest.mark.parametrize("kind", [PCA, RobustPCA])
 def test_standardised_rows_have_no_unit(kind, power):
-    rng = np.random.default_rng(5)
-    X = rng.standard_normal((60, 4)) @ rng.standard_normal((4, 4))
-    plain = kind(2, standardize=True).fit(X)
-    other = kind(2, standardize=True).fit(np.ldexp(X, power))
-    np.testing.assert_allclose(other.explained_variance_, plain.explained_variance_, 1e-12)
-    np.testing.assert_allclose(other.certificate_.upper, plain.certificate_.upper, 1e-12)
-    np.testing.assert_allclose(np.ldexp(other.scale_, -power), plain.scale_, 1e-12)
-    found = other.transform(np.ldexp(X, power))
-    np.testing.assert_allclose(found, plain.transform(X), rtol=0, atol=1e-12)
-    back = np.ldexp(other.inverse_transform(found), -power)
-    np.testing.assert_allclose(
-        back, plain.inverse_transform(plain.transform(X)), rtol=0, atol=1e-12
-    )
-
-
-@pytest.mark.parametrize("power", [0, 300])
-def test_one_huge_column_does_not_scale_the_others(power):
-    X = np.random.default_rng(6).standard_normal((50, 3)) @ np.diag([1.0, 2.0, 3.0])
-    plain = PCA(2, standardize=True).fit(X)
-    X[:, 1] = np.ldexp(X[:, 1], power)
-    found = PCA(2, standardize=True).fit(X)
-    np.testing.assert_allclose(found.explained_variance_, plain.explained_variance_, 1e-12)
+    X = table("tall", np.float64)
+    for options in ({"standardize": True}, {"whiten": True}, {"whiten": "zca"}):
+        if kind is RobustPCA and (abs(power) > 500 or "whiten" in options):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # variances leave the range
+            plain, other = (kind(K, **options).fit(Y) for Y in (X, np.ldexp(X, power)))
+            found = other.transform(np.ldexp(X, power))
+            back = np.ldexp(other.inverse_transform(found), -power)
+        wanted = plain.transform(X)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(back, plain.inverse_transform(wanted), rtol=0, atol=1e-11)
+        if "standardize" in options:
+            ends = (model.certificate_.upper for model in (other, plain))
+            np.testing.assert_allclose(*ends, 1e-12)
+            np.testing.assert_allclose(np.ldexp(other.scale_, -power), plain.scale_, 1e-12)

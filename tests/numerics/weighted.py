@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse
-from forced import FORCED, DualPCA, KrylovPCA, gapped
+from forced import FORCED, bound_to, gapped
 from kernel_fits import FORCED as KERNEL_FORCED
 from kernel_fits import blobs
 
@@ -30,12 +30,8 @@ from mercer.kernels import (
 # that is certified by default. Where rounding allows less the fit says so; 1e-9 it must reach.
 TIGHT = 1e-13
 MARKS = 40
+SketchPCA = bound_to(PCA, "sketch")
 LENGTHS = np.array([1.0, 1.5, 2.0, 0.7, 3.0])
-
-
-class SketchPCA(PCA):
-    def _allowed(self):
-        return ("sketch",)
 
 
 def quiet(act, *given, **options):
@@ -56,9 +52,6 @@ def fitted(way, X, w, folder):
         return model
 
     return quiet(looked)
-
-
-# -- PCA ------------------------------------------------------------------------------
 
 
 def _on(path, hold=np.asarray, dtype=np.float64, **options):
@@ -99,7 +92,7 @@ def written(X, path):
         zarr.save_array(path, X)
     elif path.suffix == ".ndjson":
         lines = [json.dumps({f"c{i}": x for i, x in enumerate(row)}) for row in X.tolist()]
-        path.write_text("\n".join(lines))
+        path.write_text("\n".join([*lines, ""]))
     elif path.suffix == ".npz":
         scipy.sparse.save_npz(path, scipy.sparse.csr_array(X))
     else:
@@ -218,10 +211,8 @@ WIDE = {
     "dual sparse": _on("dual", CSR),
     "dual float32": _on("dual", dtype=np.float32),
     "dual standardised": _on("dual", standardize=True),
-    "dual file": lambda X, w, folder: DualPCA(3, tol=TIGHT).fit(
-        written(X, folder / f"{len(X)}.npy"), sample_weight=w
-    ),
-    "krylov": lambda X, w, _folder: KrylovPCA(3, tol=TIGHT).fit(X, sample_weight=w),
+    "dual file": _file(".npy", "dual"),
+    "krylov": _on("krylov"),
     "krylov file": _file(".npy", "krylov"),
 }
 # A few directions are kept, and rows that have no more lose nothing.
@@ -231,9 +222,6 @@ LOW = {
     ),
     "narrow stream": _streamed(memory=20_000),
 }
-
-
-# -- kernel PCA -----------------------------------------------------------------------
 
 
 def _kernel(path="auto", kernel=None, hold=np.asarray, dtype=np.float64, k=4, **options):
@@ -343,9 +331,6 @@ KERNEL32 = {
     )
     for standardize in (False, True)
 }
-
-
-# -- what must be the same ------------------------------------------------------------
 
 
 def counts_of(n, seed, most=4):
