@@ -1,10 +1,16 @@
 import json
 import os
+from collections import Counter
 
 import numpy as np
-from benchmarks import machine, peak, runner, timing
-from benchmarks.cases import select
+import polars as pl
+import pytest
+from benchmarks import __main__ as command
+from benchmarks import command_line, machine, peak, reference, runner, timing
+from benchmarks.cases import dense_cases, select
+from benchmarks.factors import Factors
 from benchmarks.rivals import RIVALS, Fit
+from scipy import sparse
 
 
 def test_fits_take_turns_and_failures_are_kept(monkeypatch):
@@ -80,3 +86,151 @@ def test_every_rival_has_a_reason_or_runs():
         for rival in RIVALS.values():
             reason = rival.refuse(case)
             assert reason is None or reason
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Record what would be run instead of running it."""
+    made = []
+
+    def run(cases, rivals, out, *, quick, **_others):
+        made.append((len(cases), rivals, out.name, quick))
+        return out
+
+    monkeypatch.setattr(runner, "run", run)
+    return made
+
+
+def test_a_whole_run_is_kept_under_the_name_of_its_group(runs):
+    assert command.main(["dense"]) == 0
+    assert [(count, name) for count, _, name, _ in runs] == [(40, "dense.json")]
+
+
+@pytest.mark.parametrize(
+    "options", [["--quick"], ["--case", "*k10"], ["--rivals", "mercer", "sklearn-auto"]]
+)
+def test_a_part_is_written_elsewhere(runs, options):
+    command.main(["dense", *options])
+    assert runs[0][2] == "partial-dense.json"
+
+
+def test_all_writes_one_file_per_group(runs):
+    command.main(["all"])
+    assert [name for _, _, name, _ in runs] == ["dense.json", "sparse.json", "real.json"]
+    runs.clear()
+    command.main(["all", "--out", "mine.json"])
+    assert runs[0][2] == "mine-dense.json"
+
+
+@pytest.mark.parametrize("name", [*command.NAMED, "missing"])
+def test_cases_are_listed_and_not_run(name, capsys, monkeypatch):
+    module = command.NAMED.get(name, command.missing)
+    monkeypatch.setattr(module, "run", lambda *_: pytest.fail("it was asked to list them"))
+    assert command.main([name, "--list"]) == 0
+    named = capsys.readouterr().out.split()
+    assert len(named) == len(module.CASES) > 0
+    assert command.main([name, "--list", "--case", named[0]]) == 0
+    assert capsys.readouterr().out.split() == named[:1]
+
+
+def test_no_match_is_an_error(runs, capsys):
+    assert command.main(["dense", "--case", "nothing"]) == 2
+    assert "no dense case matches" in capsys.readouterr().err
+    assert runs == []
+
+
+def test_the_dense_grid_is_whole():
+    cases = dense_cases()
+    assert len(cases) == 40
+    assert len({case.name for case in cases}) == 40
+    assert Counter((case.rows, case.columns) for case in cases) == {
+        (1_000_000, 50): 8,
+        (200_000, 200): 8,
+        (20_000, 2_000): 8,
+        (2_000, 20_000): 8,
+        (5_000, 5_000): 8,
+    }
+    assert Counter(case.components for case in cases) == {10: 20, 50: 20}
+    assert Counter(case.offset for case in cases) == {1.0: 20, 100.0: 20}
+
+
+def test_patterns_select():
+    assert [case.name for case in select("dense", "*5000x5000-float32-offset1-*")] == [
+        "dense-5000x5000-float32-offset1-k10",
+        "dense-5000x5000-float32-offset1-k50",
+    ]
+    assert select("sparse", "nothing") == []
+
+
+@pytest.mark.slow
+def test_a_small_file_is_made_once_and_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(command_line, "DATA", tmp_path)
+    path = command_line._made(600)
+    assert pl.read_parquet(path).shape == (600, 50)
+    assert command_line._made(600) == path
+    cell = command_line._fit(600)
+    assert cell["components"] == 8
+    assert cell["planned_bytes"] > 0
+    assert cell["libraries_bytes"] > 1e6
+    assert set(cell["stages"]) == {"look", "fit", "rows", "write"}
+
+
+def test_the_start_is_measured(monkeypatch):
+    monkeypatch.setattr(command_line, "TIMES", 1)
+    cell = command_line.CASES["start-help"]()
+    assert 0 < cell["seconds"] == cell["each"][0]
+    own = command_line.CASES["own-look"]()
+    assert 0 < own["seconds"] < 1
+    assert 20 < own["modules"] < 100
+
+
+def truth_by_svd(x, k):
+    centred = x.astype(np.longdouble) - x.astype(np.longdouble).mean(axis=0)
+    _, s, vt = np.linalg.svd(centred.astype(np.float64), full_matrices=False)
+    return s[:k] ** 2 / (len(x) - 1), vt[:k]
+
+
+@pytest.mark.parametrize("shape", [(400, 60), (60, 400), (80, 80)])
+@pytest.mark.parametrize("offset", [0.0, 100.0, 1e6])
+def test_exact_agrees_with_an_svd(shape, offset):
+    x = Factors(*shape, offset).load()
+    found = reference.exact(x, 5)
+    values, components = truth_by_svd(x, 5)
+    np.testing.assert_allclose(found.values, values, rtol=1e-9)
+    assert reference.subspace_sine(components, found) < 1e-9
+    np.testing.assert_allclose(found.total, x.var(axis=0, ddof=1).sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
+def test_exact_takes_sparse_and_several_blocks(shape, monkeypatch):
+    x = sparse.random(*shape, density=0.2, format="csr", random_state=0)
+    whole = reference.exact(x.toarray(), 4)
+    monkeypatch.setattr(reference, "BLOCK_BYTES", 8 * 40 * 7)
+    found = reference.exact(x, 4)
+    np.testing.assert_allclose(found.values, whole.values, rtol=1e-12)
+    assert reference.subspace_sine(whole.components, found) < 1e-10
+
+
+def test_errors_are_what_they_say():
+    x = Factors(200, 30, 1.0).load()
+    truth = reference.exact(x, 6)
+    assert reference.value_error(truth.values[:3], truth) == 0.0
+    assert reference.value_error(truth.values * [1, 1, 1.01, 1, 1, 1], truth) == pytest.approx(
+        0.01
+    )
+    assert reference.value_error(truth.values * np.nan, truth) == np.inf
+    turned = truth.components[:3].copy()
+    turned[2] = np.cos(0.1) * turned[2] + np.sin(0.1) * truth.components[5]
+    assert reference.subspace_sine(turned, truth) == pytest.approx(np.sin(0.1))
+    # A rotation inside the subspace is no error.
+    assert reference.subspace_sine(truth.components[[2, 0, 1]], truth) < 1e-12
+
+
+def test_the_answer_is_remembered_by_the_digest_of_the_data(tmp_path, monkeypatch):
+    x = Factors(50, 10, 1.0).load()
+    first = reference.remembered(x, 3, tmp_path)
+    monkeypatch.setattr(reference, "exact", lambda *_: pytest.fail("computed twice"))
+    assert np.array_equal(reference.remembered(x, 3, tmp_path).values, first.values)
+    other = x.copy()
+    other[3, 4] += 1e-12
+    assert reference.digest(other) != reference.digest(x)

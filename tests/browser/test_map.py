@@ -158,8 +158,7 @@ def test_a_box_counts_as_numpy_does(map_page, cloud, with_shift):
     for g in range(3):
         assert f"group {g} {np.sum(found & (at == g)):,}" in said
     exact = page.evaluate(
-        f"([a, b, c, d]) => {MAP}.box(a, b, c, d).reduce((s, v) => s + v, 0)",
-        [*low, *high],
+        f"([a, b, c, d]) => {MAP}.box(a, b, c, d).reduce((s, v) => s + v, 0)", [*low, *high]
     )
     assert exact == inside.sum()
 

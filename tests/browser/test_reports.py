@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from tests.report.payloads import PAYLOADS
-from tests.report.test_family_names import page_of
 from tests.report.test_page import page_full_of
+from tests.report.test_report import page_of
 
 from mercer.report._html_report import html_of
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,9 +12,12 @@ import time
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.cli.typed import ok
 
 from mercer import __version__
 from mercer.cli.app import COMMANDS, commands
+from mercer.cli.commands import doctor_command as _doctor
+from mercer.cli.commands.completion_command import script_of
 from mercer.methods import COMMANDS as METHODS
 
 
@@ -23,11 +27,6 @@ def mercer(*arguments, **options):
     if "input" in given:
         del given["stdin"]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **given)
-
-
-def inside(*words):
-    """Run a command in this process, which is quicker."""
-    return CliRunner().invoke(commands, list(map(str, words)))
 
 
 def three_lines(text):
@@ -56,9 +55,6 @@ def test_without_a_word_the_help_is_shown():
     assert all(f"\n  {name} " in done.stdout for name in COMMANDS)
 
 
-# -- exit codes ---------------------------------------------------------------------------
-
-
 def test_done_is_exit_0(npy):
     done = mercer("plan", npy, env={**os.environ, "FORCE_COLOR": "1"})
     assert done.returncode == 0
@@ -81,25 +77,15 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_usage_is_exit_2_and_three_lines(name):
     words, what, fix = WRONG[name]
-    done = mercer(*words)
-    assert (done.returncode, done.stdout) == (2, "")
+    done = mercer(*words, "--json")
+    assert done.returncode == 2
     first, second, third = three_lines(done.stderr)
     assert what in first
     assert fix in third
     assert words[0] in second or words[-1] in second
-
-
-def test_unusable_input_is_exit_3_and_three_lines():
-    done = inside("look", "not_here.npy", "--json")
-    assert done.exit_code == 3
-    assert three_lines(done.stderr)[1] == "  got: not_here.npy"
-    assert json.loads(done.stdout)["error"]["got"] == "not_here.npy"
-
-
-def test_over_budget_is_exit_5(npy):
-    done = inside("plan", npy, "--memory", "10KB")
-    assert (done.exit_code, done.stdout) == (5, "")
-    assert "--memory " in three_lines(done.stderr)[2]
+    error = json.loads(done.stdout)["error"]
+    said = [f"error: {error['what']}", f"  got: {error['got']}", f"  fix: {error['fix']}"]
+    assert [first, second, third] == said
 
 
 FAILING = (
@@ -119,8 +105,6 @@ def test_an_unforeseen_error_is_exit_1_without_a_traceback():
     assert loud.returncode == 1
     assert "Traceback" in loud.stderr
 
-
-# -- Ctrl-C and closed pipes --------------------------------------------------------------
 
 # The work is replaced by a long sleep, so that the interrupt meets a running command. It runs
 # from text, as templates do: after that, a module run by -m would end by the signal.
@@ -171,33 +155,6 @@ def test_a_closed_pipe_ends_quietly():
     assert stderr == b""
 
 
-# -- one document -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        (["plan"], 2),
-        (["plna"], 2),
-        (["plan", "x.npy", "--colour"], 2),
-        (["look", "https://example.org/x.csv"], 3),
-    ],
-)
-def test_json_is_one_document_even_on_failure(words, code):
-    done = inside(*words, "--json")
-    assert done.exit_code == code
-    document = json.loads(done.stdout)
-    assert (document["schema"], document["ok"]) == ("mercer/1", False)
-    assert document["error"]["code"] == code
-    what, got, fix = three_lines(done.stderr)
-    assert what == "error: " + document["error"]["what"]
-    assert got == "  got: " + document["error"]["got"]
-    assert fix == "  fix: " + document["error"]["fix"]
-
-
-# -- help and speed -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_help_has_examples_and_fits_80_columns(name):
     done = CliRunner().invoke(commands, [name, "--help"], terminal_width=80)
@@ -206,12 +163,6 @@ def test_every_help_has_examples_and_fits_80_columns(name):
     assert re.search(rf"\n +mercer {name}", done.stdout)
     assert "\\b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
-
-
-def test_help_of_a_command_goes_to_stdout():
-    done = mercer("look", "-h")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Usage: mercer look [OPTIONS] DATA")
 
 
 def test_help_loads_nothing_heavy():
@@ -251,14 +202,6 @@ def test_an_old_terminal_gets_unknown_letters_spelt_out():
     assert done.stdout.decode("latin-1") == "A:\n  pca  größe \\u2264 \\u91cf\n"
 
 
-def test_stdin_is_read_by_its_first_bytes(npy):
-    with npy.open("rb") as file:
-        done = mercer("look", "-", "--json", stdin=file)
-    document = json.loads(done.stdout)
-    assert document["data"]["path"] == "-"
-    assert document["data"]["rows"] == 2000
-
-
 @pytest.mark.skipif(os.name == "nt", reason="the shell of Windows closes no streams")
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-"])
 def test_closed_streams_are_no_failure(closed, npy):
@@ -285,3 +228,107 @@ def test_help_shows_the_methods_in_a_section_of_their_own():
     own = text.partition("Commands:")[2].partition("Reports of a method")[2]
     assert all(f"\n  {name} " in own for name in METHODS)
     assert not any(f"\n  {name} " in own for name in COMMANDS)
+
+
+# With --json stdout is exactly one JSON document, whatever the command, done or refused.
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table with names, groups, days, numbers and a few gaps, and a model of it."""
+    made = tmp_path_factory.mktemp("documents")
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 4)) + 3 * rng.normal(size=(60, 1))
+    lines = [
+        f"n{i},{'xyz'[i % 3]},2024-02-{i % 28 + 1:02d},{a:.3f},{b:.3f},{c:.3f},{d:.3f}"
+        for i, (a, b, c, d) in enumerate(X)
+    ]
+    text = "\n".join(["name,group,day,a,b,c,d", *lines]) + "\n"
+    (made / "t.csv").write_text(text, encoding="utf-8")
+    ok(run("fit", made / "t.csv", "-o", made / "t.mercer", "--scores", made / "z.csv"))
+    return made
+
+
+def run(*words):
+    return CliRunner().invoke(commands, [str(word) for word in words])
+
+
+LINES = {
+    "demo": ["demo", "iris", "-o", "{}/demo"],
+    "look": ["look", "{}/t.csv"],
+    "plan": ["plan", "{}/t.csv"],
+    "fit": ["fit", "{}/t.csv", "-o", "{}/new.mercer", "--scores", "{}/new.parquet"],
+    "transform": ["transform", "{}/t.mercer", "{}/t.csv", "-o", "{}/again.csv"],
+    "inverse": ["inverse", "{}/t.mercer", "{}/z.csv", "-o", "{}/rows.csv"],
+    "tune": ["tune", "{}/t.csv", "--kernel", "rbf", "--time", "1"],
+    "inspect": ["inspect", "{}/t.mercer"],
+    "drift": ["drift", "{}/t.mercer", "{}/t.csv"],
+    "methods": ["methods", "pca"],
+    "doctor": ["doctor"],
+    "completion": ["completion", "bash"],
+    "report": ["report", "{}/t.csv", "-o", "{}/t.html"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_is_done_says_one_document(name, folder, monkeypatch):
+    monkeypatch.setattr(_doctor, "_EXTRAS", {})
+    done = ok(run(*(word.format(folder) for word in LINES[name]), "--json"))
+    document = json.loads(done.stdout)
+    assert (document["schema"], document["ok"]) == ("mercer/1", True)
+    assert isinstance(document["warnings"], list)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_is_refused_says_one_document(name):
+    done = run(name, "--json", "--no-such-option")
+    assert done.exit_code == 2
+    document = json.loads(done.stdout)
+    assert (document["schema"], document["ok"]) == ("mercer/1", False)
+    assert "--no-such-option" in document["error"]["what"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_gets_a_script(shell):
+    done = ok(CliRunner().invoke(commands, ["completion", shell]))
+    assert done.stdout == script_of(shell) + "\n"
+    assert "_MERCER_COMPLETE" in done.stdout
+
+
+def completed(*words):
+    """Return what could stand for the last word, as bash asks for it."""
+    env = {
+        **os.environ,
+        "_MERCER_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(["mercer", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    command = [sys.executable, "-m", "mercer"]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "answers"),
+    [
+        (["fi"], ["plain,fit"]),
+        (["in"], ["plain,inverse", "plain,inspect"]),
+        (["look", "--miss"], ["plain,--missing"]),
+        (["look", "x.csv", "--missing", "r"], ["plain,rows"]),
+        (["plan", "x.csv", "--method", "ker"], ["plain,kernel-pca"]),
+        (["methods", "rob"], ["plain,robust-pca"]),
+        (["look", "x"], ["file,x"]),
+        (["zzz"], []),
+    ],
+)
+def test_commands_options_and_values_are_completed(words, answers):
+    assert completed(*words) == answers
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+def test_bash_understands_its_script():
+    script = script_of("bash") + "\ncomplete -p mercer"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "-F _mercer_completion mercer" in done.stdout

@@ -2,17 +2,23 @@
 
 import csv
 import json
+import re
+import shlex
+import shutil
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.cli.typed import ok
 
 import mercer
 from mercer.cli._datasets import DATASETS, FILES, GROUPS, load
-from mercer.cli.app import commands
+from mercer.cli.app import COMMANDS, commands
 from mercer.cli.commands.demo_command import run
 from mercer.errors import InputError
+from mercer.methods import COMMANDS as METHODS
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -72,8 +78,7 @@ def typed(*words):
 
 
 def test_penguins_show_text_and_missing_cells(tmp_path):
-    done = typed("penguins", "-o", tmp_path)
-    assert done.exit_code == 0, done.stderr
+    done = ok(typed("penguins", "-o", tmp_path))
     assert "2 of 344 rows hold nothing" in done.stderr
     assert "standardised" in done.stderr
     assert done.stdout.startswith("penguins: 344 penguins")
@@ -84,12 +89,6 @@ def test_penguins_show_text_and_missing_cells(tmp_path):
     assert done.stdout.rstrip().endswith(str(tmp_path / "penguins.html"))
     words = (tmp_path / "penguins.html").read_text(encoding="utf-8")
     assert all(name in words for name in ("Adelie", "Chinstrap", "Gentoo", "body_mass_g"))
-
-
-def test_json_is_one_document(tmp_path):
-    said = json.loads(typed("iris", "-o", tmp_path, "--json").stdout)
-    assert said["outputs"]["page"] == str(tmp_path / "iris.html")
-    assert len(said["variance"]) == 4
 
 
 def test_files_that_are_there_stay_without_force(tmp_path):
@@ -127,12 +126,44 @@ def test_columns_are_standardised_exactly_where_their_spreads_differ():
         assert data.standardize == (spread.max() > 100 * np.median(spread))
 
 
-def test_an_unknown_name_gets_the_nearest_one():
-    with pytest.raises(InputError, match="did you mean 'digits'"):
-        load("digit")
-    with pytest.raises(InputError, match="iris, wine"):
-        load("zzz")
-
-
 def test_every_data_set_says_what_its_groups_are():
     assert set(GROUPS) == {*DATASETS, *FILES}
+
+
+# Every command of docs/command_line.md runs, in the order of the page.
+
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
+LINES = [
+    line[2:]
+    for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+    for line in block.splitlines()
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    for path in (ROOT / "tests" / "data").glob("*.csv"):
+        shutil.copy(path, folder)
+    return folder
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_of_the_page(line, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    words = shlex.split(line)
+    assert words[0] == "mercer"
+    done = ok(CliRunner().invoke(commands, words[1:]))
+    assert done.stdout
+    if "--json" in words:
+        keys = set(re.findall(r"^\| (`.*`) \|", PAGE, re.MULTILINE))
+        named = {key for cell in keys for key in re.findall(r"`(\w+)`", cell)}
+        assert set(json.loads(done.stdout)) >= named & {"variance", "plan", "outputs", "health"}
+
+
+def test_every_command_and_method_is_on_the_page():
+    assert all(f"`mercer {name}" in PAGE for name in COMMANDS)
+    lacking = [n for n in METHODS if f"`{n}`" not in PAGE and f"--method {n} " not in PAGE]
+    assert lacking == []

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.cli.typed import ok
 
 import mercer
 from mercer.cli.app import commands
@@ -32,8 +33,7 @@ def files(tmp_path):
 
 def test_no_change_is_said_and_columns_may_stand_in_any_order(files):
     folder, _, _ = files
-    done = run(folder / "m.mercer", folder / "new.csv", "--strict")
-    assert done.exit_code == 0
+    done = ok(run(folder / "m.mercer", folder / "new.csv", "--strict"))
     head, verdict, empty, title, *table = done.stdout.splitlines()
     assert head == "120 new rows beside 180 rows of the fit:"
     assert verdict == "no change beyond chance"
@@ -44,8 +44,7 @@ def test_no_change_is_said_and_columns_may_stand_in_any_order(files):
 
 def test_a_change_is_named_and_strict_exits_1(files):
     folder, _, _ = files
-    done = run(folder / "m.mercer", folder / "moved.csv")
-    assert done.exit_code == 0
+    done = ok(run(folder / "m.mercer", folder / "moved.csv"))
     assert "The mean has moved of mass by +" in done.stdout
     assert "* means of the columns" in done.stdout
     assert run(folder / "m.mercer", folder / "moved.csv", "--strict").exit_code == 1
@@ -75,8 +74,7 @@ def test_a_reference_and_a_level_are_used(files):
 
 def test_rows_may_come_in_on_stdin(files):
     folder, _, _ = files
-    done = run(folder / "m.mercer", "-", stdin=(folder / "new.csv").read_bytes())
-    assert done.exit_code == 0
+    done = ok(run(folder / "m.mercer", "-", stdin=(folder / "new.csv").read_bytes()))
     assert "no change beyond chance" in done.stdout
 
 
@@ -90,8 +88,9 @@ def test_missing_cells_are_filled_by_a_model_that_fills(files):
     assert refused.exit_code == 3
     assert "cells are missing" in refused.stderr
     mercer.save(mercer.PCA(2, missing="em").fit(frames[0]), folder / "em.mercer")
-    done = run(folder / "em.mercer", folder / "holes.csv", "--reference", folder / "old.csv")
-    assert done.exit_code == 0
+    done = ok(
+        run(folder / "em.mercer", folder / "holes.csv", "--reference", folder / "old.csv")
+    )
     assert "no change beyond chance" in done.stdout
     assert "filled by the model" in done.stderr
     assert model.missing == "raise"
@@ -113,6 +112,5 @@ def test_missing_cells_are_filled_where_the_model_filled_some(files):
     gappy.write_csv(folder / "gappy.csv")
     mercer.save(mercer.PCA(2, missing="em").fit(gappy), folder / "filled.mercer")
     words = [folder / "filled.mercer", folder / "gappy.csv"]
-    done = run(*words, "--reference", folder / "gappy.csv")
-    assert done.exit_code == 0, done.stderr
+    ok(run(*words, "--reference", folder / "gappy.csv"))
     assert run(folder / "m.mercer", folder / "gappy.csv").exit_code == 3

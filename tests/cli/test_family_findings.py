@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from click.testing import CliRunner
+from tests.cli.typed import ok
 
 import mercer
 from mercer.cli.app import commands
@@ -21,8 +22,7 @@ def run(*words):
 
 
 def said_by(*words):
-    done = run(*words, "--json")
-    assert done.exit_code == 0, done.stderr
+    done = ok(run(*words, "--json"))
     return json.loads(done.stdout)
 
 
@@ -47,12 +47,10 @@ def test_an_independent_table_has_no_axis_and_that_is_an_answer(tmp_path):
     table = np.random.default_rng(0).poisson(5.0, (6, 4))
     lines = [f"r{i}," + ",".join(map(str, row)) for i, row in enumerate(table)]
     (tmp_path / "t.csv").write_text("\n".join(["r,a,b,c,d", *lines]) + "\n", encoding="utf-8")
-    done = run("fit", tmp_path / "t.csv", "--method", "ca", "--scores", tmp_path / "z.csv")
-    assert done.exit_code == 0, done.stderr
+    done = ok(run("fit", tmp_path / "t.csv", "--method", "ca", "--scores", tmp_path / "z.csv"))
     assert "warning" not in done.stderr
     assert "No component beyond noise" in done.stdout
-    done = run("ca", tmp_path / "t.csv", "-k", "auto", "-o", tmp_path / "t.html")
-    assert done.exit_code == 0, done.stderr
+    done = ok(run("ca", tmp_path / "t.csv", "-k", "auto", "-o", tmp_path / "t.html"))
 
 
 def test_a_long_table_gives_the_same_as_the_wide_one():
@@ -64,8 +62,7 @@ def test_a_long_table_gives_the_same_as_the_wide_one():
 
 
 def test_categories_say_which_variables_go_with_an_axis():
-    done = run("fit", DATA / "poison.csv", "--method", "mca", "-k", 2, "--sup", "Age,Sex")
-    assert done.exit_code == 0, done.stderr
+    done = ok(run("fit", DATA / "poison.csv", "--method", "mca", "-k", 2, "--sup", "Age,Sex"))
     assert "Axis 1 goes most with (η²): Sick (0.9" in done.stdout
     assert "Sick=Sick_n (" in done.stdout
     assert "Supplementary columns" in done.stdout
@@ -87,8 +84,7 @@ def test_groups_say_their_tests_and_how_many_rows_find_home():
 
 def test_a_map_says_what_its_graph_is_like():
     words = ("--method", "isomap", "--drop", "Rank,Points", "--set", "neighbours=8")
-    done = run("fit", DATA / "decathlon.csv", *words)
-    assert done.exit_code == 0, done.stderr
+    done = ok(run("fit", DATA / "decathlon.csv", *words))
     assert "41 rows, 10 columns, standardised" in done.stdout
     assert "Graph: 41 points, " in done.stdout
     assert "edges, in one piece; 8 to " in done.stdout
@@ -99,8 +95,7 @@ def test_a_map_says_what_its_graph_is_like():
 
 def test_embeddings_without_shares_have_none():
     words = ("--method", "lle", "--drop", "Rank,Points")
-    done = run("fit", DATA / "decathlon.csv", *words)
-    assert done.exit_code == 0, done.stderr
+    done = ok(run("fit", DATA / "decathlon.csv", *words))
     assert "share" not in done.stdout
     assert said_by("fit", DATA / "decathlon.csv", *words)["ratio"] is None
 
@@ -120,34 +115,29 @@ def test_small_expected_counts_and_cells_that_are_no_counts_are_said():
 
 
 def test_factors_say_what_loads_and_how_likely_the_rows_are():
-    done = run("fit", DATA / "decathlon.csv", "--method", "factor", "--drop", "Rank,Points")
-    assert done.exit_code == 0, done.stderr
+    done = ok(run("fit", DATA / "decathlon.csv", "--method", "factor", "--drop", "Rank,Points"))
     assert "Log-likelihood -" in done.stdout
     assert "Axis 1 loads most on: " in done.stdout
     assert "not priced" in done.stderr
 
 
 def test_topics_say_which_terms_weigh():
-    done = run("fit", DATA / "varespec.csv", "--method", "topics", "--sup", "Cladstel")
-    assert done.exit_code == 0, done.stderr
+    done = ok(run("fit", DATA / "varespec.csv", "--method", "topics", "--sup", "Cladstel"))
     assert "Axis 1 weighs most: " in done.stdout
     assert "Supplementary columns, correlations" in done.stdout
 
 
 def test_unfolding_says_how_near_it_is_to_the_largest_spread():
-    done = run("fit", DATA / "decathlon.csv", "--method", "mvu", "--drop", "Rank,Points")
-    assert done.exit_code == 0, done.stderr
+    done = ok(run("fit", DATA / "decathlon.csv", "--method", "mvu", "--drop", "Rank,Points"))
     assert "No map that keeps these distances has a variance above " in done.stdout
 
 
 def test_numbers_and_categories_and_groups_of_columns():
     words = ("--missing", "rows", "-q")
-    done = run("fit", DATA / "penguins.csv", "--method", "famd", *words)
-    assert done.exit_code == 0, done.stderr
+    done = ok(run("fit", DATA / "penguins.csv", "--method", "famd", *words))
     assert "species=Gentoo (" in done.stdout
     groups = ("--group", "bill=bill*", "--group", "rest=flipper_length_mm,body_mass_g,sex")
-    done = run("fit", DATA / "penguins.csv", "--method", "mfa", *groups, *words)
-    assert done.exit_code == 0, done.stderr
+    done = ok(run("fit", DATA / "penguins.csv", "--method", "mfa", *groups, *words))
     assert "5 columns in 2 groups" in done.stdout
 
 
@@ -158,8 +148,7 @@ def test_sparse_counts_are_named_as_their_file_names_them(tmp_path):
     words = ("--method", "ca", "-k", 2, "-o", tmp_path / "m.mercer")
     said = said_by("fit", tmp_path / "t.npz", *words)
     assert set(said["columns"]["PC1"]) <= set(map(str, range(8)))
-    done = run("transform", tmp_path / "m.mercer", tmp_path / "t.npz", "-o", tmp_path / "z.npy")
-    assert done.exit_code == 0, done.stderr
+    ok(run("transform", tmp_path / "m.mercer", tmp_path / "t.npz", "-o", tmp_path / "z.npy"))
     rows = table.toarray()
     model = mercer.CorrespondenceAnalysis(2).fit(rows[rows.sum(axis=1) > 0])
     assert np.allclose(np.abs(np.load(tmp_path / "z.npy")), np.abs(model.row_coordinates_))

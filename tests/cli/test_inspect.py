@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.cli.typed import ok
 
 import mercer
 from mercer.cli.app import commands
@@ -32,8 +33,7 @@ def test_a_model_says_what_it_is_and_what_it_was_fitted_to(tmp_path):
     notes["limits"] = {"0.95": [6.0, 2.5]}
     model = mercer.PCA(2, standardize=True).fit(frame)
     path = saved(model, tmp_path, notes)
-    done = run(path)
-    assert done.exit_code == 0
+    done = ok(run(path))
     head, fitted, columns, parameters, *_ = done.stdout.splitlines()
     assert re.fullmatch(rf"{path}: pca, written by mercer \S+, format \d+", head)
     assert fitted == "fitted to 80 rows and 4 columns"
@@ -95,8 +95,7 @@ def test_many_components_are_cut_short(tmp_path):
 
 
 def test_a_model_that_was_not_fitted_is_shown(tmp_path):
-    done = run(saved(mercer.PCA(2), tmp_path))
-    assert done.exit_code == 0
+    done = ok(run(saved(mercer.PCA(2), tmp_path)))
     assert "pca, not fitted" in done.stdout
 
 

@@ -1,10 +1,26 @@
+import io
 import os
+from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
+from click.testing import CliRunner
+from tests.cli.typed import ok
 
 import mercer
+from mercer.cli._coordinates_table import (
+    Beside,
+    WithGroups,
+    fit_coordinates,
+    write_coordinates,
+)
 from mercer.cli._outputs import refuse_model, refuse_scores, refuse_twins, same_file
+from mercer.cli._usage import UsageError
+from mercer.cli.app import commands
+from mercer.cli.fitting._fit_run import places_of, refuse_placeless, refuse_stdout
 from mercer.errors import InputError
+from mercer.tables import Asked, look, prepared
 
 
 @pytest.fixture
@@ -77,3 +93,208 @@ def test_a_folder_that_may_not_be_written_to_is_known_before_the_work(tmp_path, 
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(InputError, match="nothing may be written"):
         refuse_scores(str(tmp_path / "new.csv"), option="--scores")
+
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def fit(path, *words):
+    return ok(CliRunner().invoke(commands, ["fit", str(path), *map(str, words), "-q"]))
+
+
+def test_columns_of_counts_with_their_shares(tmp_path):
+    fit(
+        DATA / "hair_eye_592.csv",
+        "--method",
+        "ca",
+        "-k",
+        2,
+        "--columns-out",
+        tmp_path / "c.csv",
+    )
+    found = pl.read_csv(tmp_path / "c.csv")
+    frame = pl.read_csv(DATA / "hair_eye_592.csv").drop("eye")
+    model = mercer.CorrespondenceAnalysis(2).fit(frame)
+    assert found["column"].to_list() == frame.columns
+    assert np.array_equal(found.select("PC1", "PC2").to_numpy(), model.column_coordinates_)
+    assert np.allclose(found["mass"].sum(), 1.0)
+    assert np.allclose(found["inertia"].sum(), model.total_inertia_)
+    assert np.allclose(found["contribution_1"].sum(), 1.0)
+    assert {"cos2_1", "cos2_2"} <= set(found.columns)
+
+
+def test_supplementary_counts_come_last(tmp_path):
+    words = ("--method", "ca", "--sup", "Other", "--columns-out", tmp_path / "c.csv")
+    done = fit(DATA / "french_writers.csv", *words)
+    assert "Supplementary columns, coordinates on the axes" in done.stdout
+    found = pl.read_csv(tmp_path / "c.csv")
+    assert found["column"].to_list() == ["Period", "Comma", "Other"]
+    assert np.isnan(found["mass"][2])
+    frame = pl.read_csv(DATA / "french_writers.csv")
+    model = mercer.CorrespondenceAnalysis(1).fit(frame.select("Period", "Comma"))
+    placed = model.supplementary_columns(frame.select("Other").to_numpy())
+    assert np.allclose(found["PC1"][2], placed[0, 0])
+
+
+def test_an_array_holds_coordinates_alone(tmp_path):
+    words = ("--method", "ca", "-k", 2, "--columns-out", tmp_path / "c.npy")
+    fit(DATA / "hair_eye_592.csv", *words)
+    assert np.load(tmp_path / "c.npy").shape == (4, 2)
+
+
+def test_other_methods_have_correlations_or_loadings(tmp_path):
+    words = ("--method", "lda", "--target", "Species", "--columns-out", tmp_path / "l.csv")
+    fit(DATA / "iris.csv", *words)
+    lda = pl.read_csv(tmp_path / "l.csv")
+    assert lda.columns == ["column", "PC1", "PC2"]
+    assert lda.height == 4
+    fit(DATA / "iris.csv", "-k", 2, "--columns-out", tmp_path / "p.csv")
+    X = pl.read_csv(DATA / "iris.csv").select(pl.col(pl.Float64)).to_numpy()
+    found = pl.read_csv(tmp_path / "p.csv").select("PC1", "PC2").to_numpy()
+    # Loadings v√λ of all axes give the covariance; two axes give the closest of rank two.
+    values, axes = np.linalg.eigh(np.cov(X.T))
+    near = axes[:, -2:] * values[-2:] @ axes[:, -2:].T
+    assert np.allclose(found @ found.T, near, atol=1e-8)
+
+
+def test_what_has_no_places_is_refused_before_the_fit():
+    assert places_of(object()) is None
+    for kind, name in ((mercer.Isomap, "isomap"), (mercer.KernelPCA, "kernel-pca")):
+        with pytest.raises(InputError, match="no coordinates of columns"):
+            refuse_placeless(name, kind())
+    refuse_placeless("pca", mercer.PCA())
+    with pytest.raises(UsageError, match="go to a file"):
+        refuse_stdout("-")
+
+
+HARD = [0.1, -0.0, 5e-324, 1.7976931348623157e308, 1 / 3, -2.5e-17, np.nextafter(1, 2)]
+
+
+@pytest.fixture
+def made(tmp_path):
+    rows = [f"{text},{i},{i * i % 7}" for i, text in enumerate(["=1+1", "-x", "@y", "d", "7"])]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["name,x,y", *rows]) + "\n", encoding="utf-8")
+    return prepared(look(path, Asked(id="name")))
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "npy"])
+def test_numbers_come_back_bit_for_bit(tmp_path, made, kind):
+    Z = np.array([*HARD, 1.5, 2.5, 3.0]).reshape(5, 2)
+    path = tmp_path / f"z.{kind}"
+    parts = iter([Z[:2], Z[2:]])
+    assert write_coordinates(path, parts, ["PC1", "PC2"], Beside(made), raw=False) == 5
+    if kind == "npy":
+        found = np.load(path)
+    else:
+        separator = {"csv": ",", "tsv": "\t"}
+        read = (
+            pl.read_parquet(path)
+            if kind == "parquet"
+            else pl.read_csv(path, separator=separator[kind])
+        )
+        assert read.columns == ["name", "PC1", "PC2"]
+        quote = "" if kind == "parquet" else "'"
+        assert read["name"].to_list() == [f"{quote}=1+1", f"{quote}-x", f"{quote}@y", "d", "7"]
+        found = read.select("PC1", "PC2").to_numpy()
+    assert found.tobytes() == Z.tobytes() or np.array_equal(
+        np.ascontiguousarray(found).view(np.int64), Z.view(np.int64)
+    )
+
+
+def test_raw_text_stays(tmp_path, made):
+    path = tmp_path / "z.csv"
+    write_coordinates(path, iter([np.ones((5, 1))]), ["PC1"], Beside(made), raw=True)
+    assert path.read_text(encoding="utf-8").splitlines()[1] == "=1+1,1.0"
+
+
+def test_stdout_gets_text(made, monkeypatch):
+    class Out:
+        buffer = io.BytesIO()
+
+        def flush(self):
+            pass
+
+    monkeypatch.setattr("sys.stdout", Out())
+    write_coordinates(None, iter([np.ones((5, 1))]), ["PC1"], Beside(made), raw=False)
+    assert Out.buffer.getvalue().decode().splitlines()[-1] == "7,1.0"
+
+
+def test_rows_of_the_fit_are_where_the_map_put_them():
+    import types
+
+    rows = pl.DataFrame({"a": [1.0, 2.0, 3.0]})
+    places = np.arange(6.0).reshape(3, 2)
+    kept = types.SimpleNamespace(embedding_=places)
+    assert np.concatenate(list(fit_coordinates(kept, rows))) is not places
+    assert np.array_equal(np.concatenate(list(fit_coordinates(kept, rows))), places)
+    moved = types.SimpleNamespace(row_coordinates_=places[:2], transform=lambda _: places + 1)
+    assert np.array_equal(np.concatenate(list(fit_coordinates(moved, rows))), places + 1)
+
+
+def prepared_of(path, **asked):
+    return prepared(look(path, Asked(**asked)))
+
+
+@pytest.fixture
+def named_table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "PC1": [f"r{i}" for i in range(30)],
+            "group": ["=a", "b", "NA"] * 10,
+            "size": range(30),
+            "x": rng.standard_normal(30),
+            "y": rng.standard_normal(30),
+        }
+    )
+    frame.write_csv(tmp_path / "t.csv")
+    return tmp_path / "t.csv"
+
+
+def test_pieces_of_any_length_are_the_columns(named_table):
+    rows = prepared_of(named_table, id="PC1", color=("group", "size"))
+    beside = Beside(rows, rows.color, numbers=["size"], taken=["PC1"])
+    parts = [beside.take(n) for n in (1, 0, 7, 22)]
+    whole = pl.concat(parts)
+    assert whole.columns == ["PC1_", "group", "size"]
+    assert beside.id == "PC1_"
+    assert whole["PC1_"].to_list() == [f"r{i}" for i in range(30)]
+    assert whole["group"][:3].to_list() == ["=a", "b", "NA"]
+    assert whole["size"].dtype == pl.Float64
+
+
+def test_rows_without_names_are_numbered_from_one_in_the_file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,2\n,\n3,5\n4,4\n", encoding="utf-8")
+    rows = prepared_of(path, missing="rows")
+    beside = Beside(rows)
+    assert beside.id is None
+    assert beside.take(3)["row"].to_list() == [1, 3, 4]
+    assert rows.numbers_at(np.array([1])).tolist() == [3]
+
+
+def test_columns_of_an_exchanged_table_name_the_rows(tmp_path):
+    frame = pl.DataFrame({"gene": ["a", "b", "c"], "s1": [1.0, 2, 4], "s2": [2.0, 3, 3]})
+    frame.with_columns(s3=pl.Series([9.0, 1, 5])).write_csv(tmp_path / "t.csv")
+    beside = Beside(prepared_of(tmp_path / "t.csv", transpose=True, id="gene"))
+    assert beside.take(3).to_dict(as_series=False) == {"name": ["s1", "s2", "s3"]}
+    assert beside.id == "name"
+
+
+def test_groups_stand_behind_the_names(tmp_path):
+    import types
+
+    class Model:
+        def predict(self, rows):
+            return np.asarray(["lo" if a < 2 else "hi" for a in rows["a"]])
+
+    (tmp_path / "g.csv").write_text("group,a\nx,1\ny,2\nx,3\n", encoding="utf-8")
+    rows = pl.DataFrame({"a": [1, 2, 3]})
+    prepared_of = types.SimpleNamespace(
+        row_names=("p", "q", "r"), id=None, recipe=types.SimpleNamespace(cross=("group", "b"))
+    )
+    beside = WithGroups(Beside(prepared_of), Model(), rows)
+    first = beside.take(2)
+    assert first.to_dict(as_series=False) == {"group": ["p", "q"], "group_": ["lo", "hi"]}
+    assert beside.take(1)["group_"].to_list() == ["hi"]

@@ -5,9 +5,12 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.cli.typed import ok
 
 import mercer
+from mercer.cli._model_argument import axes_of, loaded, recipe_of
 from mercer.cli.app import commands
+from mercer.errors import InputError
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -23,8 +26,7 @@ def folder(tmp_path):
     frame = pl.DataFrame({"name": [f"a{i}" for i in range(70)]})
     frame = frame.with_columns(**{f"v{i}": X[:, i] for i in range(4)})
     frame.write_csv(tmp_path / "t.csv")
-    done = run("fit", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "m.mercer", "-q")
-    assert done.exit_code == 0, done.stderr
+    ok(run("fit", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "m.mercer", "-q"))
     return tmp_path
 
 
@@ -38,8 +40,7 @@ def test_new_rows_in_any_order_of_columns(folder, kind):
     mixed = frame.select("v2", pl.lit("=x").alias("note"), "name", "v0", "v3", "v1")
     mixed.write_parquet(folder / "new.parquet")
     out = folder / f"z.{kind}"
-    done = run("transform", folder / "m.mercer", folder / "new.parquet", "-o", out)
-    assert done.exit_code == 0, done.stderr
+    done = ok(run("transform", folder / "m.mercer", folder / "new.parquet", "-o", out))
     assert done.stdout == f"{out}\n"
     assert "15 rows, 2 coordinates" in done.stderr
     if kind == "npy":
@@ -133,8 +134,7 @@ def test_groups_of_new_rows_stand_beside_their_places(tmp_path):
     model = tmp_path / "m.mercer"
     run("fit", tmp_path / "t.csv", "--method", "lda", "--target", "g", "-o", model, "-q")
     frame.drop("g").write_csv(tmp_path / "new.csv")
-    done = run("transform", model, tmp_path / "new.csv", "--predict", "-o", tmp_path / "z.csv")
-    assert done.exit_code == 0, done.stderr
+    ok(run("transform", model, tmp_path / "new.csv", "--predict", "-o", tmp_path / "z.csv"))
     found = pl.read_csv(tmp_path / "z.csv")
     assert found.columns == ["id", "group", "PC1", "PC2"]
     assert found["group"].to_list() == group.tolist()
@@ -165,10 +165,8 @@ def test_the_rows_of_the_fit_land_where_they_were(name, tmp_path):
     method = {"crossed": "ca", "passive": "mca"}.get(name, name)
     path, model = DATA / table, tmp_path / "m.mercer"
     fit = ("fit", path, "--method", method, "-k", 2, *words, "-o", model, "-q")
-    done = run(*fit, "--scores", tmp_path / "z.parquet")
-    assert done.exit_code == 0, done.stderr
-    done = run("transform", model, path, "-o", tmp_path / "again.parquet")
-    assert done.exit_code == 0, done.stderr
+    ok(run(*fit, "--scores", tmp_path / "z.parquet"))
+    ok(run("transform", model, path, "-o", tmp_path / "again.parquet"))
     before, after = (pl.read_parquet(tmp_path / f"{n}.parquet") for n in ("z", "again"))
     axes = ["PC1", "PC2"]
     assert before[before.columns[0]].equals(after[after.columns[0]])
@@ -184,8 +182,135 @@ def test_rows_that_lack_a_cell_can_be_left_out(folder):
     refused = run(*words)
     assert refused.exit_code == 3
     assert "mercer transform --missing rows" in refused.stderr
-    done = run(*words, "--missing", "rows")
-    assert done.exit_code == 0, done.stderr
+    done = ok(run(*words, "--missing", "rows"))
     assert "row 4 (counted from 1)" in done.stderr
     found = pl.read_csv(folder / "z.csv")
     assert found["name"].to_list() == [f"a{i}" for i in range(70) if i != 3]
+
+
+@pytest.fixture
+def plane(tmp_path):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((70, 2)) @ rng.standard_normal((2, 4)) + 3
+    frame = pl.DataFrame({"name": [f"a{i}" for i in range(70)]})
+    frame.with_columns(**{f"v{i}": X[:, i] for i in range(4)}).write_csv(tmp_path / "t.csv")
+    return tmp_path
+
+
+def fit(plane, *words):
+    outputs = ("-o", plane / "m.mercer", "--scores", plane / "z.csv", "--force", "-q")
+    ok(run("fit", plane / "t.csv", *words, *outputs))
+
+
+@pytest.mark.parametrize("words", [[], ["--set", "whiten=True"], ["--standardize", "yes"]])
+def test_rows_of_rank_two_come_back(plane, words):
+    fit(plane, "-k", 2, *words)
+    ok(run("inverse", plane / "m.mercer", plane / "z.csv", "-o", plane / "x.csv"))
+    rows, back = pl.read_csv(plane / "t.csv"), pl.read_csv(plane / "x.csv")
+    assert back.columns == rows.columns
+    assert back["name"].to_list() == rows["name"].to_list()
+    there, here = (f.select(pl.col("^v.$")).to_numpy() for f in (rows, back))
+    assert np.allclose(here, there, atol=1e-9)
+
+
+def test_turned_back_coordinates_have_the_columns_names(plane):
+    fit(plane, "-k", 2, "--set", "whiten=zca")
+    assert pl.read_csv(plane / "z.csv").columns == ["name", "v0", "v1", "v2", "v3"]
+    ok(run("inverse", plane / "m.mercer", plane / "z.csv", "-o", plane / "x.csv"))
+    rows, back = (pl.read_csv(plane / f).select(pl.col("^v.$")) for f in ("t.csv", "x.csv"))
+    assert np.allclose(back.to_numpy(), rows.to_numpy(), atol=1e-9)
+
+
+def test_a_kernel_finds_rows_too(plane):
+    fit(plane, "-k", 2, "--method", "kernel-pca", "--kernel", "linear")
+    done = run("inverse", plane / "m.mercer", plane / "z.csv", "--json", "-o", plane / "x.npy")
+    assert json.loads(done.stdout)["columns"] == 4
+    rows = pl.read_csv(plane / "t.csv").select(pl.col("^v.$")).to_numpy()
+    assert np.allclose(np.load(plane / "x.npy"), rows, atol=1e-6)
+
+
+def test_an_array_has_no_names(plane):
+    fit(plane, "-k", 2)
+    np.save(plane / "z.npy", np.zeros((3, 2)))
+    done = run("inverse", plane / "m.mercer", plane / "z.npy")
+    means = pl.read_csv(plane / "t.csv").select(pl.col("^v.$")).mean().row(0)
+    last = done.stdout.splitlines()[-1].split(",")
+    assert last[0] == "3"
+    assert np.allclose(np.array(last[1:], float), means)
+
+
+def test_encoded_columns_stay_numbers_and_it_is_said(plane):
+    frame = pl.read_csv(plane / "t.csv").with_columns(team=pl.Series(["x", "y"] * 35))
+    frame.write_csv(plane / "t.csv")
+    fit(plane, "-k", 2, "--categorical", "encode")
+    done = run("inverse", plane / "m.mercer", plane / "z.csv")
+    assert "team: written as numbers, one per category" in done.stderr
+    assert done.stdout.splitlines()[0].endswith("team=x,team=y")
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (["name", "PC1"], "PC1 to PC2"),
+        (["name", "PC1", "PC2", "PC3"], "PC1, PC2, PC3"),
+        (["name", "pc1", "pc2"], "no column is called PC1"),
+    ],
+)
+def test_other_coordinates_are_refused(plane, columns, words):
+    fit(plane, "-k", 2)
+    frame = pl.DataFrame({name: [1.5, 2, 3] for name in columns})
+    frame.write_csv(plane / "other.csv")
+    done = run("inverse", plane / "m.mercer", plane / "other.csv")
+    assert done.exit_code == 3
+    assert words in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_model_without_axes_has_no_way_back(plane):
+    X = np.random.default_rng(0).standard_normal((200, 6))
+    pl.DataFrame({f"v{i}": X[:, i] for i in range(6)}).write_csv(plane / "t.csv")
+    fit(plane)
+    done = run("inverse", plane / "m.mercer", plane / "z.csv")
+    assert done.exit_code == 3
+    assert "no axes" in done.stderr
+
+
+X = np.random.default_rng(0).standard_normal((20, 3))
+
+
+@pytest.fixture
+def files(tmp_path):
+    frame = pl.DataFrame({c: X[:, i] for i, c in enumerate("abc")})
+    frame.write_csv(tmp_path / "t.csv")
+    mercer.save(mercer.PCA(2).fit(frame), tmp_path / "m.mercer")
+    return str(tmp_path / "m.mercer"), str(tmp_path / "t.csv")
+
+
+def test_a_model_of_python_has_the_names_of_its_frame(files):
+    model = loaded(*files, "transform")
+    assert recipe_of(model).columns == ("a", "b", "c")
+    assert axes_of(model) == ["PC1", "PC2"]
+    with pytest.raises(InputError, match="names of its columns"):
+        recipe_of(mercer.PCA(2).fit(X))
+
+
+def test_an_unfitted_model_is_refused(tmp_path, files):
+    mercer.save(mercer.PCA(2), tmp_path / "u.mercer")
+    with pytest.raises(InputError, match="not fitted"):
+        loaded(str(tmp_path / "u.mercer"), files[1], "transform")
+
+
+def test_models_of_python_say_what_their_columns_are():
+    frame = pl.DataFrame({"a": ["x", "y", "x"], "b": [1, 2, 2]})
+    recipe = recipe_of(mercer.MultipleCorrespondenceAnalysis(1).fit(frame))
+    assert recipe.table == "categories"
+    assert recipe.categories == {"a": "text", "b": "whole"}
+    counts = pl.DataFrame({"a": [3, 1], "b": [1, 4]})
+    assert recipe_of(mercer.CorrespondenceAnalysis(1).fit(counts)).table == "counts"
+
+
+def test_a_model_that_does_not_say_is_refused():
+    model = mercer.FAMD()
+    model.feature_names_in_ = ("a", "b")
+    with pytest.raises(InputError, match="which columns are categories"):
+        recipe_of(model)

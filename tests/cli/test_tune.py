@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.cli.typed import ok
 
 from mercer.cli.app import commands
 from mercer.cli.commands.tune_command import within
@@ -23,8 +24,7 @@ def table(tmp_path):
 
 
 def test_the_choice_and_why(table):
-    done = run(table, "--kernel", "rbf(lengthscale=2)", "--json")
-    assert done.exit_code == 0, done.stderr
+    done = ok(run(table, "--kernel", "rbf(lengthscale=2)", "--json"))
     said = json.loads(done.stdout)
     assert said["criterion"] == "linear is enough"
     assert said["best"].startswith("linear")

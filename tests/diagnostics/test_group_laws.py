@@ -1,14 +1,23 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.stats import f as f_law
+from scipy.stats import f_oneway, norm
+from sklearn.datasets import load_iris
+from sklearn.decomposition._factor_analysis import _ortho_rotation
 
+from mercer import PCA
 from mercer.diagnostics import (
     correlation_ratios,
     correlations_tested,
     false_shares,
     group_tests,
+    orthomax,
     p_of,
+    promax,
+    sampling_error,
     shares_tests,
+    wilks_tests,
 )
 
 RNG = np.random.default_rng(0)
@@ -92,3 +101,206 @@ def test_a_constant_column_tells_nothing(rng, value):
         r, p = correlations_tested(flat, z)
         assert not np.any(r)
         assert np.all(p == 1)
+
+
+def roots_of(X, y):
+    """Eigenvalues of scatter within by scatter between, written out."""
+    mean = X.mean(axis=0)
+    within, between = 0, 0
+    for g in np.unique(y):
+        rows = X[y == g]
+        gone = rows - rows.mean(axis=0)
+        within = within + gone.T @ gone
+        apart = rows.mean(axis=0) - mean
+        between = between + len(rows) * np.outer(apart, apart)
+    return np.sort(np.linalg.eigvals(np.linalg.solve(within, between)).real)[::-1]
+
+
+def test_manova_of_statsmodels():
+    """The first test is Wilks' test of a one-way MANOVA."""
+    manova = pytest.importorskip("statsmodels.multivariate.manova")
+    X, y = load_iris(return_X_y=True)
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(g=[f"g{i}" for i in y])
+    table = manova.MANOVA.from_formula("a + b + c + d ~ g", frame).mv_test()
+    theirs = table.results["g"]["stat"].loc["Wilks' lambda"]
+    found = wilks_tests(roots_of(X, y), 150, 4, 3)
+    assert found.wilks[0] == pytest.approx(theirs["Value"], rel=1e-9)
+    assert found.f[0] == pytest.approx(theirs["F Value"], rel=1e-9)
+    assert (found.f_dof1[0], found.f_dof2[0]) == (theirs["Num DF"], theirs["Den DF"])
+
+
+def test_iris_as_r_prints_it():
+    """summary(manova(cbind(...) ~ Species, iris), test = "Wilks") of R."""
+    found = wilks_tests(roots_of(*load_iris(return_X_y=True)), 150, 4, 3)
+    assert round(found.wilks[0], 6) == 0.023439
+    assert round(found.f[0], 2) == 199.15
+    assert (found.f_dof1[0], found.f_dof2[0]) == (8, 288)
+
+
+def test_one_column_is_the_analysis_of_variance():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 4
+    x = rng.normal(size=60) + 0.3 * y
+    found = wilks_tests(roots_of(x[:, None], y), 60, 1, 4)
+    f, p = f_oneway(*(x[y == g] for g in range(4)))
+    assert found.f[0] == pytest.approx(f, rel=1e-10)
+    assert found.f_p[0] == pytest.approx(p, rel=1e-9)
+
+
+def test_two_classes_are_hotellings_test():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    X[y == 1] += 0.5
+    found = wilks_tests(roots_of(X, y), 40, 3, 2)
+    apart = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
+    pooled = (np.cov(X[y == 0].T) + np.cov(X[y == 1].T)) / 2
+    t2 = 10 * apart @ np.linalg.solve(pooled, apart)
+    f = t2 * (38 - 3 + 1) / (38 * 3)
+    assert found.f[0] == pytest.approx(f, rel=1e-10)
+    assert found.f_p[0] == pytest.approx(f_law.sf(f, 3, 36), rel=1e-9)
+
+
+def test_sequence_and_small_effects():
+    found = wilks_tests(np.array([2.0, 1e-18]), 100, 3, 4)
+    assert len(found.wilks) == 3
+    np.testing.assert_allclose(found.wilks, [1 / 3, 1, 1])
+    assert found.f[1] > 0  # not lost in a difference
+    assert found.chi2_dof.tolist() == [9, 4, 1]
+    np.testing.assert_allclose(found.correlations[0], np.sqrt(2 / 3))
+    assert str(found).count("\n") == 3
+
+
+def test_no_law_where_columns_exhaust_the_rows():
+    assert wilks_tests(np.ones(2), 10, 8, 3) is None
+    assert wilks_tests(np.ones(2), 10, 7, 3) is not None
+    assert wilks_tests(np.zeros(0), 10, 0, 3) is None
+
+
+def test_p_values_of_noise_are_even():
+    rng = np.random.default_rng(2)
+    y, p = np.arange(50) % 3, []
+    for _ in range(300):
+        p.append(wilks_tests(roots_of(rng.normal(size=(50, 4)), y), 50, 4, 3).f_p[0])
+    assert abs(np.mean(p) - 0.5) < 4 * np.sqrt(1 / 12 / 300)
+    low = np.mean(np.array(p) < 0.05)
+    assert low < 0.05 + norm.isf(1e-4) * np.sqrt(0.05 * 0.95 / 300)
+
+
+def simple(seed=0, p=12, k=3):
+    rng = np.random.default_rng(seed)
+    L = np.zeros((p, k))
+    L[np.arange(p), np.arange(p) % k] = rng.uniform(0.5, 1, p) * rng.choice([-1, 1], p)
+    return L + 0.02 * rng.standard_normal((p, k))
+
+
+def turned(L, seed=1):
+    q, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((L.shape[1], L.shape[1])))
+    return L @ q
+
+
+def criterion(L, gamma):
+    return np.sum(L**4) - gamma / len(L) * np.sum(np.sum(L**2, axis=0) ** 2)
+
+
+@pytest.mark.parametrize("method", ["varimax", "quartimax"])
+@pytest.mark.parametrize("seed", range(3))
+def test_without_normalising_it_is_scikit_learns(method, seed):
+    A = turned(simple(seed), seed)
+    found = orthomax(A, gamma=float(method == "varimax"), normalise=False)
+    other = _ortho_rotation(A, method=method, tol=1e-12, max_iter=5000).T
+    gamma = float(method == "varimax")
+    assert found.converged
+    assert criterion(found.loadings, gamma) >= criterion(other, gamma) * (1 - 1e-9)
+    match = np.abs(found.loadings.T @ other)
+    np.testing.assert_allclose(match.max(axis=1), np.sum(found.loadings**2, axis=0), rtol=1e-4)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0])
+def test_simple_structure_is_found_again_and_nothing_is_lost(gamma):
+    L = simple()
+    found = orthomax(turned(L), gamma=gamma)
+    order = np.argsort(-np.sum(L**2, axis=0))
+    np.testing.assert_allclose(np.abs(found.loadings), np.abs(L[:, order]), atol=0.05)
+    np.testing.assert_allclose(found.matrix.T @ found.matrix, np.eye(3), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.loadings, turned(L) @ found.matrix)
+    assert np.sum(found.loadings**2) == pytest.approx(np.sum(L**2))
+    assert np.all(np.diff(np.sum(found.loadings**2, axis=0)) <= 0)
+    assert np.all(found.loadings[np.argmax(np.abs(found.loadings), axis=0), range(3)] > 0)
+
+
+def test_scale_and_zero_rows_do_not_matter():
+    A = np.vstack([turned(simple()), np.zeros((1, 3))])
+    plain, large = orthomax(A), orthomax(A * 1e150)
+    np.testing.assert_allclose(plain.loadings, large.loadings / 1e150, rtol=0, atol=1e-12)
+    assert np.all(plain.loadings[-1] == 0)
+
+
+def test_promax_makes_correlated_factors_of_variance_one():
+    rng = np.random.default_rng(3)
+    phi = np.array([[1.0, 0.5], [0.5, 1.0]])
+    L = np.zeros((10, 2))
+    L[:5, 0], L[5:, 1] = rng.uniform(0.6, 0.9, 5), rng.uniform(0.6, 0.9, 5)
+    values, vectors = np.linalg.eigh(L @ phi @ L.T)
+    A = vectors[:, -2:] * np.sqrt(values[-2:])
+    found = promax(A)
+    np.testing.assert_allclose(np.diagonal(found.correlations), 1.0)
+    assert found.correlations[0, 1] == pytest.approx(0.5, abs=0.1)
+    np.testing.assert_allclose(
+        np.abs(np.sort(found.loadings, axis=1)[:, 0]), 0, rtol=0, atol=0.08
+    )
+    again = found.loadings @ found.correlations @ found.loadings.T
+    np.testing.assert_allclose(again, A @ A.T, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1.0])
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_axes_stand_still_and_the_start_is_no_matter(rng, gamma, k):
+    """At the top of the criterion L'(L³ - γ/p·L·diag(L'L)) is symmetric."""
+    L = np.kron(np.eye(k), np.ones((4, 1))) + 0.15 * rng.standard_normal((4 * k, k))
+    found = orthomax(L, gamma=gamma, normalise=False)
+    turned = found.loadings
+    pull = turned.T @ (turned**3 - gamma / len(L) * turned * np.sum(turned**2, axis=0))
+    np.testing.assert_allclose(pull, pull.T, rtol=0, atol=1e-8 * np.abs(pull).max())
+    assert found.converged
+    other = orthomax(
+        L @ np.linalg.qr(rng.standard_normal((k, k)))[0], gamma=gamma, normalise=False
+    )
+    np.testing.assert_allclose(other.loadings, turned, rtol=0, atol=1e-8)
+
+
+def test_it_is_the_standard_error_of_the_mean_square(rng):
+    z = rng.standard_normal((50, 3))
+    truth = np.std(z**2, axis=0, ddof=1) / np.sqrt(50)
+    np.testing.assert_allclose(sampling_error(z), truth)
+
+
+def test_it_foretells_how_far_variances_move():
+    rng = np.random.default_rng(3)
+    sd = np.array([3.0, 1.0])
+    samples = rng.standard_normal((400, 200, 2)) * sd
+    samples -= samples.mean(axis=1, keepdims=True)
+    variances = np.sum(samples**2, axis=1) / 199
+    claimed = np.mean([sampling_error(z) for z in samples], axis=0)
+    np.testing.assert_allclose(claimed, np.std(variances, axis=0), rtol=0.15)
+
+
+def test_it_reads_the_coordinates_of_a_model(rng):
+    x = rng.standard_normal((300, 5)) * [5, 4, 3, 2, 1]
+    model = PCA(2).fit(x)
+    found = sampling_error(model.transform(x))
+    np.testing.assert_allclose(found, model.explained_variance_ * np.sqrt(2 / 300), rtol=0.4)
+
+
+def test_float32_scores_are_squared_in_float64():
+    z = np.array([[1.0], [2.0], [4.0]], np.float32) * np.float32(1e15)
+    found = sampling_error(z)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, sampling_error(z.astype(np.float64)))
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_it_scales_with_the_variance(rng, scale):
+    z = rng.standard_normal((30, 2))
+    np.testing.assert_allclose(sampling_error(scale * z), scale**2 * sampling_error(z))

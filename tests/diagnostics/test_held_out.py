@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+import scipy.stats
 from numpy.testing import assert_allclose
 
-from mercer.diagnostics import HeldOut, held_out
+from mercer.diagnostics import HeldOut, barycentres, held_out, read_levels, spread_of, v_tests
+from mercer.diagnostics._held_out import LeftOutLaw, _freedom, left_out_law, turned
 from mercer.errors import InputError
 
 
@@ -131,3 +133,124 @@ def test_rows_of_other_shapes_keep_their_level_where_axes_are_real():
             limits = held_out(X, 2).limits(0.95)
             over += [np.mean(v > m) for v, m in zip(by_svd(X, Y, 2), limits, strict=True)]
         assert_allclose(over / 60, 0.05, atol=0.017)
+
+
+def test_limits_are_quantiles_of_f():
+    law = LeftOutLaw(3.0, 3.0, 7.0, 4.0, 30)
+    t2, q = law.limits(0.95)
+    assert_allclose(t2, 3 * scipy.stats.f(3, 34).ppf(0.95))
+    assert_allclose(q, 7 * scipy.stats.f(4, 60).ppf(0.95))
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (20, 50)])
+def test_both_gram_matrices_give_the_same_law(shape):
+    """Columns of zeros change nothing but the matrix that is solved."""
+    X = np.random.default_rng(0).standard_normal(shape) * np.linspace(3, 1, shape[1])
+    X -= X.mean(axis=0)
+    rotated = X @ np.linalg.qr(np.random.default_rng(1).standard_normal((shape[1],) * 2))[0]
+    wide = np.c_[X, np.zeros((shape[0], 100))]
+    plain, other = left_out_law(X, 2, 0), left_out_law(wide, 2, 0)
+    assert_allclose(other.t2_mean, plain.t2_mean, rtol=1e-8)
+    assert_allclose(other.q_mean, plain.q_mean, rtol=1e-8)
+    assert_allclose(left_out_law(rotated, 2, 0).limits(0.9), plain.limits(0.9), rtol=1e-8)
+
+
+def test_real_axes_have_the_law_of_hotelling():
+    n, means = 60, []
+    for seed in range(20):
+        X = np.random.default_rng(seed).standard_normal((n, 6)) * [90, 50, 30, 0.1, 0.1, 0.1]
+        law = left_out_law(X - X.mean(axis=0), 3, seed)
+        means.append(law.t2_mean)
+        assert_allclose(law.t2_freedom, 3, atol=0.1)
+        assert_allclose(law.q_freedom, 3, rtol=0.5)
+    assert_allclose(np.mean(means), 3 * (1 + 1 / n), rtol=0.05)
+
+
+def test_noise_has_less_variance_along_its_axes_than_it_seems():
+    ratios = []
+    for seed in range(15):
+        X = np.random.default_rng(seed).standard_normal((30, 100))
+        X -= X.mean(axis=0)
+        top = np.linalg.svd(X, compute_uv=False)[0] ** 2 / 29
+        ratios.append(left_out_law(X, 1, seed).t2_mean * top)  # of variance one, not of top
+        assert top > 5
+    assert_allclose(np.mean(ratios), 1, rtol=0.2)
+
+
+def test_freedom_is_that_of_the_true_variances():
+    X = np.random.default_rng(0).standard_normal((40, 60))
+    rest = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:39] ** 2 / 39
+    assert_allclose(_freedom(rest, 39, 60), 60, rtol=0.15)
+    assert _freedom(np.zeros(3), 10, 5) == 5.0
+
+
+@pytest.mark.parametrize("n", [50, 500])
+def test_how_far_another_sample_turns_an_axis(n):
+    sizes = np.array([9.0, 1.0, 1.0, 1.0])
+    turns = []
+    for seed in range(200):
+        X = np.random.default_rng(seed).standard_normal((n, 4)) * np.sqrt(sizes)
+        axis = np.linalg.svd(X - X.mean(axis=0))[2][0]
+        turns.append(1 - axis[0] ** 2)
+    assert_allclose(turned(sizes, 1, 10**9) * 10**9 / n, np.mean(turns), rtol=0.25)
+
+
+def test_axes_without_a_gap_are_turned_at_will():
+    assert turned(np.array([2.0, 2.0, 1.0]), 1, 100) == np.inf
+    assert turned(np.array([2.0, 0.0]), 1, 100) == 0.0
+    assert turned(np.array([2.0, 1.0]), 2, 100) == 0.0
+
+
+@pytest.fixture
+def rows(rng):
+    codes = rng.integers(-1, 3, 50)
+    codes[codes == 2] = 1  # the level 2 has no rows
+    return codes, rng.random(50) + 0.1, rng.normal(size=(50, 2)) + codes[:, None]
+
+
+def test_barycentres_by_hand(rows):
+    codes, weights, f = rows
+    counts, means = barycentres(codes, 3, weights, f)
+    for level in (0, 1):
+        here = codes == level
+        assert counts[level] == pytest.approx(weights[here].sum())
+        np.testing.assert_allclose(
+            means[level], np.average(f[here], axis=0, weights=weights[here])
+        )
+    assert counts[2] == 0
+    assert np.isnan(means[2]).all()
+
+
+def test_eta2_is_the_r_squared_of_a_regression_on_the_levels(rows):
+    codes, weights, f = rows
+    there = codes >= 0
+    dummies = (codes[there, None] == [0, 1]).astype(float)
+    root = np.sqrt(weights[there])[:, None]
+    fitted = dummies @ np.linalg.lstsq(root * dummies, root * f[there], rcond=None)[0]
+    middle = np.average(f[there], axis=0, weights=weights[there])
+    part = weights[there] @ (fitted - middle) ** 2 / (weights[there] @ (f[there] - middle) ** 2)
+    np.testing.assert_allclose(read_levels(codes, 3, weights, f)[2], part)
+    given = spread_of(weights, f)  # of no use here: some rows have no level
+    np.testing.assert_allclose(read_levels(codes, 3, weights, f, given)[2], part)
+
+
+def test_eta2_of_nothing_and_of_a_flat_axis():
+    codes = np.array([0, 1, 0])
+    weights = np.ones(3)
+    flat = np.full((3, 1), 7.0)
+    assert read_levels(codes, 2, weights, flat)[2] == [0]
+    assert np.isnan(read_levels(np.full(3, -1), 2, weights, flat)[2]).all()
+
+
+def test_v_tests_are_standard_errors_without_replacement(rng):
+    f = rng.normal(size=30)
+    f -= f.mean()
+    counts, total = np.array([8.0]), 30.0
+    means = [f[rng.permutation(30)[:8]].mean() for _ in range(20000)]
+    v = v_tests(np.array([[0.5]]), counts, total, np.array([f.var()]))
+    assert v[0, 0] == pytest.approx(0.5 / np.std(means), rel=0.02)
+
+
+def test_v_tests_of_all_rows_and_of_none_say_nothing():
+    found = v_tests(np.array([[0.0], [np.nan]]), np.array([5.0, 0.0]), 5.0, np.ones(1))
+    assert np.isnan(found).all()

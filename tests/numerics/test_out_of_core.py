@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse
 import zarr
 from pieces import in_blocks
-from test_h5ad import write as write_h5ad
-from test_plink import write as write_bed
+from test_hdf5 import write as write_h5ad
+from test_hdf5 import write_plink as write_bed
 from weighted import written
 
 import mercer

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mercer.plots import Line, Points
-from mercer.plots.charts._clouds import axis_label, clouds
+from mercer.plots.charts._clouds import clouds
 
 Z = np.random.default_rng(0).normal(size=(60, 2))
 
@@ -21,8 +21,3 @@ def test_a_group_of_two_rows_has_points_and_no_ellipse():
     assert len([m for m in found.marks if isinstance(m, Points)]) == 2
     lines = [m for m in found.marks if isinstance(m, Line)]
     assert [line.dashed for line in lines] == [False, True]  # of the rows, and of their mean
-
-
-def test_labels_of_axes_have_shares_where_they_are_known():
-    assert axis_label(1, [0.5, 0.25]) == "PC2 (25.0 %)"
-    assert axis_label(1, None) == "PC2"

@@ -1,4 +1,3 @@
-import dataclasses
 import sys
 from typing import get_args
 from xml.etree import ElementTree as ET
@@ -249,8 +248,3 @@ def test_panels_need_no_matplotlib(monkeypatch):
     for name in [n for n in sys.modules if n.startswith("matplotlib")]:
         monkeypatch.setitem(sys.modules, name, None)
     assert len(figure(every_panel())) > 10_000
-
-
-def test_marks_may_be_replaced_as_values():
-    panel = every_panel()[0]
-    assert dataclasses.replace(panel, marks=()).marks == ()

@@ -4,14 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.report.family_tables import (
-    decathlon,
-    groups_of_poison,
-    hair,
-    iris,
-    poison,
-    symptoms,
-)
+from tests.report.family_tables import decathlon, groups_of_poison, hair, iris, poison, symptoms
 
 import mercer
 from mercer.report import report
@@ -63,11 +56,7 @@ def test_of_many_columns_the_heaviest_are_listed():
     ("model", "table", "keys"),
     [
         (mercer.CorrespondenceAnalysis(2), hair(), ["axes", "points", "method"]),
-        (
-            mercer.MultipleCorrespondenceAnalysis(2),
-            symptoms(),
-            ["axes", "levels", "method"],
-        ),
+        (mercer.MultipleCorrespondenceAnalysis(2), symptoms(), ["axes", "levels", "method"]),
         (mercer.FAMD(2), poison(), ["axes", "levels", "method"]),
         (mercer.MFA(groups_of_poison(), 2), poison(), ["axes", "levels", "method"]),
         (

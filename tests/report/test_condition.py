@@ -3,7 +3,6 @@
 import dataclasses
 
 import numpy as np
-import pytest
 
 import mercer
 from mercer.diagnostics import health
@@ -54,15 +53,6 @@ def test_a_row_that_draws_an_axis_is_found_by_its_name():
     names = [f"person {i}" for i in range(100)]
     found = findings_of(seen_from(mercer.PCA(2).fit(rows), rows, row_names=names))
     assert any("person 41" in f"{f.what} {f.got}" for f in found)
-
-
-@pytest.mark.parametrize(
-    "colours",
-    [{"g": ["a"] * 50 + ["b"] * 50}, {"g": [None] * 99 + ["b"]}, {"g": np.arange(100.0)}, {}],
-    ids=["groups", "one row", "numbers", "none"],
-)
-def test_any_colours_can_be_looked_at(colours):
-    assert isinstance(findings_of(seen_from(mercer.PCA(2).fit(X), X, colours=colours)), tuple)
 
 
 def test_the_section_lists_what_was_assumed():

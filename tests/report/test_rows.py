@@ -9,7 +9,6 @@ from mercer.plots import Points
 from mercer.report.facts._linear_summary import KEPT, Farthest, seen_from
 from mercer.report.panels._rows_panels import causes, extremes_of, row_table, rows_section
 
-# Rows far from the others: T², Q, limits and causes by their definitions.
 RNG = np.random.default_rng(13)
 
 

@@ -1,19 +1,20 @@
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 import mercer
 from mercer.diagnostics import q, t2
 from mercer.report.facts import _linear_summary as room
-from mercer.report.facts._linear_summary import seen_from
+from mercer.report.facts._linear_summary import image_shape, is_curve, seen_from
 
-RNG = np.random.default_rng(3)
-X = RNG.normal(size=(700, 3)) @ RNG.normal(size=(3, 9)) * 2 + RNG.normal(size=(700, 9)) + 50
+rng = np.random.default_rng(3)
+ROWS = rng.normal(size=(700, 3)) @ rng.normal(size=(3, 9)) * 2 + rng.normal(size=(700, 9)) + 50
 
 
 def test_t2_and_q_are_those_of_the_definitions():
-    model = mercer.PCA(3, standardize=True).fit(X)
-    seen = seen_from(model, X)
-    rows = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    model = mercer.PCA(3, standardize=True).fit(ROWS)
+    seen = seen_from(model, ROWS)
+    rows = (ROWS - ROWS.mean(axis=0)) / ROWS.std(axis=0, ddof=1)
     Z = rows @ model.components_.T
     assert np.allclose(seen.t2, t2(Z, model.explained_variance_))
     assert np.allclose(seen.q, q(rows, model.components_))
@@ -21,16 +22,16 @@ def test_t2_and_q_are_those_of_the_definitions():
 
 
 def test_a_file_gives_what_the_array_gives(tmp_path):
-    np.save(tmp_path / "x.npy", X)
-    model = mercer.PCA("auto").fit(X)
-    here, there = seen_from(model, X), seen_from(model, tmp_path / "x.npy")
+    np.save(tmp_path / "x.npy", ROWS)
+    model = mercer.PCA("auto").fit(ROWS)
+    here, there = seen_from(model, ROWS), seen_from(model, tmp_path / "x.npy")
     for name in ("t2", "q", "held", "Z", "at", "held_at"):
         assert np.allclose(getattr(here, name), getattr(there, name), atol=1e-5)
 
 
 def test_few_components_are_widened_without_touching_the_model():
-    model = mercer.PCA(1).fit(X)
-    seen = seen_from(model, X)
+    model = mercer.PCA(1).fit(ROWS)
+    seen = seen_from(model, ROWS)
     assert model.n_components_ == 1
     assert len(seen.wide.components_) == 9
     assert seen.axes_of_verdict == 1
@@ -40,7 +41,7 @@ def test_few_components_are_widened_without_touching_the_model():
 def test_of_too_many_rows_a_sample_is_drawn_with_the_farthest(monkeypatch, n):
     monkeypatch.setattr(room, "MOST_ROWS", 100)
     monkeypatch.setattr(room, "SAMPLE", 100)
-    table = X[:n].copy()
+    table = ROWS[:n].copy()
     table[7] += 1000
     seen = seen_from(mercer.PCA(2).fit(table), table)
     assert len(seen.at) == min(n, 100)
@@ -49,12 +50,55 @@ def test_of_too_many_rows_a_sample_is_drawn_with_the_farthest(monkeypatch, n):
     assert np.all(np.diff(seen.at) > 0)
 
 
-def test_a_row_has_a_name():
-    model = mercer.PCA(2).fit(X)
-    assert seen_from(model, X).row_name(4) == "row 5"
-    assert seen_from(model, X, row_names=[f"r{i}" for i in range(700)]).row_name(4) == "r4"
-
-
 def test_rows_that_are_held_keep_no_block_alive():
-    seen = seen_from(mercer.PCA(2).fit(X), X)
+    seen = seen_from(mercer.PCA(2).fit(ROWS), ROWS)
     assert seen.held.base is None or seen.held.base.nbytes == seen.held.nbytes
+
+
+def centred(X):
+    return X - X.mean(axis=0)
+
+
+def walks(n=200, p=144):
+    return np.cumsum(np.random.default_rng(0).normal(size=(n, p)), axis=1)
+
+
+def factors(n=300, p=64):
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(n, 3)) @ rng.normal(size=(3, p)) + 0.3 * rng.normal(size=(n, p))
+
+
+def test_digits_are_pictures():
+    assert image_shape(centred(load_digits().data)) == (8, 8)
+
+
+def test_shuffled_pixels_are_no_picture():
+    order = np.random.default_rng(0).permutation(64)
+    assert image_shape(centred(load_digits().data[:, order])) is None
+
+
+@pytest.mark.parametrize("X", [walks(), factors(), walks()[:, :100], np.ones((50, 49))])
+def test_curves_factors_and_constants_are_no_pictures(X):
+    assert image_shape(centred(X)) is None
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_walks_are_curves_in_any_unit(scale):
+    assert is_curve(centred(walks()) * scale)
+
+
+@pytest.mark.parametrize("X", [factors(), load_digits().data, walks()[:, ::-1][:, :10]])
+def test_others_are_no_curves(X):
+    assert not is_curve(centred(X))
+
+
+@pytest.mark.parametrize(("height", "width"), [(12, 10), (10, 12), (14, 8), (16, 16)])
+def test_pictures_need_not_be_square(height, width):
+    rng = np.random.default_rng(height)
+    yy, xx = np.mgrid[:height, :width]
+    rows = []
+    for _ in range(60):
+        y, x, r = rng.uniform(0, height), rng.uniform(0, width), rng.uniform(1.5, 3)
+        rows.append(np.exp(-((yy - y) ** 2 + (xx - x) ** 2) / r**2).ravel())
+    rows = np.array(rows) + 0.02 * rng.standard_normal((60, height * width))
+    assert image_shape(rows - rows.mean(axis=0)) == (height, width)

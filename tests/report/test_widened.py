@@ -28,14 +28,6 @@ def test_all_axes_are_those_of_the_covariance(k, standardize):
     assert np.all((wide.lower <= values * (1 + 1e-12)) & (values <= wide.upper * (1 + 1e-12)))
 
 
-def test_weights_of_columns_and_of_rows():
-    feature, counts = np.array([1.0, 4.0, 9.0, 1.0, 0.1, 2.0, 1.0]), RNG.integers(0, 4, 90)
-    model = mercer.PCA(2, feature_weight=feature).fit(X, sample_weight=counts)
-    wide = widened(model, X, row_weights(model, counts))
-    values, _ = pairs(np.repeat(X, counts, axis=0) * np.sqrt(feature))
-    assert np.allclose(wide.explained_variance_, values)
-
-
 def test_outlying_rows_of_a_robust_fit_have_no_weight():
     rows = X.copy()
     rows[3] += 1e4
@@ -48,14 +40,6 @@ def test_outlying_rows_of_a_robust_fit_have_no_weight():
     assert row_weights(model, given).sum() == 2 * (90 - len(model.outliers_))
     assert given.sum() == 180
     assert row_weights(mercer.PCA(1).fit(X), None) is None
-
-
-@pytest.mark.parametrize("rows", [X[:2], X[:3], X[:, :1]], ids=["two", "three", "column"])
-def test_few_rows_have_few_axes(rows):
-    wide = widened(mercer.PCA(1).fit(rows), rows)
-    most = min(rows.shape[1], len(rows) - 1)
-    assert wide.components_.shape == (most, rows.shape[1])
-    assert np.sum(wide.explained_variance_ratio_) == pytest.approx(1)
 
 
 def test_sparse_rows_and_thirty_axes_at_most():

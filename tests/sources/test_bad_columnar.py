@@ -87,63 +87,51 @@ def huge_buffer():
     return data.replace((800).to_bytes(8, "little"), (1 << 60).to_bytes(8, "little"))
 
 
-# name of the file, its bytes, and what the refusal must say
+def case(make, words="", name="a.parquet"):
+    """Name of the file, its bytes, and what the refusal must say."""
+    return name, make, words
+
+
 FILES = {
-    "no bytes": ("a.parquet", lambda: b"", "is empty"),
-    "text": ("a.parquet", lambda: b"a,b\n1,2\n" * 9, "begins with b'a,b"),
-    "a web page": ("a.parquet", lambda: b"<html>not found</html>", "begins with b'<htm'"),
-    "marks only": ("a.parquet", lambda: b"PAR1PAR1", "no Parquet file"),
-    "marks and no footer": ("a.parquet", lambda: b"PAR1\0\0\0\0PAR1", "cannot be read"),
-    "encrypted": ("a.parquet", lambda: b"PARE" + bytes(99), "decrypt it"),
-    "cut footer": ("a.parquet", lambda: parquet()[:-20], "cut short"),
-    "half": ("a.parquet", lambda: parquet()[:9000], "cut short"),
-    "footer too long": (
-        "a.parquet",
-        lambda: changed(parquet(), -8, b"\xff\xff\xff\x7f"),
-        "cut short",
+    "no bytes": case(lambda: b"", "is empty"),
+    "text": case(lambda: b"a,b\n1,2\n" * 9, "begins with b'a,b"),
+    "a web page": case(lambda: b"<html>not found</html>", "begins with b'<htm'"),
+    "marks only": case(lambda: b"PAR1PAR1", "no Parquet file"),
+    "marks and no footer": case(lambda: b"PAR1\0\0\0\0PAR1", "cannot be read"),
+    "encrypted": case(lambda: b"PARE" + bytes(99), "decrypt it"),
+    "cut footer": case(lambda: parquet()[:-20], "cut short"),
+    "half": case(lambda: parquet()[:9000], "cut short"),
+    "footer too long": case(lambda: changed(parquet(), -8, b"\xff\xff\xff\x7f"), "cut short"),
+    "footer of zeros": case(
+        lambda: changed(parquet(), footer_start(parquet()), bytes(60)), "cannot be read"
     ),
-    "footer of zeros": (
-        "a.parquet",
-        lambda: changed(parquet(), footer_start(parquet()), bytes(60)),
-        "cannot be read",
+    "flipped byte in a page": case(flipped_page, "CRC"),
+    "broken packing": case(
+        lambda: changed(parquet(compression="zstd"), 60, b"\x99" * 40), "cannot be read"
     ),
-    "flipped byte in a page": ("a.parquet", flipped_page, "CRC"),
-    "broken packing": (
-        "a.parquet",
-        lambda: changed(parquet(compression="zstd"), 60, b"\x99" * 40),
-        "cannot be read",
+    "broken page header": case(lambda: changed(parquet(), 4, bytes(8))),
+    "bytes missing in the middle": case(without_middle),
+    "row counts that differ": case(lambda: with_other_count(parquet(), 1)),
+    "more rows than there are": case(lambda: with_other_count(parquet(), 8)),
+    "more rows than it can hold": case(
+        lambda: with_absurd_count(parquet()), "1,125,899,906,842,624 rows"
     ),
-    "broken page header": ("a.parquet", lambda: changed(parquet(), 4, bytes(8)), ""),
-    "bytes missing in the middle": ("a.parquet", without_middle, ""),
-    "row counts that differ": (
-        "a.parquet",
-        lambda: with_other_count(parquet(), 1),
-        "",
+    "arrow, no bytes": case(lambda: b"", "is empty", name="a.arrow"),
+    "arrow, text": case(lambda: b"a,b\n1,2\n" * 9, "no Arrow file", name="a.arrow"),
+    "arrow, parquet inside": case(lambda: parquet(), "no Arrow file", name="a.arrow"),
+    "feather 1": case(
+        lambda: b"FEA1" + bytes(99), "first version of Feather", name="a.feather"
     ),
-    "more rows than there are": ("a.parquet", lambda: with_other_count(parquet(), 8), ""),
-    "more rows than it can hold": (
-        "a.parquet",
-        lambda: with_absurd_count(parquet()),
-        "1,125,899,906,842,624 rows",
+    "arrow, mark only": case(lambda: b"ARROW1\0\0", "cannot be read", name="a.arrow"),
+    "arrow, cut footer": case(lambda: arrow(True)[:-9], "cannot be read", name="a.arrow"),
+    "arrow, half": case(lambda: arrow(True)[:9000], "cannot be read", name="a.arrow"),
+    "arrow, absurd length": case(huge_buffer, "cannot be read", name="a.arrow"),
+    "arrow stream, half": case(lambda: arrow(False)[:9001], "cannot be read", name="a.arrow"),
+    "arrow stream, absurd length": case(
+        lambda: b"\xff\xff\xff\xff\xff\xff\xff\x7f", "cannot be read", name="a.arrow"
     ),
-    "arrow, no bytes": ("a.arrow", lambda: b"", "is empty"),
-    "arrow, text": ("a.arrow", lambda: b"a,b\n1,2\n" * 9, "no Arrow file"),
-    "arrow, parquet inside": ("a.arrow", lambda: parquet(), "no Arrow file"),
-    "feather 1": ("a.feather", lambda: b"FEA1" + bytes(99), "first version of Feather"),
-    "arrow, mark only": ("a.arrow", lambda: b"ARROW1\0\0", "cannot be read"),
-    "arrow, cut footer": ("a.arrow", lambda: arrow(True)[:-9], "cannot be read"),
-    "arrow, half": ("a.arrow", lambda: arrow(True)[:9000], "cannot be read"),
-    "arrow, absurd length": ("a.arrow", huge_buffer, "cannot be read"),
-    "arrow stream, half": ("a.arrow", lambda: arrow(False)[:9001], "cannot be read"),
-    "arrow stream, absurd length": (
-        "a.arrow",
-        lambda: b"\xff\xff\xff\xff\xff\xff\xff\x7f",
-        "cannot be read",
-    ),
-    "arrow, broken packing": (
-        "a.arrow",
-        lambda: changed(arrow(True, "zstd"), 2000, b"\x99" * 200),
-        "",
+    "arrow, broken packing": case(
+        lambda: changed(arrow(True, "zstd"), 2000, b"\x99" * 200), name="a.arrow"
     ),
 }
 

@@ -26,179 +26,130 @@ LATE = b"a,b\n" + b"10,20\n" * 3000
 PACKED = gzip.compress(np.random.default_rng(0).integers(48, 58, 9000).tobytes() + b"\n" + GOOD)
 EVEN_LINES = b"a,b\n1,2\n3,4\n"
 
-# name of the case: file name, content, options, words of the refusal
+
+def case(content, *words, name="x.csv", **options):
+    """Name of the file, content, options, words of the refusal."""
+    return name, content, options, words
+
+
 BAD = {
-    "ragged-short": ("x.csv", b"a,b\n1,2\n3\n4,5\n", {}, ["line 3", "1 field, expected 2"]),
-    "ragged-long": ("x.csv", b"a,b\n1,2\n3,4,5\n", {}, ["line 3", "3 fields, expected 2"]),
-    "ragged-late": ("x.csv", GOOD + b"1,2\n" + GOOD[6:], {}, ["line 5002", "2 fields"]),
-    "ragged-by-quotes": ("x.csv", b'a,b\n"1,2"\n3,4\n', {}, ["line 2", "1 field, expected 2"]),
-    "ragged-after-a-quoted-newline": (
-        "x.csv",
-        b'a,b,t\n1,2,"x\ny"\n3,4\n',
-        {},
-        ["line 4", "2 fields, expected 3", "'3,4'"],
+    "ragged-short": case(b"a,b\n1,2\n3\n4,5\n", "line 3", "1 field, expected 2"),
+    "ragged-long": case(b"a,b\n1,2\n3,4,5\n", "line 3", "3 fields, expected 2"),
+    "ragged-late": case(GOOD + b"1,2\n" + GOOD[6:], "line 5002", "2 fields"),
+    "ragged-by-quotes": case(b'a,b\n"1,2"\n3,4\n', "line 2", "1 field, expected 2"),
+    "ragged-after-a-quoted-newline": case(
+        b'a,b,t\n1,2,"x\ny"\n3,4\n', "line 4", "2 fields, expected 3", "'3,4'"
     ),
-    "comma-in-a-number": ("x.csv", b"a,b\n1,2\n1,000,3\n", {}, ["line 3", "'1,000,3'"]),
-    "empty-line": ("x.csv", b"a,b\n1,2\n\n3,4\n", {}, ["line 3", "empty line"]),
-    "empty-line-one-column": ("x.csv", b"1\n2\n\n\n3\n", {}, ["line 3", "empty line"]),
-    "empty-first-line": ("x.csv", b"\na,b\n1,2\n3,4\n", {}, ["line 1"]),
-    "utf-16-without-mark": (
-        "x.csv",
-        EVEN_LINES.decode().encode("utf-16-le"),
-        {},
-        ["UTF-16", "line 1", "encoding='utf-16-le'"],
+    "comma-in-a-number": case(b"a,b\n1,2\n1,000,3\n", "line 3", "'1,000,3'"),
+    "empty-line": case(b"a,b\n1,2\n\n3,4\n", "line 3", "empty line"),
+    "empty-line-one-column": case(b"1\n2\n\n\n3\n", "line 3", "empty line"),
+    "empty-first-line": case(b"\na,b\n1,2\n3,4\n", "line 1"),
+    "utf-16-without-mark": case(
+        EVEN_LINES.decode().encode("utf-16-le"), "UTF-16", "line 1", "encoding='utf-16-le'"
     ),
-    "utf-16-cut-in-a-character": (
-        "x.csv",
-        EVEN_LINES.decode().encode("utf-16") + b"1",
-        {},
-        ["UTF-16", "line 4", "character 1"],
+    "utf-16-cut-in-a-character": case(
+        EVEN_LINES.decode().encode("utf-16") + b"1", "UTF-16", "line 4", "character 1"
     ),
-    "utf-16-wanted-without-order": (
-        "x.csv",
-        EVEN_LINES,
-        {"encoding": "utf-16"},
-        ["needs a mark", "utf-16-le"],
+    "utf-16-wanted-without-order": case(
+        EVEN_LINES, "needs a mark", "utf-16-le", encoding="utf-16"
     ),
-    "latin-1": (
-        "x.csv",
-        b"a,t\n1,x\n2,caf\xe9\n",
-        {},
-        ["line 3", "character 6", "e9", "latin-1"],
+    "latin-1": case(b"a,t\n1,x\n2,caf\xe9\n", "line 3", "character 6", "e9", "latin-1"),
+    "latin-1-header": case(b"gr\xf6\xdfe,b\n1,2\n", "line 1", "character 3", "f6"),
+    "broken-utf-8-late": case(LATE + b"1,2\xc3\n", "line 3002", "character 4", "c3", block=100),
+    "no-such-encoding": case(EVEN_LINES, "utf-9", encoding="utf-9"),
+    "no-text-encoding": case(EVEN_LINES, "'zip'", encoding="zip"),
+    "nul": case(LATE + b"1,\x002\n", "line 3002", "NUL", block=100),
+    "cut-in-a-line": case(b"a,b\n1,2\n3", "line 3", "last line is cut", "1 field"),
+    "cut-in-quotes": case(b'a,t\n1,"x"\n2,"y', "line 3", "never closed"),
+    "header-one-short": case(b"a,b\n1,2,3\n4,5,6\n", "line 1", "2 names", "3 fields"),
+    "header-one-long": case(b"a,b,c\n1,2\n3,4\n", "line 1", "3 names", "2 fields"),
+    "header-short-by-trailing-commas": case(
+        b"a,b\n1,2,\n3,4,\n", "line 1", "2 names", "3 fields", header=True
     ),
-    "latin-1-header": ("x.csv", b"gr\xf6\xdfe,b\n1,2\n", {}, ["line 1", "character 3", "f6"]),
-    "broken-utf-8-late": (
-        "x.csv",
-        LATE + b"1,2\xc3\n",
-        {"block": 100},
-        ["line 3002", "character 4", "c3"],
+    "half-a-header": case(b"id,1990,1991\n7,1,2\n8,3,4\n", "line 1", "'id'", "'1990'"),
+    "years-for-names": case(
+        b"land,1990,1991\nDE,7,2\nFR,8,4\n", "line 1", "names or numbers", "'1990'"
     ),
-    "no-such-encoding": ("x.csv", EVEN_LINES, {"encoding": "utf-9"}, ["utf-9"]),
-    "no-text-encoding": ("x.csv", EVEN_LINES, {"encoding": "zip"}, ["'zip'"]),
-    "nul": ("x.csv", LATE + b"1,\x002\n", {"block": 100}, ["line 3002", "NUL"]),
-    "cut-in-a-line": ("x.csv", b"a,b\n1,2\n3", {}, ["line 3", "last line is cut", "1 field"]),
-    "cut-in-quotes": ("x.csv", b'a,t\n1,"x"\n2,"y', {}, ["line 3", "never closed"]),
-    "header-one-short": (
-        "x.csv",
-        b"a,b\n1,2,3\n4,5,6\n",
-        {},
-        ["line 1", "2 names", "3 fields"],
-    ),
-    "header-one-long": ("x.csv", b"a,b,c\n1,2\n3,4\n", {}, ["line 1", "3 names", "2 fields"]),
-    "header-short-by-trailing-commas": (
-        "x.csv",
-        b"a,b\n1,2,\n3,4,\n",
-        {"header": True},
-        ["line 1", "2 names", "3 fields"],
-    ),
-    "half-a-header": (
-        "x.csv",
-        b"id,1990,1991\n7,1,2\n8,3,4\n",
-        {},
-        ["line 1", "'id'", "'1990'"],
-    ),
-    "years-for-names": (
-        "x.csv",
-        b"land,1990,1991\nDE,7,2\nFR,8,4\n",
-        {},
-        ["line 1", "names or numbers", "'1990'"],
-    ),
-    "positions-for-names": ("x.csv", b"0,1\n.5,.6\n.7,.8\n", {}, ["line 1", "header=True"]),
-    "frame-with-an-index": ("x.csv", b",0,1\n0,5,9\n1,7,8\n", {}, ["line 1", "header=True"]),
-    "text-late": (
-        "x.csv",
+    "positions-for-names": case(b"0,1\n.5,.6\n.7,.8\n", "line 1", "header=True"),
+    "frame-with-an-index": case(b",0,1\n0,5,9\n1,7,8\n", "line 1", "header=True"),
+    "text-late": case(
         LATE + b"30,oops\n" + LATE[4:],
-        {"block": 1000},
-        ["line 3002", "column 'b'", "'oops'", "drop='b'"],
+        "line 3002",
+        "column 'b'",
+        "'oops'",
+        "drop='b'",
+        block=1000,
     ),
-    "text-late-beside-text": (
-        "x.csv",
+    "text-late-beside-text": case(
         b"t,b,u\n" + b'"p,""q",20,v\n' * 3000 + b"r,2x,w\n",
-        {"block": 1000, "columns": ["b"]},
-        ["line 3002", "column 'b'", "'2x'"],
+        "line 3002",
+        "column 'b'",
+        "'2x'",
+        block=1000,
+        columns=["b"],
     ),
-    "missing-that-is-not-declared": (
-        "x.csv",
-        LATE + b"30,n/a\n",
-        {"block": 1000},
-        ["line 3002", "column 'b'", "'n/a'"],
+    "missing-that-is-not-declared": case(
+        LATE + b"30,n/a\n", "line 3002", "column 'b'", "'n/a'", block=1000
     ),
-    "empty-cell-that-is-not-declared": (
-        "x.csv",
-        LATE + b"30,\n",
-        {"na": ["NA"]},
-        ["line 3002", "column 'b'", "''"],
+    "empty-cell-that-is-not-declared": case(
+        LATE + b"30,\n", "line 3002", "column 'b'", "''", na=["NA"]
     ),
-    "decimal-comma-late": (
-        "x.csv",
+    "decimal-comma-late": case(
         b"a;b\n" + b"1;2\n" * 3000 + b"1;2,5\n",
-        {},
-        ["line 3002", "column 'b'", "'2,5'", "decimal comma"],
+        "line 3002",
+        "column 'b'",
+        "'2,5'",
+        "decimal comma",
     ),
-    "truth-value-late": (
-        "x.csv",
+    "truth-value-late": case(
         b"a,f\n" + b"1,true\n" * 1500 + b"2,7\n",
-        {},
-        ["line 1502", "column 'f'", "'7'", "neither true nor false"],
+        "line 1502",
+        "column 'f'",
+        "'7'",
+        "neither true nor false",
     ),
-    "number-that-Python-alone-reads": (
-        "x.csv",
-        LATE + b"1_000,2\n",
-        {},
-        ["line 3002", "column 'a'", "'1_000'"],
+    "number-that-Python-alone-reads": case(
+        LATE + b"1_000,2\n", "line 3002", "column 'a'", "'1_000'"
     ),
-    "arabic-digits": ("x.csv", LATE + "١,2\n".encode(), {}, ["line 3002", "column 'a'", "'١'"]),
-    "text-asked-for": ("x.csv", b"a,t\n1,x\n", {"columns": ["t"]}, ["'t' holds text"]),
-    "no-such-column": ("x.csv", EVEN_LINES, {"columns": ["bb"]}, ["no column 'bb'"]),
-    "twins": ("x.csv", b"a,b,a\n1,2,3\n", {}, ["called 'a'"]),
-    "only-text": ("x.csv", b"u,v\nx,y\nz,w\n", {}, ["no column of numbers"]),
-    "empty": ("x.csv", b"", {}, ["is empty"]),
-    "empty-but-for-lines": ("x.csv", b"\n\r\n\n", {}, ["is empty", "4 bytes"]),
-    "empty-gz": ("x.csv.gz", b"", {}, ["is empty"]),
-    "header-only": ("x.csv", b"a,b,c\n", {}, ["no row below the header", "line 1", "'a'"]),
-    "zip-in-disguise": ("x.csv", zipped("x.csv"), {}, ["zip archive"]),
-    "workbook-in-disguise": (
-        "x.csv",
-        zipped("[Content_Types].xml", "xl/workbook.xml"),
-        {},
-        ["Excel workbook"],
+    "arabic-digits": case(LATE + "١,2\n".encode(), "line 3002", "column 'a'", "'١'"),
+    "text-asked-for": case(b"a,t\n1,x\n", "'t' holds text", columns=["t"]),
+    "no-such-column": case(EVEN_LINES, "no column 'bb'", columns=["bb"]),
+    "twins": case(b"a,b,a\n1,2,3\n", "called 'a'"),
+    "only-text": case(b"u,v\nx,y\nz,w\n", "no column of numbers"),
+    "empty": case(b"", "is empty"),
+    "empty-but-for-lines": case(b"\n\r\n\n", "is empty", "4 bytes"),
+    "empty-gz": case(b"", "is empty", name="x.csv.gz"),
+    "header-only": case(b"a,b,c\n", "no row below the header", "line 1", "'a'"),
+    "zip-in-disguise": case(zipped("x.csv"), "zip archive"),
+    "workbook-in-disguise": case(
+        zipped("[Content_Types].xml", "xl/workbook.xml"), "Excel workbook"
     ),
-    "parquet-in-disguise": ("x.csv", b"PAR1" + bytes(99), {}, ["Parquet"]),
-    "gzip-in-disguise": ("x.csv", gzip.compress(EVEN_LINES), {}, ["gzip", "x.csv.gz"]),
-    "gzip-twice": (
-        "x.csv.gz",
-        gzip.compress(gzip.compress(EVEN_LINES)),
-        {},
-        ["inside its packing", "gzip"],
+    "parquet-in-disguise": case(b"PAR1" + bytes(99), "Parquet"),
+    "gzip-in-disguise": case(gzip.compress(EVEN_LINES), "gzip", "x.csv.gz"),
+    "gzip-twice": case(
+        gzip.compress(gzip.compress(EVEN_LINES)), "inside its packing", "gzip", name="x.csv.gz"
     ),
-    "web-page": ("x.csv", b"<!DOCTYPE html><html><body>404", {}, ["web page"]),
-    "not-gzip": ("x.csv.gz", EVEN_LINES, {}, ["not packed by gzip"]),
-    "gzip-cut": ("x.csv.gz", gzip.compress(GOOD)[:-12], {}, ["ends too early"]),
-    "gzip-cut-early": ("x.csv.gz", PACKED[:40], {}, ["ends too early"]),
-    "gzip-corrupt": (
-        "x.csv.gz",
+    "web-page": case(b"<!DOCTYPE html><html><body>404", "web page"),
+    "not-gzip": case(EVEN_LINES, "not packed by gzip", name="x.csv.gz"),
+    "gzip-cut": case(gzip.compress(GOOD)[:-12], "ends too early", name="x.csv.gz"),
+    "gzip-cut-early": case(PACKED[:40], "ends too early", name="x.csv.gz"),
+    "gzip-corrupt": case(
         PACKED[:300] + bytes(b ^ 255 for b in PACKED[300:340]) + PACKED[340:],
-        {},
-        ["damaged"],
+        "damaged",
+        name="x.csv.gz",
     ),
-    "gzip-wrong-sum": (
-        "x.csv.gz",
-        gzip.compress(GOOD)[:-8] + bytes(8),
-        {},
-        ["damaged", "CRC"],
+    "gzip-wrong-sum": case(
+        gzip.compress(GOOD)[:-8] + bytes(8), "damaged", "CRC", name="x.csv.gz"
     ),
-    "quote-never-closed": ("x.csv", b'a,t\n1,"x\n2,y\n3,z\n', {}, ["line 2", "never closed"]),
-    "quote-in-a-field": ("x.csv", b'a,t\n1,5" pipe\n2,6" pipe\n', {}, ["line 2", '5" pipe']),
-    "quote-before-text": ("x.csv", b'a,t\n1,"x" y\n2,z\n', {}, ["line 2", "quote"]),
-    "old-line-ends": ("x.csv", b"a,b\r1,2\r3,4\r", {}, ["carriage return"]),
-    "too-many-columns": (
-        "x.csv",
-        b",".join([b"1"] * 100_001) + b"\n",
-        {},
-        ["line 1", "100,001 fields", "100,000"],
+    "quote-never-closed": case(b'a,t\n1,"x\n2,y\n3,z\n', "line 2", "never closed"),
+    "quote-in-a-field": case(b'a,t\n1,5" pipe\n2,6" pipe\n', "line 2", '5" pipe'),
+    "quote-before-text": case(b'a,t\n1,"x" y\n2,z\n', "line 2", "quote"),
+    "old-line-ends": case(b"a,b\r1,2\r3,4\r", "carriage return"),
+    "too-many-columns": case(
+        b",".join([b"1"] * 100_001) + b"\n", "line 1", "100,001 fields", "100,000"
     ),
-    "delimiter-of-two": ("x.csv", EVEN_LINES, {"delimiter": ", "}, ["one ASCII character"]),
-    "delimiter-that-is-a-quote": ("x.csv", EVEN_LINES, {"delimiter": '"'}, ["no quote"]),
+    "delimiter-of-two": case(EVEN_LINES, "one ASCII character", delimiter=", "),
+    "delimiter-that-is-a-quote": case(EVEN_LINES, "no quote", delimiter='"'),
 }
 
 

@@ -4,9 +4,13 @@ import csv
 import datetime as dt
 import gzip
 import io
+import json
+import sys
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -212,3 +216,99 @@ def test_any_quoted_text_is_that_of_the_csv_module(tmp_path_factory, rows, lengt
         reference = list(csv.reader(file))[1:]
     expected = [tuple(row[i].strip(" \t") for i in (3, 1, 2)) for row in reference]
     assert pl.concat(frames).rows() == expected
+
+
+# Parquet and Arrow: kinds by type, with pyarrow and without.
+
+
+TABLE = pa.table(
+    {
+        "text": pa.array(["x", "y", None]),
+        "code": pa.array(["u", "v", "u"]).dictionary_encode(),
+        "when": pa.array([dt.datetime(2024, 1, 1, 5), None, dt.datetime(2024, 1, 2)]),
+        "clock": pa.array([dt.time(1), dt.time(2), None]),
+        "list": pa.array([[1], [2, 3], None]),
+        "none": pa.nulls(3),
+        "small": pa.array([1, 2, 3], pa.int8()),
+        "real": pa.array([1.5, 2.0, 3.0], pa.float32()),
+        "truth": pa.array([True, None, False]),
+    }
+)
+KINDS = ["text", "text", "date", "other", "other", "empty", "integer", "number", "flag"]
+
+
+def test_kinds_by_type(tmp_path):
+    pq.write_table(TABLE, tmp_path / "t.parquet")
+    with pa.ipc.new_stream(str(tmp_path / "t.arrow"), TABLE.schema) as writer:
+        writer.write_table(TABLE)
+    for name in ("t.parquet", "t.arrow"):
+        schema = open_columns(tmp_path / name).schema
+        assert [held.kind for held in schema.values()] == KINDS
+        assert schema["clock"] == Held("other", "times of day")
+        assert schema["code"] == Held("text", "categories")
+        frame = next(
+            open_columns(tmp_path / name).frames(["when", "code", "text"], 9, as_written=False)
+        )
+        assert frame["when"].to_list() == TABLE["when"].to_pylist()
+        assert frame["code"].to_list() == ["u", "v", "u"]
+        assert frame["text"].to_list() == ["x", "y", None]
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
+def test_without_pyarrow(tmp_path, monkeypatch, name):
+    frame = pl.DataFrame({"k": ["a", "b", "c"], "x": [1.0, 2.0, 3.0]})
+    write = frame.write_parquet if name == "t.parquet" else frame.write_ipc
+    write(tmp_path / name)
+    for module in ("pyarrow", "pyarrow.parquet", "pyarrow.ipc"):
+        monkeypatch.setitem(sys.modules, module, None)
+    columns = open_columns(tmp_path / name)
+    assert columns.schema == {"k": Held("text"), "x": Held("number")}
+    found = pl.concat(columns.frames(["x", "k"], 2, as_written=False))
+    assert found.equals(frame.select("x", "k"))
+
+
+def test_files_that_type_a_column_differently(tmp_path):
+    pq.write_table(TABLE.select(["text", "real"]), tmp_path / "a.parquet")
+    other = pa.table({"text": TABLE["code"], "real": TABLE["real"]})
+    pq.write_table(other, tmp_path / "b.parquet")
+    third = pa.table({"text": TABLE["small"], "real": TABLE["real"]})
+    pq.write_table(third, tmp_path / "c.parquet")
+    found = pl.concat(open_columns(tmp_path).frames(["text"], 4, as_written=False))
+    assert found["text"].to_list() == ["x", "y", None, "u", "v", "u", "1", "2", "3"]
+
+
+# Text and JSON: what the head says, and values of every kind as text.
+
+
+def test_values_of_json_as_text(tmp_path):
+    path = tmp_path / "t.ndjson"
+    rows = [
+        {"x": 1, "a": "é", "b": [1, 2], "c": 2, "d": None},
+        {"x": 2, "a": None, "b": {"k": 1}, "c": "two", "d": "2024-01-02"},
+        {"x": 3, "a": "", "b": [], "c": 2.5, "d": "2024-01-03"},
+        {"x": 3, "a": "NA", "b": [], "c": True, "d": "2024-01-03"},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    columns = open_columns(path)
+    assert columns.schema == {
+        "x": Held("number"),
+        "a": Held("text"),
+        "b": Held("other", "objects or lists"),
+        "c": Held("text"),
+        "d": Held("text"),
+    }
+    frame = next(columns.frames(["c", "a", "b", "x"], 9, as_written=True))
+    assert frame["c"].to_list() == ["2", "two", "2.5", "true"]
+    assert frame["a"].to_list() == ["é", None, "", "NA"]
+    assert [json.loads(cell) for cell in frame["b"]] == [[1, 2], {"k": 1}, [], []]
+    assert frame["x"].to_list() == ["1", "2", "3", "3"]
+
+
+def test_leading_zeros_are_told(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("zip,x,y\n01234,0,0.5\n98765,10,0\n")
+    assert open_columns(path).schema == {
+        "zip": Held("number", "with leading zeros"),
+        "x": Held("number"),
+        "y": Held("number"),
+    }

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from mercer.errors import InputError
-from mercer.sources import BlockSource, bad_cell
+from mercer.sources import ArrayBlocks, BlockSource, bad_cell, scan
 from mercer.sources._block_source import skipped
 
 
@@ -94,12 +94,6 @@ def test_the_first_bad_cell(sparse):
     assert bad_cell(np.array([[1, 2]])) is None
 
 
-def test_a_place_has_names():
-    source = Pieces(X, [22])
-    source.names = ("a", "b", "c")
-    assert source.place(3, 1) == "pieces, row 3, column 1 ('b')"
-
-
 def test_wide_rows_are_looked_at_a_few_at_a_time():
     """4096 rows of a million columns would be 32 GB."""
     asked = []
@@ -138,3 +132,79 @@ def test_space_is_set_aside_once_and_a_short_end_gives_it_back():
 def test_pieces_of_the_right_length_are_not_copied():
     table = X.copy()
     assert all(np.shares_memory(block, table) for block in Pieces(table, [11, 11]).blocks(11))
+
+
+# An array in memory, walked like a file: views, not copies; changed cells change its print.
+
+
+TABLE = np.arange(60.0).reshape(20, 3)
+
+
+def test_blocks_are_views():
+    source = ArrayBlocks(scan(TABLE))
+    parts = list(source.blocks(6))
+    assert [len(part) for part in parts] == [6, 6, 6, 2]
+    assert all(np.shares_memory(part, TABLE) for part in parts[:-1])
+    assert np.array_equal(np.concatenate(parts), TABLE)
+    assert (source.shape, source.counted, source.nbytes) == ((20, 3), True, TABLE.nbytes)
+    assert np.array_equal(np.concatenate(list(source.blocks(6, 12))), TABLE[12:])
+    assert list(source.blocks(6, 20)) == []
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.bool_])
+def test_types_stay(dtype):
+    source = ArrayBlocks(scan(TABLE.astype(dtype)))
+    assert source.dtype == dtype
+    assert next(source.blocks(5)).dtype == dtype
+    assert source.products == (np.float32 if dtype == np.float32 else np.float64)
+
+
+def test_sparse_rows():
+    Y = scipy.sparse.csr_array(np.where(TABLE % 3 == 0, TABLE, 0))
+    source = ArrayBlocks(scan(Y))
+    assert source.nnz == Y.nnz
+    parts = list(source.blocks(7))
+    assert np.array_equal(np.concatenate([part.toarray() for part in parts]), Y.toarray())
+
+
+def test_a_place_is_that_in_the_array():
+    assert ArrayBlocks(scan(TABLE)).place(3, 1) == "row 3, column 1"
+    assert ArrayBlocks(scan(TABLE), ["a", "b", "c"]).place(3, 1) == "row 3, column 1 ('b')"
+
+
+def prints(*tables):
+    return [ArrayBlocks(scan(table)).fingerprint() for table in tables]
+
+
+def test_the_print_follows_the_rows():
+    other = TABLE.copy()
+    other[13, 2] += 1e-9
+    found = prints(
+        TABLE,
+        TABLE.copy(),
+        other,
+        TABLE[:-1],
+        TABLE.astype(np.float32),
+        np.asfortranarray(TABLE),
+    )
+    assert found[0] == found[1] == found[5]
+    assert len(set(found)) == 4
+
+
+def test_the_print_of_sparse_rows():
+    tables = [
+        np.array([[1.0, 0, 2], [0, 0, 0]]),
+        np.array([[1.0, 0, 0], [0, 0, 2]]),  # the same cells in the same columns, a row lower
+        np.array([[1.0, 2, 0], [0, 0, 0]]),  # the same cells in another column
+        np.array([[1.0, 0, 3], [0, 0, 0]]),
+    ]
+    assert len(set(prints(*map(scipy.sparse.csr_array, tables)))) == 4
+
+
+@pytest.mark.parametrize("row", [0, 5001, 19_999])
+def test_one_cell_of_a_long_table_is_seen(row):
+    long = np.zeros((20_000, 2))
+    other = long.copy()
+    other[row, 1] = 1e-300
+    first, second = prints(long, other)
+    assert first != second

@@ -1,5 +1,7 @@
 """Dask collections are described without computing, and walked part by part."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -235,3 +237,217 @@ def test_sizes_that_nobody_knows_are_counted_by_a_pass(data, known, size):
 def test_a_delayed_object_is_refused_in_words():
     with pytest.raises(InputError, match=r"a Dask Delayed\n.*from_delayed"):
         scan(dask.delayed(np.eye)(3))
+
+
+# Results of rows in parts are lazy, and keep chunks, index and names.
+
+
+ROWS = np.arange(60.0).reshape(20, 3)
+
+
+def doubled(rows):
+    return 2 * rows.held[:, :2]
+
+
+def first(rows):
+    return rows.held[:, 0]
+
+
+def refused(_):
+    raise AssertionError("nothing may be computed")
+
+
+@pytest.mark.parametrize("chunks", [(7, 3), (7, 2), ((0, 5, 15, 0), 3)])
+def test_an_array_keeps_its_chunks(chunks):
+    source = scan(da.from_array(ROWS, chunks=chunks))
+    found = source.mapped(doubled, 2, np.float64)
+    assert found.chunks[0] == source.collection.chunks[0]
+    np.testing.assert_array_equal(found.compute(), 2 * ROWS[:, :2])
+    np.testing.assert_array_equal(source.mapped(first, None, np.float64).compute(), ROWS[:, 0])
+    assert source.walks == 0
+
+
+def test_unknown_lengths_stay_unknown():
+    data = da.from_array(ROWS, chunks=(7, 2))
+    found = scan(data[data[:, 0] > 10]).mapped(doubled, 2, np.float32)
+    assert np.isnan(found.shape[0])
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found.compute(), 2 * ROWS[ROWS[:, 0] > 10, :2])
+
+
+def test_a_frame_keeps_its_index_and_partitions():
+    frame = pd.DataFrame(ROWS, columns=list("abc"), index=np.arange(20) * 3)
+    data = dd.from_pandas(frame, npartitions=3)
+    found = scan(data).mapped(doubled, 2, np.float64, ["u", "v"])
+    assert found.divisions == data.divisions
+    made = found.compute()
+    assert list(made.columns) == ["u", "v"]
+    pd.testing.assert_index_equal(made.index, frame.index)
+    np.testing.assert_array_equal(made.to_numpy(), 2 * ROWS[:, :2])
+
+
+def test_a_frame_gives_an_array_where_no_names_are_asked_for():
+    source = scan(dd.from_pandas(pd.DataFrame(ROWS, columns=list("abc")), npartitions=3))
+    found = source.mapped(doubled, 2, np.float64)
+    assert isinstance(found, da.Array)
+    np.testing.assert_array_equal(found.compute(), 2 * ROWS[:, :2])
+    np.testing.assert_array_equal(source.mapped(first, None, np.float64).compute(), ROWS[:, 0])
+
+
+def test_an_array_with_names_is_a_frame():
+    found = scan(da.from_array(ROWS, chunks=(7, 3))).mapped(doubled, 2, np.float64, ["u", "v"])
+    assert list(found.columns) == ["u", "v"]
+    pd.testing.assert_index_equal(found.compute().index, pd.RangeIndex(20))
+
+
+@pytest.mark.parametrize("names", [None, ["u", "v"]])
+def test_nothing_is_computed_before_it_is_asked_for(names):
+    data = da.from_array(ROWS, chunks=(7, 3)).map_blocks(refused, dtype=float, meta=ROWS[:0])
+    scan(data).mapped(refused, 2, np.float64, names)
+    frame = dd.from_pandas(pd.DataFrame(ROWS, columns=list("abc")), npartitions=3)
+    scan(frame).mapped(refused, 2, np.float64, names)
+
+
+# Rows and weights of the same blocks: one graph, in which a block is read once.
+
+
+X_dask_together = np.arange(1.0, 81.0).reshape(20, 4)
+
+
+@pytest.fixture
+def reads():
+    return Counter()
+
+
+@pytest.fixture
+def blocks(reads):
+    def read(block, block_info=None):
+        if block_info:
+            reads[block_info[0]["chunk-location"]] += 1
+        return block
+
+    return da.from_array(X_dask_together, chunks=(6, 2)).map_blocks(
+        read, dtype=float, meta=np.empty((0, 0)), name="read"
+    )
+
+
+@pytest.fixture
+def frame(reads):
+    def load(start):
+        reads[start] += 1
+        return pd.DataFrame(X_dask_together[start : start + 5], columns=list("abcw"))
+
+    return dd.from_map(
+        load, [0, 5, 10, 15], meta=pd.DataFrame(X_dask_together[:0], columns=list("abcw"))
+    )
+
+
+class Weighed:
+    """The weighted column sums."""
+
+    def part(self, rows, weights):
+        return weights @ rows.held
+
+    def merge(self, one, other):
+        return one + other
+
+
+def known(blocks):
+    return blocks, blocks[:, 0] + 1
+
+
+def coarser(blocks):
+    return blocks, (blocks[:, 0] + 1).rechunk(((12, 8),))
+
+
+def filtered(blocks):
+    keep = blocks[:, 0] > 0
+    return blocks[keep], (blocks[:, 0] + 1)[keep]
+
+
+@pytest.mark.parametrize("made", [known, coarser, filtered])
+def test_blocks_of_an_array_are_read_once_a_pass(blocks, reads, made):
+    rows, weights = made(blocks)
+    source = scan(rows)
+    parted = source.weights_of(weights)
+    assert not reads
+    for passes in (1, 2):
+        np.testing.assert_allclose(
+            source.reduce(Weighed(), parted), (X_dask_together[:, 0] + 1) @ X_dask_together
+        )
+        assert set(reads.values()) == {passes}
+        assert len(reads) == 8
+
+
+def test_partitions_of_a_frame_are_read_once_a_pass(frame, reads):
+    source = scan(frame[["a", "b", "c"]])
+    parted = source.weights_of(frame["w"] * 2)
+    assert not reads
+    np.testing.assert_allclose(
+        source.reduce(Weighed(), parted), 2 * X_dask_together[:, 3] @ X_dask_together[:, :3]
+    )
+    assert set(reads.values()) == {1}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Eight files of many columns: Dask reads several at once where few are used."""
+    names = [f"c{i}" for i in range(24)]
+    wide = np.arange(400.0 * 24).reshape(400, 24) % 17
+    for i in range(8):
+        part = pd.DataFrame(wide[50 * i : 50 * i + 50], columns=names)
+        part.to_parquet(tmp_path / f"{i}.parquet")
+    return wide, dd.read_parquet(tmp_path)
+
+
+def test_files_that_are_read_at_once_go_with_their_weights(files):
+    wide, frame = files
+    for rows, wanted in ((frame[["c1", "c2"]], 0), (frame[["c1", "c2"]] + 1, 1)):
+        source = scan(rows)
+        found = source.reduce(Weighed(), source.weights_of(frame["c0"] * 2))
+        np.testing.assert_allclose(found, 2 * wide[:, 0] @ (wide[:, 1:3] + wanted))
+
+
+def test_files_that_are_read_at_once_are_all_read(files):
+    wide, frame = files
+
+    class Sum(Weighed):
+        def part(self, rows, weights):
+            return rows.held.sum(axis=0)
+
+    source = scan(frame[["c1", "c2"]] + 1)
+    np.testing.assert_allclose(source.reduce(Sum()), wide[:, 1:3].sum(axis=0) + 400)
+    assert source.shape == (400, 2)
+
+
+def test_files_that_are_read_at_once_do_not_go_with_other_parts(files):
+    _, frame = files
+    source = scan(frame[["c1", "c2"]] + 1)
+    parted = source.weights_of(da.ones(400, chunks=50))
+    with pytest.raises(InputError, match=r"8 parts of weights, \d of rows"):
+        source.reduce(Weighed(), parted)
+
+
+@pytest.mark.parametrize("kind", ["frame", "array"])
+def test_an_array_goes_with_a_frame(kind):
+    table = pd.DataFrame(X_dask_together, columns=list("abcw"))
+    frame = dd.from_pandas(table, npartitions=3)
+    counts = frame["w"].to_dask_array()
+    rows = frame[["a", "b", "c"]]
+    if kind == "array":
+        rows, counts = rows.to_dask_array(), frame["w"]
+    source = scan(rows)
+    found = source.reduce(Weighed(), source.weights_of(counts))
+    np.testing.assert_allclose(found, X_dask_together[:, 3] @ X_dask_together[:, :3])
+
+
+def test_rows_and_weights_that_a_cluster_holds(cluster):
+    import dask
+
+    with dask.config.set(scheduler=cluster):
+        held = da.from_array(X_dask_together, chunks=(6, 2)).persist()
+        source = scan(held)
+        parted = source.weights_of(held[:, 0] + 1)
+        np.testing.assert_allclose(
+            source.reduce(Weighed(), parted), (X_dask_together[:, 0] + 1) @ X_dask_together
+        )

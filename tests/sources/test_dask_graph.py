@@ -11,7 +11,16 @@ from mercer.arrays import listening
 from mercer.errors import InputError, WorkerError
 from mercer.sources import scan
 from mercer.sources.parts import _dask_graph
-from mercer.sources.parts._dask_graph import TOPIC, Progress, run_tree
+from mercer.sources.parts._dask_graph import (
+    TOPIC,
+    Progress,
+    explained,
+    fused,
+    hearing,
+    parts_behind,
+    run_tree,
+    said,
+)
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -213,7 +222,8 @@ def test_passes_of_several_threads_hear_of_their_own_parts(data, cluster):
             scan(rows).reduce(Sum())
         return heard.words[-2][:2]
 
-    with ThreadPoolExecutor(3) as pool:
+    # Clients that threads make current at once leave a setting behind.
+    with dask.config.set(scheduler="sync"), ThreadPoolExecutor(3) as pool:
         found = list(pool.map(one, [data, data[:60], data[:120]]))
     assert found == [(7, 7), (2, 2), (4, 4)]
 
@@ -307,3 +317,269 @@ def test_a_chain_of_many_steps_is_no_deep_call():
         value = dask.delayed(np.add)(value, 1.0)
     data = da.from_delayed(value, x.shape, x.dtype)
     np.testing.assert_allclose(scan(data).reduce(Sum()), np.sin(x + 2_000).sum(axis=0))
+
+
+# Which parts of a pass are done.
+
+
+class Ears:
+    def __init__(self):
+        self.words = []
+
+    def advance(self, done, total, words=""):
+        self.words.append((done, total, words))
+
+
+@pytest.mark.parametrize(
+    ("key", "counts"),
+    [
+        ("mercer-part-one-2", True),
+        ("mercer-part-one-x", False),
+        ("mercer-part-two-2", False),
+        ("mercer-sum-one-0-2", False),
+        (("x", 2), False),
+    ],
+    ids=str,
+)
+def test_only_tasks_of_this_pass_count(key, counts):
+    progress = Progress("one", 3, None)
+    assert progress.add_task(key) is counts
+    assert progress.done == ({2} if counts else set())
+
+
+def test_numbers_that_are_no_parts_are_left_out():
+    progress = Progress("one", 2, (5, 7))
+    for part in (-1, 1, 2, 99):
+        progress.add(part)
+    heard = Ears()
+    with listening(heard):
+        progress.tell()
+    assert heard.words == [(1, 2, "1 of 2 parts, 7 of 12 rows")]
+
+
+def test_an_error_of_who_listens_is_known():
+    class Ends(Ears):
+        def advance(self, done, total, words=""):
+            raise StopIteration("enough")
+
+    progress = Progress("one", 2, None)
+    with listening(Ends()), pytest.raises(StopIteration) as caught:
+        progress.tell()
+    assert progress.own is caught.value
+
+
+class Client:
+    """Remembers who listens, as a client does."""
+
+    def __init__(self):
+        self.handlers, self.sent = {}, []
+
+    def subscribe_topic(self, topic, handler):
+        self.handlers[topic] = handler
+        self.sent.append("on")
+
+    def unsubscribe_topic(self, topic):
+        self.sent.append("off")
+
+    def event(self, **message):
+        self.handlers[TOPIC]((0.0, message))
+
+
+def test_passes_share_the_subscription_of_their_client():
+    client, one, two = Client(), Progress("one", 4, None), Progress("two", 4, None)
+    with hearing(client, one):
+        with hearing(client, two):
+            client.event(**said("two", 3))
+            client.event(**said("of another client", 2))
+            client.event(words="of somebody else")
+        client.event(**said("one", 1))
+        client.event(**said("two", 1))
+        assert client.sent == ["on"]
+    assert (one.done, two.done) == ({1}, {3})
+    assert client.sent == ["on", "off"]
+    with hearing(client, two):
+        client.event(**said("two", 0))
+    assert two.done == {0, 3}
+
+
+def test_a_client_that_is_closed_is_left_in_peace():
+    class Closed(Client):
+        def unsubscribe_topic(self, topic):
+            raise OSError("closed")
+
+    with hearing(Closed(), Progress("one", 4, None)):
+        pass
+
+
+PREFIX = "work-"
+
+
+def total(*given):
+    return float(sum(np.sum(each) for each in given))
+
+
+def branches(parts, shared=None):
+    """Return a sum over parts; every one of them may need `shared` too."""
+    more = () if shared is None else (shared,)
+    leaves = [
+        dask.delayed(total)(*np.ravel(part), *more, dask_key_name=f"{PREFIX}{number}")
+        for number, part in enumerate(parts)
+    ]
+    return dask.delayed(total)(*leaves, dask_key_name="root")
+
+
+def keys(root):
+    return {str(key) for key in dict(root.__dask_graph__())}
+
+
+def array(rows=12, columns=4, chunks=(3, 2)):
+    import dask.array as da
+
+    x = np.arange(rows * columns, dtype=float).reshape(rows, columns)
+    return x, da.from_array(x, chunks=chunks)
+
+
+def test_what_two_parts_share_is_computed_once():
+    x, d = array(chunks=(3, 4))
+    calls = []
+
+    def load():
+        calls.append(1)
+        return np.ones(3)
+
+    shared = dask.delayed(load)(dask_key_name="shared")
+    root = fused(branches(d.to_delayed(), shared), PREFIX)
+    assert "shared" in keys(root)
+    assert root.compute(scheduler="sync") == total(x) + 4 * 3
+    assert calls == [1]
+
+
+def test_what_one_part_needs_twice_is_read_inside_it():
+    x, d = array(chunks=(3, 4))
+    calls = []
+
+    def load(block):
+        if block.size:
+            calls.append(1)
+        return block
+
+    read = d.map_blocks(load, dtype=float, meta=np.empty((0, 0)))
+    pairs = zip(
+        read.to_delayed(optimize_graph=False).ravel(),
+        read[:, 0].to_delayed(optimize_graph=False).ravel(),
+        strict=True,
+    )
+    root = fused(branches([list(pair) for pair in pairs]), PREFIX)
+    left = {key for key in keys(root) if "load" in key}
+    assert not left
+    assert root.compute(scheduler="sync") == total(x, x[:, 0])
+    assert len(calls) == 4
+
+
+# A failure on a cluster names its part, and keeps the user's own error.
+
+
+HighLevelGraph = pytest.importorskip("dask.highlevelgraph").HighLevelGraph
+
+
+def graph():
+    """Three parts, of one, two and two chunks; the last two share a chunk."""
+    from dask._task_spec import DataNode, List, Task, TaskRef
+
+    needs = {0: ["a"], 1: ["b", "c"], 2: ["c", "d"]}
+    tasks = {key: DataNode(key, 1) for key in "abcd"}
+    for number, keys in needs.items():
+        name = f"mercer-part-t-{number}"
+        tasks[name] = Task(name, sum, List(*map(TaskRef, keys)))
+    return HighLevelGraph.from_collections("mercer-t", tasks, dependencies=())
+
+
+@pytest.mark.parametrize(
+    ("keys", "parts"),
+    [
+        (["a"], [0]),
+        (["c"], [1, 2]),
+        (["mercer-part-t-1"], [1]),
+        (["a", "d"], [0, 2]),
+        (["z"], []),
+        ([], []),
+    ],
+    ids=["a chunk", "shared", "the part itself", "two", "unknown", "none"],
+)
+def test_a_task_leads_to_its_parts(keys, parts):
+    assert parts_behind(graph(), keys) == parts
+
+
+def test_a_graph_of_an_unknown_form_names_only_parts():
+    assert parts_behind(object(), ["a", "mercer-part-t-4"]) == [4]
+
+
+def test_our_own_error_arrives_as_it_is():
+    error = InputError("no", got="this", fix="that")
+    assert explained(error, graph(), ["a"]) is error
+    assert error.__cause__ is None
+
+
+def test_an_error_of_a_chunk_names_the_part_and_is_kept():
+    error = ZeroDivisionError("division\nby zero")
+    found = explained(error, graph(), ["b"])
+    assert isinstance(found, WorkerError)
+    assert str(found).startswith("part 1 of the rows could not be computed")
+    assert found.got == "ZeroDivisionError: division by zero"
+    assert found.__cause__ is error
+
+
+def test_blocks_that_were_taken_together_are_named():
+    blocks = [slice(0, 3), slice(3, 8), slice(8, 9), slice(9, 10)]
+    found = str(explained(KeyError(), graph(), ["b"], blocks))
+    assert found.startswith("part 1 of the rows (blocks 3 to 7) could not be computed")
+    found = str(explained(KeyError(), graph(), ["d"], blocks))
+    assert found.startswith("part 2 of the rows (block 8) could not be computed")
+
+
+def test_several_parts_that_may_be_at_fault_are_named():
+    assert "one of the parts 0, 2 of" in str(explained(KeyError(), graph(), ["a", "d"]))
+
+
+class KilledWorker(Exception):  # noqa: N818 - it is known by its name
+    task, allowed_failures = "c", 3
+
+
+def test_a_part_that_kills_its_workers_is_named():
+    found = explained(KilledWorker(), graph(), [])
+    assert isinstance(found, WorkerError)
+    assert found.what == "the workers that took one of the parts 1, 2 of the rows have died"
+    assert found.got.startswith("KilledWorker after 4 workers, which may have had other parts")
+    assert found.__cause__ is None
+
+
+class CommClosedError(Exception):
+    pass
+
+
+class CancelledError(Exception):
+    pass
+
+
+class FuturesCancelledError(CancelledError):
+    """Of several futures; Dask has FutureCancelledError for one."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CommClosedError("gone"),
+        CancelledError(),
+        FuturesCancelledError("2 Futures cancelled:\nlost dependencies"),
+        ValueError("Missing dependency ('x', 0)"),
+    ],
+    ids=repr,
+)
+def test_a_cluster_that_is_gone_is_said_to_be(error):
+    assert "not connected" in str(explained(error, graph(), []))
+
+
+def test_without_a_connection_no_part_is_blamed():
+    found = explained(RuntimeError("IOLoop is closed"), graph(), ["a"], connected=False)
+    assert "not connected" in str(found)
+    assert found.got == "RuntimeError: IOLoop is closed"

@@ -1,6 +1,7 @@
 """Chunks of every kind become the rows of a part, or are refused with their part."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,15 @@ from narwhals.stable.v2 import from_native
 
 from mercer.errors import InputError
 from mercer.sources.frames._numeric_columns import Cells, stored_types
+from mercer.sources.parts import _dask_chunks as _dask_layout
+from mercer.sources.parts._dask_chunks import (
+    PartedWeights,
+    cut_anew,
+    delayed_parts,
+    fitting_weights,
+    grouped,
+    known,
+)
 from mercer.sources.parts._dask_parts import Reader, Step
 
 X = np.arange(12.0).reshape(3, 4)
@@ -137,3 +147,148 @@ def test_a_short_chunk_among_others_is_named_before_they_are_joined():
 def test_what_is_no_number_is_to_be_converted_not_announced(dtype):
     with pytest.raises(InputError, match="let every chunk hold numbers"):
         reader().part(0, 0, [[X.astype(dtype)]])
+
+
+# Chunks become parts by their lengths alone: small neighbours together, long ones cut.
+
+
+da = pytest.importorskip("dask.array")
+
+
+def test_small_neighbours_go_together_and_large_ones_stay_alone():
+    # 8 MB is the least for few columns: three chunks of 3 MB are too many.
+    groups = grouped((3, 3, 3, 9, 1, 1, *(9,) * 20), 1e6, 10)
+    assert groups[:5] == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 6), slice(6, 7)]
+
+
+def test_every_chunk_is_in_one_group_and_empty_ones_cost_nothing():
+    lengths = (0, 0, 5, 0, 7, 0)
+    groups = grouped(lengths, 1.0, 3)
+    assert groups == [slice(0, 4), slice(4, 6)]
+    assert grouped((0, 0, 0), 8.0, 3) == [slice(0, 3)]
+    assert grouped((0,), 8.0, 1) == [slice(0, 1)]
+
+
+def test_a_task_takes_no_more_than_some_hundred_chunks():
+    groups = grouped((1,) * 10_000, 8.0, 1)
+    assert max(group.stop - group.start for group in groups) == 256
+    assert sum(group.stop - group.start for group in groups) == 10_000
+
+
+def test_wide_rows_make_larger_parts():
+    narrow = grouped((100,) * 400, 8.0 * 100, 100)
+    wide = grouped((100,) * 400, 8.0 * 2000, 2000)
+    rows = wide[0].stop * 100
+    assert rows >= 1900  # about p rows, since a part costs p² numbers
+    assert len(narrow) < len(wide)
+
+
+@pytest.mark.parametrize(("sizes", "said"), [((1, 2), True), ((1, np.nan), False), ((), True)])
+def test_unknown_sizes_are_nan(sizes, said):
+    assert known(sizes) is said
+
+
+def test_long_chunks_of_few_columns_are_cut_into_rows(caplog):
+    X = da.zeros((2_000_000, 20), chunks=(2_000_000, 10))  # 320 MB side by side
+    with caplog.at_level("INFO", logger="mercer"):
+        cut = cut_anew(X)
+    assert cut.numblocks[1] == 1
+    assert max(cut.chunks[0]) * 20 * 8 <= 64e6
+    assert "cut anew" in caplog.text
+
+
+@pytest.mark.parametrize("chunks", [(2_000_000, 20), (500_000, 10)])
+def test_other_chunks_stay_as_they_are(chunks):
+    X = da.zeros((2_000_000, 20), chunks=chunks)
+    assert cut_anew(X) is X
+
+
+def test_rows_of_unknown_length_cannot_be_cut(monkeypatch):
+    monkeypatch.setattr(_dask_layout, "_WIDE", 1.0)
+    X = da.zeros((100, 4), chunks=(100, 2))
+    X = X[X[:, 0] >= 0]
+    assert cut_anew(X) is X
+
+
+def test_rows_that_were_cut_anew_are_the_same_rows(monkeypatch, rng):
+    monkeypatch.setattr(_dask_layout, "_WIDE", 100.0)
+    monkeypatch.setattr(_dask_layout, "_CUT", 7 * 4 * 8.0)
+    X = rng.standard_normal((30, 4))
+    cut = cut_anew(da.from_array(X, chunks=(30, 1)))
+    assert cut.chunks == ((7, 7, 7, 7, 2), (4,))
+    np.testing.assert_array_equal(cut.compute(scheduler="sync"), X)
+
+
+@pytest.mark.parametrize("optimised", [True, False])
+def test_a_part_is_rows_of_chunks_below_each_other(optimised):
+    x = np.arange(24.0).reshape(6, 4)
+    data = da.from_array(x, chunks=(2, 3))
+    first, second = delayed_parts(data, [slice(0, 2), slice(2, 3)], optimised=optimised)
+    assert [len(row) for row in first] == [2, 2]
+    assert [len(row) for row in second] == [2]
+    np.testing.assert_array_equal(first[1][1].compute(scheduler="sync"), x[2:4, 3:])
+
+
+# Repeat counts are cut like the rows, or refused in three lines.
+
+
+dask = pytest.importorskip("dask")
+GROUPS, LENGTHS = [slice(0, 2), slice(2, 3)], (5, 3)
+W = np.arange(8.0)
+
+
+def flat(weights, lengths):
+    """Return the counts of every part, computed."""
+    rows = da.from_array(np.ones((8, 2)), chunks=((2, 3, 3), (2,)))
+    source = SimpleNamespace(groups=GROUPS, collection=rows, chunks=rows.to_delayed())
+    fitting = fitting_weights(weights, GROUPS, lengths, "rows")
+    found = []
+    for part in PartedWeights(source, fitting).parts[1]:
+        pieces = part if isinstance(part, list) else [part]
+        pieces = [p.compute(scheduler="sync") if hasattr(p, "compute") else p for p in pieces]
+        found.append(np.concatenate(pieces))
+    return found
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [W, list(W), da.from_array(W, chunks=3), da.from_array(W, chunks=(5, 3))],
+    ids=["array", "list", "other chunks", "same chunks"],
+)
+def test_known_lengths_take_any_weights(weights):
+    first, second = flat(weights, LENGTHS)
+    np.testing.assert_array_equal(first, W[:5])
+    np.testing.assert_array_equal(second, W[5:])
+
+
+def test_unknown_lengths_take_weights_with_the_same_pieces():
+    weights = da.from_array(W, chunks=((2, 3, 3),))
+    first, second = flat(weights[weights >= 0], None)
+    np.testing.assert_array_equal(first, W[:5])
+    np.testing.assert_array_equal(second, W[5:])
+
+
+@pytest.mark.parametrize(
+    ("weights", "lengths", "said"),
+    [
+        (W, None, "unknown length"),
+        (W[1:], LENGTHS, "one number per row"),
+        (da.from_array(W[1:], chunks=3), LENGTHS, "one number per row"),
+        (da.from_array(W, chunks=4), None, "2 parts of weights, 3 of rows"),
+        (da.ones((8, 1)), LENGTHS, "2 dimensions"),
+        (dask.delayed(W), LENGTHS, "delayed object does not say"),
+        (dask.delayed(W), None, "delayed object does not say"),
+    ],
+    ids=[
+        "memory",
+        "short",
+        "short parts",
+        "other parts",
+        "table",
+        "delayed",
+        "unknown delayed",
+    ],
+)
+def test_what_does_not_fit_is_refused(weights, lengths, said):
+    with pytest.raises(InputError, match=said):
+        fitting_weights(weights, GROUPS, lengths, "rows")

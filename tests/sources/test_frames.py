@@ -1,7 +1,13 @@
 """Frames in memory: blocks from slices, whatever library holds them."""
 
+import datetime as dt
+import decimal
+import sys
 import tracemalloc
+import types
 
+import duckdb
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,12 +15,15 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from mercer.errors import InputError
-from mercer.sources import like_given, scan
+from mercer.errors import DataWarning, InputError, NotSupportedError
+from mercer.sources import is_scannable, like_given, scan
+from mercer.sources.frames import _frame_sources as _lazy_frames
+from mercer.sources.frames import _table_source as _tables
 from mercer.sources.frames._frame_sources import is_lazy, open_frame
+from mercer.sources.frames._numeric_columns import Cells, stored_types
+from mercer.sources.frames._table_source import columns_at, readable, spread
 
 
-# Frames in memory: blocks from slices, whatever library holds them.
 @pytest.fixture(name="X")
 def numbers(rng):
     X = rng.standard_normal((31, 3))
@@ -165,3 +174,296 @@ def test_what_is_no_frame_comes_back_as_the_rows():
     assert like_given(sparse, sparse) is sparse
     whole = pl.DataFrame({"a": [1.0]})
     assert like_given(whole, np.zeros((1, 1))) is whole
+
+
+# Foreign errors become three lines; slices are in order.
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError("end of\nstream"),
+        MemoryError(),
+        pa.ArrowInvalid("end of stream"),
+        pa.ArrowNotImplementedError("x"),
+        pl.exceptions.ComputeError("x"),
+        pl.exceptions.PanicException("x"),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_foreign_errors_are_three_lines(error):
+    with pytest.raises(InputError) as caught, readable("a.parquet", "the file"):
+        raise error
+    assert len(str(caught.value).splitlines()) == 3
+    assert "a.parquet" in caught.value.got
+
+
+@pytest.mark.parametrize(
+    "kind", [KeyError, ZeroDivisionError, KeyboardInterrupt, GeneratorExit]
+)
+def test_our_own_faults_are_not_hidden(kind):
+    with pytest.raises(kind), readable("a.parquet", "the file"):
+        raise kind
+
+
+def test_our_own_refusals_stay():
+    own = InputError("what", got="got", fix="fix")
+    with pytest.raises(InputError) as caught, readable("a.parquet", "the file"):
+        raise own
+    assert caught.value is own
+
+
+@pytest.mark.parametrize("start", [0, 3, 10, 11])
+def test_slices(start, monkeypatch):
+    monkeypatch.setattr(_tables, "SLICE", 64)
+    frame = pl.DataFrame({"a": range(11), "^b.*$": range(20, 31), "bc": range(11)})
+    parts = list(spread([1, 0], frame.lazy(), start, 11, 2))
+    assert all(len(part) <= 4 for part in parts)
+    rows = [row for part in parts for row in part.rows()]
+    assert rows == [(20 + i, i) for i in range(start, 11)]
+
+
+def test_a_name_is_no_pattern():
+    lazy = pl.DataFrame({"^.*$": [1], "b": [2]}).lazy()
+    assert columns_at(lazy, [0]).collect().rows() == [(1,)]
+    assert columns_at(lazy, [1, 0]).collect().rows() == [(2, 1)]
+
+
+# Columns of any type become floats, or are named for what they hold.
+
+
+NAN = float("nan")
+
+
+def cells_of(native, columns=None, drop=None):
+    frame = nw.from_native(native)
+    return Cells(frame.collect_schema(), stored_types(native), columns, drop, "t")
+
+
+def same(block, wanted):
+    assert block.flags.c_contiguous
+    assert np.array_equal(block, np.array(wanted, dtype=block.dtype), equal_nan=True)
+
+
+PANDAS = {
+    "int": (pd.array([1, None, 3], dtype="Int64"), [1, NAN, 3]),
+    "truth": (pd.array([True, None, False], dtype="boolean"), [1, NAN, 0]),
+    "float": (pd.array([1.5, None, 2], dtype="Float32"), [1.5, NAN, 2]),
+    "arrow truth": (pd.array([True, None, False], dtype="bool[pyarrow]"), [1, NAN, 0]),
+    "arrow int": (pd.array([1, None, 2], dtype="int64[pyarrow]"), [1, NAN, 2]),
+    "arrow float": (pd.array([1, None, 2], dtype="float32[pyarrow]"), [1, NAN, 2]),
+    "decimal": (
+        pd.array([decimal.Decimal("1.25"), None, 2], dtype=pd.ArrowDtype(pa.decimal128(9, 2))),
+        [1.25, NAN, 2],
+    ),
+    "plain truth": (np.array([True, False, True]), [1, 0, 1]),
+    "half": (np.array([1.5, 0, 2], dtype=np.float16), [1.5, 0, 2]),
+    "small": (np.array([1, 255, 3], dtype=np.uint8), [1, 255, 3]),
+    "infinite": (np.array([np.inf, -np.inf, NAN]), [np.inf, -np.inf, NAN]),
+}
+
+
+@pytest.mark.parametrize("name", list(PANDAS))
+def test_columns_of_pandas(name):
+    values, wanted = PANDAS[name]
+    native = pd.DataFrame({"x": values})
+    same(cells_of(native).block(native), np.transpose([wanted]))
+
+
+ARROW = {
+    "truth": pa.array([True, None, False]),
+    "int": pa.array([1, None, 0]),
+    "small": pa.array([1, None, 0], pa.uint8()),
+    "float": pa.array([1, None, 0], pa.float32()),
+    "half": pa.array([np.float16(1), None, np.float16(0)], pa.float16()),
+    "decimal": pa.array([decimal.Decimal(1), None, decimal.Decimal(0)], pa.decimal128(9, 3)),
+    "long decimal": pa.array(
+        [decimal.Decimal(1), None, decimal.Decimal(0)], pa.decimal256(50, 3)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(ARROW))
+def test_columns_of_arrow(name):
+    native = pa.table({"x": ARROW[name]})
+    same(cells_of(native).block(native), [[1], [NAN], [0]])
+
+
+@pytest.mark.parametrize(
+    "kind", [pl.Boolean, pl.Int8, pl.UInt64, pl.Int128, pl.Float32, pl.Decimal(9, 2)], ids=str
+)
+def test_columns_of_polars(kind):
+    native = pl.DataFrame({"x": pl.Series([1, None, 0]).cast(kind)})
+    same(cells_of(native).block(native), [[1], [NAN], [0]])
+
+
+WORDS = {
+    "text": pl.Series(["a"]),
+    "categories": pl.Series(["a"], dtype=pl.Categorical),
+    "dates": pl.Series([dt.date(2020, 1, 1)]),
+    "time spans": pl.Series([dt.timedelta(1)]),
+    "times of day": pl.Series([dt.time(1)]),
+    "lists": pl.Series([[1]]),
+    "structures": pl.Series([{"a": 1}]),
+    "bytes": pl.Series([b"a"]),
+    "only missing values": pl.Series([None]),
+}
+
+
+@pytest.mark.parametrize("word", list(WORDS))
+def test_kinds_in_words(word):
+    native = pl.DataFrame({"x": WORDS[word], "y": [1]})
+    with pytest.raises(InputError, match=f"'x' holds {word}"):
+        cells_of(native, ["x"])
+    with pytest.warns(DataWarning, match=f"'x' \\({word}\\)"):
+        assert cells_of(native).names == ("y",)
+
+
+@pytest.mark.parametrize("large", [2**53, -(2**53) - 1, 2**62])
+def test_long_integers_are_said_once(large):
+    native = pa.table({"a": [1, large], "b": [1, 2], "f": [1e300, 1e300]})
+    cells = cells_of(native)
+    with pytest.warns(DataWarning, match="beyond 2\\^53") as said:
+        block = cells.block(native)
+    assert "'a'" in str(said[0].message)
+    assert "'b'" not in str(said[0].message)
+    assert block[1, 0] == float(large)
+    cells.block(native)  # a second warning would be an error here
+
+
+def test_no_rows():
+    native = pd.DataFrame({"a": np.zeros(0), "b": np.zeros(0, int)})
+    assert cells_of(native).block(native).shape == (0, 2)
+
+
+# Lazy frames are run anew in every walk, in blocks.
+
+
+N = 997
+
+
+@pytest.fixture
+def frame(rng):
+    X = rng.standard_normal((N, 3))
+    return pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(
+        t=pl.lit("x"), k=pl.int_range(N), f=pl.lit(0.5, pl.Float32)
+    )
+
+
+@pytest.fixture
+def relation(frame, tmp_path):
+    frame.write_parquet(tmp_path / "a.parquet")
+    with duckdb.connect() as connection:
+        yield connection.read_parquet(str(tmp_path / "a.parquet"))
+
+
+def typed_walk(source, rows, start=0):
+    blocks = list(source.blocks(rows, start))
+    assert all(block.dtype == source.dtype for block in blocks)
+    return np.concatenate(blocks)
+
+
+@pytest.mark.parametrize("batches", [True, False], ids=["batches", "slices"])
+@pytest.mark.parametrize("rows", [10, 100, 2000])
+def test_lazy_polars(frame, rows, batches, monkeypatch):
+    if not batches:  # as in the oldest polars
+        monkeypatch.delattr(pl.LazyFrame, "collect_batches", raising=False)
+        monkeypatch.setattr(_tables, "SLICE", 5000)
+    lazy = frame.lazy().filter(pl.col("k") % 3 == 0).with_columns(d=pl.col("a") * 2)
+    wanted = lazy.select("d", "k").collect().to_numpy()
+    source = scan(lazy, columns=["d", "k"])
+    assert is_scannable(lazy)
+    assert source.shape == wanted.shape
+    assert source.counted
+    assert np.array_equal(typed_walk(source, rows), wanted)
+    assert np.array_equal(typed_walk(source, rows), wanted)
+    assert np.array_equal(typed_walk(source, 100, 200), wanted[200:])
+    assert scan(lazy, columns="f").dtype == np.float32
+
+
+@pytest.mark.parametrize("arrow", [True, False], ids=["pyarrow", "numpy"])
+@pytest.mark.parametrize("rows", [10, 100, 2000])
+def test_relations_of_duckdb(frame, relation, rows, arrow, monkeypatch):
+    wanted = frame.select("b", "k", "a").to_numpy()
+    if not arrow:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        monkeypatch.setattr(_lazy_frames, "SLICE", 5000)
+    source = scan(relation, columns=["b", "k", "a"])
+    assert source.shape == wanted.shape
+    assert np.array_equal(typed_walk(source, rows), wanted)
+    assert np.array_equal(typed_walk(source, 100, 300), wanted[300:])
+    short = scan(relation, columns="f")
+    assert np.array_equal(typed_walk(short, rows), np.full((N, 1), 0.5, np.float32))
+    assert short.dtype == np.float32
+
+
+@pytest.mark.parametrize("arrow", [True, False], ids=["pyarrow", "numpy"])
+def test_types_of_duckdb(arrow, monkeypatch):
+    if not arrow:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    relation = duckdb.sql(
+        'select 1.25::decimal(9, 2) as "a""b", true as b, 7::hugeint as h, null::int as n,'
+        " 3::utinyint as u, date '2020-01-01' as d"
+    )
+    source = scan(relation, drop="d")
+    assert source.names == ('a"b', "b", "h", "n", "u")
+    assert np.array_equal(typed_walk(source, 9), [[1.25, 1, 7, np.nan, 3]], equal_nan=True)
+
+
+def test_a_walk_may_be_left(relation):
+    source = scan(relation, drop="t")
+    for _ in range(3):
+        walking = source.blocks(10)
+        next(walking)
+        walking.close()
+    assert typed_walk(source, 10).shape == (N, 5)
+
+
+def test_two_walks_at_once_are_refused_or_right(relation):
+    source = scan(relation, columns="k")
+    first, second = source.blocks(10), source.blocks(10)
+    next(first)
+    try:
+        found = str(next(second)[0, 0])
+    except InputError as error:
+        found = error.got
+    assert found == "0.0" or found.startswith("duckdb relation: ")
+    first.close()
+    second.close()
+
+
+def test_fingerprints(frame, relation):
+    lazy = frame.lazy()
+    mark = scan(lazy, columns=["a", "b"]).fingerprint()
+    assert scan(lazy, columns=["a", "b"]).fingerprint() == mark
+    assert scan(lazy, columns=["b", "a"]).fingerprint() != mark
+    assert scan(lazy.head(9), columns=["a", "b"]).fingerprint() != mark
+    other = lazy.with_columns(a=pl.col("a") + 1e-9)
+    assert scan(other, columns=["a", "b"]).fingerprint() != mark
+    mark = scan(relation, columns=["a", "b"]).fingerprint()
+    assert scan(relation, columns=["a", "b"]).fingerprint() == mark
+    assert scan(relation.limit(9), columns=["a", "b"]).fingerprint() != mark
+
+
+def test_a_query_that_fails_is_three_lines(tmp_path):
+    pl.DataFrame({"a": ["1", "x"]}).write_csv(tmp_path / "a.csv")
+    lazy = pl.scan_csv(tmp_path / "a.csv").with_columns(b=pl.col("a").cast(pl.Float64))
+    with pytest.raises(InputError, match="polars lazy frame: ") as caught:
+        typed_walk(scan(lazy, columns="b"), 9)
+    assert len(str(caught.value).splitlines()) == 3
+    with pytest.raises(InputError, match="its query cannot be read"):
+        scan(pl.scan_csv(tmp_path / "a.csv").select("nothing"))
+
+
+def test_a_query_whose_length_changes(frame, tmp_path):
+    frame.select("a").write_csv(tmp_path / "a.csv")
+    source = scan(pl.scan_csv(tmp_path / "a.csv"))
+    frame.select("a").head(10).write_csv(tmp_path / "a.csv")
+    with pytest.raises(InputError, match="10 rows were read, 997 announced"):
+        typed_walk(source, 100)
+
+
+def test_other_lazy_frames_are_refused():
+    frame = types.SimpleNamespace(implementation=nw.Implementation.DASK, to_native=object)
+    with pytest.raises(NotSupportedError, match="dask, object"):
+        _lazy_frames.open_lazy(frame, None, None)

@@ -1,11 +1,23 @@
 """A data set of an HDF5 file gives the rows that were written."""
 
+import json
+
 import numpy as np
 import pytest
+import scipy.sparse
 
-from mercer.errors import InputError
+from mercer.errors import BudgetError, InputError
 from mercer.sources import scan
 from mercer.sources.files._chunked_file import spans
+from mercer.sources.files._h5ad import SparseGroup
+from mercer.sources.files._plink import BedSource
+from mercer.sources.files._sparse_file import (
+    HeldRows,
+    check_cells,
+    check_indices,
+    check_indptr,
+    refuse_what_does_not_fit,
+)
 
 h5py = pytest.importorskip("h5py")
 
@@ -106,3 +118,305 @@ def test_rows_of_chunks_that_are_too_large_are_cut():
     assert found[-1][1] == 1_000_000
     # What was asked for is read, however large: the reader of blocks chose it.
     assert next(spans(10**6, 10**5, 0, 10**6, 8000)) == (0, 10**5)
+
+
+# AnnData files, written here to its description of the format, give their rows and names.
+
+
+def cells(dtype="f4", n=53, p=11):
+    rng = np.random.default_rng(3)
+    X = rng.integers(1, 50, (n, p)) * (rng.random((n, p)) < 0.3)
+    X[20:30] = 0
+    return X.astype(dtype)
+
+
+def write_matrix(file, key, X, kind):
+    if kind == "dense":
+        file.create_dataset(key, data=X, chunks=(10, 4), compression="gzip")
+        file[key].attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        return
+    matrix = scipy.sparse.csr_array(X).asformat(kind[:3])
+    group = file.create_group(key)
+    if kind.endswith("old"):
+        group.attrs.update({"h5sparse_format": kind[:3], "h5sparse_shape": X.shape})
+    else:
+        group.attrs.update({"encoding-type": f"{kind}_matrix", "shape": X.shape})
+    for name in ("data", "indices", "indptr"):
+        group.create_dataset(name, data=getattr(matrix, name), chunks=(8,))
+
+
+def write_names(file, side, names, nullable=False):
+    group = file.create_group(side)
+    group.attrs["_index"] = "name"
+    if nullable:
+        group["name/values"], group["name/mask"] = names, np.zeros(len(names), bool)
+    else:
+        group["name"] = names
+
+
+def write(path, X, kind="csr", key="X", var=None):
+    with h5py.File(path, "w") as file:
+        write_matrix(file, key, X, kind)
+        write_names(file, "var", var or [f"gène {i % 10}" for i in range(X.shape[1])])
+        write_names(file, "obs", [f"cell{i}" for i in range(len(X))], nullable=True)
+
+
+def gathered(source, rows, start=0):
+    blocks = list(source.blocks(rows, start))
+    return np.concatenate([b.toarray() if scipy.sparse.issparse(b) else b for b in blocks])
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "csc", "csr old", "csc old"])
+@pytest.mark.parametrize("key", ["X", "layers/counts"])
+def test_rows_are_those_written_h5ad(tmp_path, kind, key):
+    X = cells()
+    write(tmp_path / "x.h5ad", X, kind, key)
+    source = scan(tmp_path / "x.h5ad", key=key)
+    kinds = {"csr": SparseGroup, "csc": HeldRows}
+    assert kind == "dense" or isinstance(source, kinds[kind[:3]])
+    assert source.shape == X.shape
+    assert source.dtype == np.float32
+    assert source.nnz == (None if kind == "dense" else np.count_nonzero(X))
+    assert source.names[:3] == ("gène 0", "gène 1", "gène 2")
+    assert source.names[10] == "gène 0"  # names of genes need not differ
+    assert source.place(3, 1) == f"x.h5ad, data set '{key}', row 3, column 1 ('gène 1')"
+    for rows in (1, 7, 53, 100):
+        for start in {0, rows, 50 // rows * rows}:
+            if start < 53:
+                np.testing.assert_array_equal(gathered(source, rows, start), X[start:])
+
+
+def test_names_of_old_files_and_of_raw(tmp_path):
+    """Before AnnData 0.7 `var` was one data set of records."""
+    X = cells()
+    kinds = [("index", "S5"), ("k", "i4")]
+    records = np.array([(f"g{i}".encode(), i) for i in range(11)], kinds)
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        write_matrix(file, "X", X, "csr")
+        write_matrix(file, "raw/X", X[:, :4], "csr")
+        file["var"] = records
+        write_names(file, "raw/var", list("abcd"))
+    assert scan(tmp_path / "x.h5ad").names[2] == "g2"
+    raw = scan(tmp_path / "x.h5ad", key="raw/X")
+    assert raw.names == ("a", "b", "c", "d")
+    np.testing.assert_array_equal(gathered(raw, 9), X[:, :4])
+
+
+def test_coordinates_have_no_names(tmp_path):
+    write(tmp_path / "x.h5ad", cells())
+    with h5py.File(tmp_path / "x.h5ad", "a") as file:
+        file["obsm/X_pca"] = cells()[:, :2]
+    source = scan(tmp_path / "x.h5ad", key="obsm/X_pca")
+    assert source.names is None
+    assert source.shape == (53, 2)
+
+
+# A Zarr folder of either format gives the rows that were written.
+
+
+zarr = pytest.importorskip("zarr")
+
+
+def write_zarr(path, X, version=3, **layout):
+    layout = {"chunks": (10, 4)} | layout
+    array = zarr.create_array(path, shape=X.shape, dtype=X.dtype, zarr_format=version, **layout)
+    array[:] = X
+
+
+# Format 3 keeps the byte order among its codecs, and zarr 3.0 writes the machine's only.
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "u1", "?"])
+@pytest.mark.parametrize("version", [2, 3])
+def test_rows_are_those_written_zarr(tmp_path, version, dtype):
+    X = made(dtype)
+    write_zarr(tmp_path / "x.zarr", X, version)
+    source = scan(tmp_path / "x.zarr")
+    assert source.shape == X.shape
+    assert source.label == "x.zarr"
+    assert source.chunk_rows == 10
+    assert source.dtype == ("f4" if dtype == "f2" else np.dtype(dtype).newbyteorder("="))
+    for rows, start in ((1, 0), (10, 0), (25, 75), (500, 0)):
+        found = whole(source, rows, start)
+        assert found.dtype == source.dtype
+        np.testing.assert_array_equal(found, X[start:])
+
+
+def test_shards_are_read_whole(tmp_path):
+    write_zarr(tmp_path / "x.zarr", made(), chunks=(10, 4), shards=(40, 8))
+    source = scan(tmp_path / "x.zarr")
+    assert source.chunk_rows == 40
+    np.testing.assert_array_equal(whole(source, 25), made())
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_one_of_several_is_named_zarr(tmp_path, version):
+    zarr.create_group(tmp_path / "x.zarr", zarr_format=version)
+    write_zarr(tmp_path / "x.zarr" / "deep" / "a", made(), version)
+    zarr.create_group(tmp_path / "x.zarr" / "deep", zarr_format=version)
+    np.testing.assert_array_equal(whole(scan(tmp_path / "x.zarr"), 50), made())
+    write_zarr(tmp_path / "x.zarr" / "b", made("f4"), version)
+    with pytest.raises(InputError, match=r"2 tables.*'deep/a'"):
+        scan(tmp_path / "x.zarr")
+    source = scan(tmp_path / "x.zarr", key="b", columns=[2, 0])
+    assert source.label == "x.zarr, array 'b'"
+    np.testing.assert_array_equal(whole(source, 50), made("f4")[:, [2, 0]])
+
+
+def test_a_missing_chunk_is_the_fill_value(tmp_path):
+    """Legal Zarr, and said so in the docstring of the source."""
+    write_zarr(tmp_path / "x.zarr", made(), fill_value=9.0)
+    (tmp_path / "x.zarr" / "c" / "1" / "0").unlink()
+    found = whole(scan(tmp_path / "x.zarr"), 50)
+    assert (found[10:20, :4] == 9).all()
+    np.testing.assert_array_equal(found[20:], made()[20:])
+
+
+def test_a_damaged_chunk_names_its_rows(tmp_path):
+    write_zarr(tmp_path / "x.zarr", made())
+    (tmp_path / "x.zarr" / "c" / "1" / "0").write_bytes(b"no chunk at all")
+    with pytest.raises(InputError, match=r"x\.zarr, rows 10 to 19"):
+        whole(scan(tmp_path / "x.zarr"), 10)
+
+
+def test_a_fingerprint_sees_every_chunk(tmp_path):
+    write_zarr(tmp_path / "x.zarr", made())
+    before = scan(tmp_path / "x.zarr").fingerprint()
+    assert before == scan(tmp_path / "x.zarr").fingerprint()
+    (tmp_path / "x.zarr" / "c" / "1" / "0").unlink()
+    assert before != scan(tmp_path / "x.zarr").fingerprint()
+
+
+def test_chunks_that_unpickle_are_refused(tmp_path):
+    """A filter of Zarr 2 calls pickle.loads on each chunk."""
+    write_zarr(tmp_path / "x.zarr", made(), 2)
+    path = tmp_path / "x.zarr" / ".zarray"
+    head = json.loads(path.read_text())
+    stages = {"filters": [{"id": "pickle"}]}, {"compressor": {"id": "pickle"}}
+    for stage in stages:
+        path.write_text(json.dumps(head | stage))
+        # Newer versions of zarr find the filter themselves, and name it.
+        with pytest.raises(InputError, match=r"can run code|'pickle'"):
+            scan(tmp_path / "x.zarr")
+
+
+# Row pointers and column numbers are checked before they are used.
+
+
+@pytest.mark.parametrize(
+    ("indptr", "words"),
+    [
+        ([0, 3, 2, 5], "3 then 2 at row 1"),
+        ([0, 2, 2, 6], "to 6"),
+        ([1, 2, 2, 5], "from 1"),
+        ([0, 2, 5], "for 3 rows"),
+        ([0.0, 2, 2, 5], "float64"),
+        ([[0, 2, 2, 5]], "shape"),
+        ([0, 2**62, -(2**62), 5], "at row 1"),
+    ],
+    ids=["back", "beyond", "late", "short", "floats", "flat", "far"],
+)
+def test_bad_pointers(indptr, words):
+    with pytest.raises(InputError, match=words):
+        check_indptr(np.array(indptr), 3, 5, "x")
+
+
+def test_positions_outside_name_their_row():
+    ends = np.array([10, 12, 12, 15])
+    for bad, row in ((0, 7), (2, 9), (4, 9)):
+        indices = np.zeros(5, np.int32)
+        indices[bad] = 4
+        with pytest.raises(InputError, match=f"row {row}: position 4 of 4"):
+            check_indices(indices, 4, ends, "x, row", 7)
+    check_indices(np.array([3, 0]), 4, np.array([0, 2]), "x, row", 0)
+
+
+def test_values_and_numbers_pair():
+    assert check_cells((5,), (5,), np.dtype("i4"), "x") == 5
+    for data, indices, kind in (((5,), (4,), "i4"), ((5, 1), (5, 1), "i4"), ((5,), (5,), "f4")):
+        with pytest.raises(InputError, match="one length"):
+            check_cells(data, indices, np.dtype(kind), "x")
+
+
+def test_what_does_not_fit_is_refused():
+    refuse_what_does_not_fit(1000, "x", "CSC")
+    with pytest.raises(BudgetError, match="CSC"):
+        refuse_what_does_not_fit(1 << 60, "x", "CSC")
+
+
+# Genotypes of PLINK files, packed here by the description of the format.
+
+
+CODES = {2: 0b00, 1: 0b10, 0: 0b11, -1: 0b01}  # copies of the first allele; -1 is missing
+
+
+def write_plink(path, G):
+    """Write genotypes (samples, variants), one by one."""
+    n, p = G.shape
+    packed = bytearray(b"\x6c\x1b\x01")
+    for j in range(p):
+        for i in range(0, n, 4):
+            byte = 0
+            for q, g in enumerate(G[i : i + 4, j]):
+                byte |= CODES[int(g)] << (2 * q)
+            packed.append(byte)
+    path.write_bytes(packed)
+    lines = [f"1 snp{j} 0 {j} A G\n" for j in range(p)]
+    path.with_suffix(".bim").write_text("".join(lines))
+    lines = [f"fam{i} id{i} 0 0 1 -9\n" for i in range(n)]
+    path.with_suffix(".fam").write_text("".join(lines))
+
+
+def genotypes(n=103, p=7):
+    return np.random.default_rng(2).integers(-1, 3, (n, p))
+
+
+def as_floats(G):
+    return np.where(G < 0, np.nan, G).astype(np.float32)
+
+
+@pytest.mark.parametrize("n", [1, 4, 102, 103])
+def test_genotypes_are_those_written(tmp_path, n):
+    G = genotypes(n)
+    write_plink(tmp_path / "x.bed", G)
+    source = scan(tmp_path / "x.bed")
+    assert isinstance(source, BedSource)
+    assert source.shape == G.shape
+    assert source.dtype == np.float32
+    assert source.names[:2] == ("snp0", "snp1")
+    assert source.nbytes == 7 * -(-n // 4)
+    for rows in (1, 2, 3, 4, 5, 6, 25, 200):
+        for start in {0, rows, 3 * rows, 100 // rows * rows}:
+            if start < n:
+                found = whole(source, rows, start)
+                np.testing.assert_array_equal(found, as_floats(G)[start:])
+
+
+def test_all_bytes_are_known():
+    """Each of the 256 bytes against its four pairs of bits."""
+    from mercer.sources.files._plink import _unpacked
+
+    copies = {0b00: 2, 0b01: np.nan, 0b10: 1, 0b11: 0}
+    found = _unpacked(np.arange(256, dtype=np.uint8).reshape(1, 256))
+    wanted = [[copies[(byte >> (2 * q)) & 3] for byte in range(256)] for q in range(4)]
+    np.testing.assert_array_equal(found, np.float32(wanted))
+
+
+def test_variants_are_chosen(tmp_path):
+    write_plink(tmp_path / "x.bed", genotypes())
+    source = scan(tmp_path / "x.bed", columns=["snp5", 0])
+    np.testing.assert_array_equal(whole(source, 10), as_floats(genotypes())[:, [5, 0]])
+    assert source.place(0, 0) == "x.bed, row 0, column 0 ('snp5')"
+
+
+def test_a_missing_genotype_is_a_bad_cell(tmp_path):
+    G = np.abs(genotypes())
+    G[61, 4] = -1
+    write_plink(tmp_path / "x.bed", G)
+    assert scan(tmp_path / "x.bed").first_bad_cell()[:2] == (61, 4)
+
+
+def test_a_fingerprint_sees_the_files_beside(tmp_path):
+    write_plink(tmp_path / "x.bed", genotypes())
+    before = scan(tmp_path / "x.bed").fingerprint()
+    bim = tmp_path / "x.bim"
+    bim.write_text(bim.read_text().replace("snp3", "rs03"))
+    assert scan(tmp_path / "x.bed").fingerprint() != before

@@ -14,7 +14,6 @@ from mercer.errors import InputError, NotSupportedError
 from mercer.sources import scan
 from mercer.sources.files._parquet import PyarrowPart, open_part
 
-# Parquet files give the same rows whatever their layout, and say where a row stands.
 N, P = 103, 4
 
 

@@ -10,10 +10,7 @@ def worker_processes(memory_limit):
 
     with (
         LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            memory_limit=memory_limit,
-            dashboard_address=":0",
+            n_workers=2, threads_per_worker=1, memory_limit=memory_limit, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):

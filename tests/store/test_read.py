@@ -50,10 +50,7 @@ def test_arrays_come_back_bit_for_bit_and_writable(path):
         (b"\x89HDF\r\n", "HDF5"),
         (b"", "first bytes"),
         (b"a,b\n1,2\n", "first bytes"),
-        (
-            (2).to_bytes(8, "little") + b"{}",
-            "a safetensors file that mercer did not write",
-        ),
+        ((2).to_bytes(8, "little") + b"{}", "a safetensors file that mercer did not write"),
         (bytes(4096), "first bytes"),
     ],
     ids=["pickle", "gzip", "zip", "npy", "hdf5", "empty", "csv", "safetensors", "zeros"],

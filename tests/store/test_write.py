@@ -1,15 +1,22 @@
+import os
+import signal
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 import safetensors.numpy
-from forged_files import some_arrays
+from forged_files import entry, forged, some_arrays
 from safetensors import safe_open
 
 import mercer
 from mercer import store
 from mercer.errors import InputError
+from mercer.store import _file_layout as layout
+from mercer.store import path_of, replacing, write_all
 
 
 @pytest.fixture
@@ -119,3 +126,182 @@ def test_our_files_are_known_by_how_they_begin(path, tmp_path):
         store.must_be_ours(other)
     with pytest.raises(InputError, match="a folder"):
         store.must_be_ours(tmp_path)
+
+
+def test_the_block_becomes_the_file(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with replacing(path) as descriptor:
+        write_all(descriptor, b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_is_not_replaced(tmp_path):
+    with pytest.raises(InputError, match="folder cannot be replaced"):
+        replacing(tmp_path / "").__enter__()
+    folder = tmp_path / "a"
+    folder.mkdir()
+    with pytest.raises(InputError, match="folder cannot be replaced"):
+        replacing(folder).__enter__()
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_path_is_text_or_a_path(tmp_path):
+    assert path_of("a") == Path("a")
+    assert path_of(tmp_path) == tmp_path
+    for other in (5, None, b"a", ["a"], True):
+        with pytest.raises(InputError, match="given by its path") as caught:
+            path_of(other)
+        assert type(other).__name__ in caught.value.got
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt, MemoryError])
+def test_a_block_that_fails_changes_nothing(tmp_path, error):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+
+    def fail():
+        with replacing(path) as descriptor:
+            write_all(descriptor, b"new")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_write_that_takes_some_bytes_goes_on(tmp_path, monkeypatch):
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda where, data: write(where, data[:3]))
+    with replacing(tmp_path / "a") as descriptor:
+        write_all(descriptor, b"0123456789")
+    assert (tmp_path / "a").read_bytes() == b"0123456789"
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from mercer.errors import InputError
+from mercer.store._file_replacement import replacing, write_all
+with replacing(Path(sys.argv[1])) as descriptor:
+    write_all(descriptor, b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    done = subprocess.run([sys.executable, "-c", KILLED, path], timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    assert path.read_bytes() == b"old"
+    assert len(list(tmp_path.iterdir())) == 2
+    with replacing(tmp_path / "b") as descriptor:  # another name: not its business
+        write_all(descriptor, b"other")
+    assert len(list(tmp_path.iterdir())) == 3
+    with replacing(path) as descriptor:
+        write_all(descriptor, b"new")
+    assert sorted(there.name for there in tmp_path.iterdir()) == ["a", "b"]
+    assert path.read_bytes() == b"new"
+
+
+def test_the_file_of_a_running_writer_is_left_alone(tmp_path):
+    path = tmp_path / "a"
+    with replacing(path) as slow:
+        write_all(slow, b"slow")
+        with replacing(path) as quick:
+            write_all(quick, b"quick")
+        assert path.read_bytes() == b"quick"
+    assert path.read_bytes() == b"slow"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with (
+        pytest.raises(InputError, match="no folder") as caught,
+        replacing(tmp_path / "b" / "a"),
+    ):
+        raise AssertionError
+    assert str(tmp_path / "b" / "a") in caught.value.got
+
+
+def test_a_name_of_the_longest_length_is_written(tmp_path):
+    path = tmp_path / ("n" * 255)
+    with replacing(path) as descriptor:
+        write_all(descriptor, b"x")
+    assert path.read_bytes() == b"x"
+
+
+def test_arrays_lie_one_behind_the_other_and_aligned():
+    end = 0
+    for place in layout.placed(some_arrays()):
+        assert place.start == end
+        assert place.start % place.dtype.itemsize == 0
+        end += place.nbytes
+    assert end == sum(array.nbytes for array in some_arrays().values())
+
+
+def test_a_header_comes_back_as_it_was_packed():
+    places = layout.placed(some_arrays())
+    head = layout.packed_header('{"a": "\\ud800 ü"}', places)
+    assert len(head) % 8 == 0
+    assert head[8 : layout.SHA_AT] == layout.OPENING
+    assert head[layout.SHA_AT : layout.PREFIX] == layout.NO_SHA
+    room = sum(place.nbytes for place in places)
+    text, found = layout.unpacked_header("f", head[8:], room)
+    assert text == '{"a": "\\ud800 ü"}'
+    assert {place.name: place for place in found} == {place.name: place for place in places}
+
+
+HOSTILE = {
+    "more than the file": (entry("a", "F64", [1 << 40], 0, 1 << 43), 0),
+    "sizes that wrap": (entry("a", "F64", [1 << 61, 8], 0, 0), 0),
+    "negative sizes": (entry("a", "F64", [-1], 0, -8), 0),
+    "overlap": (entry("a", "U8", [8], 0, 8) + "," + entry("b", "U8", [8], 4, 12), 12),
+    "a gap": (entry("a", "U8", [4], 0, 4) + "," + entry("b", "U8", [4], 8, 12), 12),
+    "bytes left over": (entry("a", "U8", [4], 0, 4), 8),
+    "an unknown type": (entry("a", "F8_E4M3", [4], 0, 4), 4),
+    "no type": ('"a":{"shape":[4],"data_offsets":[0,4]}', 4),
+    "one field more": (
+        '"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4],"class":"os.system"}',
+        4,
+    ),
+    "a size in quotes": (entry("a", "U8", ["4"], 0, 4), 4),
+    "a size that is true": (entry("a", "U8", [True], 0, 1), 1),
+    "half a size": (entry("a", "U8", [4.0], 0, 4), 4),
+    "forty dimensions": (entry("a", "U8", [1] * 40, 0, 1), 1),
+    "the same name twice": (entry("a", "U8", [4], 0, 4) + "," + entry("a", "U8", [4], 4, 8), 8),
+    "metadata twice": ('"__metadata__":{}', 0),
+    "not an object": ('"a":7', 0),
+    "deep lists": ('"a":' + "[" * 50_000 + "]" * 50_000, 0),
+    "not JSON": ('"a":', 0),
+    "a number of 5,000 digits": (f'"a":{{"dtype":"U8","shape":[{"9" * 5000}]}}', 0),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_table_is_refused(case):
+    table, room = HOSTILE[case]
+    whole = forged(table)
+    with pytest.raises(InputError, match=r"damaged|too long") as caught:
+        layout.unpacked_header("some file", whole[8:], room)
+    assert "some file" in str(caught.value)
+
+
+def test_a_hundred_thousand_names_fit_and_ten_times_as_many_do_not():
+    names = ",".join(
+        f'"a column with a name of quite some length {i:06d}"' for i in range(10**5)
+    )
+    layout.small_enough("f", names.encode())
+    with pytest.raises(InputError, match="too long"):
+        layout.small_enough("f", b"0," * (layout.MARKS + 1))
+    with pytest.raises(InputError, match="too long"):
+        layout.small_enough("f", b" " * (layout.HEADER_BYTES + 1))
+
+
+def test_every_type_has_one_name():
+    assert len(layout.NAMES) == len(layout.DTYPES)
+    assert all(np.dtype(text).byteorder in "<|=" for text in layout.DTYPES.values())

@@ -1,15 +1,26 @@
-import json
-
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse
+import scipy.stats
 from tests.studies.drift_tables import tables
 
 import mercer
 from mercer.errors import BudgetError, InputError, NotSupportedError
 from mercer.studies import _bootstrap as study
+from mercer.studies import _resampled_axes as resampled
 from mercer.studies import bootstrap
-from mercer.studies._resampled_axes import multinomial
+from mercer.studies._resampled_axes import (
+    DrawFrame,
+    Poisson,
+    alike,
+    by_columns,
+    by_rows,
+    matched,
+    multinomial,
+    planes,
+    rotated,
+)
 
 
 def loop(model, X, draws, seed, counts=None):
@@ -135,14 +146,6 @@ def test_no_axis_is_an_answer():
     assert found.verdict == "There is no axis."
 
 
-def test_the_document_is_plain():
-    X, _, _ = tables(60, 2)
-    document = json.loads(json.dumps(bootstrap(mercer.PCA(2), X, draws=20).document()))
-    assert len(document["loadings"]["low"]) == 6
-    assert document["planes"][0]["axes"] == [0]
-    assert document["draws"] == 20
-
-
 def test_what_cannot_be_resampled_is_refused(monkeypatch):
     X, _, _ = tables(60, 2)
     with pytest.raises(NotSupportedError, match="only PCA is resampled"):
@@ -197,3 +200,203 @@ def test_intervals_hold_the_truth_in_95_percent(n, standardize):
 
 def test_intervals_hold_the_truth_in_few_draws():
     assert np.allclose(covered(200, 50, 100), 0.95, atol=0.06)
+
+
+def table(n, p, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, p)) * np.linspace(4, 1, p) + 0.3
+
+
+def refits(X, counts, k, **options):
+    """A plain loop: every draw is fitted by PCA with its counts."""
+    for weights in counts:
+        yield mercer.PCA(k, **options).fit(X, sample_weight=weights.astype(float))
+
+
+def agree(drawn, model):
+    assert np.allclose(drawn.variances, model.explained_variance_, rtol=1e-9)
+    share = model.explained_variance_ratio_[0]
+    assert drawn.total == pytest.approx(model.explained_variance_[0] / share)
+    cosines = np.abs(np.sum(drawn.axes * model.components_, axis=1))
+    assert np.allclose(cosines, 1, atol=1e-9)
+
+
+def choices(p):
+    weight, axes = np.linspace(1, 3, p), np.eye(3, p)
+    return [
+        ({}, DrawFrame(False, np.ones(p), axes), 1.0),
+        ({"standardize": True}, DrawFrame(True, np.ones(p), axes), 1.0),
+        ({"feature_weight": weight}, DrawFrame(False, np.sqrt(weight), axes), np.sqrt(weight)),
+        (
+            {"standardize": True, "feature_weight": weight},
+            DrawFrame(True, np.sqrt(weight), axes),
+            1.0,
+        ),
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize(("n", "p"), [(40, 8), (30, 90)])
+def test_draws_are_those_of_a_plain_loop_of_fits(n, p, number):
+    options, frame, factor = choices(p)[number]
+    X = table(n, p)
+    counts = multinomial(np.ones(n), 6, seed=4)
+    rows = (X - X.mean(axis=0)) * factor
+    if n > p:
+        halves = iter([rows[:17], rows[17:]])
+        found = by_columns(halves, lambda at: counts[:, at], 6, frame)
+    else:
+        found = by_rows(rows, counts, frame)
+    for drawn, model in zip(found, refits(X, counts, 3, **options), strict=True):
+        agree(drawn, model)
+
+
+@pytest.mark.parametrize(("n", "p"), [(40, 8), (30, 90)])
+def test_variances_along_the_axes_of_all_rows_are_those_of_repeated_rows(n, p):
+    X = table(n, p)
+    axes = np.linalg.qr(np.random.default_rng(2).standard_normal((p, 2)))[0].T
+    counts = multinomial(np.ones(n), 2, seed=0)
+    frame, rows = DrawFrame(False, np.ones(p), axes), X - X.mean(axis=0)
+    plain = by_columns(iter([rows]), lambda at: counts[:, at], 2, frame)
+    for one, weights in zip(by_rows(rows, counts, frame), counts, strict=True):
+        scores = np.repeat(X, weights, axis=0) @ axes.T
+        assert np.allclose(one.along, np.var(scores, axis=0, ddof=1))
+        assert np.allclose(next(plain).along, one.along)
+
+
+def test_many_columns_are_added_up_one_draw_at_a_time(monkeypatch):
+    X = table(60, 8)
+    counts = multinomial(np.ones(60), 3, seed=0)
+    frame = DrawFrame(False, np.ones(8), np.eye(2, 8))
+    plain = list(by_columns(iter([X]), lambda at: counts[:, at], 3, frame))
+    monkeypatch.setattr(resampled, "_PAIRS", 4)
+    monkeypatch.setattr(resampled, "_BYTES", 8 * 8 * 7)
+    other = list(by_columns(iter([X]), lambda at: counts[:, at], 3, frame))
+    for one, two in zip(plain, other, strict=True):
+        assert np.allclose(one.variances, two.variances)
+
+
+def test_draws_repeat_and_more_of_them_begin_alike():
+    counts = multinomial(np.array([1.0, 2.0, 0.0, 5.0]), 30, seed=1)
+    assert np.all(counts.sum(axis=1) == 8)
+    assert np.all(counts[:, 2] == 0)
+    assert counts[:, 3].mean() == pytest.approx(5, abs=0.8)
+    assert np.array_equal(multinomial(np.array([1.0, 2.0, 0.0, 5.0]), 3, seed=1), counts[:3])
+    assert not np.array_equal(multinomial(np.ones(4), 1, 1), multinomial(np.ones(4), 1, 2))
+
+
+def test_poisson_counts_do_not_depend_on_the_blocks():
+    whole = Poisson(3, 5)(slice(0, 1000))
+    parts = Poisson(3, 5)
+    pieces = [parts(slice(a, b)) for a, b in ((0, 1), (1, 400), (400, 1000))]
+    assert np.array_equal(np.concatenate(pieces, axis=1), whole)
+    assert whole.mean() == pytest.approx(1, abs=0.1)
+    assert whole.var() == pytest.approx(1, abs=0.15)
+    twice = Poisson(2, 0, np.array([0.0, 4.0]))(slice(0, 2))
+    assert np.all(twice[:, 0] == 0)
+
+
+def test_fewer_rows_drawn_than_axes_leave_axes_of_zero():
+    X = table(4, 9)
+    counts = np.array([[4, 0, 0, 0], [2, 2, 0, 0]], np.uint32)
+    found = list(
+        by_rows(X - X.mean(axis=0), counts, DrawFrame(False, np.ones(9), np.eye(3, 9)))
+    )
+    assert np.allclose(found[0].variances, 0)
+    assert np.count_nonzero(found[1].variances > 1e-9) == 1
+    assert found[1].axes.shape == (3, 9)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.errors.DataWarning")
+@pytest.mark.parametrize(("n", "p"), [(40, 8), (30, 90)])
+def test_a_rare_value_that_is_not_drawn_leaves_a_constant_column(n, p):
+    X = table(n, p)
+    X[:, 1], X[0, 1] = 0.1, 1.0
+    frame = DrawFrame(True, np.ones(p), np.eye(3, p))
+    counts = multinomial(np.ones(n), 12, seed=4)
+    assert 0 < np.count_nonzero(counts[:, 0] == 0) < 12
+    rows = X - X.mean(axis=0)
+    if n > p:
+        found = by_columns(iter([rows]), lambda at: counts[:, at], 12, frame)
+    else:
+        found = by_rows(rows, counts, frame)
+    for drawn, model in zip(found, refits(X, counts, 3, standardize=True), strict=True):
+        agree(drawn, model)
+
+
+def turned(angles, k=3, at=(1, 2)):
+    """Cosines of draws that turn two axes into each other."""
+    found = np.tile(np.eye(k), (len(angles), 1, 1))
+    for d, angle in enumerate(np.radians(angles)):
+        i, j = at
+        found[d][[i, i, j, j], [i, j, i, j]] = [
+            np.cos(angle),
+            np.sin(angle),
+            -np.sin(angle),
+            np.cos(angle),
+        ]
+    return found
+
+
+def test_axes_that_turn_into_each_other_are_a_plane():
+    found = planes(turned(np.linspace(0, 180, 60)))
+    assert [one.axes for one in found] == [(0,), (1, 2)]
+    assert all(one.stable for one in found)
+    assert found[1].angle < 1e-5
+    assert found[1].name == "the plane of PC2 and PC3"
+
+
+def test_axes_that_hold_still_stand_alone():
+    found = planes(turned(np.linspace(-20, 20, 60)))
+    assert [one.axes for one in found] == [(0,), (1,), (2,)]
+    assert 5 < found[1].angle < 15
+
+
+def test_three_axes_make_a_space():
+    draws = np.stack([scipy.stats.ortho_group.rvs(3, random_state=s) for s in range(80)])
+    found = planes(draws)
+    assert [one.axes for one in found] == [(0, 1, 2)]
+    assert found[0].name == "the space of PC1, PC2 and PC3"
+
+
+def test_an_axis_that_leaves_the_space_is_not_stable():
+    cosines = np.tile(np.diag([1.0, 1.0, 0.2]), (50, 1, 1))
+    found = planes(cosines)
+    assert [one.axes for one in found] == [(0,), (1,), (2,)]
+    assert [one.stable for one in found] == [True, True, False]
+    assert 70 < found[2].angle < 90
+    assert planes(np.zeros((20, 0, 0))) == ()
+
+
+def test_axes_are_matched_by_their_largest_cosines():
+    cosines = np.array([[0.1, -0.9, 0.2], [0.8, 0.1, 0.0], [0.0, 0.3, 0.95]])
+    order, signs = matched(cosines)
+    assert order.tolist() == [1, 0, 2]
+    assert signs.tolist() == [-1, 1, 1]
+
+
+def test_rotation_is_that_of_scipy():
+    rng = np.random.default_rng(0)
+    loadings, target = rng.standard_normal((2, 9, 3))
+    turn, _ = scipy.linalg.orthogonal_procrustes(loadings, target)
+    assert np.allclose(rotated(loadings, target), loadings @ turn)
+
+
+def test_equal_variances_are_told_apart_once_in_twenty():
+    told = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((100, 3)) * [1, 1, 0.1]
+        values, axes = (part[..., ::-1] for part in np.linalg.eigh(np.cov(X.T)))
+        weights = rng.multinomial(100, np.full(100, 0.01), size=30)
+        scores = (X - X.mean(axis=0)) @ axes
+        along = [np.cov(scores.T, fweights=w).diagonal() for w in weights]
+        same = alike(values, np.array(along))
+        told.append(not same[0])
+        assert not same[1]
+    assert 0.0 < np.mean(told) < 0.13
+
+
+def test_axes_alike_begin_as_planes():
+    found = planes(turned(np.zeros(30), k=4), np.array([True, False, True]))
+    assert [one.axes for one in found] == [(0, 1), (2, 3)]

@@ -1,14 +1,24 @@
 import json
+import math
 
 import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse
+import scipy.stats
 from tests.studies.drift_tables import tables
 
 import mercer
+from mercer.diagnostics import held_out
 from mercer.errors import InputError, NotSupportedError
-from mercer.studies import Drift, drift
+from mercer.kernels import Linear
+from mercer.sources import scan
+from mercer.studies import drift
+from mercer.studies.drifting import _drift_laws as laws
+from mercer.studies.drifting._drift_kernel import left_out, seen
+from mercer.studies.drifting._drift_limits import kept_limits, lawful, reference_of, tail
+from mercer.studies.drifting._rows_after import after
+from mercer.studies.drifting._rows_before import before
 
 
 def found(result, what):
@@ -270,23 +280,6 @@ def test_columns_that_were_or_became_constant():
     json.dumps(moved.document())
 
 
-def test_the_document_is_plain_and_whole():
-    X, Y, _ = tables(100, 80)
-    document = drift(mercer.PCA(2).fit(X), Y + 1, reference=X).document()
-    text = json.loads(json.dumps(document))
-    assert text["changed"] is True
-    assert len(text["columns"]["shift_sd"]) == 6
-    assert {
-        "rows",
-        "fitted_rows",
-        "comparisons",
-        "captured",
-        "turns",
-        "limits",
-        "notes",
-    } <= text.keys()
-
-
 def test_what_cannot_be_compared_is_refused_in_three_lines():
     X, Y, _ = tables(100, 80)
     model = mercer.PCA(2).fit(X)
@@ -344,6 +337,268 @@ def test_axes_that_are_noise_raise_no_alarm():
     assert max(rates) <= 0.14
 
 
-def test_the_result_is_of_the_public_class():
-    X, Y, _ = tables(100, 80)
-    assert isinstance(mercer.drift(mercer.PCA(2).fit(X), Y), Drift)
+def rings(n, seed=0):
+    rng = np.random.default_rng(seed)
+    angle, radius = rng.uniform(0, 2 * np.pi, n), rng.choice([1.0, 3.0], n)
+    circle = np.c_[np.cos(angle), np.sin(angle)]
+    return radius[:, None] * circle + 0.15 * rng.standard_normal((n, 2))
+
+
+def model(n=150, **options):
+    return mercer.KernelPCA(3, kernel="rbf(lengthscale=1)", **options).fit(rings(n))
+
+
+def test_distances_of_the_linear_kernel_are_those_of_pca():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((60, 5)) * [5, 3, 1, 1, 1], rng.standard_normal((20, 5))
+    kernel, plain = mercer.KernelPCA(2, kernel=Linear()).fit(X), mercer.PCA(2).fit(X)
+    found = seen(kernel, kernel._admit(Y, reset=False))
+    away = np.sum((Y - plain.inverse_transform(plain.transform(Y))) ** 2, axis=1)
+    assert np.allclose(found.rest, away)
+    far = np.sum(plain.transform(Y) ** 2 / plain.explained_variance_, axis=1)
+    assert np.allclose(found.t2, far)
+
+
+def test_rows_left_out_lie_farther_from_the_axes_than_rows_of_the_fit():
+    fitted = model(100)
+    inside = seen(fitted, fitted._admit(rings(100), reset=False))
+    without = left_out(fitted, fitted.X_fit_)
+    assert len(without.t2) == 100
+    assert without.rest.mean() > inside.rest.mean()
+    assert left_out(fitted, rings(20)) is None
+
+
+def test_rows_like_those_of_the_fit_do_not_change():
+    fitted = model()
+    verdicts = [mercer.drift(fitted, rings(120, seed)).changed for seed in range(1, 9)]
+    assert sum(verdicts) <= 2
+    result = mercer.drift(fitted, rings(120, 1))
+    assert result.columns is None
+    assert result.turns == ()
+    assert result.captured.expected < result.captured.fit
+    assert json.loads(json.dumps(result.document()))["columns"] is None
+
+
+def test_other_rings_raise_alarms():
+    fitted = model()
+    wider = mercer.drift(fitted, 1.5 * rings(120, 1))
+    assert wider.changed
+    assert "Q limit" in wider.verdict
+    moved = rings(120, 1)
+    moved[:, 0] = np.abs(moved[:, 0])
+    half = mercer.drift(fitted, moved)
+    assert "mean within the plane" in {one.what for one in half.comparisons if one.changed}
+
+
+def test_standardised_rows_and_a_reference_are_taken():
+    fitted = model(standardize=True)
+    result = mercer.drift(fitted, rings(100, 1), reference=rings(150))
+    assert not result.changed
+    assert result.limits.source.startswith("from 150 rows of the reference")
+
+
+def test_landmarks_have_no_distances_and_need_a_reference():
+    with pytest.warns(mercer.AccuracyWarning):
+        fitted = model(300, landmarks=20)
+    result = mercer.drift(fitted, rings(100, 1))
+    assert result.t2.limit is None
+    assert result.q.limit is None
+    assert result.limits.source == "none; a reference gives them"
+    given = mercer.drift(fitted, rings(100, 1), reference=rings(200))
+    assert given.t2.limit is not None
+    assert given.q.limit is None
+
+
+def test_what_cannot_be_compared_is_refused():
+    fitted = model()
+    with pytest.raises(InputError, match="too few rows"):
+        mercer.drift(fitted, rings(4))
+    X = rings(40)
+    given = mercer.KernelPCA(2, kernel="precomputed").fit(X @ X.T)
+    with pytest.raises(NotSupportedError, match="rows of numbers"):
+        mercer.drift(given, X @ X.T)
+
+
+def test_a_model_without_an_axis_is_refused():
+    X = np.random.default_rng(0).normal(size=(9, 4))
+    with pytest.warns(mercer.DataWarning):
+        bare = mercer.KernelPCA("auto").fit(X)
+    assert bare.n_components_ == 0
+    with pytest.raises(InputError, match="without an axis"):
+        mercer.drift(bare, X)
+
+
+@pytest.mark.parametrize(("n", "p"), [(60, 6), (100, 100), (1000, 20)])
+def test_limits_by_law_are_exceeded_as_often_as_they_say(n, p):
+    rates = []
+    for seed in range(40):
+        X, Y, _ = tables(n, 200, p=p, seed=seed)
+        known = before(mercer.PCA(2).fit(X))
+        new = after(known, scan(Y), Y.mean(axis=0), 200)
+        expected, least, _ = known.expected(new.rest_squares)
+        limits = lawful(known, new, expected, least, 0.95)
+        rates.append([np.mean(new.t2 > limits.t2), np.mean(new.q > limits.q)])
+    assert np.allclose(np.mean(rates, axis=0), 0.05, atol=0.015)
+
+
+def test_a_reference_gives_limits_of_rows_left_out():
+    X, _, _ = tables(200, 2, heavy=4)
+    known = before(mercer.PCA(2).fit(X))
+    found = reference_of(known, X - known.mean, 0.9)
+    assert (found.limits.t2, found.limits.q) == held_out(X - known.mean, 2).limits(0.9)
+    assert np.allclose(found.deviations, X.std(axis=0, ddof=1))
+    assert 0.5 < found.inside < 1 - known.rest / known.total
+
+
+def test_few_rows_give_deviations_alone():
+    X, _, _ = tables(200, 2)
+    known = before(mercer.PCA(5).fit(X))
+    found = reference_of(known, (X - known.mean)[:6], 0.95)
+    assert found.limits is None
+    assert found.inside is None
+    assert found.deviations.shape == (6,)
+
+
+def test_limits_of_the_model_are_read_and_checked():
+    X, _, _ = tables(50, 2)
+    model = mercer.PCA(2).fit(X)
+    known = before(model)
+    assert kept_limits(model, known, 0.95) is None
+    for notes in ({"recipe": {}}, {"limits": None}, {"limits": {"0.9": [1, 2]}}):
+        model.notes_ = notes
+        assert kept_limits(model, known, 0.95) is None
+    model.notes_ = {"limits": {"0.95": [7, None]}}
+    found = kept_limits(model, known, 0.95)
+    assert (found.t2, found.q, found.level, found.rows) == (7.0, math.inf, 0.95, 50.0)
+    for wrong in ("high", [1], ["a", 2], 3):
+        model.notes_ = {"limits": {"0.95": wrong}}
+        with pytest.raises(InputError, match="are not understood"):
+            kept_limits(model, known, 0.95)
+
+
+def test_tails_are_read_from_quartiles():
+    rng = np.random.default_rng(0)
+    heavy = rng.f(10, 5, size=20_000)
+    assert tail(heavy, 10) == pytest.approx(5, rel=0.1)
+    normal = rng.chisquare(10, size=20_000)
+    assert tail(normal, 10) > 200
+    normal[:1000] *= 100  # rows far off are not tails
+    assert tail(normal, 10) > 30
+    assert tail(np.zeros(9), 10) > 1e6
+
+
+def test_heavy_tails_do_not_mean_alarms():
+    rates = []
+    for seed in range(30):
+        X, Y, _ = tables(500, 300, p=12, seed=seed, heavy=6)
+        known = before(mercer.PCA(2).fit(X))
+        new = after(known, scan(Y), Y.mean(axis=0), 300)
+        expected, least, _ = known.expected(new.rest_squares)
+        limits = lawful(known, new, expected, least, 0.95)
+        rates.append([np.mean(new.t2 > limits.t2), np.mean(new.q > limits.q)])
+    assert np.all(np.mean(rates, axis=0) < 0.08)
+
+
+def pair(n=100, m=60, **options):
+    X, Y, _ = tables(n, m, **options)
+    known = before(mercer.PCA(2).fit(X))
+    return known, after(known, scan(Y), Y.mean(axis=0), m), Y
+
+
+def test_holm_is_never_above_bonferroni():
+    p = np.random.default_rng(0).uniform(size=20) ** 3
+    found = laws.holm(p)
+    assert np.all(found >= p)
+    assert np.all(found <= np.minimum(20 * p, 1))
+    assert np.array_equal(np.argsort(found, kind="stable"), np.argsort(found, kind="stable"))
+    assert found.min() == pytest.approx(min(1, 20 * p.min()))
+
+
+def test_columns_follow_student_where_the_fit_is_large():
+    known, new, Y = pair(n=10**5, m=30)
+    _, t, chance = laws.column_shifts(known, new)
+    other = scipy.stats.ttest_1samp(Y, known.mean)
+    assert np.allclose(t, other.statistic, rtol=3e-2)
+    assert np.allclose(chance, other.pvalue, rtol=3e-2)
+
+
+def test_the_plane_follows_hotelling():
+    known, new, Y = pair()
+    z = (Y - known.mean) @ known.axes.T
+    d = z.mean(axis=0)
+    statistic = d @ np.linalg.solve(np.cov(z.T), d) / (1 / 100 + 1 / 60)
+    found, chance, k = laws.plane_shift(known, new)
+    assert k == 2
+    assert found == pytest.approx(statistic)
+    assert chance == pytest.approx(scipy.stats.f.sf(statistic * 58 / (2 * 59), 2, 58))
+
+
+def test_few_rows_see_the_first_axes_only():
+    X, Y, _ = tables(100, 6, k=4)
+    known = before(mercer.PCA(4).fit(X))
+    new = after(known, scan(Y), Y.mean(axis=0), 6)
+    assert laws.plane_shift(known, new)[2] == 3
+
+
+def test_ratios_of_deviations_follow_the_law_of_two_samples():
+    known, new, Y = pair()
+    deviations = np.std(Y, axis=0, ddof=1) * 1.4
+    found = laws.column_spreads(new, deviations, 100)
+    worth = 2 / (new.fourth - 1)
+    law = scipy.stats.f(worth * 59, worth * 99)
+    assert np.allclose(found, 2 * law.cdf(1 / 1.4**2))
+    assert new.fourth == 3.0 or worth < 1
+    assert known.k == 2
+
+
+@pytest.mark.parametrize("count", [1, 4, 9, 30])
+def test_counts_of_alarms_are_beta_binomial(count):
+    law = scipy.stats.betabinom(60, 101 * 0.05, 101 * 0.95)
+    assert laws.alarms_chance(count, 60, 0.05, 100) == pytest.approx(law.sf(count - 1))
+    assert laws.alarms_chance(0, 60, 0.05, 100) == 1.0
+
+
+def test_many_rows_are_counted_as_normal(monkeypatch):
+    exact = laws.alarms_chance(5100, 100_000, 0.05, 50_000)
+    monkeypatch.setattr(laws, "_MANY", 10)
+    assert laws.alarms_chance(5100, 100_000, 0.05, 50_000) == pytest.approx(exact, rel=0.05)
+
+
+def test_chances_are_spread_evenly_where_nothing_changed():
+    found = {name: [] for name in ("outside", "turn", "twist", "total")}
+    for seed in range(150):
+        X, Y, _ = tables(60, 50, p=8, seed=seed)
+        known = before(mercer.PCA(2).fit(X))
+        new = after(known, scan(Y), Y.mean(axis=0), 50)
+        found["outside"].append(laws.outside_shift(known, new)[1])
+        found["turn"].append(laws.turns(known, new)[0])
+        found["twist"].append(laws.twists(known, new)[0, 1])
+        found["total"].append(laws.total_change(known, new, 1.0)[1])
+    for values in found.values():
+        # Chances may be too large, as where an axis is close to its neighbour, never too small.
+        assert np.mean(np.array(values) < 0.05) <= 0.09
+    assert scipy.stats.kstest(found["outside"], "uniform").pvalue > 0.01
+
+
+def test_the_share_is_compared_with_the_nearest_that_is_expected():
+    _, new, _ = pair()
+    now = 1 - new.rest / new.total
+    assert laws.captured_change(new, now - 0.1, now + 0.1, 100) == pytest.approx(1.0)
+    less = laws.captured_change(new, now + 0.05, now + 0.1, 100)
+    more = laws.captured_change(new, now - 0.2, now - 0.1, 100)
+    assert less < 0.3
+    assert more < 0.2
+    assert laws.captured_change(new, 0.0, 1.0, 100) == 1.0
+
+
+def test_variances_along_axes_are_compared_within_their_range():
+    known, new, _ = pair()
+    now = np.diagonal(new.along)
+    groups = [(0,), (1,)]
+    ratios, chances = laws.axis_spreads(known, new, groups, (now * 0.9, now * 1.1), 1.0)
+    assert np.allclose(ratios, 1)
+    ratios, chances = laws.axis_spreads(known, new, groups, (now * 3, now * 4), 1.0)
+    assert np.allclose(ratios, 1 / 3)
+    assert np.all(chances < 0.01)
+    joined, _ = laws.axis_spreads(known, new, [(0, 1)], (now / 2, now / 2), 1.0)
+    assert joined == pytest.approx([2.0])

@@ -8,7 +8,6 @@ import scipy.linalg
 from tests.studies.drift_tables import tables
 
 import mercer
-from mercer.errors import InputError
 from mercer.sources import scan
 from mercer.studies.drifting import _drift_comparisons as found
 from mercer.studies.drifting import _rows_after as study
@@ -55,12 +54,6 @@ def test_turns_and_variances_name_axes_and_planes():
     )
     assert chance == pytest.approx(0.002)
     assert says.endswith("the plane of PC2 and PC3 (2.5 times).")
-
-
-def test_alarms_are_counted_above_the_limit():
-    seen = found.alarms_of(np.array([1.0, 5.0, 7.0, 2.0]), 5.0)
-    assert (seen.count, seen.share, seen.limit) == (1, 0.25, 5.0)
-    assert found.alarms_of(np.ones(3), np.inf).limit is None
 
 
 def test_outlying_rows_are_compared_with_those_of_the_fit():
@@ -119,17 +112,6 @@ def test_axes_of_noise_have_a_range():
     _, least, most = known.expected(17.0)
     assert np.all(least < 1.2)
     assert np.array_equal(most, known.variances)
-
-
-def test_rows_of_a_robust_fit_are_those_that_count():
-    X, _, _ = tables(200, 2)
-    X[:10] += 500
-    assert before(mercer.RobustPCA(2).fit(X)).rows <= 190
-
-
-def test_other_models_are_refused():
-    with pytest.raises(InputError, match="drift needs a fitted"):
-        before("model.mercer")
 
 
 def test_sums_are_those_of_the_plain_formulas(monkeypatch):
@@ -192,12 +174,6 @@ def test_axes_with_near_variances_are_planes():
     assert near(np.array([10.0, 9.5, 4.0, 3.9, 3.8]), 100) == [(0, 1), (2, 3, 4)]
     assert near(np.array([10.0, 9.5, 4.0]), 1e6) == [(0,), (1,), (2,)]
     assert near(np.zeros(0), 10) == []
-
-
-def test_planes_are_named_as_planes():
-    assert Turn((0,), 1, 1, 1).name == "PC1"
-    assert Turn((1, 2), 1, 1, 1).name == "the plane of PC2 and PC3"
-    assert Turn((1, 2, 3), 1, 1, 1).name == "the space of PC2 to PC4"
 
 
 def test_angles_are_those_of_scipy_also_when_tiny():

@@ -1,15 +1,22 @@
 """How many axes, and axes turned."""
 
+import dataclasses
+import tracemalloc
+
 import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse
+from sklearn.datasets import make_circles
+from sklearn.decomposition import KernelPCA as Rival
 
 import mercer
 from mercer import PCA, KernelPCA
 from mercer.errors import InputError
+from mercer.kernels import RBF, ChiSquared, Linear
+from mercer.studies import Candidate, how_many
 from mercer.studies import _how_many as study
-from mercer.studies import how_many
+from mercer.studies.tuning._parallel_analysis import analyse, doubt, permuted, profile, reason
 
 
 def table(n=200, p=30, k=3, seed=0):
@@ -146,3 +153,138 @@ def test_what_cannot_be_rotated_is_refused():
         mercer.rotate(model, method="oblimin")
     with pytest.raises(InputError, match="only axes of columns"):
         mercer.rotate(mercer.KernelPCA(2).fit(ROWS[:40]))
+
+
+def trial(*lengths):
+    return [Candidate(Linear(), 2.0), *(Candidate(RBF(length), 5.0) for length in lengths)]
+
+
+def rings(n=150, seed=0):
+    return make_circles(n, factor=0.3, noise=0.05, random_state=seed)[0]
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_shares_are_those_of_scikit_learns_eigenvalues(rng, offset):
+    rows = rng.normal(size=(40, 3))
+    rival = Rival(None, kernel="rbf", gamma=0.5).fit(rows)
+    expected = rival.eigenvalues_[:3] / np.sum(rival.eigenvalues_)
+    found = profile(RBF(1.0), rows + offset, 3)
+    np.testing.assert_allclose(found[:3], expected, rtol=1e-7)
+    whole = np.sum(rival.eigenvalues_**2) / np.sum(rival.eigenvalues_) ** 2
+    assert found[3] == pytest.approx(whole, rel=1e-7)
+
+
+def test_shares_of_the_linear_kernel_are_those_of_the_variance(rng):
+    rows = rng.normal(size=(40, 3)) + 1e6
+    variance = np.linalg.eigvalsh(np.cov(rows.T))[::-1]
+    expected = variance / variance.sum()
+    np.testing.assert_allclose(profile(Linear(), rows, 3)[:3], expected, rtol=1e-6)
+
+
+def test_rows_that_do_not_differ_have_no_shares():
+    np.testing.assert_array_equal(profile(RBF(1.0), np.ones((5, 2)), 2), np.zeros(3))
+
+
+def test_permuted_columns_keep_their_values_and_lose_their_dependence(rng):
+    rows = np.repeat(rng.normal(size=(200, 1)), 2, axis=1)
+    table, _ = permuted(rows, 1, rng)
+    np.testing.assert_array_equal(np.sort(table, axis=0), np.sort(rows, axis=0))
+    assert abs(np.corrcoef(table.T)[0, 1]) < 0.25
+
+
+def test_permuted_principal_coordinates_keep_mean_and_covariance(rng):
+    rows = rng.normal(size=(4000, 3)) @ rng.normal(size=(3, 3)) + 5.0
+    _, table = permuted(rows, 1, rng)
+    np.testing.assert_allclose(table.mean(axis=0), rows.mean(axis=0), rtol=1e-10)
+    size = np.linalg.norm(np.cov(rows.T))
+    assert np.linalg.norm(np.cov(table.T) - np.cov(rows.T)) < 0.05 * size
+    _, axes = np.linalg.eigh(np.cov(rows.T))
+    there, back = (np.sort(x @ axes - x.mean(0) @ axes, axis=0) for x in (rows, table))
+    np.testing.assert_allclose(there, back, rtol=0, atol=1e-8)
+    assert not np.allclose(table, rows)
+
+
+def test_rings_are_seen_and_the_input_is_not_changed():
+    rows = rings()
+    before = rows.copy()
+    found = analyse(trial(0.8, 0.2), rows, 2, 0)
+    assert found.chosen is not None
+    assert found.chosen.excess == max(one.excess for one in found.curve)
+    assert found.draws == 99
+    np.testing.assert_array_equal(rows, before)
+    assert found.chosen.evidence > 10
+    assert "99 with the same covariance" in reason(found, 2, 2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_gaussian_table_is_linear_even_where_its_columns_are_not_independent(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(100, 3)) @ rng.normal(size=(3, 3))
+    found = analyse(trial(4.0, 2.0, 1.0), rows, 3, seed)
+    assert found.chosen is None
+    assert not found.structured
+    assert "No kernel sees structure" in reason(found, 3, 3)
+
+
+def test_independent_columns_of_any_law_are_linear(rng):
+    rows = np.column_stack([rng.exponential(size=150), rng.uniform(size=150)])
+    assert analyse(trial(2.0, 1.0, 0.5), rows, 2, 0).chosen is None
+
+
+def test_one_column_has_nothing_to_permute(rng):
+    found = analyse(trial(1.0, 0.2), rng.exponential(size=(80, 1)), 1, 0)
+    assert found.chosen is None
+    assert all(one.excess < 1e-9 for one in found.curve)
+
+
+def test_the_answer_depends_on_the_seed_only():
+    one, two = (analyse(trial(0.5), rings(60), 2, 3) for _ in range(2))
+    assert one == two
+    assert analyse(trial(0.5), rings(60), 2, 4).curve[1].evidence != one.curve[1].evidence
+
+
+def test_candidates_that_are_out_stay_out():
+    out = Candidate(RBF(0.3), 5.0, verdict="no")
+    found = analyse([Candidate(Linear(), 2.0), out], rings(), 2, 0)
+    assert found.curve[1] is out
+    assert found.chosen is None
+
+
+def test_a_kernel_of_counts_is_not_defined_on_rotated_rows(rng):
+    rows = rng.poisson(1.0, size=(60, 3)).astype(float)
+    found = analyse(
+        [Candidate(Linear(), 2.0), Candidate(ChiSquared(gamma=1.0), 2.0)], rows, 2, 0
+    )
+    assert found.curve[1].verdict.startswith("not defined on permuted rows")
+
+
+def test_structure_beyond_the_leading_axes_is_said():
+    outside = Candidate(RBF(0.3), 5.0)
+    turned = analyse([Candidate(Linear(), 2.0), outside], rings(), 2, 0)
+    found = dataclasses.replace(turned, chosen=None)
+    assert found.structured
+    assert "ask for more components" in reason(found, 1, 1)
+
+
+def test_evidence_is_the_smaller_distance_of_both_kinds_of_draws():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(150, 2)) @ [[1.0, 0.9], [0.0, 0.5]]
+    one = analyse(trial(1.0), rows, 2, 0).curve[1]
+    assert one.evidence < 4  # though its columns are far from independent
+
+
+def test_evidence_alone_needs_no_axes():
+    found = analyse(trial(0.2), rings(), 0, 0)
+    assert found.structured
+    assert found.chosen is None
+    assert found.curve[1].excess is None
+    assert "99 with the same covariance" in doubt(found)
+
+
+def test_wide_rows_are_drawn_one_table_at_a_time(rng):
+    rows = rng.normal(size=(20, 20_000))  # 3 MB a table; all at once would be 122 MB
+    tracemalloc.start()
+    analyse(trial(100.0), rows, 1, 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12 * rows.nbytes

@@ -40,7 +40,7 @@ def test_typed_columns_give_the_same_bits(tmp_path):
     for unit in ("ms", "us", "ns"):
         typed = tmp_path / f"{unit}.parquet"
         pl.DataFrame(
-            {"when": pl.Series(when, dtype=pl.Datetime(unit)), "what": ["b", "a", None, "c"]},
+            {"when": pl.Series(when, dtype=pl.Datetime(unit)), "what": ["b", "a", None, "c"]}
         ).with_columns(pl.col("what").cast(pl.Categorical)).write_parquet(typed)
         found = np.concatenate(list(MadeColumns(typed, RECIPE, rows=4).blocks(4)))
         assert np.array_equal(found, EXPECTED, equal_nan=True)

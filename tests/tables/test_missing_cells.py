@@ -8,14 +8,12 @@ from pieces import Pieces
 from mercer.errors import InputError
 from mercer.tables._table_gaps import (
     gaps_of,
-    known_gaps,
     left_out,
     numbered,
     refuse_missing,
     settled,
 )
 
-# What is done about missing cells: up to 5 % unasked, and always said.
 NAMES = ("a", "b", "c", "d")
 
 
@@ -28,9 +26,6 @@ def table(*cells, rows=50, empty=()):
 
 
 FEW = table((1, 0), (1, 1), (7, 1))
-
-
-MANY = table(*((row, row % 3) for row in range(0, 50, 2)))
 
 
 def test_who_asks_for_em_gets_it_for_later_rows():
@@ -126,10 +121,6 @@ def test_many_rows_in_many_blocks():
     assert gaps.empty.tolist() == np.flatnonzero(gone.all(axis=1)).tolist()
     assert gaps.some.tolist() == np.flatnonzero(gone.any(axis=1) & ~gone.all(axis=1)).tolist()
     assert gaps.counts.tolist() == gone[~gone.all(axis=1)].sum(axis=0).tolist()
-
-
-def test_what_others_counted():
-    assert (known_gaps(7, [1, 2]).total, known_gaps(7, [1, 2]).cells) == (3, 14)
 
 
 def test_sparse_rows_hold_zeros():

@@ -9,9 +9,17 @@ import pytest
 import scipy.sparse
 
 from mercer import PCA
-from mercer.errors import InputError
-from mercer.sources import BlockSource
-from mercer.tables import Asked, look, prepared, prepared_again
+from mercer.errors import BudgetError, InputError
+from mercer.sources import ArrayBlocks, BlockSource, DenseSource
+from mercer.tables import Asked, Column, Recipe, in_memory, look, prepared, prepared_again
+from mercer.tables.preparing._prepared_rows import pixels_of
+from mercer.tables.preparing._table_scales import (
+    deviations_of,
+    deviations_walked,
+    divided,
+    scaled,
+    standardized,
+)
 
 PENGUINS = Path(__file__).parents[1] / "data" / "penguins.csv"
 BODY = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g")
@@ -73,15 +81,6 @@ def test_penguins_lose_two_empty_rows():
     assert sorted(set(range(344)) - set(made.kept.tolist())) == [3, 271]
     assert made.labels("species").shape == (342,)
     PCA(2, standardize=made.standardize, missing=made.missing).fit(made.rows)
-
-
-def test_penguins_with_the_year_are_filled():
-    made = prepared(look(PENGUINS))
-    assert (made.shape, made.missing, made.n_missing) == ((344, 5), "em", 8)
-    assert made.kept is None
-    assert made.said[0] == (
-        "8 of 1,720 cells are missing (0.5 %): filled by iterative PCA (--missing em)"
-    )
 
 
 ASKED = {
@@ -301,3 +300,177 @@ def test_rows_that_do_not_count_have_no_say_in_the_scale(why, held, tmp_path, mo
     made = prepared(look(written(frame, tmp_path, "csv"), asked))
     assert made.standardize is False
     assert any(line.startswith("columns share a scale") for line in made.said)
+
+
+X = np.random.default_rng(0).normal(size=(40, 3)) * [1.0, 50.0, 1e4]
+RECIPE = Recipe(("a", "b", "c"), ("a", "b", "c"))
+
+
+def file_of(tmp_path, rows=X, name="t.csv"):
+    head = "a,b,c"
+    np.savetxt(tmp_path / name, rows, delimiter=",", header=head, comments="", fmt="%.17g")
+    return tmp_path / name
+
+
+def test_rows_are_divided_where_the_method_does_not(tmp_path):
+    seen = look(file_of(tmp_path), Asked())
+    made = prepared(seen, scales="table")
+    assert not made.standardize
+    assert np.allclose(made.rows.to_numpy().std(axis=0, ddof=1), 1.0)
+    assert np.allclose(list(made.recipe.scales.values()), X.std(axis=0, ddof=1))
+    assert "standardised" in "\n".join(made.said)
+    assert prepared(seen, scales="method").standardize
+    free = prepared(seen, scales="none")
+    assert not free.standardize
+    assert not free.recipe.scales
+    assert "scale" not in "\n".join(free.said)
+
+
+def test_new_rows_are_divided_by_the_deviations_of_the_fit(tmp_path):
+    recipe = prepared(look(file_of(tmp_path), Asked()), scales="table").recipe
+    new = file_of(tmp_path, X[:5] * 3, "new.csv")
+    again = prepared_again(new, Recipe.of(recipe.plain()))
+    assert np.allclose(again.rows.to_numpy(), X[:5] * 3 / X.std(axis=0, ddof=1))
+
+
+def test_a_turned_table_is_divided_too(tmp_path):
+    lines = ["gene,s1,s2,s3,s4", "a,1,2,3,4", "b,100,900,300,500"]
+    (tmp_path / "g.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    asked = Asked(transpose=True)
+    made = prepared(look(tmp_path / "g.csv", asked), scales="table")
+    assert np.allclose(made.rows.to_numpy().std(axis=0, ddof=1), 1.0)
+    again = prepared_again(tmp_path / "g.csv", Recipe.of(made.recipe.plain()))
+    assert again.rows.equals(made.rows)
+
+
+def test_a_constant_column_stays_as_it_is():
+    import polars as pl
+
+    frame = pl.DataFrame({"a": [1.0, 2.0], "b": [3.0, 3.0], "c": [0.0, 4.0]})
+    rows, recipe = scaled(frame, RECIPE, None)
+    assert rows["b"].to_list() == [3.0, 3.0]
+    assert recipe.scales["b"] == 1.0
+    assert divided(frame, RECIPE, None) is frame
+
+
+def test_rows_are_held_or_refused():
+    source = ArrayBlocks(DenseSource(X))
+    assert np.array_equal(in_memory(source, RECIPE, None).to_numpy(), X)
+    with pytest.raises(BudgetError, match="needs all rows in memory"):
+        in_memory(source, RECIPE, 100.0)
+
+
+# One scale or several: ten times is still one; constants do not count.
+
+
+@pytest.mark.parametrize(
+    ("deviations", "divided"),
+    [
+        ([1.0, 10.0], False),
+        ([1.0, 10.0 * (1 + 1e-12)], False),
+        ([1.0, 10.01], True),
+        ([0.0, 5.0, 6.0], False),
+        ([0.0, 5.0, 600.0], True),
+        ([3.0], False),
+        ([0.0, 0.0], False),
+        ([None, 1.0, 2.0], False),
+        ([None], False),
+        ([np.nan, 1.0, 99.0], True),
+        ([1e-300, 1e300], True),
+    ],
+)
+def test_the_rule_of_ten(deviations, divided):
+    names = [f"c{i}" for i in range(len(deviations))]
+    found, line = standardized("auto", names, deviations, made=False)
+    assert found is divided
+    assert ("standardised" in line, "only centred" in line) == (divided, not divided)
+
+
+def test_hard_columns():
+    X = np.array([[1e300, np.nan, 0.1], [-1e300, np.nan, 0.1], [0, 1.0, 0.1]])
+    large, single, constant = deviations_of(X)
+    assert large == pytest.approx(1e300)
+    assert (single, constant) == (None, 0.0)
+
+
+def test_deviations_of_weighed_rows_are_those_of_repeated_rows():
+    rng = np.random.default_rng(3)
+    X, w = rng.normal(size=(40, 3)) * [1, 20, 1e-3], rng.integers(0, 4, 40)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    w[:3], X[:3] = 0, [[1e300, -1e300, np.nan]] * 3
+    expected = np.nanstd(np.repeat(X, w, axis=0), axis=0, ddof=1)
+    np.testing.assert_allclose(deviations_of(X, w), expected, rtol=1e-12)
+    blocks = [X[i : i + 7] for i in range(0, 40, 7)]
+    np.testing.assert_allclose(deviations_walked(blocks, w), expected, rtol=1e-12)
+
+
+def columns(names, blank=(), low=0.0):
+    return [
+        Column(
+            name,
+            "integer",
+            "out" if i in blank else "active",
+            "constant 0" if i in blank else "",
+            low=low,
+            high=low if i in blank else 200.0 + i,
+        )
+        for i, name in enumerate(names)
+    ]
+
+
+def active(found):
+    return [c.name for c in found if c.role == "active"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"x{i}" for i in range(64)],
+        [f"pixel{i}" for i in range(1, 65)],
+        [f"{i}x{j}" for i in range(1, 9) for j in range(1, 9)],
+        [f"p{i:02d}_{j:02d}" for i in range(8) for j in range(8)],
+    ],
+)
+def test_names_that_count_are_pixels_and_blank_ones_keep_their_place(names):
+    found = columns(names, blank=(0, 63))
+    made = pixels_of(found, active(found))
+    assert made is not None
+    assert made.side == 8
+    assert made.places == tuple(range(1, 63))
+    assert (made.low, made.high) == (0.0, 262.0)
+    assert made.line().startswith("columns are the pixels of pictures, 8 x 8, 0 to 262")
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        columns([f"x{i}" for i in range(63)]),  # no square
+        columns([f"x{i}" for i in range(49)]),  # small
+        columns([f"x{i}" for i in range(63)] + ["y63"]),  # two stems
+        columns([f"x{2 * i}" for i in range(64)]),  # numbers left out
+        columns([f"x{i}" for i in range(63)]) + columns(["x63"], low=-1.0),  # another least
+        columns([f"x{i}" for i in range(64)], blank=range(10, 64)),  # mostly blank
+        columns([f"{j}x{i}" for i in range(1, 9) for j in range(1, 9)]),  # by columns
+        columns(["a", *[f"x{i}" for i in range(63)]]),
+    ],
+)
+def test_other_columns_are_not(found):
+    assert pixels_of(found, active(found)) is None
+
+
+def test_pictures_in_a_file_are_not_standardised(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 256, (40, 64))
+    X[0] = 0
+    X[:, [0, 7]] = 0
+    X[:, 5] = rng.integers(0, 2, 40)  # varies a hundred times less than the others
+    path = tmp_path / "digits.csv"
+    pl.from_numpy(X, [f"x{i}" for i in range(64)]).write_csv(path)
+    made = prepared(look(path, Asked()))
+    assert made.shape == (40, 62)
+    assert not made.standardize
+    assert made.pixels is not None
+    assert any("pixels of pictures, 8 x 8" in line for line in made.said)
+    asked = prepared(look(path, Asked(standardize="yes")))
+    assert asked.standardize
+    assert not any("pixels of pictures" in line for line in asked.said)

@@ -17,10 +17,7 @@ KINDS = {
     "number": (pl.Float64, lambda r: round(float(r.normal()) * 10.0 ** r.integers(-2, 4), 3)),
     "whole": (pl.Int64, lambda r: int(r.integers(-5, 20))),
     "text": (pl.String, lambda r: str(r.choice(TEXTS))),
-    "date": (
-        pl.Date,
-        lambda r: dt.date(2000, 1, 1) + dt.timedelta(int(r.integers(9999))),
-    ),
+    "date": (pl.Date, lambda r: dt.date(2000, 1, 1) + dt.timedelta(int(r.integers(9999)))),
     "time": (pl.Datetime("us"), lambda r: dt.datetime(2000, 1, 1, 0, 0, int(r.integers(60)))),
     "flag": (pl.Boolean, lambda r: bool(r.integers(2))),
     "constant": (pl.Float64, lambda _: 4.5),

@@ -5,7 +5,16 @@ import pytest
 from mercer.errors import InputError
 from mercer.tables import Asked
 from mercer.tables.looking._column_facts import Facts
-from mercer.tables.looking._column_roles import is_code, names_rows, roles
+from mercer.tables.looking._column_roles import (
+    is_code,
+    names_rows,
+    refuse_no_category,
+    refuse_table,
+    roles,
+    told,
+    use_of,
+)
+from mercer.tables.looking._table_request import by_name, groups_of, meant
 
 
 def number(name="x", kind="number", **more):
@@ -188,21 +197,6 @@ def test_refusals_in_three_lines(columns, asked, what):
     assert "t.csv" in lines[1]
 
 
-def test_infinite_cells_do_no_harm_where_nobody_looks():
-    columns = [X, number("y", infinite=3)]
-    assert found(columns, drop=("y",)) == ["active", "out"]
-    with pytest.raises(InputError, match="'y' 3") as caught:
-        found(columns)
-    assert "--drop y" in caught.value.fix
-
-
-@pytest.mark.parametrize(
-    "name", ["id", "ID", "Id", "row", "index", "Unnamed: 0", "row_id", "0"]
-)
-def test_names_that_name_rows(name):
-    assert names_rows(name, 0, [name, "x"])
-
-
 def test_columns_that_are_all_called_by_their_places_have_no_name_of_rows():
     assert not names_rows("0", 0, ["0", "1", "2"])
 
@@ -216,3 +210,259 @@ def test_a_word_among_numbers_may_be_a_category():
     columns = [X, text("size", 4, words="such as '3+'")]
     assert found(columns) == ["active", "out"]
     assert found(columns, categorical="encode") == ["active", "active"]
+
+
+# The user's word: what counts where two options name one column, and what is refused.
+
+
+COLUMNS = [
+    Facts("name", "text", distinct=50, unique=True),
+    Facts("w", "integer", low=1.0, high=4.0),
+    Facts("x", "number", low=-1.0, high=1.0),
+    Facts("day", "date", "iso"),
+    Facts("gap", "number", missing=2, low=0.0, high=1.0),
+    Facts("e", "empty"),
+    Facts("l", "other", "lists"),
+    Facts("c", "text", "with decimal commas"),
+]
+
+
+def said(**asked):
+    return told(COLUMNS, Asked(**asked), "t.csv")
+
+
+def test_a_name_goes_before_a_pattern():
+    assert said(drop=("*",), id="name").roles[0][0] == "id"
+    assert said(id="name", sup=("*",)).roles[0][0] == "id"
+    assert 2 not in said(sup=("*",), columns=("x",)).roles
+    assert said(drop=("*",), columns=("x",)).roles[2][0] == "out"
+
+
+@pytest.mark.parametrize(
+    ("asked", "what", "got"),
+    [
+        ({"id": "x", "sup": ("x",)}, "one use, not two (--id and --sup)", "'x'"),
+        ({"drop": ("x",), "weights": "x"}, "one use, not two (--drop and --weights)", "'x'"),
+        ({"id": "x", "columns": ("x",)}, "one use, not two (--id and --columns)", "'x'"),
+        ({"id": "*"}, "one column is needed, not 8 (--id)", "'name'"),
+        ({"weights": "name"}, "weights are numbers", "'name' holds text"),
+        ({"weights": "e"}, "weights are numbers", "'e' holds nothing"),
+        ({"weights": "x"}, "weights are numbers", "'x' holds -1"),
+        ({"weights": "gap"}, "weights are numbers", "'gap' has 2 missing cells"),
+        ({"columns": ("name",)}, "must hold numbers (--columns)", "'name' holds text"),
+        ({"columns": ("day",)}, "must hold numbers (--columns)", "'day' holds date"),
+        ({"columns": ("e",)}, "must hold numbers (--columns)", "'e' holds nothing"),
+        ({"columns": ("l",)}, "must hold numbers (--columns)", "'l' holds lists"),
+        ({"columns": ("c",)}, "must hold numbers (--columns)", "text with decimal commas"),
+        ({"color": ("colour",)}, "there is no column 'colour' (--color)", "8 columns"),
+    ],
+)
+def test_refusals(asked, what, got):
+    with pytest.raises(InputError) as caught:
+        said(**asked)
+    lines = str(caught.value).split("\n")
+    assert len(lines) == 3
+    assert what in lines[0]
+    assert got in lines[1]
+
+
+def test_text_and_dates_may_be_asked_for_where_they_become_numbers():
+    word = said(columns=("name", "day"), categorical="encode", dates="number")
+    assert word.columns == {0, 3}
+
+
+def whole_uses(name="w", distinct=3, low=1.0, high=3.0, **more):
+    return Facts(name, "integer", distinct=distinct, low=low, high=high, **more)
+
+
+def use(column, table, *, first=False, identifies=False, **asked):
+    return use_of(column, Asked(table=table, **asked), first=first, identifies=identifies)
+
+
+def test_of_counts_texts_name_the_rows_and_numbers_are_counts():
+    assert use(text(unique=True), "counts")[0] == "id"
+    assert use(text(), "counts", first=True) == ("id", "the first column")
+    assert use(text(), "counts")[0] == "out"
+    assert use(whole_uses(), "counts") == ("active", "")
+    assert (
+        use(whole_uses(low=7.0, high=7.0), "counts")[0] == "active"
+    )  # a constant column counts
+    assert use(whole_uses(low=0.0, high=0.0), "counts") == ("out", "only zeros")
+    assert use(Facts("d", "date"), "counts")[0] == "out"
+    assert use(whole_uses(), "counts", identifies=True) is None
+
+
+def test_of_categories_few_values_are_taken():
+    assert use(text(), "categories") == ("active", "3 categories")
+    assert use(text(distinct=51), "categories")[0] == "out"
+    assert use(text(distinct=1), "categories")[0] == "out"
+    assert use(text(unique=True), "categories")[0] == "id"
+    assert use(whole_uses(distinct=12), "categories")[0] == "active"
+    assert use(whole_uses(distinct=13), "categories")[0] == "out"
+    assert use(whole_uses(distinct=13), "categories", category=("w",))[0] == "active"
+    assert use(whole_uses(low=2.0, high=2.0, distinct=1), "categories") == ("out", "constant 2")
+    assert use(Facts("x", "number"), "categories")[0] == "out"
+    assert use(Facts("d", "date"), "categories") is None
+
+
+def test_a_long_table_uses_what_is_named_alone():
+    assert use(text(), "counts", rows_by="a", columns_by="b") == ("out", "not asked for")
+
+
+@pytest.mark.parametrize(
+    ("column", "what"),
+    [
+        (Facts("x", "number", low=0.5, high=2.5), "numbers with decimals"),
+        (whole_uses(distinct=40), "more than 12 values"),
+        (Facts("e", "empty"), "must hold categories"),
+        (Facts("d", "date"), "must hold categories"),
+    ],
+)
+def test_a_column_that_is_named_and_no_category_is_refused(column, what):
+    with pytest.raises(InputError, match=what) as refused:
+        refuse_no_category(column, Asked(table="categories"), "t.csv")
+    assert repr(column.name) in refused.value.got
+
+
+def test_what_was_asked_for_as_a_category_is_not_refused():
+    refuse_no_category(
+        whole_uses(distinct=40), Asked(table="categories", category=("w",)), "t.csv"
+    )
+    refuse_no_category(Facts("x", "number"), Asked(table="mixed"), "t.csv")
+
+
+TABLES = {
+    "one": (Asked(table="categories"), [(text(), "active")], "two columns of categories"),
+    "negative": (Asked(table="counts"), [(whole_uses(low=-3.0), "active")], "not negative"),
+    "sup": (Asked(table="counts"), [(whole_uses(low=-3.0), "sup")], "not negative"),
+    "half": (Asked(table="counts", rows_by="a"), [], "two columns are counted"),
+    "no target": (Asked(table="groups"), [(text(), "out")], "needs to know the groups"),
+    "decimals": (
+        Asked(table="groups", target="x"),
+        [(Facts("x", "number", low=0.0, high=1.5), "target")],
+        "words or codes",
+    ),
+    "one group": (Asked(table="groups", target="t"), [(text(distinct=1), "target")], "words"),
+    "many": (Asked(table="groups", target="t"), [(text(unique=True), "target")], "few diff"),
+    "codes": (
+        Asked(table="groups", target="w"),
+        [(whole_uses(distinct=99), "target")],
+        "few diff",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_that_a_method_cannot_take_is_refused(name):
+    asked, columns, what = TABLES[name]
+    with pytest.raises(InputError, match=what) as refused:
+        refuse_table(columns, asked, "t.csv")
+    assert "t.csv" in refused.value.got
+
+
+def test_a_column_that_could_be_the_target_is_named():
+    columns = [(Facts("x", "number"), "active"), (text("species"), "out")]
+    with pytest.raises(InputError) as refused:
+        refuse_table(columns, Asked(table="groups"), "t.csv")
+    assert refused.value.fix == "--target species"
+
+
+# Columns by name, pattern and place.
+NAMES = ["id", "q1", "q2", "q10", "Age (years)", "3", "a-b", "Weight"]
+
+
+def places(*words, names=NAMES):
+    found = meant(words, names, "--columns", "t.csv")
+    return [list(one) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("q1", [1]),
+        ("q*", [1, 2, 3]),
+        ("q?", [1, 2]),
+        ("q[12]", [1, 2]),
+        ("1", [0]),
+        ("8", [7]),
+        ("3", [5]),  # a column of that name
+        ("a-b", [6]),
+        ("2-4", [1, 2, 3]),
+        ("6-", [5, 6, 7]),
+        ("q1-q10", [1, 2, 3]),
+        ("q2-", [2, 3, 4, 5, 6, 7]),
+        ("a-b-Weight", [6, 7]),
+        ("Age (years)", [4]),
+        ("2-2", [1]),
+    ],
+)
+def test_words(word, expected):
+    assert places(word) == [expected]
+
+
+def test_names_that_are_numbers_go_before_places():
+    names = ["0", "1", "2", "3"]
+    assert places("1", "1-2", "4", names=names) == [[1], [1, 2], [3]]
+
+
+@pytest.mark.parametrize(
+    ("word", "what", "fix"),
+    [
+        ("weight", "there is no column 'weight' (--columns)", "did you mean 'Weight'?"),
+        ("agee", "there is no column 'agee'", "'Age (years)'"),
+        ("Q1", "there is no column 'Q1'", "did you mean 'q1'?"),
+        ("9", "there is no column '9'", "places count from 1"),
+        ("0", "there is no column '0'", "places count from 1"),
+        ("z*", "no column fits the pattern 'z*'", "mercer look"),
+        ("5-2", "a range of columns goes from left to right", "exchange"),
+        ("2-99", "there is no column '2-99'", "places count"),
+        ("", "there is no column ''", "places count"),
+    ],
+)
+def test_refusals_names(word, what, fix):
+    with pytest.raises(InputError) as caught:
+        places(word)
+    lines = str(caught.value).split("\n")
+    assert len(lines) == 3
+    assert what in lines[0]
+    assert "t.csv" in lines[1]
+    assert fix in lines[2]
+
+
+NAMES_GROUPED = ["id", "q1", "q2", "q3", "age"]
+
+
+def test_a_column_in_two_groups_is_refused_by_name():
+    with pytest.raises(InputError, match="one group") as refused:
+        by_name(Asked(groups=(("a", ("q1",)), ("b", ("q*",)))), NAMES_GROUPED, "t.csv")
+    assert "'q1' is in 'a' and in 'b'" in refused.value.got
+
+
+def test_groups_hold_what_is_left_and_an_empty_one_is_refused():
+    asked = Asked(groups=(("a", ("q1", "q2")), ("b", ("age",))))
+    assert groups_of(asked, ["q1", "age"], "t.csv") == {"a": ["q1"], "b": ["age"]}
+    assert groups_of(Asked(), ["q1"], "t.csv") is None
+    with pytest.raises(InputError, match="no column of a group") as refused:
+        groups_of(asked, ["q1"], "t.csv")
+    assert "'b'" in refused.value.got
+
+
+# A column is a value.
+# What is not said is found.
+@pytest.mark.parametrize("name", ["missing", "standardize", "dates", "categorical"])
+def test_words_that_an_option_does_not_have(name):
+    with pytest.raises(InputError, match=f"--{name}") as caught:
+        Asked(**{name: "maybe"})
+    assert caught.value.got == f"{name}='maybe'"
+
+
+def test_one_row_is_not_enough():
+    with pytest.raises(InputError, match="two rows"):
+        Asked(rows=1)
+
+
+def test_tables_are_of_known_kinds_and_may_be_crossed():
+    with pytest.raises(InputError, match="--table"):
+        Asked(table="heaps")
+    assert not Asked(count="n").crossed
+    assert Asked(rows_by="a").crossed

@@ -1,4 +1,5 @@
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -10,129 +11,74 @@ from mercer.testing import check_solver
 class Faulty(Solver):
     """Exact, with one thing wrong."""
 
+    def __init__(self, spoil):
+        self.spoil = spoil
+
     def solve(self, op, goal):
-        found = Exact().solve(op, goal)
-        return self.spoil(found, goal)
-
-    def spoil(self, found, goal):
-        raise NotImplementedError
+        return self.spoil(Exact().solve(op, goal), goal)
 
 
-def certified(found, **changes):
-    return dataclasses.replace(
-        found, certificate=dataclasses.replace(found.certificate, **changes)
-    )
+def changed(**changes):
+    """Spoil a spectrum: each change is a function of it."""
+    return lambda s, _: dataclasses.replace(s, **{n: f(s) for n, f in changes.items()})
 
 
-class TooNarrow(Faulty):
-    def spoil(self, found, goal):
-        c = found.certificate
-        return certified(found, lower=found.values, upper=found.values, residual=c.residual)
+def certified(s, **changes):
+    return dataclasses.replace(s, certificate=dataclasses.replace(s.certificate, **changes))
 
 
-class Biased(Faulty):
-    def spoil(self, found, goal):
-        shift = 1e-9 * max(1.0, float(found.values[0]))
-        c = found.certificate
-        return certified(found, lower=c.lower + shift, upper=c.upper + shift)
+def biased(s, _):
+    shift, c = 1e-9 * max(1.0, float(s.values[0])), s.certificate
+    return certified(s, lower=c.lower + shift, upper=c.upper + shift)
 
 
-class NoResidual(Faulty):
-    def spoil(self, found, goal):
-        return certified(found, residual=np.zeros(goal.components))
+def boasting(s, goal):
+    wide = certified(s, lower=0 * s.certificate.lower, upper=2 * s.certificate.upper + 1)
+    return certified(wide, converged=np.ones(goal.components, bool))
 
 
-class NoAngles(Faulty):
-    def spoil(self, found, goal):
-        return certified(found, sine=np.zeros(goal.components))
+def modest(s, goal):
+    never = certified(s, converged=np.zeros(goal.components, bool))
+    return dataclasses.replace(never, outcome=Outcome.BUDGET)
 
 
-class Oblique(Faulty):
-    def spoil(self, found, goal):
-        return dataclasses.replace(found, right=found.right * (1 + 1e-9))
-
-
-class Upwards(Faulty):
-    def spoil(self, found, goal):
-        return dataclasses.replace(found, values=found.values[::-1], right=found.right[:, ::-1])
-
-
-class OtherSigns(Faulty):
-    def spoil(self, found, goal):
-        return dataclasses.replace(found, right=-found.right)
-
-
-class TooFew(Faulty):
-    def spoil(self, found, goal):
-        return dataclasses.replace(found, values=found.values[:-1])
-
-
-class Float32(Faulty):
-    def spoil(self, found, goal):
-        return dataclasses.replace(found, values=found.values.astype(np.float32))
-
-
-class NoGroups(Faulty):
-    def spoil(self, found, goal):
-        return certified(found, groups=())
-
-
-class Boasting(Faulty):
-    def spoil(self, found, goal):
-        c = found.certificate
-        wide = certified(found, lower=0 * c.lower, upper=2 * c.upper + 1)
-        return certified(wide, converged=np.ones(goal.components, bool))
-
-
-class Contradicting(Faulty):
-    def spoil(self, found, goal):
-        return dataclasses.replace(found, outcome=Outcome.BUDGET)
-
-
-class Modest(Faulty):
-    def spoil(self, found, goal):
-        never = np.zeros(goal.components, bool)
-        return dataclasses.replace(certified(found, converged=never), outcome=Outcome.BUDGET)
-
-
-class Moody(Faulty):
-    def __init__(self):
-        self.calls = 0
-
-    def spoil(self, found, goal):
-        self.calls += 1
-        wobble = 1 + 1e-15 * (self.calls % 2)
-        return dataclasses.replace(found, values=found.values * wobble)
-
-
-FAULTS = [
-    (TooNarrow, "outside"),
-    (Biased, "outside"),
-    (NoResidual, "residual"),
-    (NoAngles, "is off by"),
-    (Oblique, "not orthonormal"),
-    (Upwards, "do not descend"),
-    (OtherSigns, "largest modulus"),
-    (TooFew, "pairs wanted"),
-    (Float32, "not float64"),
-    (NoGroups, "no group"),
-    (Boasting, "wider than tol"),
-    (Contradicting, "outcome"),
-    (Modest, "easy spectrum"),
-    (Moody, "two identical calls differ"),
-]
+CALLS = itertools.count()
+WRONG_SIGNS = changed(right=lambda s: -s.right)
+FAULTS = {
+    "too narrow": (lambda s, _: certified(s, lower=s.values, upper=s.values), "outside"),
+    "biased": (biased, "outside"),
+    "no residual": (lambda s, g: certified(s, residual=np.zeros(g.components)), "residual"),
+    "no angles": (lambda s, g: certified(s, sine=np.zeros(g.components)), "is off by"),
+    "oblique": (changed(right=lambda s: s.right * (1 + 1e-9)), "not orthonormal"),
+    "upwards": (
+        changed(values=lambda s: s.values[::-1], right=lambda s: s.right[:, ::-1]),
+        "do not descend",
+    ),
+    "other signs": (WRONG_SIGNS, "largest modulus"),
+    "too few": (changed(values=lambda s: s.values[:-1]), "pairs wanted"),
+    "float32": (changed(values=lambda s: s.values.astype(np.float32)), "not float64"),
+    "no groups": (lambda s, _: certified(s, groups=()), "no group"),
+    "boasting": (boasting, "wider than tol"),
+    "contradicting": (changed(outcome=lambda _: Outcome.BUDGET), "outcome"),
+    "modest": (modest, "easy spectrum"),
+    "moody": (
+        changed(values=lambda s: s.values * (1 + 1e-15 * (next(CALLS) % 2))),
+        "two identical calls differ",
+    ),
+}
 
 
 def test_a_sound_solver_passes(xp):
     check_solver(Exact(), order=8, like=xp.asarray(np.zeros((0, 0))))
 
 
-@pytest.mark.parametrize(("kind", "words"), FAULTS)
-def test_each_fault_is_found_and_named(kind, words):
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_is_found_and_named(name):
+    spoil, words = FAULTS[name]
     with pytest.raises(AssertionError, match=words):
-        check_solver(kind(), order=16)
+        check_solver(Faulty(spoil), order=16)
 
 
 def test_the_message_names_the_matrix():
     with pytest.raises(AssertionError, match=r"^(symmetric|tall|wide) \w+.*, k = \d+: "):
-        check_solver(OtherSigns(), order=8)
+        check_solver(Faulty(WRONG_SIGNS), order=8)
