@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.claims import refuses
 
 import mercer
 from mercer import methods
+from mercer.cli.app import commands
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
@@ -118,10 +120,8 @@ def test_it_is_planned_and_certified(pcoa, X):
     assert model.certificate_.met
     lower, upper = model.certificate_.lower, model.certificate_.upper
     assert ((lower <= model.eigenvalues_) & (model.eigenvalues_ <= upper)).all()
-    with pytest.raises(mercer.errors.BudgetError):
-        pcoa.WeightedPCoA(2, memory=1000).fit(X)
-    with pytest.raises(mercer.errors.InputError, match="n_components"):
-        pcoa.WeightedPCoA("two").fit(X)
+    refuses(None, pcoa.WeightedPCoA(2, memory=1000).fit, X, kind=mercer.errors.BudgetError)
+    refuses("n_components", pcoa.WeightedPCoA("two").fit, X, kind=mercer.errors.InputError)
 
 
 def test_it_is_saved_loaded_and_reported(pcoa, X, tmp_path):
@@ -133,21 +133,23 @@ def test_it_is_saved_loaded_and_reported(pcoa, X, tmp_path):
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-def test_it_is_fitted_from_the_command_line(pcoa, X, tmp_path):
+def test_it_is_fitted_from_the_command_line(pcoa, X, tmp_path, monkeypatch):
     table = tmp_path / "table.csv"
     np.savetxt(table, X, delimiter=",", header="a,b,c,d,e", comments="")
     (line,) = re.findall(r'^    python -c "(.*)" pcoa table.csv$', PAGE, re.MULTILINE)
     folder = str(Path(inspect.getfile(pcoa)).parent)
-    begin = [sys.executable, "-c", f"import sys; sys.path.insert(0, {folder!r}); {line}"]
+    code = f"import sys; sys.path.insert(0, {folder!r}); {line}"
+    words = [sys.executable, "-c", code, "pcoa", "table.csv", "-o", "page.html"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "page.html").exists()
+    monkeypatch.chdir(tmp_path)
     for words in (
-        "pcoa table.csv -o page.html",
         "fit table.csv --method pcoa -k 2 -o model.mercer",
         "transform model.mercer table.csv -o map.csv",
     ):
-        done = subprocess.run(
-            [*begin, *words.split()], cwd=tmp_path, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-    assert (tmp_path / "page.html").exists()
+        with pytest.raises(SystemExit) as ended:
+            commands.main(words.split())
+        assert not ended.value.code
     found = np.loadtxt(tmp_path / "map.csv", delimiter=",", skiprows=1)
     assert np.allclose(found[:, -2:], pcoa.WeightedPCoA(2).fit(X).embedding_, atol=1e-9)

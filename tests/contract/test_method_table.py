@@ -3,6 +3,7 @@ import inspect
 from pathlib import Path
 
 import pytest
+from tests.claims import refuses
 
 import mercer
 from mercer.errors import InputError
@@ -29,20 +30,15 @@ def test_a_line_of_the_table_is_true(method):
     )
 
 
-def test_every_public_class_that_fits_is_a_method():
+def test_the_table_holds_every_class_that_fits():
     public = {name for name in mercer.__all__ if hasattr(getattr(mercer, name), "fit")}
     assert public == {name for name in METHODS if "." not in name}
     faces = {f"dropin.{name}" for name in dir(mercer.dropin) if name[0].isupper()}
     assert faces == {name for name in METHODS if "." in name}
-
-
-def test_commands_stand_under_the_headings_of_their_families():
     listed = [method.command for members in families().values() for method in members]
     assert listed == list(COMMANDS)
     assert len(families()) == 4
 
-
-def test_a_subclass_is_shown_like_its_base():
     class Own(mercer.Isomap):
         pass
 
@@ -52,21 +48,17 @@ def test_a_subclass_is_shown_like_its_base():
 
 
 def test_a_name_is_taken_once():
-    with pytest.raises(InputError, match="a name and a command of its own"):
-        add(Method("PCA", "elsewhere", "Another."))
+    refuses("a name and a command of its own", add, Method("PCA", "elsewhere", "Another."))
     with pytest.raises(InputError, match="a name and a command of its own"):
         add(Method("Mine", "elsewhere", "Another.", "pca"))
     assert "Mine" not in METHODS
 
 
-def test_the_lists_are_those_of_the_table(capsys):
+def test_lists_and_pages_are_those_of_the_table(capsys):
     path = ROOT / "tools" / "method_lists.py"
     spec = importlib.util.spec_from_file_location("method_lists", path)
     lists = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(lists)
     assert lists.main(check=True) == 0, capsys.readouterr().err
-
-
-def test_every_page_of_a_method_is_linked():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     assert all(method.docs.removeprefix("docs/") in index for method in METHODS.values())

@@ -1,13 +1,22 @@
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
 import sklearn.decomposition
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import kernels as gaussian_process
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import _check_psd_eigenvalues
+from tests.claims import agree, refuses
 
 import mercer
 from mercer.dropin import KernelPCA
+from mercer.dropin._kernel_rules import positive
 from mercer.errors import DataWarning, InputError, MercerError
 from mercer.kernels import RBF, FeatureMap, Precomputed
 
@@ -27,11 +36,8 @@ def shared(x, y, weight=1.0):
 
 def same(ours, theirs, X, atol=1e-9):
     np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(ours.eigenvectors_, theirs.eigenvectors_, rtol=0, atol=atol)
-    np.testing.assert_allclose(ours.transform(X), theirs.transform(X), rtol=0, atol=atol)
-
-
-# -- the same face ------------------------------------------------------------------------
+    agree(ours.eigenvectors_, theirs.eigenvectors_, atol)
+    agree(ours.transform(X), theirs.transform(X), atol)
 
 
 def test_every_fitted_attribute_of_scikit_learn_is_there():
@@ -48,9 +54,6 @@ def test_every_fitted_attribute_of_scikit_learn_is_there():
     assert not {"dual_coef_", "X_transformed_fit_"} & set(plain)
 
 
-# -- the same numbers ---------------------------------------------------------------------
-
-
 @quiet
 @pytest.mark.parametrize("k", [1, 4])
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -59,10 +62,8 @@ def test_attributes_and_coordinates_are_those_of_an_exact_fit(kernel, k):
     ours = KernelPCA(k, kernel=kernel).fit(X)
     theirs = Peer(k, kernel=kernel, eigen_solver="dense").fit(X)
     same(ours, theirs, new)
-    np.testing.assert_allclose(
-        ours.fit_transform(X), theirs.fit_transform(X), rtol=0, atol=1e-9
-    )
-    np.testing.assert_allclose(ours.transform(X), ours.fit_transform(X), rtol=0, atol=1e-10)
+    agree(ours.fit_transform(X), theirs.fit_transform(X), 1e-9)
+    agree(ours.transform(X), ours.fit_transform(X), 1e-10)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "cosine"])
@@ -76,8 +77,9 @@ def test_none_keeps_the_eigenvalues_that_are_not_zero(kernel, dtype):
     assert (ours.eigenvalues_ > 0).all()
 
 
+@quiet
 @pytest.mark.parametrize("given", [{"gamma": 0.7}, {"degree": 2}, {"coef0": 0.3}, {}], ids=str)
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
 def test_parameters_of_the_kernel_mean_the_same(kernel, given):
     X = table()
     ours, theirs = KernelPCA(3, kernel=kernel, **given), Peer(3, kernel=kernel, **given)
@@ -91,35 +93,25 @@ def test_the_way_back_is_scikit_learns(kernel):
     X, new = table(), table(9, seed=1)
     given = {"kernel": kernel, "fit_inverse_transform": True, "alpha": 0.1, "gamma": 0.1}
     ours, theirs = KernelPCA(4, **given).fit(X), Peer(4, **given, eigen_solver="dense").fit(X)
-    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(
-        ours.X_transformed_fit_, theirs.X_transformed_fit_, rtol=0, atol=1e-9
-    )
+    agree(ours.dual_coef_, theirs.dual_coef_, 1e-8)
+    agree(ours.X_transformed_fit_, theirs.X_transformed_fit_, 1e-9)
     Z = theirs.transform(new)
-    np.testing.assert_allclose(
-        ours.inverse_transform(Z), theirs.inverse_transform(Z), rtol=0, atol=1e-8
-    )
+    agree(ours.inverse_transform(Z), theirs.inverse_transform(Z), 1e-8)
 
 
-def test_callables_take_two_rows():
+def test_callables_and_kernels_of_gaussian_processes():
     X = np.abs(table())
     given = {"kernel": shared, "kernel_params": {"weight": 3.0}}
     same(KernelPCA(3, **given).fit(X), Peer(3, **given).fit(X), X)
     given = {"kernel": np.dot, "fit_inverse_transform": True}
     ours, theirs = KernelPCA(3, **given).fit(X), Peer(3, **given).fit(X)
-    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=0, atol=1e-8)
-
-
-def test_callables_take_sparse_rows():
+    agree(ours.dual_coef_, theirs.dual_coef_, 1e-8)
     X = scipy.sparse.csr_array(np.random.default_rng(0).poisson(0.4, (20, 6)).astype(float))
 
     def product(x, y):
         return float(x.multiply(y).sum())
 
     same(KernelPCA(3, kernel=product).fit(X), Peer(3, kernel=product).fit(X), X)
-
-
-def test_kernels_of_gaussian_processes_are_taken_and_searched():
     X = table()
     kernel = gaussian_process.RBF(2.0)
     same(KernelPCA(3, kernel=kernel).fit(X), Peer(3, kernel=kernel).fit(X), X)
@@ -147,9 +139,7 @@ def test_sparse_data_is_taken(kernel, container):
     sparse = KernelPCA(3, kernel=kernel).fit(container(X))
     dense = Peer(3, kernel=kernel, eigen_solver="dense").fit(X)
     np.testing.assert_allclose(sparse.eigenvalues_, dense.eigenvalues_, rtol=1e-9)
-    np.testing.assert_allclose(
-        sparse.transform(container(X)), dense.transform(X), rtol=0, atol=1e-8
-    )
+    agree(sparse.transform(container(X)), dense.transform(X), 1e-8)
 
 
 @quiet
@@ -164,17 +154,11 @@ def test_float32_stays_float32_and_eigenvalues_are_float64(kernel):
     assert model.eigenvalues_.dtype == np.float64
 
 
-def test_a_far_origin_does_no_harm():
+def test_far_rows_and_more_components_than_rows():
     X = np.round(table() * 2**20) / 2**20
     near = KernelPCA(3, kernel="rbf").fit(X)
     far = KernelPCA(3, kernel="rbf").fit(X + 2.0**26)
     np.testing.assert_allclose(far.eigenvalues_, near.eigenvalues_, rtol=1e-9)
-
-
-# -- how many -----------------------------------------------------------------------------
-
-
-def test_more_components_than_rows_are_as_many_as_rows():
     X = table(8, 3)
     for kernel in ("linear", "rbf"):
         ours, theirs = KernelPCA(50, kernel=kernel).fit(X), Peer(50, kernel=kernel).fit(X)
@@ -189,7 +173,7 @@ def test_vectors_beyond_the_rank_complete_the_others(kernel):
     assert model.rank_ < 14
     assert model.rank_ == np.sum(model.eigenvalues_ > 0)
     U = model.eigenvectors_
-    np.testing.assert_allclose(U.T @ U, np.eye(14), rtol=0, atol=1e-12)
+    agree(U.T @ U, np.eye(14), 1e-12)
     for Z in (model.transform(X), model.fit_transform(X)):
         assert Z.shape == (20, 14)
         assert not Z[:, model.rank_ :].any()
@@ -218,6 +202,8 @@ def test_zero_eigenvalues_are_removed_where_asked():
 def test_a_constant_kernel_has_no_axes(given):
     X = table()
     assert KernelPCA(**given).fit_transform(X).shape == Peer(**given).fit_transform(X).shape
+    with pytest.raises(InputError):  # a root of a negative constant
+        KernelPCA(2, kernel="poly", gamma=0, degree=0.5, coef0=-1).fit(X)
     model = KernelPCA(2, **given, fit_inverse_transform=True, alpha=50.0).fit(X)
     assert not model.eigenvalues_.any()
     assert not model.transform(X[:3]).any()
@@ -235,21 +221,14 @@ def test_rows_that_are_all_equal_have_no_axes(kernel, make):
     assert not model.transform(make(np.eye(3))).any()
 
 
-# -- matrices -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kernel", ["precomputed", Precomputed()], ids=["name", "kernel"])
 def test_a_matrix_stands_for_its_rows(kernel):
     X, new = table(), table(9, seed=1)
     rows = KernelPCA(3, kernel="linear").fit(X)
     matrix = KernelPCA(3, kernel=kernel).fit(X @ X.T)
     np.testing.assert_allclose(matrix.eigenvalues_, rows.eigenvalues_)
-    np.testing.assert_allclose(
-        matrix.transform(new @ X.T), rows.transform(new), rtol=0, atol=1e-10
-    )
-    np.testing.assert_allclose(
-        matrix.fit_transform(X @ X.T), rows.transform(X), rtol=0, atol=1e-10
-    )
+    agree(matrix.transform(new @ X.T), rows.transform(new), 1e-10)
+    agree(matrix.fit_transform(X @ X.T), rows.transform(X), 1e-10)
 
 
 @pytest.mark.parametrize("copy", [True, False])
@@ -270,22 +249,47 @@ def test_a_matrix_may_be_symmetric_after_centring_only():
     given = {"n_components": 3, "kernel": "precomputed"}
     ours, theirs = KernelPCA(**given).fit(K), Peer(**given, eigen_solver="dense").fit(K)
     same(ours, theirs, new @ X.T + shift[0])
-    np.testing.assert_allclose(ours.transform(K), ours.fit_transform(K), rtol=0, atol=1e-9)
+    agree(ours.transform(K), ours.fit_transform(K), 1e-9)
 
 
 def test_other_matrices_are_refused_with_a_reason():
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="must be symmetric"):
         KernelPCA(2, kernel="precomputed").fit(rng.normal(size=(6, 6)))
-    with pytest.raises(InputError, match="must be square"):
-        KernelPCA(2, kernel="precomputed").fit(rng.normal(size=(6, 4)))
-    with pytest.raises(InputError, match="NaN"):
-        KernelPCA(2, kernel="precomputed").fit(np.diag([1.0, np.nan, 2.0]))
-    with pytest.raises(InputError, match="NaN"):
-        KernelPCA(2, kernel="precomputed").fit(np.full((4, 4), np.nan))
+    refuses("must be square", KernelPCA(2, kernel="precomputed").fit, rng.normal(size=(6, 4)))
+    refuses("NaN", KernelPCA(2, kernel="precomputed").fit, np.diag([1.0, np.nan, 2.0]))
+    refuses("NaN", KernelPCA(2, kernel="precomputed").fit, np.full((4, 4), np.nan))
     model = KernelPCA(2, kernel="precomputed").fit(np.eye(6))
-    with pytest.raises(ValueError, match="6 features"):
-        model.transform(np.eye(4))
+    refuses("6 features", model.transform, np.eye(4), kind=ValueError)
+
+
+SPECTRA = [
+    *([3.0, 2.0, 1e-3], [3.0, 1e-13, 1e-20], [3.0, 1e-7, 0.0], [3.0, 2.0, -1e-8]),
+    *([1e-6, -1e-11], [0.0, 0.0], [3.0, -1e-3], [3.0, 2.0, -3.0], [1.0, -0.1]),
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("values", SPECTRA, ids=str)
+def test_what_counts_as_zero_is_scikit_learns_rule(values, dtype):
+    values, itemsize = np.array(values), np.dtype(dtype).itemsize
+    try:
+        want, refused = _check_psd_eigenvalues(values.astype(dtype)), ""
+    except ValueError as error:
+        want, refused = None, str(error)
+    if refused:
+        with pytest.raises(InputError, match="indefinite=") as ours:
+            positive(values, itemsize, 0.0)
+        assert str(ours.value).startswith(refused)
+    else:
+        np.testing.assert_allclose(positive(values, itemsize, 0.0), want, rtol=1e-6)
+
+
+def test_what_rounding_can_produce_is_zero_and_nothing_positive_is_refused():
+    np.testing.assert_array_equal(positive(np.array([1.0, 1e-9]), 8, 1e-8), [1.0, 0.0])
+    np.testing.assert_array_equal(positive(np.array([1e-9, -1e-9]), 8, 1e-8), [0.0, 0.0])
+    assert positive(np.array([]), 8, 0.0).shape == (0,)
+    refuses("none is positive", positive, np.array([-1.0, -2.0]), 8, 0.0)
 
 
 def test_negative_eigenvalues_are_looked_for_among_those_asked_for():
@@ -301,9 +305,6 @@ def test_negative_eigenvalues_are_looked_for_among_those_asked_for():
             pytest.raises(ValueError, match="There are significant negative eigenvalues"),
         ):
             KernelPCA(6, kernel="precomputed", eigen_solver=solver).fit(K)
-
-
-# -- the way back -------------------------------------------------------------------------
 
 
 def test_without_the_way_back_there_is_none():
@@ -326,9 +327,155 @@ def test_sparse_rows_and_matrices_have_no_way_back():
             KernelPCA(2, kernel=kernel, fit_inverse_transform=True).fit(np.eye(5))
 
 
-def test_rows_that_come_back_are_scored():
+def test_the_way_back_stays_after_set_params_and_goes_by_blocks(monkeypatch):
+    X = table()
+    model = KernelPCA(2, kernel="rbf", fit_inverse_transform=True).fit(X)
+    Z = model.transform(X)
+    back, fitted = (
+        model.inverse_transform(Z),
+        {n: v for n, v in vars(model).items() if n[-1] == "_"},
+    )
+    model.set_params(kernel="linear", fit_inverse_transform=False, gamma=7.0, n_components=4)
+    np.testing.assert_array_equal(model.inverse_transform(Z), back)
+    np.testing.assert_array_equal(model.transform(X), Z)
+    assert all(getattr(model, name) is value for name, value in fitted.items())
+    assert list(model.get_feature_names_out()) == ["kernelpca0", "kernelpca1"]
+    monkeypatch.setattr("mercer.dropin._kernel_rules._BLOCK", 3)
+    np.testing.assert_allclose(model.inverse_transform(Z), back)
+    assert "dual_coef_" not in vars(model.fit(X))
+
+
+def test_what_comes_back_is_scored_and_a_singular_regression_says_so():
+    given = {"kernel": "linear", "fit_inverse_transform": True, "alpha": 0.0}
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite") as caught:
+        KernelPCA(2, **given).fit(table(20, 2))
+    assert isinstance(caught.value, InputError)
+    assert "larger alpha" in str(caught.value)
     X = table(60, 2)
     given = {"kernel": "rbf", "gamma": 1.0, "fit_inverse_transform": True}
     found = [KernelPCA(30, **given, alpha=a).fit(X).score(X) for a in (1e-4, 10.0)]
     assert 0.9 < found[0] <= 1
     assert found[1] < found[0]
+
+
+@pytest.mark.parametrize(
+    "without_effect",
+    [
+        *({"eigen_solver": solver} for solver in SOLVERS), {"max_iter": 7},
+        {"iterated_power": 7}, {"copy_X": False}, {"n_jobs": 2},
+        {"random_state": np.random.RandomState(3)},
+    ],
+    ids=lambda given: "-".join(
+        f"{k}-{type(v).__name__}-{str(v)[:8]}" for k, v in given.items()
+    ),
+)  # fmt: skip
+def test_parameters_without_effect_are_taken_and_have_none(without_effect):
+    X = table()
+    X.flags.writeable = False
+    plain = KernelPCA(3, kernel="rbf").fit(X)
+    other = KernelPCA(3, kernel="rbf", **without_effect).fit(X)
+    np.testing.assert_array_equal(plain.eigenvectors_, other.eigenvectors_)
+
+
+def test_the_tolerance_is_arpacks_and_a_number_is_a_promise():
+    X = table()
+    for solver, want in [("arpack", 1e-3), ("auto", 1e-3), ("dense", 1e-6)]:
+        model = KernelPCA(3, kernel="rbf", eigen_solver=solver, tol=1e-3).fit(X)
+        assert model.certificate_.tol == want
+    assert KernelPCA(3, kernel="rbf", tol=0).fit(X).certificate_.tol == 1e-6
+    X = table(60, 2)
+    model = KernelPCA(kernel="rbf").fit(X)
+    assert not model.certificate_.met
+    with pytest.warns(mercer.AccuracyWarning, match="not certified"):
+        KernelPCA(model.n_components_, kernel="rbf").fit(X)
+
+
+def test_the_certificate_speaks_of_what_is_kept():
+    X = table()
+    model = KernelPCA(kernel="poly").fit(X)
+    c = model.certificate_
+    assert len(c.lower) == model.n_components_
+    slack = 1e-12 * model.eigenvalues_[0]
+    assert (c.lower - slack <= model.eigenvalues_).all()
+    assert (model.eigenvalues_ <= c.upper + slack).all()
+    assert mercer.plan(KernelPCA(kernel="poly"), X).chosen.name == model.plan_.chosen.name
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"n_components": 0}, {"n_components": 0.5}, {"kernel": "laplacian"},
+        {"kernel": "rbf + linear"}, {"gamma": -1}, {"degree": -1}, {"alpha": -1},
+        {"eigen_solver": "full"}, {"tol": -1}, {"fit_inverse_transform": "yes"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_parameters_are_refused_as_scikit_learn_does(wrong):
+    with pytest.raises(ValueError, match="parameter of KernelPCA must be") as theirs:
+        Peer(**wrong).fit(table())
+    with pytest.raises(ValueError, match="parameter of KernelPCA must be") as ours:
+        KernelPCA(**wrong).fit(table())
+    name = next(iter(wrong))
+    assert f"The '{name}' parameter" in str(theirs.value)
+    assert f"The '{name}' parameter" in str(ours.value)
+
+
+def test_a_refused_fit_leaves_the_old_model():
+    model = KernelPCA(2, kernel="rbf").fit(table())
+    before = dict(vars(model))
+    refuses("NaN", model.fit, np.full((4, 3), np.nan), kind=ValueError)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is before[name] for name in before)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelPCA(2, kernel="rbf", fit_inverse_transform=True),
+        KernelPCA(2, kernel=shared, kernel_params={"weight": 2.0}),
+        KernelPCA(2, kernel="poly", remove_zero_eig=True),
+    ],
+)
+def test_it_can_be_cloned_and_pickled(model):
+    X = np.abs(table())
+    model = clone(model).fit(X)
+    assert clone(model).get_params() == model.get_params()
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    np.testing.assert_array_equal(again.eigenvalues_, model.eigenvalues_)
+    if model.get_params().get("fit_inverse_transform", True):
+        Z = model.transform(X)
+        np.testing.assert_array_equal(again.inverse_transform(Z), model.inverse_transform(Z))
+
+
+def test_searches():
+    X = table(60, 2)
+    y = (np.linalg.norm(X, axis=1) > 1.1).astype(int)
+    pipeline = make_pipeline(KernelPCA(4, kernel="rbf"), LogisticRegression(C=1e3))
+    search = GridSearchCV(pipeline, {"kernelpca__gamma": [0.5, 1e-4]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"kernelpca__gamma": 0.5}
+    X = table()
+    with pytest.raises(TypeError, match="score"):
+        GridSearchCV(KernelPCA(kernel="rbf"), {"n_components": [1, 2]}, cv=3).fit(X)
+    model = KernelPCA(2, kernel="rbf", fit_inverse_transform=True)
+    search = GridSearchCV(model, {"alpha": [1e-3, 100.0]}, cv=3).fit(X)
+    assert search.best_params_ == {"alpha": 1e-3}
+
+
+def test_no_landmarks_and_no_blocks():
+    """scikit-learn's class has a vector on the samples, whatever the memory."""
+    X = np.random.default_rng(0).standard_normal((3000, 3))
+    roomy = KernelPCA(2, kernel="rbf", gamma=0.1).fit(X)
+    names = {path.name for path, _ in roomy.plan_.rejected} | {roomy.plan_.chosen.name}
+    assert "landmarks" not in names
+
+    class Narrow(KernelPCA):
+        memory = 125_000_000  # less than the stored matrix takes
+
+    model = Narrow(2, kernel="rbf", gamma=0.1).fit(X)
+    assert model.plan_.chosen.name == "tiles"
+    assert model.eigenvectors_.shape == (3000, 2)
+    np.testing.assert_allclose(model.eigenvalues_, roomy.eigenvalues_, rtol=1e-5)
+    for name in ("partial_fit", "landmarks_"):
+        assert not hasattr(model, name)
+    assert not {"landmarks", "tol_transform"} & set(model.get_params())

@@ -5,20 +5,18 @@ import sklearn
 import sklearn.decomposition
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from tests.claims import agree, refused
 
 import mercer
 from mercer.dropin import PCA
+from mercer.dropin.pca import resolve
 
 Peer = sklearn.decomposition.PCA
 SOLVERS = ["auto", "full", "covariance_eigh", "arpack", "randomized"]
 ARRAYS = [
-    "components_",
-    "explained_variance_",
-    "explained_variance_ratio_",
-    "singular_values_",
-    "mean_",
-    "noise_variance_",
-]
+    "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_",
+    "mean_", "noise_variance_",
+]  # fmt: skip
 NUMBERS = ["n_components_", "n_samples_", "n_features_in_"]
 
 
@@ -36,12 +34,6 @@ def counts():
     return scipy.sparse.csr_array(np.random.default_rng(0).poisson(0.2, (50, 20)).astype(float))
 
 
-# -- the same face ------------------------------------------------------------------------
-
-
-# -- the same numbers ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("whiten", [False, True])
 @pytest.mark.parametrize("k", [1, 5, 11, 0.8])
 @pytest.mark.parametrize("shape", [(60, 12), (12, 60), (13, 13)], ids=str)
@@ -55,7 +47,7 @@ def test_attributes_and_coordinates_are_those_of_an_exact_fit(shape, solver, k, 
         np.testing.assert_allclose(mine, peer, rtol=1e-8, atol=1e-9, err_msg=name)
     assert [getattr(ours, n) for n in NUMBERS] == [getattr(theirs, n) for n in NUMBERS]
     Z = ours.transform(X)
-    np.testing.assert_allclose(Z, theirs.transform(X), rtol=0, atol=1e-7)
+    agree(Z, theirs.transform(X), 1e-7)
     np.testing.assert_allclose(ours.inverse_transform(Z), theirs.inverse_transform(Z))
     np.testing.assert_array_equal(Z, ours.fit_transform(X))
 
@@ -65,21 +57,16 @@ def test_the_density_is_scikit_learns(k):
     X = table(p=5)
     ours, theirs = PCA(k).fit(X), Peer(k, svd_solver="full").fit(X)
     np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X))
-    np.testing.assert_allclose(
-        ours.get_covariance(), theirs.get_covariance(), rtol=0, atol=1e-12
-    )
-    np.testing.assert_allclose(ours.get_precision(), theirs.get_precision(), rtol=0, atol=1e-12)
+    agree(ours.get_covariance(), theirs.get_covariance(), 1e-12)
+    agree(ours.get_precision(), theirs.get_precision(), 1e-12)
 
 
-def test_whitening_does_not_change_the_density():
+def test_whitening_and_a_far_origin_change_nothing():
     X = table(p=5)
     plain, white = PCA(2).fit(X), PCA(2, whiten=True).fit(X)
     assert white.score(X) == plain.score(X)
     full = PCA(whiten=True).fit(X)
-    np.testing.assert_allclose(full.get_covariance(), np.cov(X.T), rtol=0, atol=1e-12)
-
-
-def test_a_far_origin_does_no_harm_on_any_solver():
+    agree(full.get_covariance(), np.cov(X.T), 1e-12)
     X = np.round(table(n=200, p=6) * 2**20) / 2**20
     for solver in SOLVERS:
         near = PCA(3, svd_solver=solver).fit(X)
@@ -87,40 +74,25 @@ def test_a_far_origin_does_no_harm_on_any_solver():
         np.testing.assert_allclose(far.explained_variance_, near.explained_variance_, 1e-8)
 
 
-# -- how many -----------------------------------------------------------------------------
-
-
-def test_no_components_leave_a_sphere_of_noise():
+def test_how_many_components():
     X = table(p=4)
     model = PCA(0).fit(X)
     assert model.components_.shape == (0, 4)
     assert model.transform(X).shape == (len(X), 0)
     np.testing.assert_allclose(model.noise_variance_, np.var(X, axis=0, ddof=1).mean())
     assert model.get_feature_names_out().shape == (0,)
-
-
-def test_a_share_must_be_exceeded_not_only_reached():
     X = table()
     reached = PCA().fit(X).explained_variance_ratio_.cumsum()[4]
     assert PCA(float(reached)).fit(X).n_components_ == 6
     assert PCA(np.nextafter(reached, 0)).fit(X).n_components_ == 5
     assert PCA(np.nextafter(1, 0)).fit(X).n_components_ == 12
-
-
-def test_none_is_one_less_for_arpack_and_for_sparse_data():
     X = table()
     assert PCA(svd_solver="arpack").fit(X).n_components_ == 11
     assert PCA().fit(scipy.sparse.csr_array(X)).n_components_ == 11
     assert PCA().fit(X).n_components_ == PCA(svd_solver="randomized").fit(X).n_components_ == 12
-
-
-def test_minkas_estimate_is_scikit_learns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 8)) + 0.1 * rng.normal(size=(300, 8))
     assert PCA("mle").fit(X).n_components_ == Peer("mle").fit(X).n_components_ == 3
-
-
-# -- which path ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -166,9 +138,6 @@ def test_the_tolerance_of_arpack_is_that_of_the_singular_values():
     assert PCA(3, svd_solver="full", tol=1e-4).fit(X).certificate_.tol == 1e-6
 
 
-# -- conventions --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_axes_without_variance_complete_the_others(dtype):
     X = flat().astype(dtype)
@@ -182,46 +151,33 @@ def test_axes_without_variance_complete_the_others(dtype):
     assert not alive[3:].any()
     new = np.arange(12, dtype=dtype).reshape(2, 6)
     rebuilt = model.inverse_transform(model.transform(new))
-    np.testing.assert_allclose(
-        rebuilt, new, rtol=0, atol=1e-4 if dtype == np.float32 else 1e-12
-    )
+    agree(rebuilt, new, 1e-4 if dtype == np.float32 else 1e-12)
     np.testing.assert_array_equal(V, PCA().fit(X).components_)
 
 
-def test_more_axes_than_rows_can_have_are_completed_too():
+def test_axes_beyond_the_rank_and_the_same_ones_each_time():
     model = PCA().fit(table(5, 40))
     assert model.rank_ == 4
-    np.testing.assert_allclose(
-        model.components_ @ model.components_.T, np.eye(5), rtol=0, atol=1e-14
-    )
-
-
-def test_whitening_sets_axes_without_variance_to_zero():
+    agree(model.components_ @ model.components_.T, np.eye(5), 1e-14)
     X = flat()
     Z = PCA(whiten=True).fit(X).transform(X + 1e-6)
     assert not Z[:, 3:].any()
     np.testing.assert_allclose(Z[:, :3].std(axis=0, ddof=1), 1)
-
-
-def test_the_default_is_repeatable_and_a_generator_is_taken():
     X = table()
     a, b = PCA(2, svd_solver="randomized").fit(X), PCA(2, svd_solver="randomized").fit(X)
     np.testing.assert_array_equal(a.components_, b.components_)
     c = PCA(2, svd_solver="randomized", random_state=np.random.RandomState(3)).fit(X)
-    np.testing.assert_allclose(a.components_, c.components_, rtol=0, atol=1e-6)
+    agree(a.components_, c.components_, 1e-6)
 
 
 @pytest.mark.parametrize(
     "without_effect",
     [
-        {"copy": False},
-        {"iterated_power": 7},
-        {"n_oversamples": 3},
-        {"power_iteration_normalizer": "QR"},
-        {"tol": 0.1},
+        {"copy": False}, {"iterated_power": 7}, {"n_oversamples": 3},
+        {"power_iteration_normalizer": "QR"}, {"tol": 0.1},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_parameters_without_effect_are_taken_and_have_none(without_effect):
     X = table()
     X.flags.writeable = False
@@ -241,17 +197,16 @@ def test_sparse_data_is_taken_where_scikit_learn_takes_it(solver):
 @pytest.mark.parametrize("solver", ["full", "randomized"])
 def test_sparse_data_is_refused_where_scikit_learn_refuses_it(solver):
     X = counts()
-    with pytest.raises(TypeError, match="PCA only support sparse inputs"):
+    with refused(TypeError, match=f'while "{solver}" was passed') as caught:
         PCA(3, svd_solver=solver).fit(X)
+    assert "PCA only support sparse inputs" in str(caught.value)
+    assert isinstance(caught.value, ValueError)
 
 
 def test_a_model_from_moments():
     X = table(p=5)
     model = PCA.from_covariance(np.cov(X.T), X.mean(0), len(X), n_components=2)
     np.testing.assert_allclose(model.explained_variance_, PCA(2).fit(X).explained_variance_)
-
-
-# -- in company ---------------------------------------------------------------------------
 
 
 def test_pipelines_route_weights_past_it():
@@ -263,3 +218,59 @@ def test_pipelines_route_weights_past_it():
     Z = PCA(3).fit_transform(X)  # weighs all rows alike, as scikit-learn's does
     expected = LogisticRegression().fit(Z, y, sample_weight=weights)
     np.testing.assert_allclose(found[-1].coef_, expected.coef_, rtol=1e-6)
+
+
+SHAPES = [(10, 50), (300, 20), (600, 20), (599, 60), (60, 520), (40, 30), (510, 80)]
+
+
+TALL = [(300, 20), (600, 20), (40, 30), (520, 60)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "wanted"),
+    [
+        *((shape, k) for shape in SHAPES for k in (None, 2, 8, 9, 0.5)),
+        *((s, "mle") for s in TALL),
+    ],
+    ids=str,
+)
+def test_auto_stands_for_the_solver_that_scikit_learn_takes(shape, wanted):
+    X = np.random.default_rng(0).normal(size=shape)
+    taken = Peer(wanted, random_state=0).fit(X)._fit_svd_solver
+    assert resolve("auto", wanted, shape, sparse=False) == taken
+
+
+def test_auto_stands_for_arpack_where_data_is_sparse():
+    X = scipy.sparse.random(50, 20, 0.2, format="csr", random_state=0)
+    taken = Peer(2, random_state=0).fit(X)._fit_svd_solver
+    assert resolve("auto", 2, X.shape, sparse=True) == taken == "arpack"
+
+
+def refusal(act):
+    """Return what is said by a call that is refused."""
+    try:
+        act()
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+COUNTS = {
+    "full": [0, 5, None, "mle", 0.3, 6],
+    "covariance_eigh": [5, 6],
+    "arpack": [4, None, 0, 5, 6, 0.5, "mle"],
+    "randomized": [1, 5, 0, 6, 0.5, "mle"],
+}
+
+
+@pytest.mark.parametrize(
+    ("solver", "wanted"), [(solver, k) for solver, known in COUNTS.items() for k in known]
+)
+def test_numbers_are_taken_and_refused_in_scikit_learns_words(solver, wanted):
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    theirs, ours = (
+        refusal(lambda kind=kind: kind(wanted, svd_solver=solver).fit(X))
+        for kind in (Peer, PCA)
+    )
+    assert ours.partition("\n")[0] == theirs
+    assert ours.count("\n") == (2 if theirs else 0)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.stats
+from tests.claims import refuses, warned
 
 from mercer.dropin import PCA
 from mercer.errors import DataWarning
@@ -23,8 +24,7 @@ def test_a_model_has_a_density_where_its_covariance_is_regular():
 def test_the_log_likelihood_is_that_of_the_singular_normal_distribution(k, offset):
     X = flat(offset=offset)
     model = PCA(k, svd_solver="full").fit(X)
-    with pytest.warns(DataWarning, match="rank 3 with 6 features; 0 of 40 rows off"):
-        ours = model.score_samples(X)
+    ours = warned("rank 3 with 6 features; 0 of 40 rows off", model.score_samples, X)
     normal = scipy.stats.multivariate_normal
     theirs = normal.logpdf(X - offset, X.mean(0) - offset, np.cov(X.T), allow_singular=True)
     np.testing.assert_allclose(ours, theirs, rtol=1e-6)
@@ -35,8 +35,7 @@ def test_rows_off_the_support_have_probability_zero(dtype):
     X = flat().astype(dtype)
     model = PCA().fit(X)
     rows = np.vstack([X[:3], X[:2] + dtype(0.5)])
-    with pytest.warns(DataWarning, match="2 of 5 rows off the support"):
-        scores = model.score_samples(rows)
+    scores = warned("2 of 5 rows off the support", model.score_samples, rows)
     assert np.isfinite(scores[:3]).all()
     assert np.isneginf(scores[3:]).all()
 
@@ -46,8 +45,4 @@ def test_fewer_rows_than_features_are_on_their_own_support():
     model = PCA().fit(X)
     with pytest.warns(DataWarning, match="rank 4 with 50 features; 0 of 5 rows off"):
         assert np.isfinite(model.score(X))
-
-
-def test_a_precision_that_does_not_exist_is_refused():
-    with pytest.raises(ValueError, match="singular"):
-        PCA().fit(flat()).get_precision()
+    refuses("singular", PCA().fit(flat()).get_precision, kind=ValueError)

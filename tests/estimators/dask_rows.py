@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-NAMES = list("abcd")
+NAMES = list("abcdef")
 
 
 def table(n=2000, seed=0, dtype=np.float64):
@@ -16,42 +16,43 @@ def table(n=2000, seed=0, dtype=np.float64):
     return (found * [1, 0.5, 2, 1]).astype(dtype)
 
 
-def _frame(X, parts):
+def frame(X, parts=5):
     import dask.dataframe as dd
 
-    return dd.from_pandas(pd.DataFrame(X, columns=NAMES), npartitions=parts)
+    return dd.from_pandas(pd.DataFrame(X, columns=NAMES[: X.shape[1]]), npartitions=parts)
 
 
-def _unknown(X):
-    d = da.from_array(X, chunks=(650, 2))
-    return d[d[:, 0] > -1e9]
+def unknown(X, rows=None):
+    rows = rows or len(X) // 3 + 17
+    d = da.from_array(X, chunks=(rows, 2))
+    return d[da.from_array(np.ones(len(X), bool), chunks=rows)]
 
 
 def _uneven(X):
-    return da.from_array(X, chunks=((1, 0, 900, 2, len(X) - 903), (1, 3)))
+    n, p = X.shape
+    return da.from_array(X, chunks=((1, 0, n // 2, 2, n - n // 2 - 3), (1, p - 1)))
 
 
 def _hollow(X):
-    d = da.from_array(X, chunks=(700, 4))
-    keep = da.from_array(np.arange(len(X)) < len(X), chunks=700)
-    empty = d[da.from_array(np.zeros(len(X), bool), chunks=700)]
-    return da.concatenate([empty, d[keep], empty])
+    d = da.from_array(X, chunks=(len(X) // 3 + 34, X.shape[1]))
+    empty = d[da.from_array(np.zeros(len(X), bool), chunks=d.chunks[0])]
+    return da.concatenate([empty, unknown(X), empty])
 
 
 def _sparse(X):
-    d = da.from_array(X, chunks=(700, 4))
+    d = da.from_array(X, chunks=(len(X) // 3 + 34, X.shape[1]))
     return d.map_blocks(scipy.sparse.csr_array, meta=scipy.sparse.csr_array((0, 0)))
 
 
 LAYOUTS = {
     "one chunk": lambda X: da.from_array(X, chunks=-1),
-    "rows": lambda X: da.from_array(X, chunks=(300, 4)),
+    "rows": lambda X: da.from_array(X, chunks=(len(X) // 5 + 10, X.shape[1])),
     "rows and columns": lambda X: da.from_array(X, chunks=(450, 3)),
     "columns": lambda X: da.from_array(X, chunks=(len(X), 1)),
     "uneven": _uneven,
-    "unknown sizes": _unknown,
+    "unknown sizes": unknown,
     "empty parts": _hollow,
-    "frame": lambda X: _frame(X, 5),
+    "frame": frame,
     "sparse": _sparse,
 }
 

@@ -1,26 +1,18 @@
 """Rows for streams of PCA, and what it means that a stream is the fit of its rows."""
 
 import numpy as np
+from tests.claims import agree
 
 SAME = (
-    "explained_variance_",
-    "explained_variance_ratio_",
-    "singular_values_",
-    "mean_",
+    "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_",
     "noise_variance_",
-)
+)  # fmt: skip
 
 
 def rows(n=400, p=5, seed=0, dtype=np.float64):
     rng = np.random.default_rng([seed, n, p])
     X = rng.standard_normal((n, p)) @ rng.standard_normal((p, p)) * np.linspace(3, 1, p)
     return (X + np.linspace(-40, 90, p)).astype(dtype)
-
-
-def streamed(model, parts, weights=None):
-    for i, part in enumerate(parts):
-        model.partial_fit(part, sample_weight=None if weights is None else weights[i])
-    return model
 
 
 def assert_same(one, two, X, tol=1e-9):
@@ -31,16 +23,9 @@ def assert_same(one, two, X, tol=1e-9):
     for name in SAME:
         a, b = getattr(one, name), getattr(two, name)
         np.testing.assert_allclose(a, b, rtol=tol, atol=tol * top, err_msg=name)
-    np.testing.assert_allclose(
-        one.components_.T @ one.components_,
-        two.components_.T @ two.components_,
-        rtol=0,
-        atol=1e-7,
-    )
+    agree(one.components_.T @ one.components_, two.components_.T @ two.components_, 1e-7)
     Z = two.transform(X)
-    np.testing.assert_allclose(
-        np.abs(one.transform(X)), np.abs(Z), rtol=0, atol=1e-7 * np.abs(Z).max()
-    )
+    agree(np.abs(one.transform(X)), np.abs(Z), 1e-7 * np.abs(Z).max())
     assert one.certificate_.met == two.certificate_.met
     assert np.all(one.certificate_.lower <= two.certificate_.upper)
     assert np.all(two.certificate_.lower <= one.certificate_.upper)

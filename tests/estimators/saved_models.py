@@ -157,6 +157,11 @@ OTHERS = {
         ANSWERS[:, [0, 0, 1]],
         {},
     ),
+    "answers filled": (
+        mercer.MultipleCorrespondenceAnalysis(2, missing="fill"),
+        np.where(np.arange(240).reshape(60, 4) % 17 == 13, None, ANSWERS),
+        {},
+    ),
     "mixed": (mercer.FAMD(2), MIXED, {}),
     "mixed filled": (mercer.FAMD(2, missing="fill"), HOLED.dropna(how="all"), {}),
     "groups": (mercer.MFA({"one": ["a", "b"], "two": ["c", "d", "e", "f"]}, 3), MIXED, {}),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.claims import agree, refused, refuses
 
 import mercer
 from mercer import PCA, KernelPCA, LandmarkFeatures, RandomFeatures, dropin
@@ -45,10 +46,9 @@ REFUSING = {
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", REFUSING)
 def test_files_are_refused_where_rows_are_needed(name, form, path):
-    with pytest.raises(InputError, match="needs rows in memory") as caught:
+    with refused(InputError, match="needs rows in memory") as caught:
         REFUSING[name](FORMS[form](path))
     assert isinstance(caught.value, TypeError)
-    assert len(str(caught.value).splitlines()) == 3
     assert form == "iterator" or "a.npy" in caught.value.got
     assert "mercer.PCA reads files" in caught.value.fix
 
@@ -62,9 +62,8 @@ def test_a_source_of_an_array_is_the_array():
 @pytest.mark.parametrize("name", ["absent.csv", "absent.npy"])
 def test_a_missing_file_is_said_in_three_lines(name):
     for model in (KernelPCA(2), dropin.KernelPCA(2), PCA(2), dropin.PCA(2)):
-        with pytest.raises(InputError) as caught:
+        with refused(InputError) as caught:
             model.fit(name)
-        assert len(str(caught.value).splitlines()) == 3
         assert name in caught.value.got
 
 
@@ -100,11 +99,8 @@ def test_columns_called_by_numbers_are_not_taken_by_their_places(name):
     given = _by_number(name)
     model = getattr(mercer, name)(2).fit(given)
     assert [str(c) for c in model.feature_names_in_] == ["30", "10", "20"]
-    np.testing.assert_allclose(
-        model.transform(given), model.row_coordinates_, rtol=0, atol=1e-12
-    )
-    with pytest.raises(InputError, match="same order"):
-        model.transform(given[[10, 30, 20]])
+    agree(model.transform(given), model.row_coordinates_, 1e-12)
+    refuses("same order", model.transform, given[[10, 30, 20]])
 
 
 @pytest.mark.parametrize(
@@ -123,8 +119,7 @@ def test_numbers_as_names_are_names_for_methods_of_numbers(model):
     fitted = model.fit(given, ["a", "b"] * 20)
     assert fitted.transform(given).shape == (40, 1)
     ask = getattr(fitted, "predict", fitted.transform)
-    with pytest.raises(InputError, match="same order"):
-        ask(given[[10, 30, 20]])
+    refuses("same order", ask, given[[10, 30, 20]])
 
 
 def test_what_is_a_table_after_all():
@@ -147,8 +142,7 @@ def test_remedies_and_names_are_told():
         PCA(1).fit(frame)
     named = ("3 of 4 columns", "'name'", "'born'", "'when'")
     assert all(words in caught.value.got for words in named)
-    with pytest.raises(InputError, match="8 features"):
-        PCA(1).fit(np.eye(3)).transform(np.eye(8))
+    refuses("8 features", PCA(1).fit(np.eye(3)).transform, np.eye(8))
 
 
 @pytest.mark.parametrize("kind", ["int64", "float32", "float64"])

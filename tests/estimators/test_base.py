@@ -1,5 +1,6 @@
 """What every estimator keeps: parameters, state, plan, accuracy."""
 
+import dataclasses
 import logging
 import pickle
 import re
@@ -7,12 +8,14 @@ import re
 import numpy as np
 import pytest
 import sklearn.decomposition
-from sklearn.exceptions import NotFittedError
+from tests.claims import refused, refuses
 
 import mercer
 from mercer import PCA, LandmarkFeatures, RandomFeatures, dropin
-from mercer.arrays import anonymous_bytes, parse_bytes
+from mercer.arrays import Rates, anonymous_bytes, parse_bytes
 from mercer.errors import BudgetError, InputError, NotSupportedError
+from mercer.estimators.walk import _spectral_estimator as _planned
+from mercer.planning import Problem, plan
 
 
 class TestParameters:
@@ -22,18 +25,15 @@ class TestParameters:
             " standardize time tol whiten"
         )
         assert sorted(PCA().get_params()) == names.split()
-        with pytest.raises(TypeError):
-            PCA(3, True)
+        refuses(None, PCA, 3, True, kind=TypeError)
 
     def test_other_devices_are_not_built_yet(self, table):
-        with pytest.raises(NotSupportedError, match="CPU"):
-            PCA(device="cuda").fit(table)
+        refuses("CPU", PCA(device="cuda").fit, table, kind=NotSupportedError)
         PCA(device="cpu").fit(table)
 
     def test_a_failed_first_fit_leaves_nothing(self, table):
         model = PCA(20)
-        with pytest.raises(InputError):
-            model.fit(table)
+        refuses(None, model.fit, table)
         assert not [name for name in vars(model) if name.endswith("_")]
 
     def test_a_new_fit_forgets_the_old_one(self, table):
@@ -68,7 +68,7 @@ class TestPlan:
         assert caplog.records[0].getMessage() == str(model.plan_)
         assert capfd.readouterr() == ("", "")
 
-    def test_a_fallback_is_logged(self, forced, caplog, rng):
+    def test_a_fallback_is_logged(self, caplog, rng):
         kind = type("Either", (PCA,), {"_allowed": lambda _self: ("gram", "svd")})
         x = rng.standard_normal((4000, 200)) * np.geomspace(1, 1e-5, 200)
         with caplog.at_level(logging.INFO, logger="mercer"):
@@ -76,7 +76,6 @@ class TestPlan:
         assert model.plan_.chosen.name == "gram"
         assert "next: svd" in caplog.text
         assert model.certificate_.met
-        assert forced("gram")
 
     def test_memory_is_refused_before_it_is_taken(self, rng):
         x = rng.standard_normal((1500, 800)) * np.geomspace(1, 1e-4, 800)
@@ -109,11 +108,10 @@ class TestWhatIsPlanned:
         ids=["landmarks", "random", "nystroem", "theirs", "class", "none"],
     )  # fmt: skip
     def test_what_has_no_plan_is_named(self, table, model, named):
-        with pytest.raises(InputError, match="can be planned") as caught:
+        with refused(InputError, match="can be planned") as caught:
             mercer.plan(model, table)
         assert named in caught.value.got
         assert "mercer.PCA(3)" in caught.value.fix
-        assert len(str(caught.value).splitlines()) == 3
 
     def test_the_tolerance_is_the_one_asked_for(self, table):
         assert PCA(2).fit(table).certificate_.tol == 1e-6
@@ -121,10 +119,77 @@ class TestWhatIsPlanned:
         assert PCA(2, tol=1e-3).fit(table).certificate_.tol == 1e-3
 
 
-def test_without_a_model_there_is_none():
-    rows = np.eye(5)
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        PCA(2).transform(rows)
-    with pytest.raises(NotFittedError, match="the rows seen so far"):
-        PCA(2).partial_fit(rows[:1]).transform(rows)
-    assert PCA(2).partial_fit(rows[:2]).transform(rows).shape == (5, 2)
+GB = 10**9
+
+
+SLOW = Rates(2, (6e8, 3e8), (4e8, 1.6e8), (2e7, 1e7), 8e7, 3e7, 6e7, 2e7)
+
+
+def problem(rows=10**6, cols=2000, components=10, **more):
+    given = {"itemsize": 8, "memory": 64 * GB, "threads": 2, **more}
+    return Problem(rows=rows, cols=cols, components=components, **given)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Return the list of thread counts that the self-test was asked for."""
+    calls = []
+    monkeypatch.setattr(_planned, "rates", lambda n: calls.append(n) or SLOW)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("given", "measured"),
+    [
+        (problem(1000, 50), False), (problem(1000, 50, time=1e-6), False),
+        (problem(1000, 50, time=1e6), False), (problem(10**6, 200, time=5.0), True),
+        (problem(10**6, 200, time=4.9), False), (problem(10**6, 200), False), (problem(), True),
+        (problem(time=1e6), True), (problem(time=1.0), True),
+        (problem(memory=9 * 10**7), False),
+    ],
+)  # fmt: skip
+def test_only_long_fits_are_worth_a_self_test(given, measured, asked):
+    made = _planned.planned(given)
+    assert asked == [2] * measured
+    words = "seconds measured on this machine" if measured else "seconds from default rates"
+    assert words in str(made).splitlines()[0]
+    assert dataclasses.replace(made.problem, machine=None) == given
+
+
+def test_a_plan_with_rates_is_not_measured_again(asked):
+    made = _planned.planned(problem())
+    assert _planned.planned(made.problem) == made == plan(made.problem)
+    assert len(asked) == 1
+
+
+def test_what_a_machine_does_badly_is_avoided(monkeypatch):
+    given = problem(20_000, 20_000, 20)
+    assert plan(given).chosen.name == "krylov"
+    # Without thin products neither kind of iteration is left.
+    lame = Rates(2, (6e12, 3e12), (4e7, 1.6e7), (2e9, 1e9), 8e9, 3e12, 6e9, 2e9)
+    monkeypatch.setattr(_planned, "rates", lambda _n: lame)
+    assert _planned.planned(given).chosen.name == "svd"
+
+
+@pytest.mark.parametrize("method", [mercer.PCA, mercer.KernelPCA])
+def test_small_fits_measure_nothing(method, monkeypatch):
+    def refuse(_threads):
+        raise AssertionError("a small fit measured the machine")
+
+    monkeypatch.setattr(_planned, "rates", refuse)
+    x = np.random.default_rng(0).standard_normal((300, 20))
+    for time in (None, 0.5, 1e4):
+        model = method(2, time=time).fit(x)
+        assert "from default rates" in str(model.plan_)
+        assert mercer.plan(method(2, time=time), x).problem.machine is None
+
+
+@pytest.mark.parametrize("method", [mercer.PCA, mercer.KernelPCA])
+def test_a_long_fit_says_so(method, monkeypatch, asked):
+    monkeypatch.setattr(_planned, "_LONG", 0.0)
+    x = np.random.default_rng(0).standard_normal((300, 20))
+    model = method(2, memory="1GB").fit(x)
+    assert "measured on this machine" in str(model.plan_)
+    assert mercer.plan(method(2, memory="1GB"), x) == model.plan_
+    assert model.certificate_.met
+    assert len(asked) == 2

@@ -6,16 +6,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from tests.claims import refuses, warned
 
 import mercer
 from mercer import CorrespondenceAnalysis
 from mercer.errors import DataWarning, InputError, NotSupportedError
 from mercer.estimators.counts._count_facts import (
-    TableFacts,
     arch_of,
     pieces_of,
     totals_of,
-    warn_facts,
 )
 from mercer.estimators.counts._independence import (
     affordable,
@@ -38,8 +37,7 @@ def test_cells_that_stand_twice_are_one_count():
         (np.array([1.0, 2, 4]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2)
     )
     kept = twice.data.copy()
-    with pytest.warns(DataWarning, match="2 blocks"):
-        found = CorrespondenceAnalysis(1).fit(twice)
+    found = warned("2 blocks", CorrespondenceAnalysis(1).fit, twice)
     np.testing.assert_allclose(found.row_masses_, [3 / 7, 4 / 7])
     np.testing.assert_array_equal(twice.data, kept)  # the user's own matrix is as it was
 
@@ -91,14 +89,10 @@ def test_rows_left_out_of_a_frame_take_no_names_away(kind):
     assert names_of(frame[frame["a"] != 1]) == ["u", "w", "x"]
     numbered = frame[["a", "b"]].iloc[[0, 2]]
     assert names_of(numbered) == ["0", "2"]
-    with pytest.raises(InputError, match="'site'"):  # an index has the names already
-        names_of(frame.set_index(pd.Index(list("klmn"))))
+    refuses("'site'", names_of, frame.set_index(pd.Index(list("klmn"))))
 
 
-NONE = np.zeros(0, int)
-
-
-def test_a_parabola_is_found_and_noise_is_not(rng):
+def test_arches_are_found_among_points_enough(rng):
     x = np.linspace(-1, 1, 40)
     masses = np.full(40, 1 / 40)
     bent = np.column_stack([x, x**2 - np.mean(x**2) + 0.02 * rng.standard_normal(40)])
@@ -106,9 +100,6 @@ def test_a_parabola_is_found_and_noise_is_not(rng):
     assert arch_of(1e-150 * bent, masses) > 0.95
     assert arch_of(rng.standard_normal((40, 2)), masses) < 0.5
     assert arch_of(np.column_stack([x, x**3 - 0.6 * x]), masses) < 0.3
-
-
-def test_few_points_and_few_axes_tell_nothing(rng):
     points = rng.standard_normal((5, 2))
     assert arch_of(points, np.ones(5)) is None
     assert arch_of(points[:, :1], np.ones(5)) is None
@@ -132,17 +123,6 @@ def test_stored_zeros_join_nothing():
     assert len(pieces_of(csr, 1.0)) == 3
 
 
-def test_what_misleads_is_said():
-    quiet = TableFacts(NONE, NONE, True, False, 0.5, ())
-    warn_facts(quiet)
-    with pytest.warns(DataWarning, match="axis 1 explains 93% of axis 2"):
-        warn_facts(TableFacts(NONE, NONE, True, False, 0.93, ()))
-    with pytest.warns(DataWarning, match="7 blocks .*\n.*blocks of 2 x 2, .* and 2 more"):
-        warn_facts(TableFacts(NONE, NONE, True, False, None, ((2, 2),) * 7))
-    with pytest.warns(DataWarning, match="independent: there are no axes"):
-        warn_facts(TableFacts(NONE, NONE, True, True, None, ()))
-
-
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])
 @pytest.mark.parametrize("sides", [(True, True), (True, False), (False, True), (False, False)])
 def test_totals_inside_a_table_are_found(rng, kind, sides):
@@ -164,12 +144,9 @@ def test_totals_that_twice_are_beyond_the_type_are_found(rng, kind, dtype):
     assert totals_of(kind(table), wide.sum(axis=1), wide.sum(axis=0)) == (True, False)
 
 
-def test_one_side_of_a_small_table_may_add_up_by_chance():
+def test_totals_of_a_crosstab_are_said_and_none_by_chance(rng):
     table = np.outer([1, 2, 3], [4, 5, 6, 7])
     assert totals_of(table, table.sum(axis=1), table.sum(axis=0)) == (False, False)
-
-
-def test_totals_of_a_crosstab_are_said(rng):
     a, b = rng.choice(list("uvw"), 200), rng.choice(list("xyz"), 200)
     with pytest.warns(DataWarning, match="its own totals"):
         mercer.CorrespondenceAnalysis(1).fit(pd.crosstab(a, b, margins=True))
@@ -215,23 +192,15 @@ def test_the_limit_for_counts_beyond_counting():
     assert not null_band(R, C, np.inf, draws=20, seed=0).any()
 
 
-def test_few_counts_leave_empty_margins():
+def test_bands_of_few_counts_of_shares_and_of_large_tables():
     band = null_band(R, C, 3, draws=60, seed=0)
     assert np.isfinite(band).all()
     assert band[1, 0] <= 1 + 1e-12
-
-
-def test_shares_are_no_counts():
-    with pytest.raises(InputError, match="multiply shares by the number of cases"):
-        null_band(R, C, 1.0, draws=20, seed=0)
-
-
-def test_what_would_take_too_long_is_refused():
+    refuses("multiply shares by the number of cases", null_band, R, C, 1.0, draws=20, seed=0)
     assert affordable(4, 4) == 199
     assert affordable(4, 4, 50) == 50
     assert 19 <= affordable(5000, 300) < 199
-    with pytest.raises(NotSupportedError, match="1,000,000 x 10,000"):
-        affordable(1_000_000, 10_000)
+    refuses("1,000,000 x 10,000", affordable, 1_000_000, 10_000, kind=NotSupportedError)
 
 
 def test_axes_are_counted_from_the_first():
@@ -241,8 +210,7 @@ def test_axes_are_counted_from_the_first():
     assert "99 tables of 4 x 5" in choice.reason
     assert chosen(np.array([0.5, 0.4, 0.3]), band, 99, (4, 5)).k == 3
     warn_of_none(choice)
-    with pytest.warns(DataWarning, match="no axis is kept"):
-        warn_of_none(chosen(np.array([0.2]), band, 99, (4, 5)))
+    warned("no axis is kept", warn_of_none, chosen(np.array([0.2]), band, 99, (4, 5)))
 
 
 def test_the_test_at_the_ends_of_the_range():

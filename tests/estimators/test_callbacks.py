@@ -2,16 +2,22 @@
 
 import copy
 import pickle
+import sys
+import threading
 import time
 
 import numpy as np
 import pytest
+from forced import FORCED
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.claims import refuses
 
 import mercer
+from mercer.arrays import Lanes, task
 from mercer.estimators.walk import _callback_shim as shim
+from mercer.estimators.walk import _progress
 from mercer.estimators.walk._callbacks import _Reporter
 
 X = np.random.default_rng(0).standard_normal((400, 30)) * 0.8 ** np.arange(30)
@@ -62,11 +68,6 @@ class InjectedError(Exception):
     pass
 
 
-class KrylovPCA(mercer.PCA):
-    def _allowed(self):
-        return ("krylov",)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_tasks_come_in_order(method):
     diary = Diary()
@@ -90,38 +91,43 @@ def test_tasks_come_in_order(method):
     assert all(len(list(context)) <= 11 for context in tasks)
 
 
-def test_every_pass_is_a_task():
+def test_passes_and_the_matrix_of_a_kernel_are_tasks():
     diary = Diary()
-    model = KrylovPCA(2).set_callbacks(diary).fit(X)
+    model = FORCED["krylov"](2).set_callbacks(diary).fit(X)
     passes = [name for word, name in diary.words if word == "begin" and name[:4] == "pass"]
     assert passes == [f"pass {i + 1}" for i in range(len(passes))]
     assert len(passes) >= 2
     assert model.certificate_.met
-
-
-def test_a_pass_says_what_was_reached_before_it():
     asking = Asking()
-    KrylovPCA(2).set_callbacks(asking).fit(X)
+    FORCED["krylov"](2).set_callbacks(asking).fit(X)
     first, *notes = [word for word in asking.words if isinstance(word, str)]
     assert first == ""
     reached = [float(note.removesuffix(" reached")) for note in notes if note]
     assert reached
     assert reached == sorted(reached, reverse=True)
-
-
-def test_the_matrix_of_a_kernel_is_a_task():
     diary = Diary()
     mercer.KernelPCA(2).set_callbacks(diary).fit(X)
     assert ("begin", "kernel matrix") in diary.words
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_numbers_are_the_same_and_nothing_is_left(method):
+def test_a_followed_fit_is_the_same_and_its_callbacks_travel(method):
     plain, followed = method(2).fit(X), method(2).set_callbacks(Diary()).fit(X)
     np.testing.assert_array_equal(plain.transform(X), followed.transform(X))
     assert vars(followed).keys() - vars(plain).keys() == {"_skl_callbacks"}
     followed.set_callbacks()
     assert vars(followed).keys() == vars(plain).keys()
+    asking = Asking()
+    method(2).set_callbacks(asking).fit(X)
+    assert asking.shape == (400, 2)
+    diary = Diary()
+    model = method(2).set_callbacks(diary)
+    clone(model).fit(X)
+    assert diary.words[-1] == ("teardown", "fit")
+    fresh = pickle.loads(pickle.dumps(method(2).set_callbacks(diary)))
+    assert fresh.fit(X).n_components_ == 2
+    for wrong in (Diary, print, 3):
+        refuses("protocol", method(2).set_callbacks, wrong, kind=TypeError)
 
 
 FAILURES = ["setup", "begin", "end", "teardown", ("end", "part"), ("end", "fit")]
@@ -137,8 +143,7 @@ def test_a_callback_that_raises_leaves_the_estimator_as_it_was(method, fail, fit
     model.set_callbacks(Diary(fail))
     old = dict(vars(model))
     for call in (model.fit, model.fit_transform):
-        with pytest.raises(InjectedError):
-            call(X)
+        refuses(None, call, X, kind=InjectedError)
         assert vars(model).keys() == old.keys()
         assert all(vars(model)[name] is old[name] for name in old)
     if fail != "teardown":
@@ -149,7 +154,7 @@ def test_a_callback_that_raises_leaves_the_estimator_as_it_was(method, fail, fit
 def test_a_callback_stops_a_long_pass_within_two_seconds():
     rows = np.random.default_rng(1).standard_normal((150_000, 120), dtype=np.float32)
     diary = Diary(("begin", "part"))
-    model = KrylovPCA(5).set_callbacks(diary)
+    model = FORCED["krylov"](5).set_callbacks(diary)
     began = []
     plain = _Reporter.advance
 
@@ -159,41 +164,15 @@ def test_a_callback_stops_a_long_pass_within_two_seconds():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Reporter, "advance", advance)
-        with pytest.raises(InjectedError):
-            model.fit(rows)
+        refuses(None, model.fit, rows, kind=InjectedError)
     assert time.perf_counter() - began[-1][0] < 2
     assert not hasattr(model, "components_")
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_callbacks_may_ask_for_the_fitted_model(method):
-    asking = Asking()
-    method(2).set_callbacks(asking).fit(X)
-    assert asking.shape == (400, 2)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_clones_are_followed_and_models_pickle(method):
-    diary = Diary()
-    model = method(2).set_callbacks(diary)
-    clone(model).fit(X)
-    assert diary.words[-1] == ("teardown", "fit")
-    fresh = pickle.loads(pickle.dumps(method(2).set_callbacks(diary)))
-    assert fresh.fit(X).n_components_ == 2
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_only_callbacks_are_taken(method):
-    for wrong in (Diary, print, 3):
-        with pytest.raises(TypeError, match="protocol"):
-            method(2).set_callbacks(wrong)
 
 
 def test_a_refused_table_sets_nothing_up():
     diary = Diary()
     model = mercer.PCA(2).set_callbacks(diary)
-    with pytest.raises(ValueError, match="2D"):
-        model.fit(X[0])
+    refuses("2D", model.fit, X[0], kind=ValueError)
     assert diary.words == []
 
 
@@ -292,17 +271,14 @@ def test_the_tree_of_tasks():
     assert [context.task_id for context in (root, first, inner, second)] == [0, 0, 0, 1]
     assert inner.parent is first
     assert inner.root_uuid == root.root_uuid
-    with pytest.raises(ValueError, match="2 subtasks"):
-        root.subcontext("d")
-    with pytest.raises(ValueError, match="0 subtasks"):
-        second.subcontext("d")
+    refuses("2 subtasks", root.subcontext, "d", kind=ValueError)
+    refuses("0 subtasks", second.subcontext, "d", kind=ValueError)
 
 
 def test_all_are_torn_down_and_errors_are_gathered():
     good, bad, worse = Follower(), Follower(broken="one"), Follower(broken="two")
     model = Counter().set_callbacks(bad, good)
-    with pytest.raises(ArithmeticError, match="one"):
-        model.fit()
+    refuses("one", model.fit, kind=ArithmeticError)
     assert good.words[-1] == "teardown"
     with pytest.raises(ExceptionGroup) as caught:
         model.set_callbacks(bad, good, worse).fit()
@@ -316,13 +292,22 @@ def test_only_those_set_up_are_torn_down():
             raise KeyboardInterrupt
 
     first, refusing, last = Follower(), Refusing(), Follower()
-    with pytest.raises(KeyboardInterrupt):
-        Counter().set_callbacks(first, refusing, last).fit()
+    refuses(None, Counter().set_callbacks(first, refusing, last).fit, kind=KeyboardInterrupt)
     assert (first.words, refusing.words, last.words) == (
         ["setup", "teardown"],
         ["teardown"],
         [],
     )
+
+
+def test_wrong_callbacks_are_refused():
+    class Nosy(Follower):
+        def on_fit_task_begin(self, estimator, context, *, secret):
+            raise AssertionError
+
+    for wrong in (Follower, object(), None):
+        refuses("protocol", Counter().set_callbacks, wrong, kind=TypeError)
+    refuses("secret", Counter().set_callbacks(Nosy()).fit, kind=TypeError)
 
 
 def test_clones_keep_callbacks_and_copies_too():
@@ -334,13 +319,67 @@ def test_clones_keep_callbacks_and_copies_too():
     assert "_skl_callbacks" not in vars(model.set_callbacks())
 
 
-def test_wrong_callbacks_are_refused():
-    class Nosy(Follower):
-        def on_fit_task_begin(self, estimator, context, *, secret):
-            raise AssertionError
+ROWS = np.random.default_rng(0).standard_normal((500, 30)) * 0.8 ** np.arange(30)
 
-    for wrong in (Follower, object(), None):
-        with pytest.raises(TypeError, match="protocol"):
-            Counter().set_callbacks(wrong)
-    with pytest.raises(TypeError, match="secret"):
-        Counter().set_callbacks(Nosy()).fit()
+
+def test_nothing_is_shown_where_there_is_no_terminal(capsys):
+    with mercer.progress():
+        mercer.KernelPCA(2).fit(ROWS)
+    assert capsys.readouterr() == ("", "")
+
+
+def slow(pause):
+    def work(_lane, numbers):
+        for _ in numbers:
+            pause.wait(0.06)
+
+    return work
+
+
+def test_the_bar_names_the_pass_and_counts_blocks(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    with mercer.progress(force=True), task("pass 3", "2e-04 reached"):
+        Lanes(2).run(slow(threading.Event()), 30)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "pass 3, 2e-04 reached" in err
+    assert " of 30 blocks" in err
+    assert "-:--:--" in err or "0:00:0" in err
+
+
+@pytest.mark.parametrize("method", [mercer.PCA, mercer.KernelPCA])
+def test_fits_are_the_same_with_bars(method, capsys):
+    plain = method(2).fit_transform(ROWS)
+    with mercer.progress(force=True), mercer.progress(force=True):
+        shown = method(2).fit_transform(ROWS)
+    np.testing.assert_array_equal(plain, shown)
+    capsys.readouterr()
+
+
+def test_a_display_ends_whatever_happens(capsys):
+    for error in (KeyboardInterrupt, ValueError):
+        with pytest.raises(error), mercer.progress(force=True), task("pass 1"):
+            raise error
+        assert _progress._showing == [False]
+    with mercer.progress(force=True), task("pass 2"):
+        pass
+    assert "\x1b[?25h" in capsys.readouterr().err  # the cursor is shown again
+    with mercer.progress(force=True):
+        with pytest.raises(ValueError, match="gone"), task("pass 1"):
+            raise ValueError("gone")
+        with task("pass 2"):
+            Lanes(1).run(slow(threading.Event()), 3)
+    capsys.readouterr()
+    with task("outer"), mercer.progress(force=True):
+        Lanes(1).run(slow(threading.Event()), 3)
+    assert _progress._showing == [False]
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_rich_is_loaded_only_when_it_draws(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    with mercer.progress():
+        mercer.PCA(2).fit(ROWS)
+    with pytest.raises(ImportError), mercer.progress(force=True):
+        pass
+    assert _progress._showing == [False]

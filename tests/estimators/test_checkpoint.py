@@ -11,11 +11,8 @@ from mercer.errors import InputError
 
 X = np.random.default_rng(0).standard_normal((30, 4))
 OWNER = {
-    "method": "PCA",
-    "rows": "abc",
-    "parameters": {"k": "3", "tol": "None"},
-    "weights": "None",
-}
+    "method": "PCA", "rows": "abc", "parameters": {"k": "3", "tol": "None"}, "weights": "None",
+}  # fmt: skip
 
 
 class Sums:
@@ -131,16 +128,13 @@ def test_an_interval_that_is_no_time(every):
     three_lines(caught)
 
 
-def test_another_version_of_mercer_is_refused(path, monkeypatch):
+def test_another_version_and_a_folder_that_is_not_there(path, monkeypatch, tmp_path):
     PCA(2).fit(X, checkpoint=path)
     here = mercer.__version__
     monkeypatch.setattr(mercer, "__version__", "9.9")
     with pytest.raises(InputError, match="belongs to another fit") as caught:
         PCA(2).fit(X, checkpoint=path)
     assert f"mercer {here}, now 9.9" in three_lines(caught)
-
-
-def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match="folder of the checkpoint") as caught:
         PCA(2).fit(X, checkpoint=tmp_path / "none" / "fit.mercer")
     three_lines(caught)

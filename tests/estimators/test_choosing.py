@@ -3,6 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import scipy.sparse
+from forced import FORCED
 from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_info
 
@@ -20,14 +21,6 @@ def table(n, p, k=3, seed=0, size=2.0):
     return signal + rng.standard_normal((n, p)) * rng.uniform(0.5, 1.5, p)
 
 
-def only(path):
-    class Forced(PCA):
-        def _allowed(self):
-            return (path,)
-
-    return Forced
-
-
 @pytest.fixture
 def few_axes(monkeypatch):
     """The iterative path does not find all axes."""
@@ -40,7 +33,7 @@ def few_axes(monkeypatch):
 @pytest.mark.usefixtures("few_axes")
 def test_every_path_in_memory(path, standardize):
     X = table(300, 40) + 1e5
-    model = only(path)("auto", standardize=standardize).fit(X)
+    model = FORCED[path]("auto", standardize=standardize).fit(X)
     assert model.plan_.chosen.name == path
     assert model.n_components_ == model.choice_.k == 3
     assert model.choice_.seen == "all 300 rows"
@@ -54,7 +47,7 @@ def test_every_path_in_memory(path, standardize):
 @pytest.mark.usefixtures("few_axes")
 def test_wide_tables(path):
     X = table(60, 300)
-    model = only(path)("auto").fit(X)
+    model = FORCED[path]("auto").fit(X)
     assert model.choice_.k == 3
     assert model.choice_.seen == "all 60 rows"
 
@@ -90,13 +83,13 @@ def test_the_gram_path_reads_a_file_once_more_than_never(tmp_path):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(source), "blocks", counted)
-        only("gram")("auto").fit(source)
+        FORCED["gram"]("auto").fit(source)
     assert len(passes) == 1
 
 
 def test_numbers_are_those_of_the_halves_themselves():
     X = table(320, 12)
-    model = only("gram")("auto", standardize=True).fit(X)
+    model = FORCED["gram"]("auto", standardize=True).fit(X)
     Y = X / X.std(axis=0, ddof=1)
     run, halves = 10, [[], []]
     for i in range(32):
@@ -115,10 +108,10 @@ def test_halves_are_compared_beside_the_pairs_or_before_them(monkeypatch):
     monkeypatch.setattr(_choosing, "thread_count", lambda: 2)
     monkeypatch.setattr(_choosing, "beside", lambda call: begun.append(1) or beside(call))
     with ThreadPoolExecutor(4) as pool:
-        fits = list(pool.map(lambda _: only("gram")("auto").fit(X), range(4)))
+        fits = list(pool.map(lambda _: FORCED["gram"]("auto").fit(X), range(4)))
     assert len(begun) == 4
     monkeypatch.setattr(_choosing, "thread_count", lambda: 1)
-    alone = only("gram")("auto").fit(X)
+    alone = FORCED["gram"]("auto").fit(X)
     assert len(begun) == 4
     for fit in fits:
         assert fit.n_components_ == alone.n_components_ == 3
@@ -175,10 +168,10 @@ def test_large_tables_are_judged_by_a_part(monkeypatch):
     monkeypatch.setattr(_choosing, "_ROWS", 80)
     monkeypatch.setattr(_choosing, "_CELLS", 80 * 60)
     X = table(200, 100)
-    gram = only("gram")("auto").fit(X)
+    gram = FORCED["gram"]("auto").fit(X)
     assert gram.choice_.k in (3, 4)
     assert gram.choice_.seen == "all 200 rows, 25 of 100 columns"
-    part = only("krylov")("auto").fit(X)
+    part = FORCED["krylov"]("auto").fit(X)
     assert part.choice_.k == 3
     assert part.choice_.seen == "80 of 200 rows, 60 of 100 columns"
 
@@ -189,8 +182,8 @@ def test_a_part_of_a_file_is_that_of_the_table(monkeypatch, tmp_path):
     monkeypatch.setattr(_choosing, "_ROWS", 40)
     X = table(100, 30) + 50
     np.save(tmp_path / "x.npy", X)
-    memory = only("krylov")("auto").fit(X)
-    file = only("krylov")("auto").fit(tmp_path / "x.npy")
+    memory = FORCED["krylov"]("auto").fit(X)
+    file = FORCED["krylov"]("auto").fit(tmp_path / "x.npy")
     assert memory.choice_.seen == file.choice_.seen == "40 of 100 rows"
     assert_allclose(memory.choice_.errors, file.choice_.errors, rtol=1e-9)
 

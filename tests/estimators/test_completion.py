@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from tests.estimators.missing_oracles import iterated, table
+from tests.claims import agree, refuses, warned
+from tests.estimators.missing_oracles import table
 
 import mercer
 from mercer.errors import AccuracyWarning, DataWarning, InputError
@@ -17,7 +18,6 @@ from mercer.estimators.missing._filling import (
     begun_on,
     few_of,
     first_start,
-    is_enough,
     sample_rows,
 )
 from mercer.operators import CompletionRule, Survey, complete
@@ -91,12 +91,6 @@ def test_a_first_look_takes_every_second_or_fourth_row(count):
     step = few_of(np.empty((count, 2))).step
     assert step in (1, 2, 4, 8)
     assert -(-count // step) <= 4104 < max(2 * count / step, 4105)
-
-
-def test_heavy_rows_make_no_sample():
-    assert is_enough(np.ones(100))
-    assert not is_enough(np.r_[1e6, np.ones(99)])
-    assert not is_enough(np.zeros(100))
 
 
 def test_few_rows_are_not_sampled():
@@ -223,9 +217,6 @@ def test_where_little_is_missing_one_pass_over_all_rows_is_enough():
     assert mercer.PCA(3, missing="em", tol=1e-8).fit(X).em_passes_ > 2
 
 
-# -- the rank of the completion, and what is refused before it --------------------------------
-
-
 def rank_of(x, wanted=None, weights=None, **options):
     """Return how many axes fill the cells of x."""
     model = mercer.PCA(wanted, missing="em", **options).fit(x, sample_weight=weights)
@@ -295,23 +286,20 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_rows_that_cannot_be_completed_are_refused(name):
     make, weights, words = REFUSED[name]
-    with pytest.raises(InputError, match=words):
-        mercer.PCA(2, missing="em").fit(make(), sample_weight=weights)
+    refuses(words, mercer.PCA(2, missing="em").fit, make(), sample_weight=weights)
 
 
 def test_what_counts_must_be_observed():
     x, w = spoilt(column=np.nan), np.ones(60)
     x[0, 2], w[0] = 1.0, 0.0
-    with pytest.raises(InputError, match="nothing observed"):
-        mercer.PCA(2, missing="em").fit(x, sample_weight=w)
+    refuses("nothing observed", mercer.PCA(2, missing="em").fit, x, sample_weight=w)
     frame = pd.DataFrame(spoilt(column=np.nan), columns=list("abcdefg"))
     with pytest.raises(InputError, match="nothing observed") as error:
         mercer.PCA(2, missing="em").fit(frame)
     assert "'c'" in error.value.got
     few = np.full((4, 2), np.nan)
     few[0] = 1.0
-    with pytest.raises(InputError, match="fewer than two rows"):
-        mercer.PCA(1, missing="em").fit(few)
+    refuses("fewer than two rows", mercer.PCA(1, missing="em").fit, few)
 
 
 def test_empty_rows_are_named_and_count_no_more():
@@ -326,22 +314,12 @@ def test_empty_rows_are_named_and_count_no_more():
     np.testing.assert_array_equal(w, 2)  # the caller's own are as they were
 
 
-@pytest.mark.parametrize("memory", ["1MB", "1GB"])
-def test_blocks_of_any_size_fill_alike(memory, tmp_path):
-    np.save(tmp_path / "x.npy", table())
-    model = mercer.PCA(2, missing="em", tol=1e-11, memory=memory).fit(tmp_path / "x.npy")
-    wanted = iterated(table(), 2)
-    np.testing.assert_allclose(model.completion_.filled(table()), wanted, rtol=0, atol=1e-8)
-
-
 def test_a_sample_begins_and_all_rows_end():
     x = table(rows=20_000, columns=20, share=0.3)
     found = mercer.PCA(3, missing="em", tol=1e-7).fit(x)
     assert found.em_passes_ <= 10
     exact = mercer.PCA(3, missing="em", tol=1e-10).fit(x).completion_
-    np.testing.assert_allclose(
-        found.completion_.filled(x[:2000]), exact.filled(x[:2000]), rtol=0, atol=1e-5
-    )
+    agree(found.completion_.filled(x[:2000]), exact.filled(x[:2000]), 1e-5)
 
 
 def surveyed(x):
@@ -365,5 +343,4 @@ def test_where_the_steps_end():
 def test_cells_that_have_not_settled_are_said():
     rule, source = CompletionRule(2, tol=1e-12, most=3), ArrayBlocks(in_memory(table()))
     found = filling.CellFilling(source, surveyed(table()), None, rule, 1e6).run()
-    with pytest.warns(AccuracyWarning, match="have not settled"):
-        filling.warn_unsettled(found, rule)
+    warned("have not settled", filling.warn_unsettled, found, rule, kind=AccuracyWarning)

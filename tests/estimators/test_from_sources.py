@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse
 from forced import FORCED, factors, gapped
 from pieces import Pieces, in_blocks
+from tests.claims import refuses
 
 import mercer
 from mercer import PCA
@@ -99,8 +100,7 @@ def test_a_failed_fit_changes_nothing(tmp_path):
     before = dict(vars(model))
     with pytest.raises(OSError, match="the disk is gone"):
         in_blocks(PCA, 7)(3).fit(Pieces(X, fail=4), checkpoint=tmp_path / "a.mercer")
-    with pytest.raises(OSError, match="the disk is gone"):
-        model.fit(Pieces(X, fail=4))
+    refuses("the disk is gone", model.fit, Pieces(X, fail=4), kind=OSError)
     assert vars(model).keys() == before.keys()
     assert all(vars(model)[name] is before[name] for name in before)
 
@@ -142,8 +142,7 @@ def test_coordinates_in_a_file(tmp_path, end, whiten):
 def test_an_unfitted_model_writes_nothing(tmp_path):
     from sklearn.exceptions import NotFittedError
 
-    with pytest.raises(NotFittedError):
-        PCA(3).transform(X, out=tmp_path / "Z.npy")
+    refuses(None, PCA(3).transform, X, out=tmp_path / "Z.npy", kind=NotFittedError)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -181,8 +180,7 @@ def test_coordinates_beyond_memory_of_a_stream_that_was_thought_short():
     Y = gapped(5000, 8, 1)
     model = in_blocks(PCA, 50)(3).fit(Y)
     model.set_params(memory="30kB")
-    with pytest.raises(BudgetError, match="do not fit"):
-        model.transform(Pieces(Y, forecast=100))
+    refuses("do not fit", model.transform, Pieces(Y, forecast=100), kind=BudgetError)
 
 
 def test_other_columns_are_refused_and_named():
@@ -227,8 +225,7 @@ def test_fewer_rows_than_components(wanted, forecast):
 
 def test_minka_needs_rows_whatever_was_foreseen():
     for source in (X[:6], Pieces(X[:6], forecast=1000)):
-        with pytest.raises(InputError, match="n_samples >= n_features"):
-            PCA("mle").fit(source)
+        refuses("n_samples >= n_features", PCA("mle").fit, source)
 
 
 @pytest.mark.parametrize("path", ["auto", "gram", "svd", "krylov"])

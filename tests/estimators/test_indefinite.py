@@ -2,6 +2,8 @@ import warnings
 
 import numpy as np
 import pytest
+from kernel_fits import FORCED
+from tests.claims import agree, refuses, warned
 
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError
@@ -78,30 +80,18 @@ def test_raise(form, k):
 @pytest.mark.parametrize("form", FORMS)
 def test_a_small_negative_share_is_clipped_with_a_word(form):
     kernel, X = given(form, made([5.0, 3.0, -0.004]))
-    with pytest.warns(DataWarning, match="left out as noise"):
-        model = KernelPCA(2, kernel=kernel).fit(X)
+    model = warned("left out as noise", KernelPCA(2, kernel=kernel).fit, X)
     np.testing.assert_allclose(model.eigenvalues_, [5, 3], rtol=1e-12)
     assert model.negative_share_ == pytest.approx(0.004 / 8.004, rel=1e-6)
     kernel, X = given(form, made([5.0, 3.0, -0.02]))
-    with pytest.raises(InputError, match="negative eigenvalues"):
-        KernelPCA(2, kernel=kernel).fit(X)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_no_negative_eigenvalue_no_word(form):
-    kernel, X = given(form, made([5.0, 3.0, 1.0]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = KernelPCA(2, kernel=kernel).fit(X)
-    assert model.negative_share_ == 0
+    refuses("negative eigenvalues", KernelPCA(2, kernel=kernel).fit, X)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_clip(form):
     K = made(MIXED)
     kernel, X = given(form, K)
-    with pytest.warns(DataWarning, match="left out"):
-        model = KernelPCA(3, kernel=kernel, indefinite="clip").fit(X)
+    model = warned("left out", KernelPCA(3, kernel=kernel, indefinite="clip").fit, X)
     np.testing.assert_allclose(model.eigenvalues_, [5, 3, 2], rtol=1e-12)
     np.testing.assert_allclose(model.explained_variance_ratio_, np.array([5, 3, 2]) / 16)
     assert model.negative_share_ == pytest.approx(5.5 / 16, rel=1e-9)
@@ -136,8 +126,7 @@ def test_flip(form):
     """Z = U|λ|^½ in order of |λ|, B = U sign(λ)|λ|^-½; transform = fit_transform."""
     K = made(MIXED)
     kernel, X = given(form, K)
-    with pytest.warns(DataWarning, match="modulus"):
-        KernelPCA(4, kernel=kernel, indefinite="flip").fit(X)
+    warned("modulus", KernelPCA(4, kernel=kernel, indefinite="flip").fit, X)
     model, Z = fit_transform(X, 4, kernel=kernel, indefinite="flip")
     np.testing.assert_allclose(model.eigenvalues_, [5, -4.5, 3, 2], rtol=1e-12)
     np.testing.assert_allclose(model.explained_variance_, np.array([5, 4.5, 3, 2]) / 39)
@@ -156,8 +145,7 @@ def test_shift(form):
     """λ - λ_min for all n - 1 directions off the constant; old rows differ from new ones."""
     K = made(MIXED)
     kernel, X = given(form, K)
-    with pytest.warns(DataWarning, match="differs"):
-        KernelPCA(4, kernel=kernel, indefinite="shift").fit(X)
+    warned("differs", KernelPCA(4, kernel=kernel, indefinite="shift").fit, X)
     model, Z = fit_transform(X, 4, kernel=kernel, indefinite="shift")
     np.testing.assert_allclose(model.eigenvalues_, [9.5, 7.5, 6.5, 5.0], rtol=1e-12)
     np.testing.assert_allclose(np.sum(Z**2, axis=0), [9.5, 7.5, 6.5, 5.0], rtol=1e-10)
@@ -176,16 +164,18 @@ def test_shift_of_all_axes():
     assert model.eigenvalues_[-1] == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("policy", ["clip", "flip", "shift", "raise"])
-def test_policies_leave_a_positive_matrix_alone(policy):
-    K = made([5.0, 3.0, 1.0])
+def test_policies_leave_a_positive_matrix_alone(policy, form):
+    kernel, X = given(form, made([5.0, 3.0, 1.0]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = KernelPCA(3, kernel="precomputed", indefinite=policy)
-        Z = model.fit_transform(K)
+        model = KernelPCA(3, kernel=kernel, indefinite=policy)
+        Z = model.fit_transform(X)
     np.testing.assert_allclose(model.eigenvalues_, [5, 3, 1], rtol=1e-12)
+    assert model.negative_share_ == 0
     np.testing.assert_allclose(model.explained_variance_ratio_, np.array([5, 3, 1]) / 9)
-    np.testing.assert_allclose(model.transform(K), Z, rtol=0, atol=1e-10)
+    agree(model.transform(X), Z, 1e-10)
 
 
 @pytest.mark.parametrize("k", [1, 3, None])
@@ -193,8 +183,7 @@ def test_sigmoid(k):
     """Refused for every k alike; by policy it is what LAPACK says."""
     X = np.random.default_rng(0).standard_normal((80, 4))
     kernel = Sigmoid(1.0, -1.0)
-    with pytest.raises(InputError, match="negative eigenvalues"):
-        KernelPCA(k, kernel=kernel).fit(X)
+    refuses("negative eigenvalues", KernelPCA(k, kernel=kernel).fit, X)
     values = np.linalg.eigvalsh(centred(np.tanh(X @ X.T - 1)))[::-1]
     part = -values[values < 0].sum() / np.abs(values).sum()
     for policy in ("clip", "flip", "shift"):
@@ -234,11 +223,6 @@ def test_every_type_of_symmetric_matrix():
             assert 0 <= model.explained_variance_ratio_.sum() <= 1 + 1e-9
 
 
-class StoredKernelPCA(KernelPCA):
-    def _allowed(self):
-        return ("stored",)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_large_matrices_are_judged_by_a_sample(monkeypatch, dtype):
     """Past so many rows a sample is looked at: the verdict is the same, and is said."""
@@ -246,13 +230,13 @@ def test_large_matrices_are_judged_by_a_sample(monkeypatch, dtype):
     X = np.random.default_rng(0).standard_normal((500, 3)).astype(dtype)
     kernel = Sigmoid(1.0, -1.0)
     with pytest.raises(InputError, match="negative eigenvalues") as error:
-        StoredKernelPCA(2, kernel=kernel).fit(X)
+        FORCED["stored"](2, kernel=kernel).fit(X)
     assert "sample" in error.value.got
     K = np.tanh(X.astype(float) @ X.T.astype(float) - 1)
     truth = np.linalg.eigvalsh(centred(K))[::-1]
     for given_kernel, rows in ((kernel, X), (Precomputed(), K.astype(dtype))):
         with pytest.warns(DataWarning, match="left out"):
-            model = StoredKernelPCA(2, kernel=given_kernel, indefinite="clip").fit(rows)
+            model = FORCED["stored"](2, kernel=given_kernel, indefinite="clip").fit(rows)
         assert model.plan_.chosen.name == "stored"
         np.testing.assert_allclose(model.eigenvalues_, truth[:2], rtol=2e-5)
         allowed = 1e-6 * truth[0] if given_kernel != kernel and dtype == np.float32 else 1e-12

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
+from streams import rows, truth
+from tests.claims import agree, hold, refused, refuses
 
 import mercer
 from mercer import KernelPCA
@@ -31,23 +30,10 @@ from mercer.kernels import (
 from mercer.operators import Landmarks
 
 KERNELS = [
-    RBF(1.5),
-    Laplacian(2.0),
-    Matern(1.5),
-    Linear(),
-    Polynomial(2, 0.25, 1.0),
-    Cosine(),
-    Log(),
-    NegativeDistance(),
-    RBF(2.0) + 0.5 * Linear(),
-]
+    RBF(1.5), Laplacian(2.0), Matern(1.5), Linear(), Polynomial(2, 0.25, 1.0), Cosine(), Log(),
+    NegativeDistance(), RBF(2.0) + 0.5 * Linear(),
+]  # fmt: skip
 SAMPLERS = ["pivoted", "uniform", "kmeans++"]
-
-
-def rows(n=160, seed=0, dtype=np.float64):
-    rng = np.random.default_rng([seed, n])
-    centres = 4 * rng.standard_normal((4, 3))
-    return (centres[rng.integers(0, 4, n)] + rng.standard_normal((n, 3))).astype(dtype)
 
 
 def counts(n=160):
@@ -59,14 +45,6 @@ def fitted(X, k=3, weights=None, **parameters):
         warnings.simplefilter("ignore", AccuracyWarning)
         warnings.simplefilter("ignore", DataWarning)
         return KernelPCA(k, **parameters).fit(X, sample_weight=weights)
-
-
-def centred(kernel, X, weights=None):
-    K = kernel.block(np.asarray(X, np.float64))
-    w = np.ones(len(K)) if weights is None else weights
-    out = np.eye(len(K)) - np.outer(np.ones(len(K)), w / w.sum())
-    A = np.sqrt(w)[:, None] * (out @ K @ out.T) * np.sqrt(w)
-    return (A + A.T) / 2
 
 
 def on_span(kernel, X, S, o, weights=None):
@@ -89,8 +67,8 @@ def on_span(kernel, X, S, o, weights=None):
 @pytest.mark.parametrize("number", range(len(KERNELS)))
 def test_intervals_hold_the_eigenvalues(number, weighted):
     kernel, sampler = KERNELS[number], SAMPLERS[(number + weighted) % 3]
-    X, w = rows(), counts() if weighted else None
-    values = np.linalg.eigvalsh(centred(kernel, X, w))[::-1]
+    X, w = rows(160), counts() if weighted else None
+    values = truth(kernel, X, w)
     S = fitted(X, 2, w, kernel=kernel, landmarks=sampler).landmarks_  # one way to draw them
     for landmarks in (12, S[:25]):
         model = fitted(X, 2, w, kernel=kernel, landmarks=landmarks)
@@ -111,23 +89,19 @@ def test_all_rows_as_landmarks_are_exact(kernel):
     k = int(np.sum(exact.eigenvalues_ > 1e-9 * exact.eigenvalues_[0]))
     np.testing.assert_allclose(model.eigenvalues_[:k], exact.eigenvalues_[:k], rtol=1e-7)
     Y = rows(40, 3)
-    np.testing.assert_allclose(
-        np.abs(model.transform(Y)[:, :k]), np.abs(exact.transform(Y)[:, :k]), rtol=0, atol=1e-5
-    )
+    agree(np.abs(model.transform(Y)[:, :k]), np.abs(exact.transform(Y)[:, :k]), 1e-5)
     assert model.residual_trace_ <= 1e-9 * exact.eigenvalues_.sum()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_variance_along_each_axis_is_exact(weighted):
-    X, w = rows(), counts() if weighted else None
+    X, w = rows(160), counts() if weighted else None
     model = fitted(X, 3, w, kernel=RBF(1.0), landmarks=15)
     Z = model.transform(X)
     c = np.ones(160) if w is None else w
     about = Z - (c @ Z) / c.sum()
-    np.testing.assert_allclose(
-        (about.T * c) @ about, np.diag(model.eigenvalues_), rtol=0, atol=1e-9
-    )
-    np.testing.assert_allclose((c @ Z) / c.sum(), 0, rtol=0, atol=1e-10)
+    agree((about.T * c) @ about, np.diag(model.eigenvalues_), 1e-9)
+    agree((c @ Z) / c.sum(), 0, 1e-10)
     np.testing.assert_allclose(model.explained_variance_, model.eigenvalues_ / (c.sum() - 1))
     np.testing.assert_allclose(
         model.explained_variance_ratio_,
@@ -136,25 +110,22 @@ def test_the_variance_along_each_axis_is_exact(weighted):
 
 
 def test_float32_is_seen_in_float64():
-    X = rows(dtype=np.float32)
+    X = rows(160, dtype=np.float32)
     model = fitted(X, kernel=RBF(1.5), landmarks=60)
     assert model.transform(X).dtype == np.float32
-    values = np.linalg.eigvalsh(centred(RBF(1.5), X))[::-1][:3]
-    assert (model.certificate_.lower <= values).all()
-    assert (model.certificate_.upper >= values).all()
+    values = truth(RBF(1.5), X)[:3]
+    hold(model.certificate_, values)
     wide = fitted(X.astype(np.float64), kernel=RBF(1.5), landmarks=60)
     np.testing.assert_allclose(model.eigenvalues_, wide.eigenvalues_, rtol=1e-6)
 
 
 def test_sparse_rows_and_frames():
-    X = rows()
+    X = rows(160)
     X[np.abs(X) < 2] = 0
     plain = fitted(X, kernel=RBF(2.0), landmarks=50)
     sparse = fitted(scipy.sparse.csr_array(X), kernel=RBF(2.0), landmarks=50)
     np.testing.assert_allclose(sparse.eigenvalues_, plain.eigenvalues_, rtol=1e-8)
-    np.testing.assert_allclose(
-        sparse.transform(scipy.sparse.csr_array(X)), plain.transform(X), rtol=0, atol=1e-7
-    )
+    agree(sparse.transform(scipy.sparse.csr_array(X)), plain.transform(X), 1e-7)
     frame = pd.DataFrame(X, columns=list("abc"))
     named = fitted(frame, kernel=RBF(2.0), landmarks=frame[:50])
     np.testing.assert_allclose(
@@ -164,7 +135,7 @@ def test_sparse_rows_and_frames():
 
 
 def test_given_landmarks_are_standardised_with_the_rows():
-    X = rows() * [1, 100, 1e-3] + [0, 1e4, 5]
+    X = rows(160) * [1, 100, 1e-3] + [0, 1e4, 5]
     model = fitted(X, kernel=RBF(1.0), standardize=True, landmarks=X[:60])
     Y = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     plain = fitted(Y, kernel=RBF(1.0), landmarks=Y[:60])
@@ -194,25 +165,25 @@ def test_as_many_landmarks_as_are_worth_it(k, n, given, count):
 @pytest.mark.parametrize("kernel", [RBF(1.5), NegativeDistance(), Log()], ids=repr)
 def test_coefficients_on_rows_give_the_same_coordinates(kernel):
     """wᵀf(x) = Bᵀk(rows, x) - c, with the origin of a cpd kernel among the rows."""
-    X = rows()
+    X = rows(160)
     marks = Landmarks.of(kernel, X[:25])
     w = np.random.default_rng(0).standard_normal((marks.m, 2))
     S, dual, constant = as_dual(marks, w)
     f, _ = marks.features(X)
     found = kernel.block(X, S) @ dual - constant
-    np.testing.assert_allclose(found, f @ w, rtol=0, atol=1e-8 * np.abs(f @ w).max())
+    agree(found, f @ w, 1e-8 * np.abs(f @ w).max())
     assert len(S) == marks.m + (marks.origin is not None)
 
 
 def test_the_largest_landmark_is_positive():
-    model = fitted(rows(), kernel=RBF(1.5), landmarks=40)
+    model = fitted(rows(160), kernel=RBF(1.5), landmarks=40)
     z = model.transform(model.landmarks_)
     assert (z[np.argmax(np.abs(z), axis=0), range(3)] > 0).all()
 
 
 def test_few_landmarks_are_not_blamed_on_the_lengthscale():
     """What they leave counts as noise in the effective rank, which is no fault of the data."""
-    X = rows()
+    X = rows(160)
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
         for landmarks in (3, 10):
@@ -237,19 +208,11 @@ def test_the_interval_holds_the_share(landmarks):
 
 
 REFUSED = {
-    "zero": 0,
-    "negative": -1,
-    "a word": "nonsense",
-    "a fraction": 2.5,
-    "true": True,
-    "one axis": np.arange(3.0),
-    "three axes": np.ones((2, 2, 3)),
-    "wrong width": np.ones((5, 2)),
-    "no rows": np.empty((0, 3)),
-    "NaN": np.full((5, 3), np.nan),
-    "infinite": np.full((5, 3), np.inf),
-    "a list": [[1.0, 2.0, 3.0]],
-}
+    "zero": 0, "negative": -1, "a word": "nonsense", "a fraction": 2.5, "true": True,
+    "one axis": np.arange(3.0), "three axes": np.ones((2, 2, 3)),
+    "wrong width": np.ones((5, 2)), "no rows": np.empty((0, 3)), "NaN": np.full((5, 3), np.nan),
+    "infinite": np.full((5, 3), np.inf), "a list": [[1.0, 2.0, 3.0]],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -258,9 +221,7 @@ def test_odd_landmarks_are_refused_in_three_lines(name):
     model.set_params(landmarks=REFUSED[name])
     old = dict(vars(model))
     for call in (model.fit, model.partial_fit):
-        with pytest.raises(InputError) as error:
-            call(rows(50))
-        assert str(error.value).count("\n") == 2
+        refuses(None, call, rows(50))
         assert all(vars(model)[key] is old[key] for key in old)
 
 
@@ -272,9 +233,8 @@ def test_odd_landmarks_are_refused_in_three_lines(name):
 def test_kernels_that_may_be_indefinite_are_refused(kernel):
     X = rows(40)
     X = X @ X.T if kernel == "precomputed" else X
-    with pytest.raises(NotSupportedError, match="positive definite") as error:
+    with refused(NotSupportedError, match="positive definite"):
         KernelPCA(2, kernel=kernel, landmarks=10).fit(X)
-    assert str(error.value).count("\n") == 2
 
 
 def test_more_landmarks_than_rows():
@@ -287,8 +247,7 @@ def test_more_landmarks_than_rows():
     given = fitted(X, kernel=RBF(1.5), landmarks=rows(300))  # rows that are not in X
     assert given.landmarks_.shape[0] > 40
     values = fitted(X, kernel=RBF(1.5)).eigenvalues_
-    assert (given.certificate_.lower <= values).all()
-    assert (given.certificate_.upper >= values).all()
+    hold(given.certificate_, values)
 
 
 def test_fewer_landmarks_than_components():
@@ -299,9 +258,8 @@ def test_fewer_landmarks_than_components():
     np.testing.assert_array_equal(model.eigenvalues_[4:], 0)
     np.testing.assert_array_equal(model.transform(X)[:, 4:], 0)
     assert model.rank_ <= 4
-    values = np.linalg.eigvalsh(centred(RBF(1.5), X))[::-1][:10]
-    assert (model.certificate_.lower <= values).all()
-    assert (model.certificate_.upper >= values).all()
+    values = truth(RBF(1.5), X)[:10]
+    hold(model.certificate_, values)
 
 
 def test_all_components():
@@ -313,7 +271,7 @@ def test_all_components():
 
 @pytest.mark.parametrize("wanted", [0.3, 0.8, 0.95])
 def test_a_share_is_reached_for_certain(wanted):
-    X = rows()
+    X = rows(160)
     model = fitted(X, wanted, kernel=RBF(1.5), landmarks=100)
     assert model.captured_share_[0] >= wanted
     fewer = (
@@ -325,7 +283,7 @@ def test_a_share_is_reached_for_certain(wanted):
 
 
 def test_a_share_that_the_landmarks_cannot_prove_takes_all_of_them():
-    model = fitted(rows(), 0.999, kernel=Laplacian(0.5), landmarks=5)
+    model = fitted(rows(160), 0.999, kernel=Laplacian(0.5), landmarks=5)
     assert model.n_components_ == 5
     assert model.captured_share_[0] < 0.999
 
@@ -338,7 +296,7 @@ def test_duplicates_are_taken_once(sampler):
     twice = np.concatenate([X[:210:30], X[:210:30]])
     given = fitted(X, 3, kernel=RBF(1.5), landmarks=twice)
     assert given.landmarks_.shape[0] == 7
-    values = np.linalg.eigvalsh(centred(RBF(1.5), X))[::-1][:3]
+    values = truth(RBF(1.5), X)[:3]
     np.testing.assert_allclose(given.eigenvalues_, values, rtol=1e-9)
 
 
@@ -347,10 +305,9 @@ def test_constant_rows_are_refused(landmarks):
     """The same words as without landmarks."""
     texts = []
     for chosen in (landmarks, None):
-        with pytest.raises(InputError, match="constant up to rounding") as error:
+        with refused(InputError, match="constant up to rounding") as error:
             KernelPCA(2, kernel=RBF(1.0), landmarks=chosen, tol=1e9).fit(np.zeros((50, 3)))
         texts.append(str(error.value).splitlines()[0])
-        assert str(error.value).count("\n") == 2
     assert texts[0] == texts[1]
 
 
@@ -361,7 +318,7 @@ def test_landmarks_that_see_nothing():
     np.testing.assert_array_equal(model.eigenvalues_, 0)
     np.testing.assert_array_equal(model.transform(X), 0)
     assert model.residual_trace_ == pytest.approx(np.sum(X**2))
-    values = np.linalg.eigvalsh(centred(Linear(), X))[::-1][:2]
+    values = truth(Linear(), X)[:2]
     assert (model.certificate_.upper >= values).all()
 
 
@@ -369,16 +326,15 @@ def test_two_rows_and_one():
     X = rows(2)
     for landmarks in (1, 2, 20, X, "uniform"):
         model = fitted(X, 1, kernel=RBF(3.0), landmarks=landmarks)
-        value = np.linalg.eigvalsh(centred(RBF(3.0), X))[-1]
+        value = truth(RBF(3.0), X)[0]
         assert model.certificate_.lower[0] <= value * (1 + 1e-12)
         assert model.certificate_.upper[0] >= value * (1 - 1e-12)
-    with pytest.raises(InputError, match="one row"):
-        KernelPCA(1, kernel=RBF(3.0), landmarks=1).fit(X[:1])
+    refuses("one row", KernelPCA(1, kernel=RBF(3.0), landmarks=1).fit, X[:1])
 
 
 def test_the_tolerance_of_landmarks():
     """0.05 unless it is given, and what is missed is said."""
-    X = rows()
+    X = rows(160)
     model = KernelPCA(2, kernel=RBF(3.0), landmarks=100).fit(X)
     assert model.certificate_.tol == 0.05
     assert model.certificate_.met
@@ -411,7 +367,7 @@ def test_a_fit_without_landmarks_forgets_them():
 
 
 def test_the_rows_given_are_not_kept_by_reference():
-    X, S = rows(), rows(40, 5)
+    X, S = rows(160), rows(40, 5)
     model = fitted(X, kernel=RBF(1.5), landmarks=S)
     Z, kept = model.transform(X), X.copy()
     S[:], X[:] = 0, 0
@@ -419,30 +375,9 @@ def test_the_rows_given_are_not_kept_by_reference():
 
 
 def test_other_seeds_draw_other_landmarks():
-    X = rows()
+    X = rows(160)
     model, same, other = (
         fitted(X, kernel=RBF(1.5), landmarks=40, random_state=s) for s in (3, 3, 4)
     )
     np.testing.assert_array_equal(same.transform(X), model.transform(X))
     assert not np.array_equal(other.landmarks_, model.landmarks_)
-
-
-def test_grid_search_over_landmarks():
-    X = rows()
-    y = X[:, 0] > np.median(X[:, 0])
-    steps = [("kpca", KernelPCA(3, kernel=RBF(2.0))), ("knn", KNeighborsClassifier(3))]
-    grid = {"kpca__landmarks": [20, "uniform", None]}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)
-        search = GridSearchCV(Pipeline(steps), grid, cv=3).fit(X, y)
-    assert search.best_score_ > 0.7
-    scored = GridSearchCV(KernelPCA(3, kernel=RBF(2.0), tol=1e9), {"landmarks": [3, 60]}, cv=3)
-    assert scored.fit(X).best_params_ == {"landmarks": 60}
-
-
-def test_frames_come_out():
-    model = KernelPCA(2, kernel=RBF(2.0), landmarks=30, tol=10).set_output(transform="pandas")
-    frame = pd.DataFrame(rows(), columns=list("abc"))
-    for Z in (model.fit_transform(frame), model.transform(frame)):
-        assert list(Z.columns) == ["kernelpca0", "kernelpca1"]
-        assert list(model.get_feature_names_out()) == list(Z.columns)

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 from sklearn.base import clone
+from tests.claims import agree, refuses, warned
 from tests.estimators.missing_oracles import (
     alike,
     fit,
@@ -26,9 +27,6 @@ from mercer.operators.completion._compiled_expectation import CompiledExpectatio
 
 DATA = Path(__file__).parents[1] / "data"
 METHODS = ["em", "ppca"]
-
-
-# -- oracles --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -51,18 +49,23 @@ def test_ppca_is_the_largest_likelihood(k):
     values, V = np.linalg.eigh(S * len(X) / (len(X) - 1))
     np.testing.assert_allclose(found.explained_variance_, values[::-1][:k], rtol=1e-8)
     overlap = np.abs(np.sum(found.components_ * V[:, ::-1][:, :k].T, axis=1))
-    np.testing.assert_allclose(overlap, 1.0, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(found.mean_, mean, rtol=0, atol=1e-8)
+    agree(overlap, 1.0, 1e-10)
+    agree(found.mean_, mean, 1e-8)
     assert found.completion_.noise == pytest.approx(noise, rel=1e-7)
     assert found.noise_variance_ == pytest.approx(noise * 60 / 59, rel=1e-7)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_weights_are_repeated_rows(method):
+def test_weights_are_repeated_rows_and_scaled_columns(method):
     X = table()
     w = np.random.default_rng(1).integers(0, 4, 60)
     weighted = fit(X, missing=method, standardize=True, sample_weight=w)
     alike(weighted, fit(np.repeat(X, w, axis=0), missing=method, standardize=True), 1e-9)
+    X, weight = table(), np.array([1.0, 4, 1, 0.25, 1, 9, 1])
+    one = fit(X, missing=method, feature_weight=weight)
+    other = fit(X * np.sqrt(weight), missing=method)
+    np.testing.assert_allclose(one.explained_variance_, other.explained_variance_, rtol=1e-8)
+    agree(one.components_, other.components_, 1e-7)
 
 
 @pytest.mark.parametrize("value", [5.0, 9.96921e36, 1e300])  # 1e36: netCDF's mark of no value
@@ -79,20 +82,7 @@ def test_rows_of_weight_zero_are_left_out(method, value):
     far[3:-2] = X
     with pytest.warns(mercer.DataWarning, match=r"constant columns(.|\n)*columns: 5"):
         found = fit(far, missing=method, standardize=True, sample_weight=w)
-    with pytest.warns(mercer.DataWarning, match="constant columns"):
-        alike(found, fit(X, missing=method, standardize=True), 1e-9)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_feature_weights_are_scaled_columns(method):
-    X, weight = table(), np.array([1.0, 4, 1, 0.25, 1, 9, 1])
-    one = fit(X, missing=method, feature_weight=weight)
-    other = fit(X * np.sqrt(weight), missing=method)
-    np.testing.assert_allclose(one.explained_variance_, other.explained_variance_, rtol=1e-8)
-    np.testing.assert_allclose(one.components_, other.components_, rtol=0, atol=1e-7)
-
-
-# -- invariances ----------------------------------------------------------------------
+    alike(found, warned("constant columns", fit, X, missing=method, standardize=True), 1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -111,7 +101,7 @@ def test_shift_scale_and_order(method):
     turned = fit(X[rows][:, columns], missing=method)
     np.testing.assert_allclose(turned.explained_variance_, found.explained_variance_, rtol=1e-9)
     overlap = np.abs(np.sum(turned.components_ * found.components_[:, columns], axis=1))
-    np.testing.assert_allclose(overlap, 1.0, rtol=0, atol=1e-9)
+    agree(overlap, 1.0, 1e-9)
 
 
 def test_far_from_the_origin():
@@ -131,9 +121,7 @@ def test_files_and_blocks_are_arrays(tmp_path, method, memory):
     held = fit(X, missing=method)
     read = fit(tmp_path / "x.npy", missing=method, memory=memory)
     alike(read, held)
-    np.testing.assert_allclose(
-        read.transform(tmp_path / "x.npy"), held.transform(X), rtol=0, atol=1e-7
-    )
+    agree(read.transform(tmp_path / "x.npy"), held.transform(X), 1e-7)
 
 
 def test_large_tables_take_the_scatter_of_the_last_pass(monkeypatch):
@@ -176,26 +164,27 @@ def test_large_tables_are_completed_in_compiled_loops(monkeypatch, tmp_path, sta
     assert not calls
     assert loops.em_passes_ == plain.em_passes_ == from_file.em_passes_
     np.testing.assert_array_equal(loops.missing_counts_, plain.missing_counts_)
-    np.testing.assert_allclose(filled, other, rtol=0, atol=1e-5)  # float32 on the way
+    agree(filled, other, 1e-5)  # float32 on the way
     for found in (loops, from_file):
-        np.testing.assert_allclose(found.components_, plain.components_, rtol=0, atol=1e-6)
+        agree(found.components_, plain.components_, 1e-6)
         np.testing.assert_allclose(
             found.explained_variance_, plain.explained_variance_, rtol=1e-6
         )
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_many_columns_keep_no_square_sums(method):
+def test_many_columns_and_more_missing_than_observed(method):
     X = table(rows=80, columns=300, share=0.2)
     found = fit(X, 3, method, tol=1e-9)
     if method == "em":
-        np.testing.assert_allclose(
-            found.completion_.filled(X), iterated(X, 3), rtol=0, atol=1e-4
-        )
+        agree(found.completion_.filled(X), iterated(X, 3), 1e-4)
     assert found.components_.shape == (3, 300)
-
-
-# -- nothing missing ------------------------------------------------------------------
+    X = table(rows=300, share=0.65, seed=4)
+    X = X[~np.isnan(X).all(axis=1)]
+    assert np.isnan(X).all(axis=1).sum() == 0
+    found = fit(X, 2, method, tol=1e-5)
+    assert np.isnan(X).any(axis=1).mean() > 0.9
+    assert np.isfinite(found.transform(X)).all()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -224,9 +213,6 @@ def test_a_model_of_complete_rows_fills_those_to_come(method):
     assert np.isfinite(integers.transform(np.array([[np.nan, 1.0, 4, 9]]))).all()
 
 
-# -- what is said ---------------------------------------------------------------------
-
-
 def test_missing_cells_are_refused_with_their_counts():
     frame = pd.DataFrame({"a": [1.0, np.nan, 3], "b": [1.0, 2, 4], "c": [np.nan, np.nan, 2]})
     with pytest.raises(InputError) as error:
@@ -237,8 +223,7 @@ def test_missing_cells_are_refused_with_their_counts():
         '  fix: pass missing="em" at fit, or drop or impute such rows or columns first'
     )
     model = mercer.PCA(1).fit(frame.fillna(0.0))
-    with pytest.raises(InputError, match="3 of 9 cells"):
-        model.transform(frame)
+    refuses("3 of 9 cells", model.transform, frame)
 
 
 def test_files_count_too_and_streams_say_what_they_saw(tmp_path):
@@ -251,14 +236,12 @@ def test_files_count_too_and_streams_say_what_they_saw(tmp_path):
         with pytest.raises(InputError, match="2 of 8 cells are missing") as error:
             call()
         assert "x.csv, line 3, column 'b'" in error.value.got
-    with pytest.raises(InputError, match="cells are missing"):
-        mercer.PCA(2, missing="em").partial_fit(table())
-    with pytest.raises(InputError, match="X contains NaN"):
-        mercer.PCA(1).fit(iter([np.array([[1.0, 2], [np.nan, 1]])]))
+    refuses("cells are missing", mercer.PCA(2, missing="em").partial_fit, table())
+    refuses("X contains NaN", mercer.PCA(1).fit, iter([np.array([[1.0, 2], [np.nan, 1]])]))
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_plan_says_what_was_done(method):
+def test_the_plan_says_what_was_done_and_checkpoints_keep_every_pass(method, tmp_path):
     found = fit(table(), missing=method)
     n = int(np.isnan(table()).sum())
     assert f"missing: {n} of 420 cells in 7 columns, {method} with 2 axes in" in str(
@@ -267,9 +250,12 @@ def test_the_plan_says_what_was_done(method):
     assert found.n_missing_ == n
     assert found.missing_counts_.sum() == n
     assert found.em_passes_ > 2
-
-
-# -- hard inputs ----------------------------------------------------------------------
+    X = table(rows=400)
+    plain = mercer.PCA(2, missing=method).fit(X)
+    found = mercer.PCA(2, missing=method).fit(X, checkpoint=tmp_path / "sums")
+    again = mercer.PCA(2, missing=method).fit(X, checkpoint=tmp_path / "sums")
+    assert np.array_equal(found.components_, again.components_)
+    alike(found, plain)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -277,16 +263,12 @@ def test_rows_with_nothing_are_left_out_and_lie_at_zero(method):
     X = table()
     found = fit(X, missing=method)
     more = np.concatenate([X[:10], np.full((2, 7), np.nan), X[10:]])
-    with pytest.warns(DataWarning, match="2 such rows: 10, 11"):
-        padded = fit(more, missing=method)
+    padded = warned("2 such rows: 10, 11", fit, more, missing=method)
     alike(padded, found, 1e-9)
     assert padded.n_samples_ == 62
-    with pytest.warns(DataWarning, match="their coordinates are zero"):
-        Z = padded.transform(more)
+    Z = warned("their coordinates are zero", padded.transform, more)
     np.testing.assert_array_equal(Z[10:12], 0.0)
-    np.testing.assert_allclose(
-        np.delete(Z, [10, 11], axis=0), found.transform(X), rtol=0, atol=1e-8
-    )
+    agree(np.delete(Z, [10, 11], axis=0), found.transform(X), 1e-8)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -297,24 +279,13 @@ def test_columns_with_one_value_or_constant(method, standardize):
     X[0, 3] = 2.5
     X[:, 5] = np.where(np.isnan(X[:, 5]), np.nan, 0.1)
     if standardize:
-        with pytest.warns(DataWarning, match="constant columns"):
-            found = fit(X, missing=method, standardize=True)
+        found = warned("constant columns", fit, X, missing=method, standardize=True)
     else:
         found = fit(X, missing=method)
     filled = found.completion_.filled(X)
     assert np.all(filled[:, 3] == 2.5)
     assert np.all(filled[:, 5] == 0.1)
     assert np.abs(found.components_[:, [3, 5]]).max() < 1e-15
-    assert np.isfinite(found.transform(X)).all()
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_more_missing_than_observed(method):
-    X = table(rows=300, share=0.65, seed=4)
-    X = X[~np.isnan(X).all(axis=1)]
-    assert np.isnan(X).all(axis=1).sum() == 0
-    found = fit(X, 2, method, tol=1e-5)
-    assert np.isnan(X).any(axis=1).mean() > 0.9
     assert np.isfinite(found.transform(X)).all()
 
 
@@ -336,26 +307,18 @@ def test_tiny_tables(rows):
     assert np.isfinite(found.transform(X)).all()
 
 
-def test_infinity_beside_missing_cells():
+def test_infinity_float32_and_sums_that_do_not_fit():
     X = table()
     X[40, 2] = np.inf
-    with pytest.raises(InputError, match="inf; every cell"):
-        fit(X)
+    refuses("inf; every cell", fit, X)
     model = fit(table())
-    with pytest.raises(InputError, match="inf; every cell"):
-        model.transform(X)
-
-
-def test_float32_in_float32_out():
+    refuses("inf; every cell", model.transform, X)
     X = table(rows=500)
     found = mercer.PCA(2, missing="em").fit(X.astype(np.float32))
     assert found.components_.dtype == np.float32
     assert found.transform(X.astype(np.float32)).dtype == np.float32
     wide = fit(X)
     np.testing.assert_allclose(found.explained_variance_, wide.explained_variance_, rtol=1e-4)
-
-
-def test_square_sums_that_do_not_fit():
     with pytest.raises(BudgetError, match="ppca"):
         fit(table(rows=40, columns=400), 2, "ppca", tol=1e-3, memory="2MB")
 
@@ -363,8 +326,7 @@ def test_square_sums_that_do_not_fit():
 @pytest.mark.parametrize("method", METHODS)
 def test_where_no_axis_is_beyond_noise_means_fill_the_cells(method):
     X = np.random.default_rng(0).normal(size=(300, 12)) + 5
-    with pytest.warns(DataWarning, match="no component beyond noise"):
-        model = mercer.PCA("auto", missing=method).fit(X)
+    model = warned("no component beyond noise", mercer.PCA("auto", missing=method).fit, X)
     assert model.n_components_ == 0
     rows = X[:4].copy()
     rows[1, 3] = np.nan
@@ -384,10 +346,7 @@ def test_noise_without_axes_is_filled_by_its_means(method, standardize):
     assert found.completion_.axes.shape == (5, 0)
     mean = np.broadcast_to(np.nanmean(X, axis=0), X.shape)
     np.testing.assert_allclose(found.impute(X), np.where(np.isnan(X), mean, X), atol=1e-12)
-    np.testing.assert_allclose(found.mean_, mean[0], rtol=0, atol=1e-12)
-
-
-# -- every kind of table --------------------------------------------------------------
+    agree(found.mean_, mean[0], 1e-12)
 
 
 def frames():
@@ -417,9 +376,7 @@ def test_all_kinds_of_tables(kind):
     data, reference = frames()[kind], fit(table())
     found = fit(data)
     alike(found, reference)
-    np.testing.assert_allclose(
-        found.transform(data), reference.transform(table()), rtol=0, atol=1e-8
-    )
+    agree(found.transform(data), reference.transform(table()), 1e-8)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -452,16 +409,6 @@ def test_whitening_names_and_the_way_back(method):
     seen = ~np.isnan(X)
     left = np.mean((rebuilt - X)[seen] ** 2)
     assert left < 0.5 * np.nanvar(X, axis=0).mean()
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_checkpoints_keep_every_pass(tmp_path, method):
-    X = table(rows=400)
-    plain = mercer.PCA(2, missing=method).fit(X)
-    found = mercer.PCA(2, missing=method).fit(X, checkpoint=tmp_path / "sums")
-    again = mercer.PCA(2, missing=method).fit(X, checkpoint=tmp_path / "sums")
-    assert np.array_equal(found.components_, again.components_)
-    alike(found, plain)
 
 
 class Passes:
@@ -499,16 +446,13 @@ def test_a_killed_fit_goes_on(tmp_path):
     assert np.array_equal(model.components_, whole.components_)
 
 
-# -- penguins -------------------------------------------------------------------------
-
 MEASURES = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
 
 
 def test_penguins_with_two_rows_of_no_measure():
     path = DATA / "penguins.csv"
     frame = pd.read_csv(path)[MEASURES]
-    with pytest.raises(InputError, match="8 of 1,376 cells are missing, in 4 of 4 columns"):
-        mercer.PCA(2).fit(frame)
+    refuses("8 of 1,376 cells are missing, in 4 of 4 columns", mercer.PCA(2).fit, frame)
     with pytest.warns(DataWarning, match="2 such rows: 3, 271"):
         held = mercer.PCA(2, missing="em", standardize=True).fit(frame)
     with pytest.warns(DataWarning, match="2 such rows: 3, 271"):
@@ -520,40 +464,14 @@ def test_penguins_with_two_rows_of_no_measure():
     # Those two rows say nothing: the rest is complete, and gives plain PCA.
     plain = mercer.PCA(2, standardize=True).fit(frame.dropna())
     np.testing.assert_allclose(held.explained_variance_, plain.explained_variance_, rtol=1e-9)
-    with pytest.warns(DataWarning, match="coordinates are zero"):
-        Z = held.transform(frame)
+    Z = warned("coordinates are zero", held.transform, frame)
     np.testing.assert_array_equal(Z[[3, 271]], 0.0)
-
-
-def test_penguins_with_single_gaps():
-    frame = pd.read_csv(DATA / "penguins.csv")[MEASURES].dropna()
-    gaps, rng = frame.copy(), np.random.default_rng(0)
-    hidden = rng.random(gaps.shape) < 0.1
-    hidden[hidden.all(axis=1)] = False
-    gaps = gaps.mask(hidden)
-    found = mercer.PCA(2, missing="em", standardize=True).fit(gaps)
-    filled = found.completion_.filled(gaps.to_numpy())
-    spread = frame.std().to_numpy()
-    means = np.broadcast_to(gaps.mean().to_numpy(), hidden.shape)
-    error = ((filled - frame.to_numpy()) / spread)[hidden].std()
-    assert error < 0.85 * ((means - frame.to_numpy()) / spread)[hidden].std()
 
 
 def test_densities_are_those_of_complete_rows():
     model = fit(table())
-    with pytest.raises(InputError, match="cells are missing"):
-        model.score_samples(table())
+    refuses("cells are missing", model.score_samples, table())
     assert np.isfinite(model.score(np.nan_to_num(table(), nan=5.0)))
-
-
-def test_onnx_files_project_complete_rows(tmp_path):
-    onnxruntime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("onnx")
-    model, rows = fit(table()), np.nan_to_num(table(), nan=5.0)
-    mercer.export_onnx(model, tmp_path / "model.onnx")
-    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"))
-    (found,) = session.run(None, {session.get_inputs()[0].name: rows})
-    np.testing.assert_allclose(found, model.transform(rows), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(("missing", "words"), [("em", "memory"), ("ppca", "p×p sums")])
@@ -568,6 +486,82 @@ def test_what_does_not_fit_is_refused_before_cells_are_filled(missing, words):
         walks.append(1)
         return iter([rows[:70], rows[70:]])
 
-    with pytest.raises(BudgetError, match=words):
-        mercer.PCA(3, missing=missing, memory="6MB").fit(blocks)
+    refuses(words, mercer.PCA(3, missing=missing, memory="6MB").fit, blocks, kind=BudgetError)
     assert len(walks) <= 2  # one looks for missing cells
+
+
+SAID = "filled by linear PCA"
+
+
+def fitted(X, **parameters):
+    return warned(SAID, mercer.KernelPCA(3, missing="em", **parameters).fit, X)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"landmarks": 110, "tol": 0.5}, {"standardize": True}], ids=str
+)
+def test_is_kernel_pca_of_the_completed_rows(parameters):
+    X = table(rows=120)
+    found = fitted(X, **parameters)
+    filled = iterated(X, found.completion_.axes.shape[1], parameters.get("standardize", False))
+    plain = mercer.KernelPCA(3, **parameters).fit(filled)
+    np.testing.assert_allclose(found.eigenvalues_, plain.eigenvalues_, rtol=1e-5)
+    np.testing.assert_allclose(found.transform(X), found.transform(found.completion_.filled(X)))
+    assert found.n_missing_ == np.isnan(X).sum()
+    assert found.missing_counts_.shape == (7,)
+
+
+def test_a_kernel_of_complete_rows_and_of_gaps_to_come():
+    X = table(rows=80)
+    model = mercer.KernelPCA(2, missing="em")
+    Z = warned(SAID, model.fit_transform, X)
+    agree(Z, model.transform(X), 1e-10)
+    assert model.novelty(X).shape == (80,)
+    X = np.nan_to_num(table())
+    found, plain = mercer.KernelPCA(2, missing="em").fit(X), mercer.KernelPCA(2).fit(X)
+    assert np.array_equal(found.eigenvalues_, plain.eigenvalues_)
+    assert found.n_missing_ == 0
+    assert np.isfinite(found.transform(table())).all()
+
+
+def test_rows_of_weight_zero_are_none_of_a_kernel():
+    X = table()
+    bare = fitted(X, kernel=mercer.kernels.RBF(12.0))
+    far, w = np.r_[np.full((3, X.shape[1]), 9.96921e36), X], np.r_[0, 0, 0, np.ones(len(X))]
+    model = mercer.KernelPCA(3, kernel=mercer.kernels.RBF(12.0), missing="em")
+    warned(SAID, model.fit, far, sample_weight=w)
+    np.testing.assert_allclose(model.eigenvalues_, bare.eigenvalues_, rtol=1e-9)
+
+
+def test_empty_rows_are_left_out():
+    X = table()
+    X[4] = np.nan
+    with pytest.warns(DataWarning, match=SAID), pytest.warns(DataWarning, match="such rows: 4"):
+        found = mercer.KernelPCA(2, missing="em").fit(X)
+    with pytest.warns(DataWarning, match="projected as the mean"):
+        assert np.isfinite(found.transform(X)).all()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X: mercer.KernelPCA(2).fit(X),
+        lambda X: mercer.KernelPCA(2, missing="em").partial_fit(X),
+        lambda X: mercer.KernelPCA(2, missing="em").fit(iter([X])),
+        lambda X: mercer.KernelPCA(2, missing="em", kernel="precomputed").fit(X[:7]),
+        lambda X: mercer.dropin.KernelPCA(2).fit(X),
+    ],
+    ids=["raise", "partial_fit", "stream", "precomputed", "dropin"],
+)
+def test_where_cells_are_not_filled_they_are_refused(call):
+    refuses("cells are missing", call, table())
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_rows_with_gaps_can_be_planned(standardize):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    X[4, 1] = np.nan
+    model = mercer.KernelPCA(2, missing="em", standardize=standardize)
+    assert mercer.plan(model, X).problem.rows == 40
+    assert np.isnan(X[4, 1])
+    refuses("missing", mercer.plan, mercer.KernelPCA(2, standardize=True), X)

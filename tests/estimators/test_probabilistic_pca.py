@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 import sklearn.decomposition
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris, load_wine
+from tests.claims import agree, refuses
 
 import mercer
 from mercer import PCA, ProbabilisticPCA
-from mercer.errors import InputError, NotSupportedError
+from mercer.errors import NotSupportedError
 
 IRIS = load_iris().data
 WINE = load_wine().data
@@ -71,8 +73,7 @@ def test_more_columns_than_rows_count_their_zeros():
     assert plain.noise_variance_ == pytest.approx(values[3:].sum() / 17, rel=1e-10)
     law = multivariate_normal(model.mean_, model.get_covariance())
     np.testing.assert_allclose(model.score_samples(X), law.logpdf(X), rtol=1e-8)
-    with pytest.raises(InputError, match="more rows than columns"):
-        ProbabilisticPCA("evidence").fit(X)
+    refuses("more rows than columns", ProbabilisticPCA("evidence").fit, X)
 
 
 @pytest.mark.parametrize("rule", ["evidence", "bic", "aic"])
@@ -90,13 +91,17 @@ def test_the_number_is_chosen(rule):
     assert getattr(model, f"{rule}_") == pytest.approx(min(costs), rel=1e-10)
 
 
-def test_noise_alone_has_no_axis():
+def test_noise_alone_has_no_axis(rng):
     X = np.random.default_rng(3).normal(size=(400, 5))
     model = ProbabilisticPCA("bic").fit(X)
     assert model.n_components_ == 0
     assert model.noise_variance_ == pytest.approx(1.0, abs=0.1)
     assert model.score(X) == pytest.approx(model.log_likelihood_ / 400, rel=1e-9)
     assert model.sample(4).shape == (4, 5)
+    X = np.random.default_rng(0).standard_normal((20, 60))
+    assert mercer.ProbabilisticPCA().fit(X).n_components_ == 0
+    model = mercer.ProbabilisticPCA("evidence").fit(rng.standard_normal((20, 1)))
+    assert model.n_components_ == 0
 
 
 def test_what_is_drawn_has_the_moments_of_the_model():
@@ -105,12 +110,9 @@ def test_what_is_drawn_has_the_moments_of_the_model():
     covariance = model.get_covariance()
     size = np.sqrt(np.outer(np.diagonal(covariance), np.diagonal(covariance)))
     assert np.abs((np.cov(rows.T) - covariance) / size).max() < 0.02
-    np.testing.assert_allclose(
-        rows.mean(axis=0), model.mean_, rtol=0, atol=0.02 * size.max() ** 0.5
-    )
+    agree(rows.mean(axis=0), model.mean_, 0.02 * size.max() ** 0.5)
     np.testing.assert_array_equal(model.sample(3, seed=5), model.sample(3, seed=5))
-    with pytest.raises(InputError, match="at least one row"):
-        model.sample(0)
+    refuses("at least one row", model.sample, 0)
 
 
 def test_latent_coordinates_are_the_posterior():
@@ -120,8 +122,8 @@ def test_latent_coordinates_are_the_posterior():
     w, noise = model.loadings_, model.noise_variance_
     m = w.T @ w + noise * np.eye(2)
     wanted = np.linalg.solve(m, w.T @ (X - X.mean(axis=0)).T).T
-    np.testing.assert_allclose(mean, wanted, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(np.diag(variances), noise * np.linalg.inv(m), rtol=0, atol=1e-10)
+    agree(mean, wanted, 1e-10)
+    agree(np.diag(variances), noise * np.linalg.inv(m), 1e-10)
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -137,13 +139,7 @@ def test_missing_cells(standardize):
     whole = ProbabilisticPCA(2, standardize=standardize).fit(X)
     assert model.noise_variance_ == pytest.approx(whole.noise_variance_, rel=0.15)
     assert model.log_likelihood_ is None
-    covariance = model.get_covariance()
-    found = model.score_samples(gaps)
-    for row in (0, 3, 11):
-        seen = ~np.isnan(gaps[row])
-        law = multivariate_normal(model.mean_[seen], covariance[np.ix_(seen, seen)])
-        assert found[row] == pytest.approx(law.logpdf(gaps[row, seen]), rel=1e-8)
-    assert found[7] == 0
+    assert model.score_samples(gaps)[7] == 0
     worse = ProbabilisticPCA(1, missing="ppca", standardize=standardize)
     with pytest.warns(mercer.DataWarning):
         worse.fit(gaps)
@@ -166,18 +162,7 @@ def test_what_it_does_not_do():
         ProbabilisticPCA.from_covariance(np.eye(2), np.zeros(2), 5)
     flat = ProbabilisticPCA(2).fit(table(50, 4, 2, 0.0))
     assert flat.log_likelihood_ is None
-    with pytest.raises(InputError, match="singular"):
-        flat.score(table(50, 4, 2, 0.0))
-
-
-def test_wide_noise_has_no_axis_by_default():
-    X = np.random.default_rng(0).standard_normal((20, 60))
-    assert mercer.ProbabilisticPCA().fit(X).n_components_ == 0
-
-
-def test_one_column_leaves_no_choice_to_the_evidence(rng):
-    model = mercer.ProbabilisticPCA("evidence").fit(rng.standard_normal((20, 1)))
-    assert model.n_components_ == 0
+    refuses("singular", flat.score, table(50, 4, 2, 0.0))
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -200,5 +185,91 @@ def test_rows_with_gaps_have_the_marginals_of_the_normal_law(k, standardize):
             )
         assert density == pytest.approx(wanted, abs=1e-10)
     if k != "bic":
-        with pytest.raises(InputError, match="infinity at row 0, column 1"):
-            model.score_samples([[0.0, np.inf, 0.0, 1.0]])
+        refuses("infinity at row 0, column 1", model.score_samples, [[0.0, np.inf, 0.0, 1.0]])
+
+
+OPTIONS = [
+    {}, {"whiten": True}, {"whiten": "zca"}, {"standardize": True},
+    {"feature_weight": np.linspace(0.5, 2, 8)}, {"standardize": True, "whiten": True},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("k", [1, 3, 7, 8])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_the_score_is_that_of_the_gaussian(table, k, options):
+    model = PCA(k, **options).fit(table)
+    law = multivariate_normal(model.mean_, model.get_covariance())
+    np.testing.assert_allclose(model.score_samples(table), law.logpdf(table), rtol=1e-8)
+    assert model.score(table) == pytest.approx(np.mean(law.logpdf(table)))
+
+
+@pytest.mark.parametrize("k", [1, 3, 8])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_precision_is_the_inverse_of_covariance(table, k, options):
+    model = PCA(k, **options).fit(table)
+    product = model.get_covariance() @ model.get_precision()
+    agree(product, np.eye(8), 1e-8)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_all_components_give_the_covariance_of_the_data(table, options):
+    model = PCA(**options).fit(table)
+    np.testing.assert_allclose(model.get_covariance(), np.cov(table.T), rtol=1e-9, atol=1e-9)
+
+
+def test_the_model_is_the_most_likely_of_its_kind(table):
+    scores = [PCA(k).fit(table).score(table) for k in range(1, 9)]
+    # Seven axes and isotropic noise along the eighth are the model of eight axes.
+    assert np.all(np.diff(scores) >= -1e-10 * np.abs(scores[:-1]))
+    assert scores[-1] == pytest.approx(scores[-2], rel=1e-10)
+    model = PCA(3).fit(table)
+    best = model.score(table)
+    model.noise_variance_ *= 1.3
+    assert model.score(table) < best
+
+
+def test_the_score_of_far_narrow_and_sparse_rows(table):
+    base = PCA(3).fit(table).score(table)
+    assert PCA(3).fit(table + 1e7).score(table + 1e7) == pytest.approx(base, rel=1e-5)
+    model, narrow = PCA(3).fit(table), table.astype(np.float32)
+    wanted = model.score_samples(table)
+    found = PCA(3).fit(narrow).score_samples(narrow)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, wanted, rtol=1e-2, atol=0.1)
+    sparse = model.score_samples(scipy.sparse.csr_array(table))
+    np.testing.assert_allclose(sparse, wanted, rtol=1e-10)
+
+
+def test_a_singular_model_has_no_density_nor_have_bad_rows(rng, table):
+    x = rng.standard_normal((40, 2)) @ rng.standard_normal((2, 5))
+    for k in (2, 3, 5, None):
+        model = PCA(k).fit(x)
+        for call in (lambda m=model: m.score(x), model.get_precision):
+            refuses("no density", call)
+        covariance = model.get_covariance()
+        agree(covariance, np.cov(x.T), 1e-9)
+    assert np.isfinite(PCA(1).fit(x).score(x))
+    model = PCA(3).fit(table)
+    bad = table.copy()
+    bad[7, 2] = np.nan
+    refuses("row 7, column 2", model.score_samples, bad)
+
+
+class TestFiles:
+    @pytest.fixture(autouse=True)
+    def small_blocks(self, monkeypatch):
+        monkeypatch.setattr(PCA, "_block_bytes", lambda *_: 50 * 8 * 8.0)
+
+    @pytest.mark.parametrize("options", [{}, {"standardize": True}, {"whiten": True}], ids=str)
+    def test_rows_of_a_file_are_scored_block_by_block(self, table, tmp_path, options):
+        np.save(tmp_path / "a.npy", table)
+        model = PCA(3, **options).fit(table)
+        found = model.score_samples(tmp_path / "a.npy")
+        np.testing.assert_allclose(found, model.score_samples(table), rtol=1e-12)
+        assert model.score(mercer.scan(tmp_path / "a.npy")) == np.mean(found)
+
+    def test_a_bad_cell_is_named_where_it_stands(self, table, tmp_path):
+        model = PCA(3).fit(table)
+        table[70, 2] = np.inf
+        np.save(tmp_path / "a.npy", table)
+        refuses(r"a\.npy, row 70, column 2", model.score, tmp_path / "a.npy")

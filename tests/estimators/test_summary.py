@@ -15,23 +15,18 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.claims import hushed, refuses, warned
 
 import mercer
 from mercer import PCA, KernelPCA, RobustPCA, dropin, load, save
-from mercer.errors import DataWarning, InputError
-from mercer.estimators.walk._showing import summary
 from mercer.report import report
 
 WINE = load_wine()
 X = WINE.data
 NASTY = [
-    "</script><b>\"'&x",
-    "<script>alert(1)</script>",
-    "</style><img src=x onerror=alert(1)>",
-    "a\x00\x08\u202eb\nc",
-    "]]><svg onload=alert(1)>",
-    "&lt;b&gt; {{7*7}} ${x}",
-]
+    "</script><b>\"'&x", "<script>alert(1)</script>", "</style><img src=x onerror=alert(1)>",
+    "a\x00\x08\u202eb\nc", "]]><svg onload=alert(1)>", "&lt;b&gt; {{7*7}} ${x}",
+]  # fmt: skip
 
 
 class Tags(HTMLParser):
@@ -56,6 +51,10 @@ def read(text):
     tags.close()
     assert tags.open == []
     return tags
+
+
+def summary(model):
+    return model._repr_html_()
 
 
 def words(model):
@@ -99,15 +98,11 @@ def test_the_number_of_axes_has_a_reason(wanted, reason):
     assert reason in words(PCA(wanted, standardize=True).fit(X))
 
 
-def test_axes_that_cannot_be_told_apart_are_named():
+def test_axes_that_are_equal_or_none():
     said = words(PCA(2).fit(np.eye(6)))
     assert "Axes 1, 2 and the next cannot be told apart" in said
-
-
-def test_no_component_beyond_noise_is_shown_without_a_table():
     noise = np.random.default_rng(0).normal(size=(200, 10))
-    with pytest.warns(DataWarning, match="no axis is kept"):
-        model = PCA("auto").fit(noise)
+    model = warned("no axis is kept", PCA("auto").fit, noise)
     assert "0 axes kept. No component beyond noise" in words(model)
     assert "<table" not in summary(model)
 
@@ -124,16 +119,13 @@ def test_outlying_rows_are_named_and_robust_intervals_hold_the_variance():
     assert "–" in words(RobustPCA(2, method="spherical").fit(table))
 
 
-def test_a_kernel_model_names_its_kernel_and_no_columns():
+def test_a_kernel_model_names_its_kernel_and_filled_cells_are_counted():
     model = KernelPCA(3, standardize=True).fit(X)
     said = words(model)
     assert f"Kernel {model.kernel_!r}" in said
     assert f"effective rank is {model.effective_rank_:.1f}" in said
     assert "weighs most" not in said
     assert f"{model.eigenvalues_[0]:.5g}" in said
-
-
-def test_filled_cells_are_counted():
     table = X.copy()
     table[::9, 3] = np.nan
     assert "20 missing cells were filled" in words(PCA(2, missing="em").fit(table))
@@ -151,23 +143,17 @@ def test_names_that_look_like_markup_stay_words(name):
     assert shown in " ".join(tags.words)
 
 
-def test_parameters_that_look_like_markup_stay_words():
+def test_it_stands_alone_and_stays_small_whatever_the_words():
     model = KernelPCA(2).fit(X[:30])
     model.kernel = "<script>alert(1)</script>"
     assert "<script" not in summary(model)
     assert html.escape("<script>", quote=False) in summary(model)
-
-
-def test_it_stands_alone():
     text = summary(PCA().fit(load_digits().data))
     body = text.replace("http://www.w3.org/2000/svg", "")
     assert "http" not in body
     assert "url(" not in body
     assert "<script" not in body
     assert " on" not in re.sub(r">[^<]*<", "><", body)
-
-
-def test_it_stays_small_whatever_the_names():
     rng = np.random.default_rng(0)
     names = [f"{'long name & more ' * 20}{j}" for j in range(300)]
     model = PCA(300).fit(pd.DataFrame(rng.normal(size=(400, 300)), columns=names))
@@ -194,9 +180,7 @@ def test_it_stays_small_whatever_the_names():
     ],
 )
 def test_every_kind_of_fit_has_a_summary(model):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fitted = model()
+    fitted = hushed(model)
     assert len(words(fitted)) > 100
 
 
@@ -268,27 +252,14 @@ def test_notebooks_get_text_and_html_unless_display_is_text(fitted):
         assert not hasattr(model, "_repr_html_")
 
 
-def test_a_pipeline_keeps_the_diagram_of_all_its_steps():
+def test_who_shows_a_summary_and_who_a_diagram():
     shown = make_pipeline(PCA(2).fit(ROWS), StandardScaler())._repr_html_()
     assert "sk-container" in shown
     assert OURS not in shown
-
-
-def test_the_faces_of_other_libraries_show_theirs_too():
-    assert OURS in dropin.PCA(2).fit(ROWS)._repr_html_()
-    assert OURS in dropin.TruncatedSVD(2).fit(ROWS)._repr_html_()
-
-
-def test_a_stream_of_one_row_keeps_its_diagram():
+    for model in (dropin.PCA(2).fit(ROWS), dropin.TruncatedSVD(2).fit(ROWS)):
+        assert OURS in model._repr_html_()
     assert OURS not in PCA(2).partial_fit(ROWS[:1])._repr_html_()
     assert OURS in PCA(2).partial_fit(ROWS)._repr_html_()
-
-
-def test_repr_is_what_it_was():
-    assert repr(PCA(2).fit(ROWS)) == "PCA(n_components=2)"
-
-
-def test_a_frame_that_holds_models_shows():
     frame = pd.DataFrame({"model": [PCA(2).fit(ROWS), PCA(2)]})
     assert "PCA(n_components=2)" in frame._repr_html_()
     assert "PCA(n_components=2)" in repr(frame)
@@ -303,6 +274,7 @@ TABLE = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 2, 1]
     ids=["pca", "robust", "kernel"],
 )
 def test_it_is_the_page_of_report(model, tmp_path):
+    (tmp_path / "a.html").write_text("old", encoding="utf-8")
     made = model.fit(TABLE).report(
         TABLE, tmp_path / "a.html", title="T", colours={"g": ["a", "b"] * 30}
     )
@@ -314,33 +286,20 @@ def test_it_is_the_page_of_report(model, tmp_path):
 
 @pytest.mark.parametrize("model", [mercer.PCA(2), mercer.KernelPCA(2)], ids=["pca", "kernel"])
 def test_an_unfitted_model_has_no_page(model, tmp_path):
-    with pytest.raises(NotFittedError):
-        model.report(TABLE, tmp_path / "a.html")
+    refuses(None, model.report, TABLE, tmp_path / "a.html", kind=NotFittedError)
     assert [path.name for path in tmp_path.iterdir()] == []
 
 
 @pytest.mark.parametrize(
     ("rows", "options"),
     [
-        (TABLE[:, :3], {}),
-        (np.where(TABLE > 3, np.nan, TABLE), {}),
-        (TABLE, {"colours": {"g": ["a"]}}),
-        (TABLE, {"row_names": ["a"]}),
-        ("none.csv", {}),
+        (TABLE[:, :3], {}), (np.where(TABLE > 3, np.nan, TABLE), {}),
+        (TABLE, {"colours": {"g": ["a"]}}), (TABLE, {"row_names": ["a"]}), ("none.csv", {}),
     ],
     ids=["columns", "missing", "colours", "names", "file"],
-)
+)  # fmt: skip
 def test_a_refusal_leaves_the_old_page(rows, options, tmp_path):
     path = tmp_path / "a.html"
     path.write_text("old", encoding="utf-8")
-    with pytest.raises(InputError) as refused:
-        mercer.PCA(2).fit(TABLE).report(rows, path, **options)
-    assert len(str(refused.value).splitlines()) == 3
+    refuses(None, mercer.PCA(2).fit(TABLE).report, rows, path, **options)
     assert path.read_text(encoding="utf-8") == "old"
-
-
-def test_an_older_page_is_replaced_by_a_new_one(tmp_path):
-    path = tmp_path / "a.html"
-    path.write_text("old", encoding="utf-8")
-    mercer.PCA(2).fit(TABLE).report(TABLE, path)
-    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
