@@ -10,19 +10,15 @@ from mercer.errors import InputError
 from mercer.operators import (
     BlockRows,
     Centring,
-    RunningMoments,
     block_length,
     half_runs,
     rows_of,
     run_length,
     scatter_by_halves,
 )
-from mercer.operators._rounding import Rounding
-from mercer.operators.rows._block_rows import FirstWalk
 from mercer.sources import ArrayBlocks, scan
 
 
-# Rows read block by block give the sums of the rows in memory.
 def table(kind, n=50, p=6):
     rng = np.random.default_rng(3)
     X = rng.standard_normal((n, p)) * 0.7 ** np.arange(p)
@@ -111,7 +107,7 @@ def test_moments_and_scatter(kind, rows, weighted):
 @pytest.mark.parametrize("kind", ["plain", "far", "float32", "integers", "huge", "sparse"])
 def test_outer_and_triangle(kind, rows, factors):
     X = table(kind)[:9]
-    w = np.array([1, 0, 2, 1, 1, 3, 0.5, 1, 1])
+    w = np.array([0, 0, 2, 1, 1, 3, 0.5, 0, 1])  # a block of two rows weighs nothing
     held = blocks(X, rows, w)
 
     def factor_of(*_):
@@ -132,41 +128,13 @@ def test_outer_and_triangle(kind, rows, factors):
     assert r.shape[0] <= 6
 
 
-@pytest.mark.parametrize("rows", [2, 3])
-def test_outer_with_blocks_that_weigh_nothing(rows):
-    X, w = table("plain")[:12], np.ones(12)
-    w[3:6], w[0:2] = 0.0, 0.0
-    gram = blocks(X, rows, w).outer(lambda *_: None)[0]
-    same = rows_of(scan(X), w).outer(lambda *_: None)[0]
-    assert np.abs(gram - same).max() <= 1e-13 * np.trace(same)
-
-
-@pytest.mark.parametrize("panel", [1, 2, 5])
-def test_outer_by_panels(panel):
-    """More rows than a panel holds: every pair once, whatever the panels."""
-    X = table("plain", 23, 6)
-    held = blocks(X, panel)
-    gram = held.outer(lambda *_: None)[0]
-    assert held.walks == 1 + -(-23 // (4 * panel))
-    away = X - X.mean(0)
-    assert np.abs(gram - away @ away.T).max() <= 1e-13 * np.trace(gram)
-
-
-def test_every_block_is_a_walk_of_its_own_name():
-    diary = Diary()
-    held = blocks(table("plain"), 7, journal=diary, name="gram8")
-    held.scatter()
-    held.moments()
-    assert list(diary.walks) == ["gram8 1", "gram8 2"]
-
-
 @pytest.mark.parametrize("kind", ["drift", "float32", "sparse", "huge"])
 def test_sums_go_on_from_every_block_with_the_same_bits(kind):
     X, diary = table(kind), Diary()
-    held = blocks(X, 7, journal=diary)
+    held = blocks(X, 7, journal=diary, name="gram8")
     undisturbed = held.scatter()
     for state in diary.log:
-        again = blocks(X, 7, journal=Diary(state))
+        again = blocks(X, 7, journal=Diary(state), name="gram8")
         found = again.scatter()
         assert np.array_equal(found.scatter, undisturbed.scatter)
         assert np.array_equal(found.offset, undisturbed.offset)
@@ -174,15 +142,22 @@ def test_sums_go_on_from_every_block_with_the_same_bits(kind):
         assert np.array_equal(again.origin, held.origin)
         assert (again.sample is None) == (held.sample is None)
         assert again.sample is None or np.array_equal(again.sample, held.sample)
+    held.moments()
+    assert list(diary.walks) == ["gram8 1", "gram8 2"]
 
 
-def test_gram_matrices_by_panels_go_on_with_the_same_bits():
+@pytest.mark.parametrize("panel", [1, 2, 5])
+def test_outer_by_panels(panel):
+    """More rows than a panel holds: every pair once, whatever the panels; and it goes on."""
     X, diary = table("drift", 23, 6), Diary()
-    undisturbed = blocks(X, 2, journal=diary).outer(lambda *_: None)[0]
-    assert len(diary.walks) > 2
+    held = blocks(X, panel, journal=diary)
+    gram = held.outer(lambda *_: None)[0]
+    assert held.walks == 1 + -(-23 // (4 * panel))
+    away = X - X.mean(0)
+    assert np.abs(gram - away @ away.T).max() <= 1e-13 * np.trace(gram)
     for state in diary.log:
-        found = blocks(X, 2, journal=Diary(state)).outer(lambda *_: None)[0]
-        assert np.array_equal(found, undisturbed)
+        found = blocks(X, panel, journal=Diary(state)).outer(lambda *_: None)[0]
+        assert np.array_equal(found, gram)
 
 
 def test_the_sample_is_a_twentieth_of_the_rows_and_bounded():
@@ -202,9 +177,10 @@ def test_a_cell_that_is_no_number_is_named(rows, value, kind):
     X = table(kind if kind != "sparse" else "plain")
     X = np.where(X > 0.3, X, 0) if kind == "sparse" else X
     X[31, 4] = value
+    w = np.where(np.arange(50) // 5 == 6, 0.0, 1.0) if value > 0 else None  # it counts anyway
     X = scipy.sparse.csr_array(X) if kind == "sparse" else X
     source = Pieces(X, 7, names=tuple("abcdef"))
-    held = BlockRows(source, None, None, block_bytes(source, rows))
+    held = BlockRows(source, w, None, block_bytes(source, rows))
     with np.errstate(all="ignore"), pytest.raises(InputError) as caught:
         held.scatter()
     assert "pieces, row 31, column 4 ('e')" in str(caught.value)
@@ -219,6 +195,8 @@ def test_a_cell_that_is_no_number_is_named(rows, value, kind):
 def test_weights_for_other_rows_are_refused(count, rows):
     with pytest.raises(InputError, match="one number per row"):
         blocks(table("plain"), rows, np.ones(count)).moments()
+    with pytest.raises(InputError, match="must exceed 1"):
+        blocks(table("plain"), rows, np.full(50, 0.01)).moments()
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -226,11 +204,6 @@ def test_too_few_rows(n):
     source = Pieces(np.ones((n, 3)), 7, forecast=20)
     with pytest.raises(InputError, match=f"n_samples = {n}: pieces"):
         BlockRows(source, None, None, 1e5).moments()
-
-
-def test_weights_that_are_no_counts():
-    with pytest.raises(InputError, match="must exceed 1"):
-        blocks(table("plain"), 7, np.full(50, 0.01)).moments()
 
 
 def test_the_length_of_a_block():
@@ -255,28 +228,14 @@ def test_the_error_of_float32_products_is_a_bound(rows):
     assert np.linalg.norm(whole.scatter - away.T @ away, 2) <= whole.error
 
 
-@pytest.mark.parametrize("rows", [5, 64])
-def test_a_bad_cell_that_weighs_nothing_is_named_as_well(rows):
-    """As in memory: later walks would multiply it by zero, which makes it no better."""
-    X, w = table("plain"), np.ones(50)
-    X[22, 1], w[20:25] = np.nan, 0.0
-    with pytest.raises(InputError, match="row 22, column 1"):
-        blocks(X, rows, w).moments()
-
-
 def rows_in(runs):
     return np.concatenate([np.arange(run.start, run.stop) for run in runs])
 
 
-@pytest.mark.parametrize(
-    ("start", "stop", "run"), [(0, 1, 3), (0, 37, 1), (5, 90, 8), (7, 8, 2)]
-)
-def test_every_row_is_in_one_half(start, stop, run):
-    found = np.concatenate([rows_in(half) for half in half_runs(start, stop, run) if half])
-    assert sorted(found) == list(range(stop - start))
-
-
 def test_blocks_and_the_whole_are_cut_alike():
+    for start, stop, run in ((0, 1, 3), (0, 37, 1), (5, 90, 8), (7, 8, 2)):
+        found = [rows_in(half) for half in half_runs(start, stop, run) if half]
+        assert sorted(np.concatenate(found)) == list(range(stop - start))
     whole = half_runs(0, 100, 7)
     parts = [half_runs(a, b, 7) for a, b in ((0, 30), (30, 65), (65, 100))]
     for half in (0, 1):
@@ -332,9 +291,19 @@ def test_halves_of_a_file(tmp_path, per_block, weighted):
     X = rng.standard_normal((200, 5)) + 1e6
     np.save(tmp_path / "x.npy", X)
     weights = rng.integers(0, 2, 200).astype(float) if weighted else None
-    rows = BlockRows(scan(tmp_path / "x.npy"), weights)
-    rows.per_block, rows.halved = per_block, True
-    moments = rows.scatter()
+    diary = Diary()
+
+    def read(journal, halved=True):
+        rows = BlockRows(scan(tmp_path / "x.npy"), weights, journal=journal)
+        rows.per_block, rows.halved = per_block, halved
+        return rows, rows.scatter()
+
+    rows, moments = read(diary)
+    for state in diary.log[::9]:
+        again, _ = read(Diary(state))
+        for one, other in zip(rows.halves, again.halves, strict=True):
+            assert np.array_equal(one.scatter, other.scatter)
+        assert np.array_equal(read(Diary(state), False)[1].offset, read(None, False)[1].offset)
     runs = half_runs(0, 200, run_length(200, per_block))
     for half, run in zip(rows.halves, runs, strict=True):
         scatter, total = reference(X, run, weights)
@@ -354,15 +323,3 @@ def test_a_half_that_weighs_nothing_is_no_half():
     moments, halves = scatter_by_halves(rows)
     assert halves is None
     assert_allclose(moments.scatter, reference(X, first)[0], atol=1e-12)
-
-
-def test_a_walk_keeps_both_halves_and_knows_one_without():
-    X = np.random.default_rng(0).standard_normal((20, 3))
-    sums = [RunningMoments().add(rows_of(scan(part))) for part in (X[:12], X[12:])]
-    kept = FirstWalk(sums[0], Rounding(np.float64), 0, 0, sums[1]).keep()
-    fresh = [RunningMoments(), RunningMoments()]
-    assert FirstWalk(fresh[0], Rounding(np.float64), 0, 0, fresh[1]).restore(kept, ended=False)
-    for one, other in zip(sums, fresh, strict=True):
-        assert np.array_equal(one.scatter, other.scatter)
-    single = FirstWalk(RunningMoments(), Rounding(np.float64), 0, 0)
-    assert not single.restore(kept, ended=False)

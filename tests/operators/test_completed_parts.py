@@ -14,7 +14,6 @@ from mercer.operators import (
     CompletionSumsOfParts,
     SpreadRows,
 )
-from mercer.operators.completion._completed_rows import filled_part
 from mercer.sources import PartBlocks, scan
 
 da = pytest.importorskip("dask.array")
@@ -52,28 +51,19 @@ def test_sums_of_parts_are_those_of_all_rows_that_have_a_cell(expected, width):
         work.part(PartBlocks(X[a:b], i, a, None), weights[a:b])
         for i, (a, b) in enumerate(itertools.pairwise(edges))
     ]
+    assert len(pickle.dumps(CompletionSumsOfParts.of(whole, 1e6))) < 2500  # no rows, no space
+    narrow = CompletionSums(model, basis, expected=expected, dtype=np.float32)
+    short = CompletionSumsOfParts.of(narrow, 1e6)
+    assert short.dtype == np.float32  # the precision of a pass goes with the work
+    one, other = (
+        each.part(PartBlocks(X, 0, 0, None), None)["second"] for each in (short, work)
+    )
+    assert 0 < np.abs(one - other).max() < 1e-3 * np.abs(other).max()
     sums.restore(functools.reduce(work.merge, found))
     assert sums.total == whole.total
     for name in ("first", "second", "squares", "likelihood"):
         one, other = getattr(sums, name), getattr(whole, name)
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-9, err_msg=name)
-
-
-def test_the_work_carries_the_completion_and_nothing_else():
-    sums = CompletionSums(completion())
-    sums.add(gappy(2000))  # its space is not sent
-    assert len(pickle.dumps(CompletionSumsOfParts.of(sums, 1e6))) < 2500
-
-
-def test_precision_of_a_pass_goes_with_the_work():
-    sums = CompletionSums(completion(), dtype=np.float32)
-    work = CompletionSumsOfParts.of(sums, 1e6)
-    assert work.dtype == np.float32
-    X = gappy()
-    short = work.part(PartBlocks(X, 0, 0, None), None)["second"]
-    plain = CompletionSumsOfParts.of(CompletionSums(completion()), 1e6)
-    long = plain.part(PartBlocks(X, 0, 0, None), None)["second"]
-    assert 0 < np.abs(short - long).max() < 1e-3 * np.abs(long).max()
 
 
 @pytest.mark.usefixtures("every_chunk")
@@ -94,9 +84,21 @@ def test_moments_of_completed_parts(sparse):
     assert source.walks == source.source.walks == 1
 
 
+class Ending:
+    def part(self, rows, weights):
+        return float(rows.held.sum())
+
+    def merge(self, one, other):
+        return one + other
+
+    def finish(self, found):
+        return ("all", found)
+
+
 @pytest.mark.usefixtures("every_chunk")
 def test_completed_rows_may_be_mapped_and_sampled():
     X, model = gappy(), completion()
+    X[70:140] = np.nan_to_num(X[70:140], nan=5.0)  # a part without gaps is handed on
     d = da.from_array(X, chunks=(70, 6))
     source = CompletedParts(scan(d), model, 2, 298.0)
     back = source.mapped(lambda rows: rows.held, 6, np.float64)
@@ -105,31 +107,6 @@ def test_completed_rows_may_be_mapped_and_sampled():
     assert source.first_bad_cell() is None
     assert source.weights_of(None) is None
     assert source.workers() == scan(d).workers()
-
-
-@pytest.mark.usefixtures("every_chunk")
-def test_work_that_ends_with_a_task_still_does():
-    class Ending:
-        def part(self, rows, weights):
-            return float(rows.held.sum())
-
-        def merge(self, one, other):
-            return one + other
-
-        def finish(self, found):
-            return ("all", found)
-
-    X, model = gappy(), completion()
-    source = CompletedParts(scan(da.from_array(X, chunks=(70, 6))), model, 2, 298.0)
     word, total = source.reduce(Ending())
-    assert word == "all"
+    assert word == "all"  # work that ends with a task still does
     assert total == pytest.approx(model.filled(X).sum())
-
-
-def test_complete_parts_are_handed_on_as_they_are():
-    X = np.nan_to_num(gappy())
-    part = PartBlocks(X, 0, 0, None)
-    assert filled_part(part, completion()) is part
-    hidden = PartBlocks(scipy.sparse.csr_array(gappy()), 3, 10, None, dense=True)
-    found = filled_part(hidden, completion())
-    assert (found.nnz, found.number, found.first) == (None, 3, 10)

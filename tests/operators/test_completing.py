@@ -16,20 +16,13 @@ from mercer.operators import (
     missing_information,
 )
 from mercer.operators.completion import _expectation_maximisation as completing
-from mercer.operators.completion import _expectation_maximisation as mixing_module
 from mercer.operators.completion._expectation_maximisation import Mixing, change
 
 
-# The steps: they reach the fixed point, never lower the likelihood, and end.
 def run(X, rule, basis=None):
     return complete(
         lambda sums, _: sums.add(X), first_completion(np.nanmean(X, axis=0), 0), basis, rule
     )
-
-
-def plainly(_mixing, _here, found, _objective):
-    """Stand in for an extrapolation: go where the step went."""
-    return found
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])
@@ -39,6 +32,12 @@ def test_regularised_steps_end_where_the_plain_algorithm_does(k):
     np.testing.assert_allclose(found.completion.filled(X), iterated(X, k), rtol=0, atol=1e-8)
     assert found.passes < 60
     assert found.change <= 1e-12
+    assert found.settled
+    assert not run(X, CompletionRule(k, tol=1e-12, most=4)).settled
+    unit = np.array([1e6, *[1.0] * (X.shape[1] - 1)])  # small columns settle as large ones do
+    scaled = run(X * unit, CompletionRule(k, tol=1e-5)).completion.filled(X * unit)
+    exact = run(X * unit, CompletionRule(k, tol=1e-13)).completion.filled(X * unit)
+    assert np.abs((scaled - exact) / np.nanstd(X * unit, axis=0)).max() < 1e-3
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -59,6 +58,8 @@ def test_expected_steps_end_at_the_largest_likelihood(k):
 def test_a_basis_finds_the_same_as_whole_sums():
     X = table(rows=150, columns=40, share=0.3)
     whole = run(X, CompletionRule(3, tol=1e-11))
+    assert first_basis(100, 5) is None
+    assert first_basis(2000, 5).shape == (2000, 13)
     basis = np.linalg.qr(np.random.default_rng(0).standard_normal((40, 11)))[0]
     for expected in (False, True):
         rule = CompletionRule(3, expected=expected, tol=1e-11)
@@ -66,11 +67,6 @@ def test_a_basis_finds_the_same_as_whole_sums():
         np.testing.assert_allclose(
             thin.completion.filled(X), whole.completion.filled(X), rtol=0, atol=1e-7
         )
-
-
-def test_a_basis_is_taken_where_columns_are_many():
-    assert first_basis(100, 5) is None
-    assert first_basis(2000, 5).shape == (2000, 13)
 
 
 def test_plain_steps_never_lower_the_likelihood(monkeypatch):
@@ -122,16 +118,6 @@ def test_noise_follows_the_formula_and_its_cap():
         1.0
     )
     assert rule.noise_of(values[:3], 11.0, 3, p) == 1.0  # as many rows as axes: the cap
-
-
-def test_no_axes_and_constant_rows_end():
-    X = table()
-    assert run(X, CompletionRule(0)).passes == 2
-    constant = np.full((10, 3), 4.0)
-    constant[0, 0] = np.nan
-    np.testing.assert_array_equal(
-        run(constant, CompletionRule(1)).completion.filled(constant), 4.0
-    )
 
 
 def test_passes_on_the_way_are_float32_and_the_last_is_not():
@@ -213,23 +199,6 @@ def test_slow_steps_do_not_stay_in_float32():
     assert set(kinds[4:]) == {8}
 
 
-def test_steps_that_run_out_of_passes_say_so():
-    X = table()
-    assert not run(X, CompletionRule(2, tol=1e-12, most=4)).settled
-    assert run(X, CompletionRule(2, tol=1e-12)).settled
-    assert run(X, CompletionRule(0)).settled
-
-
-def test_small_columns_settle_as_large_ones_do():
-    X = table(rows=400, share=0.3)
-    unit = np.ones(X.shape[1])
-    unit[0] = 1e6
-    exact = run(X * unit, CompletionRule(2, tol=1e-13)).completion.filled(X * unit)
-    found = run(X * unit, CompletionRule(2, tol=1e-5))
-    apart = (found.completion.filled(X * unit) - exact) / np.nanstd(X * unit, axis=0)
-    assert np.abs(apart).max() < 1e-3
-
-
 # Extrapolation: it is taken back where it fails, and does not depend on units.
 def a_step():
     """Return two completions, a step apart, and the spread of their columns."""
@@ -251,11 +220,11 @@ def test_an_extrapolation_that_makes_things_worse_is_taken_back():
 
 
 def test_after_failures_steps_are_plain_for_a_while_only(monkeypatch):
-    monkeypatch.setattr(mixing_module, "_REST", 3)
+    monkeypatch.setattr(completing, "_REST", 3)
     start, step, spread = a_step()
     far = dataclasses.replace(step, values=step.values * 100)
     mixing = Mixing()
-    for _ in range(mixing_module._FAILURES):
+    for _ in range(completing._FAILURES):
         mixing.next(start, step, 1.0, 0.01, spread)
         mixing.next(start, far, 1.0, 0.01, spread)
     near = dataclasses.replace(step, values=step.values * 1.001)
@@ -290,10 +259,7 @@ def steps(X, completion, rule, count):
 
 def rate_of_plain_steps(X, rule):
     """Return by how much two filled tables, far from the end, come nearer in late steps."""
-    start = first_completion(np.nanmean(X, axis=0), 0)
-    begun = complete(
-        lambda sums, _: sums.add(X), start, None, CompletionRule(rule.rank, tol=1e-2)
-    )
+    begun = run(X, CompletionRule(rule.rank, tol=1e-2))
     tables = [c.filled(X) for c in steps(X, begun.completion, rule, 40)[-3:]]
     moved = [np.linalg.norm(b - a) for a, b in itertools.pairwise(tables)]
     return moved[1] / moved[0]
@@ -303,9 +269,7 @@ def rate_of_plain_steps(X, rule):
 @pytest.mark.parametrize("kind", ["group", "column"])
 def test_the_rate_is_that_of_plain_steps(kind, seed):
     X, rule = rows_of(kind, seed=seed), CompletionRule(3 if kind == "group" else 2)
-    end = complete(
-        lambda sums, _: sums.add(X), first_completion(np.nanmean(X, axis=0), 0), None, rule
-    ).completion
+    end = run(X, rule).completion
     told, seen = missing_information(end, X, None), rate_of_plain_steps(X, rule)
     assert 1 - told == pytest.approx(1 - seen, rel=0.25)
 
@@ -316,12 +280,7 @@ def test_at_random_it_is_the_share_that_is_missing(share):
     X = rng.standard_normal((3000, 3)) @ rng.standard_normal((3, 40)) * 2
     X += rng.standard_normal(X.shape)
     X[rng.random(X.shape) < share] = np.nan
-    end = complete(
-        lambda sums, _: sums.add(X),
-        first_completion(np.nanmean(X, axis=0), 0),
-        None,
-        CompletionRule(3),
-    ).completion
+    end = run(X, CompletionRule(3)).completion
     for some in (X, X[::4]):
         assert missing_information(end, some, None) == pytest.approx(share, rel=0.25)
 
@@ -329,22 +288,22 @@ def test_at_random_it_is_the_share_that_is_missing(share):
 def test_weights_are_repeats():
     X = rows_of("group", n=600)
     w = np.random.default_rng(2).integers(0, 4, len(X))
-    start = first_completion(np.nanmean(X, axis=0), 0)
-    end = complete(lambda sums, _: sums.add(X), start, None, CompletionRule(2)).completion
+    end = run(X, CompletionRule(2)).completion
     once = missing_information(end, X, w.astype(float))
     often = missing_information(end, np.repeat(X, w, axis=0), None)
     assert 1 - once == pytest.approx(1 - often, rel=0.05)  # chance counts rows, not weights
 
 
-def test_without_axes_it_is_the_share_of_the_emptiest_column():
-    X = rows_of("column")
-    mean = first_completion(np.nanmean(X, axis=0), 0)
-    assert missing_information(mean, X, None) == pytest.approx(0.8, abs=0.03)
-
-
 def test_rows_that_do_not_show_an_axis_are_no_error():
     X = rows_of("column", n=3)
     full = rows_of("plain")
-    start = first_completion(np.nanmean(full, axis=0), 0)
-    end = complete(lambda sums, _: sums.add(full), start, None, CompletionRule(5)).completion
+    end = run(full, CompletionRule(5)).completion
     assert 0 <= missing_information(end, X, None) <= 1
+    X = rows_of("column")  # without axes it is the share of the emptiest column
+    mean = first_completion(np.nanmean(X, axis=0), 0)
+    assert missing_information(mean, X, None) == pytest.approx(0.8, abs=0.03)
+    assert complete(lambda sums, _: sums.add(X), mean, None, CompletionRule(0)).passes == 2
+    constant = np.full((10, 3), 4.0)
+    constant[0, 0] = np.nan
+    found = run(constant, CompletionRule(1)).completion
+    np.testing.assert_array_equal(found.filled(constant), 4.0)

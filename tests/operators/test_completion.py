@@ -13,40 +13,31 @@ from mercer.operators import (
     empty_rows,
     projected,
 )
-from mercer.operators.completion._completion_model import tiles_of
-from mercer.operators.completion._expectation import (
-    factored,
-    inverted,
-    log_determinants,
-    solved,
-)
 from mercer.sources import ArrayBlocks, in_memory
 
 
-# Completion: conditional means and covariances against dense Gaussian formulas.
-def model(p=6, k=2, factor=None, noise=0.3, seed=0):
+def model(p=6, k=2, *, noise=0.3, exponent=0, factor=None, seed=0):
     rng = np.random.default_rng(seed)
     axes = np.linalg.qr(rng.standard_normal((p, k)))[0]
     values = noise + np.arange(k, 0, -1.0)
-    return Completion(Centring(np.full(p, 2.0), np.zeros(p), 0, factor), axes, values, noise)
+    origin = np.ldexp(np.full(p, 2.0), exponent)
+    return Completion(Centring(origin, np.zeros(p), exponent, factor), axes, values, noise)
 
 
 def covariance(completion):
+    """Return C of the rows as they are given."""
     C = completion.loadings @ completion.loadings.T
-    return C + completion.noise * np.eye(len(C))
+    C = C + completion.noise * np.eye(len(C))
+    f = 1.0 if completion.centring.factor is None else completion.centring.factor
+    return C / np.outer(f, f) * 4.0**completion.centring.exponent
 
 
 def conditional(completion, row):
-    """Return the row with its missing cells at their conditional mean."""
-    factor = completion.centring.factor
-    factor = np.ones_like(row) if factor is None else factor
-    C, y = covariance(completion), (row - completion.mean) * factor
-    o, u = ~np.isnan(row), np.isnan(row)
-    out = row.copy()
-    if u.any():
-        found = C[np.ix_(u, o)] @ np.linalg.solve(C[np.ix_(o, o)], y[o])
-        out[u] = completion.mean[u] + found / factor[u]
-    return out
+    """Return mean and covariance of the missing cells from the dense covariance matrix."""
+    C, u, o = covariance(completion), np.isnan(row), ~np.isnan(row)
+    gain = C[np.ix_(u, o)] @ np.linalg.inv(C[np.ix_(o, o)])
+    mean = completion.mean[u] + gain @ (row - completion.mean)[o]
+    return mean, C[np.ix_(u, u)] - gain @ C[np.ix_(o, u)]
 
 
 def rows_with_gaps(n=50, p=6, share=0.4, seed=3):
@@ -61,20 +52,24 @@ def rows_with_gaps(n=50, p=6, share=0.4, seed=3):
 @pytest.mark.parametrize("share", [0.02, 0.4, 0.9])
 def test_fills_the_conditional_mean(factor, share):
     completion, X = model(factor=factor), rows_with_gaps(share=share)
-    expected = np.array([conditional(completion, row) for row in X])
+    check_filled(completion, X)
+    whole = np.ones((3, 6))
+    assert completion.filled(whole) is whole
+
+
+@pytest.mark.parametrize("k", [1, 5, 24, 25, 30])
+def test_fills_with_any_number_of_axes(k):
+    check_filled(model(p=40, k=k), rows_with_gaps(p=40))
+
+
+def check_filled(completion, X):
+    X.flags.writeable = False
     found = completion.filled(X)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    for row, full in zip(X, found, strict=True):
+        mean = conditional(completion, row)[0]
+        np.testing.assert_allclose(full[np.isnan(row)], mean, rtol=0, atol=1e-12)
     assert np.array_equal(found[~np.isnan(X)], X[~np.isnan(X)])
     np.testing.assert_array_equal(found[7], completion.mean)
-
-
-def test_the_rows_given_are_never_written():
-    X = rows_with_gaps()
-    X.flags.writeable = False
-    assert np.isnan(X).any()
-    model().filled(X)
-    whole = np.ones((3, 6))
-    assert model().filled(whole) is whole
 
 
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
@@ -100,10 +95,11 @@ def test_keeps_type_and_bits(dtype):
 
 
 def test_columns_in_the_other_order_and_many_tiles():
-    X = np.asfortranarray(np.tile(rows_with_gaps(), (400, 1)))
-    assert len(tiles_of(X)) > 1
+    X = np.asfortranarray(np.tile(rows_with_gaps(), (4000, 1)))
     found = model().filled(X)
-    np.testing.assert_allclose(found, np.tile(model().filled(rows_with_gaps()), (400, 1)))
+    np.testing.assert_allclose(found, np.tile(model().filled(rows_with_gaps()), (4000, 1)))
+    few, many = (CompletionSums(model()).add(Y) for Y in (rows_with_gaps(), X))
+    np.testing.assert_allclose(many.second, 4000 * few.second, rtol=1e-10)
 
 
 def test_sparse_rows_are_filled_where_stored_cells_are_missing():
@@ -238,13 +234,6 @@ def test_parts_merge_and_come_back_from_a_checkpoint():
     np.testing.assert_allclose(again.first - whole.first, five.first, rtol=0, atol=1e-12)
 
 
-def test_lanes_give_the_same_sums():
-    completion, X = model(), np.tile(rows_with_gaps(), (4000, 1))
-    few = CompletionSums(completion).add(rows_with_gaps())
-    many = CompletionSums(completion).add(X)
-    np.testing.assert_allclose(many.second, 4000 * few.second, rtol=1e-10)
-
-
 # CompletedBlocks: a source of completed rows, block by block.
 @pytest.mark.parametrize("length", [1, 7, 50])
 def test_hands_out_completed_rows(length):
@@ -255,38 +244,10 @@ def test_hands_out_completed_rows(length):
     assert source.empty == [7]
     assert source.first_bad_cell() is None
     assert source.place(3, 1) == "row 3, column 1 ('b')"
-
-
-def test_begins_anywhere_and_stays_recognisable():
-    inner = ArrayBlocks(in_memory(rows_with_gaps()))
-    source = CompletedBlocks(inner, model(), watch=True)
-    found = np.concatenate(list(source.blocks(5, 5)))
-    np.testing.assert_allclose(found, model().filled(rows_with_gaps())[5:], rtol=0, atol=1e-13)
-    assert source.empty == [7]
-    assert source.fingerprint() == inner.fingerprint()
-    assert source.nbytes == inner.nbytes
-
-
-def _model(p=6, k=2, *, noise=0.3, exponent=0, factor=None, seed=0):
-    rng = np.random.default_rng(seed)
-    axes, _ = np.linalg.qr(rng.standard_normal((p, k)))
-    origin = np.ldexp(rng.standard_normal(p), exponent)
-    centring = Centring(origin, rng.standard_normal(p), exponent, factor)
-    return Completion(centring, axes, np.linspace(4, 2, k), noise)
-
-
-def _conditional(model, row):
-    """Return mean and covariance of the missing cells from the dense covariance matrix."""
-    w = model.loadings
-    s = w @ w.T + model.noise * np.eye(len(w))
-    f = np.ones(len(w)) if model.centring.factor is None else model.centring.factor
-    unit = 2.0**model.centring.exponent
-    s = s / np.outer(f, f) * unit**2
-    m = np.isnan(row)
-    o = ~m
-    gain = s[np.ix_(m, o)] @ np.linalg.inv(s[np.ix_(o, o)])
-    mean = model.mean[m] + gain @ (row[o] - model.mean[o])
-    return mean, s[np.ix_(m, m)] - gain @ s[np.ix_(o, m)]
+    later = np.concatenate(list(source.blocks(length, 5)))
+    np.testing.assert_allclose(later, found[5:], rtol=0, atol=1e-13)
+    assert source.fingerprint() == ArrayBlocks(in_memory(X)).fingerprint()
+    assert source.nbytes == ArrayBlocks(in_memory(X)).nbytes
 
 
 MODELS = {
@@ -303,13 +264,13 @@ GAPS = [[0], [1, 4], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5]]
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("gaps", GAPS, ids=len)
 def test_draws_have_the_conditional_mean_and_covariance(kind, gaps):
-    model = _model(**MODELS[kind])
-    unit = 2.0**model.centring.exponent
-    row = model.mean + unit * np.linspace(-1, 1, 6)
+    completion = model(**MODELS[kind])
+    unit = 2.0**completion.centring.exponent
+    row = completion.mean + unit * np.linspace(-1, 1, 6)
     row[gaps] = np.nan
-    mean, covariance = _conditional(model, row)
+    mean, covariance = conditional(completion, row)
     rows = np.tile(row, (40_000, 1))
-    found = drawn(model, rows, np.random.default_rng(1))
+    found = drawn(completion, rows, np.random.default_rng(1))
     seen = ~np.isnan(row)
     np.testing.assert_array_equal(found[:, seen], rows[:, seen])
     cells = found[:, gaps]
@@ -323,77 +284,44 @@ def test_draws_have_the_conditional_mean_and_covariance(kind, gaps):
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_variances_are_those_of_the_dense_covariance(kind):
-    model = _model(**MODELS[kind])
-    unit = 2.0**model.centring.exponent
+    completion = model(**MODELS[kind])
+    unit = 2.0**completion.centring.exponent
     rng = np.random.default_rng(2)
     axes = rng.standard_normal((6, 3))
-    rows = model.mean + unit * rng.standard_normal((50, 6))
+    rows = completion.mean + unit * rng.standard_normal((50, 6))
     rows[rng.random(rows.shape) < 0.4] = np.nan
     rows[0] = np.nan
-    rows[1] = model.mean
-    scores, variances = projected(model, rows, axes)
-    f = np.ones(6) if model.centring.factor is None else model.centring.factor
+    rows[1] = completion.mean
+    scores, variances = projected(completion, rows, axes)
+    f = np.ones(6) if completion.centring.factor is None else completion.centring.factor
     for row, score, variance in zip(rows, scores, variances, strict=True):
         m = np.isnan(row)
         full, expected = row.copy(), np.zeros(3)
         if m.any():
-            full[m], covariance = _conditional(model, row)
+            full[m], covariance = conditional(completion, row)
             a = (axes * f[:, None] / unit)[m]
             expected = np.einsum("jq,jl,lq->q", a, covariance, a)
         np.testing.assert_allclose(variance, expected, rtol=1e-9)
-        analysed = (full - model.mean) / unit * f
+        analysed = (full - completion.mean) / unit * f
         np.testing.assert_allclose(score, analysed @ axes, rtol=1e-8, atol=1e-10)
     assert not variances[1].any()
 
 
 def test_draws_keep_the_type_and_the_pattern():
-    model = _model()
+    completion = model()
     rng = np.random.default_rng(3)
     rows = rng.standard_normal((30, 6)).astype(np.float32)
     rows[rng.random(rows.shape) < 0.3] = np.nan
     before = rows.copy()
-    found = drawn(model, rows, np.random.default_rng(4))
+    found = drawn(completion, rows, np.random.default_rng(4))
     np.testing.assert_array_equal(rows, before)
     assert found.dtype == np.float32
     assert np.isfinite(found).all()
     thin = np.where(rng.random(rows.shape) < 0.5, 0, rows)
     sparse = scipy.sparse.csr_matrix(thin)
-    dense = drawn(model, thin, np.random.default_rng(5))
-    same = drawn(model, sparse, np.random.default_rng(5))
+    dense = drawn(completion, thin, np.random.default_rng(5))
+    same = drawn(completion, sparse, np.random.default_rng(5))
     np.testing.assert_array_equal(same.toarray(), dense)
     assert np.isnan(sparse.data).any()
     whole = np.arange(12).reshape(2, 6)
-    assert drawn(model, whole, rng) is whole
-
-
-# Packed factors of many matrices: against LAPACK, one matrix at a time.
-def packed(matrices):
-    """Return matrices (r, k, k) packed by columns of their lower triangle."""
-    one, other = np.triu_indices(matrices.shape[1])
-    return matrices[:, other, one].T.copy()
-
-
-@pytest.fixture(params=[1, 2, 5, 24, 25, 30])
-def matrices(request):
-    rng = np.random.default_rng(request.param)
-    roots = rng.standard_normal((40, request.param, request.param))
-    return roots @ roots.transpose(0, 2, 1) + 0.1 * np.eye(request.param)
-
-
-def test_solves_every_matrix(matrices):
-    k = matrices.shape[1]
-    right = np.random.default_rng(0).standard_normal((k, 40))
-    found = solved(factored(packed(matrices)), right)
-    expected = np.linalg.solve(matrices, right.T[:, :, None])[:, :, 0].T
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
-
-
-def test_inverts_the_factors(matrices):
-    found = inverted(factored(packed(matrices))).transpose(2, 0, 1)
-    expected = np.linalg.inv(np.linalg.cholesky(matrices))
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
-
-
-def test_determinants(matrices):
-    found = log_determinants(factored(packed(matrices)))
-    np.testing.assert_allclose(found, np.linalg.slogdet(matrices)[1], rtol=1e-9, atol=1e-9)
+    assert drawn(completion, whole, rng) is whole

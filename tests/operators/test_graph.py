@@ -22,7 +22,6 @@ from mercer.operators import (
     whole_graph,
 )
 from mercer.operators.graphs import _normalised_graph as module
-from mercer.operators.graphs._graph import one_whole
 from mercer.testing import check_operator
 
 
@@ -44,14 +43,13 @@ def test_ways_to_be_symmetric(p):
         np.testing.assert_array_equal(found.toarray(), expected)
         looped = graph(x, 7, symmetric=way).weights
         np.testing.assert_array_equal(looped.toarray(), expected + np.eye(len(x)))
-    with pytest.raises(InputError, match="one of three ways"):
-        graph(x, 7, symmetric="left")
-
-
-def test_far_from_the_origin_it_is_the_same_graph():
-    x = np.round(rows(), 3)
-    near, far = graph(x, 5), graph(x + 1e8, 5)
-    assert (near.weights != far.weights).nnz == 0
+    for wrong in ({"symmetric": "left"}, {"weights": "cosine"}):
+        with pytest.raises(InputError, match="one of three ways"):
+            graph(x, 7, **wrong)
+    found = graph(x, radius=0.8, self_loops=False)
+    d = np.linalg.norm(x[:, None] - x, axis=2)
+    np.testing.assert_array_equal(found.weights.toarray(), (d <= 0.8) & (d > 0))
+    assert len(found.isolated) == np.sum((d <= 0.8).sum(axis=1) == 1)
 
 
 def test_edges_of_length_zero_are_edges():
@@ -70,16 +68,6 @@ def test_few_rows_make_a_complete_graph(n):
     np.testing.assert_array_equal(found.weights.toarray(), np.ones((n, n)))
 
 
-def test_radius():
-    x = rows()
-    found = graph(x, radius=0.8, self_loops=False)
-    d = np.linalg.norm(x[:, None] - x, axis=2)
-    np.testing.assert_array_equal(
-        found.weights.toarray(), (d <= 0.8) & ~np.eye(100, dtype=bool)
-    )
-    assert len(found.isolated) == np.sum((d <= 0.8).sum(axis=1) == 1)
-
-
 def test_all_pairs_have_their_diagonal():
     x = rows(40)
     found = whole_graph(Searcher(x), scale=1.3)
@@ -87,6 +75,9 @@ def test_all_pairs_have_their_diagonal():
     np.testing.assert_allclose(found.weights, np.exp(-(d**2) / (2 * 1.3**2)), rtol=1e-12)
     assert np.all(found.weights == found.weights.T)
     assert (found.edges, found.front, found.pieces.count) == (780, 40.0, 1)
+    assert str(found.pieces) == str(pieces_of(chains(40))) == "one piece of 40 points"
+    with pytest.raises(InputError, match="fall with the distance"):
+        whole_graph(Searcher(x), weights="binary")
 
 
 @pytest.mark.parametrize("kind", [np.uint8, bool, np.int32, np.float32])
@@ -159,21 +150,14 @@ def test_the_largest_comes_first():
     np.testing.assert_array_equal(found.sizes, [5, 3, 1, 1])
     np.testing.assert_array_equal(found.rows(0), np.arange(4, 9))
     np.testing.assert_array_equal(found.isolated, [3, 9])
-    assert str(found) == "4 pieces of 5, 3, 1, 1 points; 2 isolated: rows 3, 9"
-
-
-def test_a_loop_joins_nothing():
     assert pieces_of(chains(2, 1) + scipy.sparse.identity(3)).isolated.tolist() == [2]
+    assert str(found) == "4 pieces of 5, 3, 1, 1 points; 2 isolated: rows 3, 9"
 
 
 def test_pieces_are_refused_with_their_sizes():
     one_piece(pieces_of(chains(4)), "")
     with pytest.raises(InputError, match="3 pieces of 6, 2, 1 points; 1 isolated: rows 2"):
         one_piece(pieces_of(chains(2, 1, 6)), "join them")
-
-
-def test_one_whole():
-    assert str(one_whole(7)) == str(pieces_of(chains(7))) == "one piece of 7 points"
 
 
 # Weights follow from lengths by their formulas; scales that leave nothing are said.
@@ -224,13 +208,6 @@ def test_extreme_scales_are_said(x):
     assert whole.pieces.count == 80
 
 
-def test_unknown_weights(x):
-    with pytest.raises(InputError, match="one of three ways"):
-        graph(x, 6, weights="cosine")
-    with pytest.raises(InputError, match="fall with the distance"):
-        whole_graph(Searcher(x), weights="binary")
-
-
 # Shortest paths along edges, by hand and against Floyd and Warshall.
 def test_paths_are_those_of_all_pairs():
     x = np.random.default_rng(0).standard_normal((60, 3))
@@ -277,13 +254,12 @@ def test_a_normalised_graph_is_the_matrix_of_its_formula(dense):
     check_operator(op, p @ (np.eye(60) + s) @ p / 2)
     np.testing.assert_allclose(s @ op.direction, op.direction, rtol=0, atol=1e-14)
     np.testing.assert_allclose(op.laplacian().toarray(), np.eye(60) - s, rtol=0, atol=1e-15)
-
-
-def test_values_lead_back():
-    op = NormalisedGraph(weights())
-    mu = np.linalg.eigvalsh(op.dense())[::-1]
-    s = np.linalg.eigvalsh(op.s.toarray())[::-1]
-    np.testing.assert_allclose(op.values(mu[:-1]), s[1:], rtol=0, atol=1e-13)
+    mu, lam = (np.linalg.eigvalsh(m)[::-1] for m in (op.dense(), s))
+    np.testing.assert_allclose(op.values(mu[:-1]), lam[1:], rtol=0, atol=1e-13)
+    star = np.zeros((6, 6))
+    star[0, 1:] = star[1:, 0] = 1
+    bipartite = NormalisedGraph(graph_from(star).weights).dense()
+    assert np.linalg.eigvalsh(bipartite).min() > -1e-15  # λ = -1 goes to 0
 
 
 def test_rows_are_shared_among_threads(monkeypatch):
@@ -293,13 +269,6 @@ def test_rows_are_shared_among_threads(monkeypatch):
     monkeypatch.setattr(module, "_SHARED", 0)
     monkeypatch.setattr(module, "thread_count", lambda: 2)
     np.testing.assert_allclose(op.walked(v), alone, rtol=1e-15)
-
-
-def test_a_bipartite_graph_is_still_psd():
-    star = np.zeros((6, 6))
-    star[0, 1:] = star[1:, 0] = 1
-    values = np.linalg.eigvalsh(NormalisedGraph(graph_from(star).weights).dense())
-    assert values.min() > -1e-15  # λ = -1 goes to 0
 
 
 # The filter is Chebyshev's polynomial, and its values lead back.

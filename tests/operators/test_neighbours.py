@@ -50,12 +50,9 @@ def test_rows_that_stand_many_times(p):
     assert not np.any(found.indices == np.arange(len(x))[:, None])
     own = neighbours(x, 4, include_self=True)
     np.testing.assert_array_equal(own.indices[:, 0], np.arange(len(x)))
-
-
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_more_neighbours_than_rows_are_cut(n):
-    assert neighbours(rows(n), 10).indices.shape == (n, n - 1)
-    assert neighbours(rows(n), 10, include_self=True).indices.shape == (n, n)
+    for n in (2, 3, 5):  # more neighbours than rows are cut
+        assert neighbours(x[:n], 10).indices.shape == (n, n - 1)
+        assert neighbours(x[:n], 10, include_self=True).indices.shape == (n, n)
 
 
 @pytest.mark.parametrize("p", [3, 20])
@@ -88,15 +85,9 @@ def test_all_distances(metric):
     assert not more
     name = "cityblock" if metric == "manhattan" else metric
     np.testing.assert_allclose(found, cdist(new, x, name), rtol=1e-12)
-    few = searcher.sampled_distances(10)
-    assert len(few) == 45
-
-
-def test_it_is_made_again_from_its_parts():
-    x, new = rows() + 1e8, rows(5, seed=1) + 1e8
-    one = Searcher(x)
-    other = Searcher.of_parts(one.parts())
-    np.testing.assert_array_equal(one.query(new, 3).distances, other.query(new, 3).distances)
+    assert len(searcher.sampled_distances(10)) == 45
+    again = Searcher.of_parts(searcher.parts()).query(new, 3)
+    np.testing.assert_array_equal(again.distances, searcher.query(new, 3).distances)
 
 
 def test_faiss_is_asked_for_by_name(monkeypatch):

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.datasets import load_iris
 
 from mercer.errors import InputError, NotSupportedError
 from mercer.kernels import (
@@ -18,7 +17,6 @@ from mercer.kernels import (
     Sigmoid,
 )
 from mercer.operators import SAMPLERS, choose, select
-from mercer.operators.kernel_matrices._landmark_samplers import PivotTable
 
 KERNELS = [RBF(1.5), Laplacian(2.0), Polynomial(2, gamma=0.5, coef0=1.0), NegativeDistance()]
 
@@ -45,8 +43,14 @@ def plain(kernel, X, origin=None):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_what_is_left_of_the_matrix_is_not_negative(kernel, sampler, dtype):
     X = table().astype(dtype)
+    kept = X.copy()
     found = choose(kernel, X, 40, sampler=sampler, dtype=dtype)
     marks = found.landmarks
+    np.testing.assert_array_equal(X, kept)
+    assert not any(np.shares_memory(part, X) for part in (marks.rows, marks.origin))
+    same, other = (choose(kernel, X, 40, sampler=sampler, dtype=dtype, seed=s) for s in (0, 4))
+    np.testing.assert_array_equal(same.f, found.f)
+    assert not np.array_equal(same.indices, other.indices)
     K = plain(kernel, X, marks.origin)
     rounding = np.abs(K).max() * (1e-12 if dtype == np.float64 else 2e-4)
     assert found.f.dtype == dtype
@@ -68,12 +72,19 @@ def test_what_is_left_of_the_matrix_is_not_negative(kernel, sampler, dtype):
     np.testing.assert_allclose(left, found.residual, rtol=0, atol=30 * rounding)
 
 
+WRONG = {3: [400], 10: [0.5]}
+
+
 @pytest.mark.parametrize("sampler", [*SAMPLERS, "listed"])
 @pytest.mark.parametrize(
     ("kernel", "rank"), [(Linear(), 3), (Polynomial(2, gamma=1.0, coef0=1.0), 10)], ids=str
 )
 def test_landmarks_end_at_the_rank(sampler, kernel, rank):
     X = table()
+    with pytest.raises(InputError, match="landmark"):
+        choose(kernel, X, 5, sampler=WRONG[rank])
+    listed = choose(RBF(1.0), X, 400, sampler=[7, 3, -1, 7])
+    np.testing.assert_array_equal(listed.indices, [7, 3, 399])  # in their order
     found = choose(kernel, X, 100, sampler=np.arange(400) if sampler == "listed" else sampler)
     assert found.landmarks.m == rank
     K = plain(kernel, X)
@@ -88,15 +99,11 @@ def test_duplicates_are_taken_once(sampler):
     assert found.landmarks.m == 12
     assert len(np.unique(found.indices // 30)) == 12
     assert found.trace < 1e-10 * len(X)
-
-
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_one_two_three_rows(sampler, n):
-    for kernel in (RBF(1.0), NegativeDistance()):
-        found = choose(kernel, table(n), 5, sampler=sampler)
-        assert found.landmarks.m == (n if isinstance(kernel, RBF) else n - 1)
-        np.testing.assert_allclose(found.residual, 0, rtol=0, atol=1e-12)
+    for n in (1, 2, 3):  # one, two, three rows
+        for kernel, m in ((RBF(1.0), n), (NegativeDistance(), n - 1)):
+            few = choose(kernel, table(n), 5, sampler=sampler)
+            assert few.landmarks.m == m
+            np.testing.assert_allclose(few.residual, 0, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -137,26 +144,6 @@ def test_it_stops_when_the_rest_is_small_enough():
     assert choose(RBF(2.0), X, 400, stop=0.05, sampler="uniform").landmarks.m < 400
 
 
-def test_seeds():
-    X = table()
-    one, two = choose(RBF(1.0), X, 30, seed=3), choose(RBF(1.0), X, 30, seed=3)
-    np.testing.assert_array_equal(one.indices, two.indices)
-    np.testing.assert_array_equal(one.f, two.f)
-    assert not np.array_equal(one.indices, choose(RBF(1.0), X, 30, seed=4).indices)
-
-
-def test_listed_rows_keep_their_order():
-    X = table()
-    found = choose(RBF(1.0), X, 400, sampler=[7, 3, -1, 7])
-    np.testing.assert_array_equal(found.indices, [7, 3, 399])
-
-
-@pytest.mark.parametrize("sampler", ["greedy", [400], [0.5], [[1]], None])
-def test_what_is_no_sampler_is_refused(sampler):
-    with pytest.raises(InputError, match="landmark"):
-        choose(RBF(1.0), table(), 5, sampler=sampler)
-
-
 def test_selecting_among_fewer_rows():
     X, w = table(), np.ones(400)
     w[::2] = 0
@@ -166,6 +153,9 @@ def test_selecting_among_fewer_rows():
     np.testing.assert_array_equal(marks.rows, X[picked])
     whole, same = select(RBF(1.0), X, 20), choose(RBF(1.0), X, 20)
     np.testing.assert_array_equal(whole[1], same.indices)
+    for wrong in ("greedy", [[1]], None):
+        with pytest.raises(InputError, match="landmark"):
+            choose(RBF(1.0), X, 5, sampler=wrong)
 
 
 def test_a_kernel_that_is_not_positive_is_found_out():
@@ -187,15 +177,6 @@ def test_what_cannot_have_landmarks_is_refused_and_rounding_is_no_proof():
         with pytest.raises(error, match=said):
             choose(kernel, table(), 5)
     assert choose(Function(lambda x, y: x @ y.T), table(), 100).landmarks.m == 3
-
-
-def test_the_rows_are_left_alone():
-    X = load_iris().data
-    kept = X.copy()
-    found = choose(NegativeDistance(), X, 20)
-    np.testing.assert_array_equal(X, kept)
-    assert not np.shares_memory(found.landmarks.rows, X)
-    assert not np.shares_memory(found.landmarks.origin, X)
 
 
 COMPOSED = [
@@ -241,12 +222,3 @@ def test_a_row_at_the_edge_of_rounding_is_not_drawn_for_ever(spread, seed):
     found = choose(RBF(0.2), X, 250, seed=seed)
     assert 50 < found.landmarks.m < 250
     assert found.trace <= 1e-9 * 500
-
-
-def test_draws_follow_the_law_and_never_take_a_row_without_a_share():
-    pivots = PivotTable.of(RBF(1.0), table(5), None, np.float64)
-    law = np.array([0.0, 1.0, 0.0, 3.0, 0.0])
-    drawn = pivots.draw(law, 40_000, np.random.default_rng(0))
-    counts = np.bincount(drawn, minlength=5)
-    assert counts[[0, 2, 4]].sum() == 0
-    assert counts[1] == pytest.approx(10_000, abs=450)  # five standard deviations

@@ -56,13 +56,8 @@ def test_the_bounds_hold_against_lapack(make, rank, step):
     assert np.sum(found.sums.scatter) == pytest.approx(np.sum(exact), rel=1e-10)
     # Every step adds the largest value left out: the sum is a bound, not the error itself.
     assert found.lost >= exact[rank] / 2
-
-
-def test_the_trace_bounds_too():
-    X = spiked()
-    found = folded(X, 70, 70)
     left = np.sum(found.sums.scatter) - np.sum(found.factor**2)
-    assert found.slack <= left + found.error + found.sums.error
+    assert found.slack <= left + found.error + found.sums.error  # the trace bounds too
 
 
 @pytest.mark.parametrize("step", [1, 7, 50, 300])
@@ -83,6 +78,14 @@ def test_sparse_rows_weights_and_rows_without_weight():
     w = np.random.default_rng(1).integers(0, 3, 90).astype(float)
     w[:10] = 0
     found = folded(X, 30, 30, w)
+    with pytest.raises(InputError, match="leading directions only"):
+        found.remove(RunningSvd(5))
+    faded = folded(X[:40], 30, 30, w[:40]).fade(0.25).add(rows_of(scan(X[40:]), w[40:]))
+    v = np.where(np.arange(90) < 40, 0.25 * w, w)
+    theta = np.linalg.svd(faded.factor, compute_uv=False)[:30] ** 2
+    near = 1e-12 * theta[0]
+    np.testing.assert_allclose(theta, values(X.toarray(), v)[:30], rtol=0, atol=near)
+    assert faded.total == v.sum()
     assert (found.rows, found.total) == (90, w.sum())
     theta = np.linalg.svd(found.factor, compute_uv=False) ** 2
     np.testing.assert_allclose(
@@ -118,15 +121,6 @@ def test_parts_merge_and_copies_are_apart():
     assert empty.lost == pytest.approx(kept.lost)
 
 
-def test_fading_is_weighting():
-    X = decaying(400, 20)
-    found = folded(X[:200], 20, 50).fade(0.25).add(rows_of(scan(X[200:])))
-    w = np.repeat([0.25, 1.0], 200)
-    theta = np.linalg.svd(found.factor, compute_uv=False) ** 2
-    np.testing.assert_allclose(theta[:20], values(X, w), rtol=1e-10)
-    assert found.total == w.sum()
-
-
 def test_a_checkpoint_goes_on_where_it_was():
     X = decaying()
     one = folded(X[:300], 10, 40)
@@ -137,11 +131,6 @@ def test_a_checkpoint_goes_on_where_it_was():
         two.add(rows_of(scan(part)))
     np.testing.assert_array_equal(one.factor, two.factor)
     assert (one.lost, one.error, one.total) == (two.lost, two.error, two.total)
-
-
-def test_rows_cannot_be_taken_out():
-    with pytest.raises(InputError, match="leading directions only"):
-        folded(decaying(), 5, 50).remove(RunningSvd(5))
 
 
 @pytest.mark.parametrize("seed", range(40))

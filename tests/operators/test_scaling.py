@@ -1,4 +1,4 @@
-"""Scaling: factors of columns, and the errors of float32 sums that they bring out."""
+"""Factors of columns, and the errors of float32 sums: bounded, and not by much."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mercer.operators import Scaling, exact_means, is_constant, rows_of
+from mercer.operators._rounding import Rounding, error_norm
 from mercer.sources import in_memory
-
-
-def test_no_factor_where_nothing_is_asked():
-    assert Scaling(False, None).factor_of(np.ones(3), 0.0) is None
 
 
 def test_deviations_and_weights_of_columns():
@@ -63,14 +60,6 @@ def test_the_error_of_a_scatter_is_a_bound_when_columns_are_scaled(
     assert np.linalg.norm(wrong, 2) <= claimed
 
 
-@pytest.mark.parametrize("scaling", [None, Scaling(False, None)])
-def test_plain_columns_are_measured_as_they_are(scaling):
-    data = np.random.default_rng(0).standard_normal((500, 5)).astype(np.float32)
-    plain, told = rows_of(in_memory(data)), rows_of(in_memory(data))
-    told.scaling = scaling
-    assert told.scatter().error == plain.scatter().error
-
-
 @pytest.mark.parametrize("value", [0.1, 0.3, -1.7, 1e300, 1e-320, 0.0])
 @pytest.mark.parametrize("n", [1, 7, 10, 121])
 def test_means_of_constant_columns_are_exact(value, n):
@@ -79,3 +68,54 @@ def test_means_of_constant_columns_are_exact(value, n):
         found = exact_means(rows, rows.mean(axis=0))
     np.testing.assert_array_equal(found, [value, (n - 1) / 2])
     assert exact_means(rows[:, 0], np.float64(7.0)) == value
+
+
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def symmetric(order, kind, rng):
+    if kind == "noise":
+        a = rng.standard_normal((order, order))
+        return (a + a.T) * 1e-8
+    if kind == "graded":
+        values = rng.standard_normal(order) * 10.0 ** rng.uniform(-6, 0, order)
+        q, _ = np.linalg.qr(rng.standard_normal((order, order)))
+        return (q * values) @ q.T
+    if kind == "one direction":
+        v = rng.standard_normal(order)
+        return -1e-30 * np.outer(v, v)
+    return np.zeros((order, order))
+
+
+@pytest.mark.parametrize("kind", ["noise", "graded", "one direction", "nothing"])
+@pytest.mark.parametrize("order", [1, 40, 300, 301, 900])
+def test_the_norm_is_bounded_from_above(order, kind):
+    e = symmetric(order, kind, np.random.default_rng(order))
+    true = np.linalg.norm(e, 2)
+    found = error_norm(order, lambda z: e @ z)
+    assert true * (1 - 1e-12) <= found <= 4 * true
+    if order <= 300:
+        assert found == pytest.approx(true, rel=1e-9, abs=1e-300)
+
+
+def test_the_charge_is_twice_the_worst():
+    rounding = Rounding(FLOAT32)
+    assert rounding.charged == 2 * 2.0**-23 / 64
+    rounding.take(1e-6)
+    rounding.take(1e-7)
+    assert rounding.charged == 2e-6
+    assert Scaling(False, None).factor_of(np.ones(3), 0.0) is None
+    data = np.random.default_rng(0).standard_normal((500, 5)).astype(np.float32)
+    plain, told = rows_of(in_memory(data)), rows_of(in_memory(data))
+    told.scaling = Scaling(False, None)  # plain columns are measured as they are
+    assert told.scatter().error == plain.scatter().error
+    assert Rounding(FLOAT64).charged == 0.0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("order", [20, 400])
+def test_an_error_that_is_not_finite_says_nothing(order, value):
+    wrong = np.zeros((order, order))
+    wrong[3, 3] = value
+    with np.errstate(invalid="ignore"):
+        assert error_norm(order, lambda z: wrong @ z) == 0.0

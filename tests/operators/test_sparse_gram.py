@@ -10,19 +10,14 @@ from hypothesis import strategies as st
 
 import mercer.operators.sparse._dense_columns as split_module
 import mercer.operators.sparse._sparse_gram as sparse_gram_module
-from mercer.arrays import Lanes
-from mercer.operators.sparse import _sparse_gram as light_pairs
 from mercer.operators.sparse._dense_columns import Split
 from mercer.operators.sparse._sparse_gram import (
     add_cell_pairs,
     add_columns,
-    add_light_pairs,
-    mirror,
     sparse_gram,
 )
 
 
-# The Gram matrix of sparse columns is XᵀWX, whatever is multiplied as dense.
 def counts(n=900, p=70, seed=0, dtype=np.float64):
     """Return counts with a few full columns and many thin ones, one of them empty."""
     rng = np.random.default_rng(seed)
@@ -45,17 +40,24 @@ def forced(monkeypatch, p, share, exact_rows=0):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_equals_the_dense_product(monkeypatch, dtype, weighted, share, threads):
     X = counts(dtype=dtype)
+    X.data[X.indptr[100] : X.indptr[400]] = 0
+    X.eliminate_zeros()  # rows without cells
+    before = X.copy()
     forced(monkeypatch, X.shape[1], share, 0 if weighted else 200)
     monkeypatch.setattr(split_module, "_HELD", (300, 300))  # many small products of pairs
     monkeypatch.setattr(sparse_gram_module, "thread_count", lambda: threads)
     monkeypatch.setattr(sparse_gram_module, "_STRIP", 16)
     monkeypatch.setattr(sparse_gram_module, "_STRIP_BYTES", 64)
+    monkeypatch.setattr(sparse_gram_module, "_MOST_ENTRIES", 30 if threads == 1 else 20_000_000)
     root = np.random.default_rng(2).random(X.shape[0]) if weighted else None
     dense = X.toarray().astype(np.float64) * (1.0 if root is None else root[:, None])
     gram, tiles = sparse_gram(X, root)
     np.testing.assert_allclose(gram, dense.T @ dense, rtol=1e-13, atol=1e-13)
     np.testing.assert_array_equal(gram, gram.T)
     assert tiles.n == X.shape[0]
+    np.testing.assert_array_equal(sparse_gram(X, root)[0], gram)  # to the last bit
+    assert (before != X).nnz == 0
+    assert not sparse_gram(scipy.sparse.csr_array((6, X.shape[1])), None)[0].any()
 
 
 def kinds_used(monkeypatch):
@@ -98,40 +100,9 @@ def test_what_float32_cannot_hold_is_float64(monkeypatch, column, cell):
     np.testing.assert_allclose(gram, (exact.T @ exact).astype(float), rtol=1e-15)
     assert seen[0] == "float32"
     assert seen[-1] == "float64"
-
-
-def test_sums_of_squares_that_pass_the_limit_are_noticed(monkeypatch):
     X = scipy.sparse.csr_array(np.full((100, 3), 1001.0))  # 100·1001² is 6 times 2^24
     forced(monkeypatch, 3, 1.0, 100)
-    gram, _ = sparse_gram(X, None)
-    np.testing.assert_array_equal(gram, np.full((3, 3), 100 * 1001.0**2))
-
-
-def test_two_runs_agree_to_the_last_bit(monkeypatch):
-    X = counts(n=3000)
-    X.data *= np.random.default_rng(3).random(X.nnz)
-    forced(monkeypatch, X.shape[1], 0.3)
-    monkeypatch.setattr(split_module, "_HELD", (3000, 3000))
-    monkeypatch.setattr(sparse_gram_module, "thread_count", lambda: 3)
-    np.testing.assert_array_equal(sparse_gram(X, None)[0], sparse_gram(X, None)[0])
-
-
-def test_rows_and_matrices_without_cells():
-    empty = scipy.sparse.csr_array((6, 3))
-    assert not sparse_gram(empty, None)[0].any()
-    X = counts().tolil()
-    X[100:400] = 0
-    X = scipy.sparse.csr_array(X)
-    gram, _ = sparse_gram(X, None)
-    np.testing.assert_array_equal(gram, (X.T @ X).toarray())
-
-
-def test_the_data_is_not_touched():
-    X = counts()
-    before = X.copy()
-    sparse_gram(X, np.full(X.shape[0], 2.0))
-    assert (before != X).nnz == 0
-    assert X.has_sorted_indices
+    np.testing.assert_array_equal(sparse_gram(X, None)[0], np.full((3, 3), 100 * 1001.0**2))
 
 
 def test_a_compiled_loop_gives_the_same(monkeypatch):
@@ -145,30 +116,6 @@ def test_a_compiled_loop_gives_the_same(monkeypatch):
     gram, tiles = sparse_gram(X, None)
     np.testing.assert_array_equal(gram, plain)  # whole numbers
     assert tiles.n == X.shape[0]
-
-
-# Products of thin columns, in strips.
-def thin(n, p, seed):
-    rng = np.random.default_rng(seed)
-    table = rng.standard_normal((n, p)) * (rng.random((n, p)) < 2 / np.arange(1, p + 1))
-    return scipy.sparse.csr_array(table)
-
-
-@pytest.mark.parametrize("most", [30, 20_000_000])
-@pytest.mark.parametrize("lanes", [1, 2, 5])
-@pytest.mark.parametrize("p", [1, 3, 40, 300])
-def test_the_upper_triangle_is_added(monkeypatch, lanes, p, most):
-    monkeypatch.setattr(light_pairs, "_MOST_ENTRIES", most)
-    blocks = [thin(30, p, 0), scipy.sparse.csr_array((4, p)), thin(50, p, 1)]
-    dense = np.concatenate([block.toarray() for block in blocks])
-    total = np.full((p, p), 2.0)
-    add_light_pairs(total, blocks, Lanes(lanes))
-    upper = np.triu_indices(p)
-    np.testing.assert_allclose(total[upper], (2.0 + dense.T @ dense)[upper], rtol=0, atol=1e-12)
-    assert not blocks
-    mirror(total)
-    np.testing.assert_array_equal(total, total.T)
-    np.testing.assert_allclose(total, 2.0 + dense.T @ dense, rtol=0, atol=1e-12)
 
 
 # The loops over stored cells, as Python runs them: machine code is held to the same.

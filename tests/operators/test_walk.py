@@ -46,19 +46,13 @@ def test_every_row_once_and_in_order(rows):
     assert (source.shape, source.counted, source.walks) == ((41, 3), True, 1)
 
 
-def test_every_block_is_noted_and_then_the_end():
+def test_it_goes_on_from_every_block_with_the_same_bits():
     diary = Diary()
-    _, sums, _ = walked(6, diary)
+    _, undisturbed, _ = walked(6, diary)
     assert [(rows, ended) for _, _, rows, ended in diary.notes] == [
         *((at, False) for at in (6, 12, 18, 24, 30, 36, 41)),
         (41, True),
     ]
-    assert np.array_equal(diary.notes[-1][1]["total"], sums.total)
-
-
-def test_it_goes_on_from_every_block_with_the_same_bits():
-    diary = Diary()
-    _, undisturbed, _ = walked(6, diary)
     for _, kept, rows, ended in diary.notes:
         n, sums, source = walked(6, Diary({"one": (kept, rows, ended)}))
         assert np.array_equal(sums.total, undisturbed.total)
@@ -66,21 +60,13 @@ def test_it_goes_on_from_every_block_with_the_same_bits():
         assert (source.shape, source.counted) == ((41, 3), True)
         assert sums.parts == ([] if ended else undisturbed.parts[-(-rows // 6) :])
         assert source.walks == (0 if ended else 1)
-
-
-@pytest.mark.parametrize("ended", [False, True])
-def test_sums_that_do_not_belong_are_taken_anew(ended):
-    diary = Diary({"one": ({"total": np.ones(3)}, 12, ended)})
-    n, sums, source = walked(6, diary, Sum(accepts=False))
-    assert (n, source.walks, len(sums.parts)) == (41, 1, 7)
-    assert np.array_equal(sums.total, walked(6)[1].total)
-
-
-def test_other_walks_are_not_touched():
-    diary = Diary({"one": ({"total": np.ones(3)}, 12, True)})
-    sums, source = Sum(), Pieces(X, 4)
-    fold(source, 6, sums, sums.step, walk="two", journal=diary)
-    assert len(sums.parts) == 7
+        other = Diary({"one": ({"total": np.ones(3)}, 12, ended)})  # that does not belong
+        _, anew, source = walked(6, other, Sum(accepts=False))
+        assert (source.walks, len(anew.parts)) == (1, 7)
+        assert np.array_equal(anew.total, undisturbed.total)
+        sums = Sum()  # other walks are not touched
+        fold(Pieces(X, 4), 6, sums, sums.step, walk="two", journal=other)
+        assert len(sums.parts) == 7
 
 
 def test_listeners_hear_rows_and_bytes_and_nothing_from_inside():
@@ -130,16 +116,11 @@ def test_a_step_that_fails_ends_the_reading(error):
     assert threading.active_count() == before
     assert source.begun[0] <= 4 * 5  # three blocks, one ahead, one begun
     assert [rows for _, _, rows, _ in diary.notes] == [4, 8]  # nothing half is noted
-
-
-def test_a_file_that_fails_in_the_middle_leaves_what_was_noted():
     diary = Diary()
     with pytest.raises(OSError, match="the disk is gone"):
         walked(4, diary, source=Pieces(X, 4, fail=3))
     assert [(rows, ended) for _, _, rows, ended in diary.notes] == [
-        (4, False),
-        (8, False),
-        (12, False),
+        (at, False) for at in (4, 8, 12)
     ]
 
 
