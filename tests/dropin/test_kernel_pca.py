@@ -307,7 +307,7 @@ def test_negative_eigenvalues_are_looked_for_among_those_asked_for():
             KernelPCA(6, kernel="precomputed", eigen_solver=solver).fit(K)
 
 
-def test_without_the_way_back_there_is_none():
+def test_where_there_is_no_way_back():
     X = table()
     model = KernelPCA(2).fit(X)
     with pytest.raises(NotFittedError, match="fit_inverse_transform parameter was not") as one:
@@ -316,9 +316,6 @@ def test_without_the_way_back_there_is_none():
     assert not hasattr(model, "score")
     with pytest.raises(NotFittedError):
         KernelPCA(2, fit_inverse_transform=True).inverse_transform(X)
-
-
-def test_sparse_rows_and_matrices_have_no_way_back():
     with pytest.raises(NotImplementedError, match="not implemented for sparse") as caught:
         KernelPCA(2, fit_inverse_transform=True).fit(scipy.sparse.csr_array(table()))
     assert isinstance(caught.value, MercerError)

@@ -32,7 +32,7 @@ def names_of(given):
     return CorrespondenceAnalysis(1).fit(given).row_names_
 
 
-def test_cells_that_stand_twice_are_one_count():
+def test_sums_of_cells_that_stand_twice_and_of_large_numbers():
     twice = scipy.sparse.csr_array(
         (np.array([1.0, 2, 4]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2)
     )
@@ -40,9 +40,6 @@ def test_cells_that_stand_twice_are_one_count():
     found = warned("2 blocks", CorrespondenceAnalysis(1).fit, twice)
     np.testing.assert_allclose(found.row_masses_, [3 / 7, 4 / 7])
     np.testing.assert_array_equal(twice.data, kept)  # the user's own matrix is as it was
-
-
-def test_sums_of_large_whole_numbers_do_not_wrap():
     table = TABLE * 10**18
     for given in (table, scipy.sparse.csr_array(table)):
         assert CorrespondenceAnalysis(1).fit(given).total_ == pytest.approx(1.1e19)
@@ -174,18 +171,15 @@ def test_the_band_holds_inertias_of_independent_tables():
     assert np.mean(whole) == pytest.approx(6, abs=0.5)
 
 
-def test_behind_real_axes_less_is_left_to_chance():
-    """The last of min(m, n) - 1 axes alone has the law of χ² with |m - n| + 1 degrees."""
+def test_bands_behind_axes_and_of_very_many_counts():
+    # The last of min(m, n) - 1 axes alone has the law of χ² with |m - n| + 1 degrees.
     from scipy.stats import chi2
 
     band = null_band(R, C, 2000, draws=2000, seed=1)
     np.testing.assert_allclose(2000 * band[1, 1], chi2.ppf(0.95, 2), rtol=0.25)
     even = null_band(R, np.array([0.5, 0.3, 0.2]), 2000, draws=2000, seed=1)
     np.testing.assert_allclose(2000 * even[1, 1], chi2.ppf(0.95, 1), rtol=0.25)
-
-
-def test_the_limit_for_counts_beyond_counting():
-    """So many counts are normal: the band shrinks as 1/g and keeps its shape."""
+    # So many counts are normal: the band shrinks as 1/g and keeps its shape.
     few = null_band(R, C, 1e6, draws=400, seed=0) * 1e6
     many = null_band(R, C, 1e17, draws=400, seed=0) * 1e17
     np.testing.assert_allclose(many[1], few[1], rtol=0.2)

@@ -300,7 +300,7 @@ def test_only_those_set_up_are_torn_down():
     )
 
 
-def test_wrong_callbacks_are_refused():
+def test_wrong_callbacks_are_refused_and_clones_keep_others():
     class Nosy(Follower):
         def on_fit_task_begin(self, estimator, context, *, secret):
             raise AssertionError
@@ -308,9 +308,6 @@ def test_wrong_callbacks_are_refused():
     for wrong in (Follower, object(), None):
         refuses("protocol", Counter().set_callbacks, wrong, kind=TypeError)
     refuses("secret", Counter().set_callbacks(Nosy()).fit, kind=TypeError)
-
-
-def test_clones_keep_callbacks_and_copies_too():
     follower = Follower()
     model = Counter().set_callbacks(follower)
     assert clone(model)._skl_callbacks == [follower]
@@ -322,10 +319,16 @@ def test_clones_keep_callbacks_and_copies_too():
 ROWS = np.random.default_rng(0).standard_normal((500, 30)) * 0.8 ** np.arange(30)
 
 
-def test_nothing_is_shown_where_there_is_no_terminal(capsys):
+def test_nothing_is_shown_or_loaded_where_there_is_no_terminal(capsys, monkeypatch):
     with mercer.progress():
         mercer.KernelPCA(2).fit(ROWS)
     assert capsys.readouterr() == ("", "")
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    with mercer.progress():
+        mercer.PCA(2).fit(ROWS)
+    with pytest.raises(ImportError), mercer.progress(force=True):
+        pass
+    assert _progress._showing == [False]
 
 
 def slow(pause):
@@ -374,12 +377,3 @@ def test_a_display_ends_whatever_happens(capsys):
         Lanes(1).run(slow(threading.Event()), 3)
     assert _progress._showing == [False]
     assert "Traceback" not in capsys.readouterr().err
-
-
-def test_rich_is_loaded_only_when_it_draws(monkeypatch):
-    monkeypatch.setitem(sys.modules, "rich.console", None)
-    with mercer.progress():
-        mercer.PCA(2).fit(ROWS)
-    with pytest.raises(ImportError), mercer.progress(force=True):
-        pass
-    assert _progress._showing == [False]

@@ -101,16 +101,13 @@ def test_whole_numbers_near_and_far_apart(numbers, kind):
     assert column.values[column.codes].tolist() == numbers
 
 
-def test_dates_are_read_as_text_and_nat_is_missing():
+def test_dates_are_text_and_numbers_of_any_kind_are_one_value():
     days = np.array(["2020-02-01", "NaT", "2020-01-01"], "datetime64[D]")
     column = column_of(days, "x", 0)
     assert column.values.tolist() == ["2020-01-01", "2020-02-01"]
     assert column.codes.tolist() == [1, -1, 0]
     objects = np.array([dt.date(2020, 2, 1), None, dt.date(2020, 1, 1)], object)
     assert column_of(objects, "x", 0).codes.tolist() == [1, -1, 0]
-
-
-def test_numbers_of_any_kind_among_objects_are_one_value():
     cells = np.array([1, 1.0, Decimal(2), np.float32(2), np.int8(1), np.str_], object)[:-1]
     column = column_of(cells, "x", 0)
     assert column.values.tolist() == [1, 2]

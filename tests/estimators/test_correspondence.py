@@ -172,11 +172,18 @@ def test_the_size_of_counts_does_not_matter(size):
     np.testing.assert_allclose(sparse.eigenvalues_, plain.eigenvalues_, rtol=1e-10)
 
 
-def test_one_table_of_very_different_counts():
+def test_ordinary_tables_and_those_of_very_different_counts():
     table = np.array([[1e300, 2e300, 1.0], [3.0, 1.0, 2.0], [1e-5, 2e-5, 1e300]])
     model = CorrespondenceAnalysis(None).fit(table)
     assert np.isfinite(model.row_coordinates_).all()
     assert np.all(model.eigenvalues_ <= 1)
+    table = with_factors(3000, 40, 3, 2)
+    model = CorrespondenceAnalysis(2).fit(table)
+    held = sum(v.nbytes for v in vars(model).values() if isinstance(v, np.ndarray))
+    assert held < 3000 * 8 * 5  # two coordinates, a mass, an inertia
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CorrespondenceAnalysis(2).fit(HAIR).transform(HAIR)
 
 
 @pytest.mark.parametrize(
@@ -225,13 +232,6 @@ def test_supplementary_columns_are_columns():
         refuses(words, model.supplementary_columns, odd)
 
 
-def test_a_fit_holds_nothing_of_the_table():
-    table = with_factors(3000, 40, 3, 2)
-    model = CorrespondenceAnalysis(2).fit(table)
-    held = sum(v.nbytes for v in vars(model).values() if isinstance(v, np.ndarray))
-    assert held < 3000 * 8 * 5  # two coordinates, a mass, an inertia
-
-
 def test_a_large_sparse_table_is_never_written_down(rng):
     """60,000 x 20,000 would be 9.6 GB: fitted, projected and looked at within 400 MB."""
     m, n, each = 60_000, 20_000, 6
@@ -250,12 +250,6 @@ def test_a_large_sparse_table_is_never_written_down(rng):
     refuses("residuals", model.residuals, table, kind=BudgetError)
     few = model.transform(table[:5])
     agree(few, model.row_coordinates_[:5], 1e-9)
-
-
-def test_nothing_is_said_of_an_ordinary_table():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        CorrespondenceAnalysis(2).fit(HAIR).transform(HAIR)
 
 
 MODEL = CorrespondenceAnalysis(3).fit(CELLS)
@@ -395,13 +389,10 @@ def test_weights_and_empty_rows_are_those_of_the_fit():
     np.testing.assert_allclose(found.row_covariances, wanted.row_covariances, rtol=1e-8)
 
 
-def test_points_that_are_seldom_drawn():
+def test_points_seldom_drawn_and_what_cannot_be_drawn():
     table = np.concatenate([CELLS, [[1, 0, 0, 0]]])
     found = CorrespondenceAnalysis(2).fit(table).ellipses(table, draws=40)
     assert np.isfinite(found.row_covariances).all()
-
-
-def test_what_cannot_be_drawn_is_refused():
     model = CorrespondenceAnalysis(2).fit(CELLS)
     refuses("16 cells", model.ellipses, CELLS, draws=10**8, kind=NotSupportedError)
     with pytest.raises(InputError, match="shares say nothing"):

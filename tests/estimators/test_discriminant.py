@@ -189,7 +189,7 @@ def test_a_class_of_one_row_and_equal_means():
     agree(same.explained_variance_ratio_, 0, 1)
 
 
-def test_what_cannot_be_fitted():
+def test_what_cannot_be_fitted_or_takes_too_much_memory():
     X, y = classes(20, 3, 2, 43)
     model = LinearDiscriminantAnalysis()
     refuses("min\\(n_features, n_classes - 1\\)", LinearDiscriminantAnalysis(2).fit, X, y)
@@ -198,6 +198,8 @@ def test_what_cannot_be_fitted():
     X[4, 1] = np.nan
     refuses("row 4, column 1", model.fit, X, y)
     assert not hasattr(model, "classes_")
+    with pytest.raises(mercer.errors.BudgetError, match="memory"):
+        LinearDiscriminantAnalysis(memory="1kB").fit(*load_digits(return_X_y=True))
 
 
 @pytest.mark.parametrize(("kind", "times"), [(Gram, 1), (Svd, 2)])
@@ -288,11 +290,6 @@ def test_a_column_with_few_digits_takes_no_others_with_it(kind):
     assert kind().fit(still, y).within_rank_ == 3
 
 
-def test_too_little_memory_is_said_before_work_begins():
-    with pytest.raises(mercer.errors.BudgetError, match="memory"):
-        LinearDiscriminantAnalysis(memory="1kB").fit(*load_digits(return_X_y=True))
-
-
 def test_the_gram_path_hands_over_where_it_sees_too_little(monkeypatch):
     X, y = classes(400, 4, 3, 23)
     X[:, 3] = X[:, 0] + 1e-6 * X[:, 3]
@@ -377,12 +374,19 @@ def test_confusion_of_other_tables(form):
     assert found.accuracy > 0.9
 
 
-def test_a_class_of_one_row_cannot_be_right():
+def test_a_class_of_one_row_cannot_be_right_and_has_no_ellipse():
     A, b = classes(30, 3, 2, 1)
     b[0] = 5
     found = LinearDiscriminantAnalysis().confusion(A, b, folds=5)
     assert found.recall[2] == 0
     refuses("folds", LinearDiscriminantAnalysis().confusion, A, b, folds=1)
+    A, b = classes(40, 3, 3, 3)
+    b[0] = 9
+    model = LinearDiscriminantAnalysis().fit(A, b)
+    assert model.ellipses(A, b).outline(3) is None
+    two = LinearDiscriminantAnalysis().fit(A, b > 0)
+    refuses("no plane", two.ellipses(A, b > 0).outline, 0)
+    refuses("level", model.ellipses, A, b, level=1.0)
 
 
 def test_ellipses_hold_their_share():
@@ -400,16 +404,6 @@ def test_ellipses_hold_their_share():
         small = found.outline(g, mean=True) - found.centres[g]
         agree(small * np.sqrt(2000), outline, 1e-9)
     agree(found.centres, model.centres_, 1e-9)
-
-
-def test_a_class_of_one_row_has_no_ellipse():
-    A, b = classes(40, 3, 3, 3)
-    b[0] = 9
-    model = LinearDiscriminantAnalysis().fit(A, b)
-    assert model.ellipses(A, b).outline(3) is None
-    two = LinearDiscriminantAnalysis().fit(A, b > 0)
-    refuses("no plane", two.ellipses(A, b > 0).outline, 0)
-    refuses("level", model.ellipses, A, b, level=1.0)
 
 
 def test_the_statistic_is_wilks():

@@ -75,15 +75,12 @@ def test_transform_of_training_rows_is_exact_in_every_kind_of_frame():
     agree(few, model.row_coordinates_[[7, 3]], 1e-12)
 
 
-def test_a_two_level_category_weighs_as_the_number_of_its_indicator():
+def test_neither_order_nor_the_way_to_write_two_levels_matters(rng):
     given = mixed_frame()
     number = given.assign(mood=(given["mood"] == "sad").astype(float))
     one, other = FAMD(3).fit(given), FAMD(3).fit(number)
     np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_, rtol=1e-10)
     like(one.row_coordinates_, other.row_coordinates_)
-
-
-def test_the_order_of_rows_and_columns_changes_nothing(rng):
     given = mixed_frame()
     model = FAMD(2).fit(given)
     order = rng.permutation(120)

@@ -165,7 +165,7 @@ def test_a_cell_that_is_no_number_is_named_at_fit_and_at_transform(tmp_path, val
     assert list(tmp_path.iterdir()) == []
 
 
-def test_coordinates_beyond_memory_are_refused_before_anything_is_read():
+def test_coordinates_beyond_memory_are_refused():
     Y = gapped(5000, 8, 1)
     model = PCA(3, memory="20MB").fit(Y)
     model.set_params(memory="100kB")
@@ -174,9 +174,6 @@ def test_coordinates_beyond_memory_are_refused_before_anything_is_read():
         model.transform(source)
     assert "out=" in three_lines(caught)
     assert source.walks == 0
-
-
-def test_coordinates_beyond_memory_of_a_stream_that_was_thought_short():
     Y = gapped(5000, 8, 1)
     model = in_blocks(PCA, 50)(3).fit(Y)
     model.set_params(memory="30kB")

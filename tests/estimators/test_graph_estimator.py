@@ -96,15 +96,12 @@ def test_bad_graphs_are_refused(change, said):
     refuses("no edge", mercer.LaplacianEigenmaps(metric="precomputed").fit, np.zeros((8, 8)))
 
 
-def test_complete_graphs_have_no_axes_of_their_own():
+def test_complete_graphs_and_extreme_scales():
     x = rows(12)
     model = mercer.LaplacianEigenmaps(2, neighbours=11).fit(x)
     assert "cannot be told apart" in str(model.certificate_)
     assert np.isnan(model.extension_error_)
     refuses("eigenvalue 0 cannot be extended", model.transform, x)
-
-
-def test_extreme_scales_are_said():
     x = rows()
     with pytest.warns(DataWarning, match="all edges weigh the same"):
         mercer.LaplacianEigenmaps(neighbours=None, weights="heat", scale=1e10).fit(x)

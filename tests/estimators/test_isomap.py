@@ -215,15 +215,12 @@ def test_far_from_the_origin(landmarks):
     agree(far.transform(rows + 1e8), far.embedding_, 1e-8)
 
 
-def test_sparse_and_float32_rows():
+def test_sparse_and_float32_rows_and_another_metric():
     rows = digits(150) * np.random.default_rng(0).uniform(0.9, 1.1, (150, 64))  # no ties
     dense, sparse = Isomap(2).fit(rows), Isomap(2).fit(scipy.sparse.csr_array(rows))
     agree(sparse.embedding_, turned(dense.embedding_, sparse.embedding_), 1e-6)
     narrow = Isomap(2).fit(rows.astype(np.float32))
     assert narrow.embedding_.dtype == np.float32 == narrow.transform(rows[:3]).dtype
-
-
-def test_another_metric_measures_the_edges():
     rows = np.random.default_rng(0).standard_normal((60, 3))
     model = Isomap(2, neighbours=59, metric="cityblock").fit(rows)
     mds = ClassicalMDS(2, metric="cityblock").fit(rows)
@@ -251,16 +248,18 @@ def test_refusals(model, rows, what):
     assert not hasattr(model, "embedding_")
 
 
-def test_all_pairs_that_do_not_fit_are_refused():
+def test_what_does_not_fit_is_refused_or_comes_in_blocks():
     refuses("memory", Isomap(memory="10MB").fit, np.zeros((3000, 2)), kind=BudgetError)
     assert Isomap(landmarks=50, memory="60MB").fit(SETS["roll"]).n_samples_ == 500
+    assert tiles_of(10**6, 20_000).rows * 20_000 <= 4_000_000
+    assert len(tiles_of(5, 10**9)) == 5
 
 
 ROLL = graph(roll(120)[0], 6)
 GEODESICS = geodesics(ROLL, np.arange(120))
 
 
-def test_each_landmark_is_the_farthest_from_those_before():
+def test_how_landmarks_are_chosen():
     at, paths = farthest(ROLL, 10, seed=3)
     np.testing.assert_array_equal(paths, GEODESICS[at])
     for i in range(1, 10):
@@ -269,23 +268,12 @@ def test_each_landmark_is_the_farthest_from_those_before():
     assert at[0] == farthest(ROLL, 2, seed=3)[0][0]
     starts = {int(farthest(ROLL, 1, seed=seed)[0][0]) for seed in range(5)}
     assert len(starts) > 1
-
-
-def test_the_choice_ends_where_only_doubles_are_left():
     rows = np.repeat(np.arange(4.0)[:, None], 3, axis=0)
     at, paths = farthest(graph(rows, 4), 12, seed=0)
     assert sorted(rows[at, 0]) == [0, 1, 2, 3]
     assert paths.shape == (4, 12)
-
-
-def test_random_landmarks_are_seeded_and_differ():
     at, paths = at_random(ROLL, 20, seed=1)
     np.testing.assert_array_equal(at, at_random(ROLL, 20, seed=1)[0])
     assert len(np.unique(at)) == 20
     assert not np.array_equal(at, at_random(ROLL, 20, seed=2)[0])
     np.testing.assert_array_equal(paths, dijkstra(ROLL.lengths, indices=at))
-
-
-def test_blocks_of_new_points_are_bounded():
-    assert tiles_of(10**6, 20_000).rows * 20_000 <= 4_000_000
-    assert len(tiles_of(5, 10**9)) == 5

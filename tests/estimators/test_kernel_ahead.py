@@ -142,7 +142,7 @@ def test_scale_and_offset_of_the_rows_do_not_matter():
         assert bounds[1] == pytest.approx(bounds[0], rel=0.02)
 
 
-def test_the_seed_is_all_that_is_random():
+def test_the_seed_and_the_rows_are_all_that_landmarks_depend_on():
     one, two, other = (
         fitted(rows(240), kernel=Matern(1.5), tol_transform=INF, random_state=s).transform(
             rows(240)
@@ -151,6 +151,12 @@ def test_the_seed_is_all_that_is_random():
     )
     np.testing.assert_array_equal(one, two)
     assert np.any(one != other)
+    X = rows(400)
+    model = fitted(X, kernel=RBF(1.0), tol_transform=INF)
+    model.transform(X)
+    model.fit(X[:150])
+    fresh = fitted(X[:150], kernel=RBF(1.0), tol_transform=INF)
+    np.testing.assert_array_equal(model.transform(X), fresh.transform(X))
 
 
 def test_float32_rows_stay_float32():
@@ -206,15 +212,6 @@ def test_a_projection_changes_nothing_that_is_kept():
     assert all(vars(model)[name] is old[name] for name in old)
     np.testing.assert_array_equal(model.transform(X), first)
     np.testing.assert_array_equal(model.transform_bound(X), bound)
-
-
-def test_a_new_fit_makes_new_landmarks():
-    X = rows(400)
-    model = fitted(X, kernel=RBF(1.0), tol_transform=INF)
-    model.transform(X)
-    model.fit(X[:150])
-    fresh = fitted(X[:150], kernel=RBF(1.0), tol_transform=INF)
-    np.testing.assert_array_equal(model.transform(X), fresh.transform(X))
 
 
 @pytest.mark.parametrize("tol", [0, -0.1, float("nan"), -INF, "much"])
@@ -295,16 +292,13 @@ def test_novelty_on_landmarks(kernel, weighted):
     agree(model.novelty(Y), wanted, 1e-8 * np.abs(size).max())
 
 
-def test_rows_unlike_the_others_are_new():
+def test_what_is_new_and_what_leaves_nothing():
     X = rows(400)
     outliers = np.array([[30.0, -30, 30], [0, 100, 0]])
     for parameters in ({}, {"landmarks": 60}, {"tol_transform": 0.1}):
         model = fitted(X, 6, kernel=RBF(2.0), **parameters)
         assert model.novelty(outliers).min() > 3 * np.median(model.novelty(X))
         assert model.novelty(outliers).min() > np.quantile(model.novelty(X), 0.99)
-
-
-def test_all_axes_leave_nothing_of_training_rows():
     X = rows(40)
     model = fitted(X, 39, kernel=RBF(1.0))
     agree(model.novelty(X), 0, 1e-9)

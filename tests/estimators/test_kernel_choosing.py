@@ -82,9 +82,14 @@ def test_noise_has_no_component(name, n, p, draws, least):
     assert np.mean(np.equal(found, 0)) >= least
 
 
-def test_heavy_tails_in_independent_columns_are_noise():
+def test_heavy_tails_and_one_column():
     X = np.random.default_rng(0).standard_t(2.5, size=(150, 5))
     assert room.choice_on(RBF().resolve(X), X, None, 150, 0).k == 0
+    X = noise(150, 1)
+    assert quietly(KernelPCA("auto"), X).n_components_ == 0
+    two = KernelPCA("auto").fit(X / 5 + 4 * (X > 0))
+    assert two.n_components_ >= 1
+    assert "normal values" in two.choice_.reason
 
 
 @pytest.mark.parametrize("more", [{}, {"landmarks": 60}, {"standardize": True}])
@@ -217,21 +222,17 @@ def test_sparse_rows_are_shuffled_as_they_lie():
     assert 1 <= quietly(KernelPCA("auto"), linked).n_components_ <= 4
 
 
-def test_one_column_beside_normal_ones():
-    X = noise(150, 1)
-    assert quietly(KernelPCA("auto"), X).n_components_ == 0
-    two = KernelPCA("auto").fit(X / 5 + 4 * (X > 0))
-    assert two.n_components_ >= 1
-    assert "normal values" in two.choice_.reason
-
-
-def test_weights_and_repeats_choose_rows_once():
+def test_seeds_types_weights_and_repeats():
     X = curve(120)
     weighted = KernelPCA("auto").fit(X, sample_weight=np.full(120, 2.0))
     assert weighted.n_components_ == KernelPCA("auto").fit(X).n_components_
     counts = np.r_[np.ones(100), np.zeros(20)]
     part = KernelPCA("auto").fit(X, sample_weight=counts)
     assert part.choice_.seen == "100 of 120 rows"
+    X = curve(200)
+    first, second = (KernelPCA("auto", random_state=3).fit(X) for _ in range(2))
+    assert first.choice_.reason == second.choice_.reason
+    assert KernelPCA("auto").fit(X.astype(np.float32)).n_components_ == 3
 
 
 def test_kernels_that_shuffled_rows_are_not_made_for():
@@ -245,13 +246,6 @@ def test_kernels_that_shuffled_rows_are_not_made_for():
 
     choice = room.choice_on(as_kernel(strict), X, None, 80, 0)
     assert choice.rules[0].name == "white edge"
-
-
-def test_the_same_seed_gives_the_same_and_float32_agrees():
-    X = curve(200)
-    first, second = (KernelPCA("auto", random_state=3).fit(X) for _ in range(2))
-    assert first.choice_.reason == second.choice_.reason
-    assert KernelPCA("auto").fit(X.astype(np.float32)).n_components_ == 3
 
 
 @pytest.mark.parametrize("wrong", ["mle", "Auto", ""])

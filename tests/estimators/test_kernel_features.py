@@ -28,11 +28,17 @@ def test_the_map_is_that_of_the_kernel():
     assert "no certificate" in RandomFeatures.__doc__
 
 
-def test_fit_keeps_no_row_and_learns_only_the_lengthscale():
+def test_what_a_fit_learns():
     models = [RandomFeatures(50, kernel=RBF(2.0)).fit(part) for part in (X[:90], X[90:])]
     agree(models[0].transform(X), models[1].transform(X), 1e-12)
     kept = [v for v in vars(models[0]._map).values() if isinstance(v, np.ndarray)]
     assert max(len(array) for array in kept) == 50
+    model = RandomFeatures(32).partial_fit(X[:50])
+    first, phi = model.kernel_, model.transform(X)
+    model.partial_fit(100 * X)
+    assert model.kernel_ == first == RBF().resolve(X[:50])
+    np.testing.assert_array_equal(model.transform(X), phi)
+    assert model.fit(100 * X).kernel_ != first
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
@@ -50,15 +56,6 @@ def test_batches_in_any_order_give_the_same_numbers(offset):
     agree(found[2], found[0], 1e-14 * (100 + 50 * offset))
 
 
-def test_the_first_batch_fixes_the_lengthscale():
-    model = RandomFeatures(32).partial_fit(X[:50])
-    first, phi = model.kernel_, model.transform(X)
-    model.partial_fit(100 * X)
-    assert model.kernel_ == first == RBF().resolve(X[:50])
-    np.testing.assert_array_equal(model.transform(X), phi)
-    assert model.fit(100 * X).kernel_ != first
-
-
 def test_far_from_the_origin():
     """Products at 1e6 are the kernel to the accuracy that m features have."""
     x = X + 1e6
@@ -69,7 +66,7 @@ def test_far_from_the_origin():
     assert np.max(spread) < 0.1
 
 
-def test_float32_is_kept():
+def test_float32_is_kept_and_sparse_rows_are_taken():
     wide = RandomFeatures(40, kernel=RBF(2.0)).fit(X)
     narrow = RandomFeatures(40, kernel=RBF(2.0)).fit(X.astype(np.float32))
     found = narrow.transform(X.astype(np.float32))
@@ -77,9 +74,6 @@ def test_float32_is_kept():
     agree(found, wide.transform(X), 1e-5)
     assert wide.transform(X.astype(np.float32)).dtype == np.float32
     assert wide.transform((10 * X).astype(int)).dtype == np.float64
-
-
-def test_sparse_rows():
     x = np.where(X > 0.5, X, 0.0)
     dense, sparse = (RandomFeatures(40).fit(rows) for rows in (x, csr_array(x)))
     assert dense.kernel_ == sparse.kernel_
@@ -212,14 +206,11 @@ def test_a_cpd_kernel_keeps_its_distances():
     agree(squared, exact, 1e-10)
 
 
-def test_enough_is_enough():
+def test_enough_is_enough_and_rows_unlike_any_are_new():
     X = table(400)
     model = LandmarkFeatures(400, kernel=RBF(2.0), tol=0.02).fit(X)
     assert model.residual_trace_ <= 0.02 * 400
     assert model.n_landmarks_ < 200
-
-
-def test_rows_unlike_any_are_new():
     X = load_digits().data
     model = LandmarkFeatures(200).fit(X[:1000])
     noise = np.random.default_rng(0).permuted(X[1000:], axis=1)

@@ -175,10 +175,16 @@ def test_coefficients_on_rows_give_the_same_coordinates(kernel):
     assert len(S) == marks.m + (marks.origin is not None)
 
 
-def test_the_largest_landmark_is_positive():
+def test_landmarks_are_drawn_by_seed_and_the_largest_is_positive():
     model = fitted(rows(160), kernel=RBF(1.5), landmarks=40)
     z = model.transform(model.landmarks_)
     assert (z[np.argmax(np.abs(z), axis=0), range(3)] > 0).all()
+    X = rows(160)
+    model, same, other = (
+        fitted(X, kernel=RBF(1.5), landmarks=40, random_state=s) for s in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(same.transform(X), model.transform(X))
+    assert not np.array_equal(other.landmarks_, model.landmarks_)
 
 
 def test_few_landmarks_are_not_blamed_on_the_lengthscale():
@@ -262,11 +268,14 @@ def test_fewer_landmarks_than_components():
     hold(model.certificate_, values)
 
 
-def test_all_components():
+def test_all_components_and_a_share_that_cannot_be_proved():
     X = rows(50)
     model = fitted(X, None, kernel=RBF(1.5), landmarks=12)
     assert model.transform(X).shape == (50, 50)
     assert np.sum(model.eigenvalues_ > 0) <= 12
+    model = fitted(rows(160), 0.999, kernel=Laplacian(0.5), landmarks=5)
+    assert model.n_components_ == 5
+    assert model.captured_share_[0] < 0.999
 
 
 @pytest.mark.parametrize("wanted", [0.3, 0.8, 0.95])
@@ -280,12 +289,6 @@ def test_a_share_is_reached_for_certain(wanted):
         else None
     )
     assert fewer is None or fewer.captured_share_[0] < wanted
-
-
-def test_a_share_that_the_landmarks_cannot_prove_takes_all_of_them():
-    model = fitted(rows(160), 0.999, kernel=Laplacian(0.5), landmarks=5)
-    assert model.n_components_ == 5
-    assert model.captured_share_[0] < 0.999
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -355,7 +358,7 @@ def test_the_plan_names_as_many_landmarks_as_are_taken():
             assert f"{len(model.landmarks_):,} landmarks" in plan.chosen.note
 
 
-def test_a_fit_without_landmarks_forgets_them():
+def test_a_fit_keeps_neither_old_landmarks_nor_given_rows():
     X = rows(60)
     model = fitted(X, kernel=RBF(1.5), landmarks=20)
     assert model.landmarks_.shape == (20, 3)
@@ -364,20 +367,8 @@ def test_a_fit_without_landmarks_forgets_them():
     fresh = fitted(X, kernel=RBF(1.5))
     assert vars(model).keys() == vars(fresh).keys()
     np.testing.assert_array_equal(model.transform(X), fresh.transform(X))
-
-
-def test_the_rows_given_are_not_kept_by_reference():
     X, S = rows(160), rows(40, 5)
     model = fitted(X, kernel=RBF(1.5), landmarks=S)
     Z, kept = model.transform(X), X.copy()
     S[:], X[:] = 0, 0
     np.testing.assert_array_equal(model.transform(kept), Z)
-
-
-def test_other_seeds_draw_other_landmarks():
-    X = rows(160)
-    model, same, other = (
-        fitted(X, kernel=RBF(1.5), landmarks=40, random_state=s) for s in (3, 3, 4)
-    )
-    np.testing.assert_array_equal(same.transform(X), model.transform(X))
-    assert not np.array_equal(other.landmarks_, model.landmarks_)

@@ -154,7 +154,7 @@ def test_a_seed_is_drawn_once(seed):
     np.testing.assert_allclose(found.eigenvalues_, values[:2], rtol=1e-10)
 
 
-def test_float32_stays():
+def test_float32_and_names_stay():
     X = table(1200, dtype=np.float32)
     d = LAYOUTS["rows and columns"](X)
     found = KernelPCA(3, landmarks=50).fit(d)
@@ -162,6 +162,14 @@ def test_float32_stays():
     Z = found.transform(d)
     assert Z.dtype == np.float32
     assert_same(found, whole, Z.compute(), whole.transform(X))
+    X = table(500)
+    d = LAYOUTS["frame"](X)
+    model = KernelPCA(2, landmarks=30).set_output(transform="pandas")
+    found = model.fit_transform(d).compute()
+    assert list(found.columns) == ["kernelpca0", "kernelpca1"]
+    assert list(model.feature_names_in_) == NAMES[:4]
+    refuses("feature names should match", model.transform, d.rename(columns={"a": "z"}))
+    refuses("expecting 4 features", model.transform, da.from_array(X[:, :3], chunks=(100, 3)))
 
 
 @pytest.mark.parametrize("wanted", [0.5, None, 7])
@@ -224,17 +232,6 @@ def test_a_fit_goes_on_like_a_stream(tmp_path):
     for model in (pickle.loads(pickle.dumps(one)).merge(two), one.partial_fit(X[500:])):
         np.testing.assert_allclose(model.eigenvalues_, whole.eigenvalues_, rtol=1e-10)
         assert model.n_samples_ == 900
-
-
-def test_frames_keep_their_names():
-    X = table(500)
-    d = LAYOUTS["frame"](X)
-    model = KernelPCA(2, landmarks=30).set_output(transform="pandas")
-    found = model.fit_transform(d).compute()
-    assert list(found.columns) == ["kernelpca0", "kernelpca1"]
-    assert list(model.feature_names_in_) == NAMES[:4]
-    refuses("feature names should match", model.transform, d.rename(columns={"a": "z"}))
-    refuses("expecting 4 features", model.transform, da.from_array(X[:, :3], chunks=(100, 3)))
 
 
 def test_there_and_back_is_lazy_too():

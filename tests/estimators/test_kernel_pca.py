@@ -96,11 +96,16 @@ def test_parameters_set_after_fit_change_nothing_fitted(rings, kernel):
             np.testing.assert_array_equal(getattr(model, attribute), array)
 
 
-def test_standardised_models_stay_so(rings):
+def test_a_fit_stays_standardised_and_a_new_one_forgets_it(rings):
     model = KernelPCA(2, standardize=True).fit(rings * [1, 100])
     Z = model.transform(rings * [1, 100])
     model.set_params(standardize=False)
     np.testing.assert_array_equal(model.transform(rings * [1, 100]), Z)
+    model = KernelPCA(2, kernel="poly(degree=2)").fit(rings)
+    model.set_params(kernel=RBF(1.0)).fit(rings[:70])
+    fresh = KernelPCA(2, kernel=RBF(1.0)).fit(rings[:70])
+    assert vars(model).keys() == vars(fresh).keys()
+    np.testing.assert_array_equal(model.transform(rings), fresh.transform(rings))
 
 
 KERNELS = [
@@ -143,7 +148,7 @@ def test_what_is_given_and_handed_out_is_not_shared(rings):
     agree(first, rings, 2.0)
 
 
-def test_grid_search_over_the_lengthscale(rings):
+def test_functions_as_kernels_and_lengthscales_searched(rings):
     steps = [("kpca", KernelPCA(2)), ("knn", KNeighborsClassifier(3))]
     search = GridSearchCV(
         Pipeline(steps), {"kpca__kernel__lengthscale": [0.5, 2.0, "median"]}, cv=3
@@ -152,8 +157,6 @@ def test_grid_search_over_the_lengthscale(rings):
     assert search.best_score_ > 0.9
     assert KernelPCA().kernel == RBF()  # the shared default is as it was
 
-
-def test_a_function_as_kernel(rings):
     def half(x, y):
         return 0.5 * x @ y.T
 
@@ -209,14 +212,6 @@ def test_a_large_effective_rank_is_said(rings):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         KernelPCA(2).fit(rings)
-
-
-def test_refitting_forgets_the_first_fit(rings):
-    model = KernelPCA(2, kernel="poly(degree=2)").fit(rings)
-    model.set_params(kernel=RBF(1.0)).fit(rings[:70])
-    fresh = KernelPCA(2, kernel=RBF(1.0)).fit(rings[:70])
-    assert vars(model).keys() == vars(fresh).keys()
-    np.testing.assert_array_equal(model.transform(rings), fresh.transform(rings))
 
 
 DEFAULT = RBF()
@@ -280,15 +275,12 @@ def test_who_needs_all_pairs(kernel, indefinite, rows, whole):
     assert mercer.plan(model, np.resize(X, (rows, 3))).problem.kernel.whole is whole
 
 
-def test_landmarks_that_cannot_be():
+def test_plans_of_landmarks_that_cannot_be_and_of_refined_models():
     refuses("positive definite", problem, kernel="sigmoid", landmarks=5, kind=NotSupportedError)
     refuses("features", problem, landmarks=X[:5, :2])
     bad = X[:5].copy()
     bad[3, 1] = np.nan
     refuses(None, problem, landmarks=bad)
-
-
-def test_a_refined_model_follows_the_passes_it_was_allowed():
     model = KernelPCA(2, kernel="rbf(lengthscale=2)", landmarks=100).fit(X)
     model.refine(X, passes=2)
     assert model.plan_.chosen.name in ("lapack", "tiles")
@@ -450,12 +442,9 @@ def test_the_way_back_and_the_number_of_axes_see_the_other_rows():
     assert KernelPCA("auto").fit(lines, sample_weight=counts(1e6)).n_components_ >= 1
 
 
-def test_rows_that_are_all_equal_are_refused():
-    refuses("all equal", KernelPCA(2).fit, np.ones((180, 5)), sample_weight=counts(1e6))
-
-
 def test_rows_that_stand_for_the_data():
-    """Evenly spaced among rows repeated w times: none of weight 0, twice of weight 2."""
+    refuses("all equal", KernelPCA(2).fit, np.ones((180, 5)), sample_weight=counts(1e6))
+    # Evenly spaced among rows repeated w times: none of weight 0, twice of weight 2.
     np.testing.assert_array_equal(spread_evenly(5, None, 10), np.arange(5))
     np.testing.assert_array_equal(spread_evenly(10, None, 5), [0, 2, 4, 6, 8])
     weights = np.array([0.0, 2.0, 1.0, 0.0, 3.0])

@@ -254,10 +254,15 @@ def test_pairs_of_explicit_features_are_those_of_the_matrix(kernel, weighted, n)
     hold(model.certificate_, values[:2], 1e-12)
 
 
-def test_features_of_float32_rows_are_made_in_float64():
+def test_features_of_float32_rows_and_new_rows_beyond_a_tile():
     X, kernel = rows(80, dtype=np.float32), Polynomial(2, 0.5, 1.0)
     model = FORCED["primal"](3, kernel=kernel, tol=1e-9).fit(X)
     np.testing.assert_allclose(model.eigenvalues_, truth(kernel, X)[:3], rtol=1e-9)
+    X, new = rows(2200), rows(600, 1)
+    model = fitted(FORCED["tiles"](2, kernel=RBF(1.5), tol=1e-2), X)
+    wanted = RBF(1.5).block(new, X) @ model.dual_
+    found = model.transform(new)
+    agree(found - found[0], wanted - wanted[0], 1e-9)
 
 
 def test_features_made_block_by_block_are_the_same():
@@ -275,14 +280,6 @@ def test_features_made_block_by_block_are_the_same():
     blocks = KernelPCA(3, kernel=FeatureMap(phi), memory=1_150_000).fit(X)
     assert sorted(made)[len(made) // 2] < 3000
     np.testing.assert_allclose(blocks.eigenvalues_, whole.eigenvalues_, rtol=1e-10)
-
-
-def test_new_rows_beyond_a_tile_of_training_rows():
-    X, new = rows(2200), rows(600, 1)
-    model = fitted(FORCED["tiles"](2, kernel=RBF(1.5), tol=1e-2), X)
-    wanted = RBF(1.5).block(new, X) @ model.dual_
-    found = model.transform(new)
-    agree(found - found[0], wanted - wanted[0], 1e-9)
 
 
 def test_what_the_inner_model_misses_is_said_once():

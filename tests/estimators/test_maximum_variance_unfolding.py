@@ -50,12 +50,19 @@ def test_an_s_curve_is_laid_flat_and_the_gap_is_stated(curve, model):
     assert "Path interior" in shown
 
 
-def test_neighbours_keep_their_distances_in_the_kernel(curve, model):
+def test_neighbours_keep_their_distances_and_kernel_pca_is_the_same(curve, model):
     rows, _ = curve
     i, j = model.edges_.T
     far = np.linalg.norm(rows[i] - rows[j], axis=1)
     own = np.linalg.norm(model.factor_[i] - model.factor_[j], axis=1)
     np.testing.assert_allclose(own / far, 1, atol=1.01 * model.certificate_.distance_error)
+    kernel = model.kernel_
+    same = mercer.KernelPCA(2, kernel="precomputed").fit(kernel)
+    size = np.abs(model.embedding_).max()
+    found = np.abs(same.transform(kernel))
+    agree(found, np.abs(model.embedding_), 1e-9 * size)
+    # KernelPCA divides by n - 1.
+    np.testing.assert_allclose(model.eigenvalues_, same.explained_variance_ * 159, rtol=1e-9)
 
 
 def test_the_dual_proves_the_bound(curve, model):
@@ -72,16 +79,6 @@ def test_the_dual_proves_the_bound(curve, model):
     squares = np.sum((rows[i] - rows[j]) ** 2, axis=1)
     assert model.certificate_.bound == pytest.approx(y @ squares, rel=1e-5)
     assert model.certificate_.bound > np.sum((rows - rows.mean(axis=0)) ** 2)
-
-
-def test_kernel_pca_on_the_kernel_is_the_same(model):
-    kernel = model.kernel_
-    same = mercer.KernelPCA(2, kernel="precomputed").fit(kernel)
-    size = np.abs(model.embedding_).max()
-    found = np.abs(same.transform(kernel))
-    agree(found, np.abs(model.embedding_), 1e-9 * size)
-    # KernelPCA divides by n - 1.
-    np.testing.assert_allclose(model.eigenvalues_, same.explained_variance_ * 159, rtol=1e-9)
 
 
 def test_training_rows_keep_their_place_and_new_ones_land_beside_them(curve, model):
@@ -123,12 +120,15 @@ def test_rows_that_stand_twice_count_twice(curve):
     assert found.certificate_.points == 160
 
 
-def test_all_pairs_kept_is_classical_scaling():
+def test_all_pairs_kept_is_classical_scaling_and_more_axes_are_zero():
     rows = np.random.default_rng(0).standard_normal((15, 3))
     found = MaximumVarianceUnfolding(3, neighbours=14, slack=0).fit(rows)
     x = rows - rows.mean(axis=0)
     agree(found.kernel_, x @ x.T, 1e-4)
     assert found.flatness_.gain == pytest.approx(1, abs=1e-4)
+    found = MaximumVarianceUnfolding(2, neighbours=2).fit([[0.0], [1.0], [2.5]])
+    assert found.embedding_.shape == (3, 2)
+    agree(found.eigenvalues_[1], 0, 1e-2)
 
 
 @pytest.mark.parametrize("far", [10.0, 1e3])
@@ -223,9 +223,3 @@ def test_flat_is_said_where_and_only_where_the_roll_came_out(n, seed):
     rows, t = make_swiss_roll(n, random_state=seed)
     found = hushed(MaximumVarianceUnfolding().fit, rows, kind=DataWarning)
     assert found.flatness_.flat == (corr(found.embedding_[:, 0], along(t)) > 0.99)
-
-
-def test_more_axes_than_there_are_are_zero():
-    found = MaximumVarianceUnfolding(2, neighbours=2).fit([[0.0], [1.0], [2.5]])
-    assert found.embedding_.shape == (3, 2)
-    agree(found.eigenvalues_[1], 0, 1e-2)

@@ -43,16 +43,13 @@ def test_missing_cells_by_policy(rng, X):
         np.testing.assert_array_equal(model.transform(holed), model.row_coordinates_)
 
 
-def test_a_row_without_any_category_is_named(X):
+def test_rows_without_categories_and_unseen_ones_by_policy(X):
     holed = X.copy()
     holed[5] = None
     found = warned("row 5", MCA(2, missing="passive").fit, holed)
     assert np.isfinite(found.row_coordinates_).all()
     assert np.abs(found.row_coordinates_[5]).max() < 0.1
     warned("row 5", found.transform, holed)
-
-
-def test_unseen_categories_by_policy(X):
     new = X[:3].copy()
     new[1, 2] = "never"
     refuses(r"'never' at row 1, column 2 \('x2'\)", MCA().fit(X).transform, new)
@@ -63,16 +60,13 @@ def test_unseen_categories_by_policy(X):
     np.testing.assert_allclose(rows[1], found.column_standard_[place].sum(axis=0) / 4)
 
 
-def test_unused_levels_are_dropped_by_name(X):
+def test_unused_levels_and_columns_that_do_not_vary_are_left_out_by_name(X):
     frame = pd.DataFrame(X, columns=list("abcd")).astype("category")
     few = frame[frame["a"] != "l2"]
     found = warned("a=l2", MCA(2).fit, few)
     assert "a=l2" not in found.column_names_
     plain = MCA(2).fit(few.astype(object))
     np.testing.assert_allclose(found.row_coordinates_, plain.row_coordinates_)
-
-
-def test_columns_that_do_not_vary_are_named_and_left_out(X):
     wide = np.column_stack([X, np.full(len(X), "same")])
     found = warned("x4", MCA(2).fit, wide)
     np.testing.assert_allclose(found.row_coordinates_, MCA(2).fit(X).row_coordinates_)
@@ -81,7 +75,7 @@ def test_columns_that_do_not_vary_are_named_and_left_out(X):
     refuses("no variable varies", MCA().fit, np.full((5, 2), "same"))
 
 
-def test_one_variable_alone(X):
+def test_one_variable_alone_and_variables_that_are_names_or_numbers(X, rng):
     found = MCA(None).fit(X[:, :1])
     np.testing.assert_allclose(found.eigenvalues_, 1)
     np.testing.assert_allclose(found.eta2_, 1)
@@ -89,9 +83,6 @@ def test_one_variable_alone(X):
     refuses("one alone has none", MCA(correction="benzecri").fit, X[:, :1])
     with pytest.warns(DataWarning, match="has 1 axes"):
         assert MCA(2).fit([["a"], ["b"], ["a"]]).n_components_ == 1
-
-
-def test_names_of_rows_and_measured_numbers_are_pointed_at(rng, X):
     names = np.array([f"id{i}" for i in range(len(X))], dtype=object)
     warned(r"x4 \(120 levels, 120 rows\)", MCA().fit, np.column_stack([X, names]))
     numbers = pd.DataFrame(X, columns=list("abcd")).assign(e=rng.normal(size=len(X)))

@@ -389,11 +389,14 @@ def test_files_with_empty_cells(tmp_path, suffix):
     np.testing.assert_array_equal(np.load(out), found.transform(path))
 
 
-def test_integers_with_gaps():
+def test_integers_with_gaps_and_densities():
     frame = pd.DataFrame(np.arange(40).reshape(10, 4) ** 2 % 17).rename(columns=str)
     frame = frame.astype("Int64")
     frame.loc[2, "1"] = pd.NA
     assert fit(frame, tol=1e-6).n_missing_ == 1
+    model = fit(table())
+    refuses("cells are missing", model.score_samples, table())
+    assert np.isfinite(model.score(np.nan_to_num(table(), nan=5.0)))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -468,12 +471,6 @@ def test_penguins_with_two_rows_of_no_measure():
     np.testing.assert_array_equal(Z[[3, 271]], 0.0)
 
 
-def test_densities_are_those_of_complete_rows():
-    model = fit(table())
-    refuses("cells are missing", model.score_samples, table())
-    assert np.isfinite(model.score(np.nan_to_num(table(), nan=5.0)))
-
-
 @pytest.mark.parametrize(("missing", "words"), [("em", "memory"), ("ppca", "p×p sums")])
 def test_what_does_not_fit_is_refused_before_cells_are_filled(missing, words):
     rng = np.random.default_rng(0)
@@ -524,16 +521,13 @@ def test_a_kernel_of_complete_rows_and_of_gaps_to_come():
     assert np.isfinite(found.transform(table())).all()
 
 
-def test_rows_of_weight_zero_are_none_of_a_kernel():
+def test_rows_without_weight_or_cells_are_none_of_a_kernel():
     X = table()
     bare = fitted(X, kernel=mercer.kernels.RBF(12.0))
     far, w = np.r_[np.full((3, X.shape[1]), 9.96921e36), X], np.r_[0, 0, 0, np.ones(len(X))]
     model = mercer.KernelPCA(3, kernel=mercer.kernels.RBF(12.0), missing="em")
     warned(SAID, model.fit, far, sample_weight=w)
     np.testing.assert_allclose(model.eigenvalues_, bare.eigenvalues_, rtol=1e-9)
-
-
-def test_empty_rows_are_left_out():
     X = table()
     X[4] = np.nan
     with pytest.warns(DataWarning, match=SAID), pytest.warns(DataWarning, match="such rows: 4"):

@@ -37,12 +37,22 @@ def test_columns_are_those_of_the_fit_and_files_are_refused(kind, tmp_path):
     refuses("rows in memory", kind().fit, tmp_path / "table.csv")
 
 
-def test_columns_may_be_numbered():
+def test_names_numbers_and_the_plan_of_columns():
     given = mixed_frame(40)
     numbered = given.set_axis(range(given.shape[1]), axis=1)
     found = FAMD().fit(numbered)
     np.testing.assert_allclose(found.eigenvalues_, FAMD().fit(given).eigenvalues_)
     assert found.variables_[0] == "0"
+    given = mixed_frame()
+    assert mercer.plan(FAMD(2), given).problem.cols == 4 + 10
+    assert FAMD(2).fit(given).plan_.problem.rows == 120
+    model = FAMD(2).fit(mixed_frame())
+    assert model.column_names_[:5] == ["a", "b", "c", "d", "size=l"]
+    assert model.variables_ == list(mixed_frame().columns)
+    assert [c.tolist() for c in model.categories_][1] == ["glad", "sad"]
+    assert model.row_names_ is None
+    named = mixed_frame().set_index(mixed_frame().index.map(lambda i: f"r{i}"))
+    assert FAMD(2).fit(named).row_names_[3] == "r3"
 
 
 def test_supplementary_columns_change_nothing_and_agree_with_active_ones():
@@ -59,12 +69,6 @@ def test_supplementary_columns_change_nothing_and_agree_with_active_ones():
     model.supplementary(noise)
 
 
-def test_a_plan_says_what_a_fit_will_do():
-    given = mixed_frame()
-    assert mercer.plan(FAMD(2), given).problem.cols == 4 + 10
-    assert FAMD(2).fit(given).plan_.problem.rows == 120
-
-
 @pytest.mark.parametrize("path", ["svd", "gram", "krylov"])
 def test_every_path_finds_the_same_axes(path):
     given = mixed_frame(300).assign(id=np.repeat([f"g{i}" for i in range(60)], 5))
@@ -74,16 +78,6 @@ def test_every_path_finds_the_same_axes(path):
     np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-7)
     agree(model.row_coordinates_, expected.row_coordinates_, 1e-3)
     assert np.all(model.certificate_.lower <= expected.eigenvalues_ * (1 + 1e-9))
-
-
-def test_the_fit_holds_the_names_that_methods_share():
-    model = FAMD(2).fit(mixed_frame())
-    assert model.column_names_[:5] == ["a", "b", "c", "d", "size=l"]
-    assert model.variables_ == list(mixed_frame().columns)
-    assert [c.tolist() for c in model.categories_][1] == ["glad", "sad"]
-    assert model.row_names_ is None
-    named = mixed_frame().set_index(mixed_frame().index.map(lambda i: f"r{i}"))
-    assert FAMD(2).fit(named).row_names_[3] == "r3"
 
 
 GROUPS = {"one": ["a", "b", "mood"], "two": ["c", "d"], "three": ["size", "place"]}

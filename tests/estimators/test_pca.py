@@ -50,15 +50,12 @@ def test_noise_is_the_mean_of_what_is_left_out(table):
     assert PCA(2).fit(wide).noise_variance_ == pytest.approx(left[2:6].sum() / 4)
 
 
-def test_new_rows_take_the_training_mean(table):
+def test_new_rows_take_the_training_mean_and_a_number_is_that_many(table):
     model = PCA(2).fit(table)
     new = table[:5] + 7
     truth = (new - table.mean(axis=0)) @ model.components_.T
     agree(model.transform(new), truth, 1e-10)
     agree(model.transform(new[:1]), truth[:1], 1e-10)
-
-
-def test_none_keeps_all_and_a_number_that_many(table):
     assert PCA().fit(table).n_components_ == 8
     assert PCA().fit(table[:5]).n_components_ == 5
     for k in (1, 5, 8, np.int64(3)):
@@ -366,16 +363,13 @@ def test_it_is_the_model_of_the_data(table, wanted, options):
     assert model.n_features_in_ == 8
 
 
-def test_its_certificate_holds(table):
+def test_a_model_of_moments_is_certified_and_answers_like_any(table):
     covariance, mean, n = moments(table)
     model = PCA.from_covariance(covariance, mean, n)
     truth = np.linalg.eigvalsh(covariance)[::-1]
     c = model.certificate_
     hold(c, truth)
     assert c.met
-
-
-def test_it_answers_like_any_model(table):
     model = PCA.from_covariance(*moments(table), n_components=3)
     z = model.transform(table)
     agree(model.inverse_transform(z), PCA(3).fit(table).inverse_transform(z), 1e-7)

@@ -146,7 +146,7 @@ def test_missing_cells(standardize):
     assert model.score(gaps) > worse.score(gaps)
 
 
-def test_weights_are_repeat_counts():
+def test_weights_are_repeat_counts_and_what_it_does_not_do():
     X = table(60, 4, 1, 0.3)
     weights = np.random.default_rng(2).integers(0, 4, 60)
     one = ProbabilisticPCA("bic").fit(X, sample_weight=weights)
@@ -154,9 +154,6 @@ def test_weights_are_repeat_counts():
     assert one.n_components_ == other.n_components_
     assert one.log_likelihood_ == pytest.approx(other.log_likelihood_, rel=1e-10)
     assert one.bic_ == pytest.approx(other.bic_, rel=1e-10)
-
-
-def test_what_it_does_not_do():
     assert not hasattr(ProbabilisticPCA(), "partial_fit")
     with pytest.raises(NotSupportedError, match="fitted to rows"):
         ProbabilisticPCA.from_covariance(np.eye(2), np.zeros(2), 5)

@@ -596,7 +596,7 @@ def counted(request):
     return values, rng.integers(0, 4, n) + (np.arange(n) == 0)
 
 
-def test_medians_are_those_of_repeated_rows(counted):
+def test_medians_and_shortest_halves_are_those_of_repeated_rows(counted):
     values, counts = counted
     often = np.repeat(values, counts, axis=0)
     np.testing.assert_allclose(medians(values, counts.astype(float)), np.median(often, axis=0))
@@ -605,9 +605,6 @@ def test_medians_are_those_of_repeated_rows(counted):
     np.testing.assert_allclose(deviation, expected, rtol=1e-12)
     middle = np.sort(often[:, 0])[len(often) // 2]
     assert upper_median(values[:, 0], counts.astype(float)) == middle
-
-
-def test_the_shortest_half_is_that_of_repeated_rows(counted):
     values, counts = counted
     often = np.sort(np.repeat(values[:, 0], counts))
     h = len(often) // 2 + 1

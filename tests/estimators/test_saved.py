@@ -69,12 +69,15 @@ def test_every_model_comes_back_bit_for_bit(name, path):
         assert repr(loaded) == repr(model)
 
 
-def test_the_table_of_models_takes_every_path():
+def test_paths_and_callbacks_of_saved_models(path):
     paths = {
         models.made(name).plan_.chosen.name
         for name in ("pca", "pca wide", "kernel", "primal", "landmarks")
     }
     assert {"lapack", "primal", "landmarks"} <= paths
+    model = models.made("pca")
+    model._skl_callbacks = [print]
+    assert not hasattr(there_and_back(model, path), "_skl_callbacks")
 
 
 @pytest.mark.parametrize("name", ["stored", "tiles"])
@@ -113,11 +116,13 @@ def test_every_kernel_comes_back_as_a_parameter(kind, path):
         assert loaded.kernel(rows).tobytes() == kernel(rows).tobytes()
 
 
-def test_lengthscales_by_column_and_nested_kernels_come_back(path):
+def test_nested_kernels_and_absent_parameters(path):
     kernel = RBF((1.0, 2.0, 0.1 + 0.2, 4e300))
     for _ in range(60):
         kernel = 0.5 * kernel + 1e-3
     assert there_and_back(KernelPCA(kernel=kernel), path).kernel == kernel
+    rewritten(path, lambda h: h["parameters"].update(items=[["n_components", 2]]))
+    assert mercer.load(path).get_params() == PCA(2).get_params()
 
 
 @pytest.mark.parametrize("settled", [False, True])
@@ -218,12 +223,6 @@ def test_what_is_code_or_not_ours_is_refused_with_the_reason(case, path):
     assert not path.exists()
 
 
-def test_callbacks_are_not_part_of_a_model(path):
-    model = models.made("pca")
-    model._skl_callbacks = [print]
-    assert not hasattr(there_and_back(model, path), "_skl_callbacks")
-
-
 def rewritten(path, change):
     """Write a model file again with another description, its checksum right."""
     mercer.save(models.made("pca"), path)
@@ -304,11 +303,6 @@ def test_junk_in_a_description_is_refused_or_read_and_nothing_else_happens(name,
     assert refused > 20
 
 
-def test_parameters_that_a_file_lacks_take_their_default(path):
-    rewritten(path, lambda h: h["parameters"].update(items=[["n_components", 2]]))
-    assert mercer.load(path).get_params() == PCA(2).get_params()
-
-
 def test_threads_save_and_load_one_name(path):
     several = [models.made(name) for name in ("pca", "kernel used", "stream", "dropin pca")]
 
@@ -351,11 +345,15 @@ def test_what_is_no_path_is_refused_in_three_lines(where):
         refuses("given by its path", use)
 
 
-def test_a_file_that_is_not_there_is_named(path):
+def test_absent_files_and_attributes_that_no_fit_makes(path):
     with pytest.raises(InputError, match="no such file") as caught:
         mercer.load(path)
     assert isinstance(caught.value, FileNotFoundError)
     assert str(path) in caught.value.got
+    for name in ("transform", "__dict__", "x", "_n_features_out", "__x", "fit"):
+        refuses("cannot have", _refuse_attribute, PCA, name)
+    for name in ("mean_", "_centring", "n_features_in_", "_x_"):
+        _refuse_attribute(PCA, name)
 
 
 X = np.random.default_rng(0).normal(size=(5, 2))
@@ -391,13 +389,6 @@ def test_forms_are_plain_data_of_one_type_each():
 def test_sums_are_taken_apart_to_the_last_attribute(made):
     """An attribute that is added to a class must be added to its form."""
     assert set(FORMS[type(made).__name__].apart(made)) == set(vars(made))
-
-
-def test_attributes_that_no_fit_makes_are_refused():
-    for name in ("transform", "__dict__", "x", "_n_features_out", "__x", "fit"):
-        refuses("cannot have", _refuse_attribute, PCA, name)
-    for name in ("mean_", "_centring", "n_features_in_", "_x_"):
-        _refuse_attribute(PCA, name)
 
 
 BITS = ["PCG64", "MT19937", "Philox", "SFC64", "PCG64DXSM"]

@@ -82,12 +82,16 @@ def test_log_likelihoods_are_lazy_and_their_mean_is_one_pass(X, data, reads):
     refuses("no rows have no mean", model.score, data[:0])
 
 
-def test_a_model_fitted_anew_does_not_change_what_was_asked_for(X, data):
+def test_pipelines_stay_lazy_and_later_fits_change_nothing(X, data, reads):
     model = PCA(3).fit(data)
     lazy = model.transform(data)
     before = lazy.compute()
     model.fit(X[:20] * 7)
     np.testing.assert_array_equal(lazy.compute(), before)
+    model = make_pipeline(PCA(4), PCA(2)).fit(data)
+    reads.clear()
+    assert isinstance(model.transform(data), da.Array)
+    assert reads == []
 
 
 @pytest.mark.parametrize("kind", [PCA, dropin.PCA])
@@ -128,13 +132,6 @@ def test_a_frame_keeps_names_and_index(X):
     assert isinstance(model.transform(dd.from_pandas(frame, npartitions=2)), da.Array)
     with pytest.raises(InputError, match="'z' where 'a' was"):
         model.transform(dd.from_pandas(frame.rename(columns={"a": "z"}), npartitions=2))
-
-
-def test_a_pipeline_stays_lazy(data, reads):
-    model = make_pipeline(PCA(4), PCA(2)).fit(data)
-    reads.clear()
-    assert isinstance(model.transform(data), da.Array)
-    assert reads == []
 
 
 def test_a_model_holds_no_rows_and_no_futures(rng, tmp_path):
@@ -200,14 +197,11 @@ def test_missing_cells_are_filled_in_coordinates(X):
         np.testing.assert_allclose(found, model.transform(X), rtol=0, atol=1e-9)
 
 
-def test_a_checkpoint_and_a_file_of_coordinates_are_refused(data, tmp_path):
+def test_checkpoints_are_refused_and_bad_cells_named(data, tmp_path, X):
     with pytest.raises(NotSupportedError, match="checkpoint"):
         PCA(2).fit(data, checkpoint=tmp_path / "kept")
     with pytest.raises(NotSupportedError, match="one file"):
         PCA(2).fit(data).transform(data, out=tmp_path / "z.npy")
-
-
-def test_bad_cells_are_named_in_lazy_results(X, data):
     model = PCA(2).fit(data)
     X[37, 1] = np.nan
     bad = da.from_array(X, chunks=(25, 3))
