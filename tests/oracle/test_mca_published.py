@@ -1,18 +1,15 @@
-"""Multiple correspondence analysis as others have printed it."""
+"""Analyses of categories, of mixed columns and of groups as others have printed them."""
 
 import csv
-import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from printed import DATA, PUBLISHED, same_up_to_sign
 
-from mercer import MultipleCorrespondenceAnalysis
+from mercer import FAMD, MFA, LinearDiscriminantAnalysis, MultipleCorrespondenceAnalysis
 
-DATA = Path(__file__).resolve().parents[1] / "data"
-PRINTED = json.loads((DATA / "reference_values.json").read_text(encoding="utf-8"))
-WINES = PRINTED["burgundy_MCA"]  # Abdi & Valentin 2007, through the tests of esafak/mca
+WINES = PUBLISHED["burgundy_MCA"]  # Abdi & Valentin 2007, through the tests of esafak/mca
 
 
 def wines():
@@ -118,3 +115,66 @@ def test_poison_with_kinds_and_numbers_beside():
     f = found.row_coordinates_[:, 0]
     error = np.sqrt(f.var() * (n - m) / ((n - 1) * m))
     assert beside.v_tests[0, 0] == pytest.approx(f[sick].mean() / error)
+
+
+MIXED = PUBLISHED["famd_wikipedia"]
+TABLE = pd.DataFrame(MIXED["data_inline"])
+
+
+def test_mixed_eigenvalues_as_factominer_prints_them():
+    model = FAMD(None).fit(TABLE)
+    assert "FactoMineR 2.11" in MIXED["source"]
+    np.testing.assert_allclose(model.eigenvalues_, MIXED["eigenvalues"], atol=5.1e-10)
+    np.testing.assert_allclose(model.total_inertia_, 8, rtol=1e-13)
+
+
+def test_mixed_rows_as_factominer_prints_them():
+    model = FAMD(5).fit(TABLE)
+    found = np.abs(model.row_coordinates_)
+    np.testing.assert_allclose(found, MIXED["abs_row_coords"], atol=5.1e-8)
+    np.testing.assert_array_equal(model.transform(TABLE), model.row_coordinates_)
+
+
+def test_one_group_for_each_column_is_famd():
+    """MFA divides a single variable by 1, so that its axes are those printed for FAMD."""
+    model = MFA({name: [name] for name in TABLE}, 5).fit(TABLE)
+    np.testing.assert_allclose(model.eigenvalues_, MIXED["eigenvalues"], atol=5.1e-10)
+
+
+@pytest.mark.slow
+def test_prince_finds_the_same_factors_of_groups():
+    """prince 0.23 divides groups of numbers as we do; its eigenvalues are ours."""
+    prince = pytest.importorskip("prince")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(40, 6)), columns=list("abcdef")) @ np.triu(
+        np.ones((6, 6))
+    )
+    X.columns = list("abcdef")
+    groups = {"one": ["a", "b"], "two": ["c", "d", "e"], "three": ["f"]}
+    peer = prince.MFA(n_components=3, engine="scipy").fit(X, groups=groups)
+    model = MFA(groups, 3).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, peer.eigenvalues_, rtol=1e-6)
+
+
+IRIS = PUBLISHED["iris_MASS_lda"]
+
+
+def iris():
+    """Four measures as numbers, and the species as text."""
+    lines = (DATA / IRIS["data"]).read_text(encoding="utf-8").splitlines()
+    cells = [line.replace('"', "").split(",") for line in lines]
+    at = next(i for i, name in enumerate(cells[0]) if "species" in name.lower())
+    start = at - 4
+    X = np.array([[float(c) for c in row[start:at]] for row in cells[1:]])
+    return X, np.array([row[at] for row in cells[1:]])
+
+
+def test_iris_as_mass_prints_it():
+    """MASS::lda(Species ~ ., iris): coefficients of linear discriminants, to all digits."""
+    X, y = iris()
+    found = LinearDiscriminantAnalysis().fit(X, y)
+    same_up_to_sign(found.scalings_, IRIS["scaling"], 5.1e-8)
+    np.testing.assert_allclose(
+        found.explained_variance_ratio_, IRIS["proportion_of_trace"], atol=5.1e-5
+    )
+    assert found.priors_.tolist() == [1 / 3] * 3

@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+SLOW = pytest.mark.slow
 TESTS = Path(__file__).resolve().parents[1]
 
 PROGRAM = """
@@ -59,3 +62,10 @@ def measured(setup, *, fit="model.fit(X)", told="data=X.nbytes", **values):
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def each_peak(cases, ordinary):
+    """Return marks for a test of every case on Linux; those that are not ordinary are slow."""
+    names = [name if name in ordinary else pytest.param(name, marks=SLOW) for name in cases]
+    linux = pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
+    return lambda test: linux(pytest.mark.parametrize("name", names)(test))

@@ -39,18 +39,24 @@ def generated(parts, rows, p):
     )
 
 
-CASES = [("gram", 8, 10_000, 500)]
-MORE = [
-    ("krylov", 6, 5_000, 500),
-    ("svd", 6, 5_000, 300),
-    ("gram", 16, 2_500, 2_000),
-    ("gram", 100, 5_000, 200),
-    ("krylov", 16, 40_000, 100),
-    ("svd", 8, 3_000, 1_500),
+CASES = [
+    ("gram", 8, 10_000, 500),
+    *(
+        pytest.param(*case, marks=pytest.mark.slow)
+        for case in (
+            ("krylov", 6, 5_000, 500),
+            ("svd", 6, 5_000, 300),
+            ("gram", 16, 2_500, 2_000),
+            ("gram", 100, 5_000, 200),
+            ("krylov", 16, 40_000, 100),
+            ("svd", 8, 3_000, 1_500),
+        )
+    ),
 ]
 
 
-def held(workers, path, parts, rows, p):
+@pytest.mark.parametrize(("path", "parts", "rows", "p"), CASES)
+def test_a_worker_takes_what_was_planned(workers, path, parts, rows, p):
     with WorkerWatch(workers) as watch:
         model = FORCED[path](5).fit(generated(parts, rows, p))
     planned = model.plan_.chosen.worker_bytes
@@ -59,17 +65,6 @@ def held(workers, path, parts, rows, p):
     for peak in watch.peaks:
         assert 0.3 * planned <= peak <= planned
     assert model.certificate_.met
-
-
-@pytest.mark.parametrize(("path", "parts", "rows", "p"), CASES)
-def test_a_worker_takes_what_was_planned(workers, path, parts, rows, p):
-    held(workers, path, parts, rows, p)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("path", "parts", "rows", "p"), MORE)
-def test_other_shapes_too(workers, path, parts, rows, p):
-    held(workers, path, parts, rows, p)
 
 
 @pytest.mark.usefixtures("workers")

@@ -1,11 +1,10 @@
 """What a fit of kernel PCA takes is what its plan says, and little more than the matrix."""
 
-import sys
 import time
 
 import numpy as np
 import pytest
-from measured import measured
+from measured import each_peak, measured
 
 import mercer
 from mercer import KernelPCA
@@ -37,10 +36,10 @@ CASES = {
     "primal": ("primal", "poly(degree=2)", 20_000, 20, 10, "float64"),
     "primal float32": ("primal", "poly(degree=2)", 20_000, 20, 10, "float32"),
 }
-ORDINARY = ["stored", "primal"]
 
 
-def check(name):
+@each_peak(CASES, ["stored", "primal"])
+def test_peak(name):
     path, kernel, n, p, k, dtype = CASES[name]
     found = measured(SETUP, path=path, kernel=kernel, n=n, p=p, k=k, dtype=dtype)
     assert found["met"] or k == "None"
@@ -51,19 +50,6 @@ def check(name):
         assert found["peak"] <= 1.2 * n * n * np.dtype(dtype).itemsize + CONSTANT, found
     if k != "None":  # the matrix is gone, and the model is small
         assert found["rest"] <= 0.5 * found["most"] + CONSTANT, found
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
-@pytest.mark.parametrize("name", ORDINARY)
-def test_peak(name):
-    check(name)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
-@pytest.mark.parametrize("name", [name for name in CASES if name not in ORDINARY])
-def test_peak_at_length(name):
-    check(name)
 
 
 def table(n, p):

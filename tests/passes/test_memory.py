@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from measured import measured
+from measured import each_peak, measured
 
 import mercer
 from mercer import PCA
@@ -32,7 +32,6 @@ CASES = {
     "flat dual": ("dual", (1200, 6000), 10, {"decay": 1.0}),
     "own choice": ("auto", (20_000, 900), 50, {"offset": 100}),
 }
-ORDINARY = ["gram float32", "svd wide"]
 
 
 SETUP = """
@@ -53,7 +52,8 @@ model = FORCED[{path!r}]({k}, **{options})
 USUAL = {"dtype": "float64", "density": None, "offset": 0, "decay": 0.98, "options": {}}
 
 
-def check(name):
+@each_peak(CASES, ["gram float32", "svd wide"])
+def test_peak(name):
     path, shape, k, more = CASES[name]
     values = {**USUAL, **more, "path": path, "shape": shape, "k": k}
     found = measured(SETUP, told="data=size", **values)
@@ -64,17 +64,6 @@ def check(name):
     if path in ("gram", "dual") and k == 10 and "density" not in more:
         assert took <= 0.2 * found["data"] + 24 * min(shape) ** 2 + CONSTANT, found
     assert found["rest"] <= foreseen + CONSTANT
-
-
-@pytest.mark.parametrize("name", ORDINARY)
-def test_peak(name):
-    check(name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in CASES if name not in ORDINARY])
-def test_peak_at_length(name):
-    check(name)
 
 
 def huge(n, p, dtype=np.float64):
@@ -103,29 +92,6 @@ def test_refusal_before_allocation(n, p, k, memory):
     assert f"{n:,} x {p:,}" in text
     with pytest.raises(BudgetError):
         mercer.plan(PCA(k, memory=memory), huge(n, p))
-
-
-def test_the_memory_a_refusal_asks_for_is_enough():
-    for n, p, k in [(1_000_000, 500, 10), (400, 90_000, 20), (50_000, 3000, 100)]:
-        with pytest.raises(BudgetError) as caught:
-            PCA(k, memory="10kB").fit(huge(n, p))
-        size = caught.value.fix.split('memory="')[1].split('"')[0]
-        plan = mercer.plan(PCA(k, memory=size), huge(n, p))
-        assert plan.chosen.bytes <= plan.problem.memory
-
-
-@pytest.mark.parametrize("memory", ["60MB", "100MB", "1GB", "20GB"])
-def test_the_chosen_path_and_what_follows_it_fit(memory):
-    for shape in [(100_000, 1000), (1000, 100_000), (3000, 3000)]:
-        for k in (5, 50, 300):
-            try:
-                plan = mercer.plan(PCA(k, memory=memory), huge(*shape))
-            except BudgetError:
-                continue
-            path = plan.chosen
-            while path is not None:
-                assert path.bytes <= plan.problem.memory
-                path = path.then
 
 
 def test_memory_is_parsed_as_written():

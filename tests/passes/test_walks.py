@@ -1,28 +1,18 @@
 """Files are walked as often as planned, and take no more memory than planned."""
 
-import sys
 import warnings
 
 import numpy as np
 import pytest
 from forced import FORCED, gapped
-from measured import measured
+from measured import SLOW, each_peak, measured
 from pieces import Pieces, in_blocks
 
 import mercer
 from mercer import PCA
-from mercer.errors import AccuracyWarning, BudgetError
-from mercer.sources import BlockSource
+from mercer.errors import AccuracyWarning
 
 CONSTANT = 8_000_000  # thread stacks, the allocator's rounding, the watcher itself
-
-
-def chain(model):
-    """Return the most walks that the plan allows, with the paths behind the chosen one."""
-    path, passes = model.plan_.chosen, 0
-    while path is not None:
-        path, passes = path.then, passes + path.passes
-    return passes
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -81,16 +71,12 @@ def test_an_iteration_keeps_its_budget(shape, forecast):
     model = in_blocks(FORCED["krylov"], 64)(3).fit(source)
     assert model.certificate_.met
     assert 3 <= source.walks <= model.plan_.chosen.passes
-
-
-def test_an_iteration_on_a_flat_spectrum_keeps_its_bound():
-    X = np.random.default_rng(0).standard_normal((300, 60))
-    source = Pieces(X, 50)
+    flat = Pieces(np.random.default_rng(0).standard_normal((300, 60)), 50)
     model = in_blocks(FORCED["krylov"], 64)(3, tol=1e-12)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)
-        model.fit(source)
-    assert source.walks <= model.plan_.chosen.solver.max_passes + 1
+        model.fit(flat)
+    assert flat.walks <= model.plan_.chosen.solver.max_passes + 1
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -101,7 +87,10 @@ def test_the_paths_behind_are_in_the_count(dtype):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = in_blocks(PCA, 64)(20).fit(source)
-    assert source.walks <= chain(model)
+    path, passes = model.plan_.chosen, 0
+    while path is not None:
+        path, passes = path.then, passes + path.passes
+    assert source.walks <= passes
 
 
 def test_planning_and_refusals_walk_nothing():
@@ -111,34 +100,6 @@ def test_planning_and_refusals_walk_nothing():
     with pytest.raises(ValueError, match="n_components"):
         PCA(21).fit(source)
     assert source.walks == 0
-
-
-class Huge(BlockSource):
-    """A table of any size that cannot be read."""
-
-    label, dtype, nbytes = "huge", np.dtype(np.float64), 10**12
-
-    def __init__(self, n, p, passes):
-        self.shape, self.max_passes = (n, p), passes
-
-    def fingerprint(self):
-        return "huge"
-
-    def _read(self, rows, start):
-        raise AssertionError("nothing may be read")
-
-
-@pytest.mark.parametrize("passes", [1, float("inf")])
-@pytest.mark.parametrize(
-    "shape", [(10**6, 500, 10), (400, 90_000, 20), (50_000, 3000, 100), (10**6, 50, 5)]
-)
-def test_the_memory_a_refusal_asks_for_is_enough(shape, passes):
-    n, p, k = shape
-    with pytest.raises(BudgetError) as caught:
-        PCA(k, memory="10kB").fit(Huge(n, p, passes))
-    size = caught.value.fix.split('memory="')[1].split('"')[0]
-    plan = mercer.plan(PCA(k, memory=size), Huge(n, p, passes))
-    assert plan.chosen.bytes <= plan.problem.memory
 
 
 SETUP = """
@@ -177,11 +138,13 @@ CASES = {
     "svd wide": ("svd", (40, 900_000), 5, "3GB"),
     "auto": ("auto", (60_000, 600), 10, "150MB"),
 }
-ORDINARY = ["gram"]
 
 
-def check(name, checkpoint=None):
+@each_peak(CASES, ["gram"])
+@pytest.mark.parametrize("kept", [False, pytest.param(True, marks=SLOW)])
+def test_peak(name, kept, tmp_path):
     path, shape, k, memory, dtype, offset = (*CASES[name], "float64", 0)[:6]
+    checkpoint = str(tmp_path / "fit.mercer") if kept else None
     fit, told = f"model.fit(X, checkpoint={checkpoint!r})", "data=X.nbytes, walks=X.walks"
     values = {"path": path, "shape": shape, "k": k, "memory": memory}
     found = measured(SETUP, fit=fit, told=told, dtype=dtype, offset=offset, **values)
@@ -189,17 +152,3 @@ def check(name, checkpoint=None):
     assert found["peak"] <= found["whole"] + CONSTANT, found
     assert found["peak"] <= 0.8 * found["data"] or name == "svd wide", found
     assert found["walks"] >= 1
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
-@pytest.mark.parametrize("name", ORDINARY)
-def test_peak(name):
-    check(name)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
-@pytest.mark.parametrize("kept", [False, True])
-@pytest.mark.parametrize("name", CASES)
-def test_peak_at_length(name, kept, tmp_path):
-    check(name, str(tmp_path / "fit.mercer") if kept else None)

@@ -12,8 +12,8 @@ from mercer.planning import (
     columns_beyond,
     few_walks,
     plan,
+    shuffled_rows,
 )
-from mercer.planning._kernel_paths import kernel_candidates
 
 GB = 10**9
 DENSE = KernelCost(flops=60.0)
@@ -23,6 +23,13 @@ def problem(rows, k=10, kernel=DENSE, itemsize=8, memory=64 * GB, **others):
     return Problem(rows, 50, k, itemsize, memory, kernel=kernel, threads=2, **others)
 
 
+def kernel_candidates(given):
+    """Return every path of a plan, without what follows it."""
+    made = plan(dataclasses.replace(given, memory=10**15))
+    every = [made.chosen, *(path for path, _ in made.rejected)]
+    return [dataclasses.replace(path, then=None) for path in every]
+
+
 @pytest.mark.parametrize(
     ("rows", "k", "kernel", "chosen"),
     [
@@ -30,7 +37,10 @@ def problem(rows, k=10, kernel=DENSE, itemsize=8, memory=64 * GB, **others):
         (900, 10, DENSE, "lapack"),
         (4000, 10, DENSE, "stored"),
         (10_000, 20, DENSE, "stored"),
+        (4000, 100, DENSE, "stored"),
+        (4000, 501, DENSE, "lapack"),
         (4000, 3000, DENSE, "lapack"),
+        (4000, 4000, DENSE, "lapack"),
         (4000, 10, KernelCost(60.0, whole=True), "lapack"),
         (4000, 10, KernelCost(60.0, features=50, finite=True), "primal"),
         (10**6, 10, KernelCost(60.0, features=50, finite=True), "primal"),
@@ -46,13 +56,16 @@ def test_choice(rows, k, kernel, chosen):
     made = plan(problem(rows, k, kernel))
     assert made.chosen.name == chosen
     assert chosen in str(made)
+    assert plan(dataclasses.replace(made.problem)) == made
+    reasons = {path.name: why for path, why in made.rejected}
+    assert reasons.get("landmarks", "cannot promise tol") == "cannot promise tol"
 
 
 def test_explicit_features_alone_where_the_matrix_loses_digits():
     paths = kernel_candidates(problem(500, kernel=KernelCost(60.0, 50, finite=True)))
     assert [path.name for path in paths] == ["primal"]
     paths = kernel_candidates(problem(5000, kernel=KernelCost(60.0, 50)))
-    assert [path.name for path in paths] == ["primal", "lapack", "stored", "tiles", "landmarks"]
+    assert {path.name for path in paths} == {"primal", "lapack", "stored", "tiles", "landmarks"}
 
 
 def test_allowed_paths():
@@ -117,17 +130,9 @@ def test_a_float32_matrix_is_followed_by_a_float64_one():
     assert (first.products, second.products) == (4, 8)
     assert "float32" in first.note
     assert "then stored" in str(made)
-
-
-def test_a_plan_is_a_function_of_numbers():
-    given = problem(4000)
-    assert plan(given) == plan(dataclasses.replace(given))
-
-
-def test_many_axes_go_to_lapack():
-    names = {k: plan(problem(4000, k)).chosen.name for k in (10, 100, 501, 4000)}
-    assert names[10] == names[100] == "stored"
-    assert names[501] == names[4000] == "lapack"
+    first, second = chain(plan(problem(100_000, 20, itemsize=4, memory=16 * GB)).chosen)
+    assert (first.name, first.products) == ("tiles", 4)
+    assert (second.name, second.products) == ("tiles", 8)
 
 
 def test_tiles_keep_to_the_memory():
@@ -138,13 +143,6 @@ def test_tiles_keep_to_the_memory():
     assert roomy.solver.max_basis > tight.solver.max_basis >= 20 + 2 * 68
     assert tight.bytes <= 1.2 * GB < roomy.bytes < 2 * GB
     assert roomy.passes == roomy.solver.max_passes
-
-
-def test_float32_tiles_are_followed_by_float64_ones():
-    chosen = plan(problem(100_000, 20, itemsize=4, memory=16 * GB)).chosen
-    assert chosen.products == 4
-    assert chosen.then.name == "tiles"
-    assert chosen.then.products == 8
 
 
 def test_little_time_or_memory_goes_to_landmarks():
@@ -158,11 +156,6 @@ def test_little_time_or_memory_goes_to_landmarks():
     with pytest.raises(BudgetError, match="landmarks needs"):
         plan(problem(10**6, 20, memory=least // 8))
     assert plan(problem(100_000, 20, KernelCost(60.0, centred=False), time=2.0)).remark
-
-
-def test_landmarks_cannot_promise():
-    made = plan(problem(5000, 20))
-    assert ("landmarks", "cannot promise tol") in [(p.name, why) for p, why in made.rejected]
 
 
 def test_exponentials_cost_time():
@@ -233,9 +226,42 @@ def test_landmarks_of_rows_in_parts_know_their_passes_and_workers():
     assert made.chosen.network == pytest.approx(400 * 8 * 500**2, rel=0.1)
     alone = plan(in_parts(workers=Workers(count=1, threads=1, local=False)))
     assert alone.chosen.seconds > 5 * made.chosen.seconds
-
-
-def test_landmarks_that_no_worker_can_hold_are_refused():
     small = Workers(count=2, threads=2, memory=5e8, held=2e8, local=False)
     with pytest.raises(BudgetError, match="memory of a worker"):
         plan(in_parts(m=5000, workers=small))
+
+
+@pytest.mark.parametrize(
+    ("shape", "rows"),
+    [((30, 5), 30), ((4000, 5), 500), ((4000, 10_000), 200), ((4000, 10**6), 100)],
+)
+def test_wide_rows_are_fewer_where_kernels_are_compared(shape, rows):
+    assert shuffled_rows(*shape) == rows
+
+
+def test_what_choosing_a_kernel_adds():
+    def made(shuffled, **more):
+        cost = KernelCost(20.0, exponentials=1.0, shuffled=shuffled)
+        return plan(Problem(4000, 10, 5, 8, 10**11, kernel=cost, threads=2, **more))
+
+    known, asked = made(0), made(500)
+    assert asked.chosen.name == known.chosen.name
+    more = asked.chosen.seconds - known.chosen.seconds
+    assert 0.05 < more < 5
+    assert made(250).chosen.seconds - known.chosen.seconds < 0.5 * more
+    assert "40 kernel matrices of 500 rows" in str(asked)
+    assert "beyond noise" not in str(known)
+    assert [why for _, why in asked.rejected] == [why for _, why in known.rejected]
+    narrow = plan(
+        Problem(
+            600,
+            10,
+            1,
+            8,
+            10**11,
+            threads=2,
+            allowed=("primal",),
+            kernel=(KernelCost(20.0, features=2, finite=True, shuffled=500)),
+        )
+    )
+    assert narrow.chosen.bytes >= 4 * 500 * 500 * 8  # memory is that of the larger

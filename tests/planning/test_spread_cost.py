@@ -39,12 +39,10 @@ TABLE = [
 
 @pytest.mark.parametrize(("wanted", "name"), TABLE)
 def test_the_table(wanted, name):
-    assert plan(wanted).chosen.name == name
-
-
-def test_rows_in_parts_have_three_paths():
-    for wanted in (problem(), problem(1_000, 20_000, 5, parts=10)):
-        assert set(paths(plan(wanted))) == {"gram", "krylov", "svd"}
+    made = plan(wanted)
+    assert made.chosen.name == name
+    small = wanted.cols < 10  # too few columns for an iteration
+    assert set(paths(made)) == {"gram", "svd"} | (set() if small else {"krylov"})
 
 
 def test_figures_follow_the_formula():
@@ -80,12 +78,12 @@ def test_threads_of_a_worker_each_hold_a_part():
     four = plan(problem(workers=dataclasses.replace(FEW, threads=8, most=4))).chosen
     assert four.worker_bytes - one.worker_bytes > 3 * 2.5 * 80e6
     assert four.seconds < one.seconds
-
-
-def test_what_a_worker_holds_already_counts():
-    one = plan(problem()).chosen.worker_bytes
-    full = dataclasses.replace(FEW, held=1e9)
-    assert plan(problem(workers=full)).chosen.worker_bytes == one + 10**9
+    full = plan(problem(workers=dataclasses.replace(FEW, held=1e9))).chosen
+    assert full.worker_bytes == one.worker_bytes + 10**9  # what is held already counts
+    four, many = (dataclasses.replace(FEW, threads=threads) for threads in (4, 400))
+    some, more = (plan(problem(10**6, parts=4, workers=w)).chosen for w in (four, many))
+    assert some.seconds == more.seconds  # more threads than parts are of no use
+    assert plan(problem(workers=None)).chosen.bytes > 2.5 * 80e6  # one thread here
 
 
 def test_workers_and_network_make_the_time():
@@ -97,12 +95,6 @@ def test_workers_and_network_make_the_time():
     ]
     assert times[1] < 0.2 * times[0]
     assert times[2] > times[1] + 4 / 3 * 6_400 * 8e6 * 0.75 / 16e6 * 0.9
-
-
-def test_more_threads_than_parts_are_of_no_use():
-    some = plan(problem(10**6, parts=4, workers=dataclasses.replace(FEW, threads=4))).chosen
-    more = plan(problem(10**6, parts=4, workers=dataclasses.replace(FEW, threads=400))).chosen
-    assert some.seconds == more.seconds
 
 
 def test_parts_too_large_for_a_worker_are_refused_with_the_rows_that_fit():
@@ -118,15 +110,11 @@ def test_parts_too_large_for_a_worker_are_refused_with_the_rows_that_fit():
     assert rows > 0.5 * 10**8 / 40
 
 
-def test_workers_too_small_for_one_row():
-    tiny = dataclasses.replace(FEW, memory=1e8)
-    with pytest.raises(BudgetError, match=r"start workers with memory_limit") as refused:
-        plan(problem(workers=tiny))
-    assert "rechunk" not in str(refused.value)
-
-
 def test_no_cut_is_advised_that_would_change_nothing():
-    tight = dataclasses.replace(FEW, memory=4e8)
+    tiny, tight = (dataclasses.replace(FEW, memory=memory) for memory in (1e8, 4e8))
+    with pytest.raises(BudgetError, match=r"start workers with memory_limit") as refused:
+        plan(problem(workers=tiny))  # too small for one row
+    assert "rechunk" not in str(refused.value)
     with pytest.raises(BudgetError) as refused:  # parts of 64 MB, which neighbours make up
         plan(problem(3_000, 20_000, 3, parts=8, workers=tight))
     assert "start workers with memory_limit" in str(refused.value)
@@ -157,6 +145,7 @@ def test_the_text_speaks_of_workers_memory_and_network():
     assert "1 thread of this process; 100 parts of 80 MB" in alone
     beside = str(plan(problem(workers=Workers(threads=4, most=4, processes=True))))
     assert "4 processes of this machine; 100 parts of 80 MB" in beside
+    assert "worker" not in str(plan(problem(parts=0, workers=None, block_bytes=0.0)))
 
 
 @pytest.mark.parametrize(
@@ -173,11 +162,3 @@ def test_sizes_that_are_assumed_are_not_told_as_known(given, said):
     small = dataclasses.replace(FEW, memory=3e8)
     with pytest.raises(BudgetError, match="for parts of a size that is not known"):
         plan(dataclasses.replace(assumed, workers=small))
-
-
-def test_rows_that_come_here_say_nothing_of_workers():
-    assert "worker" not in str(plan(problem(parts=0, workers=None, block_bytes=0.0)))
-
-
-def test_parts_without_workers_are_one_thread_here():
-    assert plan(problem(workers=None)).chosen.bytes > 2.5 * 80e6

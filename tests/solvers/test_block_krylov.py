@@ -33,59 +33,69 @@ class Counted(Operator):
         return self.a.T @ u
 
 
-@pytest.mark.parametrize(
-    "solver", [BlockKrylov(block=4), BlockKrylov(block=4, max_basis=12), BlockKrylov(block=1)]
-)
-def test_it_obeys_the_laws(solver):
-    check_solver(solver, order=16)
+def solved(a, k, symmetric=True, floor=None, **options):
+    """Return the k leading pairs of a stored matrix whose trace is known."""
+    trace = float(np.trace(a) if symmetric else np.sum(a**2))
+    goal = Goal(k, trace=trace, **({} if floor is None else {"floor": floor}))
+    return BlockKrylov(**options).solve(Dense(a, symmetric=symmetric), goal)
+
+
+LAWS = [(16, {"block": 4}), (16, {"block": 4, "max_basis": 12}), (16, {"block": 1})]
+LAWS += [(8, {"block": 100, "max_basis": 5})]
+
+
+@pytest.mark.parametrize(("order", "options"), LAWS, ids=str)
+def test_it_obeys_the_laws(order, options):
+    check_solver(BlockKrylov(**options), order=order)
 
 
 def test_it_obeys_the_laws_in_every_library(xp):
     check_solver(BlockKrylov(block=6), order=16, like=xp.asarray(np.zeros((0, 0))))
+    check_solver(BlockKrylov(8, max_passes=200), order=32, indefinite=True, seed=3)
 
 
-def test_wide_blocks_and_short_spaces():
-    check_solver(BlockKrylov(block=100, max_basis=5), order=8)
+SPECTRA = {
+    **{f"slow {decay}": (np.arange(1, 301.0) ** -decay, 10, 16) for decay in (0.5, 1.0, 2.0)},
+    "spikes": (np.r_[10.0, 9.0, np.ones(298)], 2, 12),
+    "low rank": (np.r_[3.0, 2.0, 1.0, np.zeros(97)], 8, 4),
+    "equal": (np.r_[4.0, 3.0, 3.0, 3.0, np.linspace(1, 0, 60)], 5, 6),
+    "cut by k": (np.r_[4.0, 3.0, 3.0, 3.0, np.linspace(1, 0, 60)], 2, 6),
+}
 
 
-@pytest.mark.parametrize("decay", [0.5, 1.0, 2.0])
-def test_slow_spectra_are_certified(decay):
-    values = np.arange(1, 301.0) ** -decay
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("name", SPECTRA)
+def test_spectra_are_certified(name, symmetric):
+    values, k, block = SPECTRA[name]
     a = matrices.symmetric(values)
-    found = BlockKrylov(block=16).solve(
-        Dense(a, symmetric=True), Goal(10, trace=float(np.trace(a)))
-    )
+    if not symmetric:
+        a = matrices.rectangular(np.sqrt(values), (len(values) + 100, len(values)))
+    found = solved(a, k, symmetric, Floor(400 * EPS), block=block)
     assert found.outcome is Outcome.CONVERGED
-    assert holds(found, values, 1e-14)
-    np.testing.assert_allclose(found.values, values[:10], rtol=1e-6)
+    assert holds(found, values, 1e-13)
+    np.testing.assert_allclose(found.values, values[:k], rtol=1e-6, atol=1e-13)
+    np.testing.assert_allclose(found.right.T @ found.right, np.eye(k), rtol=0, atol=1e-12)
+    groups = {"equal": ((1, 2, 3),), "cut by k": ((1, 2),)}.get(name, ())
+    assert found.certificate.groups == groups
+    if name == "cut by k":
+        assert found.certificate.sine[0] < 1e-2
+        assert found.certificate.sine[1] == 1.0
+    assert found.passes <= 12 or name != "spikes"
 
 
 @pytest.mark.parametrize("most", [40, 60])
 def test_a_flat_spectrum_converges_in_a_small_basis(most):
     values = np.concatenate([np.linspace(2.0, 1.5, 8), np.linspace(1.2, 1.0, 392)])
     a = matrices.symmetric(values)
-    solver = BlockKrylov(block=10, max_basis=most, max_passes=200)
-    found = solver.solve(Dense(a, symmetric=True), Goal(8, trace=float(np.trace(a))))
+    found = solved(a, 8, block=10, max_basis=most, max_passes=200)
     assert found.passes * 10 > most, "this must have restarted"
     assert found.outcome is Outcome.CONVERGED
     assert holds(found, values, 1e-13)
-    truth = np.linalg.eigh(a)[1][:, ::-1][:, :8]
-    assert sine_between(truth, found.right) < 1e-2
-
-
-def test_an_invariant_start_is_left_again():
-    values = np.array([9.0, 8, 7, 6, 5, 4, 3, 2, 1, 0.5])
-    a, signs = np.diag(values), np.eye(10)
-    start = signs[:, 4:6]  # spans an invariant space without the leading axes
-    found = BlockKrylov(block=2, start=start).solve(
-        Dense(a, symmetric=True), Goal(3, trace=float(values.sum()))
-    )
-    assert found.certificate.met
-    np.testing.assert_allclose(found.values, [9, 8, 7], rtol=1e-12)
+    assert sine_between(np.linalg.eigh(a)[1][:, ::-1][:, :8], found.right) < 1e-2
 
 
 @pytest.mark.parametrize("know_trace", [True, False])
-@pytest.mark.parametrize("block", [3, 12])
+@pytest.mark.parametrize("block", [1, 3, 12])
 def test_a_start_without_the_first_axis_does_not_fool_it(know_trace, block):
     values = np.concatenate([[1.0], np.geomspace(0.5, 1e-8, 299)])
     a = matrices.symmetric(values)
@@ -97,6 +107,10 @@ def test_a_start_without_the_first_axis_does_not_fool_it(know_trace, block):
     found = BlockKrylov(block=block, start=start).solve(Dense(a, symmetric=True), goal)
     assert holds(found, values, 1e-14)
     assert abs(found.values[0] - 1) < 1e-6 or not found.certificate.met
+    few = np.array([9.0, 8, 7, 6, 5, 4, 3, 2, 1, 0.5])  # and an invariant start is left again
+    found = solved(np.diag(few), 3, block=2, start=np.eye(10)[:, 4:6])
+    assert found.certificate.met
+    np.testing.assert_allclose(found.values, [9, 8, 7], rtol=1e-12)
 
 
 def test_white_noise_does_not_pass_unflagged(rng):
@@ -115,25 +129,6 @@ def test_white_noise_does_not_pass_unflagged(rng):
             np.testing.assert_allclose(found.values, truth[:10], rtol=1e-6)
         if passes <= 6:
             assert not found.certificate.met
-
-
-def test_equal_axes_are_named():
-    values = np.concatenate([[4.0, 3.0, 3.0, 3.0], np.linspace(1, 0, 60)])
-    found = BlockKrylov(block=6).solve(
-        Dense(matrices.symmetric(values), symmetric=True), Goal(5, trace=float(values.sum()))
-    )
-    assert found.certificate.met
-    assert found.certificate.groups == ((1, 2, 3),)
-
-
-def test_a_cluster_cut_by_k_is_named():
-    values = np.concatenate([[4.0, 3.0, 3.0, 3.0], np.linspace(1, 0, 60)])
-    found = BlockKrylov(block=6).solve(
-        Dense(matrices.symmetric(values), symmetric=True), Goal(2, trace=float(values.sum()))
-    )
-    assert found.certificate.groups == ((1, 2),)
-    assert found.certificate.sine[0] < 1e-2
-    assert found.certificate.sine[1] == 1.0
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
@@ -167,24 +162,18 @@ def test_passes_are_counted_and_kept_within_the_budget(rng):
         )
         assert op.passes == found.passes <= most
         assert not found.certificate.met
-
-
-def test_an_easy_problem_takes_few_passes():
-    a = matrices.rectangular(2.0 ** -np.arange(60.0), (500, 100))
+    a = matrices.rectangular(2.0 ** -np.arange(60.0), (500, 100))  # which is easy
     op = Counted(a)
     found = BlockKrylov(block=12).solve(op, Goal(5, trace=float(np.sum(a**2))))
     assert found.certificate.met
     assert op.passes <= 6
 
 
-def test_without_a_trace_nothing_is_claimed_early():
+def test_without_a_trace_nothing_is_claimed_early_and_it_converges():
     a = matrices.rectangular(np.linspace(1, 0.5, 50), (100, 50))
     found = BlockKrylov(block=3, max_passes=2).solve(Counted(a), Goal(1))
     assert not found.certificate.met
     assert found.certificate.sine[0] == 1.0
-
-
-def test_without_a_trace_it_still_converges():
     values = np.concatenate([[8.0, 4.0, 2.0], np.linspace(1, 0.1, 197)])
     found = BlockKrylov(block=8).solve(Counted(matrices.symmetric(values), True), Goal(3))
     assert found.certificate.met
@@ -201,41 +190,13 @@ def test_the_seed_decides(rng):
     np.testing.assert_allclose(found[0].values, found[2].values, rtol=1e-6)
 
 
-def test_low_rank_is_found_and_the_rest_is_zero():
-    values = np.concatenate([[3.0, 2.0, 1.0], np.zeros(97)])
-    a = matrices.symmetric(values)
-    goal = Goal(8, floor=Floor(400 * EPS), trace=6.0)
-    found = BlockKrylov(block=4).solve(Dense(a, symmetric=True), goal)
-    assert found.certificate.met
-    np.testing.assert_allclose(found.values, values[:8], rtol=0, atol=1e-13)
-    np.testing.assert_allclose(found.right.T @ found.right, np.eye(8), rtol=0, atol=1e-12)
-
-
 def test_scales_do_not_matter():
-    values = np.arange(60, 0, -1.0)
-    a = matrices.symmetric(values)
-    base = BlockKrylov(block=8).solve(
-        Dense(a, symmetric=True), Goal(4, trace=float(np.trace(a)))
-    )
+    a = matrices.symmetric(np.arange(60, 0, -1.0))
+    base = solved(a, 4, block=8)
     for k in (-300, 300):
-        b = np.ldexp(a, k)
-        op = Dense(b, symmetric=True)
-        found = BlockKrylov(block=8).solve(op, Goal(4, trace=float(np.trace(b))))
+        found = solved(np.ldexp(a, k), 4, block=8)
         np.testing.assert_allclose(np.ldexp(found.values, -k), base.values, rtol=1e-12)
         assert found.certificate.met is base.certificate.met
-
-
-@pytest.mark.parametrize("kind", ["symmetric", "rectangular"])
-def test_spikes_over_flat_noise_are_certified(kind):
-    values = np.concatenate([[10.0, 9.0], np.ones(298)])
-    a = matrices.symmetric(values)
-    op = Dense(a, symmetric=True)
-    if kind == "rectangular":
-        op = Dense(matrices.rectangular(np.sqrt(values), (400, 300)))
-    found = BlockKrylov(block=12).solve(op, Goal(2, trace=float(values.sum())))
-    assert found.certificate.met
-    assert found.passes <= 12
-    assert holds(found, values, 1e-13)
 
 
 def test_what_arithmetic_cannot_reach_is_said_and_not_pursued():
@@ -248,7 +209,3 @@ def test_what_arithmetic_cannot_reach_is_said_and_not_pursued():
     assert found.outcome is Outcome.FLOOR
     assert found.passes < 50
     assert holds(found, values, 1e-13)
-
-
-def test_indefinite_matrices():
-    check_solver(BlockKrylov(8, max_passes=200), order=32, indefinite=True, seed=3)

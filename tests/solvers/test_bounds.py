@@ -58,20 +58,10 @@ def test_directions_beyond_the_residuals_count_too():
     assert np.all(upper >= np.linalg.eigvalsh(a)[::-1][:2] - 1e-12)
     several = bordered_upper(np.array([3.0, 2.0, 1.0]), np.zeros((0, 3)), 2.5, 3)
     np.testing.assert_array_equal(several, [3.0, 2.5, 2.5])
-
-
-def test_an_invariant_subspace_gives_the_values_themselves():
-    upper = bordered_upper(np.array([3.0, 2.0]), np.zeros((0, 2)), 1.0, 2)
-    np.testing.assert_array_equal(upper, [3.0, 2.0])
-
-
-def test_nothing_known_bounds_nothing():
-    upper = bordered_upper(np.array([3.0, 2.0]), np.ones((1, 2)), math.inf, 2)
-    assert np.all(np.isinf(upper))
-
-
-def test_twenty_probes_need_a_factor_of_two():
-    assert probe_factor(20) == pytest.approx(2, rel=0.02)
+    theta = np.array([3.0, 2.0])  # an invariant subspace gives the values themselves
+    np.testing.assert_array_equal(bordered_upper(theta, np.zeros((0, 2)), 1.0, 2), theta)
+    assert np.all(np.isinf(bordered_upper(theta, np.ones((1, 2)), math.inf, 2)))
+    assert complement_norm(np.ones(10), 0) == lanczos_norm(1.0, 0, 10, 100) == math.inf
 
 
 @pytest.mark.parametrize("probes", [1, 2, 5, 10, 20, 100])
@@ -80,11 +70,7 @@ def test_the_factor_fails_five_times_in_a_billion(probes):
     below = math.erf(level / math.sqrt(2))  # P(|z| < level)
     assert below**probes == pytest.approx(5e-9, rel=1e-6)
     assert probe_factor(probes) > probe_factor(probes + 1)
-
-
-def test_no_product_no_bound():
-    assert complement_norm(np.ones(10), 0) == math.inf
-    assert lanczos_norm(1.0, 0, 10, 100) == math.inf
+    assert probe_factor(20) == pytest.approx(2, rel=0.02)
 
 
 @pytest.mark.parametrize("spectrum", ["even", "graded", "clustered", "flat", "low rank"])
@@ -171,8 +157,6 @@ def test_known_eigenvalues_sharpen_the_norm(seed):
     assert more == pytest.approx(values[0], rel=1e-5)
     tiny = psd_norm(1e-200 * trace, 1e-200 * frobenius, order, 1e-200 * least)
     assert tiny == pytest.approx(1e-200 * found, rel=1e-9)
-
-
-def test_two_known_eigenvalues_by_hand():
-    """The two others are known: ρ² = f² - 2² - 1², the trace telling nothing more."""
-    assert psd_norm(0.0, np.sqrt(14.0), 3, np.array([2.5, 2.0, 1.0])) == pytest.approx(3.0)
+    # By hand: the two others are known, ρ² = f² - 2² - 1², the trace telling nothing more.
+    known = np.array([2.5, 2.0, 1.0])
+    assert psd_norm(0.0, np.sqrt(14.0), 3, known) == pytest.approx(3.0)

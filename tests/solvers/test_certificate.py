@@ -25,6 +25,38 @@ def test_intervals_hold_values_and_error():
     assert c.converged.tolist() == [True, True]
     assert c.met
 
+    c = certificate([4, 2], [4, 2, 1], error=np.array([0.5, 0.25]))  # each its own error
+    np.testing.assert_allclose(c.lower, [3.5, 1.75])
+    np.testing.assert_allclose(c.upper, [4.5, 2.25])
+    assert not c.met
+    c = certificate([1, 1e-9, 0], [1, 2e-9, 1e-9, 1e-9], zero_level=1e-8)
+    assert c.met  # what lies below the zero level is done, and not what lies just above
+    assert (c.reached, c.zero_level) == (0.0, 1e-8)
+    assert not certificate([1, 2e-8], [1, 5e-8, 1e-9], zero_level=1e-8).met
+
+
+@pytest.mark.parametrize(
+    ("values", "upper", "residual", "error", "gap"),
+    [
+        ([5, 3, 2], [5.1, 3.2, 2.3, 1.9], None, 0.0, [5 - 3.2, 3 - 2.3, 2 - 1.9]),
+        ([5, 3, 2], [5.1, 3.2, 2.3, 1.9], None, 0.05, [5 - 3.25, 3 - 2.35, 2 - 1.95]),
+        ([5, 3, 1], [5, 3, 1, 0], None, 0.5, [5 - 3.5, min(4.5 - 3, 3 - 1.5), 1 - 0.5]),
+        ([3, 2.9], [3.2, 3.1, 1], [0.1, 0.1], 0.0, [0, 0.1]),  # the first is at least 3
+        ([3, 2], [3, 2, 1], [0.01, 5.0], 0.0, [1, 1]),
+        ([3.0], [3.0], [0.1], 0.0, [np.inf]),  # without others the axis is certain
+        ([3.0], [np.inf, np.inf], [0.1], 0.0, [0.0]),  # nothing is known, nothing is claimed
+    ],
+)
+def test_gaps_look_both_ways_and_sines_are_residuals_over_them(
+    values, upper, residual, error, gap
+):
+    c = certificate(values, upper, residual, error=error)
+    np.testing.assert_allclose(c.gap, gap)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(c.sine, np.minimum(1, c.residual / gap))
+    if len(values) == 1:
+        assert (c.groups, c.met) == (((), True) if gap == [np.inf] else (((0, 1),), False))
+
 
 def test_another_tolerance_may_be_asked_for():
     c = certificate([4, 2], [4.01, 2.2, 1.0], tol=1e-4)
@@ -35,68 +67,12 @@ def test_another_tolerance_may_be_asked_for():
     assert c.judged_by(0.1).met
 
 
-def test_each_value_may_have_its_own_error():
-    c = certificate([4, 2], [4, 2, 1], error=np.array([0.5, 0.25]))
-    np.testing.assert_allclose(c.lower, [3.5, 1.75])
-    np.testing.assert_allclose(c.upper, [4.5, 2.25])
-    assert not c.met
-
-
 def test_tol_is_the_relative_half_width():
     for tol, met in ((0.0051, True), (0.0049, False)):
         assert certificate([1.0], [1.01, 0.5], tol=tol).met is met
     c = certificate([1.0, 0.1], [1.0, 0.2, 0.05])
     assert c.converged.tolist() == [True, False]
     assert c.reached == pytest.approx(0.5)
-
-
-def test_what_lies_below_the_zero_level_is_done():
-    c = certificate([1, 1e-9, 0], [1, 2e-9, 1e-9, 1e-9], zero_level=1e-8)
-    assert c.met
-    assert c.reached == 0.0
-    assert c.zero_level == 1e-8
-
-
-def test_a_value_just_above_zero_is_not_done():
-    assert not certificate([1, 2e-8], [1, 5e-8, 1e-9], zero_level=1e-8).met
-
-
-def test_the_gap_is_the_distance_to_all_other_intervals():
-    c = certificate([5, 3, 2], [5.1, 3.2, 2.3, 1.9])
-    np.testing.assert_allclose(c.gap, [5 - 3.2, 3 - 2.3, 2 - 1.9])
-    c = certificate([5, 3, 2], [5.1, 3.2, 2.3, 1.9], error=0.05)
-    np.testing.assert_allclose(c.gap, [5 - 3.25, 3 - 2.35, 2 - 1.95])
-
-
-def test_the_gap_looks_upwards_too():
-    c = certificate([5, 3, 1], [5, 3, 1, 0], error=0.5)
-    np.testing.assert_allclose(c.gap[1], min(4.5 - 3, 3 - 1.5))
-
-
-def test_overlapping_intervals_have_no_gap_and_no_direction():
-    c = certificate([3, 2.9], [3.2, 3.1, 1], [0.1, 0.1])
-    np.testing.assert_allclose(c.gap, [0, 0.1])  # the first is at least 3
-    np.testing.assert_allclose(c.sine, [1, 1])
-
-
-def test_the_sine_is_residual_over_gap_at_most_one():
-    c = certificate([3, 2], [3, 2, 1], [0.01, 5.0])
-    np.testing.assert_allclose(c.sine, [0.01, 1.0])
-
-
-def test_without_others_the_axis_is_certain():
-    c = certificate([3.0], [3.0], [0.1])
-    assert c.gap == [np.inf]
-    assert c.sine == [0.0]
-    assert c.groups == ()
-
-
-def test_where_nothing_is_known_of_the_others_nothing_is_claimed():
-    c = certificate([3.0], [np.inf, np.inf], [0.1])
-    assert c.gap == [0.0]
-    assert c.sine == [1.0]
-    assert c.groups == ((0, 1),)
-    assert not c.met
 
 
 @pytest.mark.parametrize(
@@ -149,20 +125,12 @@ def test_scaling_scales_everything_but_shares(factor):
         np.testing.assert_allclose(getattr(s, name), getattr(c, name) * factor, rtol=1e-15)
     np.testing.assert_allclose(s.sine, c.sine, rtol=1e-12)
     assert (s.groups, s.tol, s.reached, s.met) == (c.groups, c.tol, c.reached, c.met)
-
-
-def test_powers_of_two_scale_without_overflow_on_the_way():
-    c = certificate([5], [5.5, 1], [0.1], zero_level=1e-3).scaled(0.5, 1000).scaled(1.0, -999)
-    np.testing.assert_array_equal(c.upper, [5.5])
-    assert c.zero_level == 1e-3
-
-
-def test_it_speaks():
-    text = str(certificate([5, 3, 3], [5, 3, 3, 3]))
-    assert (
-        text.splitlines()[0] == "certificate: 3 of 3 eigenvalues within 1e-02 (worst 0.0e+00)"
-    )
-    assert "axes 2, 3, 4 cannot be told apart" in text
+    again = c.scaled(0.5, 1000).scaled(1.0, -999)  # without overflow on the way
+    np.testing.assert_array_equal(again.upper, c.upper)
+    assert again.zero_level == c.zero_level
+    first = "certificate: 2 of 3 eigenvalues within 1e-02 (worst 1.2e-02)"
+    assert str(c).splitlines()[0] == first
+    assert "axes 2, 3 cannot be told apart" in str(c)
 
 
 def test_other_pairs_keep_the_upper_ends_and_the_better_lower_ones():

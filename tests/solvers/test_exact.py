@@ -70,10 +70,15 @@ def test_error_already_in_the_matrix_widens_the_intervals():
     np.testing.assert_allclose(doubtful.upper, plain.upper + 0.25)
     assert plain.met
     assert not doubtful.met
-
-
-def test_an_unreachable_tolerance_is_said():
     a = matrices.symmetric([1.0, 1e-12])
     found = Exact().solve(Dense(a, symmetric=True), Goal(2, floor=Floor(1e-14)))
-    assert found.outcome is Outcome.FLOOR
+    assert found.outcome is Outcome.FLOOR  # an unreachable tolerance is said
     assert found.certificate.converged.tolist() == [True, False]
+    for floor, top, level in (
+        (Floor(), 5.0, 0.0),
+        (Floor(1e-3, 0.0), 5.0, 5e-3),
+        (Floor(1e-3, 0.1), 5.0, 0.1),
+        (Floor(1e-3, 0.1), 1e3, 1.0),
+        (Floor(1e-3), -1.0, 0.0),
+    ):
+        assert floor.at(top) == level

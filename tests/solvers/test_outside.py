@@ -49,37 +49,6 @@ def test_every_library_agrees(xp):
     assert there.bound == pytest.approx(here.bound, rel=1e-10)
 
 
-def test_an_axis_left_out_is_found_out():
-    values = np.full(200, 1e-6)
-    values[0] = 1.0
-    a = matrices.symmetric(values)
-    q = np.linalg.eigh(a)[1][:, :50]  # everything but the only axis that matters
-    probe = outside(a, q)
-    for _ in range(4):
-        probe.step()
-    assert 1.0 <= probe.bound < 3.0
-
-
-def test_nothing_left_outside():
-    values = matrices.spectra(32)["low rank"]
-    a = matrices.symmetric(values)
-    q = np.linalg.eigh(a)[1][:, -8:]
-    probe = outside(a, q)
-    probe.step()
-    assert 0 <= probe.bound <= 1e-11 * values[0]
-
-
-def test_fewer_directions_than_probes():
-    a = matrices.symmetric([5.0, 4.0, 3.0, 2.0, 1.0])
-    q = matrices.rotation(5, 3)[:, :2]
-    assert PROBES > 3
-    probe = outside(a, q)
-    for _ in range(3):
-        if probe.block.shape[1]:
-            probe.step()
-    assert norm_outside(a, q) <= probe.bound * (1 + 1e-12)
-
-
 def test_a_space_that_closes_tells_the_norm_itself():
     values = np.concatenate([[10.0, 9.0], np.full(98, 1.0)])
     a = matrices.symmetric(values)
@@ -90,6 +59,25 @@ def test_a_space_that_closes_tells_the_norm_itself():
         steps += 1
     assert steps <= 3
     assert 1.0 <= probe.bound * (1 + 1e-12) < 1.001
+    values = np.full(200, 1e-6)
+    values[0] = 1.0
+    a = matrices.symmetric(values)  # of which all but the first axis are known
+    probe = outside(a, np.linalg.eigh(a)[1][:, :50])
+    for _ in range(4):
+        probe.step()
+    assert 1.0 <= probe.bound < 3.0
+    values = matrices.spectra(32)["low rank"]
+    a = matrices.symmetric(values)  # of which nothing is left outside
+    probe = outside(a, np.linalg.eigh(a)[1][:, -8:])
+    probe.step()
+    assert 0 <= probe.bound <= 1e-11 * values[0]
+    a, q = matrices.symmetric([5.0, 4.0, 3.0, 2.0, 1.0]), matrices.rotation(5, 3)[:, :2]
+    probe = outside(a, q)  # with fewer directions than probes
+    for _ in range(3):
+        if probe.block.shape[1]:
+            probe.step()
+    assert PROBES > 3
+    assert norm_outside(a, q) <= probe.bound * (1 + 1e-12)
 
 
 def test_products_come_to_an_end():
