@@ -38,8 +38,8 @@ QUICK = (
             "weights_everywhere",
         )
     ),
-    "tests/estimators/test_density.py",
-    "tests/estimators/test_mca_supplementary.py",
+    "tests/estimators/test_probabilistic_pca.py",
+    "tests/estimators/test_multiple_correspondence.py",
 )
 FEWEST = ("Katmai", "Prescott", "Banias", "Coppermine", "Northwood")  # those with SSE3 or less
 PROBE = """

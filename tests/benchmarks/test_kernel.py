@@ -31,9 +31,14 @@ def cell(ours=1.0, default=20.0, arpack=3.0, arpack_error=1e-9):
     return {**shape, "rivals": records, **judged}
 
 
-def test_a_wrong_rival_sets_no_target():
+def test_the_kernel_table_names_rivals_and_misses():
     assert cell()["fastest_correct"] == "sklearn-arpack"
     assert cell(arpack_error=1e-2)["fastest_correct"] == "sklearn-auto"
+    lines = kernel.section({"started": "2026-01-01T00", "commit": "abc", "cells": [cell()]})
+    rows = [line for line in lines if line.startswith("| mnist")]
+    assert len(rows) == 1
+    assert rows[0].endswith("| yes |")
+    assert "MISSED" in kernel.line(cell(default=2.0))
 
 
 @pytest.mark.parametrize(
@@ -42,14 +47,6 @@ def test_a_wrong_rival_sets_no_target():
 )
 def test_both_ratios_count(changed, holds):
     assert cell(**changed)["holds"] is holds
-
-
-def test_the_table_has_a_line_for_each_case():
-    lines = kernel.section({"started": "2026-01-01T00", "commit": "abc", "cells": [cell()]})
-    rows = [line for line in lines if line.startswith("| mnist")]
-    assert len(rows) == 1
-    assert rows[0].endswith("| yes |")
-    assert "MISSED" in kernel.line(cell(default=2.0))
 
 
 def test_gamma_is_one_over_the_median():
@@ -73,7 +70,7 @@ CELL = {
 }
 
 
-def test_a_watch_sees_time_and_memory():
+def test_what_is_watched_is_measured():
     gc.collect()
     with Watch() as watch:
         held = np.ones(20_000_000)
@@ -81,9 +78,6 @@ def test_a_watch_sees_time_and_memory():
     assert watch.seconds >= 0.1
     if watch.base:  # the system tells the memory of a process
         assert 0.5 * held.nbytes <= watch.peak <= 2 * held.nbytes
-
-
-def test_roofs_are_measured_and_added_up():
     roofs = Roofs.measured("float32", 4, 8, 1)
     assert min(roofs.product, roofs.exponential, roofs.thin, roofs.solve, roofs.gram) > 0
     pairs = 0.5 * 3 * 4
@@ -99,12 +93,16 @@ def test_a_cell_in_words():
         assert part in text
     assert "MISSED" in scale.line({**CELL, "holds": False})
     assert "failed" in scale.line({"case": "x", "failed": ["no"]})
-
-
-def test_the_page_has_a_row_for_each_cell():
     lines = scale.section({"cells": [CELL, {"case": "samplers", "holds": False}]})
     assert sum(line.startswith(("| exact", "| samplers")) for line in lines) == 2
     assert "**no**" in "\n".join(lines)
+    result = {"cells": [{"case": "file-5gb", "seconds": 3.0, "holds": True}]}
+    text = "\n".join(scale.section(result, "PCA past memory", "outofcore"))
+    assert "results/outofcore.json" in text
+    assert "| file-5gb |" in text
+    text = "\n".join(cluster.section(RESULT))
+    assert "results/cluster.json" in text
+    assert "| generated-10m |  |  | 9.5 | 1.12 | 2e-15 |  | 300 | 500 | yes |" in text
 
 
 def test_a_file_is_what_its_variances_say(tmp_path):
@@ -128,13 +126,6 @@ def test_a_slow_spectrum_is_known(tmp_path, monkeypatch):
     np.testing.assert_allclose(s, np.arange(1, 51) ** -0.5, rtol=1e-10)
     assert outofcore._sine(vt[:5], axes) < 1e-6
     assert outofcore._slow_error(s[:5] ** 2 / 199, 200) < 1e-10
-
-
-def test_the_section_names_its_file():
-    result = {"cells": [{"case": "file-5gb", "seconds": 3.0, "holds": True}]}
-    text = "\n".join(scale.section(result, "PCA past memory", "outofcore"))
-    assert "results/outofcore.json" in text
-    assert "| file-5gb |" in text
 
 
 def test_a_table_has_the_noise_and_the_gaps_it_names():
@@ -166,9 +157,6 @@ def test_alternating_ridge_reaches_the_soft_thresholded_svd():
     # The change is a difference of sums of squares: it sees no step below 1e-8.
     np.testing.assert_allclose(filled, reference, rtol=0, atol=1e-5)
     np.testing.assert_allclose(filled[~hidden], values[~hidden], rtol=0, atol=1e-14)
-
-
-def test_the_rival_stops_where_the_r_package_would():
     _, values, hidden = missing.table(2_000, 30, 1.0, 0.2, 0)
     x = np.where(hidden, np.nan, values)
     filled, facts = soft_impute_als(x, 5, 0.03)
@@ -204,11 +192,13 @@ def test_only_rivals_near_the_best_set_the_time():
     assert missing.verdict(rivals)["holds"] is False
 
 
-def test_errors_are_compared_on_the_seeds_that_both_have():
+def test_rivals_are_cut_off_and_compared_on_the_same_seeds():
     ours = {"median": 1.0, "rmse": 2.0, "seeds": [{"rmse": 1.0}, {"rmse": 3.0}]}
     theirs = {"median": 9.0, "rmse": 1.0, "seeds": [{"rmse": 1.0}]}
     found = missing.verdict({"mercer-em": ours, "slow": theirs})
     assert found["error_over_best"] == 1.0
+    found = missing._apart("snr1-missing5", 0, ["soft-impute-als-0.01"], False, 0.05)
+    assert found == {"soft-impute-als-0.01": {"exceeded": 0.05}}
 
 
 def test_a_quick_run_writes_its_file(tmp_path, monkeypatch):
@@ -235,11 +225,6 @@ def test_a_quick_run_writes_its_file(tmp_path, monkeypatch):
     assert again[0]["holds"] is True
     text = "\n".join(missing.section({"cells": [cell]}))
     assert "| snr5-missing5 | soft-impute-als-0.03 |" in text
-
-
-def test_a_slow_rival_is_cut_off():
-    found = missing._apart("snr1-missing5", 0, ["soft-impute-als-0.01"], False, 0.05)
-    assert found == {"soft-impute-als-0.01": {"exceeded": 0.05}}
 
 
 @pytest.fixture
@@ -300,12 +285,6 @@ RESULT = {
         },
     ]
 }
-
-
-def test_the_section_names_its_file_cluster():
-    text = "\n".join(cluster.section(RESULT))
-    assert "results/cluster.json" in text
-    assert "| generated-10m |  |  | 9.5 | 1.12 | 2e-15 |  | 300 | 500 | yes |" in text
 
 
 def test_the_forecasts_stand_between_their_marks(tmp_path):

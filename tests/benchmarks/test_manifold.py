@@ -50,17 +50,11 @@ def test_the_roll_is_the_image_of_its_sheet():
     np.testing.assert_allclose(sheet[:, 0], along(t))
     speed = (along(t + step) - along(t)) / step  # of a point on the spiral r = t
     np.testing.assert_allclose(speed, np.sqrt(1 + t**2), rtol=1e-4)
-
-
-def test_agreement_does_not_mind_turns_and_mirrors():
     z = np.random.default_rng(0).standard_normal((40, 2)) * [3, 1]
     turn = np.linalg.qr(np.random.default_rng(1).standard_normal((2, 2)))[0]
     np.testing.assert_allclose(manifold_isomap.agreement(z, z @ turn + 5), 1)
     noise = np.random.default_rng(2).standard_normal((40, 2))
     assert min(manifold_isomap.agreement(z, z + 3 * noise)) < 0.9
-
-
-def test_a_case_is_measured():
     cell = manifold_isomap.compared(300, landmarks=80)
     json.dumps(cell)
     assert min(cell["correlations"]) > 0.99
@@ -76,11 +70,11 @@ def test_data_are_a_function_of_the_seed():
     assert table.sum() == 2000
     assert table.has_canonical_format
     assert abs(table - topics(400, 50, 5)).max() == 0
-
-
-def test_inertias_are_those_of_the_independent_model():
     table = np.array([[68, 119, 26, 7], [15, 54, 14, 10], [5, 29, 14, 16], [20, 84, 17, 94]])
     assert 592 * inertias(table).sum() == pytest.approx(138.2898, abs=1e-4)
+    assert not set(CASES) & set(PARTS)
+    with pytest.raises(RuntimeError, match="KeyError"):
+        multivariate.part("nothing")
 
 
 @pytest.mark.parametrize("error", [1e-9, 1e-3])
@@ -124,30 +118,20 @@ def test_passes_are_counted(monkeypatch):
     assert cell["stored_cells"] <= 50_000
 
 
-def test_every_part_can_be_called_by_name():
-    assert not set(CASES) & set(PARTS)
-    with pytest.raises(RuntimeError, match="KeyError"):
-        multivariate.part("nothing")
-
-
-def test_loadings_are_orthonormal():
+def test_factors_are_what_is_stated():
     loadings = Factors(500, 40, 1.0).loadings()
     np.testing.assert_allclose(loadings.T @ loadings, np.eye(40), rtol=0, atol=1e-13)
-
-
-def test_rank_is_bounded_by_one_hundred_and_by_the_shape():
     assert Factors(5000, 300, 1.0).rank == 100
     assert Factors(5000, 30, 1.0).rank == 30
     assert Factors(20, 300, 1.0).rank == 20
-
-
-def test_the_sample_spectrum_is_the_stated_one():
-    """Eigenvalues are i^-1 + noise^2 up to sampling error sqrt(2/n) per factor."""
     data = Factors(200_000, 20, 1.0)
     x = data.load()
     values = np.linalg.eigvalsh(np.cov(x, rowvar=False))[::-1]
     stated = data.sigma**2 + NOISE_SD**2
     np.testing.assert_allclose(values, stated, rtol=5 * np.sqrt(2 / 200_000))
+    x = Counts(4_000, 500, 0.05).load()
+    assert x.shape == (4_000, 500)
+    assert abs(x.nnz / (4_000 * 500) - 0.05) < 0.003
 
 
 @pytest.mark.parametrize("offset", [1.0, 100.0])
@@ -166,12 +150,6 @@ def test_data_are_a_function_of_the_seed_and_cover_every_block(monkeypatch):
     # Blocks must not repeat one another.
     step = data.block_rows()
     assert not np.array_equal(first[:10], first[step : step + 10])
-
-
-def test_counts_are_as_full_as_stated():
-    x = Counts(4_000, 500, 0.05).load()
-    assert x.shape == (4_000, 500)
-    assert abs(x.nnz / (4_000 * 500) - 0.05) < 0.003
 
 
 def test_logged_counts_are_counts_of_rows_of_one_depth():

@@ -15,6 +15,7 @@ from scipy import sparse
 
 def test_fits_take_turns_and_failures_are_kept(monkeypatch):
     monkeypatch.setattr(timing, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(timing.gc, "collect", lambda: 0)  # slow behind a thousand tests
     calls = []
 
     def good(name):
@@ -34,7 +35,16 @@ def test_fits_take_turns_and_failures_are_kept(monkeypatch):
     assert timed["c"].median is None
 
 
-def test_longer_fits_are_run_less_often():
+def test_every_case_is_selected_or_refused_with_a_reason():
+    for case in select("all"):
+        for rival in RIVALS.values():
+            reason = rival.refuse(case)
+            assert reason is None or reason
+    assert [case.name for case in select("dense", "*5000x5000-float32-offset1-*")] == [
+        "dense-5000x5000-float32-offset1-k10",
+        "dense-5000x5000-float32-offset1-k50",
+    ]
+    assert select("sparse", "nothing") == []
     assert [timing.Timed([first]).rounds for first in (0.1, 1.0, 9.9, 10.0, 100.0)] == [
         7,
         3,
@@ -45,7 +55,6 @@ def test_longer_fits_are_run_less_often():
 
 
 def test_the_peak_of_a_fit_is_seen_from_outside(tmp_path):
-    """The full solver copies the data: its peak is at least one copy, at most a few."""
     x = np.random.default_rng(0).standard_normal((50_000, 50))
     bytes_, reason = peak.peak_of_fit(peak.save(x, tmp_path), "sklearn-full", 2)
     if peak.rss_anon(os.getpid()) is None:
@@ -53,9 +62,6 @@ def test_the_peak_of_a_fit_is_seen_from_outside(tmp_path):
     else:
         assert reason is None
         assert x.nbytes <= bytes_ <= 8 * x.nbytes
-
-
-def test_a_failed_fit_says_why(tmp_path):
     x = np.full((50, 5), np.nan)
     bytes_, reason = peak.peak_of_fit(peak.save(x, tmp_path), "sklearn-full", 2)
     assert bytes_ is None
@@ -81,13 +87,6 @@ def test_a_run_writes_its_result(tmp_path, monkeypatch):
     assert len(said) == 1
 
 
-def test_every_rival_has_a_reason_or_runs():
-    for case in select("all"):
-        for rival in RIVALS.values():
-            reason = rival.refuse(case)
-            assert reason is None or reason
-
-
 @pytest.fixture
 def runs(monkeypatch):
     """Record what would be run instead of running it."""
@@ -101,9 +100,18 @@ def runs(monkeypatch):
     return made
 
 
-def test_a_whole_run_is_kept_under_the_name_of_its_group(runs):
+def test_a_whole_run_is_kept_under_the_name_of_its_group(runs, capsys):
     assert command.main(["dense"]) == 0
     assert [(count, name) for count, _, name, _ in runs] == [(40, "dense.json")]
+    runs.clear()
+    assert command.main(["dense", "--case", "nothing"]) == 2
+    assert "no dense case matches" in capsys.readouterr().err
+    assert runs == []
+    command.main(["all"])
+    assert [name for _, _, name, _ in runs] == ["dense.json", "sparse.json", "real.json"]
+    runs.clear()
+    command.main(["all", "--out", "mine.json"])
+    assert runs[0][2] == "mine-dense.json"
 
 
 @pytest.mark.parametrize(
@@ -112,14 +120,6 @@ def test_a_whole_run_is_kept_under_the_name_of_its_group(runs):
 def test_a_part_is_written_elsewhere(runs, options):
     command.main(["dense", *options])
     assert runs[0][2] == "partial-dense.json"
-
-
-def test_all_writes_one_file_per_group(runs):
-    command.main(["all"])
-    assert [name for _, _, name, _ in runs] == ["dense.json", "sparse.json", "real.json"]
-    runs.clear()
-    command.main(["all", "--out", "mine.json"])
-    assert runs[0][2] == "mine-dense.json"
 
 
 @pytest.mark.parametrize("name", [*command.NAMED, "missing"])
@@ -131,12 +131,6 @@ def test_cases_are_listed_and_not_run(name, capsys, monkeypatch):
     assert len(named) == len(module.CASES) > 0
     assert command.main([name, "--list", "--case", named[0]]) == 0
     assert capsys.readouterr().out.split() == named[:1]
-
-
-def test_no_match_is_an_error(runs, capsys):
-    assert command.main(["dense", "--case", "nothing"]) == 2
-    assert "no dense case matches" in capsys.readouterr().err
-    assert runs == []
 
 
 def test_the_dense_grid_is_whole():
@@ -152,14 +146,6 @@ def test_the_dense_grid_is_whole():
     }
     assert Counter(case.components for case in cases) == {10: 20, 50: 20}
     assert Counter(case.offset for case in cases) == {1.0: 20, 100.0: 20}
-
-
-def test_patterns_select():
-    assert [case.name for case in select("dense", "*5000x5000-float32-offset1-*")] == [
-        "dense-5000x5000-float32-offset1-k10",
-        "dense-5000x5000-float32-offset1-k50",
-    ]
-    assert select("sparse", "nothing") == []
 
 
 @pytest.mark.slow

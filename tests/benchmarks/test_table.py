@@ -68,9 +68,6 @@ def test_the_page_says_what_was_measured(results, tmp_path):
     assert "*0.2 (3e-02)*" in text
     assert "faiss: faiss takes float32 only (every cell)" in text
     assert "1 of 1 cells (largest ratio 0.50)" in text
-
-
-def test_every_row_of_a_table_has_the_columns_of_its_head(results, tmp_path):
     page = tmp_path / "benchmarks.md"
     table.generate(results, page, tmp_path / "README.md")
     width = None
@@ -151,7 +148,21 @@ def test_beside_the_others_slower_is_a_miss(seconds, holds):
     assert judged["holds"] is holds
 
 
-def test_a_wrong_answer_of_ours_never_holds():
+def test_where_there_is_no_rival():
+    judged = make(
+        mercer=record(9.0, solver="gram"),
+        sklearn_auto=record(0.1, correct=False, solver="covariance_eigh"),
+    )["verdict"]
+    assert judged["kind"] == "unrivalled"
+    assert judged["holds"] is True
+    assert make(mercer=record(1.0, solver="gram"))["verdict"]["holds"] is None
+    judged = make(
+        mercer=record(1.0, solver="gram"),
+        sklearn_tuned=record(0.5, solver="randomized"),
+        sklearn_arpack=record(3.0, solver="arpack"),
+    )["verdict"]
+    assert judged["rival"] == "sklearn-arpack"
+    assert make("real", mercer=record(1.0))["verdict"]["holds"] is None
     judged = make(
         mercer=record(0.1, correct=False, solver="gram"),
         sklearn_arpack=record(1.0, solver="arpack"),
@@ -163,28 +174,6 @@ def test_a_wrong_answer_of_ours_never_holds():
     )["verdict"]
     assert nobody["kind"] == "unrivalled"
     assert nobody["holds"] is False
-
-
-def test_where_nobody_else_is_correct_being_correct_holds():
-    judged = make(
-        mercer=record(9.0, solver="gram"),
-        sklearn_auto=record(0.1, correct=False, solver="covariance_eigh"),
-    )["verdict"]
-    assert judged["kind"] == "unrivalled"
-    assert judged["holds"] is True
-
-
-def test_without_any_rival_there_is_no_verdict():
-    assert make(mercer=record(1.0, solver="gram"))["verdict"]["holds"] is None
-
-
-def test_a_tuned_setting_sets_no_target():
-    judged = make(
-        mercer=record(1.0, solver="gram"),
-        sklearn_tuned=record(0.5, solver="randomized"),
-        sklearn_arpack=record(3.0, solver="arpack"),
-    )["verdict"]
-    assert judged["rival"] == "sklearn-arpack"
 
 
 @pytest.mark.parametrize(
@@ -203,18 +192,11 @@ def test_sparse_is_measured_against_the_default_right_or_wrong(dtype, speedup, h
     assert judged["holds"] is holds
 
 
-def test_real_data_have_no_target():
-    assert make("real", mercer=record(1.0))["verdict"]["holds"] is None
-
-
-def test_memory_limits():
+def test_memory_is_judged():
     cell = make(mercer=record(1.0, solver="gram"))
     assert verdict.memory_limit(cell, "gram", None) == 0.2 * 800_000 + 24 * 100**2
     assert verdict.memory_limit(cell, "krylov", 60) == 0.2 * 800_000 + 32 * 100 * 60
     assert verdict.memory_limit(cell, "krylov", None) is None
-
-
-def test_memory_is_judged():
     ours = record(1.0, solver="krylov", basis=10)
     kept = make(mercer={**ours, "peak_bytes": 192_000})["verdict"]
     broken = make(mercer={**ours, "peak_bytes": 192_001})["verdict"]

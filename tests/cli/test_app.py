@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.cli.typed import ok
+from tests.cli.typed import command, ok
 
 from mercer import __version__
 from mercer.cli.app import COMMANDS, commands
@@ -43,12 +43,9 @@ def npy(tmp_path):
     return tmp_path / "x.npy"
 
 
-def test_version_goes_to_stdout():
+def test_version_and_help_go_to_stdout():
     done = mercer("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"mercer {__version__}\n", "")
-
-
-def test_without_a_word_the_help_is_shown():
     done, asked = mercer(), mercer("--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == asked.stdout
@@ -165,7 +162,7 @@ def test_every_help_has_examples_and_fits_80_columns(name):
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_help_loads_nothing_heavy():
+def test_help_is_quick_and_loads_nothing_heavy():
     code = (
         "import sys; sys.argv = ['mercer', '--help']\n"
         "from mercer.cli.app import main\n"
@@ -177,8 +174,6 @@ def test_help_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr == "[]\n"
 
-
-def test_help_is_quick():
     def seconds():
         began = time.perf_counter()
         mercer("--help")
@@ -249,8 +244,7 @@ def folder(tmp_path_factory):
     return made
 
 
-def run(*words):
-    return CliRunner().invoke(commands, [str(word) for word in words])
+run = command()
 
 
 LINES = {

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from tests.cli.typed import ok
+from tests.cli.typed import command, ok
 
 import mercer
 from mercer.cli._datasets import DATASETS, FILES, GROUPS, load
@@ -67,14 +67,19 @@ def test_the_page_names_every_group_and_every_column(tmp_path):
     assert f"{100 * values[-1] / values.sum():.1f} %" in words
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
+def test_the_folder_of_the_demo(tmp_path):
     (tmp_path / "taken").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="taken"):
         run("iris", tmp_path / "taken")
+    (tmp_path / "iris.csv").write_text("mine", encoding="utf-8")
+    done = typed("iris", "-o", tmp_path)
+    assert done.exit_code == 3
+    assert "--force" in done.stderr
+    assert (tmp_path / "iris.csv").read_text(encoding="utf-8") == "mine"
+    assert typed("iris", "-o", tmp_path, "--force").exit_code == 0
 
 
-def typed(*words):
-    return CliRunner().invoke(commands, ["demo", *map(str, words)])
+typed = command("demo")
 
 
 def test_penguins_show_text_and_missing_cells(tmp_path):
@@ -89,15 +94,6 @@ def test_penguins_show_text_and_missing_cells(tmp_path):
     assert done.stdout.rstrip().endswith(str(tmp_path / "penguins.html"))
     words = (tmp_path / "penguins.html").read_text(encoding="utf-8")
     assert all(name in words for name in ("Adelie", "Chinstrap", "Gentoo", "body_mass_g"))
-
-
-def test_files_that_are_there_stay_without_force(tmp_path):
-    (tmp_path / "iris.csv").write_text("mine", encoding="utf-8")
-    done = typed("iris", "-o", tmp_path)
-    assert done.exit_code == 3
-    assert "--force" in done.stderr
-    assert (tmp_path / "iris.csv").read_text(encoding="utf-8") == "mine"
-    assert typed("iris", "-o", tmp_path, "--force").exit_code == 0
 
 
 def test_the_folder_of_the_demo_is_its_own(tmp_path, monkeypatch):
@@ -118,15 +114,12 @@ def test_every_data_set_is_whole(name):
     assert np.isfinite(data.X).all()
 
 
-def test_columns_are_standardised_exactly_where_their_spreads_differ():
+def test_data_sets_say_their_groups_and_their_scales():
     for name in DATASETS:
         data = load(name)
         spread = data.X.std(axis=0)
         spread = spread[spread > 0]
         assert data.standardize == (spread.max() > 100 * np.median(spread))
-
-
-def test_every_data_set_says_what_its_groups_are():
     assert set(GROUPS) == {*DATASETS, *FILES}
 
 

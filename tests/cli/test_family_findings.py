@@ -7,18 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from click.testing import CliRunner
-from tests.cli.typed import ok
+from tests.cli.typed import command, ok
 
 import mercer
-from mercer.cli.app import commands
 from mercer.cli.fitting._family_findings import _chance, _facts, _independence
 
 DATA = Path(__file__).parents[1] / "data"
 
 
-def run(*words):
-    return CliRunner().invoke(commands, [str(word) for word in words])
+run = command()
 
 
 def said_by(*words):
@@ -61,12 +58,20 @@ def test_a_long_table_gives_the_same_as_the_wide_one():
     assert long["roles"]["count"] == ["Freq"]
 
 
-def test_categories_say_which_variables_go_with_an_axis():
+def test_categories_and_maps_say_their_own():
     done = ok(run("fit", DATA / "poison.csv", "--method", "mca", "-k", 2, "--sup", "Age,Sex"))
     assert "Axis 1 goes most with (η²): Sick (0.9" in done.stdout
     assert "Sick=Sick_n (" in done.stdout
     assert "Supplementary columns" in done.stdout
     assert "Sex (η²)" in done.stdout
+    words = ("--method", "isomap", "--drop", "Rank,Points", "--set", "neighbours=8")
+    done = ok(run("fit", DATA / "decathlon.csv", *words))
+    assert "41 rows, 10 columns, standardised" in done.stdout
+    assert "Graph: 41 points, " in done.stdout
+    assert "edges, in one piece; 8 to " in done.stdout
+    said = said_by("fit", DATA / "decathlon.csv", *words)
+    assert said["facts"]["points"] == 41
+    assert said["components"] == 2
 
 
 def test_groups_say_their_tests_and_how_many_rows_find_home():
@@ -82,18 +87,16 @@ def test_groups_say_their_tests_and_how_many_rows_find_home():
     assert np.isclose(said["tests"]["wilks"][0], 0.02344, atol=5e-6)
 
 
-def test_a_map_says_what_its_graph_is_like():
-    words = ("--method", "isomap", "--drop", "Rank,Points", "--set", "neighbours=8")
-    done = ok(run("fit", DATA / "decathlon.csv", *words))
-    assert "41 rows, 10 columns, standardised" in done.stdout
-    assert "Graph: 41 points, " in done.stdout
-    assert "edges, in one piece; 8 to " in done.stdout
-    said = said_by("fit", DATA / "decathlon.csv", *words)
-    assert said["facts"]["points"] == 41
-    assert said["components"] == 2
-
-
-def test_embeddings_without_shares_have_none():
+def test_other_families_say_their_own():
+    done = ok(run("fit", DATA / "decathlon.csv", "--method", "factor", "--drop", "Rank,Points"))
+    assert "Log-likelihood -" in done.stdout
+    assert "Axis 1 loads most on: " in done.stdout
+    assert "not priced" in done.stderr
+    done = ok(run("fit", DATA / "varespec.csv", "--method", "topics", "--sup", "Cladstel"))
+    assert "Axis 1 weighs most: " in done.stdout
+    assert "Supplementary columns, correlations" in done.stdout
+    done = ok(run("fit", DATA / "decathlon.csv", "--method", "mvu", "--drop", "Rank,Points"))
+    assert "No map that keeps these distances has a variance above " in done.stdout
     words = ("--method", "lle", "--drop", "Rank,Points")
     done = ok(run("fit", DATA / "decathlon.csv", *words))
     assert "share" not in done.stdout
@@ -112,24 +115,6 @@ def test_small_expected_counts_and_cells_that_are_no_counts_are_said():
     assert "whole numbers" in lines[1]
     assert _independence(types.SimpleNamespace()) == []
     assert _chance(0.04) == "p = 0.04"
-
-
-def test_factors_say_what_loads_and_how_likely_the_rows_are():
-    done = ok(run("fit", DATA / "decathlon.csv", "--method", "factor", "--drop", "Rank,Points"))
-    assert "Log-likelihood -" in done.stdout
-    assert "Axis 1 loads most on: " in done.stdout
-    assert "not priced" in done.stderr
-
-
-def test_topics_say_which_terms_weigh():
-    done = ok(run("fit", DATA / "varespec.csv", "--method", "topics", "--sup", "Cladstel"))
-    assert "Axis 1 weighs most: " in done.stdout
-    assert "Supplementary columns, correlations" in done.stdout
-
-
-def test_unfolding_says_how_near_it_is_to_the_largest_spread():
-    done = ok(run("fit", DATA / "decathlon.csv", "--method", "mvu", "--drop", "Rank,Points"))
-    assert "No map that keeps these distances has a variance above " in done.stdout
 
 
 def test_numbers_and_categories_and_groups_of_columns():

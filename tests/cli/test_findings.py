@@ -86,9 +86,6 @@ def test_robust_rows_are_the_method_s_own(tmp_path, rows):
     assert said["count"] == len(done.model.outliers_)
     assert said["rows"][0]["row"] == 12
     assert "robust distances" in "\n".join(_findings.lines(done, looked))
-
-
-def test_signs_have_no_certified_variances(tmp_path, rows):
     X = rows
     done, looked = found(tmp_path, X, "robust-pca")
     done.model.method = "spherical"
@@ -145,12 +142,17 @@ def test_the_work_is_bounded(n, p):
     assert wide_rows == n or n * p > 4e6 or _work(n, p) > 5e8
 
 
-def test_every_few_rows_of_a_file(tmp_path, wide_rows):
+def test_rows_are_counted_in_the_file_and_judged(tmp_path, wide_rows):
     X = wide_rows
     made = prepare(tmp_path, X)
     source = mercer.scan(tmp_path / "x.parquet")
     assert np.array_equal(some_rows(source, 7), X[::7])
     assert np.array_equal(some_rows(made.rows, 7).to_numpy(), X[::7])
+    X = np.random.default_rng(0).standard_normal((200, 4)) * [1000, 1, 1, 1]
+    made = prepare(tmp_path, X, standardize="no")
+    model = mercer.PCA(1).fit(made.rows)
+    found = findings(model, judged(model, made), ["mass", "a", "b", "c"], None, None)
+    assert [finding.code for finding in found] == ["M104"]
 
 
 def test_other_columns_against_the_axes():
@@ -171,14 +173,6 @@ def test_other_columns_against_the_axes():
     assert np.allclose(text["axes"], between / ((z - z.mean(axis=0)) ** 2).sum(axis=0))
     for value in (1.0, 0.1, 0.3):
         assert related(pl.Series([value] * 50), z)["axes"] == [None, None]
-
-
-def test_health_sees_the_rows(tmp_path):
-    X = np.random.default_rng(0).standard_normal((200, 4)) * [1000, 1, 1, 1]
-    made = prepare(tmp_path, X, standardize="no")
-    model = mercer.PCA(1).fit(made.rows)
-    found = findings(model, judged(model, made), ["mass", "a", "b", "c"], None, None)
-    assert [finding.code for finding in found] == ["M104"]
 
 
 def model(**attributes):
@@ -206,20 +200,14 @@ def test_a_table_has_what_the_method_has():
     assert axis_lines(long, 2)[-1] == "… (1 more)"
 
 
-def test_values_and_shares_may_be_missing():
+def test_why_there_are_so_many_axes():
     assert values_of(model()) is None
     assert shares_of(model(explained_variance_ratio_=None)) is None
     assert values_of(model(explained_variance_=[3.0, 2.0, 1.0])).tolist() == [3.0, 2.0]
-
-
-def test_why_there_are_so_many_axes():
     table = np.random.default_rng(0).poisson(5.0, (6, 5)) + 20 * np.eye(6, 5)
     assert how_many(mercer.CorrespondenceAnalysis(1).fit(table)) == "1 axis, as asked."
     assert how_many(mercer.CorrespondenceAnalysis(2).fit(table)).startswith("2 axes, the def")
     assert "component" in how_many(mercer.CorrespondenceAnalysis("auto").fit(table))
-
-
-def test_what_is_certified_and_what_cannot_be_told_apart():
     found = types.SimpleNamespace(reached=1e-12, groups=((0, 1), (1, 2)))
     lines = certified_lines(model(certificate_=found))
     assert lines[0] == "Certified: every eigenvalue to 1.0e-12 of itself."
@@ -266,23 +254,11 @@ def test_the_usual_findings():
     assert lines[2] == "PC1 weighs most: height (+1.00)."
     assert lines[4] == "Rank 4: every direction carries variance."
     assert lines[5] == "The arithmetic tells every axis with variance from its neighbours."
-
-
-def test_a_share_out_of_reach_is_said_plainly():
     assert findings_of(ratio[:1], V[:1])[0] == "1 component carries 60.0 % of the variance."
-
-
-def test_rank_names_constant_columns_and_zero_axes_are_not_called_ties():
     lines = findings_of(rank=2, groups=[(2, 3)], constant=["colour"])
     assert "Rank 2: 2 of 4 directions carry no variance; constant: colour." in lines
     assert not [line for line in lines if "cannot be told apart" in line]
-
-
-def test_ties_are_named_from_one():
     lines = findings_of(groups=[(0, 1)])
     assert lines[-1] == "PC1, PC2 cannot be told apart: only the space they span has a meaning."
-
-
-def test_a_tie_with_an_axis_that_was_not_asked_for_is_said():
     lines = findings_of(ratio[:2], V[:2], groups=[(1, 2)])
     assert lines[-1].startswith("PC2, the next axis cannot be told apart")

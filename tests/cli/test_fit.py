@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 from click.testing import CliRunner
-from tests.cli.typed import ok
+from tests.cli.typed import command, ok
 
 import mercer
 from mercer.cli._options import asked_for, scales_of
@@ -38,8 +38,7 @@ from mercer.tables import Asked, Recipe, look, prepared
 PENGUINS = Path(__file__).parents[1] / "data" / "penguins.csv"
 
 
-def run(*words, **given):
-    return CliRunner().invoke(commands, ["fit", *map(str, words)], **given)
+run = command("fit")
 
 
 @pytest.fixture
@@ -154,18 +153,15 @@ def test_other_methods(table, tmp_path, method):
         assert "p17" in done.stdout
 
 
-def test_stdout_belongs_to_the_coordinates(table):
+def test_stdin_and_stdout_are_taken(table):
+    done = run("-", "-k", 2, "--columns", "v*", "--json", input=table.read_bytes())
+    assert json.loads(done.stdout)["data"] == {"path": "-", "rows": 80, "columns": 6}
     done = run(table, "--scores", "-", "-k", 2, "--columns", "v*")
     assert done.stdout.splitlines()[0] == "name,team,PC1,PC2"
     assert len(done.stdout.splitlines()) == 81
     assert "certified ±" in done.stderr
     again = run(table, "--scores", "-", "--json")
     assert again.exit_code == 2
-
-
-def test_stdin(table):
-    done = run("-", "-k", 2, "--columns", "v*", "--json", input=table.read_bytes())
-    assert json.loads(done.stdout)["data"] == {"path": "-", "rows": 80, "columns": 6}
 
 
 @pytest.mark.parametrize("option", ["-o", "--scores"])
@@ -191,13 +187,16 @@ def test_a_missed_tolerance_warns_and_is_an_error_only_where_asked(tmp_path):
     assert run(*words, "--strict").exit_code == 1
 
 
-def test_a_checkpoint_is_kept(table, tmp_path):
+def test_checkpoints_are_kept_by_methods_that_have_them(table, tmp_path, rows_of_three):
     words = (table, "--columns", "v*", "-k", 2, "--checkpoint", tmp_path / "c.mercer")
     assert run(*words).exit_code == 0
     assert (tmp_path / "c.mercer").stat().st_size > 0
     refused = run(*words, "--method", "kernel-pca")
     assert refused.exit_code == 3
     assert "no checkpoint" in refused.stderr
+    have = ready(Voice(quiet=True), rows_of_three, Asked(), "kernel-pca", mercer.KernelPCA(2))
+    with pytest.raises(InputError, match="keeps no checkpoint"):
+        fitted(Voice(quiet=True), have, str(tmp_path / "c"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -281,12 +280,6 @@ def test_a_kernel_gets_rows_in_memory_or_says_that_it_reads_once(
     have = ready(Voice(), rows_of_three, Asked(), "kernel-pca", mercer.KernelPCA(2))
     assert have.plan is None
     assert "read once" in capsys.readouterr().err
-
-
-def test_a_method_without_a_checkpoint_says_so(rows_of_three, tmp_path):
-    have = ready(Voice(quiet=True), rows_of_three, Asked(), "kernel-pca", mercer.KernelPCA(2))
-    with pytest.raises(InputError, match="keeps no checkpoint"):
-        fitted(Voice(quiet=True), have, str(tmp_path / "c"))
 
 
 def test_a_file_is_walked_once_more_for_each_stage(rows_of_three, monkeypatch):
@@ -389,16 +382,13 @@ def test_options_of_other_methods_are_wrong_usage(method, asked, what):
         asked_for(method, asked)
 
 
-def test_groups_of_columns_are_needed_by_some_and_taken_by_no_other():
+def test_groups_and_scales_belong_to_some_methods():
     with pytest.raises(UsageError, match="needs groups"):
         asked_for("mfa", Asked())
     groups = (("g", ("a",)),)
     assert asked_for("mfa", Asked(groups=groups)).groups == groups
     told = built("mfa", settings=["groups=[('g', ['a'])]"])
     assert asked_for("mfa", Asked(), told).groups == ()
-
-
-def test_who_divides_by_the_deviations():
     assert scales_of("pca") == scales_of("kda") == "method"
     assert scales_of("ca") == scales_of("famd") == "none"
     assert scales_of("lda") == "none"
@@ -425,6 +415,10 @@ def test_rows_are_held_for_methods_that_need_them_there():
     assert held_whole(rows_of(source), built("pca")).rows is source
     with pytest.raises(BudgetError, match="in memory"):
         held_whole(rows_of(source), built("isomap", memory="200B"))
+    X = np.ones((4, 3))
+    guest = mercer.FactorAnalysis()
+    made = held_whole(rows_of(ArrayBlocks(DenseSource(X))), guest)
+    assert made.rows.shape == (4, 3)
 
 
 def test_sparse_rows_stay_sparse(tmp_path):
@@ -436,10 +430,3 @@ def test_sparse_rows_stay_sparse(tmp_path):
     assert np.array_equal(whole.rows.toarray(), table.toarray())
     with pytest.raises(BudgetError, match="stored cells"):
         held_whole(rows_of(source), built("ca", memory="100B"))
-
-
-def test_a_model_without_a_budget_takes_what_there_is():
-    X = np.ones((4, 3))
-    guest = mercer.FactorAnalysis()
-    made = held_whole(rows_of(ArrayBlocks(DenseSource(X))), guest)
-    assert made.rows.shape == (4, 3)

@@ -4,18 +4,15 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
-from tests.cli.typed import ok
+from tests.cli.typed import command, ok
 
 import mercer
-from mercer.cli.app import commands
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4)) + 9 * rng.normal(size=(80, 1))
 
 
-def run(*words):
-    return CliRunner().invoke(commands, ["inspect", *map(str, words)])
+run = command("inspect")
 
 
 def saved(model, folder, notes=None):
@@ -63,14 +60,11 @@ def test_a_program_gets_the_numbers(tmp_path):
     assert (document["rows_inside"], document["numbers_per_row"]) == (0, [])
 
 
-def test_rows_inside_a_kernel_model_are_told_of(tmp_path):
+def test_rows_and_numbers_inside_are_told_of(tmp_path):
     model = mercer.KernelPCA(2, kernel="rbf(lengthscale=3)").fit(X)
     done = run(saved(model, tmp_path))
     assert "kernel: RBF(lengthscale=3.0)" in done.stdout
     assert "privacy: 80 rows of the data are inside this file" in done.stdout
-
-
-def test_numbers_about_each_row_are_told_of(tmp_path):
     done = run(saved(mercer.RobustPCA(2).fit(X), tmp_path))
     assert "no row of the data is inside, but some numbers about each" in done.stdout
 
@@ -81,45 +75,41 @@ def test_words_of_categories_are_told_of(tmp_path):
     assert "recipe: levels g=x/y" in done.stdout
     assert "recipe: reading na=-" in done.stdout
     assert "inside this file, but the words of its categories are" in done.stdout
+    frame = pl.DataFrame({"a": ["x", "y"] * 4, "b": ["u", "u", "v", "v"] * 2})
+    recipe = {"columns": ["a", "b"], "categories": {"a": "text", "b": "text"}}
+    recipe |= {"table": "categories", "scales": {"a": 1 / 3}}
+    model = mercer.MultipleCorrespondenceAnalysis(1).fit(frame)
+    text = run(saved(model, tmp_path, {"recipe": recipe})).stdout
+    assert "the words of its categories are" in text
+    assert "recipe: table categories" in text
+    assert "recipe: scales a=0.3333" in text
 
 
-def test_axes_that_cannot_be_told_apart_are_named(tmp_path):
+def test_axes_alike_many_and_unfitted(tmp_path):
     square = np.array([[1.0, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 0.1]])
     done = run(saved(mercer.PCA(3).fit(square), tmp_path))
     assert "PC1, PC2 cannot be told apart" in done.stdout
-
-
-def test_many_components_are_cut_short(tmp_path):
     done = run(saved(mercer.PCA(15).fit(rng.normal(size=(50, 20))), tmp_path))
     assert "… (5 more)" in done.stdout
-
-
-def test_a_model_that_was_not_fitted_is_shown(tmp_path):
     done = ok(run(saved(mercer.PCA(2), tmp_path)))
     assert "pca, not fitted" in done.stdout
+    (tmp_path / "m.mercer").write_bytes(b"\x80\x04pickle")
+    done = run(tmp_path / "m.mercer")
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert len(done.stderr.splitlines()) == 3
 
 
-def test_no_component_is_an_answer(tmp_path):
+def test_no_component_and_other_faces(tmp_path):
     with pytest.warns(mercer.DataWarning):
         model = mercer.PCA("auto").fit(rng.normal(size=(300, 20)))
     done = run(saved(model, tmp_path))
     assert "no component\n" in done.stdout
     assert "No component beyond noise" in done.stdout
-
-
-def test_a_face_of_another_library_has_no_name_here(tmp_path):
     from mercer import dropin
 
     done = run(saved(dropin.PCA(2).fit(X), tmp_path))
     assert (done.exit_code, done.stderr) == (0, "")
     assert ": PCA, written by" in done.stdout
-
-
-def test_what_is_no_model_is_refused(tmp_path):
-    (tmp_path / "m.mercer").write_bytes(b"\x80\x04pickle")
-    done = run(tmp_path / "m.mercer")
-    assert (done.exit_code, done.stdout) == (3, "")
-    assert len(done.stderr.splitlines()) == 3
 
 
 def test_families_say_what_they_have_and_keep(tmp_path):
@@ -136,14 +126,3 @@ def test_families_say_what_they_have_and_keep(tmp_path):
     text = run(path).stdout
     assert "share" not in text
     assert "privacy: 80 rows of the data are inside this file" in text
-
-
-def test_words_of_categories_and_divisors_are_told(tmp_path):
-    frame = pl.DataFrame({"a": ["x", "y"] * 4, "b": ["u", "u", "v", "v"] * 2})
-    recipe = {"columns": ["a", "b"], "categories": {"a": "text", "b": "text"}}
-    recipe |= {"table": "categories", "scales": {"a": 1 / 3}}
-    model = mercer.MultipleCorrespondenceAnalysis(1).fit(frame)
-    text = run(saved(model, tmp_path, {"recipe": recipe})).stdout
-    assert "the words of its categories are" in text
-    assert "recipe: table categories" in text
-    assert "recipe: scales a=0.3333" in text

@@ -3,13 +3,15 @@ import json
 import re
 
 import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
-from tests.cli.typed import ok
+from tests.cli.typed import command, ok
 
 import mercer
 from mercer.cli.app import commands
 from mercer.cli.commands.look_command import text_of
+from mercer.cli.commands.tune_command import within
 from mercer.tables import Asked, Column, Look, look, prepared
 
 
@@ -44,16 +46,13 @@ def test_like_columns_of_a_wide_table_share_a_line_unless_every_one_is_wanted():
     assert len(text_of(seen(columns), every=True).split("\n")) == 6004
 
 
-def test_a_transposed_table_says_what_becomes_of_it():
+def test_notes_and_transposing_follow_the_table():
     turned = dataclasses.replace(
         seen([Column("a", "number", "active")]), asked=Asked(transpose=True)
     )
     assert text_of(turned, every=False).endswith(
         "transposed: 1 rows of 300 variables would be analysed"
     )
-
-
-def test_notes_follow_the_table():
     text = text_of(seen([Column("a", "number", "active")], notes=("one", "two")), every=False)
     assert text.endswith("\n\none\ntwo")
 
@@ -67,7 +66,7 @@ def table(tmp_path):
     return path
 
 
-def test_the_command_gives_all_to_a_program(table):
+def test_options_reach_the_look(table):
     done = CliRunner().invoke(commands, ["look", str(table), "--json"])
     document = json.loads(done.stdout)
     assert done.exit_code == 0
@@ -76,9 +75,6 @@ def test_the_command_gives_all_to_a_program(table):
     roles = {column["name"]: column["role"] for column in document["data"]["columns"]}
     assert (roles["a"], roles["b"]) == ("active", "active")
     assert roles["name"] != "active"
-
-
-def test_options_reach_the_look(table):
     words = ["look", str(table), "--columns", "b", "--json"]
     columns = json.loads(CliRunner().invoke(commands, words).stdout)["data"]["columns"]
     assert [column["name"] for column in columns if column["role"] == "active"] == ["b"]
@@ -104,8 +100,7 @@ def test_a_table_is_looked_at_as_a_method_would(tmp_path):
 PATHS = {"svd", "gram", "dual", "krylov"}
 
 
-def run(*words, **given):
-    return CliRunner().invoke(commands, ["plan", *map(str, words)], **given)
+run = command("plan")
 
 
 @pytest.fixture
@@ -138,22 +133,16 @@ def test_json_holds_the_whole_plan(npy):
     assert all(path["reason"] for path in document["rejected"])
 
 
-def test_columns_that_are_no_numbers_are_left_out(tmp_path):
+def test_tables_of_text_are_planned(tmp_path):
     path = tmp_path / "t.csv"
     rows = [f"some words about {i % 37},{i * i % 13},{i * 7 % 11}" for i in range(40)]
     path.write_text("\n".join(["remark,a,b", *rows]) + "\n", encoding="utf-8")
     document = json.loads(run(path, "--json").stdout)
     assert document["data"]["left_out"] == ["remark"]
     assert document["data"]["columns"] == 2
-
-
-def test_a_table_without_names_keeps_its_first_row(tmp_path):
     path = tmp_path / "t.csv"
     np.savetxt(path, np.random.default_rng(0).normal(size=(40, 3)), delimiter=",")
     assert json.loads(run(path, "--json").stdout)["data"]["rows"] == 40
-
-
-def test_a_ragged_table_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n3\n", encoding="utf-8")
     done = run(path)
@@ -161,24 +150,18 @@ def test_a_ragged_table_is_refused(tmp_path):
     assert "line 3" in done.stderr
 
 
-def test_too_little_memory_is_exit_5(npy):
+def test_options_and_memory_are_checked_first(npy):
     done = run(npy, "--memory", "10KB", "--json")
     assert done.exit_code == 5
     assert "--memory" in json.loads(done.stdout)["error"]["fix"]
-
-
-def test_options_are_checked_before_the_file_is_opened():
     done = run("not_here.csv", "-k", "nonsense")
     assert done.exit_code == 2
     assert "-k nonsense" in done.stderr
 
 
-def test_robust_pca_says_what_its_plan_does_not_price(npy):
+def test_what_is_not_priced_is_said(npy, tmp_path):
     done = ok(run(npy, "--method", "robust-pca", "-k", 2))
     assert "reads the rows 25 to 45 times" in done.stdout
-
-
-def test_filling_is_said_not_to_be_priced(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)) + rng.normal(size=(60, 1))
     X[3, 1] = np.nan
@@ -186,3 +169,47 @@ def test_filling_is_said_not_to_be_priced(tmp_path):
     done = run(tmp_path / "x.npy")
     assert "filled first, in passes that are not priced" in done.stdout
     assert "not priced" not in run(tmp_path / "x.npy", "--missing", "rows").stdout
+
+
+tune = command("tune")
+
+
+@pytest.fixture
+def gappy_table(tmp_path):
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    frame = pl.DataFrame({c: X[:, i] for i, c in enumerate("abc")})
+    frame = frame.with_columns(a=pl.when(pl.int_range(60) == 4).then(None).otherwise("a"))
+    frame.write_csv(tmp_path / "t.csv")
+    return tmp_path / "t.csv"
+
+
+def test_the_choice_and_why(gappy_table):
+    done = ok(tune(gappy_table, "--kernel", "rbf(lengthscale=2)", "--json"))
+    said = json.loads(done.stdout)
+    assert said["criterion"] == "linear is enough"
+    assert said["best"].startswith("linear")
+    assert len(said["candidates"]["kernel"]) == 2
+    assert said["reason"]
+    assert "filled by PCA first" in done.stderr
+    assert "60 rows looked at" in done.stderr
+    done = tune(gappy_table, "--kernel", "rfb")
+    assert done.exit_code in (2, 3)
+    assert "rbf" in done.stderr
+
+
+def test_time_limits_the_rows(monkeypatch):
+    seen = []
+
+    def study(rows):
+        seen.append(rows)
+        now[0] += (rows / 200) ** 2
+        return rows
+
+    now = [0.0]
+    monkeypatch.setattr("mercer.cli.commands.tune_command.clock.perf_counter", lambda: now[0])
+    assert within(study, 2000, None) == 2000
+    assert within(study, 2000, 17.0) == 800
+    assert within(study, 2000, 1.5) == 200
+    assert within(study, 2000, 1e6) == 2000
+    assert within(study, 150, 1.0) == 150
+    assert seen == [2000, 200, 800, 200, 200, 2000, 150]

@@ -36,8 +36,15 @@ def given(*words, decorate=data_options):
     return kept
 
 
-def test_without_a_word_everything_is_to_be_found():
+def test_options_have_defaults_that_say_nothing():
     assert asked_from(given()) == Asked()
+    assert asked_from(given("--header")).reading == {"header": True}
+    assert asked_from(given("--no-header")).reading == {"header": False}
+    found = given(decorate=method_options)
+    assert found == {
+        "method": "pca", "components": "auto", "kernel": None, "tol": None, "memory": None,
+        "time": None, "seed": 0, "settings": (),
+    }  # fmt: skip
 
 
 def test_every_word_reaches_its_place():
@@ -71,19 +78,6 @@ def test_every_word_reaches_its_place():
         },
     )
     assert options == {}  # all were taken out: the rest are the method's
-
-
-def test_header_may_be_said_either_way():
-    assert asked_from(given("--header")).reading == {"header": True}
-    assert asked_from(given("--no-header")).reading == {"header": False}
-
-
-def test_method_options_have_defaults_that_say_nothing():
-    found = given(decorate=method_options)
-    assert found == {
-        "method": "pca", "components": "auto", "kernel": None, "tol": None, "memory": None,
-        "time": None, "seed": 0, "settings": (),
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -149,9 +143,6 @@ def test_a_docstring_is_read_by_its_sections():
     assert list(found) == ["a", "b", "c"]
     assert found["b"] == ("int", "Two numbers. And more. With a gap.")
     assert found["c"] == ('{"x", "y"}', "One `of` two, such as 0.5 or 1.")
-
-
-def test_parameters_have_defaults_and_one_sentence():
     a, b, c, e = parameters_of(Plain)
     assert (a.default, a.about) == ("", "Two numbers.")
     assert (b.default, b.takes) == ("2", "int")

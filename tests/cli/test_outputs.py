@@ -30,10 +30,15 @@ def table(tmp_path):
     return path
 
 
-def test_a_new_file_is_fine(tmp_path, table):
+def test_outputs_are_two_files(tmp_path, table):
     path = tmp_path / "new.csv"
     assert refuse_scores(str(path), option="--scores", inputs=[str(table)]) == path
     assert refuse_scores("-", option="--scores") is None
+    one = tmp_path / "a.mercer"
+    with pytest.raises(InputError, match=r"-o .* and --checkpoint"):
+        refuse_twins({"-o": one, "--scores": None, "--checkpoint": tmp_path / "." / "a.mercer"})
+    refuse_twins({"-o": one, "--scores": tmp_path / "a.csv"})
+    assert not same_file(one, tmp_path / "-")
 
 
 @pytest.mark.parametrize("way", ["itself", "symbolic link", "hard link", "detour"])
@@ -58,6 +63,12 @@ def test_what_is_there_stays_without_force(tmp_path, table):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(InputError, match="must be a file"):
         refuse_scores(str(tmp_path / "folder.csv"), option="-o", force=True)
+    path = tmp_path / "notes.mercer"
+    path.write_text("my own notes about mercers", encoding="utf-8")
+    with pytest.raises(InputError, match=r"replaces \.mercer files only"):
+        refuse_model(str(path), force=True)
+    mercer.save(mercer.PCA(2), tmp_path / "m.mercer")
+    assert refuse_model(str(tmp_path / "m.mercer"), force=True) == tmp_path / "m.mercer"
 
 
 @pytest.mark.parametrize("name", ["t.xlsx", "t", "t.csv.gz"])
@@ -70,23 +81,6 @@ def test_kinds_that_are_not_written(tmp_path, name):
 def test_a_model_is_no_table(tmp_path, name):
     with pytest.raises(InputError, match=r"ends in \.mercer"):
         refuse_model(name if name == "-" else str(tmp_path / name))
-
-
-def test_a_file_of_others_is_no_model_even_with_force(tmp_path):
-    path = tmp_path / "notes.mercer"
-    path.write_text("my own notes about mercers", encoding="utf-8")
-    with pytest.raises(InputError, match=r"replaces \.mercer files only"):
-        refuse_model(str(path), force=True)
-    mercer.save(mercer.PCA(2), tmp_path / "m.mercer")
-    assert refuse_model(str(tmp_path / "m.mercer"), force=True) == tmp_path / "m.mercer"
-
-
-def test_outputs_are_two_files(tmp_path):
-    one = tmp_path / "a.mercer"
-    with pytest.raises(InputError, match=r"-o .* and --checkpoint"):
-        refuse_twins({"-o": one, "--scores": None, "--checkpoint": tmp_path / "." / "a.mercer"})
-    refuse_twins({"-o": one, "--scores": tmp_path / "a.csv"})
-    assert not same_file(one, tmp_path / "-")
 
 
 def test_a_folder_that_may_not_be_written_to_is_known_before_the_work(tmp_path, monkeypatch):
@@ -136,10 +130,13 @@ def test_supplementary_counts_come_last(tmp_path):
     assert np.allclose(found["PC1"][2], placed[0, 0])
 
 
-def test_an_array_holds_coordinates_alone(tmp_path):
+def test_arrays_and_raw_text_are_written_as_they_are(tmp_path, made):
     words = ("--method", "ca", "-k", 2, "--columns-out", tmp_path / "c.npy")
     fit(DATA / "hair_eye_592.csv", *words)
     assert np.load(tmp_path / "c.npy").shape == (4, 2)
+    path = tmp_path / "z.csv"
+    write_coordinates(path, iter([np.ones((5, 1))]), ["PC1"], Beside(made), raw=True)
+    assert path.read_text(encoding="utf-8").splitlines()[1] == "=1+1,1.0"
 
 
 def test_other_methods_have_correlations_or_loadings(tmp_path):
@@ -202,12 +199,6 @@ def test_numbers_come_back_bit_for_bit(tmp_path, made, kind):
     )
 
 
-def test_raw_text_stays(tmp_path, made):
-    path = tmp_path / "z.csv"
-    write_coordinates(path, iter([np.ones((5, 1))]), ["PC1"], Beside(made), raw=True)
-    assert path.read_text(encoding="utf-8").splitlines()[1] == "=1+1,1.0"
-
-
 def test_stdout_gets_text(made, monkeypatch):
     class Out:
         buffer = io.BytesIO()
@@ -264,7 +255,7 @@ def test_pieces_of_any_length_are_the_columns(named_table):
     assert whole["size"].dtype == pl.Float64
 
 
-def test_rows_without_names_are_numbered_from_one_in_the_file(tmp_path):
+def test_rows_of_exchanged_and_nameless_tables_are_named(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n1,2\n,\n3,5\n4,4\n", encoding="utf-8")
     rows = prepared_of(path, missing="rows")
@@ -272,9 +263,6 @@ def test_rows_without_names_are_numbered_from_one_in_the_file(tmp_path):
     assert beside.id is None
     assert beside.take(3)["row"].to_list() == [1, 3, 4]
     assert rows.numbers_at(np.array([1])).tolist() == [3]
-
-
-def test_columns_of_an_exchanged_table_name_the_rows(tmp_path):
     frame = pl.DataFrame({"gene": ["a", "b", "c"], "s1": [1.0, 2, 4], "s2": [2.0, 3, 3]})
     frame.with_columns(s3=pl.Series([9.0, 1, 5])).write_csv(tmp_path / "t.csv")
     beside = Beside(prepared_of(tmp_path / "t.csv", transpose=True, id="gene"))

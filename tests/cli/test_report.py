@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.cli.typed import ok
+from tests.cli.typed import command, ok
 
 import mercer
 from mercer.cli.app import commands
@@ -16,8 +16,7 @@ from mercer.cli.app import commands
 RNG = np.random.default_rng(0)
 
 
-def run(*arguments, **options):
-    return CliRunner().invoke(commands, ["report", *map(str, arguments)], **options)
+run = command("report")
 
 
 @pytest.fixture
@@ -46,10 +45,13 @@ def test_the_page_is_there_and_its_path_is_last(table, tmp_path):
     assert "2 groups of group" in text
 
 
-def test_the_default_name_is_that_of_the_data(table, tmp_path, monkeypatch):
+def test_names_of_pages_follow_the_data(table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(table[0]).exit_code == 0
     assert (tmp_path / "table.html").exists()
+    monkeypatch.chdir(tmp_path)
+    ok(run("-", input=table[0].read_text(encoding="utf-8")))
+    assert (tmp_path / "report.html").exists()
 
 
 def test_nothing_is_replaced_unless_forced(table, tmp_path):
@@ -82,10 +84,6 @@ def test_refusals_write_nothing(table, tmp_path, monkeypatch, arguments, says):
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
 
 
-def test_three_files_are_too_many():
-    assert run("a", "b", "c").exit_code == 2
-
-
 def test_a_model_and_its_table(table, tmp_path):
     path, _ = table
     model, page = tmp_path / "m.mercer", tmp_path / "p.html"
@@ -93,20 +91,12 @@ def test_a_model_and_its_table(table, tmp_path):
     done = ok(run(model, path, "-o", page))
     assert "PCA of table.csv" in page.read_text(encoding="utf-8")
     assert done.stdout.startswith("2 components")
-
-
-def test_json_tells_the_page_and_its_size(table, tmp_path):
-    page = tmp_path / "p.html"
+    page = tmp_path / "q.html"
     done = run(table[0], "-o", page, "--json")
     said = json.loads(done.stdout)
     assert said["page"] == str(page)
     assert said["bytes"] == len(page.read_bytes())
-
-
-def test_rows_from_a_pipe(table, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ok(run("-", input=table[0].read_text(encoding="utf-8")))
-    assert (tmp_path / "report.html").exists()
+    assert run("a", "b", "c").exit_code == 2
 
 
 def test_names_that_break_other_pages(tmp_path):
@@ -189,8 +179,7 @@ def test_rows_left_out_do_not_move_the_numbers_of_the_others(tmp_path):
 DATA = Path(__file__).parents[1] / "data"
 
 
-def typed(*words):
-    return CliRunner().invoke(commands, [str(word) for word in words])
+typed = command()
 
 
 LINES = {

@@ -60,14 +60,11 @@ def test_what_comes_in_is_known_by_its_first_bytes(end, monkeypatch):
     assert not kept.parent.exists()
 
 
-def test_more_than_the_first_bytes_is_copied(monkeypatch):
+def test_the_copy_is_whole_and_goes_where_the_work_fails(monkeypatch):
     data = b"a,b\n" + b"1,2\n" * 10_000
     monkeypatch.setattr(sys, "stdin", _Stdin(data))
     with opened("-") as path:
         assert Path(path).read_bytes() == data
-
-
-def test_the_copy_goes_where_the_work_fails(monkeypatch):
     monkeypatch.setattr(sys, "stdin", _Stdin(b"a,b\n1,2\n"))
     made = []
 
@@ -81,12 +78,14 @@ def test_the_copy_goes_where_the_work_fails(monkeypatch):
     assert not made[0].parent.exists()
 
 
-def test_a_terminal_is_not_waited_for(monkeypatch):
+def test_what_cannot_be_read_is_refused(monkeypatch):
     monkeypatch.setattr(sys, "stdin", _Stdin(b"", terminal=True))
     with pytest.raises(InputError, match=r"cat table.csv \| mercer look -"), opened("-"):
         pass
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(InputError, match="stdin is closed"), opened("-"):
+        pass
+    with pytest.raises(InputError, match="name of the file is empty"), opened(""):
         pass
 
 
@@ -115,8 +114,3 @@ def test_names_of_files_are_left_as_they_are(name):
 )
 def test_the_end_of_a_name_by_first_bytes(head, end):
     assert end_of(head) == end
-
-
-def test_an_empty_name_is_not_the_folder():
-    with pytest.raises(InputError, match="name of the file is empty"), opened(""):
-        pass

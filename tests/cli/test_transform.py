@@ -4,19 +4,16 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
-from tests.cli.typed import ok
+from tests.cli.typed import command, ok
 
 import mercer
 from mercer.cli._model_argument import axes_of, loaded, recipe_of
-from mercer.cli.app import commands
 from mercer.errors import InputError
 
 DATA = Path(__file__).parents[1] / "data"
 
 
-def run(*words, **given):
-    return CliRunner().invoke(commands, [*map(str, words)], **given)
+run = command()
 
 
 @pytest.fixture
@@ -55,18 +52,20 @@ def test_new_rows_in_any_order_of_columns(folder, kind):
     assert np.allclose(found, coordinates(folder, frame), atol=1e-12)
 
 
-def test_stdout_and_stdin(folder):
+def test_rows_go_through_stdin_stdout_and_numbers(folder):
     done = run("transform", folder / "m.mercer", "-", input=(folder / "t.csv").read_bytes())
     lines = done.stdout.splitlines()
     assert lines[0] == "name,PC1,PC2"
     assert len(lines) == 71
-
-
-def test_rows_without_names_are_numbered(folder):
     pl.read_csv(folder / "t.csv").drop("name").write_csv(folder / "bare.csv")
     done = run("transform", folder / "m.mercer", folder / "bare.csv")
     assert done.stdout.splitlines()[:2][0] == "row,PC1,PC2"
     assert done.stdout.splitlines()[1].startswith("1,")
+    words = ("transform", folder / "m.mercer", folder / "t.csv", "--json")
+    assert run(*words).exit_code == 2
+    said = json.loads(run(*words, "-o", folder / "z.csv").stdout)
+    assert (said["rows"], said["components"]) == (70, 2)
+    assert said["outputs"] == {"scores": str(folder / "z.csv")}
 
 
 def test_options_of_text_are_not_for_other_files(folder):
@@ -80,14 +79,6 @@ def test_options_of_text_are_not_for_other_files(folder):
     ]
     assert texts[0].stdout == texts[1].stdout
     assert texts[0].exit_code == 0
-
-
-def test_json(folder):
-    words = ("transform", folder / "m.mercer", folder / "t.csv", "--json")
-    assert run(*words).exit_code == 2
-    said = json.loads(run(*words, "-o", folder / "z.csv").stdout)
-    assert (said["rows"], said["components"]) == (70, 2)
-    assert said["outputs"] == {"scores": str(folder / "z.csv")}
 
 
 @pytest.mark.parametrize(
@@ -213,15 +204,12 @@ def test_rows_of_rank_two_come_back(plane, words):
     assert np.allclose(here, there, atol=1e-9)
 
 
-def test_turned_back_coordinates_have_the_columns_names(plane):
+def test_kernels_and_turned_axes_find_rows_too(plane):
     fit(plane, "-k", 2, "--set", "whiten=zca")
     assert pl.read_csv(plane / "z.csv").columns == ["name", "v0", "v1", "v2", "v3"]
     ok(run("inverse", plane / "m.mercer", plane / "z.csv", "-o", plane / "x.csv"))
     rows, back = (pl.read_csv(plane / f).select(pl.col("^v.$")) for f in ("t.csv", "x.csv"))
     assert np.allclose(back.to_numpy(), rows.to_numpy(), atol=1e-9)
-
-
-def test_a_kernel_finds_rows_too(plane):
     fit(plane, "-k", 2, "--method", "kernel-pca", "--kernel", "linear")
     done = run("inverse", plane / "m.mercer", plane / "z.csv", "--json", "-o", plane / "x.npy")
     assert json.loads(done.stdout)["columns"] == 4
@@ -229,7 +217,7 @@ def test_a_kernel_finds_rows_too(plane):
     assert np.allclose(np.load(plane / "x.npy"), rows, atol=1e-6)
 
 
-def test_an_array_has_no_names(plane):
+def test_an_array_has_no_names_and_codes_stay_numbers(plane):
     fit(plane, "-k", 2)
     np.save(plane / "z.npy", np.zeros((3, 2)))
     done = run("inverse", plane / "m.mercer", plane / "z.npy")
@@ -237,9 +225,6 @@ def test_an_array_has_no_names(plane):
     last = done.stdout.splitlines()[-1].split(",")
     assert last[0] == "3"
     assert np.allclose(np.array(last[1:], float), means)
-
-
-def test_encoded_columns_stay_numbers_and_it_is_said(plane):
     frame = pl.read_csv(plane / "t.csv").with_columns(team=pl.Series(["x", "y"] * 35))
     frame.write_csv(plane / "t.csv")
     fit(plane, "-k", 2, "--categorical", "encode")
@@ -286,15 +271,12 @@ def files(tmp_path):
     return str(tmp_path / "m.mercer"), str(tmp_path / "t.csv")
 
 
-def test_a_model_of_python_has_the_names_of_its_frame(files):
+def test_a_model_of_python_has_the_names_of_its_frame(files, tmp_path):
     model = loaded(*files, "transform")
     assert recipe_of(model).columns == ("a", "b", "c")
     assert axes_of(model) == ["PC1", "PC2"]
     with pytest.raises(InputError, match="names of its columns"):
         recipe_of(mercer.PCA(2).fit(X))
-
-
-def test_an_unfitted_model_is_refused(tmp_path, files):
     mercer.save(mercer.PCA(2), tmp_path / "u.mercer")
     with pytest.raises(InputError, match="not fitted"):
         loaded(str(tmp_path / "u.mercer"), files[1], "transform")
@@ -307,9 +289,6 @@ def test_models_of_python_say_what_their_columns_are():
     assert recipe.categories == {"a": "text", "b": "whole"}
     counts = pl.DataFrame({"a": [3, 1], "b": [1, 4]})
     assert recipe_of(mercer.CorrespondenceAnalysis(1).fit(counts)).table == "counts"
-
-
-def test_a_model_that_does_not_say_is_refused():
     model = mercer.FAMD()
     model.feature_names_in_ = ("a", "b")
     with pytest.raises(InputError, match="which columns are categories"):

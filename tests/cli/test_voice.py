@@ -6,8 +6,7 @@ import warnings
 import click
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from tests.cli.typed import ok
+from tests.cli.typed import command, ok
 
 from mercer.cli._usage import UsageError, from_click, nearest, no_command
 from mercer.cli._voice import (
@@ -20,7 +19,6 @@ from mercer.cli._voice import (
     one_line,
     plain,
 )
-from mercer.cli.app import commands
 from mercer.errors import (
     AccuracyWarning,
     BudgetError,
@@ -69,16 +67,17 @@ def test_an_error_is_three_lines_whatever_it_holds(capsys):
     code, out, err = failed(error, capsys)
     assert (code, out) == (3, "")
     assert err == "error: Two lines\n  got: a name\\x1b[2J of a file\n  fix: pass --no-header\n"
-
-
-def test_a_program_gets_the_same_as_a_document(capsys):
     _, out, err = failed(InputError("a", got="\udcff", fix="c"), capsys, as_json=True)
     parts = {"what": "a", "got": "\\udcff", "fix": "c", "code": 3}
     assert json.loads(out) == {"schema": "mercer/1", "ok": False, "error": parts}
     assert len(err.splitlines()) == 3
+    code, _, err = failed(RuntimeError("here"), capsys, debug=True)
+    assert code == 1
+    assert "Traceback" in err
+    assert err.splitlines()[-3].startswith("error: ")
 
 
-def test_an_error_after_the_result_adds_no_second_document(capsys):
+def test_a_document_stands_alone_or_is_a_failure(capsys):
     voice = Voice(as_json=True)
     voice.result("", {"a": 1})
     with pytest.raises(SystemExit), voice.speaking():
@@ -90,8 +89,6 @@ def test_an_error_after_the_result_adds_no_second_document(capsys):
         "warnings": [],
     }
 
-
-def test_a_document_that_cannot_be_written_is_a_failure(capsys):
     class Odd:
         def __str__(self):
             raise RuntimeError("no text")
@@ -123,13 +120,6 @@ def test_unforeseen_errors_are_three_lines_too(error, code, words, capsys):
     assert "Traceback" not in err
 
 
-def test_debug_shows_where_an_error_arose(capsys):
-    code, _, err = failed(RuntimeError("here"), capsys, debug=True)
-    assert code == 1
-    assert "Traceback" in err
-    assert err.splitlines()[-3].startswith("error: ")
-
-
 def test_warnings_are_kept_apart_by_what_they_are_about(capsys):
     voice = Voice()
     with voice.speaking():
@@ -143,21 +133,15 @@ def test_warnings_are_kept_apart_by_what_they_are_about(capsys):
     assert err == "warning: few digits\nwarning: odd data\n  fix: pass --tol\n"
 
 
-def test_a_missed_tolerance_is_said_even_where_it_is_quiet(capsys):
+def test_quiet_leaves_out_all_but_missed_tolerances(capsys):
     with Voice(quiet=True).speaking():
         warnings.warn("few digits", AccuracyWarning, stacklevel=1)
         warnings.warn("odd data", DataWarning, stacklevel=1)
     assert capsys.readouterr().err == "warning: few digits\n"
-
-
-def test_quiet_leaves_notes_out_and_verbose_adds_some(capsys):
     for voice in (Voice(), Voice(quiet=True, verbose=True), Voice(verbose=True)):
         voice.note("note")
         voice.detail("detail")
     assert capsys.readouterr().err == "note\nnote\ndetail\n"
-
-
-def test_results_cannot_steer_a_terminal(capsys):
     Voice().result("a\tb\n\x1b]0;c", {})
     assert capsys.readouterr().out == "a\tb\n\\x1b]0;c\n"
 
@@ -205,17 +189,20 @@ def test_work_is_followed_on_a_terminal_unless_quiet(monkeypatch):
 # Methods and options by name, and names that are nearly right.
 
 
-def run(*words):
-    return CliRunner().invoke(commands, ["methods", *words])
+run = command("methods")
 
 
-def test_the_list_names_every_method():
+def test_methods_and_defaults_are_listed():
     lines = run().stdout.splitlines()
     named = [line.split()[0] for line in lines if line.startswith("  ")]
     assert sorted(named) == sorted(COMMANDS)
     assert [line[:-1] for line in lines if line.endswith(":")] == list(families())
     document = json.loads(run("--json").stdout)
     assert [method["name"] for method in document["methods"]] == list(COMMANDS)
+    lines = run("pca").stdout.splitlines()
+    for line in ("-k auto", "--standardize auto", "--missing auto", "--tol", "--seed 0"):
+        assert line in lines
+    assert "-k" in run("robust-pca").stdout.splitlines()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -230,13 +217,6 @@ def test_parameters_are_shown_as_they_are_typed(name):
     for one in names.values():
         head = one["option"].removesuffix("VALUE")
         assert f"\n{head}" in done.stdout
-
-
-def test_defaults_are_those_of_the_command_line():
-    lines = run("pca").stdout.splitlines()
-    for line in ("-k auto", "--standardize auto", "--missing auto", "--tol", "--seed 0"):
-        assert line in lines
-    assert "-k" in run("robust-pca").stdout.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -255,16 +235,10 @@ def test_the_nearest_word(word, known, found):
     assert nearest(word, known) == found
 
 
-def test_an_unknown_command_names_all_where_none_is_near():
+def test_errors_of_usage_point_to_the_command():
     assert no_command("zzz", ["plan", "fit"]).fix == "take one of plan, fit"
-
-
-def test_a_long_command_line_is_cut():
     error = from_click(click.UsageError("No."), ["x" * 500])
     assert len(error.got) < 120
-
-
-def test_an_error_without_a_context_points_to_the_command():
     assert from_click(click.UsageError("No."), ["fit", "x.csv"]).fix == "see mercer fit --help"
 
 
@@ -321,7 +295,4 @@ def test_only_line_ends_and_tabs_are_left_of_what_steers_a_terminal():
     assert harmless("a\tb\nc\x1b[31m\x07\r\x9b") == "a\tb\nc\\x1b[31m\\x07\\r\\x9b"
     assert harmless("größe 量 −1") == "größe 量 −1"
     assert harmless("\u202e\udc80") == "\\u202e\\udc80"
-
-
-def test_one_line_is_one_line():
     assert one_line("a\r\nb\x0bc\u2028d") == "a b c d"

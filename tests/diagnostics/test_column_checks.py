@@ -24,15 +24,12 @@ def test_a_column_in_other_units_is_named(factor):
     assert "M104" not in found(X / X.std(axis=0))
 
 
-def test_a_few_columns_in_other_units_are_named():
+def test_columns_in_other_units():
     X = clean(400, 30) * np.where(np.arange(30) < 3, 500.0, 1.0)
     finding = found(X)["M104"]
     assert "3 of 30 columns" in finding.what
     for name in ("column 0", "column 1", "column 2"):
         assert name in finding.got
-
-
-def test_sizes_that_differ_a_little_are_silent():
     rng = np.random.default_rng(0)
     assert "M104" not in found(clean() * [1, 2, 4, 1, 2, 4])
     assert "M104" not in found(rng.standard_normal((50, 1)) * 1e9, 1)
@@ -42,40 +39,28 @@ def test_sizes_that_differ_a_little_are_silent():
     assert "M104" not in found(rng.standard_normal((50, 1)) * band, 1)
 
 
-def test_copies_are_named_whatever_their_unit():
+def test_copies_and_sums_are_named():
     X = clean()
     X = np.c_[X, X[:, 1] * 2.54 + 7, -X[:, 1]]
     got = found(X, names=[*"abcdef", "inch", "minus"])["M109"].got
     assert "b, inch and minus" in got
-
-
-def test_a_sum_is_named():
     X = clean()
     X = np.c_[X, X[:, 0] + X[:, 3]]
     got = found(X, names=[*"abcdef", "total"])["M109"].got
     assert "total is made up of a and d" in got
-
-
-def test_a_sum_is_found_among_several():
     X = clean(300, 8)
     X = np.c_[X, X[:, 0] - X[:, 3], X[:, 5] + 2 * X[:, 6] + X[:, 7]]
     assert "column 8 is made up of column 0 and column 3" in found(X)["M109"].got
-
-
-def test_parts_of_a_whole_are_said():
     X = np.random.default_rng(0).dirichlet(np.ones(9), 100)
     assert "every row adds up to the same" in found(X)["M109"].got
 
 
-def test_columns_that_are_nearly_alike_are_silent():
+def test_copies_are_found_and_near_ones_are_silent():
     X = clean()
     X = np.c_[X, X[:, 0] + 0.05 * np.random.default_rng(1).standard_normal(200)]
     assert "M109" not in found(X)
     wide = clean(20, 40)  # more columns than rows are all sums of each other
     assert "M109" not in found(wide)
-
-
-def test_many_copies_in_a_wide_table_are_found():
     X = np.random.default_rng(0).standard_normal((30, 2000))
     X[:, 1700] = X[:, 12]
     assert "column 12 and column 1700" in found(X)["M109"].got
@@ -98,24 +83,18 @@ def test_a_long_tail_is_named():
     assert "b (" in finding.got
     X[:, 1] = np.log(X[:, 1])
     assert "M111" not in found(X)
-
-
-def test_a_tail_that_moves_no_axis_is_silent():
     X = clean(2000)
     X[:, 1] = 0.001 * np.exp(2 * np.random.default_rng(0).standard_normal(2000))
     assert X[:, 1].std() < 0.1
     assert "M111" not in found(X)
 
 
-def test_of_some_rows_a_column_is_only_said_to_vary_hardly_there():
+def test_of_some_rows_little_is_said():
     X = clean()
     X[:, 2] = 0.0
     finding = {f.code: f for f in health(X, X[:, :2], [2.0, 1.0], rows=10 * len(X))}["M110"]
     assert finding.what == "a column hardly varies"
     assert f"constant in the {len(X):,} rows looked at" in finding.got
-
-
-def test_of_some_rows_copies_must_rest_on_many_cells():
     X = clean()
     rare = np.zeros(len(X))
     rare[3] = 1.0
@@ -182,15 +161,13 @@ def test_columns_that_were_not_chosen(n, p, size):
     assert alarms(40, lambda rng: effects(rng, n, p, size)) <= 0.025
 
 
-def test_the_same_effect_in_every_column():
+def test_shared_effects_and_spectra_raise_no_alarm():
     def same(rng):
         labels = np.arange(60) % 2
         return rng.standard_normal((60, 20)) + labels[:, None], labels
 
     assert alarms(100, same) <= 0.02
 
-
-def test_spectra_move_together():
     def spectra(rng):
         labels = np.arange(60) % 2
         t = np.linspace(0, 1, 120)
@@ -207,9 +184,6 @@ def test_f_tests_are_those_of_scipy():
     X = X - X.mean(axis=0)
     want = scipy.stats.f_oneway(*[X[labels == g] for g in range(3)]).pvalue
     np.testing.assert_allclose(_f_tests(X, labels, 3)[1], want)
-
-
-def test_correlated_columns_count_for_fewer():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 30))
     assert _independent(X, 199) > 25
@@ -237,30 +211,21 @@ def test_an_arch_is_named():
     X = np.c_[2 * t, t**2 * 1.5, rng.standard_normal(200) * 0.05]
     finding = found(X, 2)["M101"]
     assert "R² 0.9" in finding.got or "R² 1.00" in finding.got
-
-
-def test_an_axis_bent_in_two_others_is_an_arch():
     rng = np.random.default_rng(0)
     a, b = rng.uniform(-1, 1, (2, 400))
     X = np.c_[3 * a, 2 * b, 1.5 * a * b, rng.standard_normal(400) * 0.1]
     assert "PC3 is a curve of PC1 and PC2" in found(X, 3)["M101"].what
 
 
-def test_three_clusters_are_no_arch():
+def test_what_is_no_arch():
     rng = np.random.default_rng(0)
     corners = np.array([[0, 0, 0], [10, 6, 0], [20, 0, 0]])
     X = corners[np.arange(150) % 3] + rng.standard_normal((150, 3)) * 0.5
     assert "M101" not in found(X, 2)
-
-
-def test_a_weak_bend_is_no_arch():
     rng = np.random.default_rng(0)
     t = rng.uniform(-1, 1, 300)
     X = np.c_[3 * t, t**2 + rng.standard_normal(300) * 0.3]
     assert "M101" not in found(X, 2)
-
-
-def test_few_rows_fit_a_curve_by_chance():
     for seed in range(50):
         X = np.random.default_rng(seed).standard_normal((12, 8))
         assert "M101" not in found(X, 5)
@@ -275,7 +240,7 @@ def test_random_walks_are_a_series(n, p):
     assert "M102" not in found(shuffled, 3)
 
 
-def test_a_table_sorted_by_group_or_value_is_no_series():
+def test_what_is_no_series():
     rng = np.random.default_rng(0)
     X = factors(300, 6, rng)
     X = X + np.outer(np.arange(300) // 60, np.ones(6)) * 8
@@ -283,14 +248,11 @@ def test_a_table_sorted_by_group_or_value_is_no_series():
     Y = factors(300, 6, rng, (12.0, 4.0))
     Y = Y[np.argsort(Y[:, 0])]
     assert "M102" not in found(Y, 2)
-
-
-def test_few_rows_show_no_order():
     X = np.cumsum(np.random.default_rng(0).standard_normal((20, 5)), axis=0)
     assert "M102" not in found(X, 2)
 
 
-def test_one_row_that_makes_an_axis_is_named():
+def test_rows_that_make_an_axis_are_named():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 5))
     X[17, 2] = 300
@@ -299,9 +261,6 @@ def test_one_row_that_makes_an_axis_is_named():
     assert "row 17: 99" in finding.got or "row 17: 100%" in finding.got
     named = found(X, 1, row_names=[f"case-{i}" for i in range(200)])["M103"]
     assert "row case-17" in named.got
-
-
-def test_a_few_rows_that_make_an_axis_are_named():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((2000, 5))
     X[[3, 500, 900], 4] = [60, -55, 58]
@@ -326,17 +285,11 @@ def test_copied_rows_are_counted():
     got = found(X)["M108"].got
     assert "11 of 111 rows" in got
     assert "3 times, first as row 5" in got
-
-
-def test_answers_on_a_scale_repeat_by_chance():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         X = np.clip(np.round(factors(2000, 6, rng, (1.5, 1.0)) + 3), 1, 5)
         assert len(np.unique(X, axis=0)) < 1500
         assert "M108" not in found(X)
-
-
-def test_one_column_and_few_copies_are_silent():
     assert "M108" not in found(np.arange(40.0)[:, None] % 7, 1)
     X = np.random.default_rng(0).standard_normal((300, 3))
     X[4] = X[5]
@@ -356,18 +309,18 @@ def test_axes_alike_are_a_plane():
     assert named >= 26  # of variances that are equal three in four
 
 
-def test_axes_that_lie_apart_are_axes():
+def test_axes_of_noise_and_several_planes():
     for seed in range(40):
         rng = np.random.default_rng(seed)
         assert "M106" not in found(rng.standard_normal((300, 6)) * [9, 5, 3, 1.5, 0.7, 0.2], 5)
-
-
-def test_axes_of_noise_and_those_not_kept_are_said():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 12))
     X[:, 0] *= 8
     assert found(X, 3)["M106"].what == "PC2, PC3 and what follows cannot be told apart"
     assert found(X, 6)["M106"].what == "PC2 to PC6 and what follows cannot be told apart"
+    scores = np.random.default_rng(0).standard_normal((500, 5)) * [6, 6, 3, 1, 1]
+    (finding,) = health(None, scores, [36.0, 35.9, 9, 1.01, 1])
+    assert finding.what == "PC1 and PC2; PC4 and PC5: read the planes, not the axes"
 
 
 def test_equal_variances_to_rounding():
@@ -378,12 +331,6 @@ def test_equal_variances_to_rounding():
     assert "the same variance to rounding" in finding.got
     (finding,) = health(None, scores, [3.0, 2.0, 2.0], inseparable=((1, 2),), rows=1e12)
     assert finding.what == "PC2 and PC3: read the plane, not the axes"
-
-
-def test_several_planes_are_one_finding():
-    scores = np.random.default_rng(0).standard_normal((500, 5)) * [6, 6, 3, 1, 1]
-    (finding,) = health(None, scores, [36.0, 35.9, 9, 1.01, 1])
-    assert finding.what == "PC1 and PC2; PC4 and PC5: read the planes, not the axes"
 
 
 @pytest.mark.parametrize("gap", [1.4, 2.0])
@@ -400,16 +347,14 @@ def test_the_angle_is_that_between_samples(gap):
     assert_allclose(np.median(said), np.sqrt(np.mean(np.square(turned))), rtol=0.15)
 
 
-def test_noise_in_many_columns_explains_little_of_others():
+def test_noise_explains_little_of_other_rows():
     X = np.random.default_rng(0).standard_normal((20, 200))
     finding = found(X, 5)["M107"]
     assert "PC1 to PC5: 3" in finding.got  # 37 % of these rows, 2.4 % of others
     assert "20 rows, 200 columns" in finding.got
-
-
-def test_real_axes_explain_others_too():
     assert "M107" not in found(factors(40, 200, np.random.default_rng(0), (40.0, 30.0)), 2)
     assert "M107" not in found(np.random.default_rng(0).standard_normal((60, 5)), 2)
+    assert shares(np.ones((6, 4)), 1) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("shape", [(24, 5), (15, 40)])
@@ -426,7 +371,3 @@ def test_shares_are_those_of_plain_axes(shape):
         total += np.sum((outside - mean) ** 2)
     s = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
     assert_allclose(shares(X, k, folds), [s[:k].sum() / s.sum(), explained / total])
-
-
-def test_shares_of_nothing():
-    assert shares(np.ones((6, 4)), 1) == (0.0, 0.0)

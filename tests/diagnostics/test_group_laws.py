@@ -33,14 +33,11 @@ def test_v_is_the_normal_number_of_a_random_sample():
     assert np.std(drawn) == pytest.approx(spread, rel=0.05)
 
 
-def test_two_groups_are_opposite_and_shifts_do_not_matter():
+def test_groups_are_opposite_and_odd_columns_harmless():
     x, at = RNG.normal(size=(90, 3)), RNG.integers(0, 2, 90)
     v = group_tests(x, at, 2)
     np.testing.assert_allclose(v[0], -v[1])
     np.testing.assert_allclose(group_tests(x * 1e3 + 1e8, at, 2), v, rtol=1e-4)
-
-
-def test_gaps_constants_and_groups_of_all_are_harmless():
     x = np.c_[np.full(6, np.nan), np.ones(6), [1, 2, 3, np.nan, 5, 6]]
     assert np.all(np.isfinite(group_tests(x, np.zeros(6, int), 1)))
     v = group_tests(x, np.array([0, 0, 0, 1, 1, -1]), 2)
@@ -64,7 +61,7 @@ def test_shares_follow_the_hypergeometric_law(n):
     assert np.all(np.isfinite(v))
 
 
-def test_correlation_ratios_are_those_of_an_analysis_of_variance():
+def test_ratios_and_correlations_are_those_of_scipy():
     x, at = RNG.normal(size=(60, 2)), np.repeat([0, 1, 2], 20)
     x[:, 0] += at
     share, p = correlation_ratios(x, at, 3)
@@ -73,9 +70,6 @@ def test_correlation_ratios_are_those_of_an_analysis_of_variance():
         assert p[j] == pytest.approx(wanted.pvalue, rel=1e-8)
     assert share[0] > share[1]
     assert correlation_ratios(np.ones((3, 1)), np.arange(3), 3)[1][0] == 1.0
-
-
-def test_correlations_are_pearsons_gaps_left_out():
     x, z = RNG.normal(size=(40, 2)), RNG.normal(size=(40, 2))
     x[:, 1] += z[:, 0]
     x[3, 1] = np.nan
@@ -85,9 +79,6 @@ def test_correlations_are_pearsons_gaps_left_out():
         assert r[1, a] == pytest.approx(wanted.statistic)
         assert p[1, a] == pytest.approx(wanted.pvalue, rel=1e-6)
     assert correlations_tested(np.ones((5, 1)), z[:5])[1].tolist() == [[1.0, 1.0]]
-
-
-def test_false_shares_are_benjamini_and_hochbergs():
     p = RNG.uniform(size=30) ** 3
     np.testing.assert_allclose(false_shares(p), stats.false_discovery_control(p))
     np.testing.assert_allclose(p_of(np.array([0.0, 1.96])), [1.0, 0.05], rtol=0, atol=1e-4)
@@ -132,11 +123,13 @@ def test_manova_of_statsmodels():
 
 
 def test_iris_as_r_prints_it():
-    """summary(manova(cbind(...) ~ Species, iris), test = "Wilks") of R."""
     found = wilks_tests(roots_of(*load_iris(return_X_y=True)), 150, 4, 3)
     assert round(found.wilks[0], 6) == 0.023439
     assert round(found.f[0], 2) == 199.15
     assert (found.f_dof1[0], found.f_dof2[0]) == (8, 288)
+    assert wilks_tests(np.ones(2), 10, 8, 3) is None
+    assert wilks_tests(np.ones(2), 10, 7, 3) is not None
+    assert wilks_tests(np.zeros(0), 10, 0, 3) is None
 
 
 def test_one_column_is_the_analysis_of_variance():
@@ -147,6 +140,13 @@ def test_one_column_is_the_analysis_of_variance():
     f, p = f_oneway(*(x[y == g] for g in range(4)))
     assert found.f[0] == pytest.approx(f, rel=1e-10)
     assert found.f_p[0] == pytest.approx(p, rel=1e-9)
+    found = wilks_tests(np.array([2.0, 1e-18]), 100, 3, 4)
+    assert len(found.wilks) == 3
+    np.testing.assert_allclose(found.wilks, [1 / 3, 1, 1])
+    assert found.f[1] > 0  # not lost in a difference
+    assert found.chi2_dof.tolist() == [9, 4, 1]
+    np.testing.assert_allclose(found.correlations[0], np.sqrt(2 / 3))
+    assert str(found).count("\n") == 3
 
 
 def test_two_classes_are_hotellings_test():
@@ -160,22 +160,6 @@ def test_two_classes_are_hotellings_test():
     f = t2 * (38 - 3 + 1) / (38 * 3)
     assert found.f[0] == pytest.approx(f, rel=1e-10)
     assert found.f_p[0] == pytest.approx(f_law.sf(f, 3, 36), rel=1e-9)
-
-
-def test_sequence_and_small_effects():
-    found = wilks_tests(np.array([2.0, 1e-18]), 100, 3, 4)
-    assert len(found.wilks) == 3
-    np.testing.assert_allclose(found.wilks, [1 / 3, 1, 1])
-    assert found.f[1] > 0  # not lost in a difference
-    assert found.chi2_dof.tolist() == [9, 4, 1]
-    np.testing.assert_allclose(found.correlations[0], np.sqrt(2 / 3))
-    assert str(found).count("\n") == 3
-
-
-def test_no_law_where_columns_exhaust_the_rows():
-    assert wilks_tests(np.ones(2), 10, 8, 3) is None
-    assert wilks_tests(np.ones(2), 10, 7, 3) is not None
-    assert wilks_tests(np.zeros(0), 10, 0, 3) is None
 
 
 def test_p_values_of_noise_are_even():
@@ -270,10 +254,18 @@ def test_the_axes_stand_still_and_the_start_is_no_matter(rng, gamma, k):
     np.testing.assert_allclose(other.loadings, turned, rtol=0, atol=1e-8)
 
 
-def test_it_is_the_standard_error_of_the_mean_square(rng):
+def test_sampling_errors_are_those_of_mean_squares(rng):
     z = rng.standard_normal((50, 3))
     truth = np.std(z**2, axis=0, ddof=1) / np.sqrt(50)
     np.testing.assert_allclose(sampling_error(z), truth)
+    x = rng.standard_normal((300, 5)) * [5, 4, 3, 2, 1]
+    model = PCA(2).fit(x)
+    found = sampling_error(model.transform(x))
+    np.testing.assert_allclose(found, model.explained_variance_ * np.sqrt(2 / 300), rtol=0.4)
+    z = np.array([[1.0], [2.0], [4.0]], np.float32) * np.float32(1e15)
+    found = sampling_error(z)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, sampling_error(z.astype(np.float64)))
 
 
 def test_it_foretells_how_far_variances_move():
@@ -284,20 +276,6 @@ def test_it_foretells_how_far_variances_move():
     variances = np.sum(samples**2, axis=1) / 199
     claimed = np.mean([sampling_error(z) for z in samples], axis=0)
     np.testing.assert_allclose(claimed, np.std(variances, axis=0), rtol=0.15)
-
-
-def test_it_reads_the_coordinates_of_a_model(rng):
-    x = rng.standard_normal((300, 5)) * [5, 4, 3, 2, 1]
-    model = PCA(2).fit(x)
-    found = sampling_error(model.transform(x))
-    np.testing.assert_allclose(found, model.explained_variance_ * np.sqrt(2 / 300), rtol=0.4)
-
-
-def test_float32_scores_are_squared_in_float64():
-    z = np.array([[1.0], [2.0], [4.0]], np.float32) * np.float32(1e15)
-    found = sampling_error(z)
-    assert found.dtype == np.float64
-    np.testing.assert_allclose(found, sampling_error(z.astype(np.float64)))
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e3])

@@ -111,16 +111,13 @@ def test_findings_do_not_depend_on_the_unit(factor):
     assert [f.code for f in moved] == [f.code for f in plain] == ["M104", "M109"]
 
 
-def test_no_axes_and_no_table():
+def test_no_axes_and_large_tables():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 4))
     assert health(X, np.zeros((40, 0)), np.zeros(0)) == ()
     assert health(None, X[:, :0], np.zeros(0)) == ()
     walk = np.cumsum(rng.standard_normal((200, 1)), axis=0)
     assert [f.code for f in health(None, walk, [walk.var()])] == ["M102"]
-
-
-def test_a_large_table_is_sampled():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30_000, 4)) * [3000, 2, 1, 0.5]
     assert list(found(X, 2, groups=np.arange(30_000) % 3)) == ["M104"]
@@ -156,7 +153,7 @@ def test_units_are_free_of_scale_and_offset(scale, offset):
     assert_allclose(sizes / sizes[0], X.std(axis=0) / X.std(axis=0)[0])
 
 
-def test_columns_that_do_not_vary_are_zero():
+def test_columns_that_do_not_vary_and_largest_numbers():
     X = np.full((9, 4), 3.0)
     X[:, 1] = 1e8 + np.arange(9) % 2 * 1e-8  # the spacing of floats: rounding
     X[:, 2] = 1e8 + np.arange(9) % 2 * 1e-3
@@ -164,22 +161,23 @@ def test_columns_that_do_not_vary_are_zero():
     table, sizes = units(X)
     assert_array_equal(sizes > 0, [False, False, True, True])
     assert not table[:, :2].any()
-
-
-def test_largest_numbers_do_not_overflow():
     top = np.finfo(np.float64).max
     table, sizes = units(np.array([[top, -top], [-top, top], [top, top]]))
     assert np.isfinite(table).all()
     assert np.isfinite(sizes).all()
 
 
-def test_groups_become_numbers():
+def test_groups_become_numbers_and_codes_are_documented():
     assert numbered(None, 3) is None
     assert numbered(["a", "a", "a"], 3) is None  # one group is none
     assert_array_equal(numbered(["b", "a", "b"], 3), [1, 0, 1])
     assert_array_equal(numbered(np.array([7, 7, 2]), 3), [1, 1, 0])
     with pytest.raises(InputError, match="one label"):
         numbered(["a"], 3)
+    lines = DOCS.read_text(encoding="utf-8").splitlines()
+    for code in CODES:
+        assert sum(line.startswith(f"| {code} |") for line in lines) == 1, code
+    assert {line[2:6] for line in lines if line.startswith("| M")} == set(CODES)
 
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "warnings.md"
@@ -196,10 +194,3 @@ def test_three_lines_one_line_and_plain():
     assert Finding(**json.loads(json.dumps(finding.plain()))) == finding
     with pytest.raises(dataclasses.FrozenInstanceError):
         finding.code = "M999"
-
-
-def test_every_code_has_one_line_in_the_docs():
-    lines = DOCS.read_text(encoding="utf-8").splitlines()
-    for code in CODES:
-        assert sum(line.startswith(f"| {code} |") for line in lines) == 1, code
-    assert {line[2:6] for line in lines if line.startswith("| M")} == set(CODES)

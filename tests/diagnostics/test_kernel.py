@@ -24,50 +24,38 @@ from mercer.errors import InputError
 from mercer.kernels import RBF, Linear, Polynomial
 
 
-def test_effective_rank_counts_equal_directions():
+def test_alignment_is_the_cosine_of_centred_matrices():
     assert effective_rank(6.0, 12.0) == 3.0
     assert effective_rank(0.0, 0.0) == 0.0
-
-
-def test_alignment_is_the_cosine_of_centred_matrices():
     X = np.random.default_rng(0).normal(size=(80, 3)) + 5
     h = np.eye(80) - 1 / 80
     k, linear = h @ RBF(2.0)(X) @ h, h @ X @ X.T @ h
     cosine = np.sum(k * linear) / np.linalg.norm(k) / np.linalg.norm(linear)
     assert linear_alignment(RBF(2.0), X) == pytest.approx(cosine, abs=1e-10)
-
-
-def test_a_long_lengthscale_sees_what_pca_sees():
     X = np.random.default_rng(0).normal(size=(60, 4))
     assert linear_alignment(RBF(100.0), X) > 0.999
     assert linear_alignment(Linear(), X) == pytest.approx(1.0)
     assert linear_alignment(RBF(0.1), X) < 0.5
 
 
-def test_sparse_rows_and_many_rows():
+def test_sparse_rows_and_weights_are_dense_repeated_rows():
     X = scipy.sparse.random_array(
         (5000, 6), density=0.4, random_state=np.random.default_rng(0)
     ).tocsr()
     dense = linear_alignment(Polynomial(2, 1.0), X.toarray())
     assert linear_alignment(Polynomial(2, 1.0), X) == pytest.approx(dense, abs=1e-8)
-
-
-def test_rows_that_do_not_vary_have_none():
-    assert linear_alignment(RBF(1.0), np.ones((5, 2))) is None
-    assert linear_alignment(RBF(1.0), np.ones((5, 2)), np.arange(1.0, 6.0)) is None
-
-
-def test_a_kernel_that_does_not_tell_rows_apart_has_none():
-    X = np.arange(10.0).reshape(5, 2)
-    assert linear_alignment(RBF(1e200), X) is None
-    assert linear_alignment(RBF(1e200), X, np.arange(1.0, 6.0)) is None
-
-
-def test_weights_are_repeats():
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(60, 3)) + 5, rng.integers(1, 6, 60)
     again = linear_alignment(RBF(2.0), np.repeat(X, w, axis=0))
     assert linear_alignment(RBF(2.0), X, w) == pytest.approx(again, abs=1e-12)
+
+
+def test_what_has_no_alignment():
+    assert linear_alignment(RBF(1.0), np.ones((5, 2))) is None
+    assert linear_alignment(RBF(1.0), np.ones((5, 2)), np.arange(1.0, 6.0)) is None
+    X = np.arange(10.0).reshape(5, 2)
+    assert linear_alignment(RBF(1e200), X) is None
+    assert linear_alignment(RBF(1e200), X, np.arange(1.0, 6.0)) is None
 
 
 def test_a_heavy_row_is_what_the_others_are_centred_at():
@@ -118,28 +106,22 @@ def fit():
     return X - model.mean_, model.transform(X), model.components_, model.explained_variance_
 
 
-def test_t2_is_a_mahalanobis_distance_in_the_plane(fit):
+def test_distances_and_contributions_by_definition(fit):
     _, scores, _, variances = fit
     inverse = np.linalg.inv(np.cov(scores.T))
     expected = np.einsum("ij,jk,ik->i", scores, inverse, scores)
     assert_allclose(t2(scores, variances), expected)
-
-
-def test_contributions_of_columns_add_up(fit):
     table, scores, axes, variances = fit
     assert_allclose(t2_contributions(table, axes, variances).sum(axis=1), t2(scores, variances))
     assert_allclose(q_contributions(table, axes).sum(axis=1), q(table, axes))
     assert_allclose(q(table, axes), np.sum(table**2, 1) - np.sum(scores**2, 1))
-
-
-def test_rows_add_up_to_one_per_axis_and_axes_to_one_per_row(fit):
     table, scores, _, _ = fit
     assert_allclose(contributions(scores).sum(axis=0), 1)
     full = PCA(5).fit_transform(table)
     assert_allclose(cos2(full, np.sum(table**2, axis=1)).sum(axis=1), 1)
 
 
-def test_loadings_and_correlations_are_those_of_the_columns(fit):
+def test_loadings_and_axes_without_variance(fit):
     table, scores, axes, variances = fit
     white = scores / np.sqrt(variances)
     both = np.cov(table.T, white.T)[:5, 5:]
@@ -148,9 +130,6 @@ def test_loadings_and_correlations_are_those_of_the_columns(fit):
     assert_allclose(
         correlations(axes, variances, table.var(axis=0, ddof=1)), expected, atol=1e-12
     )
-
-
-def test_axes_and_columns_without_variance_give_zeros():
     zeros = np.zeros((4, 2))
     assert not np.any(t2(zeros, np.array([1.0, 0.0])))
     assert not np.any(contributions(zeros))

@@ -22,16 +22,13 @@ def plane(n=100, p=6, seed=0):
     return scores @ axes.T + 0.05 * rng.standard_normal((n, p)), axes
 
 
-def test_a_row_eight_deviations_out_on_the_second_axis_is_flagged():
+def test_rows_far_along_and_across_are_flagged():
     X, axes = plane()
     X[17] = 8 * 2 * axes[:, 1]
     found = outliers(X, 2)
     assert found.flagged[0] == 17
     assert found.t2[17] > 3 * found.fitted.t2
     assert found.t2[17] > found.new.t2  # it does not widen the limit of new rows
-
-
-def test_a_row_far_from_the_plane_is_flagged():
     X, axes = plane()
     away = np.linalg.svd(axes.T)[2][-1]
     X[33] += 3 * away  # near the centre of the plane, where its T² says nothing
@@ -41,6 +38,11 @@ def test_a_row_far_from_the_plane_is_flagged():
     assert found.q[33] > 100 * np.median(found.q)
     assert found.t2[33] < found.fitted.t2
     assert found.q[33] > found.new.q
+    X, axes = plane()
+    X[17] = 16 * axes[:, 1]
+    text = str(outliers(X, 2))
+    assert "row 17: T²" in text
+    assert "Beta law" in text
 
 
 @pytest.mark.parametrize("shape", [(40, 6), (15, 30)])
@@ -67,20 +69,15 @@ def test_each_limit_says_where_it_is_from():
     assert not np.any(full.q)
 
 
-def test_clean_rows_are_flagged_at_the_level():
+def test_clean_and_constant_rows():
     counts = [
         len(outliers(np.random.default_rng(i).standard_normal((200, 8)), 3).flagged)
         for i in range(10)
     ]
     assert 10 <= sum(counts) <= 70  # 40 are expected of 2,000 rows and two limits
-
-
-def test_text_names_the_farthest_rows():
-    X, axes = plane()
-    X[17] = 16 * axes[:, 1]
-    text = str(outliers(X, 2))
-    assert "row 17: T²" in text
-    assert "Beta law" in text
+    assert outliers(np.ones((5, 2)), 1).flagged.size == 0
+    table = np.random.default_rng(4).normal(size=(200, 7)) * 1e6
+    assert fitted_limits(table, 3) == outliers(table, 3).fitted
 
 
 @pytest.mark.parametrize(
@@ -92,15 +89,6 @@ def test_impossible_tables_are_refused(X, k):
         outliers(X, k)
 
 
-def test_constant_rows_give_no_warning():
-    assert outliers(np.ones((5, 2)), 1).flagged.size == 0
-
-
-def test_limits_of_the_fit_alone_are_those_of_outliers():
-    table = np.random.default_rng(4).normal(size=(200, 7)) * 1e6
-    assert fitted_limits(table, 3) == outliers(table, 3).fitted
-
-
 @pytest.mark.parametrize(("n", "k"), [(30, 1), (30, 5), (300, 20), (12, 10)])
 def test_limits_are_quantiles_of_the_laws(n, k):
     beta = scipy.stats.beta(k / 2, (n - k - 1) / 2).ppf(0.95)
@@ -109,8 +97,15 @@ def test_limits_are_quantiles_of_the_laws(n, k):
     assert_allclose(t2_limit_new(n, k, 0.99), k * (n * n - 1) / n / (n - k) * f, rtol=1e-9)
 
 
-def test_as_many_axes_as_rows_allow():
+def test_q_at_its_ends():
     assert t2_limit(5, 4) == 16 / 5
+    n, m = 40, 6
+    law = scipy.stats.beta(m / 2, (n - 1 - m) / 2).ppf(0.95)
+    assert_allclose(q_limit(np.full(m, 2.0), n), 2 * (n - 1) ** 2 / n * law, rtol=1e-9)
+    assert q_limit(np.zeros(3), 20) == q_limit(np.zeros(0), 20) == 0.0
+    # All n - 1 directions alike: every row has the same distance.
+    assert_allclose(q_limit(np.ones(9), 10), 81 / 10)
+    assert q_limit_new(0.0, 0.0, 0.0) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -123,28 +118,12 @@ def test_impossible_limits_are_refused(n, k, level):
         t2_limit_new(n, k, level)
 
 
-def test_q_of_equal_variances_is_a_beta_law():
-    n, m = 40, 6
-    law = scipy.stats.beta(m / 2, (n - 1 - m) / 2).ppf(0.95)
-    assert_allclose(q_limit(np.full(m, 2.0), n), 2 * (n - 1) ** 2 / n * law, rtol=1e-9)
-
-
-def test_q_of_few_or_no_directions():
-    assert q_limit(np.zeros(3), 20) == q_limit(np.zeros(0), 20) == 0.0
-    # All n - 1 directions alike: every row has the same distance.
-    assert_allclose(q_limit(np.ones(9), 10), 81 / 10)
-    assert q_limit_new(0.0, 0.0, 0.0) == 0.0
-
-
 def test_new_q_is_near_that_of_a_sum_of_squares():
     rest = np.array([2.0, 1.5, 1.0, 0.5, 0.2])
     sums = [float(np.sum(rest**i)) for i in (1, 2, 3)]
     draws = np.random.default_rng(0).standard_normal((200_000, 5)) ** 2 @ rest
     for level in (0.95, 0.99):
         assert_allclose(np.mean(draws > q_limit_new(*sums, level)), 1 - level, rtol=0.12)
-
-
-def test_new_q_of_one_direction_far_above_many():
     rest = np.concatenate([[1.0], np.full(2000, 0.02)])  # h is below zero
     sums = [float(np.sum(rest**i)) for i in (1, 2, 3)]
     assert 1 - 2 * sums[0] * sums[2] / 3 / sums[1] ** 2 < 0

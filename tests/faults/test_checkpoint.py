@@ -119,20 +119,6 @@ def test_a_write_that_fails_loses_nothing(tmp_path, monkeypatch, undisturbed, pa
     assert count > 8
 
 
-def test_a_disk_that_is_full_at_any_write_of_a_fresh_fit(tmp_path, monkeypatch):
-    disk, kept = Disk(monkeypatch, full), tmp_path / "fit.mercer"
-    for count in itertools.count():
-        disk.left = count
-        with contextlib.suppress(OSError):
-            model_of("gram", 20).fit(Pieces(X), checkpoint=Checkpoint(kept, every=0))
-            break
-        disk.left = None
-        model = model_of("gram", 20).fit(Pieces(X), checkpoint=kept)
-        assert bits(model) == bits(model_of("gram", 20).fit(Pieces(X)))
-        kept.unlink()
-    assert count > 12
-
-
 def test_a_full_disk_leaves_the_last_checkpoint_and_it_is_used(tmp_path, monkeypatch):
     kept = tmp_path / "fit.mercer"
     disk = Disk(monkeypatch, full)

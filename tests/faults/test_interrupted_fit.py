@@ -69,33 +69,6 @@ def test_an_error_at_any_call_leaves_the_model_alone(path):
     assert len(reached) > 30
 
 
-STEPS = [
-    "_check_parameters", "_problem", "_solve", "_settle", "_unresolved", "_scale",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("fitted", [True, False])
-@pytest.mark.parametrize("error", [InjectedError, KeyboardInterrupt, MemoryError])
-def test_each_named_step(monkeypatch, step, fitted, error):
-    model = PCA(K).fit(OLD) if fitted else PCA(K)
-    old = dict(vars(model))
-
-    def fail(*_args, **_kwargs):
-        raise error
-
-    monkeypatch.setattr(PCA, step, fail)
-    for call in (model.fit, model.fit_transform):
-        with pytest.raises(error):
-            call(NEW["svd"])
-        assert untouched(model, old)
-    monkeypatch.undo()
-    if fitted:
-        assert model.transform(OLD).shape == (50, K)
-    else:
-        assert not state(model)
-
-
 def test_a_warning_that_is_an_error_changes_nothing():
     """Who turns warnings into errors and meets a missed tolerance keeps the old model."""
     noise = np.random.default_rng(0).standard_normal((300, 200))

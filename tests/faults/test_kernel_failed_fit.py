@@ -83,13 +83,19 @@ def test_a_bad_cell_is_named(number, kernel):
         assert place in error.value.got
 
 
-def test_bad_coordinates_are_named():
+def test_bad_coordinates_and_columns_are_named():
     model = fit("auto", blobs(40, 3), 2)
     Z = model.transform(blobs(40, 3))
     Z[3, 1] = np.nan
     with pytest.raises(InputError) as error:
         model.inverse_transform(Z)
     assert "row 3, column 1" in error.value.got
+    import pandas as pd
+
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]})
+    with pytest.raises(InputError) as error:
+        KernelPCA(1).fit(frame)
+    assert "'colour'" in error.value.got
 
 
 FAULTS = {
@@ -117,15 +123,6 @@ def test_refusals_say_what_was_given(name):
     assert untouched(model, old)
 
 
-def test_a_frame_with_text_names_the_column():
-    import pandas as pd
-
-    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]})
-    with pytest.raises(InputError) as error:
-        KernelPCA(1).fit(frame)
-    assert "'colour'" in error.value.got
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -151,16 +148,13 @@ def test_a_refused_fit_leaves_the_old_model(change):
     np.testing.assert_array_equal(model.transform(X), Z)
 
 
-def test_other_columns_are_refused():
+def test_other_columns_are_refused_and_codes_never_seen_are_not():
     model = fit("auto", blobs(30, 3), 2)
     for kernel in ("rbf", "linear", "poly(degree=2)"):
         model = fit("auto", blobs(30, 3), 2, kernel=kernel)
         with pytest.raises(MercerError) as error:
             model.transform(blobs(5, 4))
         assert str(error.value).count("\n") == 2
-
-
-def test_codes_that_were_never_seen_are_no_error():
     X = np.random.default_rng(0).integers(0, 3, (40, 4)).astype(float)
     model = fit("auto", X, 2, kernel=Overlap())
     assert np.isfinite(model.transform(X + 10)).all()

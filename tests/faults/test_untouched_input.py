@@ -92,14 +92,11 @@ def test_sparse(name, path, options):
     assert print_of(X.data, X.indices, X.indptr) == before
 
 
-def test_frame():
+def test_frames_and_moments():
     frame = pd.DataFrame(gapped(60, 5, 1), columns=list("abcde"))
     copy = frame.copy(deep=True)
     use(PCA(3, standardize=True), frame)
     pd.testing.assert_frame_equal(frame, copy)
-
-
-def test_moments():
     covariance, mean = np.cov(gapped(60, 5, 1), rowvar=False), np.arange(5.0)
     before = print_of(covariance, mean)
     PCA.from_covariance(covariance, mean, 60, standardize=True)

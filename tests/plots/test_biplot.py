@@ -32,25 +32,16 @@ def test_products_of_rows_and_columns_rebuild_the_data(scaling):
     assert np.allclose(G @ H.T, X)
 
 
-def test_the_form_biplot_keeps_products_of_rows():
+def test_each_scaling_keeps_what_it_says():
     G, H = biplot_coordinates(Z, Vt, lam, "form")
     assert np.allclose(G @ G.T, X @ X.T)
     assert np.allclose(H.T @ H, np.eye(4))
-
-
-def test_the_covariance_biplot_keeps_the_covariance():
     G, H = biplot_coordinates(Z, Vt, lam, "covariance")
     assert np.allclose(H @ H.T, np.cov(X.T))
     assert np.allclose(G.T @ G / 49, np.eye(4))
     assert np.allclose(np.linalg.norm(H, axis=1), X.std(axis=0, ddof=1))
-
-
-def test_the_symmetric_biplot_shares_the_spread_alike():
     G, H = biplot_coordinates(Z, Vt, lam, "symmetric")
     assert np.allclose(G.T @ G / 49, H.T @ H)
-
-
-def test_an_axis_without_variance_is_no_division():
     G, H = biplot_coordinates(np.zeros((3, 2)), np.eye(2), [0.0, 1.0], "covariance")
     assert np.isfinite(G).all()
     assert np.isfinite(H).all()
@@ -78,16 +69,10 @@ def test_arrows_reach_no_farther_than_the_rows():
         reach = max(map(abs, (*arrows.x, *arrows.y)))
         far = max(map(abs, (*cloud.x, *cloud.y)))
         assert 0.2 * far < reach <= far * (1 + 1e-9)
-
-
-def test_only_the_longest_arrows_are_drawn_and_it_says_so():
     panel = biplot(Z, Vt, lam, NAMES, most=2)
     (arrows,) = (m for m in panel.marks if isinstance(m, Arrows))
     assert len(arrows.x) == 2
     assert "the 2 longest of 4 arrows" in panel.axes.note
-
-
-def test_rows_at_the_origin_and_columns_without_weight_draw():
     assert "<svg" in figure([biplot(0 * Z, Vt, lam, NAMES)])
     assert "<svg" in figure([biplot(Z, 0 * Vt, lam, NAMES)])
     assert "<svg" in figure([biplot(Z[:, :1], Vt[:1], lam[:1], NAMES, (0, 0))])
@@ -117,7 +102,7 @@ def marks(panel, kind):
     return [m for m in panel.marks if isinstance(m, kind)]
 
 
-def test_arrows_are_the_well_represented_columns_and_points_the_others():
+def test_well_represented_columns_have_arrows():
     panel = circle(R, list("abc"))
     (arrows,) = marks(panel, Arrows)
     assert list(zip(arrows.x, arrows.y, strict=True)) == [(0.9, 0.1), (0.1, -0.8)]
@@ -125,33 +110,24 @@ def test_arrows_are_the_well_represented_columns_and_points_the_others():
     assert (rest.x, rest.y) == ((0.3,), (0.3,))
     assert "2 of 3 columns with 50 %" in panel.axes.note
     assert [m.words for m in marks(panel, Text)] == ["a", "b"]
-
-
-def test_other_axes_and_another_threshold():
     panel = circle(R, list("abc"), (1, 2), least=0.0, ratio=[0.5, 0.25, 0.125])
     (arrows,) = marks(panel, Arrows)
     assert set(zip(arrows.x, arrows.y, strict=True)) == {(0.1, 0.0), (-0.8, 0.5), (0.3, 0.9)}
     assert (panel.axes.x_label, panel.axes.y_label) == ("PC2 (25.0 %)", "PC3 (12.5 %)")
     assert "all 3 columns" in panel.axes.note
-
-
-def test_the_circle_has_radius_one_and_equal_units():
-    panel = circle(R, list("abc"))
-    ring = next(m for m in marks(panel, Line) if len(m.x) > 100 and not m.dashed)
-    assert np.allclose(np.hypot(ring.x, ring.y), 1)
-    inner = next(m for m in marks(panel, Line) if len(m.x) > 100 and m.dashed)
-    assert np.allclose(np.hypot(inner.x, inner.y), np.sqrt(0.5))
-    assert panel.axes.equal
-
-
-def test_none_well_represented_says_so_and_draws():
     panel = circle(0.1 * R, list("abc"))
     assert "none of 3 columns" in panel.axes.note
     assert "<svg" in figure([panel])
     assert "<svg" in figure([circle(np.zeros((2, 2)), list("ab"), least=0.0)])
 
 
-def test_of_many_columns_forty_have_arrows_and_few_labels_lie_apart():
+def test_the_circle_has_radius_one_and_few_labels():
+    panel = circle(R, list("abc"))
+    ring = next(m for m in marks(panel, Line) if len(m.x) > 100 and not m.dashed)
+    assert np.allclose(np.hypot(ring.x, ring.y), 1)
+    inner = next(m for m in marks(panel, Line) if len(m.x) > 100 and m.dashed)
+    assert np.allclose(np.hypot(inner.x, inner.y), np.sqrt(0.5))
+    assert panel.axes.equal
     turns = np.linspace(0, 1.0, 200)
     panel = circle(
         np.stack([np.cos(turns), np.sin(turns)], axis=1), [f"c{i}" for i in range(200)]
@@ -184,37 +160,25 @@ def test_parts_are_per_cent_of_the_whole_largest_first():
     assert bars(panel).length == pytest.approx((60, 30, 10))
     assert [label for _, label in panel.axes.y_ticks] == ["c", "b", "a"]
     assert "together 100.0 %" in panel.axes.note
-
-
-def test_negative_parts_stay_negative():
     panel = contributions([-1.0, 5.0], list("ab"))
     assert bars(panel).length == pytest.approx((125, -25))
-
-
-def test_only_the_largest_are_drawn_and_it_says_so():
     panel = contributions(np.arange(1.0, 41.0), [f"n{i}" for i in range(40)], most=5)
     assert len(bars(panel).at) == 5
     assert panel.axes.note.startswith("the 5 largest of 40, together")
+    panel = contributions([0.0, 0.0], list("ab"))
+    assert "nothing to share" in panel.axes.note
+    assert "<svg" in figure([panel])
 
 
-def test_the_line_of_equal_parts_stands_where_it_says():
+def test_equal_parts_and_intervals_stand_where_they_say():
     panel = contributions([1.0, 3.0], list("ab"), expected=0.5)
     line = next(m for m in panel.marks if isinstance(m, Line) and m.dashed)
     assert line.x == (50.0, 50.0)
     assert any(isinstance(m, Text) and "50 %" in m.words for m in panel.marks)
-
-
-def test_intervals_are_whiskers_in_the_same_order():
     panel = contributions([1.0, 3.0], list("ab"), lower=[0.5, 2.5], upper=[1.5, 3.5])
     whiskers = next(m for m in panel.marks if isinstance(m, Whiskers))
     assert np.allclose([whiskers.lower, whiskers.upper], [[62.5, 12.5], [87.5, 37.5]])
     assert whiskers.horizontal
-
-
-def test_nothing_to_share_draws():
-    panel = contributions([0.0, 0.0], list("ab"))
-    assert "nothing to share" in panel.axes.note
-    assert "<svg" in figure([panel])
 
 
 @pytest.mark.parametrize(
@@ -233,12 +197,9 @@ def test_what_does_not_fit_is_refused_contributions(arguments):
 V = np.array([[0.0, 0.6, -0.8], [1.0, 0.0, 0.0], [0.0, 0.8, 0.6]])
 
 
-def test_heaviest_orders_by_modulus_keeps_ties_in_order_and_leaves_zeros_out():
+def test_heaviest_and_drawn_with_their_sign():
     assert heaviest([0.5, -0.5, 0.0, 0.7], 4) == [3, 0, 1]
     assert heaviest([0.5, -0.6], 1) == [1]
-
-
-def test_the_first_two_components_are_drawn_heaviest_first_with_their_sign():
     panel = loadings(V, ["a", "b", "c"])
     first, second = (m for m in panel.marks if isinstance(m, Bars))
     assert (first.length, second.length) == ((-0.8, 0.6), (1.0,))
@@ -246,17 +207,16 @@ def test_the_first_two_components_are_drawn_heaviest_first_with_their_sign():
     assert [m.words for m in panel.marks if isinstance(m, Text)] == ["PC1", "PC2"]
 
 
-def test_every_bar_lies_inside_the_panel():
+def test_the_panel_of_loadings_holds_its_bars():
     panel = loadings(np.eye(20)[:1] + 0.1, [f"f{i}" for i in range(20)])
     low, high = panel.axes.y_range
     places = [place for place, _ in panel.axes.y_ticks]
     assert len(places) == 8
     assert low < min(places) - 0.4
     assert max(places) + 0.4 < high
-
-
-def test_a_single_zero_component_draws():
     assert "<svg" in figure([loadings(np.zeros((1, 3)), ["a", "b", "c"])])
+    panel = loadings(V, ["a", "b", "c"], axes=(2, 7, -1))
+    assert [m.words for m in panel.marks if isinstance(m, Text)] == ["PC3"]
 
 
 @pytest.mark.parametrize(
@@ -274,8 +234,3 @@ def test_intervals_of_another_shape_or_upside_down_are_refused():
     nan = np.full_like(V, np.nan)
     with pytest.raises(InputError, match="lower and an upper end"):
         loadings(V, ["a", "b", "c"], lower=nan, upper=nan)
-
-
-def test_vectors_that_do_not_exist_are_left_out():
-    panel = loadings(V, ["a", "b", "c"], axes=(2, 7, -1))
-    assert [m.words for m in panel.marks if isinstance(m, Text)] == ["PC3"]

@@ -150,14 +150,11 @@ def test_marks_stand_where_they_are_said_to():
     assert np.array_equal(line, [[2, 1], [3, 1]])
 
 
-def test_equal_units_are_equal_on_the_page():
+def test_units_and_roots_are_kept_on_the_page():
     ax = draw(plots.circle(np.eye(2), ["a", "b"]))
     ax.figure.draw_without_rendering()
     corner, right, up = ax.transData.transform([(0, 0), (1, 0), (0, 1)])
     assert right[0] - corner[0] == pytest.approx(up[1] - corner[1], rel=1e-6)
-
-
-def test_a_root_scale_puts_a_value_at_its_root():
     ax = draw(plots.outlier_map([1.0, 4.0, 9.0], [0.0, 1.0, 1.0], 5.0, 2.0))
     at = [ax.transData.transform((v, 0.0))[0] for v in (0.0, 1.0, 4.0, 9.0)]
     assert np.allclose(np.diff(at), at[1] - at[0])
@@ -170,9 +167,12 @@ def test_given_axes_are_drawn_on_and_keep_what_they_had():
     assert draw(every_panel()[2], ax=ax) is ax
     assert kept in ax.lines
     assert len(ax.collections) == 3
+    left, _ = Figure().subfigures(1, 2)
+    ax = left.add_subplot()
+    assert draw(every_panel()[2], ax=ax) is ax
 
 
-def test_shared_axes_and_dark_ones_draw():
+def test_shared_axes_draw_and_nothing_global_is_touched():
     dark = Figure(figsize=(8, 4), facecolor="black")
     for ax in dark.subplots(1, 2, sharex=True, sharey=True, subplot_kw={"facecolor": "black"}):
         draw(every_panel()[5], ax=ax)
@@ -180,6 +180,12 @@ def test_shared_axes_and_dark_ones_draw():
     colours = {text.get_color() for text in ax.texts}
     assert "#222222" not in colours
     assert "#eeeeee" in colours
+    before, loaded = dict(mpl.rcParams), "matplotlib.pyplot" in sys.modules
+    for panel in every_panel():
+        draw(panel)
+    assert dict(mpl.rcParams) == before
+    if not loaded:
+        assert "matplotlib.pyplot" not in sys.modules
 
 
 def test_words_are_never_taken_for_formulas(tmp_path):
@@ -201,16 +207,7 @@ def test_words_are_never_taken_for_formulas(tmp_path):
     assert [t.get_text() for t in drawn[0].get_legend().get_texts()] == [nasty, "_a"]
 
 
-def test_nothing_global_is_touched():
-    before, loaded = dict(mpl.rcParams), "matplotlib.pyplot" in sys.modules
-    for panel in every_panel():
-        draw(panel)
-    assert dict(mpl.rcParams) == before
-    if not loaded:
-        assert "matplotlib.pyplot" not in sys.modules
-
-
-def test_a_long_note_is_broken_to_the_width_of_the_axes():
+def test_long_notes_are_broken_and_what_is_no_panel_refused():
     ax = Figure(figsize=(3, 3)).add_subplot()
     panel = Panel(
         Axes("a", note="one unit is equally long in both ways; " * 4),
@@ -220,9 +217,6 @@ def test_a_long_note_is_broken_to_the_width_of_the_axes():
     (note,) = ax.texts
     assert note.get_text().count("\n") >= 2
     assert note.get_window_extent().width < 1.05 * ax.get_window_extent().width
-
-
-def test_what_is_no_panel_or_no_axes_is_refused():
     sheet = Figure()
     with pytest.raises(InputError, match=r"axes\[0\]"):
         draw(every_panel()[0], ax=sheet.subplots(1, 2))
@@ -232,19 +226,10 @@ def test_what_is_no_panel_or_no_axes_is_refused():
         draw(every_panel())
 
 
-def test_parts_of_figures_will_do():
-    left, _ = Figure().subfigures(1, 2)
-    ax = left.add_subplot()
-    assert draw(every_panel()[2], ax=ax) is ax
-
-
-def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+def test_matplotlib_may_be_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'mercer\[plot\]'"):
         draw(Panel(Axes("a")))
-
-
-def test_panels_need_no_matplotlib(monkeypatch):
     for name in [n for n in sys.modules if n.startswith("matplotlib")]:
         monkeypatch.setitem(sys.modules, name, None)
     assert len(figure(every_panel())) > 10_000

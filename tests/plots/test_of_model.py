@@ -26,12 +26,18 @@ def drawn_arrows(panel):
     return dict(zip(words, zip(arrows.x, arrows.y, strict=True), strict=True))
 
 
-def test_the_spectrum_of_pca_is_certified():
+def test_spectra_are_certified_or_have_no_intervals():
     model = PCA(3).fit(X)
     values, lower, upper, ratio = plots.spectrum_of(model)
     assert np.array_equal(values, model.explained_variance_)
     assert np.all((lower <= values) & (values <= upper))
     assert np.array_equal(ratio, model.explained_variance_ratio_)
+    kernel = KernelPCA(3).fit(X)
+    assert np.array_equal(plots.spectrum_of(kernel)[0], kernel.eigenvalues_)
+    rival = sklearn.decomposition.PCA(3).fit(X)
+    _, lower, upper, _ = plots.spectrum_of(rival)
+    assert np.array_equal(lower, upper)
+    assert "<svg" in plots.figure([plots.scree_of(rival), plots.loadings_of(rival)])
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -44,16 +50,7 @@ def test_robust_intervals_hold_the_robust_variances(method, standardize):
     assert np.all(upper - lower <= 1e-6 * values)
 
 
-def test_kernel_spectra_are_eigenvalues_and_rivals_have_no_intervals():
-    kernel = KernelPCA(3).fit(X)
-    assert np.array_equal(plots.spectrum_of(kernel)[0], kernel.eigenvalues_)
-    rival = sklearn.decomposition.PCA(3).fit(X)
-    _, lower, upper, _ = plots.spectrum_of(rival)
-    assert np.array_equal(lower, upper)
-    assert "<svg" in plots.figure([plots.scree_of(rival), plots.loadings_of(rival)])
-
-
-def test_scree_has_noise_where_the_variances_of_columns_are_known():
+def test_scree_has_noise_and_the_number_chosen():
     whole, some = PCA().fit(X), PCA(2).fit(X)
     band, begin = first(plots.scree_of(whole), Band), first(plots.scree_of(some, X), Band)
     assert np.allclose(begin.upper, band.upper[:2])
@@ -61,9 +58,6 @@ def test_scree_has_noise_where_the_variances_of_columns_are_known():
     assert not [m for m in plots.scree_of(some).marks if isinstance(m, Band)]
     assert not [m for m in plots.scree_of(KernelPCA(2).fit(X)).marks if isinstance(m, Band)]
     assert first(plots.scree_of(PCA(2, standardize=True).fit(X)), Band).x == (1.0, 2.0)
-
-
-def test_scree_of_an_automatic_number_marks_it():
     model = PCA("auto", standardize=True).fit(X)
     assert plots.scree_of(model).axes.legend[0][0] == f"k = {model.choice_.k}"
 
@@ -97,15 +91,12 @@ def test_the_circle_needs_no_rows_where_all_axes_are_kept():
         plots.circle_of(PCA(2).fit(X), X[:, :3])
 
 
-def test_a_constant_column_has_no_arrow_and_adds_no_noise():
+def test_constant_columns_and_whitened_coordinates():
     table = np.c_[X[:, :3], np.full(178, 7.0)]
     with pytest.warns(DataWarning, match="constant"):
         model = PCA(2, standardize=True).fit(table)
     assert "x3" not in drawn_arrows(plots.circle_of(model, least=0.0))
     assert np.isfinite(first(plots.scree_of(model), Band).upper).all()
-
-
-def test_whitened_coordinates_are_taken_back():
     plain, white = PCA(3).fit(X), PCA(3, whiten=True).fit(X)
     one = plots.biplot_of(plain, plain.transform(X))
     two = plots.biplot_of(white, white.transform(X))
@@ -115,14 +106,11 @@ def test_whitened_coordinates_are_taken_back():
         plots.biplot_of(zca, zca.transform(X))
 
 
-def test_names_come_from_the_model_the_caller_or_a_count():
+def test_loadings_have_names_intervals_and_other_axes():
     model = PCA(2, standardize=True).fit(FRAME)
     assert plots.loadings_of(model).axes.y_ticks[0][1] == "flavanoids"
     assert plots.loadings_of(model, [f"c{i}" for i in range(13)]).axes.y_ticks[0][1] == "c6"
     assert plots.loadings_of(PCA(2, standardize=True).fit(X)).axes.y_ticks[0][1] == "x6"
-
-
-def test_loadings_take_intervals_and_other_axes():
     model = PCA(3).fit(FRAME)
     V = model.components_
     panel = plots.loadings_of(model, lower=V - 0.1, upper=V + 0.2, axes=(2,), interval="90 %")
@@ -132,16 +120,13 @@ def test_loadings_take_intervals_and_other_axes():
     assert "whiskers: 90 %" in panel.axes.note
 
 
-def test_contributions_of_columns_add_up_to_one():
+def test_contributions_scores_and_shares_have_the_numbers_of_the_model():
     model = PCA(2, standardize=True).fit(FRAME)
     panel = plots.contributions_of(model, 1)
     assert panel.axes.title == "Contributions to PC2"
     assert "together 100.0 %" in panel.axes.note
     with pytest.raises(InputError, match="no such component"):
         plots.contributions_of(model, 2)
-
-
-def test_scores_and_shares_have_the_numbers_of_the_model():
     model = PCA(2).fit(X)
     Z = model.transform(X)
     panel = plots.scores_of(model, Z, WINE.target, ellipse=0.9)

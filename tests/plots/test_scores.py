@@ -3,57 +3,45 @@ import pytest
 
 from mercer.errors import InputError
 from mercer.plots import Line, PointKind, Points, Text, figure, outlier_map, points_map, scores
-from mercer.plots.charts._clouds import ellipse
+from mercer.plots.charts._clouds import clouds, ellipse
 
 Z = np.array([[0.0, 1.0, 5.0], [2.0, 3.0, 6.0], [4.0, 5.0, 7.0], [6.0, 7.0, 8.0]])
 
 
-def clouds(panel):
+def points_of(panel):
     return [m for m in panel.marks if isinstance(m, Points)]
 
 
 def test_the_map_has_equal_units_and_the_rows_in_place():
     panel = scores(Z)
     assert panel.axes.equal
-    (cloud,) = clouds(panel)
+    (cloud,) = points_of(panel)
     assert (cloud.x, cloud.y) == (tuple(Z[:, 0]), tuple(Z[:, 1]))
     assert cloud.titles[0] == "row 0"
-
-
-def test_other_axes_and_names_are_used():
     panel = scores(Z, names=list("abcd"), axes=(2, 0), ratio=[0.5, 0.3, 0.125])
-    (cloud,) = clouds(panel)
+    (cloud,) = points_of(panel)
     assert (cloud.x, cloud.y, cloud.titles) == (tuple(Z[:, 2]), tuple(Z[:, 0]), tuple("abcd"))
     assert (panel.axes.x_label, panel.axes.y_label) == ("PC3 (12.5 %)", "PC1 (50.0 %)")
+    panel = scores(np.zeros((50_001, 2)))
+    assert len(points_of(panel)[0].x) == 16_667
+    assert "16,667 of 50,001 rows" in panel.axes.note
+    assert "<svg" in figure([scores(Z[:, :1], axes=(0, 0))])
 
 
-def test_groups_differ_in_colour_and_shape_and_stand_at_their_median():
+def test_groups_differ_in_colour_and_shape():
     panel = scores(Z, labels=["a", "b", "a", "b"])
-    first, second = clouds(panel)
+    first, second = points_of(panel)
     assert first.x == (0.0, 4.0)
     assert first.colour != second.colour
     assert first.shape != second.shape
     middles = {m.words: (m.x, m.y) for m in panel.marks if isinstance(m, Text)}
     assert middles == {"a": (2.0, 3.0), "b": (4.0, 5.0)}
-
-
-def test_long_names_of_groups_go_into_a_legend():
     panel = scores(Z, labels=["setosa", "b", "setosa", "b"])
     assert not [m for m in panel.marks if isinstance(m, Text)]
     assert [words for words, *_ in panel.axes.legend] == ["b", "setosa"]
     assert [style[1:] for style in panel.axes.legend] == [
-        (cloud.colour, cloud.shape) for cloud in clouds(panel)
+        (cloud.colour, cloud.shape) for cloud in points_of(panel)
     ]
-
-
-def test_large_maps_draw_every_mth_row_and_say_so():
-    panel = scores(np.zeros((50_001, 2)))
-    assert len(clouds(panel)[0].x) == 16_667
-    assert "16,667 of 50,001 rows" in panel.axes.note
-
-
-def test_one_component_still_draws():
-    assert "<svg" in figure([scores(Z[:, :1], axes=(0, 0))])
 
 
 @pytest.mark.parametrize(
@@ -81,7 +69,7 @@ def test_ellipses_are_drawn_on_request_and_explained():
     assert [m.title for m in means] == [
         f"{name}: its mean, with 90 % confidence" for name in ("one", "two")
     ]
-    assert [m.colour for m in outlines] == [m.colour for m in clouds(panel)]
+    assert [m.colour for m in outlines] == [m.colour for m in points_of(panel)]
     assert "ellipses hold 90 % of a normal cloud, dashed their mean" in panel.axes.note
     assert outlines[0].title.startswith("one: 90 %")
 
@@ -169,7 +157,7 @@ def test_the_heaviest_of_each_kind_are_labelled_first():
     assert len(said) >= 2
 
 
-def test_kinds_may_be_without_labels():
+def test_kinds_of_points_have_labels_outlines_and_spans():
     kinds = [
         PointKind("named", RNG.normal(size=(3, 2)), list("abc")),
         PointKind("mute", RNG.normal(size=(3, 2)), list("xyz"), labelled=False),
@@ -177,22 +165,13 @@ def test_kinds_may_be_without_labels():
     panel = points_map(kinds, "Map", "x", "y")
     assert set(labels(panel)) <= set("abc")
     assert panel.marks[1].titles == ("x", "y", "z")
-
-
-def test_outlines_take_the_colour_of_their_kind():
     kinds = [PointKind("a", np.zeros((1, 2)), ["a"]), PointKind("b", np.ones((1, 2)), ["b"])]
     panel = points_map(kinds, "Map", "x", "y", outlines=[([0, 1], [0, 1], 1)])
     line = next(mark for mark in panel.marks if isinstance(mark, Line))
     assert line.colour == panel.marks[1].colour
-
-
-def test_a_span_holds_for_both_axes():
     panel = points_map([PointKind("a", [[0.2, 0.9]], ["a"])], "M", "x", "y", span=(0, 1))
     assert panel.axes.x_range == panel.axes.y_range == (0, 1)
     assert labels(panel) == ["a"]
-
-
-def test_names_are_escaped_in_the_drawing():
     kind = PointKind("<b>", [[0.0, 0.0], [1.0, 1.0]], ["</svg><script>", "&"])
     text = figure([points_map([kind], "T", "x", "y")])
     assert "<script" not in text
@@ -210,37 +189,33 @@ Q = np.array([1.0, 1.0, 8.0, 50.0])
 
 def test_rows_are_told_apart_by_the_limits_they_exceed():
     panel = outlier_map(T2, Q, 5.0, 4.0, ["a", "b", "c", "d"], level=0.99)
-    clouds = [m for m in panel.marks if isinstance(m, Points)]
-    assert [(m.x, m.y) for m in clouds] == [
+    points_of = [m for m in panel.marks if isinstance(m, Points)]
+    assert [(m.x, m.y) for m in points_of] == [
         ((1.0,), (1.0,)),
         ((9.0,), (1.0,)),
         ((1.0,), (8.0,)),
         ((20.0,), (50.0,)),
     ]
-    assert len({(m.colour, m.shape) for m in clouds}) == 4
+    assert len({(m.colour, m.shape) for m in points_of}) == 4
     assert [words for words, *_ in panel.axes.legend] == ["T² above", "Q above", "both above"]
     assert panel.axes.note.startswith("3 of 4 rows above a limit")
 
 
-def test_flagged_rows_are_named_and_the_others_not():
+def test_limits_and_flagged_rows_are_named():
     panel = outlier_map(T2, Q, 5.0, 4.0, ["a", "b", "c", "d"])
     words = {m.words for m in panel.marks if isinstance(m, Text)}
     assert words >= {"b", "c", "d"}
     assert "a" not in words
-
-
-def test_both_limits_are_drawn_with_their_level():
     panel = outlier_map(T2, Q, 5.0, 4.0, level=0.975)
     upright, level = (m for m in panel.marks if isinstance(m, Line))
     assert upright.x == (5.0, 5.0)
     assert level.y == (4.0, 4.0)
     assert [m.words for m in panel.marks if isinstance(m, Text)].count("97.5 %") == 2
-
-
-def test_a_row_on_the_limit_is_within():
     panel = outlier_map([5.0], [4.0], 5.0, 4.0)
     assert panel.axes.note.startswith("0 of 1")
     assert panel.axes.legend == ()
+    assert "<svg" in figure([outlier_map([1.0, 2.0], [0.0, 0.0], 1.5, 0.0)])
+    assert "<svg" in figure([outlier_map([0.0], [0.0], 0.0, 0.0)])
 
 
 def test_of_many_rows_all_above_a_limit_are_drawn():
@@ -257,11 +232,6 @@ def test_of_many_rows_all_above_a_limit_are_drawn():
     assert f"row {worst}" in {m.words for m in panel.marks if isinstance(m, Text)}
 
 
-def test_limits_of_zero_and_distances_of_zero_draw():
-    assert "<svg" in figure([outlier_map([1.0, 2.0], [0.0, 0.0], 1.5, 0.0)])
-    assert "<svg" in figure([outlier_map([0.0], [0.0], 0.0, 0.0)])
-
-
 @pytest.mark.parametrize(
     ("far", "away", "limits"),
     [
@@ -274,3 +244,19 @@ def test_limits_of_zero_and_distances_of_zero_draw():
 def test_what_does_not_fit_is_refused(far, away, limits):
     with pytest.raises(InputError):
         outlier_map(far, away, *limits)
+
+
+NORMAL = np.random.default_rng(0).normal(size=(60, 2))
+
+
+def test_ellipses_are_of_all_rows_and_of_three_at_least():
+    rng = np.random.default_rng(1)
+    many = rng.normal(size=(45_000, 2)) * [3.0, 1.0]
+    found = clouds(many, None, None, (0, 1), 0.95)
+    assert found.thinned == "15,000 of 45,000 rows drawn"
+    (outline,) = (m for m in found.marks if isinstance(m, Line))
+    assert max(outline.x) == pytest.approx(3 * np.sqrt(-2 * np.log(0.05)), rel=0.02)
+    found = clouds(NORMAL, ["a"] * 58 + ["b"] * 2, None, (0, 1), 0.95)
+    assert len([m for m in found.marks if isinstance(m, Points)]) == 2
+    lines = [m for m in found.marks if isinstance(m, Line)]
+    assert [line.dashed for line in lines] == [False, True]  # of the rows, and of their mean

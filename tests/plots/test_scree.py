@@ -34,18 +34,12 @@ def test_bars_are_shares_of_the_total_and_whiskers_the_certified_interval():
     assert np.allclose([whiskers.lower, whiskers.upper], [(55, 25, 5), (65, 35, 15)])
 
 
-def test_dashed_lines_stand_where_half_and_nine_tenths_are_reached():
+def test_dashed_lines_stand_where_shares_are_reached():
     words = [m.words for m in panel().marks if isinstance(m, Text)]
     assert words == ["50 % with 1", "90 % with 2"]
-
-
-def test_one_count_that_reaches_both_shares_is_drawn_once():
     lam = np.array([95.0, 3.0, 2.0])
     words = [m.words for m in scree(lam, lam, lam, lam / 100).marks if isinstance(m, Text)]
     assert words == ["90 % with 1"]
-
-
-def test_a_share_that_is_not_reached_is_not_drawn():
     marks = scree(values[:1], values[:1], values[:1], [0.6]).marks
     assert not [m for m in marks if isinstance(m, Text)]
 
@@ -55,9 +49,6 @@ def test_long_spectra_are_cut_and_say_so():
     drawn = scree(lam, lam, lam, lam / lam.sum())
     assert len(next(m for m in drawn.marks if isinstance(m, Bars)).at) == 30
     assert "30 of 100" in drawn.axes.note
-
-
-def test_a_zero_spectrum_draws():
     zero = np.zeros(2)
     assert "<svg" in figure([scree(zero, zero, zero, zero)])
 
@@ -70,15 +61,12 @@ def test_arrays_that_do_not_fit_are_refused(parts):
         panel(**parts)
 
 
-def test_a_band_of_noise_is_in_the_unit_of_the_bars():
+def test_noise_is_a_band_or_a_line():
     drawn = panel(null=[[4.0, 2.0], [5.0, 2.5]], null_words="noise")
     band = next(m for m in drawn.marks if isinstance(m, Band))
     assert band.x == (1.0, 2.0)
     assert np.allclose([band.lower, band.upper], [[40, 20], [50, 25]])
     assert [words for words, *_ in drawn.axes.legend] == ["noise"]
-
-
-def test_an_edge_of_noise_is_a_line_across_and_a_quantile_a_broken_one():
     edge = next(m for m in panel(null=2.0).marks if isinstance(m, Line) and m.y[0] == 20)
     assert edge.dashed
     assert np.ptp(edge.x) > 3
@@ -93,9 +81,6 @@ def test_a_chosen_number_splits_the_bars_and_says_so():
     assert kept.colour != rest.colour
     assert [words for words, *_ in drawn.axes.legend] == ["k = 2", "the rest"]
     assert not [m for m in drawn.marks if isinstance(m, Text)]
-
-
-def test_none_and_all_are_answers():
     (rest,) = (m for m in panel(k=0).marks if isinstance(m, Bars))
     assert len(rest.at) == 3
     assert [words for words, *_ in panel(k=0).axes.legend] == ["none stands out"]
@@ -114,20 +99,11 @@ def test_the_curve_is_the_running_sum():
     curve = next(m for m in drawn.marks if isinstance(m, Points))
     assert curve.x == (0.0, 1.0, 2.0, 3.0)
     assert curve.y == pytest.approx((0, 60, 90, 100))
-
-
-def test_counts_that_reach_a_share_are_written_once_each():
     words = [m.words for m in shares([0.6, 0.3, 0.1]).marks if isinstance(m, Text)]
     assert words == ["50 % with 1", "90 % with 2", "95 % with 3"]
-
-
-def test_a_share_that_is_not_reached_is_not_written():
     words = [m.words for m in shares([0.4, 0.15]).marks if isinstance(m, Text)]
     assert words == ["50 % with 2"]
     assert "2 components hold 55.0 %" in shares([0.4, 0.15]).axes.note
-
-
-def test_long_spectra_are_cut_and_say_so_shares():
     drawn = shares(np.full(500, 1 / 500))
     assert "the first 200 of 500" in drawn.axes.note
     assert max(next(m for m in drawn.marks if isinstance(m, Line)).x) <= 200
@@ -168,12 +144,9 @@ def seen(colour, rows):
     return [max(0.0, sum(a * b for a, b in zip(row, rgb, strict=True))) ** 0.42 for row in rows]
 
 
-def test_every_group_has_its_own_colour():
+def test_marks_stand_out_from_the_paper():
     assert len({group_style(i)[0] for i in range(MANY)}) == MANY
     assert group_style(MANY) == group_style(0)
-
-
-def test_marks_stand_out_from_the_paper():
     for i in range(MANY):
         contrast = (luminance(PAPER) + 0.05) / (luminance(group_style(i)[0]) + 0.05)
         assert contrast > 3.0
@@ -194,14 +167,11 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_words_and_lesser_marks_stand_out_from_the_paper():
+def test_words_and_marks_stand_out_by_day_and_night():
     assert contrast(INK, PAPER) > 7.0
     assert contrast(MUTED, PAPER) > 4.5
     assert contrast(PALE, PAPER) > 3.0
     assert contrast(CHANCE, PAPER) > 3.0
-
-
-def test_at_night_every_mark_stands_out_from_black():
     for colour in (INK, MUTED, PALE, CHANCE, *(group_style(i)[0] for i in range(MANY))):
         assert contrast(NIGHT.get(colour, colour), "#111111") > 3.0, colour
 

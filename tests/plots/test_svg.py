@@ -1,4 +1,3 @@
-import dataclasses
 import itertools
 import math
 import re
@@ -34,15 +33,12 @@ def draw(*marks, **axes):
     return ET.fromstring(figure([Panel(Axes("a panel", **axes), marks)]))
 
 
-def test_text_is_escaped_and_control_characters_are_dropped():
+def test_the_picture_stands_alone():
     nasty = '<script>alert("1 & 2")</script>\x00\x08'
     tree = draw(Text(0.0, 0.0, nasty, "red"), x_label=nasty)
     words = [t.text for t in tree.iter(f"{SVG}text")]
     assert words.count('<script>alert("1 & 2")</script>') == 2
     assert not list(tree.iter(f"{SVG}script"))
-
-
-def test_the_picture_stands_alone():
     text = figure([Panel(Axes("t"), (Points((0.0,), (0.0,), "red"),))], title="all", note="n")
     body = text.replace("http://www.w3.org/2000/svg", "")
     assert "http" not in body
@@ -56,9 +52,6 @@ def test_equal_units_draw_a_square_as_a_square():
     line = next(p for p in tree.iter(f"{SVG}polyline") if p.get("stroke") == "red")
     places = [tuple(map(float, p.split(","))) for p in line.get("points").split()]
     assert places[1][0] - places[0][0] == pytest.approx(places[0][1] - places[2][1], abs=0.02)
-
-
-def test_equal_units_have_equal_steps():
     tree = draw(Line((-30.0, 30.0), (-20.0, 20.0), "red"), equal=True)
     words = [float(t.text) for t in tree.iter(f"{SVG}text") if t.text != "a panel"]
     assert {b - a for a, b in itertools.pairwise(words) if b > a} == {10.0}
@@ -72,9 +65,6 @@ def test_bars_stand_on_zero_and_grow_with_their_length():
     assert heights[1] == pytest.approx(2 * heights[0], abs=0.02)
     feet = [float(b.get("y")) + float(b.get("height")) for b in bars]
     assert feet[0] == pytest.approx(feet[1], abs=0.02)
-
-
-def test_horizontal_bars_go_left_for_negative_lengths():
     tree = draw(Bars((1.0, 2.0), (-1.0, 1.0), "red", horizontal=True, titles=("a", "b")))
     left, right = (r for r in tree.iter(f"{SVG}rect") if r.find(f"{SVG}title") is not None)
     end = float(left.get("x")) + float(left.get("width"))
@@ -100,7 +90,7 @@ def test_given_ticks_replace_round_numbers_and_long_ones_are_cut():
     assert "x" * 15 + "…" + "x" * 8 in words
 
 
-def test_a_legend_names_every_style_and_takes_its_own_line():
+def test_a_legend_names_every_style_and_wraps():
     marks = Points((0.0, 1.0), (0.0, 1.0), "red")
     legend = (("one", "red", "circle"), ("two", "blue", "square"))
     tree = draw(marks, legend=legend, note="n")
@@ -108,9 +98,6 @@ def test_a_legend_names_every_style_and_takes_its_own_line():
     assert places["one"][0] < places["two"][0]
     assert places["one"][1] > places["n"][1] + 10
     assert {p.get("fill") for p in tree.iter(f"{SVG}path")} >= {"red", "blue"}
-
-
-def test_a_long_legend_wraps_inside_the_panel():
     legend = tuple((f"group {i} " + "x" * 10, "red", "circle") for i in range(6))
     tree = draw(Points((0.0, 1.0), (0.0, 1.0), "red"), legend=legend)
     words = [t for t in tree.iter(f"{SVG}text") if t.text.startswith("group")]
@@ -124,29 +111,20 @@ def test_panels_wrap_into_rows():
     corners = [g.get("transform") for g in tree.findall(f"{SVG}g")]
     assert corners == ["translate(16 16)", "translate(632 16)", "translate(16 132)"]
     assert tree.get("viewBox") == "0 0 1248 248"
-
-
-def test_rows_of_panels_are_as_wide_as_is_asked():
     panels = [Panel(Axes(f"p{i}"), width=600.0, height=100.0) for i in range(3)]
     assert ET.fromstring(figure(panels, widest=700.0)).get("viewBox") == "0 0 632 364"
     assert ET.fromstring(figure(panels, widest=10.0)).get("viewBox") == "0 0 632 364"
-
-
-def test_no_panel_is_refused():
     with pytest.raises(InputError, match="needs a panel"):
         figure([])
+    panel = Panel(Axes("a panel"))
+    assert figure(panel) == figure([panel])
+    with pytest.raises(InputError, match="made of panels"):
+        figure(["scree"])
 
 
 @pytest.mark.parametrize(("value", "text"), [(1.0, "1"), (0.126, "0.13"), (-0.001, "0")])
 def test_numbers_are_short(value, text):
     assert _n(value) == text
-
-
-def test_one_panel_needs_no_list_and_what_is_none_is_refused():
-    panel = Panel(Axes("a panel"))
-    assert figure(panel) == figure([panel])
-    with pytest.raises(InputError, match="made of panels"):
-        figure(["scree"])
 
 
 X, Y = Scale(-1.0, 1.0, 0.0, 200.0), Scale(-1.0, 1.0, 200.0, 0.0)
@@ -169,22 +147,16 @@ def test_an_arrow_goes_from_the_origin_to_its_tip():
     assert numbers(right.get("d"))[4:6] == [200.0, 100.0]
     assert numbers(down.get("d"))[4:6] == [100.0, 150.0]
     assert [a.find("title").text for a in group] == ["right", "down"]
-
-
-def test_a_short_arrow_has_a_short_head_and_none_at_all_is_no_error():
     (group,) = drawn(Arrows((0.02, 0.0), (0.0, 0.0), "red"))
     short, none = (numbers(a.get("d")) for a in group)
     assert short[2] == pytest.approx(101.0)
     assert all(math.isfinite(v) for v in none)
 
 
-def test_a_band_goes_there_above_and_back_below():
+def test_bands_lines_and_words_are_drawn():
     (area,) = drawn(Band((0.0, 1.0), (-1.0, -1.0), (1.0, 0.0), "red", "noise"))
     assert area.get("points") == "100,0 200,100 200,200 100,200"
     assert area.find("title").text == "noise"
-
-
-def test_lines_carry_their_title_and_words_a_halo():
     (line,) = drawn(Line((0.0, 1.0), (0.0, 1.0), "red", title="limit & more"))
     assert line.find("title").text == "limit & more"
     (word,) = drawn(Text(0.0, 0.0, "here", "red"))
@@ -219,29 +191,20 @@ def test_limits_have_air_unless_they_are_given_or_bars_stand_there():
     assert limits(flat)[0] == (pytest.approx(-3.15), 0.0)
 
 
-def test_words_above_push_the_marks_down():
+def test_words_above_and_labels_beside_push_the_marks():
     plain = frame(Panel(Axes("a"), CLOUD)).y.stop
     noted = frame(Panel(Axes("a", note="n"), CLOUD)).y.stop
     both = frame(Panel(Axes("a", note="n", legend=(("g", "red", "circle"),)), CLOUD)).y.stop
     assert plain < noted < both
-
-
-def test_long_labels_push_the_marks_to_the_right():
     few = frame(Panel(Axes("a", y_ticks=((0.0, "a"),)), CLOUD)).x.start
     many = frame(Panel(Axes("a", y_ticks=((0.0, "a" * 20),)), CLOUD)).x.start
     most = frame(Panel(Axes("a", y_ticks=((0.0, "a" * 200),)), CLOUD)).x.start
     assert few < many < most < 200
-
-
-def test_equal_units_are_equal():
-    across, along = frame(Panel(Axes("a", equal=True), CLOUD)).units
-    assert across == pytest.approx(along)
-
-
-def test_a_root_scale_has_its_own_ticks():
     found = frame(Panel(Axes("a", root=True, x_range=(0, 100), y_range=(0, 100)), CLOUD))
     assert [label for _, label in found.x_ticks] == ["0", "5", "20", "50", "100"]
     assert found.x.root
+    across, along = frame(Panel(Axes("a", equal=True), CLOUD)).units
+    assert across == pytest.approx(along)
 
 
 def test_notes_are_broken_into_lines_and_legends_into_rows():
@@ -288,14 +251,11 @@ def test_labels_never_lie_on_each_other_and_stay_inside(seed, outward):
     assert max(box[2] for box in found) <= around.x(1.0) + 8.1
 
 
-def test_the_first_are_served_first():
+def test_labels_keep_off_and_find_their_place():
     points = [(0.0, 0.0)] * 100
     labels = placed(EMPTY, points, [f"name {i}" for i in range(100)], "red")
     assert labels[0].words == "name 0"
     assert len(labels) < 40
-
-
-def test_a_label_of_an_arrow_lies_beyond_its_tip():
     tips = [(0.5, 0.0), (-0.5, 0.0), (0.0, 0.5), (0.0, -0.5)]
     right, left, up, down = placed(EMPTY, tips, list("abcd"), "red", outward=True)
     assert (right.anchor, left.anchor, up.anchor) == ("start", "end", "middle")
@@ -303,20 +263,14 @@ def test_a_label_of_an_arrow_lies_beyond_its_tip():
     assert left.x < -0.5
     assert up.y > 0.5
     assert down.y < -0.5
-
-
-def test_labels_keep_off_other_points_where_they_can():
+    labels = placed(EMPTY, [(5.0, 0.0), (0.0, 0.0), (0.0, 0.0)], ["far", "", "x" * 50], "red")
+    assert [label.words for label in labels] == ["x" * 13 + "…" + "x" * 6]
     right = [(0.05 + 0.02 * i, 0.0) for i in range(10)]
     (label,) = placed(EMPTY, [(0.0, 0.0)], ["a name"], "red", avoid=right)
     box = boxes(EMPTY, [label])[0]
     around = frame(EMPTY)
     inside = [p for p in right if box[0] < around.x(p[0]) < box[2]]
     assert not [p for p in inside if box[1] < around.y(p[1]) < box[3]]
-
-
-def test_points_outside_and_empty_words_get_no_label_and_long_ones_are_cut():
-    labels = placed(EMPTY, [(5.0, 0.0), (0.0, 0.0), (0.0, 0.0)], ["far", "", "x" * 50], "red")
-    assert [label.words for label in labels] == ["x" * 13 + "…" + "x" * 6]
 
 
 labels = st.floats(-1e6, 1e6)
@@ -369,7 +323,8 @@ def test_a_root_scale_is_straight_in_the_root_and_goes_back(high, share):
     assert straight.back(straight(value)) == pytest.approx(value, abs=1e-9 * high)
 
 
-def test_below_a_root_scale_there_is_nothing():
+def test_the_ends_of_a_root_scale():
+    assert root_ticks(0.0, 0.0) == ((0.0, "0"),)
     scale = Scale(0.0, 4.0, 0.0, 100.0, root=True)
     assert scale(-1.0) == 0.0
     assert scale.back(-50.0) == 0.0
@@ -385,38 +340,11 @@ def test_ticks_of_a_root_scale_are_few_and_stand_apart(high):
     assert min(apart) > 0.1 * math.sqrt(high)
 
 
-def test_a_root_scale_of_nothing_has_a_tick():
-    assert root_ticks(0.0, 0.0) == ((0.0, "0"),)
-
-
-def test_marks_are_frozen_values():
-    assert Points((0.0,), (1.0,), "red") == Points((0.0,), (1.0,), "red")
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Axes("a").title = "b"  # type: ignore[misc]
-
-
-def test_bounds_cover_points_and_lines():
+def test_bounds_cover_every_mark():
     marks = (Points((0.0, 2.0), (1.0, 3.0), "red"), Line((-1.0, 1.0), (0.0, 0.0), "red"))
     assert bounds(marks) == ((-1.0, 2.0), (0.0, 3.0))
-
-
-@pytest.mark.parametrize("horizontal", [False, True])
-def test_bounds_of_bars_reach_zero_and_their_edges(horizontal):
-    across, along = (0.5, 2.5), (-3.0, 0.0)
-    got = bounds((Bars((1.0, 2.0), (-1.0, -3.0), "red", horizontal, thickness=1.0),))
-    assert got == ((along, across) if horizontal else (across, along))
-
-
-def test_bounds_ignore_text_and_never_have_length_zero():
     assert bounds((Text(9.0, 9.0, "far away", "red"),)) == ((0.0, 1.0), (0.0, 1.0))
     assert bounds((Points((2.0,), (2.0,), "red"),)) == ((1.5, 2.5), (1.5, 2.5))
-
-
-def test_a_panel_may_be_empty():
-    assert Panel(Axes("empty")).marks == ()
-
-
-def test_bounds_cover_arrows_from_the_origin_bands_and_whiskers():
     assert bounds((Arrows((2.0,), (-1.0,), "red"),)) == ((0.0, 2.0), (-1.0, 0.0))
     assert bounds((Band((1.0, 2.0), (0.0, 1.0), (3.0, 2.0), "red"),)) == (
         (1.0, 2.0),
@@ -426,6 +354,14 @@ def test_bounds_cover_arrows_from_the_origin_bands_and_whiskers():
     assert bounds((lying,)) == ((-1.0, 5.0), (1.0, 3.0))
     upright = Whiskers((1.0, 3.0), (-1.0, 0.0), (2.0, 5.0), "red")
     assert bounds((upright,)) == ((1.0, 3.0), (-1.0, 5.0))
+    assert Panel(Axes("empty")).marks == ()
+
+
+@pytest.mark.parametrize("horizontal", [False, True])
+def test_bounds_of_bars_reach_zero_and_their_edges(horizontal):
+    across, along = (0.5, 2.5), (-3.0, 0.0)
+    got = bounds((Bars((1.0, 2.0), (-1.0, -3.0), "red", horizontal, thickness=1.0),))
+    assert got == ((along, across) if horizontal else (across, along))
 
 
 def test_a_panel_shows_itself_drawn_and_says_little():

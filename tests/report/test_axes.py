@@ -1,11 +1,13 @@
 """Pages of all kinds of fits: the order of sections, the size, and numbers that agree."""
 
+import re
 import warnings
 
 import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse
+from tests.report.family_tables import decathlon, groups_of_poison, hair, iris, poison, symptoms
 
 import mercer
 from mercer.report import report
@@ -109,17 +111,101 @@ def test_the_verdict_says_the_number_of_components(made):
     assert all(sentence.rstrip()[-1] in ".)" for sentence in found.page.verdict)
 
 
-def test_rows_have_their_names():
+def test_rows_have_their_names_and_the_fit_is_not_touched():
     names = [f"person {i}" for i in range(120)]
     X = FACTORS.copy()
     X[17] *= 20
     found = report(mercer.PCA(2).fit(X), X, row_names=names)
     assert "person 17" in " ".join(found.page.verdict)
     assert "person 17" in found.html
-
-
-def test_the_fit_is_not_touched():
     model = mercer.PCA(1).fit(FACTORS)
     before = {name: repr(value) for name, value in vars(model).items()}
     report(model, FACTORS)
     assert {name: repr(value) for name, value in vars(model).items()} == before
+
+
+# A model without its rows: what it knows, and what it does not.
+
+
+DRAWS = np.random.default_rng(17)
+X = DRAWS.normal(size=(60, 2)) @ DRAWS.normal(size=(2, 5)) * 3 + DRAWS.normal(size=(60, 5))
+
+
+def test_the_numbers_are_those_of_the_rows():
+    page = report(mercer.PCA(3).fit(X)).page
+    spectrum, weights = page.sections[0].parts[1], page.sections[1].parts[1]
+    values = np.linalg.eigvalsh(np.cov(X.T))[::-1]
+    cells = np.array([row[1:] for row in spectrum.rows])
+    assert np.allclose(cells[:, 0], values[:3])
+    assert np.allclose(cells[:, 3], 100 * values[:3] / values.sum())
+    V = {row[0]: row[1:] for row in weights.rows}
+    assert np.allclose(np.sum(np.square([V[f"column {j}"] for j in range(5)]), axis=0), 1)
+    assert page.cloud is None
+
+
+@pytest.mark.parametrize(
+    "model",
+    [mercer.PCA(2), mercer.RobustPCA(2), mercer.KernelPCA(2, kernel="rbf")],
+    ids=["pca", "robust", "kernel"],
+)
+def test_it_says_what_is_missing(model):
+    made = report(model.fit(X), title="</title><script>")
+    assert "No rows were given" in " ".join(made.page.verdict)
+    assert made.html.count("<script") == report(model, title="x").html.count("<script")
+
+
+def test_what_a_model_alone_does_not_know():
+    with pytest.warns(mercer.DataWarning):
+        model = mercer.PCA("auto").fit(DRAWS.normal(size=(80, 6)))
+    page = report(model).page
+    assert [section.key for section in page.sections] == ["method"]
+    assert page.verdict[0].startswith("No component")
+    rows = DRAWS.normal(size=(40, 300))
+    rows[:, 77] *= 30
+    weights = report(mercer.PCA(2).fit(rows)).page.sections[1].parts[1]
+    assert len(weights.rows) == 20
+    assert weights.rows[0][0] == "column 77"
+    page = report(mercer.LaplacianEigenmaps(2).fit(decathlon())).page
+    table = page.sections[0].parts[-1]
+    assert table.head[:2] == ("component", "value")
+    assert "share %" not in table.head
+
+
+@pytest.mark.parametrize(
+    ("model", "table", "keys"),
+    [
+        (mercer.CorrespondenceAnalysis(2), hair(), ["axes", "points", "method"]),
+        (mercer.MultipleCorrespondenceAnalysis(2), symptoms(), ["axes", "levels", "method"]),
+        (mercer.FAMD(2), poison(), ["axes", "levels", "method"]),
+        (mercer.MFA(groups_of_poison(), 2), poison(), ["axes", "levels", "method"]),
+        (
+            mercer.LinearDiscriminantAnalysis(),
+            None,
+            ["variables", "tests", "classes", "method"],
+        ),
+        (mercer.KernelDiscriminantAnalysis(), None, ["classes", "method"]),
+        (mercer.FactorAnalysis(2), decathlon(), ["loadings", "method"]),
+        (mercer.ProbabilisticPCA(2), decathlon(), ["components", "variables", "method"]),
+        (mercer.TopicVectors(2), hair(), ["terms", "axes", "method"]),
+        (mercer.ClassicalMDS(2), decathlon(), ["components", "method"]),
+        (mercer.Isomap(2), decathlon(), ["components", "method"]),
+        (mercer.LocallyLinearEmbedding(2), decathlon(), ["components", "method"]),
+        (mercer.LaplacianEigenmaps(2), decathlon(), ["components", "method"]),
+        (mercer.DiffusionMaps(2), decathlon(), ["components", "method"]),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
+)
+def test_every_method_says_what_it_knows_by_itself(model, table, keys):
+    fitted = model.fit(*iris()) if table is None else model.fit(table)
+    made = report(fitted)
+    assert [section.key for section in made.page.sections] == keys
+    assert "No rows were given" in " ".join(made.page.verdict)
+    ratio = fitted.explained_variance_ratio_
+    if ratio is None:
+        assert "has no meaning here" in made.page.verdict[0]
+    else:
+        share = 100 * float(np.sum(ratio))
+        assert f"with {share:.1f} % of the" in made.page.verdict[0]
+    assert not re.search(
+        r"\b(nan|inf)\b", made.html.partition("<script")[0].partition("<main")[2]
+    )

@@ -64,6 +64,12 @@ def test_columns_without_a_tie_are_called_so():
     noise = pd.DataFrame({c: rng.choice(list("abc"), 120) for c in "uvwxyz"})
     page = report(mercer.MultipleCorrespondenceAnalysis(2).fit(noise), noise).page
     assert page.verdict[0] == "The variables do not go together beyond chance."
+    cells = X.to_numpy()
+    made = report(mercer.MultipleCorrespondenceAnalysis(2).fit(cells), cells)
+    assert re.search(r"Axis 1 \([\d.]+ %\) sets x\d+=", " ".join(made.page.verdict))
+    frame = pd.DataFrame({"x": list("aabbcc")})
+    model = mercer.MultipleCorrespondenceAnalysis(2).fit(frame)
+    assert categories_seen(model, frame).adjusted == {}
 
 
 def test_the_map_is_the_rows_and_colours_are_the_best_variables():
@@ -82,21 +88,25 @@ def test_the_map_is_the_rows_and_colours_are_the_best_variables():
     assert view.groups
 
 
-def test_what_was_not_tested_is_said_once(monkeypatch):
+def test_one_axis_or_none_leaves_words(monkeypatch):
+    model = mercer.MultipleCorrespondenceAnalysis(1).fit(X)
+    some = X.iloc[:20]
+    page = report(model, some, colours={"hour": np.arange(20.0)}).page
+    assert page.cloud.Z.shape == (20, 2)
+    assert page.cloud.names == ("axis 1", "nothing")
+    assert page.cloud.colours[0].name == "hour"
+    assert any("fitted to 55 rows" in fact for fact in page.facts)
     monkeypatch.setattr("mercer.report.facts._categories_summary._CHANCE", 10)
     page = report(mercer.MultipleCorrespondenceAnalysis(2).fit(X), X).page
     assert page.verdict[0] == "2 axes of 13 categories; whether beyond chance was not tested."
     assert page.verdict[1].startswith("2 axes hold")
 
 
-def test_rare_levels_are_named_with_their_rows():
+def test_rare_levels_are_named():
     counts = X.apply(lambda column: column.value_counts()).stack()
     rare = counts[counts < 2]
     assert len(rare) == 1
     assert "A rare level: Fish=Fish_n (1 row)." in said(PAGE)
-
-
-def test_a_rare_level_that_makes_an_axis_is_said_so():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({c: rng.choice(list("ab"), 100).astype(object) for c in "xyz"})
     frame.iloc[0] = "odd"
@@ -122,7 +132,15 @@ def test_the_policy_for_missing_cells_is_told(policy, words):
     assert ">nan<" not in made.html.lower()
 
 
-def test_numbers_and_categories_share_a_page():
+def test_numbers_have_a_circle_and_no_levels():
+    model = mercer.FAMD(2).fit(FULL)
+    page = report(model, FULL).page
+    pictures = parts(page, "variables", "Picture")
+    assert [p.panel.axes.title for p in pictures] == ["Variables", "Correlation circle"]
+    assert len(parts(page, "levels", "Table")[0].rows) == 26
+    numbers = FULL[["Age", "Time"]].astype(float)
+    page = report(mercer.FAMD(2).fit(numbers), numbers).page
+    assert "levels" not in [s.key for s in page.sections]
     frame = poison()
     model = mercer.FAMD(2).fit(frame)
     page = report(model, frame, row_names=[f"guest {i}" for i in range(55)]).page
@@ -132,16 +150,6 @@ def test_numbers_and_categories_share_a_page():
     )
     assert page.cloud.row_names[7] == "guest 7"
     assert "was not tested" in " ".join(section(page, "axes").words)
-
-
-def test_one_axis_and_other_rows_and_given_colours():
-    model = mercer.MultipleCorrespondenceAnalysis(1).fit(X)
-    some = X.iloc[:20]
-    page = report(model, some, colours={"hour": np.arange(20.0)}).page
-    assert page.cloud.Z.shape == (20, 2)
-    assert page.cloud.names == ("axis 1", "nothing")
-    assert page.cloud.colours[0].name == "hour"
-    assert any("fitted to 55 rows" in fact for fact in page.facts)
 
 
 def test_no_axis_leaves_words():
@@ -155,12 +163,6 @@ def test_no_axis_leaves_words():
     assert page.cloud is None
     assert "nothing to map" in said(page)
     assert [s.key for s in page.sections] == ["data", "method"]
-
-
-def test_an_array_has_numbered_columns():
-    cells = X.to_numpy()
-    made = report(mercer.MultipleCorrespondenceAnalysis(2).fit(cells), cells)
-    assert re.search(r"Axis 1 \([\d.]+ %\) sets x\d+=", " ".join(made.page.verdict))
 
 
 # Panels about categories: the points drawn and the cells listed are those of the fit.
@@ -237,27 +239,10 @@ def test_variables_are_drawn_and_listed_by_correlation_ratios():
     assert words.startswith(f"Axis 1 goes most with {best[0]} ({100 * best[2]:.0f} %)")
 
 
-def test_supplementary_columns_have_their_own_table():
+def test_supplementary_columns_and_the_band():
     rows = {row[0]: row for row in parts(BESIDE, "variables", "Table")[1].rows}
     assert rows["Age"][1] == "r"
     assert np.isclose(rows["old"][2], eta2(MODEL.row_coordinates_[:, 0], SUP["old"]))
-
-
-def test_numbers_go_on_a_circle():
-    model = mercer.FAMD(2).fit(FULL)
-    page = report(model, FULL).page
-    pictures = parts(page, "variables", "Picture")
-    assert [p.panel.axes.title for p in pictures] == ["Variables", "Correlation circle"]
-    assert len(parts(page, "levels", "Table")[0].rows) == 26
-
-
-def test_numbers_alone_have_no_levels():
-    numbers = FULL[["Age", "Time"]].astype(float)
-    page = report(mercer.FAMD(2).fit(numbers), numbers).page
-    assert "levels" not in [s.key for s in page.sections]
-
-
-def test_the_band_is_that_of_shuffled_columns():
     words = " ".join(section(BESIDE, "axes").words)
     assert "shuffled on its own" in words
     assert "Greenacre" in words
@@ -269,22 +254,13 @@ def test_the_band_is_that_of_shuffled_columns():
 TWO = mercer.MultipleCorrespondenceAnalysis(2).fit(X)
 
 
-def test_cells_without_a_level_are_missing_ones():
+def test_cells_without_a_level_and_frames_of_polars():
     frame = X.copy()
     frame.iloc[4, 0] = None
     model = mercer.MultipleCorrespondenceAnalysis(2, missing="passive").fit(frame)
     sick = categories_seen(model, frame).categories["Sick"]
     assert sick.levels[sick.at[4]] == "(missing)"
     assert sick.levels[sick.at[5]] == frame["Sick"].iloc[5]
-
-
-def test_polars_tells_the_same():
     frame = pl.from_pandas(X.reset_index(drop=True))
     model = mercer.MultipleCorrespondenceAnalysis(2).fit(frame)
     assert np.allclose(categories_seen(model, frame).links, categories_seen(TWO, X).links)
-
-
-def test_a_single_variable_has_no_adjusted_share():
-    frame = pd.DataFrame({"x": list("aabbcc")})
-    model = mercer.MultipleCorrespondenceAnalysis(2).fit(frame)
-    assert categories_seen(model, frame).adjusted == {}

@@ -74,12 +74,21 @@ def test_the_map_has_rows_and_columns_and_eight_scalings():
     assert len(parts(PAGE, "map", "Picture")) == 1
 
 
-def test_an_independent_table_has_nothing_to_map():
+def test_tables_of_little_or_much():
     table = pd.DataFrame(np.outer([1, 2, 3], [10, 20, 30, 40]))
     with pytest.warns(mercer.DataWarning):
         model = mercer.CorrespondenceAnalysis(2).fit(table)
     page = report(model, table).page
     assert "independent" in page.verdict[0]
+    two = X.iloc[:, :2]
+    page = report(mercer.CorrespondenceAnalysis(1).fit(two), two).page
+    assert page.cloud.names == ("axis 1", "nothing")
+    writers = pd.read_csv(DATA / "varespec.csv", index_col=0)
+    page = report(mercer.CorrespondenceAnalysis(2).fit(writers), writers).page
+    table = parts(page, "cells", "Table")[0]
+    assert len(table.rows) == 15
+    sizes = np.abs([row[2] for row in table.rows])
+    assert np.all(np.diff(sizes) <= 0)
 
 
 def test_an_arch_and_shares_that_are_no_counts_are_told():
@@ -90,18 +99,3 @@ def test_an_arch_and_shares_that_are_no_counts_are_told():
     page = report(model, band).page
     assert "arch" in said(page)
     assert "no counts" in page.verdict[0]
-
-
-def test_two_columns_have_one_axis():
-    two = X.iloc[:, :2]
-    page = report(mercer.CorrespondenceAnalysis(1).fit(two), two).page
-    assert page.cloud.names == ("axis 1", "nothing")
-
-
-def test_wide_tables_list_the_farthest_cells():
-    writers = pd.read_csv(DATA / "varespec.csv", index_col=0)
-    page = report(mercer.CorrespondenceAnalysis(2).fit(writers), writers).page
-    table = parts(page, "cells", "Table")[0]
-    assert len(table.rows) == 15
-    sizes = np.abs([row[2] for row in table.rows])
-    assert np.all(np.diff(sizes) <= 0)

@@ -3,7 +3,9 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse
 from scipy.stats import multivariate_normal
 from sklearn.decomposition import FactorAnalysis as Rival
 from tests.report.family_tables import decathlon, parts, said, section
@@ -48,19 +50,19 @@ def test_the_least_costs_are_named():
     assert parts(page, "likelihood", "Picture")
 
 
-def test_missing_cells_have_no_table_of_likelihoods():
+def test_where_likelihoods_are_not_compared():
     rows = X.to_numpy(float).copy()
     rows[3, 4] = np.nan
     model = mercer.ProbabilisticPCA(2, missing="ppca", standardize=True).fit(rows)
     assert "likelihood" not in [s.key for s in report(model, rows).page.sections]
-
-
-def test_weights_leave_the_sentence_and_no_table():
     weight = np.ones(41)
     model = mercer.ProbabilisticPCA(2).fit(X, sample_weight=weight)
     page = report(model, X, sample_weight=weight).page
     assert section(page, "likelihood").parts == ()
     assert "ln L" in page.verdict[1]
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(100, 2)) @ rng.normal(size=(2, 70)) + rng.normal(size=(100, 70))
+    assert how_many_section(mercer.FactorAnalysis(2).fit(rows), rows) is None
 
 
 def test_factor_scores_are_on_the_map():
@@ -68,18 +70,12 @@ def test_factor_scores_are_on_the_map():
     assert np.allclose(page.cloud.Z, model.transform(X))
     assert page.cloud.row_names[0] == X.index[0]
     assert [c.name for c in page.cloud.colours] == ["first", "none"]
-
-
-def test_a_guest_says_that_nothing_is_certified():
     page = FACTORS
     assert "No certificate: a guest." in said(page)
     last = page.sections[-1]
     assert "No plan was made" in last.words[0]
     assert "No certificate" in last.words[0]
     assert "mercer.FactorAnalysis().fit(X)" in last.parts[-1].text
-
-
-def test_one_factor_is_drawn_on_a_line():
     few = X.iloc[:, :4]
     page = report(mercer.FactorAnalysis(1).fit(few), few).page
     assert page.cloud.names == ("factor 1", "nothing")
@@ -146,7 +142,56 @@ def test_a_heywood_case_is_told():
         assert "Heywood" in said(report(model, rows).page)
 
 
-def test_many_columns_are_not_fitted_again():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(100, 2)) @ rng.normal(size=(2, 70)) + rng.normal(size=(100, 70))
-    assert how_many_section(mercer.FactorAnalysis(2).fit(rows), rows) is None
+# The page of topics: terms by weight, documents by hand-made tf-idf.
+
+
+TERMS = ["goal", "ball", "team", "bank", "loan", "rate", "rain", "wind"]
+RNG = np.random.default_rng(0)
+RATES = np.repeat([[4, 3, 3, 0, 0, 0, 1, 0], [0, 0, 0, 4, 3, 3, 0, 1]], 20, axis=0)
+COUNTS = pd.DataFrame(RNG.poisson(RATES), columns=TERMS)
+TOPICS = mercer.TopicVectors(2).fit(COUNTS)
+TOPICS_PAGE = report(TOPICS, COUNTS, colours={"about": ["sport"] * 20 + ["money"] * 20}).page
+
+
+def weighted(counts):
+    """Return tf-idf rows of length one."""
+    counts = np.asarray(counts, float)
+    idf = np.log((1 + len(counts)) / (1 + (counts > 0).sum(axis=0))) + 1
+    W = counts * idf
+    return W / np.linalg.norm(W, axis=1, keepdims=True)
+
+
+def test_documents_lie_where_tf_idf_puts_them():
+    W = weighted(COUNTS)
+    U, s, _ = np.linalg.svd(W - W.mean(axis=0), full_matrices=False)
+    assert np.allclose(np.abs(TOPICS_PAGE.cloud.Z), np.abs(U[:, :2] * s[:2]))
+    share = 100 * np.sum(s[:2] ** 2) / np.sum(s**2)
+    assert (
+        TOPICS_PAGE.verdict[0] == f"2 axes hold {share:.1f} % of the variance of the documents."
+    )
+
+
+def test_terms_of_an_axis_are_its_heaviest_at_both_ends():
+    V = np.linalg.svd(weighted(COUNTS) - weighted(COUNTS).mean(axis=0))[2][0]
+    table = parts(TOPICS_PAGE, "terms", "Table")[0]
+    high = [row[0] for row in table.rows if row[0]]
+    low = [row[2] for row in table.rows if row[2]]
+    sides = [[TERMS[j] for j in np.argsort(-s * V) if s * V[j] > 0] for s in (1, -1)]
+    assert sorted([high, low]) == sorted(sides)
+    line = TOPICS_PAGE.verdict[1]
+    assert {"goal", "ball", "team"} <= set(line.replace(",", "").split())
+    assert f"sets {high[0]}" in line
+
+
+def test_other_topics_and_documents_are_told():
+    counts = scipy.sparse.csr_array(COUNTS.to_numpy())
+    page = report(mercer.TopicVectors(1).fit(counts), counts).page
+    assert page.cloud.names == ("axis 1", "nothing")
+    assert "column 0" in said(page)
+    assert "40 documents" in page.facts
+    page = report(mercer.TopicVectors(2, centred=False).fit(COUNTS), COUNTS).page
+    assert "mean document was left in" in said(page)
+    assert "not centred" in page.facts[-1]
+    page = report(TOPICS, COUNTS.iloc[:10]).page
+    assert any("fitted to 40 documents" in fact for fact in page.facts)
+    assert section(page, "map").parts[0].groups is False

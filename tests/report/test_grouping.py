@@ -40,13 +40,21 @@ def test_the_share_is_that_of_the_definition(apart, scale):
 def test_chance_is_called_chance():
     words = [said(X, g=RNG.permutation(LABELS)) for _ in range(6)]
     assert sum("beyond chance" in sentence for sentence in words) >= 5
+    rows = np.tile(X, (300, 1))
+    labels = np.tile(LABELS, 300)
+    few = re.search(r"explain ([\d.]+) %", said(X, g=LABELS))[1]
+    many = re.search(r"explain ([\d.]+) %", said(rows, g=labels))[1]
+    assert float(many) == pytest.approx(float(few), abs=0.5)
 
 
-def test_groups_of_one_row_are_no_groups_apart():
+def test_groups_of_one_row_and_missing_labels():
     twelve = np.array([f"g{i}" for i in range(12)])
     words = said(X[:12], g=twelve)
     assert "beyond chance" in words
     assert "p = 1" in words
+    labels = [None if i % 2 else str(g) for i, g in enumerate(LABELS)]
+    assert "the 3 groups of g" in said(X, g=labels).lower()
+    assert said(X, g=[None if i % 2 else "a" for i in range(90)]) == ""
 
 
 @pytest.mark.parametrize(
@@ -56,12 +64,6 @@ def test_groups_of_one_row_are_no_groups_apart():
 )
 def test_what_makes_no_groups_gets_no_sentence(labels):
     assert said(X, g=labels) == ""
-
-
-def test_missing_labels_are_no_group():
-    labels = [None if i % 2 else str(g) for i, g in enumerate(LABELS)]
-    assert "the 3 groups of g" in said(X, g=labels).lower()
-    assert said(X, g=[None if i % 2 else "a" for i in range(90)]) == ""
 
 
 def test_numbers_follow_the_map_as_far_as_least_squares_says():
@@ -83,22 +85,11 @@ def test_what_groups_differ_in_is_named():
     within = sum(np.sum((column[g == LABELS] - column[g == LABELS].mean()) ** 2) for g in "abc")
     share = 100 * (1 - within / np.sum((column - column.mean()) ** 2))
     assert f"They differ most in column 3 ({share:.0f} %)" in said(rows, g=LABELS)
-
-
-def test_an_axis_beyond_the_plane_that_tells_groups_apart_is_named():
     rows = RNG.normal(size=(90, 4)) * [9.0, 8.0, 0.1, 0.1]
     rows[:, 2] += np.repeat([-2.0, 0.0, 2.0], 30)
     words = said(rows, g=LABELS)
     assert "do not lie apart on the map beyond chance" in words
     assert "PC3 tells them apart better" in words
-
-
-def test_of_very_many_rows_some_tell():
-    rows = np.tile(X, (300, 1))
-    labels = np.tile(LABELS, 300)
-    few = re.search(r"explain ([\d.]+) %", said(X, g=LABELS))[1]
-    many = re.search(r"explain ([\d.]+) %", said(rows, g=labels))[1]
-    assert float(many) == pytest.approx(float(few), abs=0.5)
 
 
 def test_columns_that_hardly_vary_are_not_what_groups_differ_in():

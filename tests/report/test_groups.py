@@ -29,14 +29,11 @@ def wilks_of(rows, y):
     return np.linalg.det(within.T @ within) / np.linalg.det(total.T @ total)
 
 
-def test_the_first_words_are_wilks_and_shuffled_labels():
+def test_the_first_words_are_wilks_and_held_out_rows():
     assert PAGE.verdict[0] == (
         f"The 3 classes lie apart (Wilks' Λ {wilks_of(X, Y):.3g}, p ≤ 0.005 by shuffling the "
         "labels)."
     )
-
-
-def test_held_out_rows_are_set_against_the_largest_class():
     found = MODEL.confusion(X, Y, folds=10)
     right = np.mean(found.predicted == Y)
     assert f"{100 * right:.1f} % of rows held out (10 folds)" in PAGE.verdict[1]
@@ -68,37 +65,13 @@ def test_canonical_axes_and_pca_stand_side_by_side():
     assert PAGE.cloud.colours[0].levels == sorted(set(Y))
 
 
-def test_two_classes_have_one_axis_and_pca_upwards():
+def test_one_axis_and_no_classes():
     two = Y != "setosa"
     model = mercer.LinearDiscriminantAnalysis().fit(X[two], Y[two])
     page = report(model, X[two], y=Y[two]).page
     assert section(page, "map").parts[0].axes == (0, 1)
     assert page.cloud.names == ("axis 1", "PC1", "PC2")
     assert "The axis sets virginica against versicolor" in said(page)
-
-
-def test_classes_that_are_chance_are_called_so():
-    rng = np.random.default_rng(0)
-    rows, y = rng.normal(size=(90, 3)), rng.choice(["a", "b", "c"], 90)
-    page = report(mercer.LinearDiscriminantAnalysis().fit(rows, y), rows, y=y).page
-    assert "do not lie apart beyond chance" in page.verdict[0]
-    right = float(page.verdict[1].split(" %")[0])
-    assert ("no better than the largest class" in page.verdict[1]) == (
-        right <= 100 * max(np.mean(y == g) for g in "abc")
-    )
-
-
-def test_an_axis_that_is_chance_is_called_so():
-    rng = np.random.default_rng(0)
-    rows, y = rng.normal(size=(90, 3)), np.repeat(["a", "b", "c"], 30)
-    rows[:, 0] += np.repeat([0, 5, 10], 30)
-    model = mercer.LinearDiscriminantAnalysis().fit(rows, y)
-    line = next(w for w in report(model, rows, y=y).page.verdict if w.startswith("Axis 2"))
-    assert model.tests_.f_p[1] > 0.05
-    assert f"it is not beyond chance (p = {model.tests_.f_p[1]:.2g})" in line
-
-
-def test_without_classes_nothing_is_held_out():
     page = report(MODEL, X).page
     assert "No classes were given" in said(page)
     assert "Rao's F" in page.verdict[0]
@@ -108,7 +81,25 @@ def test_without_classes_nothing_is_held_out():
     assert np.array_equal(np.array(shown.levels)[shown.at], MODEL.predict(X))
 
 
-def test_more_columns_than_rows_ask_for_care():
+def test_classes_and_axes_that_are_chance():
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(90, 3)), rng.choice(["a", "b", "c"], 90)
+    page = report(mercer.LinearDiscriminantAnalysis().fit(rows, y), rows, y=y).page
+    assert "do not lie apart beyond chance" in page.verdict[0]
+    right = float(page.verdict[1].split(" %")[0])
+    assert ("no better than the largest class" in page.verdict[1]) == (
+        right <= 100 * max(np.mean(y == g) for g in "abc")
+    )
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(90, 3)), np.repeat(["a", "b", "c"], 30)
+    rows[:, 0] += np.repeat([0, 5, 10], 30)
+    model = mercer.LinearDiscriminantAnalysis().fit(rows, y)
+    line = next(w for w in report(model, rows, y=y).page.verdict if w.startswith("Axis 2"))
+    assert model.tests_.f_p[1] > 0.05
+    assert f"it is not beyond chance (p = {model.tests_.f_p[1]:.2g})" in line
+
+
+def test_what_asks_for_care_is_said():
     rng = np.random.default_rng(1)
     rows, y = rng.normal(size=(20, 30)), np.repeat(["a", "b"], 10)
     rows[y == "b"] += 0.5
@@ -116,13 +107,12 @@ def test_more_columns_than_rows_ask_for_care():
     page = report(model, rows, y=y).page
     assert "20 rows for 30 columns" in said(page)
     assert "No test by Wilks" in said(page)
-
-
-def test_few_rows_of_a_class_are_named():
     keep = np.r_[0:3, 50:150]
     model = mercer.LinearDiscriminantAnalysis().fit(X.iloc[keep], Y[keep])
     page = report(model, X.iloc[keep], y=Y[keep]).page
     assert "Few rows to speak of: setosa (3)." in said(page)
+    with pytest.raises(InputError, match="a class for every row"):
+        report(MODEL, X, y=Y[:20])
 
 
 def test_kernels_have_classes_but_no_columns():
@@ -136,11 +126,6 @@ def test_kernels_have_classes_but_no_columns():
     assert "A kernel can follow" in said(page)
 
 
-def test_labels_of_other_rows_are_refused():
-    with pytest.raises(InputError, match="a class for every row"):
-        report(MODEL, X, y=Y[:20])
-
-
 # What a page about classes looks at, and what it leaves out when it is dear.
 def test_dear_looks_are_left_out(monkeypatch):
     monkeypatch.setattr("mercer.report.facts._groups_summary._WORK", 10)
@@ -151,14 +136,11 @@ def test_dear_looks_are_left_out(monkeypatch):
     assert seen.ellipses is not None
 
 
-def test_numbers_as_classes_are_names_too():
+def test_classes_of_numbers_and_of_a_kernel_matrix():
     y = np.repeat([3, 1, 2], 50)
     seen = groups_seen(mercer.LinearDiscriminantAnalysis().fit(X, y), X, y)
     assert seen.classes == ["1", "2", "3"]
     assert set(seen.y) == {"1", "2", "3"}
-
-
-def test_a_kernel_matrix_has_no_linear_map():
     K = np.asarray(X @ X.T)
     model = mercer.KernelDiscriminantAnalysis(kernel="precomputed").fit(K, Y)
     seen = groups_seen(model, K, Y)
@@ -229,16 +211,13 @@ def test_ellipses_hold_nineteen_of_twenty_rows():
     assert 0.9 < inside / 150 < 0.99
 
 
-def test_classes_have_rows_priors_and_means():
+def test_few_and_many_classes_have_tables():
     table = parts(PAGE, "classes", "Table")[0]
     for row in table.rows:
         inside = row[0] == Y
         assert row[1] == inside.sum()
         assert np.isclose(row[2], 100 / 3)
         assert np.allclose(row[3:], Z[inside].mean(axis=0))
-
-
-def test_many_classes_are_listed_by_their_share_right():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(14), 12)
     rows = rng.normal(size=(14 * 12, 5)) + 3 * rng.normal(size=(14, 5))[y]

@@ -48,9 +48,15 @@ def test_an_axis_is_named_after_what_makes_more_than_its_part(coordinates, share
     assert sentence == f"Axis 1 (25.0 %) {words}"
 
 
-def test_rows_come_before_columns():
+def test_rows_planes_and_titles():
     sentence = axis_sentence(MODEL, 0, list(X.index))
     assert sentence.index("Blue") < sentence.index("Blond")
+    names, titles, Z = plane(np.ones((3, 1)), [0.09])
+    assert (names, titles) == (("axis 1", "nothing"), ("axis 1 (9.0 %)", "nothing"))
+    assert np.array_equal(Z, [[1, 0]] * 3)
+    assert plane(np.ones((3, 4)), None)[2].shape == (3, 4)
+    assert axis_title(types.SimpleNamespace(explained_variance_ratio_=None), 1) == "axis 2"
+    assert [axes_of(n) for n in (0, 1, 5)] == ["no axes", "1 axis", "5 axes"]
 
 
 def test_a_table_of_points_has_what_the_model_has():
@@ -85,25 +91,10 @@ def test_inertias_carry_their_certificate():
         assert MODEL.certificate_.lower[i] <= values[i] <= MODEL.certificate_.upper[i]
         assert 0 <= row[2] < 1e-10
     assert np.isclose(table.rows[-1][4], 100 * MODEL.explained_variance_ratio_.sum())
-
-
-def test_bars_are_called_inertia():
     panel = inertia_scree(MODEL, np.array([[0.001, 0.001], [0.01, 0.005]]), "chance").panel
     assert panel.axes.title == "Inertia per axis"
     assert panel.axes.legend[-1][0] == "chance"
     assert panel.axes.note == "2 axes carry 98.9 %"
-
-
-def test_a_plane_has_two_axes_at_least():
-    names, titles, Z = plane(np.ones((3, 1)), [0.09])
-    assert (names, titles) == (("axis 1", "nothing"), ("axis 1 (9.0 %)", "nothing"))
-    assert np.array_equal(Z, [[1, 0]] * 3)
-    assert plane(np.ones((3, 4)), None)[2].shape == (3, 4)
-
-
-def test_titles_without_shares():
-    assert axis_title(types.SimpleNamespace(explained_variance_ratio_=None), 1) == "axis 2"
-    assert [axes_of(n) for n in (0, 1, 5)] == ["no axes", "1 axis", "5 axes"]
 
 
 # Groups of columns: RV by hand, partial points, words.
@@ -137,11 +128,15 @@ def test_rv_is_that_of_the_products():
     assert f"Most alike are {names[best[2]]} and {names[best[1]]} (RV {best[0]:.2f})" in words
 
 
-def test_the_first_eigenvalue_is_told_of_how_many():
+def test_groups_of_columns_are_told_and_drawn():
     line = next(line for line in PAGE.verdict if line.startswith("The first eigenvalue"))
     weakest = int(np.argmin(MODEL_MFA_PANELS.group_coordinates_[:, 0]))
     assert f"is {MODEL_MFA_PANELS.eigenvalues_[0]:.2f} of at most 3" in line
     assert f"least {MODEL_MFA_PANELS.groups_[weakest]}" in line
+    panel = parts(PAGE, "groups", "Picture")[0].panel
+    assert np.allclose(np.array([panel.marks[0].x, panel.marks[0].y]).T,
+                       MODEL_MFA_PANELS.group_coordinates_[:, :2])  # fmt: skip
+    assert panel.axes.x_range == panel.axes.y_range
 
 
 def test_rows_that_groups_see_differently_are_drawn_with_their_partial_points():
@@ -162,21 +157,11 @@ def test_rows_that_groups_see_differently_are_drawn_with_their_partial_points():
     assert f"{100 * within:.1f} %" in words
 
 
-def test_groups_are_drawn_between_zero_and_one():
-    panel = parts(PAGE, "groups", "Picture")[0].panel
-    assert np.allclose(np.array([panel.marks[0].x, panel.marks[0].y]).T,
-                       MODEL_MFA_PANELS.group_coordinates_[:, :2])  # fmt: skip
-    assert panel.axes.x_range == panel.axes.y_range
-
-
-def test_one_group_is_nothing_to_compare():
+def test_groups_with_nothing_in_common():
     numbers = FULL[["Age", "Time"]].astype(float)
     page = report(mercer.MFA(None, 2).fit(numbers), numbers).page
     assert "one group of columns" in said(page)
     assert "groups" not in [s.key for s in page.sections]
-
-
-def test_groups_that_share_nothing_are_called_so():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, 6))
     model = mercer.MFA({"a": [0, 1, 2], "b": [3, 4, 5]}, 2).fit(X)

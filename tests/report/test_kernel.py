@@ -67,15 +67,12 @@ def test_the_walk_ends_where_the_way_back_ends():
         assert np.allclose([row[1], row[-1]], ends[:, j])
 
 
-def test_pictures_are_walked_as_pictures():
+def test_pictures_and_kernel_matrices():
     rows = load_digits().data[:120]
     model = mercer.KernelPCA(2, kernel="rbf").fit(rows)
     steps = part(report(model, rows).page, "along", "Steps")
     assert (steps.width, steps.height) == (8, 8)
     assert steps.pixels.shape == (11, 64)
-
-
-def test_a_kernel_matrix_has_no_columns_and_no_linear_map():
     K = X @ X.T
     page = report(mercer.KernelPCA(2, kernel="precomputed").fit(K), K).page
     keys = [section.key for section in page.sections]
@@ -83,15 +80,12 @@ def test_a_kernel_matrix_has_no_columns_and_no_linear_map():
     assert "variables" not in keys
 
 
-def test_other_rows_than_those_of_the_fit_are_called_so():
+def test_other_rows_and_no_component_are_said_so():
     model = mercer.KernelPCA(2, kernel="rbf").fit(X)
     page = report(model, X[:50], colours={"ring": RINGS[:50]}).page
     assert len(page.cloud.Z) == 50
     assert any("fitted to 120 rows" in fact for fact in page.facts)
     assert report(model, X).page.facts[-1].startswith("kernel")
-
-
-def test_no_kernel_component_is_said_so():
     noise = RNG.normal(size=(60, 4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -145,9 +139,6 @@ def test_axes_of_noise_are_found_in_neither():
     X = NOISE.normal(size=(300, 30))
     section = kernel_stability(mercer.KernelPCA(4, kernel=RBF(30.0)).fit(X), X)
     assert "agree on none" in section.words[0]
-
-
-def test_few_rows_and_kernels_without_rows_are_left_alone():
     X = rings(12)
     assert kernel_stability(mercer.KernelPCA(2).fit(X), X) is None
     K = X @ X.T
@@ -162,13 +153,10 @@ def seen(deviations, n=200):
     return seen_from(mercer.PCA(2).fit(X), X)
 
 
-def test_axes_of_equal_variance_are_named_as_a_plane():
+def test_equal_axes_are_planes_and_large_tables_normal(monkeypatch):
     words = stability_section(seen([9, 3, 3, 1, 1])).words[0]
     assert "PC1" in words.split(".")[0]
     assert "the plane of PC2 and PC3" in words
-
-
-def test_large_tables_get_the_normal_law(monkeypatch):
     monkeypatch.setattr(room, "_WORK", 0)
     section = stability_section(seen([9, 3, 1, 1], n=500))
     assert section.parts[0].caption == "Sampling errors"
@@ -221,14 +209,11 @@ def test_every_method_has_its_page(model):
     np.testing.assert_allclose(page.cloud.Z, model.embedding_[:, :6])
 
 
-def test_a_column_that_runs_along_the_map_is_said():
+def test_new_rows_are_placed_and_columns_run_along():
     curve, along = make_s_curve(300, random_state=0)
     model = mercer.Isomap(2, neighbours=8).fit(curve)
     verdict = report(model, curve, colours={"along": along}).page.verdict
     assert any(line.startswith("along follows the map closely") for line in verdict)
-
-
-def test_new_rows_are_placed_and_one_coordinate_is_enough():
     model = mercer.Isomap(1, neighbours=8).fit(ROLL)
     page = report(model, ROLL[:40]).page
     np.testing.assert_allclose(page.cloud.Z[:, :1], model.transform(ROLL[:40]))

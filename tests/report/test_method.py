@@ -56,16 +56,15 @@ def test_the_plan_is_that_of_the_fit():
     assert "fit('x.csv')" in python.text
 
 
-def test_without_a_command_there_is_no_command():
+def test_the_code_names_what_the_fit_took():
     section = PageRequest("a").last(mercer.PCA(2).fit(X))
     assert len(section.parts) == 3
-
-
-def test_classes_and_weights_stand_in_the_code():
     y = np.repeat(["a", "b"], 25)
     model = mercer.LinearDiscriminantAnalysis().fit(X, y)
     assert ".fit(X, y, sample_weight=w)" in python_of(model, "X", weights="w")
     assert ".fit(made.rows, made.y)" in python_of(model, "made.rows", "made = 1")
+    assert PageRequest("a", row_names=dict).listed_names is None
+    assert PageRequest("a", row_names=["x"]).listed_names == ["x"]
 
 
 def test_the_last_section_has_all_times_and_the_code():
@@ -78,18 +77,10 @@ def test_the_last_section_has_all_times_and_the_code():
     texts = [part.text for part in section.parts if hasattr(part, "text")]
     assert texts[0] == "mercer x"
     assert "sample_weight=sample_weight" in texts[1]
-
-
-def test_weights_of_a_file_are_called_as_the_code_makes_them():
     X = np.random.default_rng(0).normal(size=(20, 3))
     wanted = PageRequest("a", sample_weight=np.ones(20), data="made.rows", opening="made = 1")
     text = wanted.last(mercer.PCA(2).fit(X)).parts[-1].text
     assert "made.rows, sample_weight=made.weights" in text
-
-
-def test_names_by_a_function_are_not_listed():
-    assert PageRequest("a", row_names=dict).listed_names is None
-    assert PageRequest("a", row_names=["x"]).listed_names == ["x"]
 
 
 @pytest.mark.parametrize("shape", [(60_000, 20), (4000, 300)])

@@ -154,14 +154,11 @@ def test_the_policy_allows_this_script_and_this_style_only():
         assert f"{name} 'sha256-{mark}'" in policy
 
 
-def test_nothing_leads_outside():
+def test_the_page_is_inert():
     text = html_of(page_full_of("x"))
     found = set(re.findall(r"https?://[^\"' )<]*", text))
     assert found <= {"http://www.w3.org/2000/svg"}
     assert "style=" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
-
-
-def test_json_is_inert_and_whole():
     value = {"a": "</script><!--\u2028&", "b": [1, None]}
     text = inert_json(value)
     assert not set("<>&\u2028") & set(text)
@@ -170,12 +167,17 @@ def test_json_is_inert_and_whole():
         inert_json(float("nan"))
 
 
-def test_a_picture_holds_its_pixels():
+def test_pictures_and_cells_keep_what_they_hold():
     pixels = np.arange(6, dtype=np.uint8) * 40
     raw = base64.b64decode(png(pixels, 3, 2).partition(",")[2])
     size = int.from_bytes(raw[33:37], "big")
     body = zlib.decompress(raw[41 : 41 + size])
     assert body == b"\0" + pixels[:3].tobytes() + b"\0" + pixels[3:].tobytes()
+    assert float(exact(1 / 3)) == 1 / 3
+    assert exact(None) == ""
+    table = Table("t", ("a", "b", "c", "d"), (("x", 1, None, "1.0"), ("y", None, 2.5, "2")))
+    assert table.numeric == (False, True, True, False)
+    assert Table("empty", ("a", "b"), ()).numeric == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -191,11 +193,6 @@ def test_a_picture_holds_its_pixels():
 )
 def test_cells_as_people_read_them(cell, words):
     assert shown(cell) == words
-
-
-def test_cells_for_files_keep_all_digits():
-    assert float(exact(1 / 3)) == 1 / 3
-    assert exact(None) == ""
 
 
 # Numbers, lists and axes in words.
@@ -221,14 +218,8 @@ def test_lists_and_counts():
     assert listed(list("abcdef"), most=3) == "a, b, c and 3 more"
     assert [count(i, "row") for i in (0, 1, 2)] == ["no rows", "1 row", "2 rows"]
     assert number(1234567.0) == "1.235e+06"
-
-
-def test_no_list_ends_in_one_more():
     assert listed(list("abcd"), most=3) == "a, b, c and d"
     assert listed(list("abcde"), most=3) == "a, b, c and 2 more"
-
-
-def test_axes_and_kernels_are_named_shortly():
     assert [axes_named(2, last) for last in (2, 3, 5)] == ["PC2", "PC2 and PC3", "PC2 to PC5"]
     assert short("rbf(lengthscale=34.33656942677879)") == "rbf(lengthscale=34.34)"
     assert short("poly(degree=3, coef=1.5)") == "poly(degree=3, coef=1.5)"
@@ -253,17 +244,11 @@ def test_an_axis_in_words(weights, words):
     assert axis_in_words(np.array(weights), NAMES) == words
 
 
-def test_one_column_that_is_less_than_half_is_only_the_heaviest():
+def test_columns_in_order_are_named_by_runs():
     weights = np.array([0.6, *([0.29] * 7)])
     assert axis_in_words(weights, NAMES) == "weighs a most"
-
-
-def test_columns_in_order_are_named_by_runs():
     weights = np.array([0.5, 0.5, 0.5, 0.0, 0.0, -0.5, -0.5, 0.0])
     assert axis_in_words(weights, NAMES, in_order=True) == "sets a to c against f to g"
-
-
-def test_the_sign_of_an_axis_exchanges_the_sides():
     weights = np.array([0.5, -0.4, 0.3, -0.5, 0.1, 0.0, 0.4, 0.2])
     there = axis_in_words(weights, NAMES).removeprefix("sets ").split(" against ")
     back = axis_in_words(-weights, NAMES).removeprefix("sets ").split(" against ")
@@ -271,12 +256,6 @@ def test_the_sign_of_an_axis_exchanges_the_sides():
 
 
 # Parts are plain values: nothing can be changed, numbers are told from text.
-def test_numbers_are_told_from_text():
-    table = Table("t", ("a", "b", "c", "d"), (("x", 1, None, "1.0"), ("y", None, 2.5, "2")))
-    assert table.numeric == (False, True, True, False)
-    assert Table("empty", ("a", "b"), ()).numeric == (False, False)
-
-
 # The rows on the map: coordinates, colours, and how they are packed.
 
 
@@ -314,7 +293,7 @@ def test_the_page_can_read_coordinates_and_colours(k):
     assert np.array_equal(colours[0], colour.at)
 
 
-def test_of_many_levels_the_commonest_stand_for_themselves():
+def test_colours_of_levels_and_numbers():
     labels = [f"level {i:02d}" for i in range(30) for _ in range(i + 1)]
     colour = category_colour("c", labels)
     assert len(colour.levels) == 12
@@ -322,9 +301,6 @@ def test_of_many_levels_the_commonest_stand_for_themselves():
     assert "level 29" in colour.levels
     counts = np.bincount(colour.at, minlength=12)
     assert counts[11] == sum(range(1, 20))
-
-
-def test_a_ramp_runs_over_percentiles_and_leaves_missing_values_grey():
     values = np.r_[np.arange(100.0), 1e9, np.nan]
     colour = number_colour("v", values)
     assert colour.high < 200
@@ -367,6 +343,14 @@ def test_many_rows_are_drawn_evenly_and_with_fewer_axes():
     assert [axes_shown(n) for n in (10, 200_000, 10**6)] == [6, 3, 2]
     assert numbers_shown(few) is None
     assert numbers_shown(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
+    q, low, high = quantised(np.full((4, 1), -3.0))
+    assert np.all(low + q * (high - low) / 65535 == -3.0)
+    assert np.all(high > low)
+    rng = np.random.default_rng(0)
+    q, _, _ = quantised(rng.normal(size=(100_000, 2)))
+    code = np.sort(morton(q[:, 0], q[:, 1]))
+    plain = packed(q.reshape(-1))
+    assert len(packed(np.diff(code, prepend=np.uint32(0)))) < 0.55 * len(plain)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
@@ -387,20 +371,6 @@ def test_rounding_is_half_a_level_at_most(scale, offset):
     assert q.max() == 65535
 
 
-def test_a_column_of_equal_values_keeps_its_value():
-    q, low, high = quantised(np.full((4, 1), -3.0))
-    assert np.all(low + q * (high - low) / 65535 == -3.0)
-    assert np.all(high > low)
-
-
-def test_neighbours_in_order_make_a_short_text():
-    rng = np.random.default_rng(0)
-    q, _, _ = quantised(rng.normal(size=(100_000, 2)))
-    code = np.sort(morton(q[:, 0], q[:, 1]))
-    plain = packed(q.reshape(-1))
-    assert len(packed(np.diff(code, prepend=np.uint32(0)))) < 0.55 * len(plain)
-
-
 RNG = np.random.default_rng(5)
 
 
@@ -413,20 +383,11 @@ CODED = Levels(np.array([1, 0, 2, 0, 1, 0]), np.array(["a", "b", "c", "never"]))
 def test_codes_say_what_the_texts_say():
     for mine, theirs in zip(levels_of(CODED), levels_of(TEXT), strict=True):
         assert mine.tolist() == theirs.tolist()
-
-
-def test_some_of_the_rows_have_only_their_own_levels():
     levels, at, counts = levels_of(CODED[np.array([1, 3, 2])])
     assert (levels.tolist(), at.tolist(), counts.tolist()) == (["a", "c"], [0, 0, 1], [2, 1])
-
-
-def test_colours_of_codes_are_those_of_texts():
     one, other = category_colour("g", CODED), category_colour("g", TEXT)
     assert one.levels == other.levels
     assert one.at.tolist() == other.at.tolist()
-
-
-def test_names_of_a_few_rows():
     names = SomeNames({3: "c"}, 10)
     assert (len(names), names[np.int64(3)], names[4]) == (10, "c", None)
 

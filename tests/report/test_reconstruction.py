@@ -42,16 +42,19 @@ def test_the_worst_rebuilt_column_is_named_with_its_share():
     assert float(rest.split(" %")[0]) == pytest.approx(100 * share.min(), rel=0.05, abs=0.06)
 
 
-def test_constant_columns_are_not_badly_rebuilt():
+def test_columns_that_are_rebuilt_whole_or_are_no_picture():
     X = np.c_[np.full(40, 3.0), RNG.normal(size=(40, 3))]
     words = section_of(mercer.PCA(1), X).words[0]
     assert "column 0" not in words
-
-
-def test_everything_kept_leaves_nothing():
     words = section_of(mercer.PCA(), RNG.normal(size=(20, 3))).words[0]
     assert words.startswith("With 3 components")
     assert "-" not in words.split("%")[0]
+    section = section_of(mercer.PCA(2), DIGITS, row_names=[""] * 300)
+    assert section.parts[2].title == "Row 151, rebuilt"
+    varied = DIGITS + RNG.normal(size=DIGITS.shape)
+    assert len(section_of(mercer.PCA(2), varied).parts) == 4
+    section = section_of(mercer.PCA(2, standardize=True), varied)
+    assert not [part for part in section.parts if type(part).__name__ in ("Images", "Steps")]
 
 
 def test_digits_are_pictures_with_their_pixels():
@@ -79,11 +82,6 @@ def test_digits_are_pictures_with_their_pixels():
         assert np.all(np.abs(picture - grey(moved)) < 1.01)
 
 
-def test_a_row_without_a_name_can_be_rebuilt():
-    section = section_of(mercer.PCA(2), DIGITS, row_names=[""] * 300)
-    assert section.parts[2].title == "Row 151, rebuilt"
-
-
 def test_curves_are_drawn_as_curves():
     at = np.linspace(0, 1, 50)
     X = RNG.normal(size=(40, 1)) * np.sin(6 * at) + RNG.normal(size=(40, 1)) * at**2 + at
@@ -95,13 +93,6 @@ def test_curves_are_drawn_as_curves():
     low, middle, high = (mark.y for mark in section.parts[2].panel.marks)
     assert np.allclose(middle, X.mean(axis=0))
     assert np.allclose(np.add(low, high) / 2, X.mean(axis=0))
-
-
-def test_standardised_columns_are_no_picture():
-    varied = DIGITS + RNG.normal(size=DIGITS.shape)
-    assert len(section_of(mercer.PCA(2), varied).parts) == 4
-    section = section_of(mercer.PCA(2, standardize=True), varied)
-    assert not [part for part in section.parts if type(part).__name__ in ("Images", "Steps")]
 
 
 def test_pixels_that_were_left_out_keep_their_place():

@@ -29,6 +29,11 @@ def test_the_file_is_the_page(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
     made.save(str(tmp_path / "b.HTM"))
     assert (tmp_path / "b.HTM").exists()
+    lone = "bad \ud800 letter"
+    table = Table(lone, (lone,), ((lone,),))
+    made = Report(Page(lone, (lone,), (lone,), (Section("s", lone, (lone,), (table,)),)))
+    made.save(tmp_path / "a.html")
+    assert b"letter" in (tmp_path / "a.html").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["a.pdf", "a", "a.html.txt", "none/a.html"])
@@ -59,21 +64,19 @@ def test_a_notebook_shows_the_page_in_a_frame():
     inside = re.search(r'srcdoc="([^"]*)"', frame)[1]
     assert html.unescape(inside) == html_of(evil)
     assert "allow-same-origin" not in frame
+    assert repr(Report(PAGE)).startswith("<Report 'A title', 0.0")
 
 
-def test_half_a_letter_does_no_harm(tmp_path):
-    lone = "bad \ud800 letter"
-    table = Table(lone, (lone,), ((lone,),))
-    made = Report(Page(lone, (lone,), (lone,), (Section("s", lone, (lone,), (table,)),)))
-    made.save(tmp_path / "a.html")
-    assert b"letter" in (tmp_path / "a.html").read_bytes()
-
-
-def test_a_fit_writes_what_it_returns(tmp_path):
+def test_a_fit_writes_the_page_of_its_kind(tmp_path):
     X = np.random.default_rng(0).normal(size=(20, 3)) * [3, 2, 1]
     made = mercer.PCA(2).fit(X).report(X, tmp_path / "p.html")
     assert isinstance(made, Report)
     assert (tmp_path / "p.html").read_text(encoding="utf-8") == made.html
+    X = RNG.normal(size=(40, 4))
+    linear = report(mercer.PCA(2).fit(X), X).page
+    kernel = report(mercer.KernelPCA(2).fit(X), X).page
+    assert {"rows", "rebuilt"} <= {section.key for section in linear.sections}
+    assert any(fact.startswith("kernel ") for fact in kernel.facts)
 
 
 # Which page a method gets.
@@ -83,14 +86,6 @@ RNG = np.random.default_rng(3)
 @pytest.mark.parametrize("kind", PAGES)
 def test_every_kind_of_page_has_its_maker(kind):
     assert callable(import_module(PAGES[kind]).page_of)
-
-
-def test_methods_get_the_page_of_their_kind():
-    X = RNG.normal(size=(40, 4))
-    linear = report(mercer.PCA(2).fit(X), X).page
-    kernel = report(mercer.KernelPCA(2).fit(X), X).page
-    assert {"rows", "rebuilt"} <= {section.key for section in linear.sections}
-    assert any(fact.startswith("kernel ") for fact in kernel.facts)
 
 
 # Names and colours as people pass them.

@@ -60,13 +60,10 @@ def test_the_table_has_the_numbers_of_the_definitions(scale):
         assert ("Q" in row[3]) == (row[2] > found.q_limit)
 
 
-def test_limits_do_not_know_the_unit():
+def test_limits_and_causes():
     one, large = extremes_of(seen(X)), extremes_of(seen(X * 2.0**400))
     assert large.q_limit == one.q_limit * 2.0**800
     assert np.array_equal(one.rows, large.rows)
-
-
-def test_the_cause_is_the_column_that_was_changed():
     rows = RNG.normal(size=(100, 6)) * [9, 7, 1, 1, 1, 1]
     rows[5, 3] += 30
     rows[6, 0] += 90
@@ -105,15 +102,12 @@ def test_too_few_rows_have_no_limits(count):
     assert rows_section(this, None) is None
 
 
-def test_ordinary_rows_have_a_section_without_a_picture():
+def test_ordinary_and_far_rows_are_drawn_and_named():
     grid = np.array([[a, b] for a in (-1.0, 1.0) for b in (-1.0, 1.0)] * 20) * [3, 1]
     this = seen(grid, 1)
     section = rows_section(this, extremes_of(this))
     assert section.parts == ()
     assert "No row" in section.words[0]
-
-
-def test_all_rows_beyond_a_limit_are_drawn_and_named():
     names = [f"</script>{i}" for i in range(200)]
     this = seen(X, row_names=names)
     section = rows_section(this, extremes_of(this))

@@ -66,15 +66,12 @@ def test_weights_of_columns_change_no_correlation_beyond_one(standardize):
     assert all(row[-1] <= 100 + 1e-9 for row in table.rows)
 
 
-def test_a_constant_column_is_seen_by_nobody():
+def test_one_many_and_constant_columns():
     rows = np.c_[X, np.full(len(X), 3.0)]
     section, table = table_of(mercer.PCA(2).fit(rows), rows)
     assert np.allclose(table.rows[-1][1:], 0, atol=1e-12)
     assert "Hardly seen" in section.words[-1]
     assert "column 6" in section.words[-1]
-
-
-def test_of_many_columns_the_circle_goes_and_the_table_is_cut():
     rows = RNG.normal(size=(40, 300))
     rows[:, 123] += 20 * RNG.normal(size=40)
     section, table = table_of(mercer.PCA(3).fit(rows), rows)
@@ -82,9 +79,6 @@ def test_of_many_columns_the_circle_goes_and_the_table_is_cut():
     assert table.rows[0][0] == "column 123"
     assert "240 columns least seen are not listed" in table.note
     assert [type(part).__name__ for part in section.parts] == ["Picture", "Table", "Table"]
-
-
-def test_one_column_has_no_circle():
     section, table = table_of(mercer.PCA(1).fit(X[:, :1]), X[:, :1])
     assert [type(part).__name__ for part in section.parts] == ["Picture", "Table", "Table"]
     assert abs(table.rows[0][2]) == pytest.approx(1)

@@ -57,12 +57,19 @@ def test_errors_are_those_of_the_table_itself(p):
         assert_allclose(error, total / size, rtol=1e-11)
 
 
-def test_the_offset_scale_and_unit_do_not_matter():
+def test_the_offset_scale_unit_and_length_do_not_matter():
     X = family("white", 0, 90, 24)
     base = bi_cross_validation(*halves(X))
     scaled = [Half(half.gram * 2.0**-60, half.rows) for half in halves(X)]
     assert_allclose(bi_cross_validation(*scaled).errors, base.errors, rtol=1e-12)
     assert base.errors[0] == 1.0
+    values, hidden = _table(20_000, 20, 3, 0.5, 0.2, 3)
+    x = np.where(hidden, np.nan, values)
+    assert cross_validated_rank(x) == cross_validated_rank(x[::20])
+    few, many = choice_seconds(1000, 50), choice_seconds(1000, 400)
+    assert 0 < few < many
+    assert choice_seconds(10**6, 50) > 10 * few
+    assert choice_seconds(50, 10**6) == choice_seconds(10**6, 50)
 
 
 @pytest.mark.parametrize("X", [np.zeros((6, 4)), np.ones((6, 1)), np.eye(3)[:, :2]])
@@ -70,7 +77,12 @@ def test_nothing_to_predict_is_no_component(X):
     assert bi_cross_validation(*halves(X)).k == 0
 
 
-def test_exact_low_rank_is_found_beyond_the_first_look():
+def test_copies_and_transposes():
+    X = np.random.default_rng(0).standard_normal((200, 10))
+    X[:, 5] = X[:, 2]
+    assert found(X) == 1
+    X = family("columns", 1)
+    assert found(X) == found(X.T) == 5
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 40)) @ rng.standard_normal((40, 120))
     X += 1e-3 * rng.standard_normal(X.shape)
@@ -135,17 +147,6 @@ def test_columns_beside_a_component_are_none(n):
     assert found(X) == 1
 
 
-def test_copies_of_a_column_are_a_component():
-    X = np.random.default_rng(0).standard_normal((200, 10))
-    X[:, 5] = X[:, 2]
-    assert found(X) == 1
-
-
-def test_a_wide_table_gives_what_its_transpose_gives():
-    X = family("columns", 1)
-    assert found(X) == found(X.T) == 5
-
-
 def test_columns_that_are_nearly_copies_do_not_rule_the_others():
     rng = np.random.default_rng(0)
     X = factors(400, 20, 3, 0)
@@ -154,13 +155,6 @@ def test_columns_that_are_nearly_copies_do_not_rule_the_others():
     assert abs(found(np.c_[X, row]) - 3) <= 1
     near = X[:, :1] + 1e-4 * rng.standard_normal((400, 1))
     assert found(np.c_[X, near]) in (3, 4)
-
-
-def test_what_choosing_takes_grows_with_the_columns_and_with_rows_in_plenty():
-    few, many = choice_seconds(1000, 50), choice_seconds(1000, 400)
-    assert 0 < few < many
-    assert choice_seconds(10**6, 50) > 10 * few
-    assert choice_seconds(50, 10**6) == choice_seconds(10**6, 50)
 
 
 def table(n=4000, p=8, k=2, seed=0):
@@ -177,9 +171,6 @@ def test_partial_variances_are_residuals_of_regressions():
         others = np.delete(X, j, axis=1)
         rest = X[:, j] - others @ np.linalg.lstsq(others, X[:, j])[0]
         assert_allclose(found, rest @ rest, rtol=1e-4)
-
-
-def test_constant_and_copied_columns_stay_finite():
     X, _ = table(60)
     X[:, 1], X[:, 2] = 0.0, X[:, 3]
     found = partial_variances(X.T @ X)
@@ -195,9 +186,6 @@ def test_unique_variances_are_those_of_factor_analysis():
     other = FactorAnalysis(2, tol=1e-10, max_iter=20_000, svd_method="lapack").fit(X)
     assert_allclose(found, other.noise_variance_, rtol=2e-3)
     assert_allclose(found, truth, rtol=0.15)
-
-
-def test_no_factor_leaves_all():
     X, _ = table()
     S = np.cov(X.T)
     assert_allclose(unique_variances(S, 0, np.ones(8), 1e-3), np.diagonal(S))
@@ -279,12 +267,6 @@ def test_the_rank_serves_the_hidden_cells(noise, most, share):
     x = np.where(hidden, np.nan, values)
     errors = [np.mean((_fitted(x, rank, 60) - values)[hidden] ** 2) for rank in range(9)]
     assert errors[cross_validated_rank(x).rank] < most * min(errors)
-
-
-def test_many_rows_cost_no_more_than_some_of_them():
-    values, hidden = _table(20_000, 20, 3, 0.5, 0.2, 3)
-    x = np.where(hidden, np.nan, values)
-    assert cross_validated_rank(x) == cross_validated_rank(x[::20])
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1e150])

@@ -33,16 +33,13 @@ def known(r=8):
     return Variances.of(values[:r], rows=500, columns=8, total=values.sum())
 
 
-def test_whole_spectrum_answers_every_rule():
+def test_the_spectrum_answers_what_it_can():
     rules = spectrum_rules(known(), np.ones(8) * 8)
     assert all(rule.k is not None for rule in rules)
     by = {rule.name: rule.k for rule in rules}
     assert by["BIC"] == by["Minka"] == by["90% of variance"] == 3
     assert by["Kaiser"] == 3
     assert by["noise edge"] == 2  # the large ones hide the third
-
-
-def test_truncated_spectrum_says_what_it_cannot_answer():
     rules = {rule.name: rule for rule in spectrum_rules(known(2))}
     for name in ("Minka", "Gavish-Donoho", "Kaiser", "BIC", "90% of variance"):
         assert rules[name].k is None
@@ -77,20 +74,14 @@ def test_agreement_and_disagreement_in_words():
     assert str(choice).splitlines()[2].startswith("* bi-cross-validation")
 
 
-def test_the_most_that_can_be_found_is_said_to_be_that():
+def test_choices_are_frozen_and_the_least_is_said():
     choice = choice_of(cross(6), known(), None, "all 500 rows")
     assert choice.reason.startswith("6 components or more (half as many as columns")
-
-
-def test_none_and_one_are_not_alike():
     one = Rule("one", 1, "")
     empty = Variances.of([0.0], rows=9, columns=1)
     choice = choice_of(cross(0), empty, None, "all 9 rows", (one,))
     assert choice.reason.startswith("No component beyond noise")
     assert "More: one 1" in choice.reason
-
-
-def test_a_choice_is_frozen_and_goes_into_a_frame():
     choice = choice_of(cross(1), known(), None, "all 500 rows")
     assert choice.reason.startswith("1 component beyond noise: with it")
     assert choice.columns()["k"][0] == 1
@@ -116,10 +107,9 @@ def test_a_share_met_exactly_needs_no_more():
     assert share(np.array([6.0, 3.0, 1.0]), 0.9) == 2
     assert share(np.array([0.1] * 10), 0.3) == 3
     assert share(np.ones(4), 0.5) == 2
-
-
-def test_rounding_below_zero_does_not_count():
     assert share(np.array([1.0, 1e-3, -1e-17, -1e-16]), 0.999999) == 2
+    assert share(np.array([6.0, 3.0]), 0.85, 10.0) == 2
+    assert share(np.array([6.0, 3.0]), 0.95, 10.0) == 3
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
@@ -128,17 +118,14 @@ def test_scale_does_not_matter(scale):
     assert [share(values, w) for w in (0.5, 0.7, 0.95)] == [1, 2, 3]
 
 
-def test_leading_values_with_a_total_may_be_too_few():
-    assert share(np.array([6.0, 3.0]), 0.85, 10.0) == 2
-    assert share(np.array([6.0, 3.0]), 0.95, 10.0) == 3
-
-
-def test_total_is_never_below_what_is_known():
+def test_variances_are_made_sound():
     assert Variances.of([3.0, 1.0], rows=9, columns=4, total=3.9).total == 4.0
-
-
-def test_rounding_below_zero_is_zero():
     assert Variances.of([3.0, -1e-17], rows=9, columns=4).values.tolist() == [3.0, 0.0]
+    bound = np.full(4, 0.5)
+    assert Variances.of([3, 1, 0.6, 0.1], rows=9, columns=4).leading(bound) == 3
+    assert Variances.of([3, 1, 0.6, 0.6], rows=9, columns=4).leading(bound) == 4
+    assert Variances.of([3, 1], rows=9, columns=4, total=5).leading(bound) is None
+    assert Variances.of([3, 0.5], rows=9, columns=4, total=5).leading(bound) == 1
 
 
 @pytest.mark.parametrize(
@@ -160,34 +147,20 @@ def test_impossible_shapes_are_refused(rows, columns):
         Variances.of([2.0, 1.0], rows=rows, columns=columns)
 
 
-def test_leading_says_none_only_where_more_could_follow():
-    bound = np.full(4, 0.5)
-    assert Variances.of([3, 1, 0.6, 0.1], rows=9, columns=4).leading(bound) == 3
-    assert Variances.of([3, 1, 0.6, 0.6], rows=9, columns=4).leading(bound) == 4
-    assert Variances.of([3, 1], rows=9, columns=4, total=5).leading(bound) is None
-    assert Variances.of([3, 0.5], rows=9, columns=4, total=5).leading(bound) == 1
-
-
 def of_table(X):
     n, p = X.shape
     values = np.linalg.eigvalsh(np.cov(X.T))[::-1]
     return Variances.of(values, rows=n, columns=p)
 
 
-def test_kaiser_counts_what_is_above_the_mean():
+def test_kaiser_and_broken_sticks():
     assert kaiser(Variances.of([4.0, 1.1, 0.5, 0.4], rows=20, columns=4)) == 1
     assert kaiser(Variances.of([1.0, 1.0], rows=20, columns=2)) == 0
     assert kaiser(Variances.of([4.0, 3.0], rows=20, columns=4, total=8.0)) is None
-
-
-def test_stick_is_that_of_vegan():
     # vegan's bstick(prcomp) of 23 axes with a total of 44 [varespec].
     pieces = stick(23) * 44
     assert_allclose(pieces[[0, -1]], [7.1438620, 0.0831758], atol=5e-8)
     assert_allclose(pieces.sum(), 44)
-
-
-def test_broken_stick_stops_at_the_first_that_fails():
     assert broken_stick(Variances.of([6.0, 1.0, 1.0], rows=20, columns=3)) == 1
     assert broken_stick(Variances.of([1.0, 1.0, 1.0], rows=20, columns=3)) == 0
 
@@ -203,11 +176,8 @@ def test_median_of_marchenko_pastur_is_that_of_its_density(ratio):
     assert_allclose(below, 0.5, atol=1e-6)
 
 
-def test_hard_threshold_of_a_square_table_is_that_of_the_paper():
+def test_thresholds_are_those_of_papers_and_of_large_noise():
     assert round(hard_threshold(1.0), 3) == 2.858  # Gavish and Donoho (2014)
-
-
-def test_median_of_marchenko_pastur_is_that_of_large_noise():
     X = np.random.default_rng(0).standard_normal((900, 300))
     values = np.linalg.eigvalsh(X.T @ X / 900)
     assert_allclose(np.median(values), marchenko_pastur_median(1 / 3), rtol=0.02)
@@ -225,25 +195,19 @@ def test_gavish_donoho_finds_signal_in_white_noise(shape):
     assert gavish_donoho(half) is None
 
 
-def test_edge_of_white_noise_is_that_of_marchenko_pastur():
+def test_edges_of_noise():
     n, p = 10**9, 10**7
     white = edge(np.full(1000, 2.0), 1000 * n / p + 1)
     scale = (white / 2 - (1 + np.sqrt(p / n)) ** 2) / 100000 ** (-2 / 3)
     # Johnstone (2001): (√n + √p)(1/√n + 1/√p)^(1/3) in units of n.
     ratio = p / n
     assert_allclose(scale / 0.9793, (1 + ratio**0.5) * (1 + ratio**-0.5) ** (1 / 3), rtol=1e-6)
-
-
-def test_noise_of_unequal_columns_is_above_its_edge_in_one_of_twenty_tables():
     h = np.random.default_rng(1).uniform(0.2, 3, 60)
     rng, over = np.random.default_rng(2), 0
     for _ in range(200):
         X = rng.standard_normal((200, 60)) * np.sqrt(h)
         over += noise_edge(of_table(X), h) > 0
     assert over <= 20
-
-
-def test_no_variance_has_no_component():
     nothing = Variances.of([0.0, 0.0], rows=5, columns=2)
     assert noise_edge(nothing, np.zeros(2)) == kaiser(nothing) == broken_stick(nothing) == 0
     assert gavish_donoho(nothing) == 0

@@ -68,15 +68,17 @@ def test_scale_does_not_matter(scale):
     assert minka(values * scale, n) == minka(values, n)
 
 
-def test_zero_eigenvalues_are_no_components():
+def test_zero_and_equal_eigenvalues_and_wide_tables(rng):
     values = np.array([5.0, 3.0, 1.0, 0.0, 0.0, 0.0])
     assert minka(values, 100) == 3
     assert minka(np.array([5.0, 3.0, 1.0, 1e-18, 1e-19, -1e-18]), 100) == 3
-
-
-def test_equal_eigenvalues_give_a_number():
     assert 1 <= minka(np.ones(6), 100) <= 5
     assert 1 <= minka(np.array([3.0, 3.0, 1.0, 1.0]), 50) <= 3
+    axes = np.linalg.qr(rng.standard_normal((200, 3)))[0]
+    X = rng.standard_normal((40, 200)) + rng.standard_normal((40, 3)) * [40, 30, 20] @ axes.T
+    values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / 39
+    known = Variances.of(values[:39], rows=40, columns=200, total=values.sum())
+    assert bic(known) == aic(known) == 3
 
 
 def table(n=200, p=12, true=3, seed=0):
@@ -108,9 +110,6 @@ def test_white_noise_model_is_k_zero():
     v = np.sum((X - X.mean(axis=0)) ** 2) / n / p
     expected = -n * p / 2 * (np.log(2 * np.pi * v) + 1)
     assert_allclose(log_likelihoods(known(X))[0], expected, rtol=1e-12)
-
-
-def test_parameters_of_a_full_model_are_those_of_a_covariance_matrix_and_a_mean():
     p = 6
     assert ppca_parameters(p, np.array([p - 1]))[0] == p * (p + 1) / 2 + p
 
@@ -124,15 +123,12 @@ def noise():
     return np.random.default_rng(5).standard_normal((200, 12))
 
 
-def test_truncated_spectra_answer_only_where_the_least_is_inside():
+def test_truncated_wide_and_degenerate_spectra():
     whole = known(table())
     for r in (1, 2, 3, 5):
         part = Variances(whole.values[:r], whole.total, whole.rows, whole.columns)
         assert bic(part) == (3 if r > 3 else None)
         assert aic(part) in (None, aic(whole))
-
-
-def test_wide_and_degenerate_spectra_give_no_warning():
     wide = known(table(n=10, p=30))
     assert 0 <= bic(wide) <= 9
     assert bic(Variances.of([0.0, 0.0], rows=9, columns=2)) == 0
@@ -152,11 +148,3 @@ def test_wide_noise_has_no_axis(shape, rule):
             values[: min(n - 1, p)], rows=n, columns=p, total=values.sum()
         )
         assert rule(all_of_them) == 0
-
-
-def test_axes_of_a_wide_table_are_found(rng):
-    axes = np.linalg.qr(rng.standard_normal((200, 3)))[0]
-    X = rng.standard_normal((40, 200)) + rng.standard_normal((40, 3)) * [40, 30, 20] @ axes.T
-    values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2 / 39
-    known = Variances.of(values[:39], rows=40, columns=200, total=values.sum())
-    assert bic(known) == aic(known) == 3

@@ -35,9 +35,6 @@ def test_shares_are_those_of_the_centred_matrix():
     found = kernel_shares(X @ X.T)
     assert_allclose(found[:4], squares / squares.sum(), rtol=1e-9)
     assert np.all(found[4:] < 1e-10)
-
-
-def test_negative_eigenvalues_count_in_the_whole_only():
     K = np.diag([1.0, -1.0, 0.0, 0.0])
     values = np.linalg.eigvalsh(K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean())
     want = np.maximum(values[::-1], 0) / np.abs(values).sum()
@@ -54,17 +51,17 @@ def test_nothing_varies(K):
 def test_the_axes_with_the_largest_excess_are_kept():
     drawn = near(1)
     assert beyond_shuffled(np.array([0.4, 0.3, 0.1, 0.1, 0.05, 0.05]), drawn).k == 2
-
-
-def test_a_structure_that_shows_first_in_the_third_axis_is_found():
     drawn = near(2)
     mean = drawn.mean(axis=0)
     seen = np.array([mean[0], mean[1] - 0.005, 0.3, 0, 0, 0])
     seen[3:] = (1 - seen[:3].sum()) / 3
     assert beyond_shuffled(seen, drawn).k == 3
+    assert beyond_shuffled(flat(), np.tile(flat(), (9, 1))).k == 0
+    assert white_edge(np.array([1.0, 0.0])) == 0
+    assert white_edge(np.array([0.5, 0.5, 0.0])) == 0
 
 
-def test_alike_is_nothing_and_draws_are_exchangeable():
+def test_alike_is_nothing_and_a_matrix_has_the_edge():
     tables = near(3, draws=400)
     alarms = [
         beyond_shuffled(tables[i], np.delete(tables[i - i % 20 : i - i % 20 + 20], i % 20, 0)).k
@@ -72,10 +69,11 @@ def test_alike_is_nothing_and_draws_are_exchangeable():
     ]
     # Of twenty alike one at most stands out from the others.
     assert np.mean(np.array(alarms) > 0) <= 1 / 20
-
-
-def test_a_spectrum_equal_to_all_draws_is_nothing():
-    assert beyond_shuffled(flat(), np.tile(flat(), (9, 1))).k == 0
+    choice = choice_by_matrix(np.r_[np.ones(29) / 29, 0.0], "all 30 rows")
+    assert choice.k == 0
+    assert choice.rules[0].name == "white edge"
+    smooth = np.r_[4.0 ** -np.arange(12.0), np.full(28, 1e-7), 0.0]
+    assert "smooth kernels" in choice_by_matrix(smooth, "x").reason
 
 
 @pytest.mark.parametrize(("n", "p"), [(60, 3), (60, 59), (60, 200), (150, 20)])
@@ -89,11 +87,6 @@ def test_factors_are_above_the_edge(n, p):
     rng = np.random.default_rng(5)
     X = rng.standard_normal((n, 3)) @ rng.standard_normal((3, p)) + rng.standard_normal((n, p))
     assert white_edge(kernel_shares(X @ X.T)) == 3
-
-
-def test_few_rows_have_no_edge():
-    assert white_edge(np.array([1.0, 0.0])) == 0
-    assert white_edge(np.array([0.5, 0.5, 0.0])) == 0
 
 
 def test_the_choice_in_words():
@@ -111,14 +104,6 @@ def test_the_choice_in_words():
     none = choice_by_shuffling(shares, beyond_shuffled(flat(5), near(4, m=5)), "x", "y")
     assert none.k == 0
     assert none.reason.startswith("No component beyond noise: the axes hold no more")
-
-
-def test_a_matrix_alone_has_the_edge():
-    choice = choice_by_matrix(np.r_[np.ones(29) / 29, 0.0], "all 30 rows")
-    assert choice.k == 0
-    assert choice.rules[0].name == "white edge"
-    smooth = np.r_[4.0 ** -np.arange(12.0), np.full(28, 1e-7), 0.0]
-    assert "smooth kernels" in choice_by_matrix(smooth, "x").reason
 
 
 def centred(X):
@@ -151,14 +136,11 @@ def test_largest_singular_value_with_its_vectors():
     assert_allclose(_largest(small, np.random.default_rng(1))[0], 3.0)
 
 
-def test_all_find_strong_components_in_noise_of_unequal_columns():
+def test_components_in_unequal_noise_and_behind_a_large_one():
     X = centred(family("columns", 0, 150, 60))
     assert gaussian_null(known(X), X.var(axis=0, ddof=1)) == 5
     assert permutation_null(X) == 5
     assert sign_flip(X) in (5, 6)  # each is one test in twenty
-
-
-def test_sign_flips_with_deflation_see_behind_a_large_component():
     X = centred(family("shadow", 0, 150, 60))
     assert permutation_null(X) == 1
     assert gaussian_null(known(X), X.var(axis=0, ddof=1)) == 1

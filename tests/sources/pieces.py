@@ -74,6 +74,15 @@ class Diary:
         self.log.append(dict(self.walks))
 
 
+def walked(source, rows=4, start=0):
+    """Return the rows of a walk, dense; its blocks have the length and the type they should."""
+    blocks = list(source.blocks(rows, start))
+    assert all(block.shape[0] == rows for block in blocks[:-1])
+    assert all(block.dtype == source.dtype for block in blocks)
+    dense = [block.toarray() if scipy.sparse.issparse(block) else block for block in blocks]
+    return np.concatenate(dense) if dense else np.zeros((0, source.shape[1]))
+
+
 def block_bytes(source, rows):
     """Return the bytes for which a block has so many rows."""
     n, p = source.shape

@@ -141,6 +141,7 @@ BAD = {
     "gzip-wrong-sum": case(
         gzip.compress(GOOD)[:-8] + bytes(8), "damaged", "CRC", name="x.csv.gz"
     ),
+    "quote-behind-a-digit": case(b'a,t\n1,5"x\n2,y\n3,"z"\n', "line 2", "never closed"),
     "quote-never-closed": case(b'a,t\n1,"x\n2,y\n3,z\n', "line 2", "never closed"),
     "quote-in-a-field": case(b'a,t\n1,5" pipe\n2,6" pipe\n', "line 2", '5" pipe'),
     "quote-before-text": case(b'a,t\n1,"x" y\n2,z\n', "line 2", "quote"),
@@ -182,7 +183,7 @@ def test_bad_files_are_refused_by_place(tmp_path, case):
     assert error.__suppress_context__ or error.__context__ is None
 
 
-def test_a_line_that_never_ends(tmp_path, monkeypatch):
+def test_endless_lines_and_bombs_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(_lines, "LONGEST", 1 << 16)
     error = refusal(tmp_path / "x.csv", b"1,2\n" + b"7" * (1 << 17), {"block": 1000})
     assert "longer than" in str(error)
@@ -190,9 +191,6 @@ def test_a_line_that_never_ends(tmp_path, monkeypatch):
     error = refusal(tmp_path / "x.csv", b'1,"2\n' + b"7,8\n" * (1 << 15), {"block": 1000})
     assert "never closed" in str(error)
     assert "x.csv, line 1" in error.got
-
-
-def test_a_bomb_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(_bytes, "_BOMB_BYTES", 3_000_000)
     content = gzip.compress(b"1,2\n" * 2_000_000, 9)
     monkeypatch.setattr(_bytes, "_BOMB_RATIO", 0.5 * 8_000_000 / len(content))

@@ -90,19 +90,26 @@ def test_types_of_a_file_stay(tmp_path, name):
     }
 
 
-def test_numbers_of_text_are_read_as_they_are_written(tmp_path):
+def test_cells_of_text_as_they_are_written(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("id,x\n007,1.50\n010,2\n")
     assert joined(path, ["x", "id"], 9).rows() == [("1.50", "007"), ("2", "010")]
-
-
-def test_missing_cells_are_null_unless_they_stay_as_written(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("land,x\nNA,1\n,2\nDE,3\n")
     assert joined(path, ["land"], 9)["land"].to_list() == [None, None, "DE"]
     assert joined(path, ["land"], 9, as_written=True)["land"].to_list() == ["NA", "", "DE"]
     marks = joined(path, ["land"], 9, reading={"na": ["DE"]})
     assert marks["land"].to_list() == ["NA", "", None]
+    path = tmp_path / "t.csv"
+    FRAME.write_csv(path)
+    assert list(other_columns(path, [], rows=5)) == []
+    path = tmp_path / "t.csv"
+    path.write_text("zip,x,y\n01234,0,0.5\n98765,10,0\n")
+    assert open_columns(path).schema == {
+        "zip": Held("number", "with leading zeros"),
+        "x": Held("number"),
+        "y": Held("number"),
+    }
 
 
 def test_schema_of_text_by_its_head(tmp_path):
@@ -122,16 +129,13 @@ def test_schema_of_text_by_its_head(tmp_path):
     }
 
 
-def test_a_file_without_numbers_has_columns_too(tmp_path):
+def test_files_of_words_and_of_numbers_alone(tmp_path, rng):
     path = tmp_path / "t.parquet"
     FRAME.select("name", "group").write_parquet(path)
     assert [held.kind for held in schema_of(path).values()] == ["text", "text"]
     path = tmp_path / "t.csv"
     path.write_text("one,two\nx,y\nu,v\n")
     assert joined(path, ["one"], 9, reading={"header": True})["one"].to_list() == ["x", "u"]
-
-
-def test_files_of_numbers_alone_have_numbers_alone(tmp_path, rng):
     X = rng.standard_normal((9, 3))
     np.save(tmp_path / "x.npy", X)
     columns = open_columns(tmp_path / "x.npy")
@@ -171,26 +175,17 @@ def test_refusals_in_three_lines(tmp_path, names, reading, what):
     assert str(caught.value).count("\n") == 2
 
 
-def test_a_ragged_line_is_named(tmp_path):
+def test_files_that_change_or_are_ragged_are_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "x,1\n" * 400_000 + "y,1,2\n")
     with pytest.raises(InputError, match="line 400002: 3 fields, expected 2"):
         list(other_columns(path, ["a"], rows=5000))
-
-
-def test_a_file_that_changes_meanwhile_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\nx,1\n")
     columns = open_columns(path)
     path.write_text("a,b\nx,1\ny,2\n")
     with pytest.raises(InputError, match="has changed"):
         list(columns.frames(["a"], 5, as_written=False))
-
-
-def test_no_names_give_no_frames(tmp_path):
-    path = tmp_path / "t.csv"
-    FRAME.write_csv(path)
-    assert list(other_columns(path, [], rows=5)) == []
 
 
 cells = st.text(st.sampled_from('ab",;\n\t é€x"'), max_size=6)
@@ -302,13 +297,3 @@ def test_values_of_json_as_text(tmp_path):
     assert frame["a"].to_list() == ["é", None, "", "NA"]
     assert [json.loads(cell) for cell in frame["b"]] == [[1, 2], {"k": 1}, [], []]
     assert frame["x"].to_list() == ["1", "2", "3", "3"]
-
-
-def test_leading_zeros_are_told(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("zip,x,y\n01234,0,0.5\n98765,10,0\n")
-    assert open_columns(path).schema == {
-        "zip": Held("number", "with leading zeros"),
-        "x": Held("number"),
-        "y": Held("number"),
-    }

@@ -64,21 +64,15 @@ def test_a_walk_may_begin_later(start):
     assert source.shape == (22, 3)
 
 
-def test_a_walk_cut_short_counts_nothing():
+def test_a_walk_is_counted_once_it_ends():
     source = Pieces(X, [22])
     next(source.blocks(4))
     assert not source.counted
     assert "about 10 x 3" in repr(source)
-
-
-def test_rows_that_come_once():
     source = Pieces(X, [22], passes=1)
     list(source.blocks(5))
     with pytest.raises(InputError, match="only once"):
         list(source.blocks(5))
-
-
-def test_a_sample_is_spread():
     source = Pieces(X, [5, 7, 10])
     list(source.blocks(22))
     assert np.array_equal(source.sample(11), X[::2])
@@ -95,7 +89,6 @@ def test_the_first_bad_cell(sparse):
 
 
 def test_wide_rows_are_looked_at_a_few_at_a_time():
-    """4096 rows of a million columns would be 32 GB."""
     asked = []
 
     class Wide(Pieces):
@@ -108,6 +101,13 @@ def test_wide_rows_are_looked_at_a_few_at_a_time():
         source.shape, source.nnz = (n, p), nnz
         source.first_bad_cell()
     assert asked == [16, 4096, 10]
+    found = list(Pieces(X, [5] * 5).blocks(16))
+    assert [len(block) for block in found] == [16, 6]
+    assert found[1].base is None  # not a view of space for 16 rows
+    huge = list(Pieces(X, [5] * 5).blocks(10**12))
+    assert np.array_equal(huge[0], X)
+    table = X.copy()
+    assert all(np.shares_memory(block, table) for block in Pieces(table, [11, 11]).blocks(11))
 
 
 @pytest.mark.parametrize("limit", [0, 1 << 29], ids=["kept", "filled"])
@@ -121,26 +121,13 @@ def test_pieces_make_blocks_that_own_their_rows(limit, monkeypatch):
     assert not any(np.shares_memory(block, table) for block in found)
 
 
-def test_space_is_set_aside_once_and_a_short_end_gives_it_back():
-    found = list(Pieces(X, [5] * 5).blocks(16))
-    assert [len(block) for block in found] == [16, 6]
-    assert found[1].base is None  # not a view of space for 16 rows
-    huge = list(Pieces(X, [5] * 5).blocks(10**12))
-    assert np.array_equal(huge[0], X)
-
-
-def test_pieces_of_the_right_length_are_not_copied():
-    table = X.copy()
-    assert all(np.shares_memory(block, table) for block in Pieces(table, [11, 11]).blocks(11))
-
-
 # An array in memory, walked like a file: views, not copies; changed cells change its print.
 
 
 TABLE = np.arange(60.0).reshape(20, 3)
 
 
-def test_blocks_are_views():
+def test_an_array_is_walked_in_views():
     source = ArrayBlocks(scan(TABLE))
     parts = list(source.blocks(6))
     assert [len(part) for part in parts] == [6, 6, 6, 2]
@@ -149,6 +136,13 @@ def test_blocks_are_views():
     assert (source.shape, source.counted, source.nbytes) == ((20, 3), True, TABLE.nbytes)
     assert np.array_equal(np.concatenate(list(source.blocks(6, 12))), TABLE[12:])
     assert list(source.blocks(6, 20)) == []
+    assert ArrayBlocks(scan(TABLE)).place(3, 1) == "row 3, column 1"
+    assert ArrayBlocks(scan(TABLE), ["a", "b", "c"]).place(3, 1) == "row 3, column 1 ('b')"
+    Y = scipy.sparse.csr_array(np.where(TABLE % 3 == 0, TABLE, 0))
+    source = ArrayBlocks(scan(Y))
+    assert source.nnz == Y.nnz
+    parts = list(source.blocks(7))
+    assert np.array_equal(np.concatenate([part.toarray() for part in parts]), Y.toarray())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.bool_])
@@ -157,19 +151,6 @@ def test_types_stay(dtype):
     assert source.dtype == dtype
     assert next(source.blocks(5)).dtype == dtype
     assert source.products == (np.float32 if dtype == np.float32 else np.float64)
-
-
-def test_sparse_rows():
-    Y = scipy.sparse.csr_array(np.where(TABLE % 3 == 0, TABLE, 0))
-    source = ArrayBlocks(scan(Y))
-    assert source.nnz == Y.nnz
-    parts = list(source.blocks(7))
-    assert np.array_equal(np.concatenate([part.toarray() for part in parts]), Y.toarray())
-
-
-def test_a_place_is_that_in_the_array():
-    assert ArrayBlocks(scan(TABLE)).place(3, 1) == "row 3, column 1"
-    assert ArrayBlocks(scan(TABLE), ["a", "b", "c"]).place(3, 1) == "row 3, column 1 ('b')"
 
 
 def prints(*tables):
@@ -189,9 +170,6 @@ def test_the_print_follows_the_rows():
     )
     assert found[0] == found[1] == found[5]
     assert len(set(found)) == 4
-
-
-def test_the_print_of_sparse_rows():
     tables = [
         np.array([[1.0, 0, 2], [0, 0, 0]]),
         np.array([[1.0, 0, 0], [0, 0, 2]]),  # the same cells in the same columns, a row lower

@@ -55,11 +55,16 @@ def test_all_rows_come_in_order(chunks, known):
     assert source.walks == 1
 
 
-def test_parts_know_where_they_begin():
+def test_parts_are_known_before_the_walk():
     found = scan(da.from_array(X, chunks=(6, 3))).reduce(Rows())
     assert [(number, first) for number, first, _ in found] == [(0, 0), (1, 6), (2, 12), (3, 18)]
     found = scan(unknown(da.from_array(X, chunks=(6, 3)))).reduce(Rows())
     assert [first for _, first, _ in found] == [None] * 4
+    source = scan(da.from_array(X, chunks=(6, 4)))
+    assert source.parts == 4
+    assert source.part_bytes == 6 * 4 * 8
+    assert source.nbytes == X.nbytes
+    assert source.collection.chunks[0] == (6, 6, 6, 2)
 
 
 def test_columns_that_span_all_rows_are_cut(monkeypatch):
@@ -126,15 +131,22 @@ def test_an_array_without_columns_has_rows(rows):
     assert gathered(source).shape == (10, 0)
 
 
-def test_columns_of_an_array_are_not_chosen_here():
+def test_collections_that_cannot_be_chosen_from_or_computed():
     with pytest.raises(InputError, match="chosen by slices"):
         scan(da.ones((5, 2)), columns=[0])
+    with pytest.raises(InputError, match=r"a Dask Delayed\n.*from_delayed"):
+        scan(dask.delayed(np.eye)(3))
+    data = da.from_array(X, chunks=(10, 4)).map_blocks(
+        lambda block: block[1:], dtype=float, chunks=((10, 10), (4,)), meta=X[:0]
+    )
+    with pytest.raises(InputError, match="18 rows, 20 announced"):
+        gathered(scan(data))
 
 
 FRAME = pd.DataFrame({"a": [1.0, 2, 3, 4], "t": list("wxyz"), "b": [4, 3, 2, 1]})
 
 
-def test_a_frame_uses_its_numbers_and_says_once_what_it_leaves_out():
+def test_columns_of_a_frame_can_be_chosen():
     with pytest.warns(DataWarning, match=r"'t' \(text\)") as said:
         source = scan(dd.from_pandas(FRAME, npartitions=2))
     assert len(said) == 1
@@ -142,9 +154,6 @@ def test_a_frame_uses_its_numbers_and_says_once_what_it_leaves_out():
     assert source.names == ("a", "b")
     assert source.dropped == (("t", "holds text, not numbers"),)
     np.testing.assert_array_equal(found, FRAME[["a", "b"]])
-
-
-def test_columns_of_a_frame_can_be_chosen():
     source = scan(dd.from_pandas(FRAME, npartitions=2), columns=["b", "a"])
     np.testing.assert_array_equal(gathered(source), FRAME[["b", "a"]])
     assert scan(dd.from_pandas(FRAME, npartitions=2), drop=["t"]).names == ("a", "b")
@@ -179,14 +188,6 @@ def test_long_integers_are_said_once_by_the_client():
     gathered(source)  # a second warning would be an error
 
 
-def test_chunks_of_another_length_than_was_announced_are_refused():
-    data = da.from_array(X, chunks=(10, 4)).map_blocks(
-        lambda block: block[1:], dtype=float, chunks=((10, 10), (4,)), meta=X[:0]
-    )
-    with pytest.raises(InputError, match="18 rows, 20 announced"):
-        gathered(scan(data))
-
-
 def test_weights_go_with_their_rows(monkeypatch):
     class Weighed(Rows):
         def part(self, rows, weights):
@@ -201,14 +202,6 @@ def test_weights_go_with_their_rows(monkeypatch):
         found = source.reduce(Weighed(), source.weights_of(given))
         np.testing.assert_array_equal(np.concatenate([w for _, w, _ in found]), np.arange(20))
     assert source.weights_of(None) is None
-
-
-def test_what_the_planner_reads_is_there():
-    source = scan(da.from_array(X, chunks=(6, 4)))
-    assert source.parts == 4
-    assert source.part_bytes == 6 * 4 * 8
-    assert source.nbytes == X.nbytes
-    assert source.collection.chunks[0] == (6, 6, 6, 2)
 
 
 @pytest.mark.parametrize(
@@ -232,11 +225,6 @@ def test_sizes_that_nobody_knows_are_counted_by_a_pass(data, known, size):
     source.reduce(Rows())
     assert source.sized
     assert source.part_bytes == size
-
-
-def test_a_delayed_object_is_refused_in_words():
-    with pytest.raises(InputError, match=r"a Dask Delayed\n.*from_delayed"):
-        scan(dask.delayed(np.eye)(3))
 
 
 # Results of rows in parts are lazy, and keep chunks, index and names.
@@ -267,15 +255,12 @@ def test_an_array_keeps_its_chunks(chunks):
     assert source.walks == 0
 
 
-def test_unknown_lengths_stay_unknown():
+def test_results_keep_lengths_index_and_names():
     data = da.from_array(ROWS, chunks=(7, 2))
     found = scan(data[data[:, 0] > 10]).mapped(doubled, 2, np.float32)
     assert np.isnan(found.shape[0])
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found.compute(), 2 * ROWS[ROWS[:, 0] > 10, :2])
-
-
-def test_a_frame_keeps_its_index_and_partitions():
     frame = pd.DataFrame(ROWS, columns=list("abc"), index=np.arange(20) * 3)
     data = dd.from_pandas(frame, npartitions=3)
     found = scan(data).mapped(doubled, 2, np.float64, ["u", "v"])
@@ -284,17 +269,11 @@ def test_a_frame_keeps_its_index_and_partitions():
     assert list(made.columns) == ["u", "v"]
     pd.testing.assert_index_equal(made.index, frame.index)
     np.testing.assert_array_equal(made.to_numpy(), 2 * ROWS[:, :2])
-
-
-def test_a_frame_gives_an_array_where_no_names_are_asked_for():
     source = scan(dd.from_pandas(pd.DataFrame(ROWS, columns=list("abc")), npartitions=3))
     found = source.mapped(doubled, 2, np.float64)
     assert isinstance(found, da.Array)
     np.testing.assert_array_equal(found.compute(), 2 * ROWS[:, :2])
     np.testing.assert_array_equal(source.mapped(first, None, np.float64).compute(), ROWS[:, 0])
-
-
-def test_an_array_with_names_is_a_frame():
     found = scan(da.from_array(ROWS, chunks=(7, 3))).mapped(doubled, 2, np.float64, ["u", "v"])
     assert list(found.columns) == ["u", "v"]
     pd.testing.assert_index_equal(found.compute().index, pd.RangeIndex(20))
@@ -406,6 +385,11 @@ def test_files_that_are_read_at_once_go_with_their_weights(files):
         source = scan(rows)
         found = source.reduce(Weighed(), source.weights_of(frame["c0"] * 2))
         np.testing.assert_allclose(found, 2 * wide[:, 0] @ (wide[:, 1:3] + wanted))
+    _, frame = files
+    source = scan(frame[["c1", "c2"]] + 1)
+    parted = source.weights_of(da.ones(400, chunks=50))
+    with pytest.raises(InputError, match=r"8 parts of weights, \d of rows"):
+        source.reduce(Weighed(), parted)
 
 
 def test_files_that_are_read_at_once_are_all_read(files):
@@ -418,14 +402,6 @@ def test_files_that_are_read_at_once_are_all_read(files):
     source = scan(frame[["c1", "c2"]] + 1)
     np.testing.assert_allclose(source.reduce(Sum()), wide[:, 1:3].sum(axis=0) + 400)
     assert source.shape == (400, 2)
-
-
-def test_files_that_are_read_at_once_do_not_go_with_other_parts(files):
-    _, frame = files
-    source = scan(frame[["c1", "c2"]] + 1)
-    parted = source.weights_of(da.ones(400, chunks=50))
-    with pytest.raises(InputError, match=r"8 parts of weights, \d of rows"):
-        source.reduce(Weighed(), parted)
 
 
 @pytest.mark.parametrize("kind", ["frame", "array"])

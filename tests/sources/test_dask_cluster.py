@@ -32,16 +32,13 @@ def worker(threads, limit, held, rate=1e8):
     return {"nthreads": threads, "memory_limit": limit, "metrics": metrics}
 
 
-def test_threads_of_this_process():
+def test_threads_and_processes_of_this_machine():
     with dask.config.set(scheduler="threads", num_workers=3):
         assert workers() == {"threads": 3, "most": 3}
     with dask.config.set(scheduler="sync", num_workers=3):
         assert workers() == {"threads": 1, "most": 1}
     with dask.config.set(scheduler="threads"):
         assert workers()["threads"] >= 1
-
-
-def test_processes_of_this_machine():
     from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
     with dask.config.set(scheduler="processes", num_workers=3):
@@ -52,7 +49,7 @@ def test_processes_of_this_machine():
         assert workers() == {"threads": 2, "most": 2}
 
 
-def test_the_smallest_and_the_fullest_worker_count(monkeypatch):
+def test_workers_say_what_they_have(monkeypatch):
     client = Client(worker(4, 8e9, 2e9, 3e8), worker(1, 4e9, 1e8, 2e8), worker(2, 0, 0))
     monkeypatch.setattr(module, "cluster", lambda: client)
     found = Workers(**workers())
@@ -62,24 +59,25 @@ def test_the_smallest_and_the_fullest_worker_count(monkeypatch):
     assert found.held == 2e9
     assert found.network == 1e8
     assert not found.local
-
-
-def test_a_worker_that_has_told_nothing_yet(monkeypatch):
     silent = {"nthreads": 2, "memory_limit": None}
     monkeypatch.setattr(module, "cluster", lambda: Client(silent))
     found = Workers(**workers())
     assert found.memory == float("inf")
     assert (found.held, found.network) == (0.0, 1e8)
-
-
-def test_a_cluster_without_workers_counts_as_one(monkeypatch):
     monkeypatch.setattr(module, "cluster", lambda: Client())
     assert Workers(**workers()) == Workers(local=False)
 
 
-def test_local_threads_ask_no_cluster(monkeypatch):
+def test_local_threads_and_clients_of_other_kinds(monkeypatch):
     monkeypatch.delitem(sys.modules, "distributed", raising=False)
     assert Workers(**workers()).local
+
+    class Client:
+        asynchronous = True
+
+    monkeypatch.setattr(_dask_clients, "cluster", Client)
+    with pytest.raises(InputError, match="asynchronous"), client_in_use():
+        pass
 
 
 # The cluster that Dask would use is the one that is planned for and worked on.
@@ -132,12 +130,3 @@ def test_a_fit_inside_a_task_works_on_the_cluster_of_the_task(cluster):
     found = [cluster.submit(inside, rows, pure=False) for _ in range(2)]  # all workers
     for values, _ in cluster.gather(found):
         np.testing.assert_allclose(values, PCA(2).fit(rows).explained_variance_, rtol=1e-10)
-
-
-def test_an_asynchronous_client_is_refused(monkeypatch):
-    class Client:
-        asynchronous = True
-
-    monkeypatch.setattr(_dask_clients, "cluster", Client)
-    with pytest.raises(InputError, match="asynchronous"), client_in_use():
-        pass

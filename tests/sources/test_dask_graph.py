@@ -204,9 +204,6 @@ def test_nothing_is_left_on_the_cluster(data, cluster):
             break
         threading.Event().wait(0.1)
     assert not left
-
-
-def test_a_scheduler_keeps_one_topic_whatever_the_passes(data, cluster):
     with cluster.as_current():
         for _ in range(3):
             scan(data).reduce(Sum())
@@ -275,14 +272,11 @@ def test_our_own_error_arrives_in_three_lines(data, cluster, where):
     assert caught.value.__suppress_context__
 
 
-def test_rows_of_a_cluster_that_is_not_connected_are_refused(data, cluster):
+def test_rows_that_a_cluster_does_not_hold_are_refused(data, cluster):
     with cluster.as_current():
         held = data.persist()
     with dask.config.set(scheduler="sync"), pytest.raises(WorkerError, match="not connected"):
         scan(held).reduce(Sum())
-
-
-def test_rows_that_the_cluster_has_dropped_are_refused(data, cluster):
     from distributed import futures_of
 
     with cluster.as_current():
@@ -347,7 +341,21 @@ def test_only_tasks_of_this_pass_count(key, counts):
     assert progress.done == ({2} if counts else set())
 
 
-def test_numbers_that_are_no_parts_are_left_out():
+def test_passes_share_the_subscription_of_their_client():
+    client, one, two = Client(), Progress("one", 4, None), Progress("two", 4, None)
+    with hearing(client, one):
+        with hearing(client, two):
+            client.event(**said("two", 3))
+            client.event(**said("of another client", 2))
+            client.event(words="of somebody else")
+        client.event(**said("one", 1))
+        client.event(**said("two", 1))
+        assert client.sent == ["on"]
+    assert (one.done, two.done) == ({1}, {3})
+    assert client.sent == ["on", "off"]
+    with hearing(client, two):
+        client.event(**said("two", 0))
+    assert two.done == {0, 3}
     progress = Progress("one", 2, (5, 7))
     for part in (-1, 1, 2, 99):
         progress.add(part)
@@ -356,8 +364,6 @@ def test_numbers_that_are_no_parts_are_left_out():
         progress.tell()
     assert heard.words == [(1, 2, "1 of 2 parts, 7 of 12 rows")]
 
-
-def test_an_error_of_who_listens_is_known():
     class Ends(Ears):
         def advance(self, done, total, words=""):
             raise StopIteration("enough")
@@ -366,6 +372,13 @@ def test_an_error_of_who_listens_is_known():
     with listening(Ends()), pytest.raises(StopIteration) as caught:
         progress.tell()
     assert progress.own is caught.value
+
+    class Closed(Client):
+        def unsubscribe_topic(self, topic):
+            raise OSError("closed")
+
+    with hearing(Closed(), Progress("one", 4, None)):
+        pass
 
 
 class Client:
@@ -383,32 +396,6 @@ class Client:
 
     def event(self, **message):
         self.handlers[TOPIC]((0.0, message))
-
-
-def test_passes_share_the_subscription_of_their_client():
-    client, one, two = Client(), Progress("one", 4, None), Progress("two", 4, None)
-    with hearing(client, one):
-        with hearing(client, two):
-            client.event(**said("two", 3))
-            client.event(**said("of another client", 2))
-            client.event(words="of somebody else")
-        client.event(**said("one", 1))
-        client.event(**said("two", 1))
-        assert client.sent == ["on"]
-    assert (one.done, two.done) == ({1}, {3})
-    assert client.sent == ["on", "off"]
-    with hearing(client, two):
-        client.event(**said("two", 0))
-    assert two.done == {0, 3}
-
-
-def test_a_client_that_is_closed_is_left_in_peace():
-    class Closed(Client):
-        def unsubscribe_topic(self, topic):
-            raise OSError("closed")
-
-    with hearing(Closed(), Progress("one", 4, None)):
-        pass
 
 
 PREFIX = "work-"
@@ -510,35 +497,26 @@ def test_a_task_leads_to_its_parts(keys, parts):
     assert parts_behind(graph(), keys) == parts
 
 
-def test_a_graph_of_an_unknown_form_names_only_parts():
+def test_an_error_names_its_part_and_is_kept():
     assert parts_behind(object(), ["a", "mercer-part-t-4"]) == [4]
-
-
-def test_our_own_error_arrives_as_it_is():
     error = InputError("no", got="this", fix="that")
     assert explained(error, graph(), ["a"]) is error
     assert error.__cause__ is None
-
-
-def test_an_error_of_a_chunk_names_the_part_and_is_kept():
     error = ZeroDivisionError("division\nby zero")
     found = explained(error, graph(), ["b"])
     assert isinstance(found, WorkerError)
     assert str(found).startswith("part 1 of the rows could not be computed")
     assert found.got == "ZeroDivisionError: division by zero"
     assert found.__cause__ is error
-
-
-def test_blocks_that_were_taken_together_are_named():
     blocks = [slice(0, 3), slice(3, 8), slice(8, 9), slice(9, 10)]
     found = str(explained(KeyError(), graph(), ["b"], blocks))
     assert found.startswith("part 1 of the rows (blocks 3 to 7) could not be computed")
     found = str(explained(KeyError(), graph(), ["d"], blocks))
     assert found.startswith("part 2 of the rows (block 8) could not be computed")
-
-
-def test_several_parts_that_may_be_at_fault_are_named():
     assert "one of the parts 0, 2 of" in str(explained(KeyError(), graph(), ["a", "d"]))
+    found = explained(RuntimeError("IOLoop is closed"), graph(), ["a"], connected=False)
+    assert "not connected" in str(found)
+    assert found.got == "RuntimeError: IOLoop is closed"
 
 
 class KilledWorker(Exception):  # noqa: N818 - it is known by its name
@@ -577,9 +555,3 @@ class FuturesCancelledError(CancelledError):
 )
 def test_a_cluster_that_is_gone_is_said_to_be(error):
     assert "not connected" in str(explained(error, graph(), []))
-
-
-def test_without_a_connection_no_part_is_blamed():
-    found = explained(RuntimeError("IOLoop is closed"), graph(), ["a"], connected=False)
-    assert "not connected" in str(found)
-    assert found.got == "RuntimeError: IOLoop is closed"

@@ -36,8 +36,13 @@ def frame_reader(frame):
     return Reader(cells.dtype, cells.names, (), "frame", len(cells.at), False, cells, found)
 
 
-def test_one_chunk_is_not_copied():
+def test_dense_and_sparse_chunks_make_rows():
     assert reader().part(0, 0, [[X]]).held is X
+    rows = reader(sparse=True).part(0, 0, [[sparse.COO.from_numpy(X)]])
+    np.testing.assert_array_equal(rows.held.toarray(), X)
+    rows = reader().part(0, 0, [[scipy.sparse.csr_array(X)]])
+    assert rows.nnz is None
+    np.testing.assert_array_equal(np.concatenate(list(rows.blocks(2))), X)
 
 
 @pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array"])
@@ -47,17 +52,6 @@ def test_sparse_chunks_become_csr(form):
     assert rows.nnz == 11
     assert rows.held.format == "csr"
     np.testing.assert_array_equal(rows.held.toarray(), X)
-
-
-def test_chunks_of_the_library_sparse_are_taken():
-    rows = reader(sparse=True).part(0, 0, [[sparse.COO.from_numpy(X)]])
-    np.testing.assert_array_equal(rows.held.toarray(), X)
-
-
-def test_a_sparse_chunk_among_dense_ones_is_read_as_dense():
-    rows = reader().part(0, 0, [[scipy.sparse.csr_array(X)]])
-    assert rows.nnz is None
-    np.testing.assert_array_equal(np.concatenate(list(rows.blocks(2))), X)
 
 
 @pytest.mark.parametrize(
@@ -104,17 +98,11 @@ def test_partitions_that_differ_are_refused(partition, said):
         frame_reader(FRAME).part(1, None, [[partition]])
 
 
-def test_a_partition_of_float64_where_float32_was_announced_is_refused():
+def test_partitions_of_other_types():
     with pytest.raises(InputError, match="not float32"):
         frame_reader(FRAME.astype("f4")).part(0, None, [[FRAME]])
-
-
-def test_an_empty_partition_may_hold_anything():
     rows = frame_reader(FRAME).part(0, None, [[FRAME[:0].astype(object)]])
     assert rows.shape == (0, 2)
-
-
-def test_missing_cells_of_nullable_columns_are_nan():
     frame = FRAME.assign(b=pd.array([1, None], dtype="Int64"))
     assert np.isnan(frame_reader(frame).part(0, None, [[frame]]).held[1, 1])
 
@@ -128,12 +116,9 @@ class Sum:
         return one + other
 
 
-def test_weights_come_in_pieces():
+def test_short_chunks_and_weights_in_pieces():
     told = Step(Sum(), reader()).part(0, 0, [[X]], [np.array([1.0, 0.0]), np.array([2.0])])
     np.testing.assert_array_equal(told.result, X[0] + 2 * X[2])
-
-
-def test_a_short_chunk_among_others_is_named_before_they_are_joined():
     with pytest.raises(InputError, match="part 7: 3 columns, 4 announced"):
         reader().part(7, 0, [[X], [X[:, :3]]])
     with pytest.raises(InputError, match="part 7: 3, 2 rows"):
@@ -155,27 +140,18 @@ def test_what_is_no_number_is_to_be_converted_not_announced(dtype):
 da = pytest.importorskip("dask.array")
 
 
-def test_small_neighbours_go_together_and_large_ones_stay_alone():
+def test_chunks_become_parts_by_their_lengths():
     # 8 MB is the least for few columns: three chunks of 3 MB are too many.
     groups = grouped((3, 3, 3, 9, 1, 1, *(9,) * 20), 1e6, 10)
     assert groups[:5] == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 6), slice(6, 7)]
-
-
-def test_every_chunk_is_in_one_group_and_empty_ones_cost_nothing():
     lengths = (0, 0, 5, 0, 7, 0)
     groups = grouped(lengths, 1.0, 3)
     assert groups == [slice(0, 4), slice(4, 6)]
     assert grouped((0, 0, 0), 8.0, 3) == [slice(0, 3)]
     assert grouped((0,), 8.0, 1) == [slice(0, 1)]
-
-
-def test_a_task_takes_no_more_than_some_hundred_chunks():
     groups = grouped((1,) * 10_000, 8.0, 1)
     assert max(group.stop - group.start for group in groups) == 256
     assert sum(group.stop - group.start for group in groups) == 10_000
-
-
-def test_wide_rows_make_larger_parts():
     narrow = grouped((100,) * 400, 8.0 * 100, 100)
     wide = grouped((100,) * 400, 8.0 * 2000, 2000)
     rows = wide[0].stop * 100
@@ -208,15 +184,6 @@ def test_rows_of_unknown_length_cannot_be_cut(monkeypatch):
     X = da.zeros((100, 4), chunks=(100, 2))
     X = X[X[:, 0] >= 0]
     assert cut_anew(X) is X
-
-
-def test_rows_that_were_cut_anew_are_the_same_rows(monkeypatch, rng):
-    monkeypatch.setattr(_dask_layout, "_WIDE", 100.0)
-    monkeypatch.setattr(_dask_layout, "_CUT", 7 * 4 * 8.0)
-    X = rng.standard_normal((30, 4))
-    cut = cut_anew(da.from_array(X, chunks=(30, 1)))
-    assert cut.chunks == ((7, 7, 7, 7, 2), (4,))
-    np.testing.assert_array_equal(cut.compute(scheduler="sync"), X)
 
 
 @pytest.mark.parametrize("optimised", [True, False])

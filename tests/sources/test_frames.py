@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from pieces import walked
 
 from mercer.errors import DataWarning, InputError, NotSupportedError
 from mercer.sources import is_scannable, like_given, scan
@@ -45,10 +46,6 @@ MAKERS = {
 }
 
 
-def walk(source, rows, start=0):
-    return np.concatenate(list(source.blocks(rows, start)))
-
-
 @pytest.mark.parametrize("maker", list(MAKERS))
 @pytest.mark.parametrize("rows", [1, 10, 31, 50])
 def test_rows_of_every_library(X, maker, rows):
@@ -56,16 +53,16 @@ def test_rows_of_every_library(X, maker, rows):
     assert source.shape == X.shape
     assert source.names == tuple(NAMES)
     assert source.dtype == np.float64
-    assert np.array_equal(walk(source, rows), X, equal_nan=True)
+    assert np.array_equal(walked(source, rows), X, equal_nan=True)
     late = rows * (30 // rows)
-    assert np.array_equal(walk(source, rows, late), X[late:], equal_nan=True)
+    assert np.array_equal(walked(source, rows, late), X[late:], equal_nan=True)
 
 
 @pytest.mark.parametrize("maker", list(MAKERS))
 def test_columns_and_fingerprints(X, maker):
     frame = MAKERS[maker](X)
     source = scan(frame, columns=["c", 0])
-    assert np.array_equal(walk(source, 8), X[:, [2, 0]], equal_nan=True)
+    assert np.array_equal(walked(source, 8), X[:, [2, 0]], equal_nan=True)
     assert source.fingerprint() == scan(frame, columns=["c", "a"]).fingerprint()
     assert source.fingerprint() != scan(frame, columns=["a", "c"]).fingerprint()
     for row in (0, 17, 30):
@@ -74,22 +71,21 @@ def test_columns_and_fingerprints(X, maker):
         assert scan(MAKERS[maker](Y), columns=["c", 0]).fingerprint() != source.fingerprint()
 
 
-def test_names_that_are_numbers(X):
+def test_blocks_are_by_rows_and_names_may_be_numbers(X):
+    for maker in MAKERS.values():
+        assert next(scan(maker(X)).blocks(31)).flags.c_contiguous
     source = scan(pd.DataFrame(X), columns=[2, 1])
     assert source.names == ("2", "1")
     assert source.place(4, 1) == "pandas frame, row 4, column 1 ('1')"
 
 
-def test_frames_without_rows_or_numbers():
+def test_frames_without_rows_or_numbers_and_twins():
     assert scan(pd.DataFrame({"a": np.zeros(0)})).shape == (0, 1)
     assert scan(pd.DataFrame({"a": np.zeros(0)})).fingerprint()
     with pytest.raises(InputError, match="no column of numbers"):
         scan(pd.DataFrame({"a": ["x"]}))
     with pytest.raises(InputError, match="no column of numbers"):
         scan(pl.DataFrame())
-
-
-def test_twins_are_refused():
     twins = pd.DataFrame([[1, 2]], columns=["a", "a"])
     assert not is_lazy(twins)
     with pytest.raises(InputError, match="names must be unique"):
@@ -99,13 +95,10 @@ def test_twins_are_refused():
         scan(pair)
 
 
-def test_what_is_no_frame():
+def test_what_is_a_frame():
     for data in (np.eye(2), [[1, 2]], iter([]), pd.Series([1]), None):
         assert open_frame(data) is None
         assert not is_lazy(data)
-
-
-def test_lazy_frames_are_known():
     frame = pl.DataFrame({"a": [1.0, 2.0]})
     assert is_lazy(frame.lazy())
     assert not is_lazy(frame)
@@ -125,11 +118,6 @@ def test_the_frame_is_not_copied(rng, maker):
     tracemalloc.stop()
 
 
-def test_blocks_are_by_rows(X):
-    for maker in MAKERS.values():
-        assert next(scan(maker(X)).blocks(31)).flags.c_contiguous
-
-
 ROWS = np.array([[1.5, 1.0, 7.0], [2.5, 2.0, 8.0], [3.5, 3.0, 9.0]])
 
 
@@ -143,9 +131,6 @@ def test_pandas_keeps_index_order_and_whole_columns():
     expected["b"] = np.array([1.5, 2.5, 3.5], "float32")
     pd.testing.assert_frame_equal(found, expected)
     assert given["b"].isna().sum() == 1
-
-
-def test_nullable_whole_numbers_become_floats():
     given = pd.DataFrame(
         {"b": [1.5, 2.5, 3.5], "n": pd.array([1, None, 3], "Int64"), "a": [7.0, 8.0, 9.0]}
     )
@@ -223,10 +208,12 @@ def test_slices(start, monkeypatch):
     assert rows == [(20 + i, i) for i in range(start, 11)]
 
 
-def test_a_name_is_no_pattern():
+def test_names_are_no_patterns_and_no_rows_no_harm():
     lazy = pl.DataFrame({"^.*$": [1], "b": [2]}).lazy()
     assert columns_at(lazy, [0]).collect().rows() == [(1,)]
     assert columns_at(lazy, [1, 0]).collect().rows() == [(2, 1)]
+    native = pd.DataFrame({"a": np.zeros(0), "b": np.zeros(0, int)})
+    assert cells_of(native).block(native).shape == (0, 2)
 
 
 # Columns of any type become floats, or are named for what they hold.
@@ -331,11 +318,6 @@ def test_long_integers_are_said_once(large):
     cells.block(native)  # a second warning would be an error here
 
 
-def test_no_rows():
-    native = pd.DataFrame({"a": np.zeros(0), "b": np.zeros(0, int)})
-    assert cells_of(native).block(native).shape == (0, 2)
-
-
 # Lazy frames are run anew in every walk, in blocks.
 
 
@@ -357,12 +339,6 @@ def relation(frame, tmp_path):
         yield connection.read_parquet(str(tmp_path / "a.parquet"))
 
 
-def typed_walk(source, rows, start=0):
-    blocks = list(source.blocks(rows, start))
-    assert all(block.dtype == source.dtype for block in blocks)
-    return np.concatenate(blocks)
-
-
 @pytest.mark.parametrize("batches", [True, False], ids=["batches", "slices"])
 @pytest.mark.parametrize("rows", [10, 100, 2000])
 def test_lazy_polars(frame, rows, batches, monkeypatch):
@@ -375,9 +351,9 @@ def test_lazy_polars(frame, rows, batches, monkeypatch):
     assert is_scannable(lazy)
     assert source.shape == wanted.shape
     assert source.counted
-    assert np.array_equal(typed_walk(source, rows), wanted)
-    assert np.array_equal(typed_walk(source, rows), wanted)
-    assert np.array_equal(typed_walk(source, 100, 200), wanted[200:])
+    assert np.array_equal(walked(source, rows), wanted)
+    assert np.array_equal(walked(source, rows), wanted)
+    assert np.array_equal(walked(source, 100, 200), wanted[200:])
     assert scan(lazy, columns="f").dtype == np.float32
 
 
@@ -390,10 +366,10 @@ def test_relations_of_duckdb(frame, relation, rows, arrow, monkeypatch):
         monkeypatch.setattr(_lazy_frames, "SLICE", 5000)
     source = scan(relation, columns=["b", "k", "a"])
     assert source.shape == wanted.shape
-    assert np.array_equal(typed_walk(source, rows), wanted)
-    assert np.array_equal(typed_walk(source, 100, 300), wanted[300:])
+    assert np.array_equal(walked(source, rows), wanted)
+    assert np.array_equal(walked(source, 100, 300), wanted[300:])
     short = scan(relation, columns="f")
-    assert np.array_equal(typed_walk(short, rows), np.full((N, 1), 0.5, np.float32))
+    assert np.array_equal(walked(short, rows), np.full((N, 1), 0.5, np.float32))
     assert short.dtype == np.float32
 
 
@@ -407,19 +383,16 @@ def test_types_of_duckdb(arrow, monkeypatch):
     )
     source = scan(relation, drop="d")
     assert source.names == ('a"b', "b", "h", "n", "u")
-    assert np.array_equal(typed_walk(source, 9), [[1.25, 1, 7, np.nan, 3]], equal_nan=True)
+    assert np.array_equal(walked(source, 9), [[1.25, 1, 7, np.nan, 3]], equal_nan=True)
 
 
-def test_a_walk_may_be_left(relation):
+def test_a_walk_may_be_left_and_begun_twice(relation):
     source = scan(relation, drop="t")
     for _ in range(3):
         walking = source.blocks(10)
         next(walking)
         walking.close()
-    assert typed_walk(source, 10).shape == (N, 5)
-
-
-def test_two_walks_at_once_are_refused_or_right(relation):
+    assert walked(source, 10).shape == (N, 5)
     source = scan(relation, columns="k")
     first, second = source.blocks(10), source.blocks(10)
     next(first)
@@ -449,7 +422,7 @@ def test_a_query_that_fails_is_three_lines(tmp_path):
     pl.DataFrame({"a": ["1", "x"]}).write_csv(tmp_path / "a.csv")
     lazy = pl.scan_csv(tmp_path / "a.csv").with_columns(b=pl.col("a").cast(pl.Float64))
     with pytest.raises(InputError, match="polars lazy frame: ") as caught:
-        typed_walk(scan(lazy, columns="b"), 9)
+        walked(scan(lazy, columns="b"), 9)
     assert len(str(caught.value).splitlines()) == 3
     with pytest.raises(InputError, match="its query cannot be read"):
         scan(pl.scan_csv(tmp_path / "a.csv").select("nothing"))
@@ -460,7 +433,7 @@ def test_a_query_whose_length_changes(frame, tmp_path):
     source = scan(pl.scan_csv(tmp_path / "a.csv"))
     frame.select("a").head(10).write_csv(tmp_path / "a.csv")
     with pytest.raises(InputError, match="10 rows were read, 997 announced"):
-        typed_walk(source, 100)
+        walked(source, 100)
 
 
 def test_other_lazy_frames_are_refused():

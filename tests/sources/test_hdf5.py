@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse
+from pieces import walked
 
 from mercer.errors import BudgetError, InputError
 from mercer.sources import scan
@@ -33,12 +34,6 @@ def made(dtype="f8", n=103, p=7):
     return (np.random.default_rng(5).integers(-50, 50, (n, p)) / 4).astype(dtype)
 
 
-def whole(source, rows, start=0):
-    blocks = list(source.blocks(rows, start))
-    assert [len(b) for b in blocks[:-1]] == [rows] * (len(blocks) - 1)
-    return np.concatenate(blocks)
-
-
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [">f4", "f8", "f2", "i2", "u1", "?"])
 def test_rows_are_those_written(tmp_path, dtype, layout):
@@ -55,7 +50,7 @@ def test_rows_are_those_written(tmp_path, dtype, layout):
     for rows in (1, 10, 16, 25, 103, 500):
         for start in {0, rows, 100 // rows * rows}:
             if start < 103:
-                found = whole(source, rows, start)
+                found = walked(source, rows, start)
                 assert found.dtype == source.dtype
                 np.testing.assert_array_equal(found, X[start:])
 
@@ -67,7 +62,7 @@ def test_one_of_several_is_named(tmp_path):
         scan(tmp_path / "x.h5")
     source = scan(tmp_path / "x.h5", key="/deep/b", columns=[1])
     assert source.place(2, 0) == "x.h5, data set 'deep/b', row 2, column 0 ('1')"
-    np.testing.assert_array_equal(whole(source, 30), made("f4")[:, 1:2])
+    np.testing.assert_array_equal(walked(source, 30), made("f4")[:, 1:2])
     other = scan(tmp_path / "x.h5", key="a").fingerprint()
     assert other != scan(tmp_path / "x.h5", key="deep/b").fingerprint()
 
@@ -79,7 +74,7 @@ def test_a_data_set_that_changed_is_refused(tmp_path):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["a"] = made()[:50]
     with pytest.raises(InputError, match="has changed"):
-        whole(source, 10)
+        walked(source, 10)
 
 
 @pytest.mark.parametrize("kind", ["link", "external", "virtual"])
@@ -109,15 +104,21 @@ def test_damage_within_a_chunk_names_its_rows(tmp_path):
         file.seek(at.byte_offset + at.size // 2)
         file.write(b"\xff" * 20)
     with pytest.raises(InputError, match=r"x\.h5, data set 'a', rows 400 to 499"):
-        whole(scan(path), 100)
+        walked(scan(path), 100)
 
 
-def test_rows_of_chunks_that_are_too_large_are_cut():
+def test_chunks_too_large_are_cut_and_bytes_known():
     found = list(spans(1_000_000, 1000, 0, 1_000_000, 8000))
     assert max(last - first for first, last in found) == (1 << 26) // 8000
     assert found[-1][1] == 1_000_000
     # What was asked for is read, however large: the reader of blocks chose it.
     assert next(spans(10**6, 10**5, 0, 10**6, 8000)) == (0, 10**5)
+    from mercer.sources.files._plink import _unpacked
+
+    copies = {0b00: 2, 0b01: np.nan, 0b10: 1, 0b11: 0}
+    found = _unpacked(np.arange(256, dtype=np.uint8).reshape(1, 256))
+    wanted = [[copies[(byte >> (2 * q)) & 3] for byte in range(256)] for q in range(4)]
+    np.testing.assert_array_equal(found, np.float32(wanted))
 
 
 # AnnData files, written here to its description of the format, give their rows and names.
@@ -161,11 +162,6 @@ def write(path, X, kind="csr", key="X", var=None):
         write_names(file, "obs", [f"cell{i}" for i in range(len(X))], nullable=True)
 
 
-def gathered(source, rows, start=0):
-    blocks = list(source.blocks(rows, start))
-    return np.concatenate([b.toarray() if scipy.sparse.issparse(b) else b for b in blocks])
-
-
 @pytest.mark.parametrize("kind", ["dense", "csr", "csc", "csr old", "csc old"])
 @pytest.mark.parametrize("key", ["X", "layers/counts"])
 def test_rows_are_those_written_h5ad(tmp_path, kind, key):
@@ -183,11 +179,10 @@ def test_rows_are_those_written_h5ad(tmp_path, kind, key):
     for rows in (1, 7, 53, 100):
         for start in {0, rows, 50 // rows * rows}:
             if start < 53:
-                np.testing.assert_array_equal(gathered(source, rows, start), X[start:])
+                np.testing.assert_array_equal(walked(source, rows, start), X[start:])
 
 
 def test_names_of_old_files_and_of_raw(tmp_path):
-    """Before AnnData 0.7 `var` was one data set of records."""
     X = cells()
     kinds = [("index", "S5"), ("k", "i4")]
     records = np.array([(f"g{i}".encode(), i) for i in range(11)], kinds)
@@ -199,10 +194,7 @@ def test_names_of_old_files_and_of_raw(tmp_path):
     assert scan(tmp_path / "x.h5ad").names[2] == "g2"
     raw = scan(tmp_path / "x.h5ad", key="raw/X")
     assert raw.names == ("a", "b", "c", "d")
-    np.testing.assert_array_equal(gathered(raw, 9), X[:, :4])
-
-
-def test_coordinates_have_no_names(tmp_path):
+    np.testing.assert_array_equal(walked(raw, 9), X[:, :4])
     write(tmp_path / "x.h5ad", cells())
     with h5py.File(tmp_path / "x.h5ad", "a") as file:
         file["obsm/X_pca"] = cells()[:, :2]
@@ -235,7 +227,7 @@ def test_rows_are_those_written_zarr(tmp_path, version, dtype):
     assert source.chunk_rows == 10
     assert source.dtype == ("f4" if dtype == "f2" else np.dtype(dtype).newbyteorder("="))
     for rows, start in ((1, 0), (10, 0), (25, 75), (500, 0)):
-        found = whole(source, rows, start)
+        found = walked(source, rows, start)
         assert found.dtype == source.dtype
         np.testing.assert_array_equal(found, X[start:])
 
@@ -244,7 +236,7 @@ def test_shards_are_read_whole(tmp_path):
     write_zarr(tmp_path / "x.zarr", made(), chunks=(10, 4), shards=(40, 8))
     source = scan(tmp_path / "x.zarr")
     assert source.chunk_rows == 40
-    np.testing.assert_array_equal(whole(source, 25), made())
+    np.testing.assert_array_equal(walked(source, 25), made())
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -252,20 +244,20 @@ def test_one_of_several_is_named_zarr(tmp_path, version):
     zarr.create_group(tmp_path / "x.zarr", zarr_format=version)
     write_zarr(tmp_path / "x.zarr" / "deep" / "a", made(), version)
     zarr.create_group(tmp_path / "x.zarr" / "deep", zarr_format=version)
-    np.testing.assert_array_equal(whole(scan(tmp_path / "x.zarr"), 50), made())
+    np.testing.assert_array_equal(walked(scan(tmp_path / "x.zarr"), 50), made())
     write_zarr(tmp_path / "x.zarr" / "b", made("f4"), version)
     with pytest.raises(InputError, match=r"2 tables.*'deep/a'"):
         scan(tmp_path / "x.zarr")
     source = scan(tmp_path / "x.zarr", key="b", columns=[2, 0])
     assert source.label == "x.zarr, array 'b'"
-    np.testing.assert_array_equal(whole(source, 50), made("f4")[:, [2, 0]])
+    np.testing.assert_array_equal(walked(source, 50), made("f4")[:, [2, 0]])
 
 
 def test_a_missing_chunk_is_the_fill_value(tmp_path):
     """Legal Zarr, and said so in the docstring of the source."""
     write_zarr(tmp_path / "x.zarr", made(), fill_value=9.0)
     (tmp_path / "x.zarr" / "c" / "1" / "0").unlink()
-    found = whole(scan(tmp_path / "x.zarr"), 50)
+    found = walked(scan(tmp_path / "x.zarr"), 50)
     assert (found[10:20, :4] == 9).all()
     np.testing.assert_array_equal(found[20:], made()[20:])
 
@@ -274,7 +266,7 @@ def test_a_damaged_chunk_names_its_rows(tmp_path):
     write_zarr(tmp_path / "x.zarr", made())
     (tmp_path / "x.zarr" / "c" / "1" / "0").write_bytes(b"no chunk at all")
     with pytest.raises(InputError, match=r"x\.zarr, rows 10 to 19"):
-        whole(scan(tmp_path / "x.zarr"), 10)
+        walked(scan(tmp_path / "x.zarr"), 10)
 
 
 def test_a_fingerprint_sees_every_chunk(tmp_path):
@@ -319,7 +311,7 @@ def test_bad_pointers(indptr, words):
         check_indptr(np.array(indptr), 3, 5, "x")
 
 
-def test_positions_outside_name_their_row():
+def test_cells_of_sparse_files_are_checked():
     ends = np.array([10, 12, 12, 15])
     for bad, row in ((0, 7), (2, 9), (4, 9)):
         indices = np.zeros(5, np.int32)
@@ -327,16 +319,10 @@ def test_positions_outside_name_their_row():
         with pytest.raises(InputError, match=f"row {row}: position 4 of 4"):
             check_indices(indices, 4, ends, "x, row", 7)
     check_indices(np.array([3, 0]), 4, np.array([0, 2]), "x, row", 0)
-
-
-def test_values_and_numbers_pair():
     assert check_cells((5,), (5,), np.dtype("i4"), "x") == 5
     for data, indices, kind in (((5,), (4,), "i4"), ((5, 1), (5, 1), "i4"), ((5,), (5,), "f4")):
         with pytest.raises(InputError, match="one length"):
             check_cells(data, indices, np.dtype(kind), "x")
-
-
-def test_what_does_not_fit_is_refused():
     refuse_what_does_not_fit(1000, "x", "CSC")
     with pytest.raises(BudgetError, match="CSC"):
         refuse_what_does_not_fit(1 << 60, "x", "CSC")
@@ -386,35 +372,19 @@ def test_genotypes_are_those_written(tmp_path, n):
     for rows in (1, 2, 3, 4, 5, 6, 25, 200):
         for start in {0, rows, 3 * rows, 100 // rows * rows}:
             if start < n:
-                found = whole(source, rows, start)
+                found = walked(source, rows, start)
                 np.testing.assert_array_equal(found, as_floats(G)[start:])
 
 
-def test_all_bytes_are_known():
-    """Each of the 256 bytes against its four pairs of bits."""
-    from mercer.sources.files._plink import _unpacked
-
-    copies = {0b00: 2, 0b01: np.nan, 0b10: 1, 0b11: 0}
-    found = _unpacked(np.arange(256, dtype=np.uint8).reshape(1, 256))
-    wanted = [[copies[(byte >> (2 * q)) & 3] for byte in range(256)] for q in range(4)]
-    np.testing.assert_array_equal(found, np.float32(wanted))
-
-
-def test_variants_are_chosen(tmp_path):
+def test_variants_are_chosen_and_missing_ones_are_bad(tmp_path):
     write_plink(tmp_path / "x.bed", genotypes())
     source = scan(tmp_path / "x.bed", columns=["snp5", 0])
-    np.testing.assert_array_equal(whole(source, 10), as_floats(genotypes())[:, [5, 0]])
+    np.testing.assert_array_equal(walked(source, 10), as_floats(genotypes())[:, [5, 0]])
     assert source.place(0, 0) == "x.bed, row 0, column 0 ('snp5')"
-
-
-def test_a_missing_genotype_is_a_bad_cell(tmp_path):
     G = np.abs(genotypes())
     G[61, 4] = -1
     write_plink(tmp_path / "x.bed", G)
     assert scan(tmp_path / "x.bed").first_bad_cell()[:2] == (61, 4)
-
-
-def test_a_fingerprint_sees_the_files_beside(tmp_path):
     write_plink(tmp_path / "x.bed", genotypes())
     before = scan(tmp_path / "x.bed").fingerprint()
     bim = tmp_path / "x.bim"

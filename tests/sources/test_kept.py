@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from pieces import Pieces
+from pieces import Pieces, walked
 
+from mercer import PCA
 from mercer.errors import InputError
-from mercer.sources import KeptColumns, KeptRows, WidenedSource, scan
+from mercer.kernels import Polynomial
+from mercer.sources import KeptColumns, KeptRows, MappedSource, WidenedSource, scan
 
 # Columns chosen after they are read.
 X = np.arange(60.0).reshape(12, 5)
@@ -47,12 +49,6 @@ def test_places_and_prints(tmp_path):
 ROWS = np.arange(90.0).reshape(30, 3)
 
 
-def rows_of(source, length=4, start=0):
-    blocks = list(source.blocks(length, start))
-    assert all(len(block) == length for block in blocks[:-1])
-    return np.concatenate(blocks) if blocks else np.empty((0, source.shape[1]))
-
-
 @pytest.mark.parametrize("length", [1, 4, 7, 50])
 @pytest.mark.parametrize("piece", [1, 5, 30])
 @pytest.mark.parametrize(
@@ -64,13 +60,26 @@ def test_the_rows_are_those_of_a_deletion(length, piece, out, stop):
     inside = [row for row in out if stop is None or row < stop]
     expected = np.delete(ROWS[:stop], inside, axis=0)
     assert source.shape == expected.shape
-    assert np.array_equal(rows_of(source, length), expected)
+    assert np.array_equal(walked(source, length), expected)
     start = length * (len(expected) // (2 * length))
-    assert np.array_equal(rows_of(source, length, start), expected[start:])
+    assert np.array_equal(walked(source, length, start), expected[start:])
 
 
-def test_all_rows_may_go():
+def test_rows_left_out_are_gone_from_all():
     assert list(KeptRows(Pieces(ROWS), range(30)).blocks(4)) == []
+    Y = scipy.sparse.csr_array(np.where(ROWS % 3 == 0, ROWS, 0))
+    source = KeptRows(Pieces(Y), (0, 7), 20)
+    blocks = [block.toarray() for block in source.blocks(4)]
+    assert np.array_equal(np.concatenate(blocks), np.delete(Y.toarray()[:20], (0, 7), axis=0))
+    assert 0 < source.nnz < Y.nnz
+    inner = Pieces(ROWS)
+    marks = [inner.fingerprint()]
+    marks += [
+        KeptRows(inner, out, stop).fingerprint()
+        for out, stop in [((1,), None), ((2,), None), ((), 9)]
+    ]
+    assert len(set(marks)) == 4
+    assert KeptRows(inner, (1,)).fingerprint() == marks[1]
 
 
 def test_places_are_those_of_the_file(tmp_path):
@@ -83,17 +92,23 @@ def test_places_are_those_of_the_file(tmp_path):
         "a.csv, line 8, column 'y'",
     ]
     assert source.rows_there([0, 2, 3, 6]).tolist() == [2, 4, 6, 9]
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n1,2\n3,4\n")
+    source = WidenedSource([scan(path), Pieces(Y[:2], names=NAMES[1])])
+    assert source.place(1, 1) == "a.csv, line 3, column 'y'"
+    assert source.place(1, 2) == "pieces, row 1, column 0 ('d')"
+    assert source._files() == (path,)
 
 
 def test_what_is_known_of_the_source_stays():
     inner = Pieces(ROWS, forecast=17, passes=2, names=("a", "b", "c"))
     source = KeptRows(inner, (4,))
     assert (source.names, source.counted, source.max_passes) == (("a", "b", "c"), False, 2)
-    rows_of(source)
+    walked(source)
     assert (source.shape, source.counted) == ((29, 3), True)
-    rows_of(source)
+    walked(source)
     with pytest.raises(InputError, match="only once"):
-        rows_of(source)
+        walked(source)
     assert KeptRows(inner, (4,), rows=30).shape == (29, 3)
 
 
@@ -101,29 +116,10 @@ def test_a_changed_file_is_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x\n1\n2\n3\n")
     source = KeptRows(scan(path), (1,))
-    assert rows_of(source).tolist() == [[1.0], [3.0]]
+    assert walked(source).tolist() == [[1.0], [3.0]]
     path.write_text("x\n1\n2\n3\n4\n")
     with pytest.raises(InputError, match="changed since"):
-        rows_of(source)
-
-
-def test_the_print_tells_which_rows_are_left_out():
-    inner = Pieces(ROWS)
-    marks = [inner.fingerprint()]
-    marks += [
-        KeptRows(inner, out, stop).fingerprint()
-        for out, stop in [((1,), None), ((2,), None), ((), 9)]
-    ]
-    assert len(set(marks)) == 4
-    assert KeptRows(inner, (1,)).fingerprint() == marks[1]
-
-
-def test_sparse_rows():
-    Y = scipy.sparse.csr_array(np.where(ROWS % 3 == 0, ROWS, 0))
-    source = KeptRows(Pieces(Y), (0, 7), 20)
-    blocks = [block.toarray() for block in source.blocks(4)]
-    assert np.array_equal(np.concatenate(blocks), np.delete(Y.toarray()[:20], (0, 7), axis=0))
-    assert 0 < source.nnz < Y.nnz
+        walked(source)
 
 
 # Columns of several sources side by side.
@@ -145,7 +141,7 @@ def test_blocks_are_side_by_side(length, pieces):
     assert np.array_equal(np.concatenate(rest), np.hstack([WIDE, Y])[start:])
 
 
-def test_types_join():
+def test_sources_side_by_side_join_what_they_know():
     short = [
         Pieces(WIDE.astype(np.float32), names=NAMES[0]),
         Pieces(Y.astype(np.float32), names=NAMES[1]),
@@ -154,9 +150,6 @@ def test_types_join():
     mixed = WidenedSource([Pieces(WIDE.astype(np.int8), names=NAMES[0]), short[1]])
     assert mixed.dtype == np.float64
     assert next(mixed.blocks(5)).dtype == np.float64
-
-
-def test_what_one_part_knows_counts():
     one = Pieces(WIDE, forecast=90, names=NAMES[0], passes=3)
     source = WidenedSource([one, Pieces(Y, names=NAMES[1])])
     assert (source.shape, source.counted, source.max_passes) == ((20, 5), True, 3)
@@ -168,23 +161,89 @@ def test_what_one_part_knows_counts():
     )
 
 
-def test_another_number_of_rows_is_refused():
+def test_sources_that_do_not_fit_are_refused():
     source = WidenedSource([Pieces(WIDE, names=NAMES[0]), Pieces(Y[:17], names=NAMES[1])])
     with pytest.raises(InputError, match="same number of rows") as caught:
         list(source.blocks(5))
     assert "pieces" in caught.value.got
-
-
-def test_places_are_those_of_the_parts(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("x,y\n1,2\n3,4\n")
-    source = WidenedSource([scan(path), Pieces(Y[:2], names=NAMES[1])])
-    assert source.place(1, 1) == "a.csv, line 3, column 'y'"
-    assert source.place(1, 2) == "pieces, row 1, column 0 ('d')"
-    assert source._files() == (path,)
-
-
-def test_sparse_rows_are_refused():
     sparse = Pieces(scipy.sparse.csr_array(WIDE), names=NAMES[0])
     with pytest.raises(InputError, match="beside sparse"):
         WidenedSource([sparse, Pieces(Y, names=NAMES[1])])
+
+
+def phi(X):
+    with np.errstate(over="ignore"):
+        return np.column_stack([X, X**2])
+
+
+def made(n=3000, dtype=np.float64):
+    X = np.random.default_rng(0).standard_normal((n, 3)).astype(dtype)
+    return X, MappedSource(phi, X)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_shape_and_type(dtype):
+    X, source = made(100, dtype)
+    assert source.shape == (100, 6)
+    assert source.dtype == dtype
+    assert source.nbytes == phi(X).nbytes
+    assert source.nnz is None
+
+
+def test_blocks_and_samples_are_those_of_the_whole():
+    X, source = made()
+    whole = phi(X)
+    for rows in (slice(0, 5), slice(1000, 1003), slice(2990, 3100), np.array([5, 2, 9])):
+        np.testing.assert_array_equal(source.array[rows, slice(None)], whole[rows])
+    np.testing.assert_array_equal(source.array[slice(0, 4), slice(1, 3)], whole[:4, 1:3])
+    X, source = made()
+    few = source.sample(50)
+    assert 25 <= len(few) <= 50
+    assert {tuple(row) for row in few} <= {tuple(row) for row in phi(X)}
+    among = np.array([3, 5, 8])
+    np.testing.assert_array_equal(source.sample(10, among), phi(X)[among])
+
+
+@pytest.mark.parametrize("row", [0, 1023, 1024, 2999])
+def test_the_first_bad_cell(row):
+    X, source = made()
+    assert source.first_bad_cell() is None
+    X[row, 1] = np.nan
+    found = source.first_bad_cell()
+    assert found[:2] == (row, 1)
+    assert np.isnan(found[2])
+    X[row, 1] = 1e200  # its square is not finite
+    assert source.first_bad_cell() == (row, 4, np.inf)
+
+
+def test_pca_of_it_is_pca_of_the_features():
+    """φ(X) is made block by block, and the axes are those of the whole table."""
+    X, _ = made()
+    features = Polynomial(2, 0.5, 1.0).features(3)
+    source = MappedSource(features.phi, X)
+    lazy = PCA(4)
+    vars(lazy).update(lazy._fitted(source, None))
+    whole = PCA(4).fit(features.phi(X))
+    np.testing.assert_allclose(lazy.explained_variance_, whole.explained_variance_, rtol=1e-12)
+    overlap = np.abs(np.sum(lazy.components_ * whole.components_, axis=1))
+    np.testing.assert_allclose(overlap, 1, rtol=1e-9)
+    np.testing.assert_allclose(
+        np.abs(lazy._project(source)),
+        np.abs(whole.transform(features.phi(X))),
+        rtol=0,
+        atol=1e-10,
+    )
+
+
+def test_whole_features_are_never_held():
+    asked = []
+
+    def watched(X):
+        asked.append(len(X))
+        return phi(X)
+
+    X, _ = made(20_000)
+    source = MappedSource(watched, X)
+    lazy = PCA(2)
+    vars(lazy).update(lazy._fitted(source, None))
+    assert max(asked) < 20_000

@@ -70,9 +70,12 @@ def test_all_lines_come_whole(lines, size, newline, end, empty):
     assert [part.cut for part in found] == [False] * (len(found) - 1) + [not newline]
 
 
-def test_lines_are_numbered_within_a_block():
+def test_lines_are_numbered_and_quoted_fields_stripped():
     lines = Lines(b"a\nbb\nc\n", 10)
     assert [lines.line_at(i) for i in (0, 1, 2, 4, 5)] == [10, 10, 11, 11, 12]
+    fields = find_fields(Lines(b'1, "a,b" ,2\n  "c"\n', 1), ",", "x.csv")
+    assert fields.cells(0) == ["1", "a,b", "2"]
+    assert fields.cells(1) == ["c"]
 
 
 # Fields are counted on the bytes as the csv module counts them.
@@ -100,12 +103,6 @@ def test_ragged_lines_are_named(text, width, words):
 def test_stray_quotes_are_refused(text):
     with pytest.raises(InputError, match="line 3"):
         find_fields(Lines(b"1,2\n" + text.encode(), 2), ",", "x.csv")
-
-
-def test_spaces_around_quotes_do_no_harm():
-    fields = find_fields(Lines(b'1, "a,b" ,2\n  "c"\n', 1), ",", "x.csv")
-    assert fields.cells(0) == ["1", "a,b", "2"]
-    assert fields.cells(1) == ["c"]
 
 
 # Bytes of text come unpacked and in UTF-8, whatever the size of the chunks.
@@ -206,14 +203,11 @@ def test_kinds_of_columns(cells, kind):
     assert kind_of_column(cells, NA) == kind
 
 
-def test_columns_of_truth_values_and_numbers():
+def test_cells_are_read_with_care():
     cells = pl.Series(["true", "1", " False ", "2", "NA", "NA", "1", "true"])
     values, wrong = to_floats_with_care(cells, [True, False], NA)
     np.testing.assert_array_equal(values[:3], [[1, 1], [0, 2], [np.nan, np.nan]])
     assert wrong.tolist() == [[False, False]] * 3 + [[True, True]]
-
-
-def test_empty_cells_are_missing_only_where_that_is_said():
     assert np.isnan(to_floats(b"1\n\n", 2, ",", NA)[0, 1])
     assert to_floats(b"1\n\n", 2, ",", frozenset(["NA"])) is None
     cells = read_cells(b'1\n\n""\n', ",")
@@ -222,9 +216,6 @@ def test_empty_cells_are_missing_only_where_that_is_said():
         [True],
         [True],
     ]
-
-
-def test_the_refusal_of_a_cell():
     error = not_a_number("x.csv, line 3, column 'b'", "1,5", "b")
     assert error.got == "x.csv, line 3, column 'b': '1,5'"
     assert "decimal comma" in error.fix
@@ -263,10 +254,12 @@ def test_the_delimiter(text, mark):
     assert find_delimiter(Lines(text.encode(), 1), ".csv") == mark
 
 
-def test_tabs_are_preferred_where_the_name_says_so():
+def test_tabs_by_name_and_half_a_header():
     text = Lines(b"1,5\t2,5\n3,5\t4,5\n", 1)
     assert find_delimiter(text, ".tsv") == "\t"
     assert find_delimiter(Lines(b"1\n2\n", 1), ".tsv") == "\t"
+    with pytest.raises(InputError, match="line 1: 'id' above numbers, beside '1990'"):
+        has_header([["id", "1990"], ["7", "1"], ["8", "2"]], MARKS, "x.csv")
 
 
 @pytest.mark.parametrize(
@@ -317,11 +310,6 @@ def test_the_header(rows, expected):
 def test_numbers_that_may_be_names_are_refused(rows):
     with pytest.raises(InputError, match=r"line 1.*\n  fix: .*header=True or header=False"):
         has_header(rows, MARKS, "x.csv")
-
-
-def test_half_a_header_is_refused():
-    with pytest.raises(InputError, match="line 1: 'id' above numbers, beside '1990'"):
-        has_header([["id", "1990"], ["7", "1"], ["8", "2"]], MARKS, "x.csv")
 
 
 def spectra(names, rows=5, before=(), after=()):

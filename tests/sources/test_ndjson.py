@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pieces import walked
 
 from mercer.errors import DataWarning, InputError
 from mercer.sources import scan
 
 NUMBER = st.none() | st.sampled_from([7, -(10**30), 10**400]) | st.floats(allow_nan=False)
-
-
-def values(source, rows=3, start=0):
-    return np.concatenate(list(source.blocks(rows, start)))
 
 
 def as_float(value):
@@ -46,7 +43,7 @@ def test_tables_of_the_json_module_come_back(tmp_path, rows, block, packed, swap
     source.block_bytes = block
     expected = [[as_float(row[0]), as_float(row[2])] for row in rows]
     expected = [row[::-1] for row in expected] if names[0] == "y" else expected
-    np.testing.assert_array_equal(values(source), np.array(expected))
+    np.testing.assert_array_equal(walked(source), np.array(expected))
     assert source.names == (names[0], names[2])
     assert source.shape == (len(rows), 2)
     assert (
@@ -63,7 +60,7 @@ def test_what_is_no_number_is_left_out_and_said(tmp_path):
     with pytest.warns(DataWarning) as caught:
         source = scan(path)
     assert source.names == ("a", "ok")
-    assert np.array_equal(values(source), [[1, 1], [1, 0]])
+    assert np.array_equal(walked(source), [[1, 1], [1, 0]])
     for words in ("'t' (text)", "'deep' (objects or lists)", "'mix' (mixed values)"):
         assert words in str(caught[0].message)
 
@@ -128,15 +125,12 @@ def test_bad_lines_are_refused_by_place(tmp_path, case, block):
         assert word in said
 
 
-def test_a_last_line_without_newline_is_said(tmp_path):
+def test_last_lines_and_prints(tmp_path):
     path = tmp_path / "x.ndjson"
     path.write_bytes(GOOD + GOOD.strip())
     source = scan(path)
     with pytest.warns(DataWarning, match="may be cut\n  got: x.ndjson, line 2"):
-        assert values(source).shape == (2, 2)
-
-
-def test_the_fingerprint_knows_the_columns(tmp_path):
+        assert walked(source).shape == (2, 2)
     path = tmp_path / "x.ndjson"
     path.write_bytes(GOOD)
     assert scan(path).fingerprint() == scan(path).fingerprint()

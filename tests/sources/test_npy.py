@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 import scipy.sparse
+from pieces import walked
 
 from mercer.errors import InputError
 from mercer.sources import DenseSource, scan
@@ -20,12 +21,6 @@ def made(dtype="f8", n=103, p=7):
     return X.astype(dtype)
 
 
-def whole(source, rows, start=0):
-    blocks = list(source.blocks(rows, start))
-    assert [len(b) for b in blocks[:-1]] == [rows] * (len(blocks) - 1)
-    return np.concatenate(blocks)
-
-
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_rows_are_those_saved(tmp_path, dtype, order):
@@ -39,7 +34,7 @@ def test_rows_are_those_saved(tmp_path, dtype, order):
     assert source.names is None
     for rows in (1, 10, 103, 500):
         for start in {0, rows, 100 // rows * rows}:
-            found = whole(source, rows, start) if start < 103 else X[:0]
+            found = walked(source, rows, start) if start < 103 else X[:0]
             assert found.dtype == source.dtype or start >= 103
             np.testing.assert_array_equal(found, X[start:])
 
@@ -50,7 +45,7 @@ def test_columns_are_chosen(tmp_path, order):
     path = tmp_path / "x.npy"
     np.save(path, X)
     source = scan(path, columns=[5, 0, -1], drop=[0])
-    np.testing.assert_array_equal(whole(source, 10), X[:, [5, 6]])
+    np.testing.assert_array_equal(walked(source, 10), X[:, [5, 6]])
     assert source.shape == (103, 2)
     assert source.names == ("5", "6")
     assert source.place(4, 1) == "x.npy, row 4, column 1 ('6')"
@@ -59,15 +54,11 @@ def test_columns_are_chosen(tmp_path, order):
         scan(path, columns=[7])
 
 
-def test_blocks_are_fresh(tmp_path):
-    """A block may be held, and written to, while the next is read."""
+def test_blocks_are_fresh_and_rows_sampled(tmp_path):
     np.save(tmp_path / "x.npy", made())
     blocks = list(scan(tmp_path / "x.npy").blocks(25))
     assert all(b.flags.writeable and b.flags.c_contiguous for b in blocks)
     assert not any(np.shares_memory(a, b) for a in blocks for b in blocks if a is not b)
-
-
-def test_samples_and_bad_cells(tmp_path):
     X = made("f4")
     X[77, 3] = np.inf
     np.save(tmp_path / "x.npy", X)
@@ -104,19 +95,19 @@ class TestMemoryMaps:
         assert isinstance(source, RawSource)
         assert source.offset == offset
         assert source.label == "raw.bin"
-        np.testing.assert_array_equal(whole(source, 20), X)
+        np.testing.assert_array_equal(walked(source, 20), X)
 
     @pytest.mark.parametrize("offset", [8, 8192])
     def test_a_slice_of_rows_begins_where_it_does(self, tmp_path, offset):
         X, mapped = self.made(tmp_path / "raw.bin", "C", offset)
-        np.testing.assert_array_equal(whole(scan(mapped[50:60][3:]), 4), X[53:60])
+        np.testing.assert_array_equal(walked(scan(mapped[50:60][3:]), 4), X[53:60])
         turned = scan(mapped[50:60].T)
-        np.testing.assert_array_equal(whole(turned, 4), X[50:60].T)
+        np.testing.assert_array_equal(walked(turned, 4), X[50:60].T)
 
     def test_what_was_written_is_read(self, tmp_path):
         _, mapped = self.made(tmp_path / "raw.bin")
         mapped[5, 2] = 1e6
-        assert whole(scan(mapped), 20)[5, 2] == 1e6
+        assert walked(scan(mapped), 20)[5, 2] == 1e6
 
     def test_maps_that_have_no_file_to_read(self, tmp_path):
         X, mapped = self.made(tmp_path / "raw.bin", mode="c")
@@ -132,7 +123,7 @@ class TestMemoryMaps:
     def test_a_map_of_npy(self, tmp_path):
         np.save(tmp_path / "x.npy", made())
         mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
-        np.testing.assert_array_equal(whole(scan(mapped), 30), made())
+        np.testing.assert_array_equal(walked(scan(mapped), 30), made())
 
 
 # Fingerprints, shapes and types that all binary files share.
@@ -183,13 +174,6 @@ def counts(dtype="f8", n=103, p=11):
     return X.astype(dtype)
 
 
-def joined(source, rows, start=0):
-    blocks = list(source.blocks(rows, start))
-    assert [b.shape[0] for b in blocks[:-1]] == [rows] * (len(blocks) - 1)
-    assert all(b.dtype == source.dtype for b in blocks)
-    return np.concatenate([b.toarray() if scipy.sparse.issparse(b) else b for b in blocks])
-
-
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "?", ">f4", "f2"])
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
@@ -207,7 +191,7 @@ def test_sparse_rows_are_those_saved(tmp_path, kind, dtype, packed):
     for rows in (1, 10, 103, 500):
         for start in {0, rows, 100 // rows * rows}:
             if start < 103:
-                np.testing.assert_array_equal(joined(source, rows, start), X[start:])
+                np.testing.assert_array_equal(walked(source, rows, start), X[start:])
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
@@ -220,9 +204,9 @@ def test_dense_tables(tmp_path, dtype, order, save):
     assert isinstance(source, PackedTable if order == "C" else HeldTable)
     assert source.shape == X.shape
     for rows, start in ((1, 0), (10, 50), (200, 0)):
-        np.testing.assert_array_equal(joined(source, rows, start), X[start:])
+        np.testing.assert_array_equal(walked(source, rows, start), X[start:])
     few = scan(tmp_path / "x.npz", columns=[3, 1])
-    np.testing.assert_array_equal(joined(few, 10), X[:, [3, 1]])
+    np.testing.assert_array_equal(walked(few, 10), X[:, [3, 1]])
 
 
 def test_one_of_several_is_named(tmp_path):
@@ -231,10 +215,7 @@ def test_one_of_several_is_named(tmp_path):
         scan(tmp_path / "x.npz")
     source = scan(tmp_path / "x.npz", key="a")
     assert source.place(2, 1) == "x.npz, array 'a', row 2, column 1"
-    np.testing.assert_array_equal(joined(source, 30), counts())
-
-
-def test_packed_rows_hold_no_cells(tmp_path):
+    np.testing.assert_array_equal(walked(source, 30), counts())
     scipy.sparse.save_npz(tmp_path / "x.npz", scipy.sparse.csr_array(counts()))
     source = scan(tmp_path / "x.npz")
     assert isinstance(source, PackedRows)
@@ -255,7 +236,7 @@ def test_damage_is_told(tmp_path, save):
         bad[at] ^= 1 << rng.integers(8)
         path.write_bytes(bad)
         try:
-            found = joined(scan(path), 64)
+            found = walked(scan(path), 64)
         except InputError as error:
             refused.append(error.got)
         else:

@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pieces import walked
 
 from mercer.errors import InputError, NotSupportedError
 from mercer.sources import scan
@@ -36,13 +37,6 @@ def table(X, dtype=np.float64):
     return pa.table({f"c{j}": np.asarray(X[:, j], dtype) for j in range(X.shape[1])})
 
 
-def walk(source, rows, start=0):
-    blocks = list(source.blocks(rows, start))
-    assert all(len(block) == rows for block in blocks[:-1])
-    assert all(block.dtype == source.dtype for block in blocks)
-    return np.concatenate(blocks) if blocks else np.zeros((0, source.shape[1]))
-
-
 @pytest.mark.parametrize("group", [1, 7, 1000])
 @pytest.mark.parametrize("rows", [1, 10, 64, 200])
 @pytest.mark.usefixtures("library")
@@ -51,8 +45,8 @@ def test_any_layout_gives_the_same_rows(X, tmp_path, group, rows):
     source = scan(tmp_path / "a.parquet")
     assert source.shape == (N, P)
     assert source.counted
-    assert np.array_equal(walk(source, rows), X, equal_nan=True)
-    assert np.array_equal(walk(source, rows), X, equal_nan=True)
+    assert np.array_equal(walked(source, rows), X, equal_nan=True)
+    assert np.array_equal(walked(source, rows), X, equal_nan=True)
 
 
 @pytest.mark.parametrize("start", [0, 10, 60, 100, 110])
@@ -61,7 +55,7 @@ def test_any_layout_gives_the_same_rows(X, tmp_path, group, rows):
 def test_a_walk_may_begin_later(X, tmp_path, group, start):
     for number, part in enumerate(np.array_split(X, 3)):
         pq.write_table(table(part), tmp_path / f"{number}.parquet", row_group_size=group)
-    found = walk(scan(tmp_path), 10, start)
+    found = walked(scan(tmp_path), 10, start)
     assert np.array_equal(found, X[start:], equal_nan=True)
 
 
@@ -89,21 +83,18 @@ def test_many_files_follow_by_name(X, tmp_path, files):
     for path in (tmp_path, str(tmp_path / "part-*.parquet"), tmp_path / "*.parquet"):
         source = scan(path)
         assert source.shape == (N, P)
-        assert np.array_equal(walk(source, 16), X, equal_nan=True)
+        assert np.array_equal(walked(source, 16), X, equal_nan=True)
     assert "files)" in repr(source)
 
 
-def test_a_pattern_in_a_folder(X, tmp_path):
+def test_names_with_brackets_and_patterns(X, tmp_path):
+    pq.write_table(table(X), tmp_path / "a[1].parquet")
+    assert scan(tmp_path / "a[1].parquet").shape == (N, P)
     for number, part in enumerate(np.array_split(X, 2)):
         (tmp_path / f"year{number}").mkdir()
         pq.write_table(table(part), tmp_path / f"year{number}" / "a.parquet")
     source = scan(tmp_path / "year*" / "*.parquet")
-    assert np.array_equal(walk(source, 50), X, equal_nan=True)
-
-
-def test_a_name_with_brackets_is_a_file_first(X, tmp_path):
-    pq.write_table(table(X), tmp_path / "a[1].parquet")
-    assert scan(tmp_path / "a[1].parquet").shape == (N, P)
+    assert np.array_equal(walked(source, 50), X, equal_nan=True)
 
 
 @pytest.mark.usefixtures("library")
@@ -112,24 +103,22 @@ def test_columns_are_chosen_by_name_and_place(X, tmp_path):
     pq.write_table(mixed, tmp_path / "a.parquet")
     source = scan(tmp_path / "a.parquet", columns=["c2", 0])
     assert source.names == ("c2", "c0")
-    assert np.array_equal(walk(source, 10), X[:, [2, 0]], equal_nan=True)
+    assert np.array_equal(walked(source, 10), X[:, [2, 0]], equal_nan=True)
     assert scan(tmp_path / "a.parquet", drop=["when", "c1"]).names == ("c0", "c2", "c3")
     with pytest.raises(InputError, match="'when' holds dates"):
         scan(tmp_path / "a.parquet", columns=["when"])
-
-
-@pytest.mark.usefixtures("library")
-def test_awkward_names(tmp_path):
     names = ["a", "a.b", "^a.*$", "", "é", "a b"]
     pq.write_table(
         pa.table({name: [float(i)] for i, name in enumerate(names)}), tmp_path / "a.pq"
     )
     source = scan(tmp_path / "a.pq", columns=names[::-1])
-    assert walk(source, 5).tolist() == [[5, 4, 3, 2, 1, 0]]
+    assert walked(source, 5).tolist() == [[5, 4, 3, 2, 1, 0]]
+    pl.DataFrame(X, schema=["a", "b", "c", "d"]).write_parquet(tmp_path / "a.parquet")
+    assert np.array_equal(walked(scan(tmp_path / "a.parquet"), 33), X, equal_nan=True)
 
 
 @pytest.mark.usefixtures("library")
-def test_types(tmp_path):
+def test_types_may_differ_between_files(tmp_path):
     columns = {
         "half": pa.array([1, None], pa.float32()),
         "whole": pa.array([3, None]),
@@ -139,18 +128,15 @@ def test_types(tmp_path):
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
     source = scan(tmp_path / "a.parquet")
     assert source.dtype == np.float64
-    assert np.array_equal(walk(source, 9), [[1, 3, 1, 1], [np.nan] * 4], equal_nan=True)
+    assert np.array_equal(walked(source, 9), [[1, 3, 1, 1], [np.nan] * 4], equal_nan=True)
     assert scan(tmp_path / "a.parquet", columns="half").dtype == np.float32
-
-
-@pytest.mark.usefixtures("library")
-def test_numeric_types_may_differ_between_files(tmp_path):
-    pq.write_table(pa.table({"a": pa.array([1], pa.float32())}), tmp_path / "1.parquet")
-    assert scan(tmp_path).dtype == np.float32
-    pq.write_table(pa.table({"a": pa.array([2], pa.int64())}), tmp_path / "2.parquet")
-    source = scan(tmp_path)
+    (tmp_path / "two").mkdir()
+    pq.write_table(pa.table({"a": pa.array([1], pa.float32())}), tmp_path / "two" / "1.parquet")
+    assert scan(tmp_path / "two").dtype == np.float32
+    pq.write_table(pa.table({"a": pa.array([2], pa.int64())}), tmp_path / "two" / "2.parquet")
+    source = scan(tmp_path / "two")
     assert source.dtype == np.float64
-    assert walk(source, 9).tolist() == [[1], [2]]
+    assert walked(source, 9).tolist() == [[1], [2]]
 
 
 @pytest.mark.parametrize(
@@ -206,12 +192,6 @@ def test_a_fingerprint_follows_files_and_columns(X, tmp_path):
     X[0, 0] += 1
     pq.write_table(table(X), tmp_path / "a.parquet")
     assert scan(tmp_path / "a.parquet").fingerprint() != mark
-
-
-@pytest.mark.usefixtures("library")
-def test_files_of_polars(X, tmp_path):
-    pl.DataFrame(X, schema=["a", "b", "c", "d"]).write_parquet(tmp_path / "a.parquet")
-    assert np.array_equal(walk(scan(tmp_path / "a.parquet"), 33), X, equal_nan=True)
 
 
 MEASURE = """

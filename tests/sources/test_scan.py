@@ -37,6 +37,13 @@ def test_arrays_stay_where_they_are():
     source = scan(X)
     assert isinstance(source, DenseSource)
     assert scan(source) is source
+    assert scan(np.ones((3, 2))).max_passes == float("inf")
+    with pytest.raises(TypeError, match="abstract"):
+        Source()
+    assert is_scannable("table.csv")
+    assert is_scannable(iter([np.eye(2)]))
+    assert not is_scannable(np.eye(2))
+    assert not is_scannable([[1, 2]])
 
 
 @pytest.mark.parametrize(
@@ -53,18 +60,19 @@ def test_names_that_cannot_be_opened(name, words):
         scan(name)
 
 
-def test_an_unknown_kind_is_refused(tmp_path):
+def test_files_that_scan_does_not_open(tmp_path):
     path = tmp_path / "table.xyz"
     path.write_text("1,2\n")
     with pytest.raises(InputError, match=r"'\.xyz'"):
         scan(path)
-
-
-def test_what_only_scan_can_open():
-    assert is_scannable("table.csv")
-    assert is_scannable(iter([np.eye(2)]))
-    assert not is_scannable(np.eye(2))
-    assert not is_scannable([[1, 2]])
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(InputError, match="did you mean 'columns'"):
+        scan(tmp_path / "a.csv", colums=["a"])
+    os.mkfifo(tmp_path / "x.csv")
+    with pytest.raises(InputError, match="a pipe or device"):
+        mercer.scan(tmp_path / "x.csv")
+    with pytest.raises(InputError, match="only Parquet files are read by a pattern"):
+        mercer.scan(tmp_path / "*.csv")
 
 
 @pytest.mark.parametrize(
@@ -82,12 +90,6 @@ def test_what_only_scan_can_open():
 def test_what_cannot_be_scanned(data, options, words):
     with pytest.raises(InputError, match=words):
         scan(data, **options)
-
-
-def test_a_misspelt_option_of_a_file(tmp_path):
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n3,4\n")
-    with pytest.raises(InputError, match="did you mean 'columns'"):
-        scan(tmp_path / "a.csv", colums=["a"])
 
 
 @pytest.mark.parametrize(
@@ -108,10 +110,21 @@ def test_columns_that_cannot_be_had_are_refused(tmp_path, columns, drop, words):
         scan(path, columns=columns, drop=drop)
 
 
-def test_arrays_and_sparse_matrices_find_their_source(xp):
+def test_arrays_of_every_library_are_sources(xp):
     assert isinstance(scan(xp.asarray(np.ones((3, 2)))), DenseSource)
     for kind in (scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array):
         assert isinstance(scan(kind(np.eye(3))), SparseSource)
+    source = scan(xp.asarray(np.ones((5, 3), np.float32)))
+    assert (source.shape, source.dtype, source.nbytes) == ((5, 3), np.float32, 60)
+    assert source.nnz is None
+    data = np.arange(12).reshape(6, 2)
+    sample = scan(xp.asarray(data.astype(np.float32))).sample(3)
+    np.testing.assert_array_equal(as_numpy(sample), data[::2].astype(np.float32))
+    assert scan(data).sample(3).dtype == np.float64
+    assert scan(scipy.sparse.csr_array(data.astype(bool))).sample(3).dtype == np.float64
+    assert scan(xp.asarray(np.ones((5, 3)))).first_bad_cell() is None
+    assert scan(np.ones((5, 3), int)).first_bad_cell() is None
+    assert scan(scipy.sparse.csr_array((5, 3))).first_bad_cell() is None
 
 
 @pytest.mark.parametrize(
@@ -131,22 +144,10 @@ def test_only_float32_is_multiplied_as_float32(dtype, products):
         assert scan(scipy.sparse.csr_array(np.ones((3, 2), dtype))).products == products
 
 
-def test_memory_may_be_walked_as_often_as_one_likes():
-    assert scan(np.ones((3, 2))).max_passes == float("inf")
-
-
-def test_a_source_must_say_everything():
-    with pytest.raises(TypeError, match="abstract"):
-        Source()
-
-
-def test_a_dense_source_says_what_there_is(xp):
-    source = scan(xp.asarray(np.ones((5, 3), np.float32)))
-    assert (source.shape, source.dtype, source.nbytes) == ((5, 3), np.float32, 60)
-    assert source.nnz is None
-
-
-def test_a_sparse_source_says_what_there_is():
+def test_bad_cells_of_sparse_rows():
+    csr = scipy.sparse.csr_array(([1.0, np.nan], ([1, 4], [0, 2])), shape=(6, 3))
+    assert scan(csr).first_bad_cell()[:2] == (4, 2)
+    assert scan(scipy.sparse.csr_array(np.eye(3, dtype=int))).first_bad_cell() is None
     source = scan(scipy.sparse.csr_array(np.eye(4)))
     assert (source.shape, source.dtype, source.nnz) == ((4, 4), np.float64, 4)
     assert source.nbytes == 4 * 8 + 4 * 4 + 5 * 4
@@ -164,14 +165,6 @@ def test_a_sample_is_spread_evenly(n, count):
         assert len(rows) >= min(n, count) / 2
 
 
-def test_a_sample_is_made_of_floats_of_the_library(xp):
-    data = np.arange(12).reshape(6, 2)
-    sample = scan(xp.asarray(data.astype(np.float32))).sample(3)
-    np.testing.assert_array_equal(as_numpy(sample), data[::2].astype(np.float32))
-    assert scan(data).sample(3).dtype == np.float64
-    assert scan(scipy.sparse.csr_array(data.astype(bool))).sample(3).dtype == np.float64
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("place", [(0, 0), (7, 2), (4999, 1), (4096, 0)])
 def test_the_first_bad_cell_is_named(xp, value, place):
@@ -182,21 +175,6 @@ def test_the_first_bad_cell_is_named(xp, value, place):
         row, column, found = source.first_bad_cell()
         assert (row, column) == place
         np.testing.assert_equal(found, value)
-
-
-def test_sound_data_has_no_bad_cell(xp):
-    assert scan(xp.asarray(np.ones((5, 3)))).first_bad_cell() is None
-    assert scan(np.ones((5, 3), int)).first_bad_cell() is None
-    assert scan(scipy.sparse.csr_array((5, 3))).first_bad_cell() is None
-
-
-def test_bad_cells_are_found_between_empty_rows():
-    csr = scipy.sparse.csr_array(([1.0, np.nan], ([1, 4], [0, 2])), shape=(6, 3))
-    assert scan(csr).first_bad_cell()[:2] == (4, 2)
-
-
-def test_integers_in_a_sparse_matrix_are_never_bad():
-    assert scan(scipy.sparse.csr_array(np.eye(3, dtype=int))).first_bad_cell() is None
 
 
 # Missing cells counted, in memory, sparse and in files.
@@ -234,13 +212,6 @@ def test_infinity_and_nothing_are_not_missing(form):
     assert not has_missing(in_memory(form(whole)))
 
 
-def test_integers_have_none():
-    assert not has_missing(in_memory(np.ones((4, 2), int)))
-    assert missing_counts(in_memory(np.ones((4, 2), int)))[1].tolist() == [0, 0]
-    whole = scipy.sparse.csr_array(np.ones((4, 2), int))
-    assert missing_counts(in_memory(whole))[1].tolist() == [0, 0]
-
-
 def test_the_message_counts_and_names():
     error = counted_error(in_memory(gaps()), "row 1, column 0", ["a", "b", "c"], "drop them")
     assert str(error) == (
@@ -251,20 +222,18 @@ def test_the_message_counts_and_names():
     assert isinstance(error, MissingCellError)
     assert error.counted
     assert error.place == "row 1, column 0"
-
-
-def test_the_columns_with_most_are_named():
     X = np.where(np.arange(60).reshape(6, 10) % 7 == 0, np.nan, 1.0)
     X[:, 8] = np.nan
     text = str(counted_error(in_memory(X), "here", None, "fix"))
     assert "column 8 6" in text
     assert "and 4 more columns" in text
-
-
-def test_rows_that_are_gone_are_not_counted():
     source = scan(iter([gaps()]))
     list(source.blocks(100))
     assert counted_error(source, "here", None, "fix") is None
+    assert not has_missing(in_memory(np.ones((4, 2), int)))
+    assert missing_counts(in_memory(np.ones((4, 2), int)))[1].tolist() == [0, 0]
+    whole = scipy.sparse.csr_array(np.ones((4, 2), int))
+    assert missing_counts(in_memory(whole))[1].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
@@ -294,29 +263,17 @@ def written(kind, folder, rows):
 
 
 @pytest.mark.parametrize("kind", ["npy", "csv", "parquet", "arrow"])
-def test_a_file_written_again_is_refused(kind, tmp_path):
+def test_files_that_change_are_refused(kind, tmp_path):
     source = mercer.scan(written(kind, tmp_path, X))
     model = PCA(1).fit(source)
     written(kind, tmp_path, np.concatenate([X, X + 1]))
     with pytest.raises(InputError, match="changed since it was opened"):
         model.transform(source)
-
-
-@pytest.mark.parametrize("kind", ["npy", "csv", "parquet", "arrow"])
-def test_a_file_that_is_gone_is_refused(kind, tmp_path):
     path = written(kind, tmp_path, X)
     source = mercer.scan(path)
     path.unlink()
     with pytest.raises(InputError, match="cannot be read any more"):
         PCA(1).fit(source)
-
-
-def test_pipes_and_patterns_are_refused(tmp_path):
-    os.mkfifo(tmp_path / "x.csv")
-    with pytest.raises(InputError, match="a pipe or device"):
-        mercer.scan(tmp_path / "x.csv")
-    with pytest.raises(InputError, match="only Parquet files are read by a pattern"):
-        mercer.scan(tmp_path / "*.csv")
 
 
 def test_names_with_newlines_stay_on_their_line():

@@ -26,15 +26,16 @@ def test_blocks_are_the_rows(held, rows):
     assert part.nbytes > 0
 
 
-def test_a_cell_is_placed_among_all_rows_or_in_its_part():
+def test_a_part_knows_its_place_its_print_and_its_counts():
     assert PartBlocks(X, 4, 100, None).place(2, 1) == "row 102, column 1"
     names = ("a", "b", "c")
     assert PartBlocks(X, 4, None, names).place(2, 1) == "part 4, row 2, column 1 ('b')"
-
-
-def test_parts_are_told_apart():
     prints = {PartBlocks(X[:n], k, 0, None).fingerprint() for n in (4, 5) for k in (0, 1)}
     assert len(prints) == 4
+    found = checked_counts([np.array([1, 2]), np.array([3, 0, 1])], PartBlocks(X, 0, 0, None))
+    assert found.dtype == np.float64
+    assert found.tolist() == [1, 2, 3, 0, 1]
+    assert checked_counts(None, PartBlocks(X, 0, 0, None)) is None
 
 
 @pytest.mark.parametrize(
@@ -69,25 +70,14 @@ def test_bad_weights_are_named(weights, said):
         checked_counts(weights, PartBlocks(X, 4, None, None))
 
 
-def test_good_weights_are_float64():
-    found = checked_counts([np.array([1, 2]), np.array([3, 0, 1])], PartBlocks(X, 0, 0, None))
-    assert found.dtype == np.float64
-    assert found.tolist() == [1, 2, 3, 0, 1]
-    assert checked_counts(None, PartBlocks(X, 0, 0, None)) is None
-
-
 @pytest.mark.usefixtures("every_chunk")
-def test_a_sample_is_spread_over_all_parts():
+def test_samples_and_bad_cells_of_parts():
     da = pytest.importorskip("dask.array")
     rows = np.arange(100.0)[:, None] * np.ones(2)
     found = scan(da.from_array(rows, chunks=(10, 2))).sample(20)
     assert 10 <= len(found) <= 20
     assert len(np.unique(found[:, 0] // 10)) == 10
     assert len(scan(da.from_array(rows, chunks=(10, 2))).sample(5)) <= 5
-
-
-@pytest.mark.usefixtures("every_chunk")
-def test_the_first_bad_cell_raises_where_it_lies():
     da = pytest.importorskip("dask.array")
     rows = np.ones((100, 2))
     source = scan(da.from_array(rows, chunks=(10, 2)))
@@ -117,11 +107,14 @@ def test_shares_add_up_to_one_however_they_are_cut(cuts):
     assert found[0] == 1.0
 
 
-def test_more_than_can_be_counted_is_told_to_float64():
+def test_sums_at_the_ends():
     many = sum_of(np.array([1.0, 1e307, 1e307]))
     assert many == (2e307, 0.0)
     assert joined_sums(many, sum_of(np.ones(3))) == joined_sums((1.0, 0.0), many) == many
     assert sum_of(np.full(400, 1e308)) == (np.inf, 0.0)
+    refuse_sum(0.0, "7 rows", few=True)
+    with pytest.raises(InputError, match="cannot be counted"):
+        refuse_sum(np.inf, "7 rows", few=True)
 
 
 @pytest.mark.parametrize(
@@ -137,12 +130,6 @@ def test_more_than_can_be_counted_is_told_to_float64():
 def test_sums_that_count_no_rows_are_refused(total, said):
     with pytest.raises(InputError, match=said):
         refuse_sum(total, "7 rows")
-
-
-def test_where_more_rows_follow_few_are_enough():
-    refuse_sum(0.0, "7 rows", few=True)
-    with pytest.raises(InputError, match="cannot be counted"):
-        refuse_sum(np.inf, "7 rows", few=True)
 
 
 NORMAL = np.random.default_rng(0).normal(size=(400, 3))

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pieces import walked
 
 from mercer.errors import DataWarning, InputError
 from mercer.sources import scan
@@ -33,13 +34,6 @@ def cut(lengths, kind="array"):
     yield KINDS[kind](X[at:])
 
 
-def walk(source, rows, start=0):
-    blocks = list(source.blocks(rows, start))
-    dense = [b.toarray() if scipy.sparse.issparse(b) else b for b in blocks]
-    assert all(block.dtype == source.dtype for block in blocks)
-    return np.concatenate(dense)
-
-
 @settings(deadline=None, derandomize=True)
 @given(
     lengths=st.lists(st.integers(0, 15), max_size=8),
@@ -50,7 +44,7 @@ def test_any_lengths_give_the_same_rows(lengths, rows, kind):
     source = scan(cut(lengths, kind))
     assert source.max_passes == 1
     assert not source.counted
-    assert np.array_equal(walk(source, rows), X)
+    assert np.array_equal(walked(source, rows), X)
     assert source.counted
     assert source.shape == X.shape
 
@@ -60,17 +54,25 @@ def test_any_lengths_give_the_same_rows(lengths, rows, kind):
 def test_a_function_makes_any_number_of_walks(lengths, late):
     source = scan(lambda: cut(lengths))
     for _ in range(3):
-        assert np.array_equal(walk(source, 10), X)
+        assert np.array_equal(walked(source, 10), X)
     blocks = list(source.blocks(10, 10 * late))
     assert np.array_equal(np.concatenate([X[:0], *blocks]), X[10 * late :])
     assert source.max_passes == float("inf")
 
 
-def test_an_iterator_comes_once():
+def test_walks_that_cannot_be_made_are_refused():
     source = scan(cut([5, 5]))
-    walk(source, 7)
+    walked(source, 7)
     with pytest.raises(InputError, match="only once"):
-        walk(source, 7)
+        walked(source, 7)
+    lengths = iter([3, 3, 4])
+    source = scan(lambda: iter([X] * next(lengths)))
+    walked(source, 9)
+    with pytest.raises(InputError, match="160 rows, and 120 before"):
+        walked(source, 9)
+    blocks = iter([X, X])
+    with pytest.raises(InputError, match="the same iterator"):
+        walked(scan(lambda: blocks), 9)
 
 
 def test_blocks_are_made_when_they_are_needed():
@@ -110,30 +112,6 @@ def test_the_length_is_a_forecast():
     sparse = scan(iter([scipy.sparse.eye_array(4), scipy.sparse.eye_array(4)]))
     assert sparse.nnz == 8
     assert 0 < sparse.nbytes < 8 * 4 * 8
-
-
-@pytest.mark.parametrize("kind", ["array", "sparse"])
-def test_columns_by_place(kind):
-    source = scan(cut([5], kind), columns=[2, 0])
-    assert source.names == ("2", "0")
-    assert np.array_equal(walk(source, 9), X[:, [2, 0]])
-
-
-def test_columns_by_name():
-    source = scan(cut([5], "polars"), drop="b")
-    assert source.names == ("a", "c")
-    assert np.array_equal(walk(source, 9), X[:, [0, 2]])
-    assert source.place(3, 1) == "a stream of blocks, row 3, column 1 ('c')"
-
-
-def test_readers_of_arrow_are_streams():
-    table = pa.table(dict(zip("abc", X.T, strict=True)))
-    source = scan(table.to_reader(max_chunksize=7))
-    assert source.names == ("a", "b", "c")
-    assert np.array_equal(walk(source, 9), X)
-
-
-def test_fingerprints():
     assert scan(cut([5])).fingerprint() != scan(cut([5])).fingerprint()
     mark = scan(lambda: cut([5])).fingerprint()
     assert scan(lambda: cut([5])).fingerprint() == mark
@@ -142,10 +120,25 @@ def test_fingerprints():
     assert scan(lambda: cut([5], "pandas")).fingerprint() != mark
 
 
-def test_a_list_of_blocks_made_by_a_function():
+@pytest.mark.parametrize("kind", ["array", "sparse"])
+def test_columns_by_place(kind):
+    source = scan(cut([5], kind), columns=[2, 0])
+    assert source.names == ("2", "0")
+    assert np.array_equal(walked(source, 9), X[:, [2, 0]])
+
+
+def test_columns_by_name():
+    source = scan(cut([5], "polars"), drop="b")
+    assert source.names == ("a", "c")
+    assert np.array_equal(walked(source, 9), X[:, [0, 2]])
+    assert source.place(3, 1) == "a stream of blocks, row 3, column 1 ('c')"
+    table = pa.table(dict(zip("abc", X.T, strict=True)))
+    source = scan(table.to_reader(max_chunksize=7))
+    assert source.names == ("a", "b", "c")
+    assert np.array_equal(walked(source, 9), X)
     source = scan(lambda: [X[:9], X[9:]])
-    assert np.array_equal(walk(source, 4), X)
-    assert np.array_equal(walk(source, 4), X)
+    assert np.array_equal(walked(source, 4), X)
+    assert np.array_equal(walked(source, 4), X)
 
 
 def test_faults_of_the_program_are_its_own():
@@ -154,21 +147,7 @@ def test_faults_of_the_program_are_its_own():
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        walk(scan(blocks()), 9)
-
-
-def test_walks_of_different_length_are_refused():
-    lengths = iter([3, 3, 4])
-    source = scan(lambda: iter([X] * next(lengths)))
-    walk(source, 9)
-    with pytest.raises(InputError, match="160 rows, and 120 before"):
-        walk(source, 9)
-
-
-def test_a_function_that_keeps_its_iterator():
-    blocks = iter([X, X])
-    with pytest.raises(InputError, match="the same iterator"):
-        walk(scan(lambda: blocks), 9)
+        walked(scan(blocks()), 9)
 
 
 # The first block settles kind, width and type; what fits is taken as floats.
@@ -221,23 +200,21 @@ def test_later_types(first, later, fits):
             found.block(block, 4)
 
 
-def test_half_floats_become_float32():
+def test_blocks_of_other_forms_become_floats():
     block = np.array([[1.5, 2]], np.float16)
     found = form(block).block(block, 0)
     assert found.dtype == np.float32
     assert found.tolist() == [[1.5, 2]]
-
-
-def test_dense_blocks_are_not_copied():
     block = np.ones((2, 3))
     assert form(block).block(block, 0) is block
-
-
-def test_other_byte_orders_and_strides():
     block = np.arange(12.0).reshape(3, 4).T[::-1].astype(">f8")
     found = form(block).block(block, 0)
     assert found.dtype == np.dtype("=f8")
     assert np.array_equal(found, block)
+    block = scipy.sparse.coo_matrix(np.eye(3))
+    found = form(block, columns=[2, 0]).block(block, 0)
+    assert found.format == "csr"
+    assert np.array_equal(found.toarray(), np.eye(3)[:, [2, 0]])
 
 
 def test_long_integers_are_said_once():
@@ -250,7 +227,7 @@ def test_long_integers_are_said_once():
         form(low).block(low, 0)
 
 
-def test_frames_may_widen_but_not_narrow():
+def test_blocks_that_do_not_fit_are_refused():
     first = pd.DataFrame({"a": [1], "t": ["x"]})
     found = form(first, columns="a")
     assert isinstance(found, FrameForm)
@@ -258,27 +235,14 @@ def test_frames_may_widen_but_not_narrow():
     short = form(pd.DataFrame({"a": np.float32([1])}))
     with pytest.raises(InputError, match="column 'a' holds Int64, not float32"):
         short.block(pd.DataFrame({"a": [1]}), 3)
-
-
-def test_blocks_of_dask_are_refused():
     late = pytest.importorskip("dask.array").ones((3, 2))
     with pytest.raises(InputError, match="block 4 is a Dask array"):
         form(np.ones((3, 2))).block(late, 4)
     with pytest.raises(InputError, match="block 0 is a Dask array"):
         form(late)
-
-
-def test_arrays_have_no_names_unless_chosen():
     block = np.ones((2, 3))
     assert isinstance(form(block), ArrayForm)
     assert form(block).names is None
     assert form(block, drop=[0]).names == ("1", "2")
     with pytest.raises(InputError, match="no column number 7"):
         form(block, columns=[7])
-
-
-def test_sparse_blocks_are_rows():
-    block = scipy.sparse.coo_matrix(np.eye(3))
-    found = form(block, columns=[2, 0]).block(block, 0)
-    assert found.format == "csr"
-    assert np.array_equal(found.toarray(), np.eye(3)[:, [2, 0]])

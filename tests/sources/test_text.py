@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pieces import walked
 
 from mercer.errors import DataWarning, InputError
 from mercer.sources import scan
@@ -24,10 +25,6 @@ def written(path, X, delimiter=",", header=True, end="\n"):
     return path
 
 
-def values(source, rows=4, start=0):
-    return np.concatenate(list(source.blocks(rows, start)))
-
-
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_numbers_are_those_of_loadtxt(tmp_path, rng, block, end):
@@ -36,10 +33,10 @@ def test_numbers_are_those_of_loadtxt(tmp_path, rng, block, end):
     source = scan(path)
     source.block_bytes = block
     reference = np.loadtxt(path, delimiter=",", skiprows=1)
-    assert np.array_equal(values(source), reference)
+    assert np.array_equal(walked(source), reference)
     assert np.array_equal(reference, X)
     assert source.names == ("c0", "c1", "c2", "c3", "c4")
-    assert np.array_equal(values(source, 4, 24), X[24:])
+    assert np.array_equal(walked(source, 4, 24), X[24:])
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|", " "])
@@ -47,7 +44,7 @@ def test_numbers_are_those_of_loadtxt(tmp_path, rng, block, end):
 def test_delimiter_and_header_are_found(tmp_path, rng, mark, header):
     X = rng.integers(-9, 9, (12, 3)).astype(float)
     source = scan(written(tmp_path / "x.txt", X, mark, header))
-    assert np.array_equal(values(source), X)
+    assert np.array_equal(walked(source), X)
     assert source.names == (("c0", "c1", "c2") if header else ("0", "1", "2"))
 
 
@@ -88,7 +85,7 @@ def test_spellings(tmp_path, text, options, names, expected, block):
     path.write_bytes(text.encode())
     source = scan(path, **options)
     source.block_bytes = block
-    np.testing.assert_array_equal(values(source), np.array(expected, float))
+    np.testing.assert_array_equal(walked(source), np.array(expected, float))
     assert source.names == names
     assert source.shape == (len(expected), len(names))
     assert source.dtype == np.float64
@@ -125,7 +122,7 @@ def test_tables_of_the_csv_module_come_back(
     source = scan(path, columns=[1, 3], header=True, delimiter=",")
     source.block_bytes = block
     expected = [[np.nan if v is None else float(v) for v in (x, y)] for _, x, _, y in rows]
-    np.testing.assert_array_equal(values(source, 5), np.array(expected))
+    np.testing.assert_array_equal(walked(source, 5), np.array(expected))
     assert source.names == ("x", "y\ny")
     last = source.place(len(rows) - 1, 1)
     text = out.getvalue().replace("\r\n", "\n").removesuffix("\n")
@@ -187,7 +184,7 @@ def test_a_place_is_a_line(tmp_path, block):
     assert dict(source.dropped) == {"t": "holds text, not numbers"}
 
 
-def test_columns_that_are_left_out_are_said(tmp_path):
+def test_columns_left_out_and_odd_lines_are_said(tmp_path):
     path = tmp_path / "x.csv"
     rows = ["when;price;good;one", *["2024-01-01;1,5;2;3"] * 20, "2024-01-02;2,5;3;n/a"]
     path.write_text("\n".join(rows) + "\n")
@@ -197,17 +194,20 @@ def test_columns_that_are_left_out_are_said(tmp_path):
     for words in ("'when' (dates)", "'price' (text with decimal commas)", "such as 'n/a'"):
         assert words in said
     assert source.names == ("good",)
-
-
-def test_a_last_line_without_newline_is_said_once(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes(b"a,b\n1,2\n3,45")
     source = scan(path)
     with pytest.warns(DataWarning, match="may be cut\n  got: x.csv, line 3"):
-        assert np.array_equal(values(source), [[1, 2], [3, 45]])
-    values(source)
+        assert np.array_equal(walked(source), [[1, 2], [3, 45]])
+    walked(source)
     path.write_bytes(b"1,2")
-    assert np.array_equal(values(scan(path)), [[1, 2]])
+    assert np.array_equal(walked(scan(path)), [[1, 2]])
+    path = tmp_path / "long.csv"
+    path.write_text("a,b\n9007199254740993,2\n9007199254740995,4\n1e300,5\n")
+    with pytest.warns(DataWarning, match="line 2, column 'a': 9007199254740993"):
+        list(scan(path).blocks(10))
+    path.write_text("a,b\n1e300,2\n9007199254740995.5,4\n")
+    list(scan(path).blocks(10))  # fractions are what they are
 
 
 def test_the_fingerprint_knows_content_and_options(tmp_path, rng):
@@ -218,15 +218,6 @@ def test_the_fingerprint_knows_content_and_options(tmp_path, rng):
     assert scan(path, na=["1"]).fingerprint() != first
     path.write_bytes(path.read_bytes()[:-2] + b"7\n")
     assert scan(path).fingerprint() != first
-
-
-def test_whole_numbers_that_float64_cannot_hold_are_told(tmp_path):
-    path = tmp_path / "long.csv"
-    path.write_text("a,b\n9007199254740993,2\n9007199254740995,4\n1e300,5\n")
-    with pytest.warns(DataWarning, match="line 2, column 'a': 9007199254740993"):
-        list(scan(path).blocks(10))
-    path.write_text("a,b\n1e300,2\n9007199254740995.5,4\n")
-    list(scan(path).blocks(10))  # fractions are what they are
 
 
 # What a file is by its first bytes.

@@ -83,15 +83,16 @@ def test_awkward_values_come_back(value):
     assert same(there_and_back(value), value)
 
 
-def test_the_order_of_memory_is_kept():
+def test_the_order_of_memory_and_missing_parts():
     wide = np.arange(24.0).reshape(4, 6)
     for array in (wide, wide.T, np.asfortranarray(wide), np.asfortranarray(wide)[:3, :3]):
         found = there_and_back(array)
         assert np.array_equal(found, array)
         assert (found.strides[0] < found.strides[1]) == (array.strides[0] < array.strides[1])
+    assert decoded({"=": "Point", "x": 1}) == Point(1, 0)
 
 
-def test_one_piece_of_memory_is_written_once_and_shared_again():
+def test_arrays_are_written_once_and_not_taken_for_each_other():
     a = np.arange(6.0).reshape(2, 3)
     encoder = DataEncoder(FORMS)
     encoder.encoded([a, a, a[:], a.T, Point(a)], "v")
@@ -99,9 +100,6 @@ def test_one_piece_of_memory_is_written_once_and_shared_again():
     one, two, turned = there_and_back([a, a, a.T])
     assert one is two
     assert np.shares_memory(one, turned)
-
-
-def test_arrays_that_come_and_go_are_not_taken_for_each_other():
     encoder = DataEncoder(FORMS)
     for number in range(50):
         encoder.encoded(np.full(7, number), f"a{number}")
@@ -133,11 +131,16 @@ def test_what_is_not_data_is_refused_with_its_place(value, words):
     assert caught.value.got.startswith("model/here/0:")
 
 
-def test_a_value_that_holds_itself_is_refused():
+def test_values_inside_each_other_are_refused():
     endless = []
     endless.append(endless)
     with pytest.raises(InputError, match="values inside each other"):
         DataEncoder(FORMS).encoded(endless, "model")
+    deep = 1
+    for _ in range(300):
+        deep = [deep]
+    with pytest.raises(InputError, match="inside each other"):
+        decoded(deep)
 
 
 A = {"a": np.arange(3.0), "i": np.array([0, 9, 1], np.int32), "p": np.array([0, 1, 2, 3])}
@@ -145,10 +148,6 @@ A = {"a": np.arange(3.0), "i": np.array([0, 9, 1], np.int32), "p": np.array([0, 
 
 def decoded(given, arrays=()):
     return DataDecoder(FORMS, {name: A[name] for name in arrays}, "f.mercer").whole(given)
-
-
-def test_a_missing_part_with_a_default_takes_it():
-    assert decoded({"=": "Point", "x": 1}) == Point(1, 0)
 
 
 def ref(name):
@@ -193,11 +192,3 @@ def test_what_was_not_written_by_us_is_refused(given, arrays, words):
     with pytest.raises(InputError, match=words) as caught:
         decoded(given, arrays)
     assert caught.value.got.startswith("f.mercer:")
-
-
-def test_many_values_inside_each_other_are_refused():
-    deep = 1
-    for _ in range(300):
-        deep = [deep]
-    with pytest.raises(InputError, match="inside each other"):
-        decoded(deep)

@@ -40,9 +40,6 @@ def test_the_same_contents_give_the_same_bytes(path):
     first = path.read_bytes()
     store.write(path, {"kind": "model"}, dict(reversed(some_arrays().items())))
     assert path.read_bytes() == first
-
-
-def test_the_file_says_who_wrote_it(path):
     store.write(path, {"kind": "model"}, {})
     assert store.read(path)[0]["mercer"] == mercer.__version__
 
@@ -138,7 +135,7 @@ def test_the_block_becomes_the_file(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_folder_is_not_replaced(tmp_path):
+def test_folders_paths_and_links(tmp_path):
     with pytest.raises(InputError, match="folder cannot be replaced"):
         replacing(tmp_path / "").__enter__()
     folder = tmp_path / "a"
@@ -146,9 +143,6 @@ def test_a_folder_is_not_replaced(tmp_path):
     with pytest.raises(InputError, match="folder cannot be replaced"):
         replacing(folder).__enter__()
     assert list(tmp_path.iterdir()) == [folder]
-
-
-def test_a_path_is_text_or_a_path(tmp_path):
     assert path_of("a") == Path("a")
     assert path_of(tmp_path) == tmp_path
     for other in (5, None, b"a", ["a"], True):
@@ -219,29 +213,28 @@ def test_the_file_of_a_running_writer_is_left_alone(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_missing_folder_is_named(tmp_path):
+def test_missing_folders_and_longest_names(tmp_path):
     with (
         pytest.raises(InputError, match="no folder") as caught,
         replacing(tmp_path / "b" / "a"),
     ):
         raise AssertionError
     assert str(tmp_path / "b" / "a") in caught.value.got
-
-
-def test_a_name_of_the_longest_length_is_written(tmp_path):
     path = tmp_path / ("n" * 255)
     with replacing(path) as descriptor:
         write_all(descriptor, b"x")
     assert path.read_bytes() == b"x"
 
 
-def test_arrays_lie_one_behind_the_other_and_aligned():
+def test_every_type_has_one_name_and_its_place():
     end = 0
     for place in layout.placed(some_arrays()):
         assert place.start == end
         assert place.start % place.dtype.itemsize == 0
         end += place.nbytes
     assert end == sum(array.nbytes for array in some_arrays().values())
+    assert len(layout.NAMES) == len(layout.DTYPES)
+    assert all(np.dtype(text).byteorder in "<|=" for text in layout.DTYPES.values())
 
 
 def test_a_header_comes_back_as_it_was_packed():
@@ -300,8 +293,3 @@ def test_a_hundred_thousand_names_fit_and_ten_times_as_many_do_not():
         layout.small_enough("f", b"0," * (layout.MARKS + 1))
     with pytest.raises(InputError, match="too long"):
         layout.small_enough("f", b" " * (layout.HEADER_BYTES + 1))
-
-
-def test_every_type_has_one_name():
-    assert len(layout.NAMES) == len(layout.DTYPES)
-    assert all(np.dtype(text).byteorder in "<|=" for text in layout.DTYPES.values())

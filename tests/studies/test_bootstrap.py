@@ -74,11 +74,15 @@ def test_equal_variances_are_named_as_a_plane():
     assert np.isfinite(found.loadings.low).all()
 
 
-def test_axes_of_noise_are_said_not_to_be_stable():
+def test_no_axis_and_axes_of_noise_are_answers():
     X = np.random.default_rng(0).standard_normal((40, 60))
     found = bootstrap(mercer.PCA(1), X, draws=50)
     assert not found.planes[0].stable
     assert "PC1 is not stable: other rows give others" in str(found)
+    X = np.random.default_rng(0).standard_normal((200, 10))
+    with pytest.warns(mercer.DataWarning):
+        found = bootstrap(mercer.PCA("auto"), X, draws=20)
+    assert found.verdict == "There is no axis."
 
 
 def test_files_and_sparse_rows_give_the_same(tmp_path):
@@ -91,7 +95,7 @@ def test_files_and_sparse_rows_give_the_same(tmp_path):
         assert np.allclose(other.loadings.low, plain.loadings.low)
 
 
-def test_many_rows_are_counted_by_poisson_and_it_is_said(monkeypatch):
+def test_draws_are_counted_cut_and_said(monkeypatch):
     X, _, _ = tables(3000, 2)
     plain = bootstrap(mercer.PCA(2), X)
     monkeypatch.setattr(study, "_COUNTED", 1000)
@@ -101,9 +105,6 @@ def test_many_rows_are_counted_by_poisson_and_it_is_said(monkeypatch):
     ratio = np.log(other.variances.high / other.variances.low)
     assert np.allclose(ratio, np.log(plain.variances.high / plain.variances.low), rtol=0.25)
     assert other.rows == 3000
-
-
-def test_of_tables_that_are_too_large_some_rows_are_resampled(monkeypatch):
     X, _, _ = tables(90, 2, p=120)
     monkeypatch.setattr(study, "_DUAL", 50)
     found = bootstrap(mercer.PCA(2), X, draws=20)
@@ -123,27 +124,17 @@ def test_units_do_not_matter():
     assert np.allclose(moved.loadings.high, plain.loadings.high, rtol=1e-5, atol=1e-5)
 
 
-def test_the_model_is_not_changed_and_auto_keeps_its_number():
+def test_the_model_is_not_changed_and_filled_cells_are_said():
     X, _, _ = tables(200, 2, p=12)
     model = mercer.PCA("auto")
     found = bootstrap(model, X, draws=20)
     assert len(found.angles) == 2
     assert not hasattr(model, "components_")
-
-
-def test_filled_cells_are_said():
     X, _, _ = tables(80, 2)
     X[::9, 1] = np.nan
     found = bootstrap(mercer.PCA(2, missing="em"), X, draws=20)
     assert found.notes == ("Missing cells were filled once: intervals do not know of them.",)
     assert np.isfinite(found.loadings.low).all()
-
-
-def test_no_axis_is_an_answer():
-    X = np.random.default_rng(0).standard_normal((200, 10))
-    with pytest.warns(mercer.DataWarning):
-        found = bootstrap(mercer.PCA("auto"), X, draws=20)
-    assert found.verdict == "There is no axis."
 
 
 def test_what_cannot_be_resampled_is_refused(monkeypatch):
@@ -283,9 +274,6 @@ def test_draws_repeat_and_more_of_them_begin_alike():
     assert counts[:, 3].mean() == pytest.approx(5, abs=0.8)
     assert np.array_equal(multinomial(np.array([1.0, 2.0, 0.0, 5.0]), 3, seed=1), counts[:3])
     assert not np.array_equal(multinomial(np.ones(4), 1, 1), multinomial(np.ones(4), 1, 2))
-
-
-def test_poisson_counts_do_not_depend_on_the_blocks():
     whole = Poisson(3, 5)(slice(0, 1000))
     parts = Poisson(3, 5)
     pieces = [parts(slice(a, b)) for a, b in ((0, 1), (1, 400), (400, 1000))]
@@ -344,38 +332,28 @@ def test_axes_that_turn_into_each_other_are_a_plane():
     assert all(one.stable for one in found)
     assert found[1].angle < 1e-5
     assert found[1].name == "the plane of PC2 and PC3"
-
-
-def test_axes_that_hold_still_stand_alone():
     found = planes(turned(np.linspace(-20, 20, 60)))
     assert [one.axes for one in found] == [(0,), (1,), (2,)]
     assert 5 < found[1].angle < 15
-
-
-def test_three_axes_make_a_space():
     draws = np.stack([scipy.stats.ortho_group.rvs(3, random_state=s) for s in range(80)])
     found = planes(draws)
     assert [one.axes for one in found] == [(0, 1, 2)]
     assert found[0].name == "the space of PC1, PC2 and PC3"
-
-
-def test_an_axis_that_leaves_the_space_is_not_stable():
     cosines = np.tile(np.diag([1.0, 1.0, 0.2]), (50, 1, 1))
     found = planes(cosines)
     assert [one.axes for one in found] == [(0,), (1,), (2,)]
     assert [one.stable for one in found] == [True, True, False]
     assert 70 < found[2].angle < 90
     assert planes(np.zeros((20, 0, 0))) == ()
+    found = planes(turned(np.zeros(30), k=4), np.array([True, False, True]))
+    assert [one.axes for one in found] == [(0, 1), (2, 3)]
 
 
-def test_axes_are_matched_by_their_largest_cosines():
+def test_axes_are_matched_and_turned():
     cosines = np.array([[0.1, -0.9, 0.2], [0.8, 0.1, 0.0], [0.0, 0.3, 0.95]])
     order, signs = matched(cosines)
     assert order.tolist() == [1, 0, 2]
     assert signs.tolist() == [-1, 1, 1]
-
-
-def test_rotation_is_that_of_scipy():
     rng = np.random.default_rng(0)
     loadings, target = rng.standard_normal((2, 9, 3))
     turn, _ = scipy.linalg.orthogonal_procrustes(loadings, target)
@@ -395,8 +373,3 @@ def test_equal_variances_are_told_apart_once_in_twenty():
         told.append(not same[0])
         assert not same[1]
     assert 0.0 < np.mean(told) < 0.13
-
-
-def test_axes_alike_begin_as_planes():
-    found = planes(turned(np.zeros(30), k=4), np.array([True, False, True]))
-    assert [one.axes for one in found] == [(0, 1), (2, 3)]

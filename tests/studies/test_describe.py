@@ -9,12 +9,15 @@ import polars as pl
 import pytest
 import scipy.sparse
 from scipy import stats
+from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer import KernelPCA, plots
 from mercer.errors import DataWarning, InputError
+from mercer.studies import _cluster as room
 from mercer.studies import separation
 from mercer.studies._descriptor_columns import coded, columns_of
 from mercer.studies._plain_result import plain
@@ -93,9 +96,13 @@ def test_groups_of_chance_are_like_all_rows():
     assert quiet >= 32
 
 
-def test_one_group_is_refused():
+def test_what_cannot_be_described_is_refused():
     with pytest.raises(InputError, match="two or more"):
         mercer.describe_groups(["a"] * 5, np.ones((5, 2)))
+    with pytest.raises(InputError, match="one cell per row"):
+        columns_of({"a": [1.0, 2.0]}, 3)
+    with pytest.raises(InputError, match="frame, a table or a mapping"):
+        columns_of(np.ones(3), 3)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,16 +129,12 @@ def test_values_inside_values_become_plain_data():
 X, y = load_iris(return_X_y=True)
 
 
-def test_shares_between_classes_are_squared_correlations():
-    """For two classes η² is the squared correlation with the class."""
+def test_separation_is_told_by_squared_correlations():
     two = y < 2
     found = separation(X[two], y[two], 2)
     wanted = [np.corrcoef(z, y[two])[0, 1] ** 2 for z in found.pca.T]
     np.testing.assert_allclose(found.eta2_pca, wanted, rtol=1e-10)
     assert found.lda.shape == (100, 1)
-
-
-def test_no_axis_tells_classes_better_than_the_first_of_lda():
     found = separation(X, y, 2)
     assert found.gain >= 0
     rng = np.random.default_rng(0)
@@ -162,25 +165,15 @@ def test_frames_give_numbers_and_levels(kind):
     assert found.levels["c"][1] == ["False", "True"]
 
 
-def test_mappings_and_arrays_and_nothing():
+def test_mappings_arrays_and_text_that_looks_like_numbers():
     assert columns_of(None, 3).numbers == {}
     assert list(columns_of(np.ones((3, 2)), 3, ["p", "q"]).numbers) == ["p", "q"]
     assert columns_of({"g": ["a", "b", "a"]}, 3).levels["g"][1] == ["a", "b"]
-
-
-def test_text_that_looks_like_numbers_is_text_and_names_of_rows_are_skipped():
     found = columns_of(
         {"t": np.array(["1", "2"] * 20, object), "id": np.arange(40).astype(str)}, 40
     )
     assert list(found.levels) == ["t"]
     assert found.skipped == ("id",)
-
-
-def test_columns_of_other_lengths_are_refused():
-    with pytest.raises(InputError, match="one cell per row"):
-        columns_of({"a": [1.0, 2.0]}, 3)
-    with pytest.raises(InputError, match="frame, a table or a mapping"):
-        columns_of(np.ones(3), 3)
 
 
 def test_gaps_of_pandas_are_missing_in_every_type():
@@ -220,12 +213,24 @@ def test_rows_are_spread_from_the_first_to_the_last(n, most, count):
     assert len(np.unique(found)) == count
 
 
-def test_rows_are_float64_and_as_many_as_asked_for(rng):
+def test_rows_and_axes_that_are_looked_at(rng):
     X = (rng.normal(size=(50, 3)) + 1e6).astype(np.float32)
     rows, axes = rows_seen(KernelPCA(), X, 20, 0)
     assert rows.dtype == np.float64
     np.testing.assert_array_equal(rows, X[evenly(50, 20)])
     assert 1 <= axes <= 3
+    X = rng.normal(size=(300, 6)) * [10, 10, 10, 1, 1, 1]
+    share = np.cumsum(np.linalg.eigvalsh(np.cov(X.T))[::-1])
+    assert rows_seen(KernelPCA(), X, 300, 0)[1] == np.sum(share < 0.95 * share[-1]) + 1
+    X = scipy.sparse.csc_array(np.maximum(rng.normal(size=(40, 6)) - 0.5, 0))
+    rows, _ = rows_seen(KernelPCA(), X, 30, 0)
+    assert scipy.sparse.issparse(rows)
+    np.testing.assert_array_equal(few(rows, 40), rows.toarray())
+    assert few(rows, 10).shape == (10, 6)
+    X = rng.normal(size=(100, 3))
+    X[1, 2] = np.nan
+    with pytest.raises(InputError, match="NaN at row 1, column 2"):
+        rows_seen(KernelPCA(), X, 10, 0)
 
 
 def test_standardised_rows_have_one_unit_and_constant_columns_do_no_harm(rng):
@@ -239,28 +244,70 @@ def test_standardised_rows_have_one_unit_and_constant_columns_do_no_harm(rng):
     assert axes == 2
 
 
-def test_axes_are_those_of_95_per_cent(rng):
-    X = rng.normal(size=(300, 6)) * [10, 10, 10, 1, 1, 1]
-    share = np.cumsum(np.linalg.eigvalsh(np.cov(X.T))[::-1])
-    assert rows_seen(KernelPCA(), X, 300, 0)[1] == np.sum(share < 0.95 * share[-1]) + 1
-
-
-def test_sparse_rows_stay_sparse_until_they_are_few(rng):
-    X = scipy.sparse.csc_array(np.maximum(rng.normal(size=(40, 6)) - 0.5, 0))
-    rows, _ = rows_seen(KernelPCA(), X, 30, 0)
-    assert scipy.sparse.issparse(rows)
-    np.testing.assert_array_equal(few(rows, 40), rows.toarray())
-    assert few(rows, 10).shape == (10, 6)
-
-
-def test_a_bad_cell_is_found_even_if_its_row_is_not_looked_at(rng):
-    X = rng.normal(size=(100, 3))
-    X[1, 2] = np.nan
-    with pytest.raises(InputError, match="NaN at row 1, column 2"):
-        rows_seen(KernelPCA(), X, 10, 0)
-
-
 @pytest.mark.parametrize("unit", [1e200, 1e-200])
 def test_numbers_whose_squares_are_none_are_refused(rng, unit):
     with pytest.raises(InputError, match="leave the range of float64"):
         rows_seen(KernelPCA(), rng.normal(size=(20, 2)) * unit, 20, 0)
+
+
+DRAWS = np.random.default_rng(0)
+CENTRES = np.array([[0, 0, 0, 0], [9, 0, 0, 0], [0, 9, 0, 0], [9, 9, 9, 0]])
+TRUTH = np.repeat(np.arange(4), 50)
+ROWS = CENTRES[TRUTH] + DRAWS.standard_normal((200, 4))
+
+
+@pytest.mark.parametrize("clusters", ["auto", 4])
+def test_clusters_that_are_there_are_found_and_described(clusters):
+    model = mercer.PCA(3).fit(ROWS)
+    found = mercer.cluster(model, ROWS, clusters=clusters)
+    assert adjusted_rand_score(TRUTH, found.labels) == 1
+    assert found.sizes.sum() == 200
+    assert found.within[0] == 1
+    assert np.all(np.diff(found.within) <= 1e-12)
+    Z = model.transform(ROWS)
+    for g in range(4):
+        own = found.labels == g + 1
+        np.testing.assert_allclose(found.centres[g], Z[own].mean(axis=0))
+        nearest = np.argmin(np.sum((Z - found.centres[g]) ** 2, axis=1))
+        assert nearest in found.typical[g]
+        assert set(found.distinct[g]) <= set(np.flatnonzero(own))
+    assert np.all(np.diff(found.centres[:, 0]) >= 0)
+    assert str(found).count("rows, cluster") == 4
+
+
+def test_rows_are_gathered_and_joined_by_ward(monkeypatch):
+    model = mercer.PCA(2).fit(ROWS)
+    found = mercer.cluster(model, ROWS, clusters=5, consolidate=False)
+    wanted = fcluster(linkage(model.transform(ROWS), "ward"), 5, "maxclust")
+    assert adjusted_rand_score(wanted, found.labels) == 1
+    monkeypatch.setattr(room, "_TREE", 100)
+    monkeypatch.setattr(room, "_SEEDS", 30)
+    found = mercer.cluster(mercer.PCA(3).fit(ROWS), ROWS, clusters=4)
+    assert adjusted_rand_score(TRUTH, found.labels) == 1
+
+
+def test_weighted_points_make_the_tree_of_repeated_ones():
+    points = DRAWS.standard_normal((12, 2))
+    weights = DRAWS.integers(1, 5, 12)
+    whole = np.repeat(points, weights, axis=0)
+    home = np.repeat(np.arange(12), weights)
+    for g in (2, 3, 5):
+        few = fcluster(room._weighted_ward(points, weights.astype(float)), g, "maxclust")
+        many = fcluster(linkage(whole, "ward"), g, "maxclust")
+        assert adjusted_rand_score(few[home], many) == 1
+
+
+@pytest.mark.parametrize("clusters", [1, 200, "many", 2.5])
+def test_impossible_numbers_are_refused(clusters):
+    with pytest.raises(InputError, match="two clusters or more"):
+        mercer.cluster(mercer.PCA(2).fit(ROWS), ROWS, clusters=clusters)
+
+
+def test_rows_at_one_point_are_not_parted(rng):
+    X = rng.standard_normal((30, 3))
+    model = mercer.PCA(2).fit(X)
+    with pytest.raises(InputError, match="at one point"):
+        mercer.cluster(model, np.tile(X[:1], (9, 1)))
+    assert mercer.cluster(model, X, clusters=np.int64(3)).sizes.tolist() != []
+    with pytest.raises(InputError, match="clusters=True"):
+        mercer.cluster(model, X, clusters=True)

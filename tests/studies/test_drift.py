@@ -188,16 +188,13 @@ def test_shift_scale_and_rotation_of_both_leave_the_verdict():
         assert np.allclose(other.angles, plain.angles, atol=1e-3)
 
 
-def test_whitening_and_saving_make_no_difference(tmp_path):
+def test_whitening_saving_and_counts_make_no_difference(tmp_path):
     X, Y, _ = tables(300, 200)
     model = mercer.PCA(2).fit(X)
     mercer.save(model, tmp_path / "a.mercer")
     plain = chances(drift(model, Y))
     assert chances(drift(mercer.load(tmp_path / "a.mercer"), Y)) == plain
     assert chances(drift(mercer.PCA(2, whiten=True).fit(X), Y)) == pytest.approx(plain)
-
-
-def test_repeat_counts_of_the_fit_count_as_rows():
     X, Y, _ = tables(100, 200)
     twice = drift(mercer.PCA(2).fit(np.repeat(X, 2, axis=0)), Y)
     counted = drift(mercer.PCA(2).fit(X, sample_weight=np.full(100, 2.0)), Y)
@@ -244,25 +241,12 @@ def test_models_without_axes_or_with_all_of_them_are_compared_too():
     assert whole.q.limit is None
 
 
-def test_as_many_axes_as_rows_say_nothing_of_variances():
+def test_no_law_is_asked_where_none_holds():
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((40, 300)), rng.standard_normal((30, 300))
     result = drift(mercer.PCA().fit(X), Y)
     assert not result.changed
     assert chances(result)["variances along the axes"] == 1.0
-
-
-def test_rare_counts_that_are_absent_are_no_change():
-    rng = np.random.default_rng(0)
-    X, Y = (rng.uniform(size=(n, 60)) for n in (200, 60))
-    X, Y = (np.where(part < 0.02, 50 * part, 0.0) for part in (X, Y))
-    result = drift(mercer.PCA(2).fit(X), Y)
-    assert np.any(Y.max(axis=0) == 0)
-    assert np.isfinite(result.columns.shift_se).all()
-    assert not found(result, "means of the columns").changed
-
-
-def test_deviations_of_a_spherical_fit_are_not_taken_for_variances():
     X, Y, _ = tables(300, 200)
     result = drift(mercer.RobustPCA(2, method="spherical").fit(X), Y)
     assert not result.changed
@@ -270,7 +254,14 @@ def test_deviations_of_a_spherical_fit_are_not_taken_for_variances():
     assert any("spherical" in note for note in result.notes)
 
 
-def test_columns_that_were_or_became_constant():
+def test_rare_and_constant_columns():
+    rng = np.random.default_rng(0)
+    X, Y = (rng.uniform(size=(n, 60)) for n in (200, 60))
+    X, Y = (np.where(part < 0.02, 50 * part, 0.0) for part in (X, Y))
+    result = drift(mercer.PCA(2).fit(X), Y)
+    assert np.any(Y.max(axis=0) == 0)
+    assert np.isfinite(result.columns.shift_se).all()
+    assert not found(result, "means of the columns").changed
     X, Y, _ = tables(100, 80)
     X[:, 0], Y[:, 0] = 3.0, 3.0
     assert not drift(mercer.PCA(2).fit(X), Y).changed
@@ -368,7 +359,7 @@ def test_rows_left_out_lie_farther_from_the_axes_than_rows_of_the_fit():
     assert left_out(fitted, rings(20)) is None
 
 
-def test_rows_like_those_of_the_fit_do_not_change():
+def test_rows_of_a_kernel_that_are_like_the_fit_or_not():
     fitted = model()
     verdicts = [mercer.drift(fitted, rings(120, seed)).changed for seed in range(1, 9)]
     assert sum(verdicts) <= 2
@@ -377,9 +368,6 @@ def test_rows_like_those_of_the_fit_do_not_change():
     assert result.turns == ()
     assert result.captured.expected < result.captured.fit
     assert json.loads(json.dumps(result.document()))["columns"] is None
-
-
-def test_other_rings_raise_alarms():
     fitted = model()
     wider = mercer.drift(fitted, 1.5 * rings(120, 1))
     assert wider.changed
@@ -390,14 +378,11 @@ def test_other_rings_raise_alarms():
     assert "mean within the plane" in {one.what for one in half.comparisons if one.changed}
 
 
-def test_standardised_rows_and_a_reference_are_taken():
+def test_references_of_standardised_rows_and_landmarks():
     fitted = model(standardize=True)
     result = mercer.drift(fitted, rings(100, 1), reference=rings(150))
     assert not result.changed
     assert result.limits.source.startswith("from 150 rows of the reference")
-
-
-def test_landmarks_have_no_distances_and_need_a_reference():
     with pytest.warns(mercer.AccuracyWarning):
         fitted = model(300, landmarks=20)
     result = mercer.drift(fitted, rings(100, 1))
@@ -409,7 +394,7 @@ def test_landmarks_have_no_distances_and_need_a_reference():
     assert given.q.limit is None
 
 
-def test_what_cannot_be_compared_is_refused():
+def test_kernels_that_cannot_be_compared_are_refused():
     fitted = model()
     with pytest.raises(InputError, match="too few rows"):
         mercer.drift(fitted, rings(4))
@@ -417,9 +402,6 @@ def test_what_cannot_be_compared_is_refused():
     given = mercer.KernelPCA(2, kernel="precomputed").fit(X @ X.T)
     with pytest.raises(NotSupportedError, match="rows of numbers"):
         mercer.drift(given, X @ X.T)
-
-
-def test_a_model_without_an_axis_is_refused():
     X = np.random.default_rng(0).normal(size=(9, 4))
     with pytest.warns(mercer.DataWarning):
         bare = mercer.KernelPCA("auto").fit(X)
@@ -441,16 +423,13 @@ def test_limits_by_law_are_exceeded_as_often_as_they_say(n, p):
     assert np.allclose(np.mean(rates, axis=0), 0.05, atol=0.015)
 
 
-def test_a_reference_gives_limits_of_rows_left_out():
+def test_references_give_limits_and_deviations():
     X, _, _ = tables(200, 2, heavy=4)
     known = before(mercer.PCA(2).fit(X))
     found = reference_of(known, X - known.mean, 0.9)
     assert (found.limits.t2, found.limits.q) == held_out(X - known.mean, 2).limits(0.9)
     assert np.allclose(found.deviations, X.std(axis=0, ddof=1))
     assert 0.5 < found.inside < 1 - known.rest / known.total
-
-
-def test_few_rows_give_deviations_alone():
     X, _, _ = tables(200, 2)
     known = before(mercer.PCA(5).fit(X))
     found = reference_of(known, (X - known.mean)[:6], 0.95)
@@ -505,16 +484,13 @@ def pair(n=100, m=60, **options):
     return known, after(known, scan(Y), Y.mean(axis=0), m), Y
 
 
-def test_holm_is_never_above_bonferroni():
+def test_chances_are_corrected_and_follow_student():
     p = np.random.default_rng(0).uniform(size=20) ** 3
     found = laws.holm(p)
     assert np.all(found >= p)
     assert np.all(found <= np.minimum(20 * p, 1))
     assert np.array_equal(np.argsort(found, kind="stable"), np.argsort(found, kind="stable"))
     assert found.min() == pytest.approx(min(1, 20 * p.min()))
-
-
-def test_columns_follow_student_where_the_fit_is_large():
     known, new, Y = pair(n=10**5, m=30)
     _, t, chance = laws.column_shifts(known, new)
     other = scipy.stats.ttest_1samp(Y, known.mean)
@@ -531,9 +507,6 @@ def test_the_plane_follows_hotelling():
     assert k == 2
     assert found == pytest.approx(statistic)
     assert chance == pytest.approx(scipy.stats.f.sf(statistic * 58 / (2 * 59), 2, 58))
-
-
-def test_few_rows_see_the_first_axes_only():
     X, Y, _ = tables(100, 6, k=4)
     known = before(mercer.PCA(4).fit(X))
     new = after(known, scan(Y), Y.mean(axis=0), 6)
@@ -580,7 +553,7 @@ def test_chances_are_spread_evenly_where_nothing_changed():
     assert scipy.stats.kstest(found["outside"], "uniform").pvalue > 0.01
 
 
-def test_the_share_is_compared_with_the_nearest_that_is_expected():
+def test_shares_and_variances_are_compared_within_their_range():
     _, new, _ = pair()
     now = 1 - new.rest / new.total
     assert laws.captured_change(new, now - 0.1, now + 0.1, 100) == pytest.approx(1.0)
@@ -589,9 +562,6 @@ def test_the_share_is_compared_with_the_nearest_that_is_expected():
     assert less < 0.3
     assert more < 0.2
     assert laws.captured_change(new, 0.0, 1.0, 100) == 1.0
-
-
-def test_variances_along_axes_are_compared_within_their_range():
     known, new, _ = pair()
     now = np.diagonal(new.along)
     groups = [(0,), (1,)]

@@ -28,14 +28,11 @@ def columns(**changes):
     return found.ComparedColumns(**{**parts, **changes})
 
 
-def test_where_none_changed_the_nearest_is_named():
+def test_findings_are_corrected_for_their_number_and_ordered():
     calm = columns(shift_chance=np.ones(5), ratio_chance=np.ones(5))
     assert found.column_means(calm, 0.05)[1].startswith("The mean has moved of c by")
     assert found.column_means(calm, 0.05)[1].count("sd (") == 1
     assert found.column_ratios(calm, 0.05)[0] == 1.0
-
-
-def test_findings_are_corrected_for_their_number_and_ordered():
     asked = {"one": (0.02, "first"), "two": (0.001, "second"), "three": (0.9, "third")}
     comparisons = found.settled(asked, 0.95)
     assert [one.what for one in comparisons] == ["two", "one", "three"]
@@ -44,7 +41,7 @@ def test_findings_are_corrected_for_their_number_and_ordered():
     assert not any(one.changed for one in found.settled({"one": (0.02, "")} | asked, 0.99)[1:])
 
 
-def test_turns_and_variances_name_axes_and_planes():
+def test_turns_are_named_and_rows_compared():
     turns = (Turn((0,), 12.0, 3.0, 0.001), Turn((1, 2), 5.0, 4.0, 0.7))
     chance, says = found.axes_turned(turns, 0.05)
     assert chance == 0.001
@@ -54,9 +51,6 @@ def test_turns_and_variances_name_axes_and_planes():
     )
     assert chance == pytest.approx(0.002)
     assert says.endswith("the plane of PC2 and PC3 (2.5 times).")
-
-
-def test_outlying_rows_are_compared_with_those_of_the_fit():
     model = types.SimpleNamespace(outliers_=np.arange(10), n_samples_=200)
     same, says = found.outlying(model, np.arange(100) < 5)
     assert same > 0.3
@@ -72,6 +66,11 @@ def test_variances_and_rest_add_up_to_the_total_variance():
         assert known.total == pytest.approx(np.var(scaled, axis=0, ddof=1).sum())
         assert known.rows == 200
         assert np.allclose(np.var(scaled @ known.axes.T, axis=0, ddof=1), known.variances)
+    X, _, _ = tables(100, 2, p=20, variances=np.ones(20))
+    known = before(mercer.PCA(3).fit(X))
+    _, least, most = known.expected(17.0)
+    assert np.all(least < 1.2)
+    assert np.array_equal(most, known.variances)
 
 
 def test_known_deviations_are_exact_and_others_near():
@@ -106,14 +105,6 @@ def test_expected_variances_are_those_of_new_rows(n, p):
     assert p < n or np.mean(optimism) > 1 + p / n / 40
 
 
-def test_axes_of_noise_have_a_range():
-    X, _, _ = tables(100, 2, p=20, variances=np.ones(20))
-    known = before(mercer.PCA(3).fit(X))
-    _, least, most = known.expected(17.0)
-    assert np.all(least < 1.2)
-    assert np.array_equal(most, known.variances)
-
-
 def test_sums_are_those_of_the_plain_formulas(monkeypatch):
     X, Y, _ = tables(100, 90)
     known = before(mercer.PCA(2).fit(X))
@@ -139,7 +130,7 @@ def test_sums_are_those_of_the_plain_formulas(monkeypatch):
     assert new.swing >= np.var(apart) * (1 - 1e-9)
 
 
-def test_rows_that_do_not_count_are_left_out():
+def test_rows_are_left_out_and_spread():
     X, Y, _ = tables(100, 90)
     known = before(mercer.PCA(2).fit(X))
     kept = np.arange(90) % 3 > 0
@@ -148,6 +139,13 @@ def test_rows_that_do_not_count_are_left_out():
     assert some.rows == 60
     assert np.allclose(some.along, alone.along)
     assert some.rest_squares == pytest.approx(alone.rest_squares)
+    Y = np.arange(10_000.0)[:, None] * [1.0, 2.0]
+    some = study.dense_rows(scan(Y), None, most=100)
+    assert some.shape == (100, 2)
+    assert some[0, 0] < 200
+    assert some[-1, 0] > 9800
+    assert np.all(np.diff(some[:, 0]) > 0)
+    assert len(study.dense_rows(scan(Y[:50]), None)) == 50
 
 
 def test_sum_of_squared_variances_has_no_bias():
@@ -160,23 +158,10 @@ def test_sum_of_squared_variances_has_no_bias():
     assert np.mean(found) == pytest.approx(np.sum(values**2), rel=0.05)
 
 
-def test_few_rows_are_spread_over_all():
-    Y = np.arange(10_000.0)[:, None] * [1.0, 2.0]
-    some = study.dense_rows(scan(Y), None, most=100)
-    assert some.shape == (100, 2)
-    assert some[0, 0] < 200
-    assert some[-1, 0] > 9800
-    assert np.all(np.diff(some[:, 0]) > 0)
-    assert len(study.dense_rows(scan(Y[:50]), None)) == 50
-
-
 def test_axes_with_near_variances_are_planes():
     assert near(np.array([10.0, 9.5, 4.0, 3.9, 3.8]), 100) == [(0, 1), (2, 3, 4)]
     assert near(np.array([10.0, 9.5, 4.0]), 1e6) == [(0,), (1,), (2,)]
     assert near(np.zeros(0), 10) == []
-
-
-def test_angles_are_those_of_scipy_also_when_tiny():
     rng = np.random.default_rng(0)
     a, b = (np.linalg.qr(rng.standard_normal((9, 3)))[0].T for _ in range(2))
     other = np.degrees(scipy.linalg.subspace_angles(a.T, b.T))[::-1]

@@ -31,6 +31,15 @@ def odd():
 def test_ordinary_rows_are_healthy():
     X = table()
     assert codes(mercer.PCA(2).fit(X), X) == []
+    X = table()
+    X[:, 3] *= 1e4
+    assert codes(mercer.PCA(2).fit(X), X) == ["M104"]
+    assert codes(mercer.PCA(2, standardize=True).fit(X), X) == []
+    frame = pl.DataFrame({f"f{i}": column for i, column in enumerate(odd().T)})
+    model = mercer.PCA(2).fit(frame)
+    assert mercer.health(model, frame)[0].got.startswith("f3: ")
+    names = [f"n{i}" for i in range(8)]
+    assert mercer.health(model, frame, names=names)[0].got.startswith("n3: ")
 
 
 @pytest.mark.parametrize("whiten", [False, True, "zca"])
@@ -42,29 +51,11 @@ def test_findings_of_a_fit(whiten):
     assert "row 41" in found[1].got
 
 
-def test_standardising_takes_units_away():
-    X = table()
-    X[:, 3] *= 1e4
-    assert codes(mercer.PCA(2).fit(X), X) == ["M104"]
-    assert codes(mercer.PCA(2, standardize=True).fit(X), X) == []
-
-
-def test_names_come_from_the_frame_or_are_given():
-    frame = pl.DataFrame({f"f{i}": column for i, column in enumerate(odd().T)})
-    model = mercer.PCA(2).fit(frame)
-    assert mercer.health(model, frame)[0].got.startswith("f3: ")
-    names = [f"n{i}" for i in range(8)]
-    assert mercer.health(model, frame, names=names)[0].got.startswith("n3: ")
-
-
-def test_a_file_gives_the_same_findings(tmp_path):
+def test_files_and_sparse_rows_give_the_same_findings(tmp_path):
     X = odd()
     np.save(tmp_path / "x.npy", X)
     model = mercer.PCA(2).fit(X)
     assert mercer.health(model, tmp_path / "x.npy") == mercer.health(model, X)
-
-
-def test_sparse_rows_and_float32():
     X = odd()
     model = mercer.PCA(2).fit(scipy.sparse.csr_array(X))
     assert codes(model, scipy.sparse.csr_array(X)) == codes(mercer.PCA(2).fit(X), X)
@@ -79,30 +70,30 @@ def test_rows_of_any_size(scale):
     assert codes(mercer.PCA(2).fit(X * scale), X * scale) == plain
 
 
-def test_one_row_of_many_is_not_missed():
+def test_long_tables_are_looked_at_in_runs(tmp_path):
     X = np.random.default_rng(0).standard_normal((20_000, 4)) * [3, 2, 1, 0.5]
     X[12_347, 1] = 9000
     found = mercer.health(mercer.PCA(1).fit(X), X)
     assert found[0].code == "M103"
     assert "row 12347" in found[0].got
-
-
-def test_neighbours_stay_neighbours_in_a_file(tmp_path):
     X = np.cumsum(np.random.default_rng(0).standard_normal((20_000, 5)), axis=0)
     np.save(tmp_path / "x.npy", X)
     assert "M102" in codes(mercer.PCA(1).fit(X), tmp_path / "x.npy")
+    assert runs(7, 10).tolist() == list(range(7))
+    found = runs(1_000_000, 5000)
+    assert len(found) == 5000
+    assert np.mean(np.diff(found) == 1) > 0.98
+    assert found[-1] == 999_999
+    assert len(runs(5050, 5000)) <= 5050
 
 
-def test_missing_cells_are_filled_as_by_the_model():
+def test_rows_that_a_fit_filled_or_left_out():
     X = table()
     X[np.random.default_rng(1).uniform(size=X.shape) < 0.05] = np.nan
     model = mercer.PCA(2, missing="em").fit(X)
     assert codes(model, X) == []
     with pytest.raises(InputError, match="missing"):
         mercer.health(mercer.PCA(2).fit(table()), X)
-
-
-def test_rows_that_a_robust_fit_left_out_are_left_out():
     X = table()
     X[:5] = [0, 0, 0, 0, 0, 900]
     assert "M103" in codes(mercer.PCA(1).fit(X), X)
@@ -127,15 +118,12 @@ def test_groups():
         mercer.health(model, X, groups=labels[:5])
 
 
-def test_groups_of_rows_that_are_counted_late():
+def test_rows_that_come_once():
     X = table()
     model = mercer.PCA(2).fit(X)
     assert codes(model, iter([X[:100], X[100:]]), groups=np.arange(300) % 2) == []
     with pytest.raises(InputError, match="groups has one entry"):
         mercer.health(model, iter([X[:100], X[100:]]), groups=[1, 2])
-
-
-def test_rows_that_are_gone_are_refused():
     X = table()
     model = mercer.PCA(2).fit(X)
     source = mercer.scan(iter([X[:100], X[100:]]))
@@ -154,38 +142,23 @@ def test_kernels_are_asked_what_makes_sense():
     K = model.kernel_.block(X)
     given = mercer.KernelPCA(3, kernel="precomputed").fit(K)
     assert codes(given, K) == ["M101"]
-
-
-def test_kernels_look_at_some_rows():
     X = np.random.default_rng(0).standard_normal((5000, 3)) * [5, 2, 1]
     model = mercer.KernelPCA(2, kernel="linear").fit(X)
     assert codes(model, X) == []
 
 
-def test_no_component_is_no_trouble():
+def test_no_component_and_no_fit():
     X = np.random.default_rng(0).standard_normal((300, 8))
     with pytest.warns(mercer.DataWarning):
         model = mercer.PCA("auto").fit(X)
     assert model.n_components_ == 0
     assert codes(model, X) == []
+    X = table()
+    with pytest.raises(Exception, match="fitted"):
+        mercer.health(mercer.PCA(2), X)
 
 
 @pytest.mark.parametrize("shape", [(2, 1), (2, 5), (3, 2)])
 def test_the_smallest_tables(shape):
     X = np.random.default_rng(0).standard_normal(shape)
     assert set(codes(mercer.PCA(1).fit(X), X)) <= {"M106"}
-
-
-def test_a_model_that_is_not_fitted_is_refused():
-    X = table()
-    with pytest.raises(Exception, match="fitted"):
-        mercer.health(mercer.PCA(2), X)
-
-
-def test_runs_are_of_neighbours():
-    assert runs(7, 10).tolist() == list(range(7))
-    found = runs(1_000_000, 5000)
-    assert len(found) == 5000
-    assert np.mean(np.diff(found) == 1) > 0.98
-    assert found[-1] == 999_999
-    assert len(runs(5050, 5000)) <= 5050

@@ -40,10 +40,12 @@ def test_every_rule_is_there_and_those_that_see_noise_agree(standardize):
     assert choice.rules[0].name == "bi-cross-validation"
 
 
-def test_noise_is_an_answer_and_no_warning():
+def test_noise_is_an_answer_and_the_same_every_time():
     choice = how_many(np.random.default_rng(2).standard_normal((150, 20)))
     assert choice.k == 0
     assert choice.reason.startswith("No component beyond noise")
+    X = table(80, 12, 1)
+    assert str(how_many(X, random_state=4)) == str(how_many(X, random_state=4))
 
 
 def test_shuffles_say_which_part_they_saw(monkeypatch):
@@ -56,22 +58,18 @@ def test_shuffles_say_which_part_they_saw(monkeypatch):
     assert [r.k for r in sparse.rules] == [r.k for r in dense.rules]
 
 
-def test_files_are_not_shuffled(tmp_path):
+def test_blocks_of_a_table_are_enough(tmp_path):
     np.save(tmp_path / "x.npy", table())
     choice = how_many(tmp_path / "x.npy")
     assert choice.k == 3
     assert by_name(choice)["parallel, signs"].k is None
-
-
-def test_the_same_seed_gives_the_same_answer():
-    X = table(80, 12, 1)
-    assert str(how_many(X, random_state=4)) == str(how_many(X, random_state=4))
-
-
-def test_blocks_that_are_read_once_are_not_shuffled():
     X = table()
     choice = how_many(iter([X[:90], X[90:]]))
     assert choice.rules[1].about == "needs a table in memory"
+    flat = np.column_stack([table(60, 4), np.full(60, 0.3)])
+    found = study._analysed(flat, True)
+    np.testing.assert_array_equal(found[:, 4], 0)
+    np.testing.assert_allclose(found[:, :4].std(axis=0, ddof=1), 1)
 
 
 @pytest.mark.parametrize("model", [PCA(2), KernelPCA(2)], ids=["PCA", "KernelPCA"])
@@ -90,14 +88,6 @@ def test_axes_of_a_kernel():
     assert abs(blocks.k - choice.k) <= 1
     noise = np.random.default_rng(1).standard_normal((100, 6))
     assert how_many(noise, kernel="rbf", standardize=True).k == 0
-
-
-def test_a_constant_column_is_left_at_zero_when_columns_are_standardised():
-    """A mean may be off by a rounding, which a division would blow up to variance one."""
-    flat = np.column_stack([table(60, 4), np.full(60, 0.3)])
-    found = study._analysed(flat, True)
-    np.testing.assert_array_equal(found[:, 4], 0)
-    np.testing.assert_allclose(found[:, :4].std(axis=0, ddof=1), 1)
 
 
 RNG = np.random.default_rng(0)
@@ -138,14 +128,11 @@ def test_promax_scores_have_the_correlations_it_says():
     np.testing.assert_allclose(rebuilt, model.inverse_transform(model.transform(mixed)))
 
 
-def test_names_and_words():
+def test_rotations_have_names_and_refusals():
     frame = pl.from_numpy(ROWS, [f"c{j}" for j in range(9)])
     found = mercer.rotate(mercer.PCA(3).fit(frame))
     assert found.names[0] == "c0"
     assert str(found).count("of the variance") == 3
-
-
-def test_what_cannot_be_rotated_is_refused():
     model = mercer.PCA(2).fit(ROWS)
     with pytest.raises(InputError, match="two axes or more"):
         mercer.rotate(model, 3)
@@ -179,20 +166,14 @@ def test_shares_of_the_linear_kernel_are_those_of_the_variance(rng):
     variance = np.linalg.eigvalsh(np.cov(rows.T))[::-1]
     expected = variance / variance.sum()
     np.testing.assert_allclose(profile(Linear(), rows, 3)[:3], expected, rtol=1e-6)
-
-
-def test_rows_that_do_not_differ_have_no_shares():
     np.testing.assert_array_equal(profile(RBF(1.0), np.ones((5, 2)), 2), np.zeros(3))
 
 
-def test_permuted_columns_keep_their_values_and_lose_their_dependence(rng):
+def test_permuted_rows_keep_what_they_should(rng):
     rows = np.repeat(rng.normal(size=(200, 1)), 2, axis=1)
     table, _ = permuted(rows, 1, rng)
     np.testing.assert_array_equal(np.sort(table, axis=0), np.sort(rows, axis=0))
     assert abs(np.corrcoef(table.T)[0, 1]) < 0.25
-
-
-def test_permuted_principal_coordinates_keep_mean_and_covariance(rng):
     rows = rng.normal(size=(4000, 3)) @ rng.normal(size=(3, 3)) + 5.0
     _, table = permuted(rows, 1, rng)
     np.testing.assert_allclose(table.mean(axis=0), rows.mean(axis=0), rtol=1e-10)
@@ -226,31 +207,29 @@ def test_a_gaussian_table_is_linear_even_where_its_columns_are_not_independent(s
     assert "No kernel sees structure" in reason(found, 3, 3)
 
 
-def test_independent_columns_of_any_law_are_linear(rng):
+def test_nothing_is_seen_where_nothing_is(rng):
     rows = np.column_stack([rng.exponential(size=150), rng.uniform(size=150)])
     assert analyse(trial(2.0, 1.0, 0.5), rows, 2, 0).chosen is None
-
-
-def test_one_column_has_nothing_to_permute(rng):
     found = analyse(trial(1.0, 0.2), rng.exponential(size=(80, 1)), 1, 0)
     assert found.chosen is None
     assert all(one.excess < 1e-9 for one in found.curve)
 
 
-def test_the_answer_depends_on_the_seed_only():
+def test_evidence_depends_on_the_seed_and_on_both_kinds_of_draws():
     one, two = (analyse(trial(0.5), rings(60), 2, 3) for _ in range(2))
     assert one == two
     assert analyse(trial(0.5), rings(60), 2, 4).curve[1].evidence != one.curve[1].evidence
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(150, 2)) @ [[1.0, 0.9], [0.0, 0.5]]
+    one = analyse(trial(1.0), rows, 2, 0).curve[1]
+    assert one.evidence < 4  # though its columns are far from independent
 
 
-def test_candidates_that_are_out_stay_out():
+def test_candidates_that_are_out_stay_out(rng):
     out = Candidate(RBF(0.3), 5.0, verdict="no")
     found = analyse([Candidate(Linear(), 2.0), out], rings(), 2, 0)
     assert found.curve[1] is out
     assert found.chosen is None
-
-
-def test_a_kernel_of_counts_is_not_defined_on_rotated_rows(rng):
     rows = rng.poisson(1.0, size=(60, 3)).astype(float)
     found = analyse(
         [Candidate(Linear(), 2.0), Candidate(ChiSquared(gamma=1.0), 2.0)], rows, 2, 0
@@ -264,16 +243,6 @@ def test_structure_beyond_the_leading_axes_is_said():
     found = dataclasses.replace(turned, chosen=None)
     assert found.structured
     assert "ask for more components" in reason(found, 1, 1)
-
-
-def test_evidence_is_the_smaller_distance_of_both_kinds_of_draws():
-    rng = np.random.default_rng(1)
-    rows = rng.normal(size=(150, 2)) @ [[1.0, 0.9], [0.0, 0.5]]
-    one = analyse(trial(1.0), rows, 2, 0).curve[1]
-    assert one.evidence < 4  # though its columns are far from independent
-
-
-def test_evidence_alone_needs_no_axes():
     found = analyse(trial(0.2), rings(), 0, 0)
     assert found.structured
     assert found.chosen is None

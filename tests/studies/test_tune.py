@@ -57,13 +57,10 @@ def test_two_rings_are_told_apart_by_a_line_in_two_coordinates():
     assert tuned >= 0.95 > 0.6 > flat
 
 
-def test_two_moons_are_told_apart_by_a_line_in_four_coordinates():
+def test_moons_and_rolls_are_read_along_a_line():
     X, y = make_moons(200, noise=0.1, random_state=0)
     tuned, flat = read_out(mercer.tune(X, n_components=4), X, y, LogisticRegression(C=100))
     assert tuned >= 0.95 > 0.9 > flat
-
-
-def test_a_slice_of_the_swiss_roll_is_read_along_its_length():
     X, t = make_swiss_roll(200, noise=0.3, random_state=0)
     X = X[:, [0, 2]]
     tuned, flat = read_out(mercer.tune(X, n_components=6), X, t, LinearRegression())
@@ -96,7 +93,12 @@ def test_linear_is_enough_for_gaussian_data(seed, mixed, k):
     assert (found.criterion, found.best) == (LINEAR, Linear())
 
 
-def test_a_gain_by_chance_is_doubted():
+def test_the_same_call_gives_the_same_answer_and_doubts_chance():
+    X = curved(60)
+    before = X.copy()
+    one, two = (mercer.tune(X, RBF(8.0), 1, cv=3, random_state=1) for _ in range(2))
+    assert one == two
+    np.testing.assert_array_equal(X, before)
     X = np.random.default_rng(2).normal(size=(150, 4))
     found = mercer.tune(X, n_components=2, cv=3)
     linear, *others = found.curve
@@ -138,11 +140,13 @@ def test_a_grid_search_over_the_same_folds_has_the_same_curve():
     np.testing.assert_allclose([one.error for one in found.curve[1:]], errors, rtol=1e-6)
 
 
-def test_a_number_of_folds_is_a_shuffled_k_fold():
+def test_rows_looked_at_and_folds():
     one = mercer.tune(curved(60), "rbf(lengthscale=2)", 1, cv=3, random_state=5)
     folds = KFold(3, shuffle=True, random_state=5)
     two = mercer.tune(curved(60), [RBF(2.0)], 1, cv=folds, random_state=5)
     assert one.curve == two.curve
+    found = mercer.tune(curved(200), n_components=1, max_rows=50, cv=3)
+    assert found.rows == 50
 
 
 def test_units_of_the_columns_do_not_matter_once_standardised():
@@ -193,11 +197,6 @@ def test_sparse_rows_and_frames_give_what_arrays_give():
         np.testing.assert_allclose(found.curve[1].score, wanted.curve[1].score, rtol=1e-3)
 
 
-def test_max_rows_is_what_is_looked_at():
-    found = mercer.tune(curved(200), n_components=1, max_rows=50, cv=3)
-    assert found.rows == 50
-
-
 def test_several_kinds_of_kernels_are_compared_and_bad_ones_are_named():
     found = mercer.tune(
         curved(60), ["matern(nu=2.5)", "sigmoid", lambda x, y: (x @ y.T) ** 2], 1, cv=3
@@ -215,14 +214,6 @@ def test_progress_goes_to_the_log_alone(caplog, capsys):
     assert "tune: 2 kernels, 40 rows, 1 components" in text
     assert "tune: rbf(lengthscale=2.0), R²" in text
     assert capsys.readouterr() == ("", "")
-
-
-def test_the_same_call_gives_the_same_answer_and_leaves_the_rows_alone():
-    X = curved(60)
-    before = X.copy()
-    one, two = (mercer.tune(X, RBF(8.0), 1, cv=3, random_state=1) for _ in range(2))
-    assert one == two
-    np.testing.assert_array_equal(X, before)
 
 
 @pytest.fixture
@@ -280,13 +271,10 @@ def test_columns_make_a_frame(tuning, frame):
     assert list(found["effective_rank"]) == [2.0, 3.0, 90.0]
 
 
-def test_numbers_are_brief_and_kernels_without_numbers_are_left():
+def test_numbers_are_brief_and_kernels_left_out_are_counted(tuning):
     assert brief(0.5 * RBF(12345.678) + Linear()) == "0.5*rbf(lengthscale=12350.0) + linear"
     assert brief(RBF((1.0, 2.0))) == str(RBF((1.0, 2.0)))
     assert brief(RBF(1e-12 / 3)) == "rbf(lengthscale=3.333e-13)"
-
-
-def test_kernels_left_out_are_counted(tuning):
     assert left_out(tuning.curve[:2]) == []
     assert left_out(tuning.curve) == [
         "1 of 3 kernels was not admitted, the first because: "
@@ -437,13 +425,17 @@ def test_the_default_is_linear_and_a_grid_of_gamma_around_one_over_the_median(ro
     np.testing.assert_allclose(gammas, [1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8], rtol=1e-12)
 
 
-def test_fixed_kernels_are_taken_as_they_are(rows):
+def test_candidates_are_what_was_asked_for(rows):
     found = candidates([RBF(2.0), "polynomial(degree=2, gamma=1)"], None, rows)
     assert found == [Linear(), RBF(2.0), Polynomial(degree=2, gamma=1.0)]
-
-
-def test_missing_gammas_become_numbers(rows):
     assert all(kernel.resolved for kernel in candidates(["poly", "laplacian"], None, rows))
+    assert candidates("rbf", None, rows) == candidates([RBF()], None, rows)
+    assert candidates(RBF(), None, rows) == candidates(None, None, rows)
+    assert candidates(np.dot, None, rows)[1] == as_kernel(np.dot)
+    assert candidates(["rbf(lengthscale=1)", "linear", Linear()], None, rows) == [
+        Linear(),
+        RBF(1.0),
+    ]
 
 
 def test_every_median_of_a_sum_moves_together(rows):
@@ -456,25 +448,9 @@ def test_every_median_of_a_sum_moves_together(rows):
             assert ratio == pytest.approx(gamma**0.5)
 
 
-def test_one_kernel_is_a_list_of_one(rows):
-    assert candidates("rbf", None, rows) == candidates([RBF()], None, rows)
-    assert candidates(RBF(), None, rows) == candidates(None, None, rows)
-    assert candidates(np.dot, None, rows)[1] == as_kernel(np.dot)
-
-
-def test_the_linear_kernel_is_there_once_and_first(rows):
-    assert candidates(["rbf(lengthscale=1)", "linear", Linear()], None, rows) == [
-        Linear(),
-        RBF(1.0),
-    ]
-
-
 def test_lengthscales_take_the_place_of_the_median_only(rows):
     found = candidates([RBF(), Matern(3.0), RBF(1.0)], [1.0, 4.0], rows)
     assert found == [Linear(), RBF(1.0), RBF(4.0), Matern(3.0)]
-
-
-def test_lengthscales_that_nobody_waits_for_are_refused(rows):
     with pytest.raises(InputError, match="no kernel waits"):
         candidates([RBF(1.0)], [1.0], rows)
 

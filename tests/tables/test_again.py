@@ -5,6 +5,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from tests.tables.table_files import rows_of
 
 from mercer.errors import DataWarning, InputError
 from mercer.sources import BlockSource
@@ -38,12 +39,6 @@ def held(request, monkeypatch):
     if not request.param:
         monkeypatch.setattr("mercer.tables._table_reading.HELD", 8)
     return request.param
-
-
-def rows_of(made):
-    if isinstance(made.rows, BlockSource):
-        return np.concatenate(list(made.rows.blocks(7)))
-    return made.rows.to_numpy()
 
 
 def written(frame, path, delimiter=","):
@@ -143,7 +138,7 @@ def test_missing_cells_are_allowed_where_the_model_fills(tmp_path):
     assert again.said[1].endswith("filled by the model")
 
 
-def test_empty_rows_are_left_out_whatever_the_model_does(tmp_path, held):
+def test_rows_that_are_empty_or_beyond_the_first(tmp_path, held):
     made = prepared(look(written(table(), tmp_path / "a.csv")))
     frame = table(5).with_columns(
         pl.when(pl.col("id") == "r002").then(None).otherwise(pl.col("x", "y")).name.keep()
@@ -152,16 +147,6 @@ def test_empty_rows_are_left_out_whatever_the_model_does(tmp_path, held):
     assert again.kept.tolist() == [0, 1, 3, 4]
     assert isinstance(again.rows, BlockSource) is not held
     assert np.array_equal(rows_of(again), table(5).select("x", "y").to_numpy()[again.kept])
-
-
-def test_rows_without_names_are_numbered(tmp_path):
-    made = prepared(look(written(table(), tmp_path / "a.csv")))
-    again = prepared_again(written(table().drop("id"), tmp_path / "b.csv"), made.recipe)
-    assert again.said == ("no column 'id' names the rows: they are numbered",)
-    assert again.labels() is None
-
-
-def test_only_the_first_rows(tmp_path, held):
     path = written(table(), tmp_path / "a.csv")
     recipe = prepared(look(path, ASKED["encoded"])).recipe
     some = prepared_again(path, recipe, rows=11)
@@ -171,7 +156,11 @@ def test_only_the_first_rows(tmp_path, held):
     assert len(some.labels()) == 11
 
 
-def test_nothing_but_empty_rows(tmp_path):
+def test_rows_without_names_and_rows_of_nothing(tmp_path):
+    made = prepared(look(written(table(), tmp_path / "a.csv")))
+    again = prepared_again(written(table().drop("id"), tmp_path / "b.csv"), made.recipe)
+    assert again.said == ("no column 'id' names the rows: they are numbered",)
+    assert again.labels() is None
     made = prepared(look(written(table(), tmp_path / "a.csv")))
     (tmp_path / "b.csv").write_text("x,y,z\nNA,NA,1\nNA,NA,2\n")
     with pytest.raises(InputError, match="no row has a cell"):
@@ -189,7 +178,15 @@ def test_a_warning_about_the_data_is_heard_once(tmp_path):
 
 
 # A recipe survives JSON.
-def test_json_and_back():
+def test_recipes_of_all_kinds_of_tables_come_back():
+    assert Recipe.of({"columns": ["a"], "names": ["a"]}) == Recipe(("a",), ("a",))
+    recipe = Recipe(
+        ("a", "b"), ("a", "b"), table="mixed", categories={"a": "text"}, scales={"b": 2.5}
+    )
+    assert Recipe.of(json.loads(json.dumps(recipe.plain()))) == recipe
+    assert recipe.numbers == ("b",)
+    crossed = Recipe(("a", "b"), ("u", "v"), table="counts", cross=("a", "b"))
+    assert Recipe.of(json.loads(json.dumps(crossed.plain()))) == crossed
     recipe = Recipe(
         columns=("a", "when", "what"),
         names=("a", "when", "what=x", "what=y"),
@@ -206,20 +203,6 @@ def test_json_and_back():
     assert Recipe.of(again.plain()) == again
 
 
-def test_what_an_older_recipe_does_not_say_has_a_default():
-    assert Recipe.of({"columns": ["a"], "names": ["a"]}) == Recipe(("a",), ("a",))
-
-
-def test_recipes_of_all_kinds_of_tables_come_back():
-    recipe = Recipe(
-        ("a", "b"), ("a", "b"), table="mixed", categories={"a": "text"}, scales={"b": 2.5}
-    )
-    assert Recipe.of(json.loads(json.dumps(recipe.plain()))) == recipe
-    assert recipe.numbers == ("b",)
-    crossed = Recipe(("a", "b"), ("u", "v"), table="counts", cross=("a", "b"))
-    assert Recipe.of(json.loads(json.dumps(crossed.plain()))) == crossed
-
-
 # From roles to a recipe.
 TEXT = "what,x,when,y\n" + "".join(
     f"{'abc'[i % 3]},{i % 7},2020-01-{i + 1:02},{i * i}\n" for i in range(20)
@@ -233,7 +216,7 @@ def path(tmp_path):
     return file
 
 
-def test_numbers_then_dates_then_categories(path):
+def test_recipes_have_numbers_first_and_may_be_narrower(path):
     asked = Asked(dates="number", categorical="encode")
     recipe, said = chosen(look(path, asked))
     assert recipe.columns == ("x", "y", "when", "what")
@@ -244,26 +227,20 @@ def test_numbers_then_dates_then_categories(path):
         "when": "'when' counts in days since 1970-01-01 (--dates number)",
         "what": "'what': 3 categories, a column of 0 and 1 for each (--categorical encode)",
     }
-
-
-def test_dates_that_can_be_read_in_two_ways(path):
-    path.write_text("x,when\n1,01/02/2020\n2,03/04/2020\n4,05/06/2021\n")
-    with pytest.raises(InputError, match="two ways") as caught:
-        chosen(look(path, Asked(dates="number")))
-    assert "a.csv: 'when'" in caught.value.got
-
-
-def test_a_category_called_like_a_column(path):
-    path.write_text("a,a=x\n" + "x,1\ny,2\n" * 4)
-    with pytest.raises(InputError, match="same name") as caught:
-        chosen(look(path, Asked(categorical="encode")))
-    assert "'a=x'" in caught.value.got
-
-
-def test_fewer_columns(path):
     recipe, _ = chosen(look(path, Asked(dates="number", categorical="encode")))
     less = narrower(recipe, {"x", "when"})
     assert (less.columns, less.dates, less.orders) == (("y", "what"), (), {})
     assert less.names == ("y", "what=a", "what=b", "what=c")
     none = narrower(recipe, {"what", "y"})
     assert (none.columns, none.names, none.levels) == (("x", "when"), ("x", "when"), {})
+
+
+def test_what_no_recipe_can_say_is_refused(path):
+    path.write_text("x,when\n1,01/02/2020\n2,03/04/2020\n4,05/06/2021\n")
+    with pytest.raises(InputError, match="two ways") as caught:
+        chosen(look(path, Asked(dates="number")))
+    assert "a.csv: 'when'" in caught.value.got
+    path.write_text("a,a=x\n" + "x,1\ny,2\n" * 4)
+    with pytest.raises(InputError, match="same name") as caught:
+        chosen(look(path, Asked(categorical="encode")))
+    assert "'a=x'" in caught.value.got

@@ -36,9 +36,6 @@ def test_names_come_as_they_are_written(tmp_path):
     path.write_text("code,x\nNA,1\nDE,2\n007,3\n,4\n")
     frames = kept_frames(path, ["code"], 9, {}, out=np.empty(0, np.int64), stop=None)
     assert texts(next(frames), "code") == ["NA", "DE", "007", ""]
-
-
-def test_codes_of_blocks_give_back_the_texts():
     cells = ["b", None, "a", "b", "é", "", "a"]
     frames = [pl.DataFrame({"c": cells[:3]}), pl.DataFrame({"c": cells[3:]})]
     at, levels = coded(frames, "c")
@@ -63,6 +60,10 @@ def test_zeros_are_said_by_their_number_in_the_file(tmp_path):
     )
     assert weights.tolist() == [0, 3, 0, 5]
     assert said == ["2 of 4 rows weigh 0 and do not count: rows 2, 4 (counted from 1)"]
+    path = written(tmp_path, [1, -2, 3])
+    assert weights_of(path, "w", {}, out=np.array([1]), stop=None)[0].tolist() == [1, 3]
+    with pytest.raises(InputError, match="all rows weigh 0"):
+        weights_of(written(tmp_path, [0, 0, 0]), "w", {}, out=NONE, stop=None)
 
 
 @pytest.mark.parametrize(
@@ -72,16 +73,6 @@ def test_bad_cells_are_named_by_line(tmp_path, cell, shown):
     with pytest.raises(InputError, match="--weights") as caught:
         weights_of(written(tmp_path, [1, 2, cell, 4]), "w", {}, out=np.array([0]), stop=None)
     assert caught.value.got == f"{shown} at a.csv, line 4, column 'w'"
-
-
-def test_a_bad_cell_in_a_row_left_out_does_no_harm(tmp_path):
-    path = written(tmp_path, [1, -2, 3])
-    assert weights_of(path, "w", {}, out=np.array([1]), stop=None)[0].tolist() == [1, 3]
-
-
-def test_all_zero_is_refused(tmp_path):
-    with pytest.raises(InputError, match="all rows weigh 0"):
-        weights_of(written(tmp_path, [0, 0, 0]), "w", {}, out=NONE, stop=None)
 
 
 # Supplementary columns, beside the rows that are fitted.
@@ -116,16 +107,27 @@ def test_none_asked_for(tmp_path):
 # Numbers of a file, held where they are few.
 
 
-def test_all_columns_in_order_are_read_without_a_choice(tmp_path):
+def test_columns_are_chosen_where_they_are_read(tmp_path):
     path = tmp_path / "a.npy"
     np.save(path, np.arange(6.0).reshape(2, 3))
     whole = opened(path, ("0", "1", "2"), {})
     assert whole.at is None
     assert names_of(whole) == ("0", "1", "2")
     assert held_rows(opened(path, ("2", "0", "1"), {})).tolist() == [[2, 0, 1], [5, 3, 4]]
+    X = scipy.sparse.csr_array(np.array([[0, 1, 0, 2], [3, 0, 0, 0.0]]))
+    path = tmp_path / "a.npz"
+    scipy.sparse.save_npz(path, X)
+    block = next(opened(path, ("3", "0"), {}).blocks(9))
+    assert block.toarray().tolist() == [[2, 0], [0, 3]]
+    assert opened(path, ("0", "1", "2", "3"), {}).nnz == 3
 
 
 def test_what_is_large_is_not_held(monkeypatch):
+    X = np.arange(30.0).reshape(10, 3)
+    assert held_rows(Pieces(X), memory=960) is not None
+    assert held_rows(Pieces(X), memory=959) is None
+    assert allowed_bytes(5e6) == 5e6
+    assert 0 < allowed_bytes(None) < 1e15
     X = np.arange(30.0).reshape(10, 3)
     assert held_rows(Pieces(X), most=240).tolist() == X.tolist()
     assert held_rows(Pieces(X), most=239) is None
@@ -135,15 +137,12 @@ def test_what_is_large_is_not_held(monkeypatch):
     assert held_rows(Pieces(scipy.sparse.csr_array(X)), most=1e9) is None
 
 
-def test_an_infinite_cell_is_named_by_line(tmp_path):
+def test_infinite_cells_and_sizes_of_files(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n1,2\n3,-inf\n")
     with pytest.raises(InputError) as caught:
         held_rows(opened(path, ("a", "b"), {}))
     assert caught.value.got == "-infinity at a.csv, line 3, column 'b'"
-
-
-def test_size_and_print_of_files_and_folders(tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()
     for i in range(2):
@@ -152,23 +151,6 @@ def test_size_and_print_of_files_and_folders(tmp_path):
     assert size_of(one) == one.stat().st_size
     assert size_of(folder) == size_of(folder / "*.parquet") > size_of(one)
     assert len({print_of(p) for p in (one, folder, folder / "*.parquet")}) == 3
-
-
-def test_sparse_columns_are_chosen_after_reading(tmp_path):
-    X = scipy.sparse.csr_array(np.array([[0, 1, 0, 2], [3, 0, 0, 0.0]]))
-    path = tmp_path / "a.npz"
-    scipy.sparse.save_npz(path, X)
-    block = next(opened(path, ("3", "0"), {}).blocks(9))
-    assert block.toarray().tolist() == [[2, 0], [0, 3]]
-    assert opened(path, ("0", "1", "2", "3"), {}).nnz == 3
-
-
-def test_memory_says_what_is_held():
-    X = np.arange(30.0).reshape(10, 3)
-    assert held_rows(Pieces(X), memory=960) is not None
-    assert held_rows(Pieces(X), memory=959) is None
-    assert allowed_bytes(5e6) == 5e6
-    assert 0 < allowed_bytes(None) < 1e15
 
 
 @pytest.mark.parametrize("rows", [9, 11])

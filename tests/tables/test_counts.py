@@ -1,17 +1,13 @@
 import numpy as np
 import polars as pl
 import pytest
+from tests.tables.table_files import written
 
-from mercer.errors import InputError
+from mercer.errors import BudgetError, InputError
 from mercer.tables import Asked, Recipe, look, prepared, prepared_again
 from mercer.tables.preparing._count_tables import is_margin
 
 CELLS = np.array([[3.0, 4, 5], [6, 1, 0], [2, 2, 9]])
-
-
-def written(tmp_path, lines, name="t.csv"):
-    (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return tmp_path / name
 
 
 def made_of(path, **asked):
@@ -47,24 +43,17 @@ def test_what_is_called_total_and_is_no_sum_stays(tmp_path):
     said = "\n".join(made.said)
     assert "column 'all' is not the sum" in said
     assert "row 3 'Total' is not the sum" in said
-
-
-def test_a_row_is_compared_with_the_columns_that_stay(tmp_path):
-    """The margin of a table whose column of sums is wrong is still the sum of its rows."""
     made = made_of(written(tmp_path, ["r,a,b,Total", "N,3,4,9", "S,6,1,9", "Total,9,5,18"]))
     assert made.shape == (2, 3)
 
 
-def test_a_column_without_a_count_is_out_and_negative_ones_are_refused(tmp_path):
+def test_columns_without_a_count_are_out_and_too_little_is_refused(tmp_path):
     path = written(tmp_path, ["r,a,b,z", "N,3,4,0", "S,6,1,0", "W,1,1,0"])
     assert made_of(path).recipe.names == ("a", "b")
     path = written(tmp_path, ["r,a,b", "N,3,4", "S,6,-1"])
     with pytest.raises(InputError, match="not negative") as refused:
         made_of(path)
     assert "'b' holds -1" in refused.value.got
-
-
-def test_too_little_is_left(tmp_path):
     with pytest.raises(InputError, match="two rows and two columns"):
         made_of(written(tmp_path, ["r,a,b", "N,3,4", "S,0,0"]))
 
@@ -103,3 +92,70 @@ def test_names_of_margins(name):
 @pytest.mark.parametrize("name", ["Allspice", "Total cholesterol", "summer", ""])
 def test_names_of_other_columns(name):
     assert not is_margin(name)
+
+
+def crossed_of(path, memory=None, **asked):
+    given = {"table": "counts", "rows_by": "a", "columns_by": "b"} | asked
+    return prepared(look(path, Asked(**given)), memory=memory)
+
+
+CROSSED = ["a,b,n", "x,u,3", "y,v,2", "x,v,1", ",u,5", "x,u,4", "z,NA,1", "y,w,0"]
+
+
+def test_lines_are_counted(tmp_path):
+    made = crossed_of(written(tmp_path, CROSSED))
+    assert made.row_names == ("x", "y")
+    assert made.recipe.names == ("u", "v", "w")
+    assert made.rows.to_numpy().tolist() == [[2, 1, 0], [0, 1, 1]]
+    assert made.labels().tolist() == ["x", "y"]
+    assert "2 lines lack a value" in made.said[1]
+    made = crossed_of(written(tmp_path, CROSSED), count="n")
+    assert made.recipe.names == ("u", "v")  # w was counted zero times
+    assert made.rows.to_numpy().tolist() == [[7, 1], [0, 2]]
+    assert "'n' says" in made.said[0]
+    made = crossed_of(written(tmp_path, CROSSED))
+    with pytest.raises(InputError, match="counted"):
+        made.beside(("n",), 5)
+
+
+def test_random_lines_are_counted_as_polars_does(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame(
+        {"a": rng.integers(0, 30, 4000), "b": rng.choice(list("uvwxyz"), 4000)}
+    )
+    frame.write_parquet(tmp_path / "t.parquet")
+    made = crossed_of(tmp_path / "t.parquet")
+    wide = frame.pivot("b", index="a", values="b", aggregate_function=pl.len()).fill_null(0)
+    wide = wide.select("a", *made.recipe.names)
+    there = {str(row[0]): row[1:] for row in wide.iter_rows()}
+    for name, row in zip(made.row_names, made.rows.iter_rows(), strict=True):
+        assert row == there[name]
+
+
+def test_another_file_gives_the_same_columns(tmp_path):
+    recipe = Recipe.of(crossed_of(written(tmp_path, CROSSED)).recipe.plain())
+    new = written(tmp_path, ["b,a,n", "w,q,1", "u,q,1", "w,x,1"], "new.csv")
+    again = prepared_again(new, recipe)
+    assert again.rows.columns == ["u", "v", "w"]
+    assert again.rows.to_numpy().tolist() == [[1, 0, 1], [0, 0, 1]]
+    assert again.row_names == ("q", "x")
+    with pytest.raises(InputError, match="did not have") as refused:
+        prepared_again(written(tmp_path, ["a,b,n", "x,k,1", "x,u,1"], "odd.csv"), recipe)
+    assert "'k'" in refused.value.got
+
+
+def test_what_cannot_be_counted_is_refused(tmp_path):
+    path = written(tmp_path, ["a,b,n,t", "x,u,3,p", "y,v,-2,q"])
+    with pytest.raises(InputError, match="not negative") as refused:
+        crossed_of(path, count="n")
+    assert "row 2" in refused.value.got
+    with pytest.raises(InputError, match="counts are numbers"):
+        crossed_of(path, count="t")
+    with pytest.raises(InputError, match="two rows and two columns"):
+        crossed_of(written(tmp_path, ["a,b,n", "x,u,1", "x,v,2"]))
+    with pytest.raises(InputError, match="two columns are counted"):
+        crossed_of(path, columns_by=None)
+    with pytest.raises(InputError, match="one use, not two"):
+        crossed_of(path, columns_by="a")
+    with pytest.raises(BudgetError, match="would not fit"):
+        crossed_of(path, memory=10.0)

@@ -1,6 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from tests.tables.table_files import written
 
 from mercer.errors import BudgetError, InputError
 from mercer.tables import Asked, Recipe, look, prepared, prepared_again
@@ -16,17 +17,12 @@ LINES = [
 WAYS = ("passive", "fill", "level")
 
 
-def written(tmp_path, lines=LINES, name="t.csv"):
-    (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return tmp_path / name
-
-
 def made_of(path, table, fills=WAYS, memory=None, **asked):
     return prepared(look(path, Asked(table=table, **asked)), fills=fills, memory=memory)
 
 
 def test_categories_are_text_or_whole_numbers(tmp_path):
-    made = made_of(written(tmp_path), "categories", missing="passive")
+    made = made_of(written(tmp_path, LINES), "categories", missing="passive")
     assert made.rows.schema == {
         "sex": pl.String,
         "rate": pl.Int64,
@@ -40,19 +36,27 @@ def test_categories_are_text_or_whole_numbers(tmp_path):
     assert made.recipe.categories["rate"] == "whole"
 
 
-def test_numbers_and_categories_stand_beside_each_other(tmp_path):
-    made = made_of(written(tmp_path), "mixed", missing="fill", category=("rate",))
+def test_groups_rows_and_weights_are_kept(tmp_path):
+    made = made_of(written(tmp_path, LINES), "mixed", missing="fill", category=("rate",))
     kinds = dict(made.rows.schema)
     assert kinds.pop("sex") == pl.String
     assert kinds.pop("rate") == pl.Int64
     assert set(kinds.values()) == {pl.Float64}
     assert np.isnan(made.rows["size"][4])
+    groups = (("a", ("sex", "ok")), ("b", ("size-age",)))
+    made = made_of(written(tmp_path, LINES), "mixed", missing="fill", groups=groups)
+    assert made.groups == {"a": ["sex", "ok"], "b": ["size", "age"]}
+    assert set(made.recipe.names) == {"sex", "ok", "size", "age"}
+    lines = ["a,b,w", "x,u,1", "y,v,2", "x,v,3", "y,v,9"]
+    made = made_of(written(tmp_path, lines), "categories", rows=3, weights="w")
+    assert made.rows["a"].to_list() == ["x", "y", "x"]
+    assert made.weights.tolist() == [1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("table", ["categories", "mixed"])
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_the_recipe_makes_the_same_of_the_file(tmp_path, table, suffix):
-    path = written(tmp_path)
+    path = written(tmp_path, LINES)
     if suffix == ".parquet":
         pl.read_csv(path).write_parquet(tmp_path / "t.parquet")
         path = tmp_path / "t.parquet"
@@ -63,7 +67,7 @@ def test_the_recipe_makes_the_same_of_the_file(tmp_path, table, suffix):
 
 
 def test_missing_cells_are_settled_as_asked(tmp_path):
-    path = written(tmp_path)
+    path = written(tmp_path, LINES)
     with pytest.raises(InputError, match="more than 5 %") as refused:
         made_of(path, "categories")
     assert "--missing passive" in refused.value.fix
@@ -93,15 +97,8 @@ def test_few_missing_cells_take_the_first_way_unasked(tmp_path):
     assert filled.missing == "fill"
 
 
-def test_groups_of_columns_hold_names(tmp_path):
-    groups = (("a", ("sex", "ok")), ("b", ("size-age",)))
-    made = made_of(written(tmp_path), "mixed", missing="fill", groups=groups)
-    assert made.groups == {"a": ["sex", "ok"], "b": ["size", "age"]}
-    assert set(made.recipe.names) == {"sex", "ok", "size", "age"}
-
-
 def test_new_cells_of_another_kind_are_refused(tmp_path):
-    recipe = made_of(written(tmp_path), "categories", missing="passive").recipe
+    recipe = made_of(written(tmp_path, LINES), "categories", missing="passive").recipe
     swapped = [line.replace(",1,", ",high,") for line in LINES]
     with pytest.raises(InputError, match="held numbers") as refused:
         prepared_again(written(tmp_path, swapped, "new.csv"), recipe, missing="passive")
@@ -115,29 +112,50 @@ def test_new_cells_of_another_kind_are_refused(tmp_path):
         prepared_again(written(tmp_path, fewer, "new.csv"), recipe, missing="passive")
 
 
-def test_what_does_not_fit_is_refused_before_it_is_read(tmp_path):
+def test_what_is_no_category(tmp_path):
     with pytest.raises(BudgetError, match="needs all rows in memory"):
-        made_of(written(tmp_path), "categories", missing="passive", memory=100.0)
-
-
-def test_dates_are_no_categories(tmp_path):
+        made_of(written(tmp_path, LINES), "categories", missing="passive", memory=100.0)
     lines = ["a,b,d", "x,u,2024-01-01", "y,v,2024-02-02", "x,u,2024-02-03"]
     assert made_of(written(tmp_path, lines), "categories").recipe.names == ("a", "b")
     with pytest.raises(InputError, match="neither") as refused:
         made_of(written(tmp_path, lines), "mixed", dates="number")
     assert "'d'" in refused.value.got
-
-
-def test_only_the_first_rows_are_read_and_weights_are_kept(tmp_path):
-    lines = ["a,b,w", "x,u,1", "y,v,2", "x,v,3", "y,v,9"]
-    made = made_of(written(tmp_path, lines), "categories", rows=3, weights="w")
-    assert made.rows["a"].to_list() == ["x", "y", "x"]
-    assert made.weights.tolist() == [1.0, 2.0, 3.0]
-
-
-def test_what_names_the_rows_is_a_category_where_it_is_asked_for(tmp_path):
     lines = ["a,b,w", "x,u,1.5", "y,v,2.5", "z,v,1.0"]
     with pytest.raises(InputError, match="one is there"):
         made_of(written(tmp_path, lines), "categories")
     made = made_of(written(tmp_path, lines), "categories", columns=("a", "b"))
     assert made.recipe.names == ("a", "b")
+
+
+GROUPED = ["g,x,y", "a,1.5,2", "b,2.5,3", ",3.5,4", "a,4.5,", "NA,5.5,6", "b,6.5,1"]
+
+
+def grouped_of(path, **asked):
+    given = {"table": "groups", "target": "g", "missing": "rows"} | asked
+    return prepared(look(path, Asked(**given)), fills=(), scales="none")
+
+
+def test_rows_without_a_group_or_a_cell_are_set_aside(tmp_path):
+    made = grouped_of(written(tmp_path, GROUPED))
+    assert made.y.tolist() == ["a", "b", "b"]
+    assert made.rows["x"].to_list() == [1.5, 2.5, 6.5]
+    assert made.kept.tolist() == [0, 1, 5]
+    assert made.target == "g"
+    assert made.color == ("g",)
+    said = "\n".join(made.said)
+    assert "2 of 6 rows have no group in 'g' and are left out: rows 3, 5" in said
+    assert "2 groups in 'g': a 1, b 2" in said
+    assert made.labels("g").tolist() == ["a", "b", "b"]
+
+
+def test_groups_of_codes_and_of_the_first_rows(tmp_path):
+    path = written(tmp_path, ["g,x", "1,0.5", "2,1.5", "1,2.5", "9,3.5"])
+    assert grouped_of(path).y.tolist() == ["1", "2", "1", "9"]
+    made = grouped_of(path, reading={"na": ("", "9")})
+    assert made.y.tolist() == ["1", "2", "1"]
+    path = written(tmp_path, ["g,x,y", "a,1.5,1", "a,2.5,2", "b,,3"])
+    with pytest.raises(InputError, match="two groups are needed") as refused:
+        grouped_of(path)
+    assert "'g' has 1" in refused.value.got
+    made = grouped_of(written(tmp_path, GROUPED), rows=4, missing="columns")
+    assert np.array_equal(made.y, ["a", "b", "a"])

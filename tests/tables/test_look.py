@@ -159,15 +159,32 @@ def test_blocks_of_any_length_give_the_same(tmp_path, monkeypatch):
             assert one.deviation == pytest.approx(other.deviation, rel=1e-9)
 
 
-def test_only_some_rows(tmp_path):
+def test_some_rows_read_in_some_way(tmp_path):
     path = write(tmp_path / "t.csv", "k,x\n" + "".join(f"a{i},{i * 0.5}\n" for i in range(500)))
     seen = look(path, Asked(rows=100))
     assert seen.rows == 100
     assert by_name(seen)["x"].high == 49.5
     assert by_name(seen)["k"].distinct == 100
+    path = write(tmp_path / "t.txt", "k;x\na;-\nb;2\nc;4\n")
+    seen = look(path, Asked(reading={"delimiter": ";", "na": ("-",)}))
+    assert by_name(seen)["x"].missing == 1
+    path = write(tmp_path / "t.csv", "a,b\n1,2.5\n2,inf\n3,-inf\n")
+    with pytest.raises(InputError, match="'b' 2"):
+        look(path)
+    assert look(path, Asked(drop=("b",))).named("active") == ("a",)
+    path = write(tmp_path / "t.csv", "a,b\n1,2.5\n2,3.5\n3,4")
+    (note,) = look(path).notes
+    assert note.startswith("the last line does not end with a newline")
+    assert "line 4" in note
 
 
-def test_long_text_is_judged_by_its_head(tmp_path, monkeypatch):
+def test_files_that_are_no_tables(tmp_path):
+    for text, what in (("", "the file is empty"), ("a,b\n", "no row below the header")):
+        with pytest.raises(InputError, match=what):
+            look(write(tmp_path / "t.csv", text))
+
+
+def test_long_text_and_names_are_settled_before_the_walk(tmp_path, monkeypatch):
     monkeypatch.setattr(looking, "HEAD", 50)
     path = tmp_path / "t.csv"
     path = write(path, "k,x\n" + "".join(f"w{i % 60},{i * 0.5}\n" for i in range(200)))
@@ -175,17 +192,18 @@ def test_long_text_is_judged_by_its_head(tmp_path, monkeypatch):
     assert column.distinct == 50
     path = write(path, "k,x\n" + "".join(f"w{i % 20},{i * 0.5}\n" for i in range(200)))
     assert by_name(look(path))["k"].why == "text of 20 or more values"
+    path = write(tmp_path / "t.csv", "a,b\n1,2.5\n2,3.5\n3,4\n")
+    monkeypatch.setattr(TextSource, "blocks", None)
+    with pytest.raises(InputError, match="there is no column 'c'"):
+        look(path, Asked(columns=("c",)))
 
 
-def test_columns_that_are_dropped_may_hold_anything(tmp_path):
+def test_columns_that_nobody_asked_for_may_hold_anything(tmp_path):
     rows = "".join(f"{i},{i * 0.5}\n" for i in range(3000))
     path = write(tmp_path / "t.csv", "a,b\n" + rows + "oops,1.5\n")
     with pytest.raises(InputError, match="a cell holds text"):
         look(path)
     assert look(path, Asked(drop=("a",))).named("active") == ("b",)
-
-
-def test_columns_not_asked_for_may_too(tmp_path):
     rows = "".join(f"n,{i * 0.25},{i * 0.5}\n" for i in range(3000))
     path = write(tmp_path / "t.csv", "n,a,b\n" + rows + "n,oops,1.5\n")
     seen = look(path, Asked(columns=("b",)))
@@ -193,13 +211,7 @@ def test_columns_not_asked_for_may_too(tmp_path):
     assert by_name(seen)["a"].why == "not asked for"
 
 
-def test_how_the_file_is_read(tmp_path):
-    path = write(tmp_path / "t.txt", "k;x\na;-\nb;2\nc;4\n")
-    seen = look(path, Asked(reading={"delimiter": ";", "na": ("-",)}))
-    assert by_name(seen)["x"].missing == 1
-
-
-def test_a_table_without_numbers(tmp_path):
+def test_tables_without_numbers(tmp_path):
     path = write(tmp_path / "t.csv", "one,two\nx,y\nu,v\nu,y\n")
     reading = {"header": True}
     with pytest.raises(InputError, match="no column of numbers") as caught:
@@ -208,9 +220,6 @@ def test_a_table_without_numbers(tmp_path):
     seen = look(path, Asked(reading=reading, categorical="encode"))
     assert seen.named("active") == ("one", "two")
     assert seen.rows == 3
-
-
-def test_a_table_with_decimal_commas(tmp_path):
     path = write(tmp_path / "t.csv", "name;x;y\na;1,5;2,5\nb;2,5;3,25\nc;3,5;3,75\n")
     with pytest.raises(InputError, match="no column of numbers") as caught:
         look(path)
@@ -218,21 +227,7 @@ def test_a_table_with_decimal_commas(tmp_path):
     assert caught.value.fix == "numbers with decimal commas are not read: write 3.5 for 3,5"
 
 
-def test_infinite_cells_are_refused_by_name(tmp_path):
-    path = write(tmp_path / "t.csv", "a,b\n1,2.5\n2,inf\n3,-inf\n")
-    with pytest.raises(InputError, match="'b' 2"):
-        look(path)
-    assert look(path, Asked(drop=("b",))).named("active") == ("a",)
-
-
-def test_warnings_about_the_data_become_notes(tmp_path):
-    path = write(tmp_path / "t.csv", "a,b\n1,2.5\n2,3.5\n3,4")
-    (note,) = look(path).notes
-    assert note.startswith("the last line does not end with a newline")
-    assert "line 4" in note
-
-
-def test_transposed(tmp_path):
+def test_tables_that_may_be_turned(tmp_path):
     rows = "".join(f"gene{i},{i}.5,3,{i}\n" for i in range(9))
     path = write(tmp_path / "t.csv", "gene,s1,s2,s3\n" + rows)
     (note,) = look(path).notes
@@ -241,9 +236,6 @@ def test_transposed(tmp_path):
     assert seen.named("id") == ("gene",)
     assert seen.named("active") == ("s1", "s2", "s3")  # s2 is constant, and stays
     assert seen.notes == ()
-
-
-def test_a_wide_table_that_may_be_turned(tmp_path):
     names = ",".join(f"v{i}" for i in range(40))
     rows = "".join(
         f"s{i}," + ",".join(f"{i * j}.5" for j in range(40)) + "\n" for i in range(9)
@@ -251,13 +243,6 @@ def test_a_wide_table_that_may_be_turned(tmp_path):
     (note, *_) = look(write(tmp_path / "t.csv", f"s,{names}\n{rows}")).notes
     assert "41 columns and 9 rows" in note
     assert note.endswith("--transpose")
-
-
-def test_names_are_settled_before_the_walk(tmp_path, monkeypatch):
-    path = write(tmp_path / "t.csv", "a,b\n1,2.5\n2,3.5\n3,4\n")
-    monkeypatch.setattr(TextSource, "blocks", None)
-    with pytest.raises(InputError, match="there is no column 'c'"):
-        look(path, Asked(columns=("c",)))
 
 
 # What else is noticed in a table, and what is no wonder.
@@ -274,18 +259,14 @@ def test_rows_that_are_there_twice(tmp_path, rng):
     frame = {"id": np.arange(30), "a": X[:, 0], "b": X[:, 1], "k": [f"n{i}" for i in range(30)]}
     assert notes(tmp_path, frame) == ("2 rows with the same numbers as an earlier one",)
     assert notes(tmp_path, frame, columns=("a",)) == ()  # one column says little
-
-
-def test_answers_that_are_equal_by_chance_are_no_wonder(tmp_path, rng):
     frame = {f"q{i}": rng.integers(1, 5, 500) for i in range(3)}
     assert notes(tmp_path, frame) == ()
-
-
-def test_rows_without_a_number(tmp_path, rng):
     X = rng.random((30, 2))
     X[5] = np.nan
     frame = {"id": np.arange(30) + 1, "a": X[:, 0], "b": X[:, 1]}
     assert notes(tmp_path, frame) == ("1 row without a number",)
+    frame = {"x": [1, 2, 3, 4], "y": [None, 1.5, None, 2.5]}
+    assert notes(tmp_path, frame) == ()
 
 
 @pytest.mark.parametrize("gap", [False, True])
@@ -298,7 +279,16 @@ def test_copies_of_columns(tmp_path, rng, gap):
     assert found == ["2 columns are copies of another: c of a, e of a"]
 
 
-def test_numbers_in_disguise(tmp_path):
+def test_tables_are_aligned_and_disguises_told(tmp_path):
+    columns = [
+        column("name", "text", "id", "all different", missing=3),
+        column("x", mean=1.23456, deviation=0.5, low=-1.0, high=1e9),
+    ]
+    assert table_lines(columns, 60) == (
+        "column  kind    use     missing   mean   sd  least  largest",
+        "name    text    id            3                              all different",
+        "x       number  active           1.235  0.5     -1    1e+09",
+    )
     frame = {
         "x": [1.5, 2.5, 4.0],
         "price": ["1,5", "2,5", "3,25"],
@@ -310,11 +300,6 @@ def test_numbers_in_disguise(tmp_path):
     )
 
 
-def test_few_rows_that_count_up_are_numbers_like_others(tmp_path):
-    frame = {"x": [1, 2, 3, 4], "y": [None, 1.5, None, 2.5]}
-    assert notes(tmp_path, frame) == ()
-
-
 # A table in words.
 def column(name, kind="number", role="active", why="", **more):
     return Column(name, kind, role, why, **more)
@@ -324,13 +309,10 @@ def lines(*columns, rows=100, notes=()):
     return said_lines("t.csv", rows, columns, notes)[1:]
 
 
-def test_the_first_line_says_what_it_is():
+def test_neighbours_that_are_alike_share_a_line():
     assert said_lines("t.csv", 12_345, [column("a")] * 2, ())[0] == (
         "t.csv: 12,345 rows, 2 columns"
     )
-
-
-def test_neighbours_that_are_alike_share_a_line():
     many = [column(f"q{i}", "integer") for i in range(1, 26)]
     assert lines(column("name", "text", "id", "all different"), *many, column("x")) == (
         "name: text, names the rows (all different)",
@@ -338,21 +320,6 @@ def test_neighbours_that_are_alike_share_a_line():
         "x: number, analysed",
     )
     assert lines(column("a"), column("b")) == ("a, b: 2 numbers, analysed",)
-
-
-def test_a_table_is_aligned():
-    columns = [
-        column("name", "text", "id", "all different", missing=3),
-        column("x", mean=1.23456, deviation=0.5, low=-1.0, high=1e9),
-    ]
-    assert table_lines(columns, 60) == (
-        "column  kind    use     missing   mean   sd  least  largest",
-        "name    text    id            3                              all different",
-        "x       number  active           1.235  0.5     -1    1e+09",
-    )
-
-
-def test_many_columns_are_grouped():
     columns = [column(f"x{i}", missing=1, mean=2.0) for i in range(100)]
     assert len(table_lines(columns, 100)) == 101
     _, line = table_lines(columns, 99)
@@ -439,11 +406,17 @@ def walked(X, cuts=(), kept=(), compared=None):
     return numbers
 
 
-def test_nothing_cancels_far_from_zero(rng):
+def test_long_tables_keep_no_rows_and_no_digits_cancel(rng, monkeypatch):
     noise = rng.standard_normal(5000)
     X = np.column_stack([noise + 1e12, noise * 1e-3 + 1e8, noise + 2.0**52])
     exact = np.array([np.std(X[:, j] - X[0, j], ddof=1) for j in range(3)])
     assert np.allclose(walked(X, (7, 1000)).deviations, exact, rtol=1e-9)
+    monkeypatch.setattr(_numbers, "_MOST_MARKS", 100)
+    X = np.zeros((70_000, 2))
+    found = walked(X, (50_000,), kept=[1])
+    assert found.repeated() == 0
+    assert found.distinct(1) is None
+    assert found.counts.tolist() == [70_000, 70_000]
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).maxexp < 2000, reason="no longer numbers")
@@ -467,15 +440,6 @@ def test_rows_of_a_csr_array_count_zeros(rng):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
     assert np.allclose(one.mean, other.mean, rtol=1e-13)
     assert np.allclose(one.deviations, other.deviations, rtol=1e-12)
-
-
-def test_very_long_tables_keep_no_rows(monkeypatch):
-    monkeypatch.setattr(_numbers, "_MOST_MARKS", 100)
-    X = np.zeros((70_000, 2))
-    found = walked(X, (50_000,), kept=[1])
-    assert found.repeated() == 0
-    assert found.distinct(1) is None
-    assert found.counts.tolist() == [70_000, 70_000]
 
 
 # Dates as text: told apart from text, and counted in days as datetime does.

@@ -66,23 +66,28 @@ def test_a_cell_that_is_no_date_is_named_by_line(tmp_path):
         list(MadeColumns(path, RECIPE, 4).blocks(3))
 
 
-def test_numbers_are_no_dates(tmp_path):
+def test_what_is_no_date(tmp_path):
     path = tmp_path / "a.parquet"
     pl.DataFrame({"when": [1, 2], "what": ["a", "b"]}).write_parquet(path)
     with pytest.raises(InputError, match="read as a date"):
         list(MadeColumns(path, RECIPE).blocks(3))
-
-
-def test_a_column_without_a_date(tmp_path):
     path = tmp_path / "a.parquet"
     pl.DataFrame({"when": [None, None], "what": ["a", "b"]}).write_parquet(path)
     found = np.concatenate(list(MadeColumns(path, RECIPE).blocks(3)))
     assert np.isnan(found[:, 0]).all()
+    recipe = Recipe(("when",), ("when",), dates=("when",), orders={"when": "month"})
+    path = tmp_path / "a.csv"
+    path.write_text("x,when\n1,12/31/1970\n2,1970-12-31\n")
+    assert np.concatenate(list(MadeColumns(path, recipe).blocks(9))).tolist() == [[364], [364]]
 
 
-def test_categories_are_sorted_and_missing_cells_counted(path):
+def test_categories_are_sorted_counted_and_printed(path):
     assert levels_of(path, ["what"], {}, None) == ({"what": ("a", "b", "c")}, {"what": 1})
     assert levels_of(path, ["what"], {}, 2) == ({"what": ("a", "b")}, {"what": 0})
+    other = Recipe.of({**RECIPE.plain(), "levels": {"what": ("a", "c")}})
+    marks = {MadeColumns(path, recipe).fingerprint() for recipe in (RECIPE, other, RECIPE)}
+    assert len(marks) == 2
+    assert made_names((), {"a": ("x", "y"), "b": ()}) == ("a=x", "a=y")
 
 
 def test_fifty_categories_are_enough(tmp_path):
@@ -94,17 +99,3 @@ def test_fifty_categories_are_enough(tmp_path):
         levels_of(path, ["what"], {}, None)
     assert "'what' has 51" in caught.value.got
     assert levels_of(path, ["what"], {}, 50)[0]
-
-
-def test_the_print_tells_what_is_made(path):
-    other = Recipe.of({**RECIPE.plain(), "levels": {"what": ("a", "c")}})
-    marks = {MadeColumns(path, recipe).fingerprint() for recipe in (RECIPE, other, RECIPE)}
-    assert len(marks) == 2
-    assert made_names((), {"a": ("x", "y"), "b": ()}) == ("a=x", "a=y")
-
-
-def test_a_new_file_may_write_dates_in_the_plain_way(tmp_path):
-    recipe = Recipe(("when",), ("when",), dates=("when",), orders={"when": "month"})
-    path = tmp_path / "a.csv"
-    path.write_text("x,when\n1,12/31/1970\n2,1970-12-31\n")
-    assert np.concatenate(list(MadeColumns(path, recipe).blocks(9))).tolist() == [[364], [364]]

@@ -28,20 +28,14 @@ def table(*cells, rows=50, empty=()):
 FEW = table((1, 0), (1, 1), (7, 1))
 
 
-def test_who_asks_for_em_gets_it_for_later_rows():
+def test_what_is_done_unasked():
     assert settled("em", table(), NAMES, "t", True).missing == "em"
     assert settled("em", table(), NAMES, "t", False).missing == "raise"
-
-
-def test_just_five_percent_is_a_few():
     ten = table(*((row, 2) for row in range(10)))
     assert settled("auto", ten, NAMES, "t", True).missing == "em"
     eleven = table(*((row, 2) for row in range(11)))
     with pytest.raises(InputError, match="more than 5 %"):
         settled("auto", eleven, NAMES, "t", True)
-
-
-def test_one_cell_and_tiny_shares_read_well():
     assert (
         settled("auto", table((0, 0)), NAMES, "t", True)
         .said[0]
@@ -50,9 +44,6 @@ def test_one_cell_and_tiny_shares_read_well():
     assert (
         "(under 0.1 %)" in settled("auto", table((0, 0), rows=5000), NAMES, "t", True).said[0]
     )
-
-
-def test_long_lists_are_cut():
     assert numbered(np.arange(1200)) == "rows 1, 2, 3, 4, 5 and 1,195 more (counted from 1)"
     assert numbered(np.array([1233])) == "row 1,234 (counted from 1)"
 
@@ -104,15 +95,17 @@ def test_a_category_makes_a_row_that_is_not_empty():
     assert alone.counts.tolist() == [1, 2]
 
 
-def test_whole_numbers_have_none():
+def test_gaps_of_many_blocks_and_of_whole_numbers():
     gaps = gaps_of(np.zeros((4, 2), np.int8))
     assert (gaps.total, gaps.empty.size, gaps.rows) == (0, 0, 4)
     source = Pieces(np.zeros((4, 2), np.int8))
     assert (gaps_of(source).rows, source.walks) == (4, 0)
     assert gaps_of(Pieces(np.zeros((4, 2), np.int8), forecast=9)).rows == 4
-
-
-def test_many_rows_in_many_blocks():
+    rows = np.array([[1, 0, NAN], [NAN, NAN, NAN], [0, 0, 0], [0, NAN, 5]])
+    gaps = gaps_of(Pieces(scipy.sparse.csr_array(rows), 3))
+    assert (gaps.rows, gaps.counts.tolist()) == (4, [0, 1, 1])
+    assert (gaps.empty.tolist(), gaps.some.tolist()) == ([1], [0, 3])
+    assert gaps_of(Pieces(scipy.sparse.csr_array(np.eye(3)))).total == 0
     rng = np.random.default_rng(3)
     Y = rng.random((9000, 3))
     Y[Y < 0.3] = NAN
@@ -121,11 +114,3 @@ def test_many_rows_in_many_blocks():
     assert gaps.empty.tolist() == np.flatnonzero(gone.all(axis=1)).tolist()
     assert gaps.some.tolist() == np.flatnonzero(gone.any(axis=1) & ~gone.all(axis=1)).tolist()
     assert gaps.counts.tolist() == gone[~gone.all(axis=1)].sum(axis=0).tolist()
-
-
-def test_sparse_rows_hold_zeros():
-    rows = np.array([[1, 0, NAN], [NAN, NAN, NAN], [0, 0, 0], [0, NAN, 5]])
-    gaps = gaps_of(Pieces(scipy.sparse.csr_array(rows), 3))
-    assert (gaps.rows, gaps.counts.tolist()) == (4, [0, 1, 1])
-    assert (gaps.empty.tolist(), gaps.some.tolist()) == ([1], [0, 3])
-    assert gaps_of(Pieces(scipy.sparse.csr_array(np.eye(3)))).total == 0

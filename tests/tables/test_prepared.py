@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse
+from tests.tables.table_files import rows_of
 
 from mercer import PCA
 from mercer.errors import BudgetError, InputError
@@ -60,12 +61,6 @@ def written(frame, tmp_path, kind):
     else:
         frame.write_parquet(path)
     return path
-
-
-def rows_of(made):
-    if isinstance(made.rows, BlockSource):
-        return np.concatenate(list(made.rows.blocks(7)))
-    return made.rows.to_numpy()
 
 
 def test_penguins_lose_two_empty_rows():
@@ -137,13 +132,18 @@ def test_the_rows_are_what_polars_would_make(tmp_path):
     assert made.standardize
 
 
-def test_encoding_twice_is_encoding_once(tmp_path):
+def test_methods_that_cannot_fill_and_tables_encoded_twice(tmp_path):
     made = prepared(look(written(mixed(), tmp_path, "csv"), ASKED["encoded"]))
     path = tmp_path / "encoded.csv"
     made.rows.fill_nan(None).write_csv(path, null_value="NA")
     again = prepared(look(path, ASKED["encoded"]))
     assert again.recipe.names == made.recipe.names
     assert np.array_equal(rows_of(again), rows_of(made), equal_nan=True)
+    seen = look(PENGUINS)
+    with pytest.raises(InputError, match="does not fill"):
+        prepared(seen, fills=False)
+    assert prepared(look(PENGUINS, Asked(missing="rows")), fills=False).shape == (342, 5)
+    assert prepared(look(PENGUINS, Asked(columns=BODY)), fills=False).shape == (342, 4)
 
 
 @pytest.mark.usefixtures("small")
@@ -167,7 +167,7 @@ def test_a_missing_cell_is_named_by_its_line_in_the_file(tmp_path):
         PCA(1).fit(made.rows)
 
 
-def test_labels_stay_beside_the_rows(tmp_path):
+def test_labels_and_weights_stay_beside_the_rows(tmp_path):
     frame = mixed()
     made = prepared(look(written(frame, tmp_path, "csv"), Asked(missing="rows", drop=("n",))))
     names = frame["name"].to_list()
@@ -176,9 +176,6 @@ def test_labels_stay_beside_the_rows(tmp_path):
     frames = list(made.beside(("colour", "name"), 7))
     assert [frame.height for frame in frames[:-1]] == [7] * (len(frames) - 1)
     assert pl.concat(frames)["name"].to_list() == made.labels().tolist()
-
-
-def test_weights_stay_beside_the_rows(tmp_path):
     frame = mixed()
     asked = Asked(weights="n", missing="rows")
     made = prepared(look(written(frame, tmp_path, "csv"), asked))
@@ -190,13 +187,19 @@ def test_weights_stay_beside_the_rows(tmp_path):
     )
 
 
-def test_no_names_no_labels(tmp_path):
+def test_files_without_names(tmp_path):
     np.save(tmp_path / "a.npy", np.random.default_rng(0).normal(size=(9, 3)))
     made = prepared(look(tmp_path / "a.npy"))
     assert made.labels() is None
     assert made.recipe.names == ("0", "1", "2")
     assert made.said == (made.said[0],)
     assert "share a scale" in made.said[0]
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    X[:, 0] = np.arange(6)
+    np.save(tmp_path / "a.npy", X)
+    made = prepared(look(tmp_path / "a.npy"))
+    assert (made.id, made.recipe.names) == ("0", ("1", "2"))
+    assert made.labels().tolist() == ["0", "1", "2", "3", "4", "5"]
 
 
 BAD = {
@@ -225,14 +228,6 @@ def test_bad_tables_are_refused_in_three_lines(name, held, tmp_path, monkeypatch
     assert "bad.csv" in str(caught.value)
 
 
-def test_a_method_that_cannot_fill():
-    seen = look(PENGUINS)
-    with pytest.raises(InputError, match="does not fill"):
-        prepared(seen, fills=False)
-    assert prepared(look(PENGUINS, Asked(missing="rows")), fills=False).shape == (342, 5)
-    assert prepared(look(PENGUINS, Asked(columns=BODY)), fills=False).shape == (342, 4)
-
-
 def test_sparse_rows_stay_sparse(tmp_path):
     dense = np.random.default_rng(0).poisson(0.3, size=(80, 12)).astype(float)
     dense[:, 3] = 0
@@ -245,15 +240,6 @@ def test_sparse_rows_stay_sparse(tmp_path):
     found = [np.vstack([b.toarray() for b in m.rows.blocks(9)]) for m in (made, again)]
     assert np.array_equal(found[0], np.delete(dense, 3, axis=1))
     assert np.array_equal(found[0], found[1])
-
-
-def test_a_number_names_rows_in_a_file_without_names(tmp_path):
-    X = np.random.default_rng(0).normal(size=(6, 3))
-    X[:, 0] = np.arange(6)
-    np.save(tmp_path / "a.npy", X)
-    made = prepared(look(tmp_path / "a.npy"))
-    assert (made.id, made.recipe.names) == ("0", ("1", "2"))
-    assert made.labels().tolist() == ["0", "1", "2", "3", "4", "5"]
 
 
 @pytest.mark.parametrize("held", [256e6, 8])
@@ -326,14 +312,11 @@ def test_rows_are_divided_where_the_method_does_not(tmp_path):
     assert "scale" not in "\n".join(free.said)
 
 
-def test_new_rows_are_divided_by_the_deviations_of_the_fit(tmp_path):
+def test_new_rows_and_turned_tables_are_divided_too(tmp_path):
     recipe = prepared(look(file_of(tmp_path), Asked()), scales="table").recipe
     new = file_of(tmp_path, X[:5] * 3, "new.csv")
     again = prepared_again(new, Recipe.of(recipe.plain()))
     assert np.allclose(again.rows.to_numpy(), X[:5] * 3 / X.std(axis=0, ddof=1))
-
-
-def test_a_turned_table_is_divided_too(tmp_path):
     lines = ["gene,s1,s2,s3,s4", "a,1,2,3,4", "b,100,900,300,500"]
     (tmp_path / "g.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     asked = Asked(transpose=True)
@@ -343,7 +326,7 @@ def test_a_turned_table_is_divided_too(tmp_path):
     assert again.rows.equals(made.rows)
 
 
-def test_a_constant_column_stays_as_it_is():
+def test_constant_columns_and_rows_in_memory():
     import polars as pl
 
     frame = pl.DataFrame({"a": [1.0, 2.0], "b": [3.0, 3.0], "c": [0.0, 4.0]})
@@ -351,9 +334,6 @@ def test_a_constant_column_stays_as_it_is():
     assert rows["b"].to_list() == [3.0, 3.0]
     assert recipe.scales["b"] == 1.0
     assert divided(frame, RECIPE, None) is frame
-
-
-def test_rows_are_held_or_refused():
     source = ArrayBlocks(DenseSource(X))
     assert np.array_equal(in_memory(source, RECIPE, None).to_numpy(), X)
     with pytest.raises(BudgetError, match="needs all rows in memory"):
@@ -386,14 +366,11 @@ def test_the_rule_of_ten(deviations, divided):
     assert ("standardised" in line, "only centred" in line) == (divided, not divided)
 
 
-def test_hard_columns():
+def test_deviations_of_hard_and_weighed_columns():
     X = np.array([[1e300, np.nan, 0.1], [-1e300, np.nan, 0.1], [0, 1.0, 0.1]])
     large, single, constant = deviations_of(X)
     assert large == pytest.approx(1e300)
     assert (single, constant) == (None, 0.0)
-
-
-def test_deviations_of_weighed_rows_are_those_of_repeated_rows():
     rng = np.random.default_rng(3)
     X, w = rng.normal(size=(40, 3)) * [1, 20, 1e-3], rng.integers(0, 4, 40)
     X[rng.random(X.shape) < 0.1] = np.nan

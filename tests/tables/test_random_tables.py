@@ -6,9 +6,9 @@ import datetime as dt
 import numpy as np
 import polars as pl
 import pytest
+from tests.tables.table_files import rows_of
 
 from mercer.errors import MercerError
-from mercer.sources import BlockSource
 from mercer.tables import Asked, Recipe, look, prepared, prepared_again
 
 TEXTS = ("a", "b", "c d", 'q"x', "x,y", "=1+1", "é")
@@ -77,12 +77,6 @@ def outcome(path, asked, held, monkeypatch):
     facts = (made.shape, made.said, made.missing, made.standardize, made.n_missing)
     kept = None if made.kept is None else made.kept.tolist()
     return *facts, made.recipe.names, kept, rows.tobytes()
-
-
-def rows_of(made):
-    if isinstance(made.rows, BlockSource):
-        return np.concatenate([np.empty((0, made.shape[1])), *made.rows.blocks(7)])
-    return made.rows.to_numpy()
 
 
 def tried(seed, tmp_path, monkeypatch):

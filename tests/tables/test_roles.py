@@ -164,15 +164,18 @@ def test_the_word_of_the_user_goes_first(asked, expected):
         assert found(columns, **asked) == expected
 
 
-def test_a_constant_column_that_is_asked_for_stays_and_is_said():
+def test_columns_in_between():
     columns = [X, number("k", low=7.0, high=7.0)]
     assert why(columns, 1, columns=("k", "x")) == "constant 7, but asked for"
-
-
-def test_text_of_too_many_values_is_not_encoded():
     columns = [X, text("t", 51)]
     assert found(columns, categorical="encode") == ["active", "out"]
     assert why(columns, 1, categorical="encode") == "text of 51 values: too many to encode"
+    assert not names_rows("0", 0, ["0", "1", "2"])
+    assert all(map(is_code, ["year", "Month", "zip_code", "birth_year", "host_id"]))
+    assert not any(map(is_code, ["years_old", "height", "today", "encoded"]))
+    columns = [X, text("size", 4, words="such as '3+'")]
+    assert found(columns) == ["active", "out"]
+    assert found(columns, categorical="encode") == ["active", "active"]
 
 
 @pytest.mark.parametrize(
@@ -195,21 +198,6 @@ def test_refusals_in_three_lines(columns, asked, what):
     assert len(lines) == 3
     assert what in lines[0]
     assert "t.csv" in lines[1]
-
-
-def test_columns_that_are_all_called_by_their_places_have_no_name_of_rows():
-    assert not names_rows("0", 0, ["0", "1", "2"])
-
-
-def test_codes():
-    assert all(map(is_code, ["year", "Month", "zip_code", "birth_year", "host_id"]))
-    assert not any(map(is_code, ["years_old", "height", "today", "encoded"]))
-
-
-def test_a_word_among_numbers_may_be_a_category():
-    columns = [X, text("size", 4, words="such as '3+'")]
-    assert found(columns) == ["active", "out"]
-    assert found(columns, categorical="encode") == ["active", "active"]
 
 
 # The user's word: what counts where two options name one column, and what is refused.
@@ -236,6 +224,8 @@ def test_a_name_goes_before_a_pattern():
     assert said(id="name", sup=("*",)).roles[0][0] == "id"
     assert 2 not in said(sup=("*",), columns=("x",)).roles
     assert said(drop=("*",), columns=("x",)).roles[2][0] == "out"
+    word = said(columns=("name", "day"), categorical="encode", dates="number")
+    assert word.columns == {0, 3}
 
 
 @pytest.mark.parametrize(
@@ -266,11 +256,6 @@ def test_refusals(asked, what, got):
     assert got in lines[1]
 
 
-def test_text_and_dates_may_be_asked_for_where_they_become_numbers():
-    word = said(columns=("name", "day"), categorical="encode", dates="number")
-    assert word.columns == {0, 3}
-
-
 def whole_uses(name="w", distinct=3, low=1.0, high=3.0, **more):
     return Facts(name, "integer", distinct=distinct, low=low, high=high, **more)
 
@@ -279,7 +264,7 @@ def use(column, table, *, first=False, identifies=False, **asked):
     return use_of(column, Asked(table=table, **asked), first=first, identifies=identifies)
 
 
-def test_of_counts_texts_name_the_rows_and_numbers_are_counts():
+def test_uses_of_columns_in_counts_and_categories():
     assert use(text(unique=True), "counts")[0] == "id"
     assert use(text(), "counts", first=True) == ("id", "the first column")
     assert use(text(), "counts")[0] == "out"
@@ -290,9 +275,6 @@ def test_of_counts_texts_name_the_rows_and_numbers_are_counts():
     assert use(whole_uses(low=0.0, high=0.0), "counts") == ("out", "only zeros")
     assert use(Facts("d", "date"), "counts")[0] == "out"
     assert use(whole_uses(), "counts", identifies=True) is None
-
-
-def test_of_categories_few_values_are_taken():
     assert use(text(), "categories") == ("active", "3 categories")
     assert use(text(distinct=51), "categories")[0] == "out"
     assert use(text(distinct=1), "categories")[0] == "out"
@@ -305,8 +287,16 @@ def test_of_categories_few_values_are_taken():
     assert use(Facts("d", "date"), "categories") is None
 
 
-def test_a_long_table_uses_what_is_named_alone():
+def test_what_was_asked_for_is_not_refused():
     assert use(text(), "counts", rows_by="a", columns_by="b") == ("out", "not asked for")
+    refuse_no_category(
+        whole_uses(distinct=40), Asked(table="categories", category=("w",)), "t.csv"
+    )
+    refuse_no_category(Facts("x", "number"), Asked(table="mixed"), "t.csv")
+    columns = [(Facts("x", "number"), "active"), (text("species"), "out")]
+    with pytest.raises(InputError) as refused:
+        refuse_table(columns, Asked(table="groups"), "t.csv")
+    assert refused.value.fix == "--target species"
 
 
 @pytest.mark.parametrize(
@@ -322,13 +312,6 @@ def test_a_column_that_is_named_and_no_category_is_refused(column, what):
     with pytest.raises(InputError, match=what) as refused:
         refuse_no_category(column, Asked(table="categories"), "t.csv")
     assert repr(column.name) in refused.value.got
-
-
-def test_what_was_asked_for_as_a_category_is_not_refused():
-    refuse_no_category(
-        whole_uses(distinct=40), Asked(table="categories", category=("w",)), "t.csv"
-    )
-    refuse_no_category(Facts("x", "number"), Asked(table="mixed"), "t.csv")
 
 
 TABLES = {
@@ -358,13 +341,6 @@ def test_a_table_that_a_method_cannot_take_is_refused(name):
     with pytest.raises(InputError, match=what) as refused:
         refuse_table(columns, asked, "t.csv")
     assert "t.csv" in refused.value.got
-
-
-def test_a_column_that_could_be_the_target_is_named():
-    columns = [(Facts("x", "number"), "active"), (text("species"), "out")]
-    with pytest.raises(InputError) as refused:
-        refuse_table(columns, Asked(table="groups"), "t.csv")
-    assert refused.value.fix == "--target species"
 
 
 # Columns by name, pattern and place.
@@ -400,9 +376,24 @@ def test_words(word, expected):
     assert places(word) == [expected]
 
 
-def test_names_that_are_numbers_go_before_places():
+def test_groups_of_columns_and_what_cannot_be_asked():
+    with pytest.raises(InputError, match="two rows"):
+        Asked(rows=1)
+    with pytest.raises(InputError, match="--table"):
+        Asked(table="heaps")
+    assert not Asked(count="n").crossed
+    assert Asked(rows_by="a").crossed
     names = ["0", "1", "2", "3"]
     assert places("1", "1-2", "4", names=names) == [[1], [1, 2], [3]]
+    with pytest.raises(InputError, match="one group") as refused:
+        by_name(Asked(groups=(("a", ("q1",)), ("b", ("q*",)))), NAMES_GROUPED, "t.csv")
+    assert "'q1' is in 'a' and in 'b'" in refused.value.got
+    asked = Asked(groups=(("a", ("q1", "q2")), ("b", ("age",))))
+    assert groups_of(asked, ["q1", "age"], "t.csv") == {"a": ["q1"], "b": ["age"]}
+    assert groups_of(Asked(), ["q1"], "t.csv") is None
+    with pytest.raises(InputError, match="no column of a group") as refused:
+        groups_of(asked, ["q1"], "t.csv")
+    assert "'b'" in refused.value.got
 
 
 @pytest.mark.parametrize(
@@ -432,21 +423,6 @@ def test_refusals_names(word, what, fix):
 NAMES_GROUPED = ["id", "q1", "q2", "q3", "age"]
 
 
-def test_a_column_in_two_groups_is_refused_by_name():
-    with pytest.raises(InputError, match="one group") as refused:
-        by_name(Asked(groups=(("a", ("q1",)), ("b", ("q*",)))), NAMES_GROUPED, "t.csv")
-    assert "'q1' is in 'a' and in 'b'" in refused.value.got
-
-
-def test_groups_hold_what_is_left_and_an_empty_one_is_refused():
-    asked = Asked(groups=(("a", ("q1", "q2")), ("b", ("age",))))
-    assert groups_of(asked, ["q1", "age"], "t.csv") == {"a": ["q1"], "b": ["age"]}
-    assert groups_of(Asked(), ["q1"], "t.csv") is None
-    with pytest.raises(InputError, match="no column of a group") as refused:
-        groups_of(asked, ["q1"], "t.csv")
-    assert "'b'" in refused.value.got
-
-
 # A column is a value.
 # What is not said is found.
 @pytest.mark.parametrize("name", ["missing", "standardize", "dates", "categorical"])
@@ -454,15 +430,3 @@ def test_words_that_an_option_does_not_have(name):
     with pytest.raises(InputError, match=f"--{name}") as caught:
         Asked(**{name: "maybe"})
     assert caught.value.got == f"{name}='maybe'"
-
-
-def test_one_row_is_not_enough():
-    with pytest.raises(InputError, match="two rows"):
-        Asked(rows=1)
-
-
-def test_tables_are_of_known_kinds_and_may_be_crossed():
-    with pytest.raises(InputError, match="--table"):
-        Asked(table="heaps")
-    assert not Asked(count="n").crossed
-    assert Asked(rows_by="a").crossed

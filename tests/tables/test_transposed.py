@@ -114,10 +114,14 @@ def test_variables_that_do_not_vary_are_left_out_as_columns_are(tmp_path):
     assert made.said[3:] == plain.said
 
 
-def test_something_must_vary(tmp_path):
+def test_the_first_variables_and_none_that_varies(tmp_path):
     path = written(genes().select("gene", "s1"), tmp_path / "a.csv")
     with pytest.raises(InputError, match="no variable varies"):
         prepared(look(path, TURN))
+    path = written(genes(), tmp_path / "a.csv")
+    made = prepared(look(path, Asked(transpose=True, rows=4)))
+    assert made.recipe.names == tuple(GENES[:4])
+    assert made.shape == (7, 4)
 
 
 def test_memory_is_looked_at_before_anything_is_read(tmp_path, monkeypatch):
@@ -142,7 +146,7 @@ def test_names_must_tell_variables_apart(tmp_path, name, what):
     assert "row 12" in caught.value.got
 
 
-def test_without_names_rows_are_numbered(tmp_path):
+def test_rows_are_numbered_where_they_have_no_names(tmp_path):
     path = tmp_path / "a.npy"
     np.save(path, np.random.default_rng(1).normal(size=(5, 3)))
     made = prepared(look(path, TURN))
@@ -152,9 +156,6 @@ def test_without_names_rows_are_numbered(tmp_path):
     with pytest.raises(InputError, match="as many rows") as caught:
         prepared_again(path, made.recipe)
     assert caught.value.got == "a.npy: 4 rows, and 5 in the fit"
-
-
-def test_numbered_rows_may_be_left_out(tmp_path):
     X = np.random.default_rng(1).normal(size=(5, 3))
     X[1, 2] = np.nan
     path = tmp_path / "a.npy"
@@ -173,13 +174,6 @@ def test_columns_beside_the_rows_are_refused(tmp_path, role):
     made = prepared(look(path, TURN))
     with pytest.raises(InputError, match="--transpose"):
         made.beside(("s1",), 5)
-
-
-def test_only_the_first_variables(tmp_path):
-    path = written(genes(), tmp_path / "a.csv")
-    made = prepared(look(path, Asked(transpose=True, rows=4)))
-    assert made.recipe.names == tuple(GENES[:4])
-    assert made.shape == (7, 4)
 
 
 @pytest.mark.parametrize("option", [{"categorical": "encode"}, {"dates": "number"}])

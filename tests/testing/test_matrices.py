@@ -81,7 +81,9 @@ def test_dyadic_rows_are_exact(shape, centred):
         assert [sum(column) for column in zip(*exact(a), strict=True)] == [0] * shape[1]
 
 
-def test_what_cannot_be_exact_is_refused():
+def test_matrices_of_other_seeds_differ_and_inexact_ones_are_refused():
+    for make in (matrices.symmetric, lambda v, s: matrices.dyadic_symmetric(v, s)[0]):
+        assert not np.array_equal(make([4.0, 3.0, 2.0, 1.0], 0), make([4.0, 3.0, 2.0, 1.0], 1))
     with pytest.raises(InputError, match="powers of two"):
         matrices.dyadic_symmetric([3.0, 2.0, 1.0])
     with pytest.raises(InputError, match="without rounding"):
@@ -99,11 +101,6 @@ def test_spectra_descend_and_can_be_exact(order):
         assert np.all(np.diff(values) <= 0), name
         assert values[-1] >= 0, name
         matrices.dyadic_symmetric(values)
-
-
-def test_seeds_differ():
-    for make in (matrices.symmetric, lambda v, s: matrices.dyadic_symmetric(v, s)[0]):
-        assert not np.array_equal(make([4.0, 3.0, 2.0, 1.0], 0), make([4.0, 3.0, 2.0, 1.0], 1))
 
 
 EXTENDED = np.finfo(np.longdouble).eps < 1e-18
@@ -149,6 +146,8 @@ def test_graded_columns_keep_every_digit():
     np.testing.assert_allclose(
         singular_values(a).astype(float), [1, 1e-100, 1e-200], rtol=1e-15
     )
+    np.testing.assert_array_equal(singular_values(np.zeros((4, 3))), np.zeros(3))
+    np.testing.assert_array_equal(eigenvalues(np.zeros((3, 3))), np.zeros(3))
 
 
 @pytest.mark.parametrize("scale", [1e-290, 1e290])
@@ -156,11 +155,6 @@ def test_scales_near_the_ends_of_the_range(scale):
     a = rectangular([3.0, 2.0, 1.0], (5, 3)) * scale
     found = (singular_values(a) / np.longdouble(scale)).astype(float)
     np.testing.assert_allclose(found, [3, 2, 1], rtol=1e-13)
-
-
-def test_nothing_comes_of_nothing():
-    np.testing.assert_array_equal(singular_values(np.zeros((4, 3))), np.zeros(3))
-    np.testing.assert_array_equal(eigenvalues(np.zeros((3, 3))), np.zeros(3))
 
 
 @pytest.mark.parametrize("number", [3, 8, 13, 21])
@@ -173,9 +167,20 @@ def test_eigenvalues_have_their_signs(number):
 ULP = np.finfo(float).eps
 
 
-def test_there_are_twenty_one():
+def test_special_types():
     assert list(LAPACK_TYPES) == list(range(1, 22))
     assert len(set(LAPACK_TYPES.values())) == 21
+    assert not lapack(1, 4).any()
+    np.testing.assert_array_equal(lapack(2, 4), np.eye(4))
+    assert np.max(np.abs(lapack(13, 30))) < 1
+    t = lapack(21, 10)
+    np.testing.assert_array_equal(t, np.triu(np.tril(t, 1), -1))
+    beside = np.abs(np.diagonal(t, 1))
+    assert np.all(beside <= 0.5 * np.sqrt(np.diagonal(t)[1:] * np.diagonal(t)[:-1]))
+    for number in (3, 8):
+        values = eigenvalues(lapack(number, 20))
+        assert values.min() < -0.1 < 0.1 < values.max()
+    assert not np.array_equal(lapack(8, 5, seed=0), lapack(8, 5, seed=1))
 
 
 @pytest.mark.parametrize("number", LAPACK_TYPES)
@@ -219,26 +224,6 @@ def test_spectra_are_as_prescribed(number):
 def test_scaled_types_lie_near_the_ends_of_the_range(number, base):
     sizes = [np.max(np.abs(lapack(n, 10))) for n in (number, base)]
     assert sizes[0] / sizes[1] > 1e150 or sizes[0] / sizes[1] < 1e-150
-
-
-def test_signs_are_drawn():
-    for number in (3, 8):
-        values = eigenvalues(lapack(number, 20))
-        assert values.min() < -0.1 < 0.1 < values.max()
-
-
-def test_special_types():
-    assert not lapack(1, 4).any()
-    np.testing.assert_array_equal(lapack(2, 4), np.eye(4))
-    assert np.max(np.abs(lapack(13, 30))) < 1
-    t = lapack(21, 10)
-    np.testing.assert_array_equal(t, np.triu(np.tril(t, 1), -1))
-    beside = np.abs(np.diagonal(t, 1))
-    assert np.all(beside <= 0.5 * np.sqrt(np.diagonal(t)[1:] * np.diagonal(t)[:-1]))
-
-
-def test_seeds_differ_lapack():
-    assert not np.array_equal(lapack(8, 5, seed=0), lapack(8, 5, seed=1))
 
 
 @pytest.mark.parametrize(("number", "order"), [(0, 3), (22, 3), (5, 0)])

@@ -69,7 +69,4 @@ def test_loops_are_those_asked_for(cores):
     own = cores.loops_of(None)
     if own is None:
         pytest.skip("no OpenBLAS here")
-    assert cores.loops_of("Nehalem") in (
-        "Nehalem",
-        own,
-    )  # other families of processors have others
+    assert cores.loops_of("Nehalem") in ("Nehalem", own)  # other families have others

@@ -41,34 +41,39 @@ def _broken(house, tmp_path, capsys):
     return broken
 
 
-def test_a_file_has_at_most_800_lines(broken):
+def test_files_functions_and_folders_are_not_too_long(broken):
     assert broken({"mercer/a.py": "x = 1\n" * 800, "tests/test_a.py": "x = 1\n" * 800}) == []
     lines = broken({"mercer/a.py": "x = 1\n" * 801, "tests/test_a.py": "x = 1\n" * 801})
     assert lines == [
         "src/mercer/a.py: 801 lines, at most 800",
         "tests/test_a.py: 801 lines, at most 800",
     ]
-
-
-def test_a_function_has_at_most_60_lines_without_its_docstring(broken):
     told = '    """Say it.\n\n    More.\n    """\n'
     assert broken({"mercer/a.py": "def f():\n" + told + BODY * 59}) == []
     lines = broken({"mercer/a.py": "def f():\n" + told + BODY * 60})
     assert lines == ["src/mercer/a.py: f: line 1: 61 lines, at most 60"]
+    files = {f"mercer/room/m{i}.py": "" for i in range(25)}
+    assert broken(files | {"mercer/room/family/m25.py": ""}) == []
+    lines = broken(files | {"mercer/room/m25.py": ""})
+    assert lines == ["src/mercer/room: 26 modules side by side, at most 25: make a folder"]
+    lines = broken({"tests/a.py": "# print" + "(x)\n"})
+    assert lines == ["tests/a.py:1: a print left in a comment"]
 
 
-def test_names_say_something(broken):
+def test_names_and_types_say_something(broken):
     lines = broken({"mercer/_utils.py": "", "mercer/helpers/table.py": ""})
     assert [line.partition(": ")[2] for line in lines] == [
         "the name '_utils' says nothing",
         "the name 'helpers' says nothing",
         "the name 'helpers' says nothing",
     ]
-
-
-def test_no_print_in_a_comment(broken):
-    lines = broken({"tests/a.py": "# print" + "(x)\n"})
-    assert lines == ["tests/a.py:1: a print left in a comment"]
+    known = "def f(x: int, y: str) -> list[bool]: ...\n" * 5
+    loose = "def g(x: 'Any') -> None: ...\n"
+    room = "mercer/estimators"
+    assert broken({f"{room}/a.py": known + loose, "mercer/other/b.py": loose}) == []
+    assert broken({f"{room}/a.py": known + loose, f"{room}/linear/b.py": loose}) == [
+        "src/mercer/estimators: 2 of 19 annotations contain Any, at most 10%"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -83,13 +88,6 @@ def test_rivals_stay_outside(broken, line, rival):
     number = line.count("\n") + 1
     assert broken({"mercer/a.py": line}) == [f"src/mercer/a.py:{number}: imports {rival}"]
     assert broken({"mercer/guests/a.py": line, "tests/a.py": line}) == []
-
-
-def test_a_folder_has_at_most_25_modules(broken):
-    files = {f"mercer/room/m{i}.py": "" for i in range(25)}
-    assert broken(files | {"mercer/room/family/m25.py": ""}) == []
-    lines = broken(files | {"mercer/room/m25.py": ""})
-    assert lines == ["src/mercer/room: 26 modules side by side, at most 25: make a folder"]
 
 
 def test_a_piece_belongs_in_its_one_neighbour(broken):
@@ -201,16 +199,6 @@ def test_a_method_reads_the_state_of_its_own_file(broken):
         assert broken(STATE | second | {"mercer/room/base.py": text}) == []
     own = {"mercer/room/first.py": first + "\n    def set(self):\n        self._axes = 3\n"}
     assert broken(STATE | second | own) == []
-
-
-def test_types_say_something(broken):
-    known = "def f(x: int, y: str) -> list[bool]: ...\n" * 5
-    loose = "def g(x: 'Any') -> None: ...\n"
-    room = "mercer/estimators"
-    assert broken({f"{room}/a.py": known + loose, "mercer/other/b.py": loose}) == []
-    assert broken({f"{room}/a.py": known + loose, f"{room}/linear/b.py": loose}) == [
-        "src/mercer/estimators: 2 of 19 annotations contain Any, at most 10%"
-    ]
 
 
 def test_debts_are_silent_and_only_shrink(house, broken, tmp_path, capsys):
