@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from typing import Any
 
 __all__ = [
     "AccuracyWarning",
@@ -64,6 +65,12 @@ class BudgetError(MercerError, MemoryError):
 
 class WorkerError(MercerError, RuntimeError):
     """Rows that lie elsewhere could not be worked on there; nothing was changed."""
+
+
+def in_short(names: Any, most: int = 5) -> str:
+    """Return the first of some names in one line, and how many more there are."""
+    left = len(names) - most
+    return ", ".join(map(str, names[:most])) + (f" and {left} more" if left > 0 else "")
 
 
 def warn(what: str, *, got: str, fix: str, category: type[Warning]) -> None:

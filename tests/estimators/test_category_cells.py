@@ -14,7 +14,6 @@ from tests.claims import refuses
 from mercer.estimators.categories._category_cells import (
     column_of,
     columns_of,
-    missing_by_column,
     row_names,
     table_of,
 )
@@ -59,7 +58,7 @@ def test_every_container_gives_the_same_codes(data):
         [-1, 7],
         [0.5, 2.5],
     ]
-    assert list(missing_by_column(columns)) == [(c.name, 1) for c in columns]
+    assert [np.count_nonzero(c.codes < 0) for c in columns] == [1] * len(columns)
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, pa.Table.from_pandas])

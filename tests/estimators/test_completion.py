@@ -330,14 +330,16 @@ def test_where_the_steps_end():
     x = table(rows=20_000, columns=60)
     source = ArrayBlocks(in_memory(x))
     survey, recipe = surveyed(x), PCARecipe(1, 1e-6, 0, False, None)
-    many = filling.rule_of(source, survey, recipe, 2)
+    many = filling.FillingTask(2, recipe).rule(source, survey, 20_000)
     assert many.tol == pytest.approx(0.1 / np.sqrt(20_000))
     assert many.rate == pytest.approx(0.2, abs=0.01)
-    assert filling.rule_of(source, survey, recipe, 2, given=True).tol == pytest.approx(3e-7)
-    few = filling.rule_of(ArrayBlocks(in_memory(x[:100])), surveyed(x[:100]), recipe, 2)
+    given = filling.FillingTask(2, recipe, given=True).rule(source, survey, 20_000)
+    assert given.tol == pytest.approx(3e-7)
+    some = ArrayBlocks(in_memory(x[:100]))
+    few = filling.FillingTask(2, recipe).rule(some, surveyed(x[:100]), 100)
     assert few.tol == pytest.approx(3e-7)
     coarse = PCARecipe(1, 0.5, 0, False, None)
-    assert filling.rule_of(source, survey, coarse, 2).tol == 1e-3
+    assert filling.FillingTask(2, coarse).rule(source, survey, 20_000).tol == 1e-3
 
 
 def test_cells_that_have_not_settled_are_said():

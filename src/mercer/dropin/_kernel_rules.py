@@ -156,7 +156,6 @@ def ridge(kernel: Kernel, scores: Array, rows: Array, alpha: float) -> Array:
 def predicted(kernel: Kernel, scores: Array, training: Array, coefficients: Array) -> Array:
     """Return k(Z, Z_fit)·coefficients, (m, p), by blocks of rows."""
     out = np.empty((len(scores), coefficients.shape[1]), coefficients.dtype)
-    tiles = Tiles(len(scores), _BLOCK)
-    for part in tiles:
+    for part in Tiles(len(scores), _BLOCK):
         out[part] = kernel.block(scores[part], training) @ coefficients
     return out

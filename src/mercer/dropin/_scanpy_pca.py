@@ -65,7 +65,12 @@ def scanpy_pca(
         "params", "variance", "variance_ratio", and "mean" (p,) of the genes used, zero for
         the others; with ``zero_center=False`` there is no "mean".
     """
-    _refuse_solver(svd_solver)
+    if svd_solver not in _SOLVERS:
+        raise InputError(
+            "`svd_solver` is not one that scanpy knows",
+            got=f"svd_solver={svd_solver!r}",
+            fix="leave it out: the plan chooses",
+        )
     alone = not hasattr(adata, "obsm")
     if alone:
         _refuse_alone(adata, layer, mask_var)
@@ -96,15 +101,6 @@ def scanpy_pca(
     target.varm[key_added or "PCs"] = _spread_out(model.components_.T, mask)
     target.uns[key_added or "pca"] = found
     return target if copy else None
-
-
-def _refuse_solver(solver: Any) -> None:
-    if solver not in _SOLVERS:
-        raise InputError(
-            "`svd_solver` is not one that scanpy knows",
-            got=f"svd_solver={solver!r}",
-            fix="leave it out: the plan chooses",
-        )
 
 
 def _refuse_alone(given: Any, layer: Any, mask_var: Any) -> None:

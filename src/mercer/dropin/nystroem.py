@@ -5,12 +5,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -18,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, Tiles, as_rows, svd
 from mercer.dropin._kernel_rules import kernel_of
 from mercer.errors import DataWarning, InputError
+from mercer.estimators.kernel._feature_table import FeatureTable, kept_type
 from mercer.estimators.kernel._projection import Projection
-from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
 from mercer.estimators.walk._parameters import check_parameters, learned, publish
 from mercer.kernels import (
     ChiSquared,
@@ -30,7 +25,6 @@ from mercer.kernels import (
     NegativeChiSquared,
     Precomputed,
 )
-from mercer.sources import Source
 
 # Names that scikit-learn's pairwise kernels have, with the parameters each one takes.
 _PARAMETERS: dict[str, tuple[str, ...]] = {
@@ -48,7 +42,7 @@ _LEAST = 1e-12  # singular values of K_SS below are raised to it, as in scikit-l
 _BLOCK = 4096  # rows widened at a time
 
 
-class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Nystroem(FeatureTable):
     """Features K_XS·K_SS^-½ of m rows S drawn alike, behind scikit-learn's signature.
 
     Change ``from sklearn.kernel_approximation import Nystroem`` to ``from mercer.dropin
@@ -130,13 +124,6 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the rows and take the root of their kernel matrix: m³ flops.
 
@@ -175,7 +162,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         fitted = {
             "components_": basis,
             "component_indices_": picked,
-            "normalization_": root.astype(_kept(source)),
+            "normalization_": root.astype(kept_type(source)),
             "_kernel_seen": kernel,
             "_root": root,
             "_n_features_out": m,
@@ -195,18 +182,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         source = self._admit(X, reset=False)
         rows = as_rows(source.array)
         if isinstance(self._kernel_seen, Precomputed):
-            return np.asarray(rows @ self._root.T, _kept(source))
+            return np.asarray(rows @ self._root.T, kept_type(source))
         back = Projection(self._kernel_seen, _wide(self.components_), self._root.T)
-        out = np.empty((source.shape[0], self._root.shape[0]), _kept(source))
-        tiles = Tiles(source.shape[0], _BLOCK)
-        for number in range(len(tiles)):
-            out[tiles[number]] = back.products(_wide(rows[tiles[number]]))
+        out = np.empty((source.shape[0], self._root.shape[0]), kept_type(source))
+        for part in Tiles(source.shape[0], _BLOCK):
+            out[part] = back.products(_wide(rows[part]))
         return out
-
-    def _admit(self, X: Any, *, reset: bool) -> Source:
-        source = admit(self, held_rows(X), reset=reset)
-        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        return source
 
     def _kernel(self, p: int) -> Kernel:
         """Return the kernel that name and parameters mean for p columns."""
@@ -271,8 +252,3 @@ def _wide(rows: Any) -> Any:
     """Return rows in float64: noise of float32 would be multiplied by up to 10⁶."""
     rows = as_rows(rows)
     return rows if rows.dtype == np.float64 else rows.astype(np.float64)
-
-
-def _kept(source: Source) -> Any:
-    """Return the type of the features: float32 for float32 rows."""
-    return np.float32 if source.products.itemsize == 4 else np.float64

@@ -137,21 +137,15 @@ class TruncatedSVD(SpectralEstimator):
                 got=f"n_samples = {n}, n_features = {p}, algorithm={self.algorithm!r}",
                 fix=f"ask for at most {p if self.algorithm == 'randomized' else most - 1}",
             )
-        problem = Problem(
-            rows=n,
-            cols=p,
-            components=min(k, most),
+        return self._problem_of(
+            source,
+            (n, p),
+            min(k, most),
             itemsize=source.products.itemsize,
             nnz=source.nnz,
             gram_flops=gram_flops(source),
-            tol=self._tolerance(source),
-            **self._resources(),
+            allowed=("svd", "gram") if n * p * most <= _QUICK else ("svd", "gram", "krylov"),
         )
-        direct = n * p * most <= _QUICK
-        return dataclasses.replace(problem, allowed=("svd", "gram")) if direct else problem
-
-    def _allowed(self) -> tuple[str, ...]:
-        return ("svd", "gram", "krylov")
 
     def _tolerance(self, source: Source) -> float:
         if self.algorithm == "arpack" and self.tol:
@@ -198,7 +192,7 @@ class TruncatedSVD(SpectralEstimator):
         rows, exponent = rows_of(source, None, products), None
         moments = rows.scatter() if whole else rows.moments()
         if not moments.in_range:
-            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+            refuse_bad_cells(source, self._names)
             exponent = exact_exponent(rows)
         far = binary_exponent(float(np.max(np.abs(rows.origin)))) + 1
         if far > max(240 if products is np.float64 else 28, rows.exponent):
@@ -233,7 +227,7 @@ class TruncatedSVD(SpectralEstimator):
             scores = _plain(source, self._exponent, None).scores(axes)
             scores = np.ldexp(scores, self._exponent) if self._exponent else scores
         if not np.isfinite(scores).all():
-            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+            refuse_bad_cells(source, self._names)
         return scores
 
     def inverse_transform(self, X: Any) -> Array:

@@ -85,6 +85,12 @@ class Spectrum:
         outcome = Outcome.CONVERGED if certificate.met else self.outcome
         return dataclasses.replace(self, certificate=certificate, outcome=outcome)
 
+    def first(self, k: int) -> "Spectrum":
+        """Return the first k pairs, k at most as many as there are."""
+        values, right = self.values[:k], self.right[:, :k]
+        certificate = self.certificate.first(k)
+        return dataclasses.replace(self, values=values, right=right, certificate=certificate)
+
     def padded(self, k: int) -> "Spectrum":
         """Return k pairs, those beyond the order of the operator being named zeros."""
         short = k - len(self.values)

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse
 
 from mercer.errors import InputError, MercerError
-from mercer.store._file_layout import NAMES, damaged
+from mercer.store._file_layout import DTYPES, NAMES, damaged
 
 DEEPEST = 200  # values inside values
 SPARSE = {
@@ -28,22 +28,7 @@ SPARSE = {
     for name in ("csr_array", "csc_array", "csr_matrix", "csc_matrix")
 }
 ODD = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-SCALARS = {
-    kind.__name__: kind
-    for kind in (
-        np.bool_,
-        np.float32,
-        np.float64,
-        np.int8,
-        np.int16,
-        np.int32,
-        np.int64,
-        np.uint8,
-        np.uint16,
-        np.uint32,
-        np.uint64,
-    )
-}
+SCALARS = {kind.__name__: kind for kind in (np.dtype(text).type for text in DTYPES.values())}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -290,17 +275,8 @@ class DataDecoder:
             {part: self.decoded(inner, depth + 1) for part, inner in parts.items()}
         )
 
-    def _float(self, parts: dict[str, Any], _depth: int) -> float:
-        return ODD[parts["value"]]
-
     def _number(self, parts: dict[str, Any], depth: int) -> Any:
         return SCALARS[parts["type"]](self.decoded(parts["value"], depth + 1))
-
-    def _type(self, parts: dict[str, Any], _depth: int) -> Any:
-        return SCALARS[parts["value"]]
-
-    def _dtype(self, parts: dict[str, Any], _depth: int) -> Any:
-        return np.dtype(SCALARS[parts["value"]])
 
     def _tuple(self, parts: dict[str, Any], depth: int) -> tuple[Any, ...]:
         return tuple(self.decoded(item, depth + 1) for item in parts["items"])
@@ -341,10 +317,10 @@ class DataDecoder:
 _OWN: dict[
     Any, tuple[Callable[[DataDecoder, dict[str, Any], int], Any], set[str], set[str]]
 ] = {
-    "float": (DataDecoder._float, {"value"}, {"value"}),
+    "float": (lambda _, parts, __: ODD[parts["value"]], {"value"}, {"value"}),
     "number": (DataDecoder._number, {"type", "value"}, {"type", "value"}),
-    "type": (DataDecoder._type, {"value"}, {"value"}),
-    "dtype": (DataDecoder._dtype, {"value"}, {"value"}),
+    "type": (lambda _, parts, __: SCALARS[parts["value"]], {"value"}, {"value"}),
+    "dtype": (lambda _, parts, __: np.dtype(SCALARS[parts["value"]]), {"value"}, {"value"}),
     "tuple": (DataDecoder._tuple, {"items"}, {"items"}),
     "dict": (DataDecoder._dict, {"items"}, {"items"}),
     "array": (DataDecoder._array, {"name"}, {"name", "order"}),

@@ -1,7 +1,7 @@
 """The columns of a table of categories as they are given: frames, arrays and lists."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date, time
 from numbers import Real
 from typing import Any
@@ -378,11 +378,3 @@ def _no_category(cell: str, kind: str, row: int, at: int, name: str) -> InputTyp
         got=f"{kind} {cell[:40]!r} at row {row}, column {at} ({name!r})",
         fix="turn such cells into text, or mark them as missing with None",
     )
-
-
-def missing_by_column(columns: list[CategoryColumn]) -> Iterator[tuple[str, int]]:
-    """Yield the name and the number of missing cells of every column that has some."""
-    for column in columns:
-        count = int(np.count_nonzero(column.codes < 0))
-        if count:
-            yield column.name, count

@@ -7,12 +7,8 @@ import numpy as np
 import scipy.sparse
 
 from mercer.arrays import Array
-from mercer.errors import DataWarning, InputError, warn
-from mercer.estimators.categories._category_cells import (
-    CategoryColumn,
-    columns_of,
-    missing_by_column,
-)
+from mercer.errors import DataWarning, InputError, in_short, warn
+from mercer.estimators.categories._category_cells import CategoryColumn, columns_of
 
 _NAMED = 5  # columns or levels that a message names
 MISSING = "missing"  # what the level of missing cells is called
@@ -220,7 +216,7 @@ class Coded:
         return found.tocsr()
 
 
-def coded(data: object, *, missing: str = "raise", quiet: bool = False) -> Coded:
+def coded(data: object, *, missing: str = "raise") -> Coded:
     """Return a table of categories as codes; every level found becomes one.
 
     Parameters
@@ -240,9 +236,9 @@ def coded(data: object, *, missing: str = "raise", quiet: bool = False) -> Coded
     for column in columns:
         gap = missing == "level" and bool((column.codes < 0).any())
         variables.append(Variable(column.name, column.values, gap))
-        codes.append(_filled(column.codes, variables[-1]))
-    if not quiet:
-        _warn_unused(columns)
+        last = len(column.values)  # the level of missing cells, where there is one
+        codes.append(np.where(column.codes < 0, last, column.codes) if gap else column.codes)
+    _warn_unused(columns)
     return Coded(np.stack(codes).T, tuple(variables), rows)
 
 
@@ -295,11 +291,6 @@ def _columns(data: object) -> tuple[list[CategoryColumn], tuple[str, ...] | None
     return columns_of(data)
 
 
-def _filled(codes: Array, variable: Variable) -> Array:
-    """Return codes in which missing cells have the last level, where there is one."""
-    return np.where(codes < 0, len(variable.values), codes) if variable.gap else codes
-
-
 def _text(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
@@ -308,7 +299,8 @@ def _text(value: object) -> str:
 
 def _refuse_missing(columns: list[CategoryColumn]) -> None:
     """Name the columns with missing cells, and the first such cell."""
-    found = list(missing_by_column(columns))
+    gaps = ((column.name, int(np.count_nonzero(column.codes < 0))) for column in columns)
+    found = [(name, count) for name, count in gaps if count]
     if not found:
         return
     at = next(i for i, column in enumerate(columns) if (column.codes < 0).any())
@@ -340,10 +332,9 @@ def _refuse_unseen(column: CategoryColumn, variable: Variable, row: int, at: int
 def _warn_unused(columns: list[CategoryColumn]) -> None:
     named = [f"{column.name}={level}" for column in columns for level in column.unused]
     if named:
-        more = "" if len(named) <= _NAMED else f" and {len(named) - _NAMED} more"
         warn(
             "declared levels that stand in no row are left out",
-            got=", ".join(named[:_NAMED]) + more,
+            got=in_short(named),
             fix="call .cat.remove_unused_categories() to do the same without a word",
             category=DataWarning,
         )

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import DataWarning, InputError, warn
+from mercer.errors import DataWarning, InputError, in_short, warn
 from mercer.estimators.categories._category_codes import Coded
 from mercer.estimators.walk._operated_estimator import Operated
 from mercer.operators import Framed
 
-_NAMED = 5  # columns or rows that a message names
 _WHOLE = 1 - 1e-12  # share from which a level stands in every row
 _MANY = 20  # levels of numbers beyond which they look measured, not named
 _FEW = 10  # rows below which nothing is said of the number of levels
@@ -159,7 +158,7 @@ def warn_of_levels(active: Active) -> None:
     if constant:
         warn(
             "columns without two levels that count are left out",
-            got=_listed(constant),
+            got=in_short(constant),
             fix="drop them to say the same yourself",
             category=DataWarning,
         )
@@ -168,7 +167,7 @@ def warn_of_levels(active: Active) -> None:
     if measured:
         warn(
             "columns of numbers with many levels: every number is a category of its own",
-            got=_listed([f"{v.name} ({len(v)} levels)" for v in measured]),
+            got=in_short([f"{v.name} ({len(v)} levels)" for v in measured]),
             fix="cut them into classes, or take FAMD, which reads numbers as numbers",
             category=DataWarning,
         )
@@ -176,7 +175,7 @@ def warn_of_levels(active: Active) -> None:
     if names:
         warn(
             "columns with nearly as many levels as rows name the rows; they own the axes",
-            got=_listed([f"{v.name} ({len(v)} levels, {n} rows)" for v in names]),
+            got=in_short([f"{v.name} ({len(v)} levels, {n} rows)" for v in names]),
             fix="drop them, or pass them to supplementary",
             category=DataWarning,
         )
@@ -189,16 +188,10 @@ def warn_of_empty_rows(coded: Coded, what: str) -> None:
     if len(empty):
         warn(
             f"a row without any known category {what}",
-            got=_listed([f"row {row}" for row in empty[:_NAMED]], len(empty)),
+            got=in_short([f"row {row}" for row in empty]),
             fix="drop such rows",
             category=DataWarning,
         )
-
-
-def _listed(names: Sequence[str], count: int | None = None) -> str:
-    count = len(names) if count is None else count
-    more = f" and {count - _NAMED} more" if count > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 class Categories:

@@ -12,19 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, eigh
 from mercer.errors import DataWarning, InputError, warn
-from mercer.estimators.categories._adjusted_inertias import (
-    beyond_one,
-    inertias,
-    joint,
-    joint_pairs,
-    kind_of,
-    map_of,
-)
+from mercer.estimators.categories import _adjusted_inertias as adjusted
+from mercer.estimators.categories import _indicator_table as indicator
 from mercer.estimators.categories._category_cells import columns_of, note_columns
 from mercer.estimators.categories._category_codes import (
     Coded,
@@ -32,14 +26,6 @@ from mercer.estimators.categories._category_codes import (
     Variable,
     coded,
     coded_again,
-)
-from mercer.estimators.categories._indicator_table import (
-    Active,
-    Categories,
-    active_of,
-    along,
-    warn_of_empty_rows,
-    warn_of_levels,
 )
 from mercer.estimators.categories._mca_fitted import (
     DRAWS,
@@ -56,9 +42,9 @@ from mercer.estimators.counts._count_map import inverse
 from mercer.estimators.linear._pca_choice import warn_of
 from mercer.estimators.mixed._mixed_axes import MixedAxes, fuzzy
 from mercer.estimators.mixed._mixed_table import mixed
-from mercer.estimators.walk._admission import held_rows, text_names
+from mercer.estimators.walk._admission import held_rows, one_row, text_names
 from mercer.estimators.walk._operated_estimator import Operated, OperatedEstimator
-from mercer.estimators.walk._parameters import RESOURCES
+from mercer.estimators.walk._parameters import COUNT_OR_SHARE, RESOURCES
 from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
 
@@ -266,12 +252,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
     _variables: tuple[Variable, ...]
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "n_components": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions({"auto"}),
-            None,
-        ],
+        "n_components": [*COUNT_OR_SHARE, StrOptions({"auto"}), None],
         "table": [StrOptions({"indicator", "burt", "adjusted", "joint"})],
         "correction": [StrOptions({"benzecri", "greenacre"}), None],
         "exclude": ["array-like", None],
@@ -317,11 +298,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
                 return found
             return softened(found, X, self._filler, self._unseen)
         if len(columns[0].codes) < 2:
-            raise InputError(
-                "one row has no variance",
-                got=f"n_samples = 1, X with {len(columns)} columns",
-                fix="pass at least two rows",
-            )
+            raise one_row(f"n_samples = 1, X with {len(columns)} columns")
         self._given = X if self.missing == "fill" else None
         return dataclasses.replace(coded(columns, missing=self.missing), rows=rows)
 
@@ -342,7 +319,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
             )
 
     def _problem(self, source: Any, weights: Array | None = None) -> Problem:
-        self._active = active_of(source, weights, self.exclude)
+        self._active = indicator.active_of(source, weights, self.exclude)
         n, q = source.shape
         asked = super()._problem(source, weights)
         return dataclasses.replace(asked, gram_flops=8.0 * n * q * (q + 1))
@@ -367,44 +344,43 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
             rank = int(wanted) if isinstance(wanted, Integral) else 2
             filler = filler_of(self._given, rank, weights)
             source = softened(source, self._given, filler, self.unseen)
-            self._active = active_of(source, weights, self.exclude)
-        warn_of_levels(self._active)
-        made = Categories(self._active)
+            self._active = indicator.active_of(source, weights, self.exclude)
+        indicator.warn_of_levels(self._active)
+        made = indicator.Categories(self._active)
         made.settled["_filler"] = filler
         return made.operated()
 
     def _solve(
         self, source: Any, path: Path, weights: Array | None
-    ) -> tuple[Spectrum, Categories]:
+    ) -> tuple[Spectrum, indicator.Categories]:
         spectrum, asked = super()._solve(source, path, weights)
-        made: Categories = asked.found
+        made: indicator.Categories = asked.found
         k = self._settled(spectrum, made)
         if self.table == "joint":
-            tol = 1e-6 if self.tol is None else float(self.tol)
-            square, found = joint(made.square, made.active.owner, k)
+            square, found = adjusted.joint(made.square, made.active.owner, k)
             made.settled |= {"joint_square": square, "joint_": found}
-            return joint_pairs(square, k, tol, self._seed()), made
+            return adjusted.joint_pairs(square, k, self._tolerance(source), self._seed()), made
         certificate = spectrum.certificate
         if certificate.groups and len(spectrum.right) <= _TIED:
             right = settled(spectrum.values, spectrum.right, certificate.groups, made.square)
             spectrum = dataclasses.replace(spectrum, right=right)
         return dataclasses.replace(spectrum, certificate=certificate.first(k)), made
 
-    def _settled(self, spectrum: Spectrum, made: Categories) -> int:
+    def _settled(self, spectrum: Spectrum, made: indicator.Categories) -> int:
         """Return the number of axes from the spectrum."""
         values, q = spectrum.values, made.active.q
-        kind = kind_of(self.table, self.correction)
-        map_of(kind, q)  # refuses a single variable
+        kind = adjusted.kind_of(self.table, self.correction)
+        adjusted.map_of(kind, q)  # refuses a single variable
         most = int(np.count_nonzero(values > spectrum.certificate.zero_level))
         if kind in ("benzecri", "greenacre"):
-            most = min(most, beyond_one(values, q))
+            most = min(most, adjusted.beyond_one(values, q))
         wanted = self.n_components
         if wanted == "auto":
             choice = choice_of_axes(values, made, self._seed())
             made.settled["choice_"] = choice
             return min(choice.k, most)
         if isinstance(wanted, Real) and not isinstance(wanted, Integral):
-            ratio = inertias(kind, values, made).ratio[:most]
+            ratio = adjusted.inertias(kind, values, made).ratio[:most]
             enough = np.cumsum(ratio) >= float(wanted) * (1 - 1e-12)
             return int(np.argmax(enough)) + 1 if enough.any() else most
         if wanted is not None and most < int(wanted):
@@ -413,11 +389,13 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
 
     # -- scale and project ------------------------------------------------------------
 
-    def _scale(self, spectrum: Spectrum, found: Categories, source: Any) -> dict[str, object]:
+    def _scale(
+        self, spectrum: Spectrum, found: indicator.Categories, source: Any
+    ) -> dict[str, object]:
         choice = found.settled.get("choice_")
         if choice is not None:
             warn_of(choice, len(spectrum.certificate.lower))
-        kind = kind_of(self.table, self.correction)
+        kind = adjusted.kind_of(self.table, self.correction)
         return fitted_state(spectrum, found, kind) | {
             "choice_": choice,
             "joint_": found.settled.get("joint_"),
@@ -434,8 +412,8 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
         return state
 
     def _project(self, source: Any) -> Array:
-        warn_of_empty_rows(source, "is put at the mean of what it lacks")
-        rows = along(source, self._standard, len(self.variables_), self._origin)
+        indicator.warn_of_empty_rows(source, "is put at the mean of what it lacks")
+        rows = indicator.along(source, self._standard, len(self.variables_), self._origin)
         return np.asarray(rows * self._stretch)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
@@ -491,10 +469,10 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
         owner = np.repeat(np.arange(len(sizes)), sizes)
         varying = np.bincount(owner, self._kept, minlength=len(sizes)) > 0
         none = Coded(np.empty((0, len(sizes)), np.int32), self._variables)
-        active = Active(none, None, self._total, self._counts, self._kept, varying)
+        active = indicator.Active(none, None, self._total, self._counts, self._kept, varying)
         null = permuted(active, self._axes, draws, self._seed())
         band = np.quantile(null, [tail, 1 - tail], axis=0)
-        return map_of(self._kind, active.q)(band)
+        return adjusted.map_of(self._kind, active.q)(band)
 
     def supplementary(self, Y: Any) -> SupplementaryVariables:
         """Return where variables that made no axis lie.

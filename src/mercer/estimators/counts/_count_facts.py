@@ -9,11 +9,11 @@ from scipy.sparse.csgraph import connected_components
 
 from mercer.arrays import Array, is_sparse
 from mercer.errors import DataWarning, warn
+from mercer.estimators.walk._admission import NAMED, listed
 
 _FEW = 6  # points that a parabola does not fit by chance
 _ARCH = 0.8  # share of axis 2 that axis 1 explains
 _ONE = 1 - 1e-6  # inertia from which a table may be in pieces
-_NAMED = 5
 _SURE = 5  # cells whose sums are no accident
 
 
@@ -147,11 +147,10 @@ def warn_facts(facts: TableFacts) -> None:
             category=DataWarning,
         )
     if facts.pieces:
-        shown = ", ".join(f"{m:,} x {n:,}" for m, n in facts.pieces[:_NAMED])
-        more = f" and {len(facts.pieces) - _NAMED:,} more" if len(facts.pieces) > _NAMED else ""
+        shown = [f"{m:,} x {n:,}" for m, n in facts.pieces[:NAMED]]
         warn(
             f"the table falls apart into {len(facts.pieces):,} blocks that share no counts",
-            got=f"blocks of {shown}{more}; the first inertia is 1",
+            got=f"blocks of {listed(shown, len(facts.pieces))}; the first inertia is 1",
             fix="analyse each block on its own: the first axes only tell the blocks apart",
             category=DataWarning,
         )

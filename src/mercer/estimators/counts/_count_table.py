@@ -22,7 +22,14 @@ from mercer.arrays import (
     thread_count,
 )
 from mercer.errors import BudgetError, DataWarning, InputError, warn
-from mercer.estimators.walk._admission import only_counts, refuse_bad_cells, text_names, text_of
+from mercer.estimators.walk._admission import (
+    NAMED,
+    listed,
+    only_counts,
+    refuse_bad_cells,
+    text_names,
+    text_of,
+)
 from mercer.operators import Framed
 from mercer.sources import Source
 
@@ -30,7 +37,6 @@ _CELLS = 1 << 17  # of a block that is looked at: it stays in the cache
 _IN_RANGE = 300  # powers of two within which sums, roots and squares of counts are safe
 _WORTH_LANES = 1e6  # cells below which starting threads costs more than it saves
 _LEAST = 2.0**-1000  # a total below it cannot be divided by: the row counts as empty
-_NAMED = 5  # rows or columns that are named
 
 
 @final
@@ -289,9 +295,9 @@ def _over(above: Array, below: Array) -> Array:
 def _weighted(table: Array, weights: Array) -> Array:
     if hasattr(table, "tocsr"):
         return np.asarray(table.T @ weights)
-    total, tiles = np.zeros(table.shape[1]), Tiles(len(table), max(1, _CELLS // table.shape[1]))
-    for number in range(len(tiles)):
-        total += weights[tiles[number]] @ table[tiles[number]].astype(np.float64, copy=False)
+    total = np.zeros(table.shape[1])
+    for part in Tiles(len(table), max(1, _CELLS // table.shape[1])):
+        total += weights[part] @ table[part].astype(np.float64, copy=False)
     return total
 
 
@@ -373,12 +379,11 @@ def warn_empty(kept: Array, names: Sequence[str] | None, what: str) -> None:
     empty = np.flatnonzero(~kept)
     if not len(empty):
         return
-    shown = [repr(str(names[i])) if names is not None else str(i) for i in empty[:_NAMED]]
-    more = f" and {len(empty) - _NAMED:,} more" if len(empty) > _NAMED else ""
+    shown = [repr(str(names[i])) if names is not None else str(i) for i in empty[:NAMED]]
     warn(
         f"{len(empty):,} {what}{'s have' if len(empty) > 1 else ' has'} no counts and"
         f" {'are' if len(empty) > 1 else 'is'} left out",
-        got=f"{what} {', '.join(shown)}{more}",
+        got=f"{what} {listed(shown, len(empty))}",
         fix=f"drop empty {what}s before, to say that they should not be there",
         category=DataWarning,
     )

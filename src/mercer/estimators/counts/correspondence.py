@@ -10,54 +10,23 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import EPS, Array
 from mercer.errors import DataWarning, InputError, warn
-from mercer.estimators.counts._count_facts import (
-    TableFacts,
-    arch_of,
-    pieces_of,
-    warn_facts,
-    warn_totals,
-)
-from mercer.estimators.counts._count_map import (
-    SCALINGS,
-    Ellipses,
-    contributions,
-    ellipses,
-    inverse,
-    kept_table,
-    squared_cosines,
-)
-from mercer.estimators.counts._count_table import (
-    Counts,
-    Margins,
-    Residuals,
-    counts,
-    framed,
-    named_rows,
-    projected,
-    residuals,
-    warn_empty,
-)
-from mercer.estimators.counts._independence import (
-    DRAWS,
-    affordable,
-    chosen,
-    independence,
-    null_band,
-    warn_of_none,
-)
+from mercer.estimators.counts import _count_facts as notes
+from mercer.estimators.counts import _count_map as maps
+from mercer.estimators.counts import _count_table as tables
+from mercer.estimators.counts import _independence as chance
 from mercer.estimators.walk._admission import admit, held_rows
 from mercer.estimators.walk._operated_estimator import Operated, OperatedEstimator
-from mercer.estimators.walk._parameters import RESOURCES
+from mercer.estimators.walk._parameters import COUNT_OR_SHARE, RESOURCES
 from mercer.selection import share
 from mercer.solvers import Spectrum
 
 
-def has_axes(margins: Margins) -> bool:
+def has_axes(margins: tables.Margins) -> bool:
     """Tell whether the inertia is more than rounding of P - rcᵀ can leave."""
     m, n = len(margins.rows), len(margins.columns)
     return margins.inertia > min(m, n) * (4 * EPS * max(m, n)) ** 2
@@ -100,24 +69,28 @@ def spread(values: Array, kept: Array) -> Array:
 
 
 def judged(
-    state: dict[str, Array], rows: Array, columns: Array, margins: Margins, source: Counts
+    state: dict[str, Array],
+    rows: Array,
+    columns: Array,
+    margins: tables.Margins,
+    source: tables.Counts,
 ) -> dict[str, object]:
     """Return the test of independence and the facts, which are said where they mislead."""
     total, values = state["total_inertia_"], state["eigenvalues_"]
     r, c = state["row_masses_"], state["column_masses_"]
     column_points = state["column_standard_"] * np.sqrt(values)
-    arches = [arch_of(state["row_coordinates_"], r), arch_of(column_points, c)]
-    facts = TableFacts(
+    arches = [notes.arch_of(state["row_coordinates_"], r), notes.arch_of(column_points, c)]
+    facts = notes.TableFacts(
         dropped_rows=np.flatnonzero(~rows),
         dropped_columns=np.flatnonzero(~columns),
         whole=source.whole,
         independent=total == 0,
         # One row far out bends a parabola as well; an arch is on both sides.
         arch=min((found for found in arches if found is not None), default=None),
-        pieces=pieces_of(source.table, float(values[0]) if len(values) else 0.0),
+        pieces=notes.pieces_of(source.table, float(values[0]) if len(values) else 0.0),
     )
-    warn_facts(facts)
-    test = independence(r, c, total, margins.total, source.exponent)
+    notes.warn_facts(facts)
+    test = chance.independence(r, c, total, margins.total, source.exponent)
     return {"independence_": test, "facts_": facts}
 
 
@@ -165,15 +138,15 @@ class _ColumnsBeside(BaseEstimator):
     _fewest = 1
 
 
-def beside(Y: object, rows: int) -> Counts:
+def beside(Y: object, rows: int) -> tables.Counts:
     """Return counts (rows, q) of columns that were not in the table of the fit."""
-    data, names = named_rows(Y)
-    found = counts(admit(_ColumnsBeside(), held_rows(data), reset=True), names)
+    data, names = tables.named_rows(Y)
+    found = tables.counts(admit(_ColumnsBeside(), held_rows(data), reset=True), names)
     refuse_other_rows(found, rows)
     return found
 
 
-def refuse_other_rows(found: Counts, rows: int) -> None:
+def refuse_other_rows(found: tables.Counts, rows: int) -> None:
     """Refuse a table that has not the rows of the fit."""
     if found.shape[0] != rows:
         raise InputError(
@@ -269,12 +242,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
     _fewest: ClassVar[int] = 1  # one row is refused where it can be said better
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "n_components": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions({"auto"}),
-            None,
-        ],
+        "n_components": [*COUNT_OR_SHARE, StrOptions({"auto"}), None],
         **RESOURCES,
     }
 
@@ -291,14 +259,16 @@ class CorrespondenceAnalysis(OperatedEstimator):
         self.n_components = n_components
         super().__init__(tol, memory, time, device, random_state)
 
-    def _admit(self, X: Any, *, reset: bool) -> Counts:  # type: ignore[override] # counts are no source
-        data, names = named_rows(X)
+    def _admit(self, X: Any, *, reset: bool) -> tables.Counts:  # type: ignore[override] # counts are no source
+        data, names = tables.named_rows(X)
         source = admit(self, held_rows(data), reset=reset)
-        return counts(source, names, getattr(self, "feature_names_in_", None))
+        return tables.counts(source, names, self._names)
 
-    def _shape(self, source: Counts) -> tuple[int, int, int | None]:
+    def _shape(self, source: tables.Counts) -> tuple[int, int, int | None]:
         if self.n_components == "auto":  # refused before anything is solved
-            affordable(*(int(np.sum(side > 0)) for side in (source.rows, source.columns)))
+            chance.affordable(
+                *(int(np.sum(side > 0)) for side in (source.rows, source.columns))
+            )
         return (*source.shape, source.nnz)
 
     def _wanted(self, shape: tuple[int, int]) -> int:
@@ -308,18 +278,17 @@ class CorrespondenceAnalysis(OperatedEstimator):
         wanted = self.n_components
         return min(int(wanted), most) if isinstance(wanted, Integral) else most
 
-    def _operator(self, source: Counts, weights: Array | None) -> Operated:
-        op, margins = framed(source, weights)
-        warn_totals(source.table, source.rows, source.columns)
+    def _operator(self, source: tables.Counts, weights: Array | None) -> Operated:
+        op, margins = tables.framed(source, weights)
+        notes.warn_totals(source.table, source.rows, source.columns)
         given = None if weights is None else weights > 0
         rows = margins.rows > 0
-        warn_empty(rows if given is None else rows | ~given, source.names, "row")
-        names = getattr(self, "feature_names_in_", None)
-        warn_empty(margins.columns > 0, names, "column")
+        tables.warn_empty(rows if given is None else rows | ~given, source.names, "row")
+        tables.warn_empty(margins.columns > 0, self._names, "column")
         return Operated(op, margins.inertia, margins, margins.inertia + 1.0)
 
     def _scale(self, spectrum: Spectrum, found: Operated, source: Any) -> dict[str, object]:
-        margins: Margins = found.found
+        margins: tables.Margins = found.found
         rows, columns = margins.rows > 0, margins.columns > 0
         total = margins.inertia if has_axes(margins) else 0.0
         values = inertias_of(spectrum, int(min(rows.sum(), columns.sum())) - 1, total)
@@ -327,7 +296,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
         values = values[:k]
         standard = spectrum.right[:, :k] * (values > 0)
         standard *= np.where(columns, margins.columns, 1.0)[:, None] ** -0.5
-        points = projected(source.table, found.op.level, margins.columns, standard)
+        points = tables.projected(source.table, found.op.level, margins.columns, standard)
         state = {
             "eigenvalues_": values,
             "explained_variance_ratio_": values / (total or 1.0),
@@ -351,17 +320,17 @@ class CorrespondenceAnalysis(OperatedEstimator):
         return state | judged(state, rows, columns, margins, source)
 
     def _settle(
-        self, values: Array, total: float, margins: Margins, exponent: int
+        self, values: Array, total: float, margins: tables.Margins, exponent: int
     ) -> tuple[int, dict[str, object]]:
         """Return the number of axes, and what was found on the way to it."""
         if self.n_components == "auto":
             r, c = margins.rows[margins.rows > 0], margins.columns[margins.columns > 0]
-            draws = affordable(len(r), len(c))
-            band = null_band(
+            draws = chance.affordable(len(r), len(c))
+            band = chance.null_band(
                 r, c, unscaled(margins.total, exponent), draws=draws, seed=self._seed()
             )
-            choice = chosen(values, band, draws, (len(r), len(c)))
-            warn_of_none(choice)
+            choice = chance.chosen(values, band, draws, (len(r), len(c)))
+            chance.warn_of_none(choice)
             return choice.k, {"choice_": choice}
         if self.n_components is None:  # a row that stands twice makes no axis more
             return max(int(np.sum(values > 0)), 1), {}
@@ -372,7 +341,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
         return min(share(values, self.n_components, total), most) if total else most, {}
 
     def _column_names(self, kept: Array) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
+        names = self._names
         if names is None:
             names = [f"x{j}" for j in range(len(kept))]
         return [str(names[j]) for j in np.flatnonzero(kept)]
@@ -384,9 +353,9 @@ class CorrespondenceAnalysis(OperatedEstimator):
             kept = kept_of(source.shape[1], lost)
             standard, masses = spread(standard, kept), spread(masses, kept)
             totals = source.table @ kept.astype(np.float64)
-            warn_lost(source.rows - totals, lost, getattr(self, "feature_names_in_", None))
+            warn_lost(source.rows - totals, lost, self._names)
         warn_centred(totals, source.names)
-        points = projected(source.table, totals, masses, standard)
+        points = tables.projected(source.table, totals, masses, standard)
         return points.astype(np.float32) if source.narrow else points
 
     def transform(self, X: Any) -> Array:
@@ -408,7 +377,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
     @property
     def row_standard_(self) -> Array:
         """Standard coordinates (m, k) of the rows: Σ_i r_iφ_i² = 1 on every axis."""
-        return self.row_coordinates_ * inverse(np.sqrt(self.eigenvalues_))
+        return self.row_coordinates_ * maps.inverse(np.sqrt(self.eigenvalues_))
 
     @property
     def column_coordinates_(self) -> Array:
@@ -418,7 +387,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
     @property
     def row_contributions_(self) -> Array:
         """Shares (m, k) of the rows in the inertia of each axis; they sum to one."""
-        return contributions(self.row_masses_, self.row_coordinates_, self.eigenvalues_)
+        return maps.contributions(self.row_masses_, self.row_coordinates_, self.eigenvalues_)
 
     @property
     def column_contributions_(self) -> Array:
@@ -428,12 +397,12 @@ class CorrespondenceAnalysis(OperatedEstimator):
     @property
     def row_cos2_(self) -> Array:
         """Shares (m, k) of each axis in the inertia of a row."""
-        return squared_cosines(self.row_coordinates_, self.row_masses_, self.row_inertias_)
+        return maps.squared_cosines(self.row_coordinates_, self.row_masses_, self.row_inertias_)
 
     @property
     def column_cos2_(self) -> Array:
         """Shares (n, k) of each axis in the inertia of a column."""
-        return squared_cosines(
+        return maps.squared_cosines(
             self.column_coordinates_, self.column_masses_, self.column_inertias_
         )
 
@@ -458,11 +427,11 @@ class CorrespondenceAnalysis(OperatedEstimator):
             "symbiplot" Φ√σ, Γ√σ; "rowgab" F, cΓ; "colgab" rΦ, G; "rowgreen" F, √c·Γ;
             "colgreen" √r·Φ, G. The last two are contribution biplots.
         """
-        if scaling not in SCALINGS:
+        if scaling not in maps.SCALINGS:
             raise InputError(
                 f"there is no scaling {scaling!r}",
                 got=f"scaling={scaling!r}",
-                fix=f"take one of {', '.join(SCALINGS)}",
+                fix=f"take one of {', '.join(maps.SCALINGS)}",
             )
         if scaling == "symbiplot":
             root = self.eigenvalues_**0.25
@@ -528,7 +497,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
         refuse_empty_columns(totals)
         return np.asarray(given.table.T @ standard) / totals[:, None]
 
-    def residuals(self, X: Any) -> Residuals:
+    def residuals(self, X: Any) -> tables.Residuals:
         """Return how far each cell of X is from independence, as a dense table.
 
         Parameters
@@ -540,9 +509,11 @@ class CorrespondenceAnalysis(OperatedEstimator):
         source = self._admit(X, reset=False)
         kept = kept_of(source.shape[1], self.facts_.dropped_columns)
         total = np.ldexp(self.total_, -source.exponent)
-        return residuals(source, spread(self.column_masses_, kept), total, self._budget())
+        return tables.residuals(
+            source, spread(self.column_masses_, kept), total, self._budget()
+        )
 
-    def ellipses(self, X: Any, *, draws: int = 500, level: float = 0.95) -> Ellipses:
+    def ellipses(self, X: Any, *, draws: int = 500, level: float = 0.95) -> maps.Ellipses:
         """Return where the points would lie in other samples, by the multinomial bootstrap.
 
         Tables with as many counts are drawn from the shares of X and projected on the axes
@@ -564,15 +535,15 @@ class CorrespondenceAnalysis(OperatedEstimator):
             kept_of(self.n_samples_, facts.dropped_rows),
             kept_of(self.n_features_in_, facts.dropped_columns),
         )
-        table = kept_table(source, kept, self._weights)
+        table = maps.kept_table(source, kept, self._weights)
         principal = self.row_coordinates_, self.column_coordinates_
         standard = self.row_standard_, self.column_standard_
         seed = self._seed()
-        return ellipses(
+        return maps.ellipses(
             principal, standard, table, self.total_, draws=draws, level=level, seed=seed
         )
 
-    def null_band(self, *, draws: int = DRAWS, tail: float = 0.05) -> Array:
+    def null_band(self, *, draws: int = chance.DRAWS, tail: float = 0.05) -> Array:
         """Return the band (2, r) of the largest inertia that chance leaves, axis by axis.
 
         Multinomial tables with independent rows and columns at the margins of the fit;
@@ -588,8 +559,8 @@ class CorrespondenceAnalysis(OperatedEstimator):
         """
         check_is_fitted(self)
         r, c = self.row_masses_, self.column_masses_
-        draws = affordable(len(r), len(c), draws)
-        return null_band(r, c, self.total_, draws=draws, seed=self._seed(), tail=tail)
+        draws = chance.affordable(len(r), len(c), draws)
+        return chance.null_band(r, c, self.total_, draws=draws, seed=self._seed(), tail=tail)
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: counts are not negative."""

@@ -99,14 +99,8 @@ _PLAIN: tuple[type, ...] = (
     Workers,
 )
 _BITS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        np.random.MT19937,
-        np.random.PCG64,
-        np.random.PCG64DXSM,
-        np.random.Philox,
-        np.random.SFC64,
-    )
+    name: getattr(np.random, name)
+    for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 }
 # Not part of a model: who follows a fit, and what `load` says of the file.
 _LEFT_OUT = {"_skl_callbacks", "written_by_"}

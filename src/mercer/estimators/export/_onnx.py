@@ -30,6 +30,7 @@ from mercer.arrays import (
 from mercer.errors import InputError, MissingExtraError, NotSupportedError
 from mercer.estimators.kernel._explicit_features import Widened
 from mercer.estimators.kernel._fitted_kernel import FittedKernel
+from mercer.estimators.kernel._row_samples import dense
 from mercer.estimators.kernel.kernel_pca import KernelPCA
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._parameters import check_fitted
@@ -169,22 +170,20 @@ def feature_values(graph: OnnxGraph, phi: Any, rows: str, p: int) -> str:
     p : int
         Columns of the rows.
     """
-    return _features(graph, getattr(phi, "__self__", phi), rows, p)
-
-
-def _features(graph: OnnxGraph, features: Any, rows: str, p: int) -> str:
+    features = getattr(phi, "__self__", phi)
     if isinstance(features, Identity):
         return rows
     if isinstance(features, One):
         return _ones(graph, rows, 1.0)
     if isinstance(features, Weighted):
-        return graph.times(_features(graph, features.part, rows, p), features.weight)
+        return graph.times(feature_values(graph, features.part, rows, p), features.weight)
     if isinstance(features, Stacked):
-        left = _features(graph, features.left, rows, p)
-        return graph.add("Concat", left, _features(graph, features.right, rows, p), axis=1)
+        left = feature_values(graph, features.left, rows, p)
+        right = feature_values(graph, features.right, rows, p)
+        return graph.add("Concat", left, right, axis=1)
     if isinstance(features, Chosen):
         few = graph.columns(rows, features.columns)
-        return _features(graph, features.part, few, len(features.columns))
+        return feature_values(graph, features.part, few, len(features.columns))
     if isinstance(features, Monomials):
         return _monomials(graph, features, rows, p)
     raise NotSupportedError(
@@ -352,10 +351,6 @@ def _affine(graph: OnnxGraph, t: str, a: float, b: float) -> str:
     return t if b == 0 else graph.add("Add", t, b)
 
 
-def _power(graph: OnnxGraph, t: str, exponent: float) -> str:
-    return graph.add("Sqrt", t) if exponent == 0.5 else graph.add("Pow", t, exponent)
-
-
 def _squared_sine(graph: OnnxGraph, t: str) -> str:
     sine = graph.add("Sin", t)
     return graph.add("Mul", sine, sine)
@@ -377,7 +372,7 @@ _STEPS: dict[str, Any] = {
     "decay": _decay,
     "exp": lambda graph, t: graph.add("Exp", t),
     "log1p": lambda graph, t: graph.add("Log", graph.add("Add", t, 1.0)),
-    "power": _power,
+    "power": lambda graph, t, e: graph.add("Sqrt", t) if e == 0.5 else graph.add("Pow", t, e),
     "squared_sine": _squared_sine,
     "tanh": lambda graph, t: graph.add("Tanh", t),
 }
@@ -529,11 +524,6 @@ def _curved(graph: OnnxGraph, model: KernelPCA, rows: str) -> str:
             got=f"{fitted.own!r}",
             fix="fit with a kernel on rows",
         )
-    values = kernel_values(graph, projection.kernel, rows, _dense(projection.rows))
+    values = kernel_values(graph, projection.kernel, rows, dense(projection.rows))
     found = graph.add("MatMul", values, np.asarray(projection.dual, np.float64))
     return graph.add("Sub", found, np.asarray(fitted.level, np.float64))
-
-
-def _dense(rows: Any) -> Array:
-    found = rows.toarray() if hasattr(rows, "toarray") else rows
-    return np.asarray(found, np.float64)

@@ -75,11 +75,7 @@ class Whitened:
 
 
 def whitened(
-    rows: GroupedRows,
-    found: GroupMoments,
-    path: str,
-    target: Target | None,
-    constant: Array,
+    rows: GroupedRows, found: GroupMoments, path: str, target: Target | None, constant: Array
 ) -> Whitened:
     """Return whitening coordinates along one path.
 

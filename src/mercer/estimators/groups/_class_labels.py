@@ -15,11 +15,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from mercer.arrays import Array
-from mercer.errors import DataWarning, InputError, warn
+from mercer.errors import DataWarning, InputError, in_short, warn
 from mercer.estimators.walk._parameters import check_fitted
 
 _MISSING = ("NAType", "NaTType")  # of pandas, which need not be there
-_NAMED = 5  # classes that a message names
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -99,7 +98,7 @@ def _checked(y: object, n: int, name: str) -> Array:
 
 def _refuse_missing(y: object) -> None:
     """Name the first row without a label."""
-    flat = np.asarray(y, object).ravel() if not _plain(y) else np.asarray(y).ravel()
+    flat = np.asarray(y, None if isinstance(y, np.ndarray) else object).ravel()
     if flat.dtype.kind == "f":
         bad = np.flatnonzero(np.isnan(flat))
     elif flat.dtype.kind == "O":
@@ -136,10 +135,6 @@ def _refuse_mixed(y: object) -> None:
         )
 
 
-def _plain(y: object) -> bool:
-    return isinstance(y, np.ndarray)
-
-
 def _is_missing(label: object) -> bool:
     if label is None or type(label).__name__ in _MISSING:
         return True
@@ -163,10 +158,9 @@ def _counted(classes: Array, codes: Array, weights: Array) -> tuple[Array, Array
     if kept.all():
         return classes, codes
     lost = [repr(c.item() if hasattr(c, "item") else c) for c in classes[~kept]]
-    more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
     warn(
         f"{len(lost)} classes have no weight and are left out",
-        got=", ".join(lost[:_NAMED]) + more,
+        got=in_short(lost),
         fix="give their rows a positive sample_weight, or leave the rows out",
         category=DataWarning,
     )

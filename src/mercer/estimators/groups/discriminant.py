@@ -1,7 +1,7 @@
 """Linear discriminant analysis: the axes along which classes lie apart."""
 
 import dataclasses
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,22 +10,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mercer.arrays import Array
 from mercer.errors import DataWarning, InputError, warn
-from mercer.estimators.groups._canonical_axes import (
-    Between,
-    Whitened,
-    between,
-    canonical,
-    constant_within,
-    structure_of,
-    target_of,
-    whitened,
-    wilks_of,
-)
+from mercer.estimators.groups import _canonical_axes as solving
 from mercer.estimators.groups._class_checks import LooksAtClasses
 from mercer.estimators.groups._class_labels import Labels, TellsClasses, labels_of, priors_of
 from mercer.estimators.walk._admission import refuse_bad_cells, text_names
 from mercer.estimators.walk._callbacks import followed
-from mercer.estimators.walk._parameters import RESOURCES, check_fitted, publish
+from mercer.estimators.walk._parameters import COUNT, RESOURCES, check_fitted, publish
 from mercer.estimators.walk._spectral_estimator import counts_of
 from mercer.operators import Centring, GroupedRows, GroupMoments, centred, rows_of
 from mercer.planning import Path, PathEndedError, Problem
@@ -115,9 +105,10 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
 
     _labels: Labels
     _grouped: GroupedRows | None = None
+    _usual_tol = 1e-6
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [COUNT, None],
         "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"}), None],
         "priors": ["array-like", None],
         **RESOURCES,
@@ -184,33 +175,23 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         n, p = source.shape
         paths = ("svd", "gram") if n >= p else ("svd",)
-        return Problem(
-            rows=n,
-            cols=p,
-            components=min(n, p),  # all of W is needed
-            itemsize=8,
-            tol=self._tolerance(source),
-            **{**self._resources(), "allowed": paths},
-        )
-
-    def _tolerance(self, source: Source) -> float:
-        return 1e-6 if self.tol is None else float(self.tol)
+        return self._problem_of(source, (n, p), min(n, p), allowed=paths)  # all of W
 
     # -- operator and pairs -----------------------------------------------------------
 
     def _solve(
         self, source: Source, path: Path, weights: Array | None
-    ) -> tuple[Spectrum, Between]:
+    ) -> tuple[Spectrum, solving.Between]:
         moments, white = self._whitened(source, path, weights)
         if path.then is not None and white.rank < white.possible:
             raise PathEndedError("sums of squares cannot tell which columns are collinear")
         priors = priors_of(self.priors, moments.totals, self._labels.classes)
-        found = between(moments, white, priors)
-        return canonical(found, self._tolerance(source)), found
+        found = solving.between(moments, white, priors)
+        return solving.canonical(found, self._tolerance(source)), found
 
     def _whitened(
         self, source: Source, path: Path, weights: Array | None
-    ) -> tuple[GroupMoments, Whitened]:
+    ) -> tuple[GroupMoments, solving.Whitened]:
         """Return class sums and the coordinates that whiten W, along one path."""
         labels, auto = self._labels, self.shrinkage == "auto"
         groups = len(labels.classes)
@@ -220,26 +201,28 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         with np.errstate(over="ignore", invalid="ignore"):  # bad cells are named below
             moments = rows.moments(whole=gram and not auto)
         if not np.isfinite(moments.raw).all() or not np.isfinite(moments.means).all():
-            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        constant = constant_within(rows, moments)
+            refuse_bad_cells(source, self._names)
+        constant = solving.constant_within(rows, moments)
         if np.all(constant):
             raise InputError(
                 "no column varies within the classes: there is no spread to compare with",
                 got=f"{len(constant)} columns, each constant in every class",
                 fix="pass columns that differ between rows of the same class",
             )
-        target = target_of(self.shrinkage, rows, moments)
+        target = solving.target_of(self.shrinkage, rows, moments)
         if gram and auto:  # a class counts less where its covariance is shrunk more
             shares = np.ones(groups) if target is None else target.shares
             less = rows.moments(shares=shares)
             moments = dataclasses.replace(moments, scatter=less.scatter, raw=less.raw)
             if target is not None:
                 target = dataclasses.replace(target, shares=np.ones(groups))
-        return moments, whitened(rows, moments, path.name, target, constant)
+        return moments, solving.whitened(rows, moments, path.name, target, constant)
 
     # -- scale ------------------------------------------------------------------------
 
-    def _scale(self, spectrum: Spectrum, found: Between, source: Source) -> dict[str, object]:
+    def _scale(
+        self, spectrum: Spectrum, found: solving.Between, source: Source
+    ) -> dict[str, object]:
         grouped, white = self._grouped, found.white
         assert grouped is not None
         totals, groups = found.moments.totals, len(found.priors)
@@ -253,7 +236,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         axes, inside = axes * signs, inside * signs
         shown, seen = _padded(axes, k), _padded(inside, k)
         total = float(np.sum(values))
-        structure, within = structure_of(found, shown, seen)
+        structure, within = solving.structure_of(found, shown, seen)
         fitted = self._rule(found, axes, n, unit)
         self._tell_singular(white)
         return fitted | {
@@ -267,7 +250,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
             "centres_": found.apart @ shown,
             "structure_": structure,
             "structure_within_": within,
-            "tests_": wilks_of(found) if self.shrinkage is None else None,
+            "tests_": solving.wilks_of(found) if self.shrinkage is None else None,
             "within_rank_": white.rank,
             "certificate_": spectrum.padded(k).certificate.first(k),
             "n_components_": k,
@@ -275,7 +258,9 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
             "_dtype": np.float32 if source.products.itemsize == 4 else np.float64,
         }
 
-    def _rule(self, found: Between, axes: Array, n: float, unit: int) -> dict[str, object]:
+    def _rule(
+        self, found: solving.Between, axes: Array, n: float, unit: int
+    ) -> dict[str, object]:
         """Return what classifies new rows: centring, axes, and class means along them."""
         grouped, groups = self._grouped, len(found.priors)
         assert grouped is not None
@@ -298,13 +283,13 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
             "_levels": level,
         }
 
-    def _tell_singular(self, white: Whitened) -> None:
+    def _tell_singular(self, white: solving.Whitened) -> None:
         """Say which differences between classes were not looked at."""
         lost = white.possible - white.rank
         still = np.flatnonzero(white.splitting)
         if white.outside <= _APART and not lost and not still.size:
             return
-        names = getattr(self, "feature_names_in_", None)
+        names = self._names
         shown = [f"{j}" if names is None else repr(str(names[j])) for j in still[:5]]
         parts = [f"rank {white.rank} of {len(white.constant)} columns"]
         if white.possible < int(np.sum(~white.constant)):
@@ -332,7 +317,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
             rows = rows_of(source, None, np.float64, centring.exponent, centring.origin)
             scores = centred(rows, centring).scores(self._axes)
         if not np.isfinite(scores).all():
-            refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+            refuse_bad_cells(source, self._names)
         return np.asarray(scores)
 
     def _project(self, source: Source) -> Array:

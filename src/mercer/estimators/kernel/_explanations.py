@@ -76,9 +76,7 @@ def prototypes(fitted: FittedKernel, n: int) -> Prototypes:
     """Return the n training rows of each kind; all where there are fewer."""
     if n < 1:
         raise InputError(
-            "prototypes are at least one row of each kind",
-            got=f"n={n}",
-            fix="pass n=1 or more",
+            "prototypes are at least one row of each kind", got=f"n={n}", fix="pass n=1 or more"
         )
     seen, scores = numbered(fitted)
 
@@ -145,9 +143,8 @@ def _gaussian_gradients(fitted: FittedKernel, kernel: RBF, rows: Array) -> Array
     about, origin = rows_known.centred
     squares = np.asarray(kernel.lengthscale) ** 2
     found = np.zeros((fitted.components, rows.shape[1]))
-    tiles = Tiles(len(rows), max(1, _CELLS // about.shape[0]))
-    for number in range(len(tiles)):
-        x = rows[tiles[number]] - origin
+    for part in Tiles(len(rows), max(1, _CELLS // about.shape[0])):
+        x = rows[part] - origin
         k = kernel.block(x, about)
         for j in range(len(found)):
             terms = k * rows_known.dual[:, j]
@@ -181,9 +178,7 @@ def _averaged(fitted: FittedKernel, of: Callable[[Array], Array]) -> Array:
     """Return Σπ_i f(x_i) (p,), block by block."""
     rows, share = fitted.known_rows, fitted.known_share
     total = np.zeros(rows.shape[1])
-    tiles = Tiles(rows.shape[0], max(1, _CELLS // max(1, rows.shape[1])))
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in Tiles(rows.shape[0], max(1, _CELLS // max(1, rows.shape[1]))):
         total += share[part] @ of(dense(rows[part]))
     return total
 
@@ -192,11 +187,7 @@ def _averaged(fitted: FittedKernel, of: Callable[[Array], Array]) -> Array:
 
 
 def by_permutation(
-    fitted: FittedKernel,
-    rows: Array,
-    names: Array | None,
-    n_repeats: int,
-    random_state: Any,
+    fitted: FittedKernel, rows: Array, names: Array | None, n_repeats: int, random_state: Any
 ) -> Attributions:
     """Return ½·mean (change of z_j)²/var z_j over shuffles of each column of dense rows."""
     if len(rows) < 2 or n_repeats < 1:

@@ -19,21 +19,12 @@ from mercer.estimators.kernel._kernel_rows import FIRST_GUESS, KernelRows
 from mercer.estimators.kernel._landmark_model import LandmarkChoice
 from mercer.estimators.kernel._row_samples import OTHERS
 from mercer.estimators.kernel._row_stream import BUFFER, Gathered, Stream, marked
-from mercer.estimators.walk._rows_in_parts import reading_parts
+from mercer.estimators.walk._rows_in_parts import reading_parts, refuse_bad_part
 from mercer.kernels import Kernel, Precomputed
 from mercer.operators import Landmarks, LandmarkSums
 from mercer.planning import KernelCost, Problem
 from mercer.selection import Choice
-from mercer.sources import (
-    PartBlocks,
-    SpreadSource,
-    bad_cell,
-    bad_cell_error,
-    in_memory,
-    refuse_sum,
-    scan,
-    sum_of,
-)
+from mercer.sources import PartBlocks, SpreadSource, in_memory, refuse_sum, scan, sum_of
 
 _BLOCK_BYTES = 16e6  # of rows that are standardised at a time
 
@@ -143,7 +134,7 @@ class LandmarksOfParts:
 
     def part(self, rows: PartBlocks, weights: Array | None) -> ThinnedRows:
         """Return evenly spaced rows of one part, all cells of which are looked at."""
-        refuse_cells(rows)
+        refuse_bad_part(rows)
         n = rows.shape[0]
         if n == 0:
             return ThinnedRows(None, np.zeros(0), 0)
@@ -228,13 +219,6 @@ def _read(rows: PartBlocks) -> Array:
     """Return the rows of a part as its blocks are."""
     dense = rows.nnz is None and hasattr(rows.held, "toarray")
     return rows.held.toarray() if dense else rows.held
-
-
-def refuse_cells(rows: PartBlocks) -> None:
-    """Name the first cell of a part that is no finite number."""
-    found = bad_cell(rows.held)
-    if found is not None:
-        raise bad_cell_error(rows.place(found[0], found[1]), found[2])
 
 
 def refuse_few(sample: ThinnedRows) -> None:

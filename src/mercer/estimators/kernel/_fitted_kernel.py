@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -25,6 +25,8 @@ _BLOCK = 2048  # rows whose features are made at a time
 @dataclasses.dataclass(frozen=True, eq=False)
 class FittedKernel:
     """A fitted kernel PCA: z(x) = Bᵀk_X(x) - c₀, or PCA of explicit features.
+
+    Beside each field stands the attribute of the estimator that holds it.
 
     Attributes
     ----------
@@ -60,39 +62,38 @@ class FittedKernel:
         As the attributes of the estimator.
     """
 
-    given: Kernel
-    seen: Kernel
-    own: Kernel
-    frame: KernelRows
-    eigenvalues: Array
-    variances: Array
-    ratio: Array
-    captured: tuple[float, float]
-    certificate: Certificate
-    components: int
-    choice: Choice | None
-    n_samples: int
-    rank: int
-    negative_share: float
-    effective_rank: float
-    alignment: float | None
-    dtype: type[np.floating[Any]]
-    coordinates: Array | None
-    engine: "PCA | None"
-    phi: Callable[[Array], Array] | None
-    middle: float
-    model: LandmarkModel | None
-    sample: tuple[Array | None, Array] | None
-    rows: Array
-    dual: Array
-    level: Array
-    projection: Projection | None
+    given: Annotated[Kernel, "_given"]
+    frame: Annotated[KernelRows, "_frame"]
+    seen: Annotated[Kernel, "_seen"]
+    own: Annotated[Kernel, "kernel_"]
+    eigenvalues: Annotated[Array, "eigenvalues_"]
+    variances: Annotated[Array, "explained_variance_"]
+    ratio: Annotated[Array, "explained_variance_ratio_"]
+    captured: Annotated[tuple[float, float], "captured_share_"]
+    certificate: Annotated[Certificate, "certificate_"]
+    components: Annotated[int, "n_components_"]
+    choice: Annotated[Choice | None, "choice_"]
+    n_samples: Annotated[int, "n_samples_"]
+    rank: Annotated[int, "rank_"]
+    negative_share: Annotated[float, "negative_share_"]
+    effective_rank: Annotated[float, "effective_rank_"]
+    alignment: Annotated[float | None, "alignment_"]
+    dtype: Annotated[type[np.floating[Any]], "_dtype"]
+    coordinates: Annotated[Array | None, "_coordinates"]
+    engine: Annotated["PCA | None", "_engine"]
+    phi: Annotated[Callable[[Array], Array] | None, "_phi"]
+    middle: Annotated[float, "_middle"]
+    model: Annotated[LandmarkModel | None, "_landmark_model"]
+    sample: Annotated[tuple[Array | None, Array] | None, "_sample"]
+    rows: Annotated[Array, "X_fit_"]
+    dual: Annotated[Array, "dual_"]
+    level: Annotated[Array, "_level"]
+    projection: Annotated[Projection | None, "_projection"]
 
     @classmethod
     def of(cls, model: object) -> "FittedKernel":
         """Return the value that the attributes of a fitted estimator hold."""
-        found: dict[str, Any]
-        found = {field: getattr(model, name, None) for name, field in _KEPT if field}
+        found: Any = {field: getattr(model, name, None) for name, field in _KEPT.items()}
         return cls(**found)
 
     def attributes(self) -> dict[str, Any]:
@@ -101,7 +102,9 @@ class FittedKernel:
         What a stream has gathered, or what was learned of the way back, is that of another
         fit, and goes.
         """
-        found = {name: getattr(self, field) if field else None for name, field in _KEPT}
+        found: dict[str, Any] = {}
+        for name, field in _KEPT.items():
+            found |= {name: getattr(self, field)} | dict.fromkeys(_GONE.get(name, ()))
         if self.model is not None:
             found["landmarks_"] = self.model.landmarks.rows
             found["residual_trace_"] = self.model.residual
@@ -162,9 +165,7 @@ class FittedKernel:
         assert self.phi is not None
         assert self.engine is not None
         out = np.empty(rows.shape[0])
-        tiles = Tiles(len(out), _BLOCK)
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in Tiles(len(out), _BLOCK):
             about = dense(self.phi(rows[part])) - self.engine.mean_
             out[part] = np.sum(about**2, axis=1)
         return out
@@ -179,37 +180,7 @@ class FittedKernel:
             )
 
 
-# Attributes of the estimator and the field that each holds, in the order of model files.
-_KEPT = (
-    ("_given", "given"),
-    ("_frame", "frame"),
-    ("_seen", "seen"),
-    ("kernel_", "own"),
-    ("eigenvalues_", "eigenvalues"),
-    ("explained_variance_", "variances"),
-    ("explained_variance_ratio_", "ratio"),
-    ("captured_share_", "captured"),
-    ("certificate_", "certificate"),
-    ("n_components_", "components"),
-    ("choice_", "choice"),
-    ("n_samples_", "n_samples"),
-    ("rank_", "rank"),
-    ("negative_share_", "negative_share"),
-    ("effective_rank_", "effective_rank"),
-    ("alignment_", "alignment"),
-    ("_dtype", "dtype"),
-    ("_coordinates", "coordinates"),
-    ("_engine", "engine"),
-    ("_phi", "phi"),
-    ("_middle", "middle"),
-    ("_landmark_model", "model"),
-    ("_decoder", ""),
-    ("_before", ""),
-    ("_sample", "sample"),
-    ("_fixed", ""),
-    ("_stream", ""),
-    ("X_fit_", "rows"),
-    ("dual_", "dual"),
-    ("_level", "level"),
-    ("_projection", "projection"),
-)
+# Attributes of the estimator and the field that each holds; in the order of model files, and
+# so those behind them that another fit may have left.
+_KEPT = {kind.__metadata__[0]: field for field, kind in FittedKernel.__annotations__.items()}
+_GONE = {"_landmark_model": ("_decoder", "_before"), "_sample": ("_fixed", "_stream")}

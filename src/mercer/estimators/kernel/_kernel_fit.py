@@ -5,13 +5,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import (
-    HasMethods,
-    Interval,
-    Options,
-    RealNotInt,
-    StrOptions,
-)
+from sklearn.utils._param_validation import HasMethods, Options, StrOptions
 
 from mercer.arrays import Array
 from mercer.diagnostics import linear_alignment
@@ -33,20 +27,17 @@ from mercer.estimators.kernel._row_samples import stand_ins
 from mercer.estimators.linear._pca_choice import looked_at, warn_of
 from mercer.estimators.linear._pca_recipe import PCARecipe
 from mercer.estimators.missing._filling import (
-    CellFilling,
-    check_survey,
-    completion_rank,
+    FillingTask,
     in_words,
-    rule_of,
     surveyed,
     warn_empty,
     warn_unsettled,
 )
+from mercer.estimators.missing._missing_cells import cell_filling
 from mercer.estimators.walk._admission import refuse_bad_cells
-from mercer.estimators.walk._parameters import RESOURCES
+from mercer.estimators.walk._parameters import COUNT, COUNT_OR_SHARE, POSITIVE, RESOURCES
 from mercer.kernels import Kernel, Linear, Precomputed
-from mercer.operators import Completion
-from mercer.operators.completion._completion_model import empty_rows
+from mercer.operators import Completion, empty_rows
 from mercer.planning import KernelCost, Plan, Problem, few_walks, shuffled_rows
 from mercer.selection import Choice
 from mercer.solvers import Spectrum
@@ -60,29 +51,14 @@ _ENOUGH = 50  # rows from which a large effective rank says something
 
 # What the parameters of the estimator may be.
 CONSTRAINTS: dict[str, list[Any]] = {
-    "n_components": [
-        Interval(Integral, 1, None, closed="left"),
-        Interval(RealNotInt, 0, 1, closed="neither"),
-        StrOptions({"auto"}),
-        None,
-    ],
+    "n_components": [*COUNT_OR_SHARE, StrOptions({"auto"}), None],
     "kernel": [str, callable, HasMethods("block")],
     "standardize": ["boolean"],
     "feature_weight": ["array-like", None],
     "indefinite": [StrOptions(set(POLICIES))],
     **RESOURCES,
-    "landmarks": [
-        Interval(Integral, 1, None, closed="left"),
-        str,
-        "array-like",
-        "sparse matrix",
-        None,
-    ],
-    "tol_transform": [
-        Interval(Real, 0, None, closed="neither"),
-        Options(Real, {np.inf}),
-        None,
-    ],
+    "landmarks": [COUNT, str, "array-like", "sparse matrix", None],
+    "tol_transform": [POSITIVE, Options(Real, {np.inf}), None],
     "missing": [StrOptions({"raise", "em"})],
 }
 
@@ -170,12 +146,9 @@ class KernelRequest:
 
     def first_pairs(self, n: int) -> int:
         """Return how many pairs are foreseen before a row is read."""
-        return min(n, FIRST_GUESS) if self.auto else most_components(self._number, n)
-
-    @property
-    def _number(self) -> float | None:
-        assert not isinstance(self.count, str)
-        return self.count
+        if isinstance(self.count, str):
+            return min(n, FIRST_GUESS)
+        return most_components(self.count, n)
 
 
 # -- the rows -----------------------------------------------------------------------------
@@ -369,21 +342,11 @@ def filled(
     """
     blocks, size = ArrayBlocks(source, request.names), float(max(source.nbytes, 1))
     survey = surveyed(blocks, weights, size, None)
-    weights = check_survey(survey, blocks, request.names, weights)
-    n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
-    recipe = PCARecipe(1, _FILLED_TO, 0, request.standardize, None)
-    at, sample = survey.sample
-    rank = completion_rank(
-        None,
-        (n, source.shape[1]),
-        sample,
-        standardize=recipe.standardize,
-        weights=None if weights is None else weights[at],
-    )
-    rule = rule_of(blocks, survey, recipe, rank)
-    found = CellFilling(blocks, survey, weights, rule, size).run()
+    wanted = FillingTask(None, PCARecipe(1, _FILLED_TO, 0, request.standardize, None))
+    filling = cell_filling(blocks, survey, weights, request.names, wanted, size)
+    found = filling.run()
     if survey.counts.any():
-        warn_unsettled(found, rule)
+        warn_unsettled(found, filling.rule)
         warn(
             "missing cells were filled by linear PCA before the kernel saw them; the"
             " certificate speaks of the completed rows",
@@ -394,7 +357,7 @@ def filled(
         source = in_memory(found.completion.filled(source.array))
     own = {"n_missing_": int(survey.counts.sum()), "missing_counts_": survey.counts}
     own |= {"em_passes_": found.passes, "completion_": found.completion}
-    return source, weights, own
+    return source, filling.weights, own
 
 
 def with_means(source: Source) -> Source:

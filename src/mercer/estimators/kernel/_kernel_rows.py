@@ -14,6 +14,7 @@ from mercer.errors import InputError
 from mercer.estimators.linear._pca_paths import describe
 from mercer.estimators.linear._pca_recipe import PCARecipe, root_feature_weight
 from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
+from mercer.estimators.walk._parameters import refuse_truth
 from mercer.kernels import (
     FeatureMap,
     Kernel,
@@ -251,12 +252,7 @@ def _refuse_odd_matrix(source: Source) -> None:
 
 def most_components(wanted: float | None, n: int) -> int:
     """Return how many pairs are asked for; for a share, how many are tried first."""
-    if isinstance(wanted, bool):
-        raise InputError(
-            "n_components must be a number, not a truth value",
-            got=f"n_components={wanted}",
-            fix="pass a whole number, a share such as 0.95, or None",
-        )
+    refuse_truth(wanted, "pass a whole number, a share such as 0.95, or None")
     if wanted is None:
         return n
     if not isinstance(wanted, Integral):

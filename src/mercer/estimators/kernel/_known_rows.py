@@ -40,11 +40,7 @@ class Known:
         """Return some of the rows."""
         left = None if self.residuals is None else self.residuals[picked]
         return Known(
-            self.rows[picked],
-            self.scores[picked],
-            self.dual[picked],
-            self.share[picked],
-            left,
+            self.rows[picked], self.scores[picked], self.dual[picked], self.share[picked], left
         )
 
     def distinct(self) -> "Known":

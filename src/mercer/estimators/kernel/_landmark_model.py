@@ -234,15 +234,13 @@ def _wide(rows: Array) -> Array:
     return rows.astype(np.float64, copy=False)
 
 
-def on_landmarks(task: Task) -> tuple[Spectrum, KernelFound]:
-    """Return the leading pairs on landmarks; their right vectors are in coordinates f."""
-    return described(LandmarkModel.of(task), task.wanted, task.tol)
-
-
 def described(
     model: LandmarkModel, wanted: int | float, tol: float
 ) -> tuple[Spectrum, KernelFound]:
-    """Return the pairs of a landmark model and what is reported beside them."""
+    """Return the pairs of a landmark model and what is reported beside them.
+
+    Right vectors are in coordinates f.
+    """
     held = float(np.sum(model.values))
     if held + model.residual <= model.error:
         marks = model.landmarks

@@ -4,7 +4,7 @@ What float32 tiles cost: measured on random rows that are made again in float64.
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from mercer.estimators.kernel._eigenproblem import (
 )
 from mercer.estimators.kernel._explicit_features import primal
 from mercer.estimators.kernel._kernel_rows import FIRST_GUESS
-from mercer.estimators.kernel._landmark_model import LandmarkModel, on_landmarks
+from mercer.estimators.kernel._landmark_model import LandmarkModel, described
 from mercer.estimators.kernel._projection import Projection
 from mercer.kernels import Flag, Precomputed
 from mercer.operators import (
@@ -94,22 +94,19 @@ def charged(spectrum: Spectrum, op: KernelMatrix | KernelTiles, task: Task) -> S
     return dataclasses.replace(spectrum, certificate=certificate, outcome=outcome)
 
 
-class _ExactRows:
-    """Rows of K whose entries are made in float64; a given matrix is as exact as it came."""
+def _exact_rows(task: Task, picked: Array) -> Callable[[slice], Array]:
+    """Return what makes columns of some rows of K in float64; a given matrix is as it came."""
+    if isinstance(task.kernel, Precomputed):
+        given = task.rows[picked]
+        return lambda part: np.asarray(given[:, part], np.float64)
+    program = task.kernel.program()
+    few = prepare(program, task.rows[picked].astype(np.float64))
 
-    def __init__(self, task: Task, picked: Array) -> None:
-        self.given, self.rows = isinstance(task.kernel, Precomputed), task.rows
-        self.few: Array = task.rows[picked]
-        if not self.given:
-            self.program = task.kernel.program()
-            self.few = prepare(self.program, self.few.astype(np.float64))
+    def columns(part: slice) -> Array:
+        some = prepare(program, task.rows[part].astype(np.float64), other=few)
+        return tile(program, few, some, slice(0, few.n), slice(0, some.n))
 
-    def of(self, part: slice) -> Array:
-        """Return the columns `part` of these rows."""
-        if self.given:
-            return np.asarray(self.few[:, part], np.float64)
-        some = prepare(self.program, self.rows[part].astype(np.float64), other=self.few)
-        return tile(self.program, self.few, some, slice(0, self.few.n), slice(0, some.n))
+    return columns
 
 
 def _again(
@@ -119,7 +116,7 @@ def _again(
     n, root = task.n, None if task.weights is None else np.sqrt(task.weights)
     rng = np.random.default_rng([task.seed, 77])
     picked = np.union1d(rng.choice(n, min(n, _CHECKED), replace=False), also)
-    rows, seen = _ExactRows(task, picked), op.rows_at(picked)
+    exact_of, seen = _exact_rows(task, picked), op.rows_at(picked)
     # Lanes share the space of one chunk.
     tiles = Tiles(n, max(1, _CHUNK // (2 * thread_count())))
     lanes = Lanes(min(thread_count(), len(tiles)))
@@ -128,7 +125,7 @@ def _again(
     def work(lane: int, numbers: Iterator[int]) -> None:
         for number in numbers:
             part = tiles[number]
-            exact = rows.of(part)
+            exact = exact_of(part)
             if root is not None:
                 exact *= root[picked, None] * root[part]
             product[lane] += exact @ q[part]
@@ -152,7 +149,7 @@ def solve(task: Task, path: Path) -> tuple[Spectrum, KernelFound]:
     if path.name == "primal":
         return primal(task)
     if path.name == "landmarks":
-        return on_landmarks(task)
+        return described(LandmarkModel.of(task), task.wanted, task.tol)
     program, wide = task.kernel.program(), path.products == 8
     side, dtype = _side(task, wide=wide), np.float64 if wide else np.float32
     op: Matrix
@@ -425,8 +422,8 @@ def _coordinates(
     dual, tiles = root * axes, Tiles(len(light), _PROJECTED)
     given = isinstance(task.kernel, Precomputed)
     new = None if given else Projection(task.kernel, task.rows, dual)
-    for number in range(len(tiles)):
-        at = light[tiles[number]]
+    for part in tiles:
+        at = light[part]
         rows = task.rows[at]
         found[at] = (rows @ dual if new is None else new.products(rows)) - level
     return found

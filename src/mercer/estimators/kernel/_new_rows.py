@@ -119,22 +119,18 @@ def bounds(fitted: FittedKernel, rows: Array, way: Shortcut | None) -> Array:
 
 def novelty(fitted: FittedKernel, rows: Array, way: Shortcut | None) -> Array:
     """Return k̃(x, x) - ‖z(x)‖² (n,) of rows as the kernel sees them."""
-
-    def left_over(block: Array) -> Array:
-        scores = np.asarray(projected(fitted, block, way), np.float64)
-        return fitted.unexplained(block, scores)
-
-    return by_blocks(rows, left_over)
-
-
-def refuse_matrix(fitted: FittedKernel) -> None:
-    """Refuse novelty where rows are given by a matrix."""
     if isinstance(fitted.own, Precomputed):
         raise NotSupportedError(
             "a matrix k(new, X) does not hold k(x, x) of new rows",
             got=f"novelty with {fitted.own!r}",
             fix="fit with a kernel on rows",
         )
+
+    def left_over(block: Array) -> Array:
+        scores = np.asarray(projected(fitted, block, way), np.float64)
+        return fitted.unexplained(block, scores)
+
+    return by_blocks(rows, left_over)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -183,7 +179,7 @@ def compress(
     scale: Array,
     tol: float,
     seed: int,
-    slack: Array | float | None = None,
+    slack: Array,
 ) -> Compressed:
     """Return a compressed projection whose bound is `tol`·scale for most training rows.
 
@@ -218,12 +214,7 @@ def compress(
 
 
 def made_with(
-    kernel: Kernel,
-    exact: Projection,
-    level: Array,
-    m: int,
-    seed: int,
-    slack: Array | float | None = None,
+    kernel: Kernel, exact: Projection, level: Array, m: int, seed: int, slack: Array
 ) -> Compressed:
     """Return the compressed projection on m landmarks; see `compress`."""
     dual = np.asarray(exact.dual, np.float64)
@@ -232,7 +223,6 @@ def made_with(
     for part, f, _ in marks.blocks(exact.rows):  # F itself would be n×m
         g += f.T @ dual[part]
     alive = np.any(dual != 0, axis=0)
-    slack = 4 * eps_of(exact.dual.dtype) if slack is None else slack
     missed = np.sqrt(np.maximum(1 - np.sum(g**2, axis=0), 0.0) + slack) * alive
     # Landmarks have r = 0: there the compressed coordinates are the exact ones.
     at = exact.products(marks.rows) - level

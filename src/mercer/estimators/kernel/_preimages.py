@@ -94,9 +94,7 @@ class Decoder:
     def decode(self, scores: Array) -> Array:
         """Return the rows (n, p) that coordinates (n, k) stand for."""
         out = np.empty((len(scores), len(self.mean)))
-        tiles = Tiles(len(scores), _BLOCK)
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in Tiles(len(scores), _BLOCK):
             features = self.features(scores[part]) - self.centre
             out[part] = features @ self.coefficients + self.mean
         return out
@@ -115,23 +113,15 @@ def learn(scores: Array, rows: Array, weights: Array | None) -> Decoder:
         spread = np.sqrt(np.average((scores - mean) ** 2, axis=0, weights=weights))
     unit = float(np.max(spread, initial=0.0)) or 1.0
     landmarks = scores[:: max(1, -(-n // _LANDMARKS))] / unit
-    median = RBF().resolve(landmarks).lengthscale if _vary(landmarks) else 1.0
+    vary = bool(np.any(landmarks != landmarks[:1]))
+    median = RBF().resolve(landmarks).lengthscale if vary else 1.0
     assert isinstance(median, float)
     share = np.full(n, 1 / n) if weights is None else weights / np.sum(weights)
-    best: tuple[float, Decoder] | None = None
-    for width in _WIDTHS:
-        shell = Decoder(
-            unit, RBF(width * median), landmarks, np.zeros(0), np.zeros((0, 0)), np.zeros(0)
-        )
-        error, decoder = _regress(shell, scores, rows, share)
-        if best is None or error < best[0]:
-            best = error, decoder
-    assert best is not None
-    return best[1]
-
-
-def _vary(z: Array) -> bool:
-    return bool(np.any(z != z[:1]))
+    kernels = [RBF(width * median) for width in _WIDTHS]
+    empty = np.zeros(0), np.zeros((0, 0)), np.zeros(0)
+    shells = [Decoder(unit, kernel, landmarks, *empty) for kernel in kernels]
+    tried = [_regress(shell, scores, rows, share) for shell in shells]
+    return min(tried, key=lambda found: found[0])[1]
 
 
 def _regress(shell: Decoder, scores: Array, rows: Array, share: Array) -> tuple[float, Decoder]:
@@ -145,13 +135,11 @@ def _regress(shell: Decoder, scores: Array, rows: Array, share: Array) -> tuple[
     n, size = len(scores), scores.shape[1] + len(shell.landmarks)
     tiles = Tiles(n, _BLOCK)
     centre, mean = np.zeros(size), np.zeros(rows.shape[1])
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in tiles:
         centre += share[part] @ shell.features(scores[part])
         mean += share[part] @ dense(rows[part])
     gram, cross = np.zeros((size, size)), np.zeros((size, len(mean)))
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in tiles:
         f = shell.features(scores[part]) - centre
         weighted = share[part, None] * f
         gram += weighted.T @ f
@@ -210,9 +198,7 @@ class FixedPoint:
         rows, origin = self.known.centred
         side = prepare(self.kernel.program(), rows)
         out = self.start.decode(scores) - origin
-        tiles = Tiles(len(scores), max(1, _CELLS // max(1, rows.shape[0])))
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in Tiles(len(scores), max(1, _CELLS // max(1, rows.shape[0]))):
             out[part] = self._climbed(self.known.weights(scores[part]), out[part], side)
         return out + origin
 
@@ -278,9 +264,7 @@ class DistanceConstraints:
         out = np.empty((len(scores), rows.shape[1]))
         p, count = rows.shape[1], min(_NEIGHBOURS, rows.shape[0])
         cells = max(rows.shape[0], count * p)
-        tiles = Tiles(len(scores), max(1, _CELLS // max(1, cells)))
-        for number in range(len(tiles)):
-            part = tiles[number]
+        for part in Tiles(len(scores), max(1, _CELLS // max(1, cells))):
             near, apart = self._nearest(np.asarray(scores[part], np.float64), count)
             around = dense(rows[near.ravel()]).reshape(*near.shape, p) / unit
             distances = self.radial.distances(apart)

@@ -64,10 +64,9 @@ class Projection:
     def _ready(self, rows: Array) -> Array:
         return rows.astype(np.float64) if self.wide and rows.dtype == np.float32 else rows
 
-    def products(self, rows: Array, dual: Array | None = None) -> Array:
+    def products(self, rows: Array) -> Array:
         """Return Bᵀk_X(x) for every row, (m, k) in float64: 2n(p + k) flops a row."""
-        program, side = self.kernel.program(), self.side
-        dual = self.dual if dual is None else dual
+        program, side, dual = self.kernel.program(), self.side, self.dual
         n = count_rows(rows)
         tall = _TALL if side.n <= _WIDE else _TILE
         mine, theirs = Tiles(n, min(tall, max(n, 1))), Tiles(side.n, _WIDE)

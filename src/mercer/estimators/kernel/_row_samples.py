@@ -66,9 +66,9 @@ def _unlike(rows: Array, one: int) -> Array:
     n, p = rows.shape
     if is_sparse(rows):
         return _unlike_stored(rows, one)
-    found, tiles = np.empty(n, bool), Tiles(n, max(1, int(_CELLS // max(p, 1))))
-    for number in range(len(tiles)):
-        found[tiles[number]] = np.any(rows[tiles[number]] != rows[one], axis=1)
+    found = np.empty(n, bool)
+    for part in Tiles(n, max(1, int(_CELLS // max(p, 1)))):
+        found[part] = np.any(rows[part] != rows[one], axis=1)
     return found
 
 
@@ -93,9 +93,7 @@ def twins(rows: Array) -> tuple[Array, Array] | None:
     """
     n = int(rows.shape[0])
     seen, sets, first = dict[bytes, int](), np.empty(n, np.int64), list[int]()
-    tiles = Tiles(n, _BLOCK)
-    for number in range(len(tiles)):
-        part = tiles[number]
+    for part in Tiles(n, _BLOCK):
         block = np.ascontiguousarray(dense(rows[part])) + 0.0  # -0 is 0
         for row, cells in enumerate(block, part.start):
             found = seen.setdefault(hashlib.blake2b(cells, digest_size=16).digest(), len(seen))

@@ -22,7 +22,7 @@ from mercer.estimators.kernel._landmark_model import (
 from mercer.estimators.walk._spectral_estimator import repeat_counts
 from mercer.kernels import Precomputed
 from mercer.operators import Landmarks, LandmarkSums, wrong_weights
-from mercer.planning import KernelCost, Plan, Problem, columns_beyond
+from mercer.planning import KernelCost, Problem, columns_beyond
 from mercer.planning import plan as planned
 from mercer.selection import Choice
 from mercer.solvers import Spectrum
@@ -201,24 +201,14 @@ def with_block(gathered: Gathered, source: Source, counts: Array, how: Settling)
     )
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Modelled:
-    """A stream as a model: what is kept of its rows, the value, the plan, and the pairs."""
-
-    kept: dict[str, Any]
-    fitted: FittedKernel
-    plan: Plan
-    spectrum: Spectrum
-
-
 def modelled(
     gathered: Gathered,
     how: Settling,
     tolerance: Callable[[Source], float],
     resources: dict[str, Any],
     problem: Problem | None = None,
-) -> Modelled:
-    """Return the model of the rows seen so far.
+) -> tuple[dict[str, Any], Spectrum]:
+    """Return the model of the rows seen so far: what is published of it, and its pairs.
 
     Parameters
     ----------
@@ -231,11 +221,11 @@ def modelled(
     problem : Problem or None
         What was planned, where the rows lie in parts.
     """
-    count, itemsize = gathered.stream.count, gathered.stream.itemsize
-    settled = gathered.stream.sums is not None
-    kept = gathered.kept or {"_stream": gathered.stream}
+    stream, count = gathered.stream, gathered.stream.count
+    settled = stream.sums is not None
+    kept = gathered.kept or {"_stream": stream}
     if not settled:  # few rows are looked at anew
-        gathered = summed(gathered.stream, how)
+        gathered = summed(stream, how)
         kept = kept | gathered.kept
     sums, seen = gathered.stream.sums, gathered.seen
     assert sums is not None
@@ -262,9 +252,10 @@ def modelled(
     fitted = dataclasses.replace(
         scaled(spectrum, found, seen, aligned, gathered.sample),
         n_samples=count,
-        dtype=np.float32 if itemsize == 4 else np.float64,
+        dtype=np.float32 if stream.itemsize == 4 else np.float64,
     )
-    return Modelled(kept, fitted, plan, spectrum)
+    made = {"plan_": plan, **fitted.attributes(), "_stream": stream}
+    return kept | made, spectrum
 
 
 def merged(mine: Stream | None, theirs: Stream | None) -> Stream:
@@ -329,16 +320,12 @@ def cut_along(blocks: Iterable[Any], weights: Any) -> Iterator[tuple[Any, Array 
     given = len(weights) if np.ndim(weights) == 1 else 0
     counts, at = repeat_counts(weights, given), 0
     for block in blocks:
-        start, at = at, at + _height(block)
+        start, at = at, at + (block.shape[0] if hasattr(block, "shape") else len(block))
         if at > given:
             raise wrong_weights(at, given)
         yield block, counts[start:at]
     if at < given:
         raise wrong_weights(at, given)
-
-
-def _height(block: Any) -> int:
-    return int(block.shape[0]) if hasattr(block, "shape") else len(block)
 
 
 def opened(X: Any) -> Any:
@@ -398,8 +385,10 @@ def kept_of(
         start = _axes(fitted, source, counts, project)
     else:
         start = np.asarray(marks.axes_of(fitted.frame.ready(source), counts, k + beyond))
-        # They bound the eigenvalues of the rows that the landmarks have seen, of no others.
-        if _is_orthonormal(start):
+        # They bound the eigenvalues of the rows that the landmarks have seen, of no others:
+        # on these they are orthonormal.
+        off = np.abs(start.T @ start - np.eye(start.shape[1]))
+        if np.max(off, initial=0.0) < _SAME:
             values = np.maximum(marks.values - marks.error, 0.0)
     return Kept(
         kernel=fitted.seen,
@@ -426,12 +415,6 @@ def _axes(
         return None
     z = np.asarray(project(source), np.float64)[:, alive] / np.sqrt(values[alive])
     return z if counts is None else z * np.sqrt(counts)[:, None]
-
-
-def _is_orthonormal(axes: Array) -> bool:
-    """Tell whether QᵀQ = I: axes of landmarks are so on the rows that these were fitted to."""
-    off = np.abs(axes.T @ axes - np.eye(axes.shape[1]))
-    return bool(np.max(off, initial=0.0) < _SAME)
 
 
 def refuse_passes(passes: object) -> None:

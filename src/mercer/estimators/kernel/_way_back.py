@@ -7,18 +7,10 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.estimators.kernel import _preimages as preimages
 from mercer.estimators.kernel._fitted_kernel import FittedKernel
 from mercer.estimators.kernel._known_rows import Known, placed, taught
 from mercer.estimators.kernel._new_rows import Shortcut, projected
-from mercer.estimators.kernel._preimages import (
-    Decoder,
-    DistanceConstraints,
-    FixedPoint,
-    Preimage,
-    Radial,
-    learn,
-    radial_of,
-)
 from mercer.estimators.kernel._row_samples import dense
 from mercer.kernels import RBF, Linear
 from mercer.sources import Source
@@ -81,8 +73,8 @@ class Learned:
     """
 
     offered: tuple[str, ...] | None = None
-    radial: Radial | None = None
-    ridge: Decoder | None = None
+    radial: preimages.Radial | None = None
+    ridge: preimages.Decoder | None = None
     means: Array | None = None
     errors: dict[str, float] | None = None
 
@@ -152,11 +144,11 @@ class WayBack:
             self._keep(errors=errors)
         return dict(errors)
 
-    def decoder(self) -> Decoder:
+    def decoder(self) -> preimages.Decoder:
         """Return the regression of rows on coordinates."""
         ridge = self.learned.ridge
         if ridge is None:
-            ridge = learn(*taught(self.fitted))
+            ridge = preimages.learn(*taught(self.fitted))
             self._keep(ridge=ridge)
         return ridge
 
@@ -170,7 +162,7 @@ class WayBack:
                 self._keep(offered=("ridge",))  # of landmarks sums over all rows are gone
                 return ("ridge",)
             if fitted.engine is None:
-                radial = radial_of(fitted.own, fitted.known_rows)
+                radial = preimages.radial_of(fitted.own, fitted.known_rows)
             elif isinstance(fitted.own, Linear):
                 found = ["linear"]
             found += ["fixed_point"] * isinstance(fitted.own, RBF)
@@ -184,7 +176,7 @@ class WayBack:
 
     # -- methods ----------------------------------------------------------------------
 
-    def preimage(self, name: str) -> Preimage:
+    def preimage(self, name: str) -> preimages.Preimage:
         """Return the method of this name, on all known rows."""
         if name not in (*self.offered(), "ridge"):
             self._refuse_method(name)
@@ -205,13 +197,15 @@ class WayBack:
             self._keep(means=self.fitted.mean_products(self.fitted.known_rows))
         return placed(self.fitted, self.learned.means if residuals else None).distinct()
 
-    def _searched(self, name: str, known: Known, start: Preimage) -> Preimage:
+    def _searched(
+        self, name: str, known: Known, start: preimages.Preimage
+    ) -> preimages.Preimage:
         kernel, radial = self.fitted.own, self.learned.radial
         if name == "fixed_point":
             assert isinstance(kernel, RBF)
-            return FixedPoint(kernel, known, start)
+            return preimages.FixedPoint(kernel, known, start)
         assert radial is not None
-        return DistanceConstraints(radial, known)
+        return preimages.DistanceConstraints(radial, known)
 
     def _compared(self) -> dict[str, float]:
         """Return the held-out error of every method that is offered."""
@@ -233,8 +227,8 @@ class WayBack:
         about = rows - np.average(rows, axis=0, weights=share)
         unit = float(np.max(np.abs(about))) or 1.0  # no square of it vanishes or overflows
         spread = share @ np.sum((about / unit) ** 2, axis=1)
-        ridge = learn(some.scores, some.rows, some.share)
-        methods: dict[str, Preimage] = {"ridge": ridge}
+        ridge = preimages.learn(some.scores, some.rows, some.share)
+        methods: dict[str, preimages.Preimage] = {"ridge": ridge}
         if offered == ("linear",):
             methods = {"linear": self._own_inverse()}
         methods |= {name: self._searched(name, others, ridge) for name in offered[1:]}

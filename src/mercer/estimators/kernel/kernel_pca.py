@@ -56,7 +56,8 @@ from mercer.estimators.walk._spectral_estimator import (
     repeat_counts,
 )
 from mercer.kernels import RBF, Kernel, Precomputed, as_kernel
-from mercer.planning import Path, Plan, Problem
+from mercer.operators import Completion
+from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
 from mercer.sources import Source, SpreadSource, scan
 
@@ -69,6 +70,11 @@ class _ToMap:
     """Rows in parts that go through a function part by part, which few methods can do."""
 
     source: Source
+
+
+def _comes_in_blocks(model: "KernelPCA") -> bool:
+    """Tell whether rows can come in blocks: a matrix cannot."""
+    return model._takes_blocks and not isinstance(as_known(model.kernel), Precomputed)
 
 
 class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -246,7 +252,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
             parts.refuse(spread, kernel, here=not self._takes_blocks, filling=filling)
             return admit_source(self, spread, reset=reset)
         source = KernelRows.admitted(self, kernel, X, reset=reset)
-        return source if reset else fits.completed(vars(self).get("completion_"), source)
+        return source if reset else fits.completed(self._filler, source)
 
     def _request(self, kept: Kept | None = None) -> KernelRequest:
         """Return what a fit is asked for."""
@@ -259,10 +265,6 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
             names=self._names,
             kept=kept,
         )
-
-    @property
-    def _names(self) -> Array | None:
-        return getattr(self, "feature_names_in_", None)
 
     def _see(self, source: Source, weights: Array | None, kept: Kept | None = None) -> SeenRows:
         """Return rows in memory as the kernel sees them, with the landmarks asked for."""
@@ -320,18 +322,11 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
 
     # The walk hands on what `_fitted` gives it: rows as the kernel sees them.
 
-    def _walk(  # type: ignore[override]
-        self, source: SeenRows, made: Plan, weights: Array | None
-    ) -> tuple[Spectrum, KernelFound]:
-        path = made.chosen
-        while True:
-            spectrum, found = self._solve(source, path, weights)
-            if path.then is None or spectrum.certificate.met:
-                return spectrum, found
-            _log.info("%s: %s; next: %s", path.name, spectrum.outcome.value, path.then.name)
-            if path.name == "tiles":  # another precision may go on from here
-                source = dataclasses.replace(source, start=as_numpy(spectrum.right))
-            path = path.then
+    def _handed_on(self, source: SeenRows, path: Path, spectrum: Spectrum) -> SeenRows:
+        if path.name != "tiles":
+            return source
+        # Another precision may go on from here.
+        return dataclasses.replace(source, start=as_numpy(spectrum.right))
 
     def _solve(  # type: ignore[override]
         self, source: SeenRows, path: Path, weights: Array | None
@@ -365,7 +360,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
 
     # -- rows in blocks ---------------------------------------------------------------
 
-    @available_if(lambda self: self._comes_in_blocks())  # type: ignore[untyped-decorator]
+    @available_if(_comes_in_blocks)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Take a block of rows in, on landmarks; the model is that of all rows seen so far.
 
@@ -394,10 +389,6 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
         else:
             publish(self, learned(blank) | gathered.kept | {"_stream": gathered.stream})
         return self
-
-    def _comes_in_blocks(self) -> bool:
-        """Tell whether rows can come in blocks: a matrix cannot."""
-        return self._takes_blocks and not isinstance(as_known(self.kernel), Precomputed)
 
     def _gathered(self) -> Gathered:
         """Return the stream so far, and what it has settled."""
@@ -451,11 +442,10 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
     def _published(self, gathered: Gathered, problem: Problem | None = None) -> dict[str, Any]:
         """Return the fitted attributes of the rows seen so far, and of what was planned."""
         tol = partial(self._tolerance, streamed=True)
-        made = streams.modelled(gathered, self._settling(), tol, self._resources(), problem)
-        state = learned(self) | made.kept | {"plan_": made.plan}
-        state |= made.fitted.attributes() | {"_stream": gathered.stream}
-        self._warn(made.spectrum)
-        return state
+        how, room = self._settling(), self._resources()
+        made, spectrum = streams.modelled(gathered, how, tol, room, problem)
+        self._warn(spectrum)
+        return learned(self) | made
 
     def refine(
         self,
@@ -539,9 +529,13 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
         return framed(self, found, X)
 
     def _project(self, source: Source) -> Array:
+        return new_rows.projected(*self._ready(source))
+
+    def _ready(self, source: Source) -> tuple[FittedKernel, Array, new_rows.Shortcut | None]:
+        """Return the model, rows as the kernel sees them, and the way over landmarks."""
         refuse_bad_cells(source, self._names)
         fitted = FittedKernel.of(self)
-        return new_rows.projected(fitted, fitted.frame.ready(source), self._shortcut(fitted))
+        return fitted, fitted.frame.ready(source), self._shortcut(fitted)
 
     def _shortcut(self, fitted: FittedKernel) -> new_rows.Shortcut | None:
         """Return the way over landmarks, where `tol_transform` asks for it."""
@@ -557,14 +551,17 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
         if _apart(X):
             source, this = self._to_map(X), copy.copy(self)
             this._shortcut(FittedKernel.of(this))  # made here once, not in every task
-            return lazily(this, this._bounds, source, this.n_components_)
+            return lazily(source, this._bounds, this.n_components_, this._filler)
         check_is_fitted(self)
         return self._bounds(self._admit(X, reset=False))
 
+    @property
+    def _filler(self) -> Completion | None:
+        """What fills missing cells of new rows."""
+        return vars(self).get("completion_")
+
     def _bounds(self, source: Source) -> Array:
-        refuse_bad_cells(source, self._names)
-        fitted = FittedKernel.of(self)
-        return new_rows.bounds(fitted, fitted.frame.ready(source), self._shortcut(fitted))
+        return new_rows.bounds(*self._ready(source))
 
     def novelty(self, X: Any) -> Array:
         """Return ‖φ̃(x)‖² - ‖z(x)‖² (n_samples,): how far a row is from the axes.
@@ -579,15 +576,12 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
         """
         if _apart(X):
             source, this = self._to_map(X), copy.copy(self)
-            return lazily(this, this._novel, source, None)
+            return lazily(source, this._novel, None, this._filler)
         check_is_fitted(self)
         return self._novel(self._admit(X, reset=False))
 
     def _novel(self, source: Source) -> Array:
-        refuse_bad_cells(source, self._names)
-        fitted = FittedKernel.of(self)
-        new_rows.refuse_matrix(fitted)
-        return new_rows.novelty(fitted, fitted.frame.ready(source), self._shortcut(fitted))
+        return new_rows.novelty(*self._ready(source))
 
     def _to_map(self, X: Any) -> SpreadSource:
         """Return the source of rows in parts for a method that takes them part by part."""
@@ -731,12 +725,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
     # -- what components are made of --------------------------------------------------
 
     def attributions(
-        self,
-        X: Any,
-        method: str = "gradient",
-        *,
-        n_repeats: int = 5,
-        random_state: Any = 0,
+        self, X: Any, method: str = "gradient", *, n_repeats: int = 5, random_state: Any = 0
     ) -> Attributions:
         """Return how much every column moves every component, on average over rows.
 

@@ -4,17 +4,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.estimators.kernel._feature_table import FeatureTable, kept_type
 from mercer.estimators.kernel._kernel_rows import (
     KernelRows,
     apart,
@@ -32,7 +28,7 @@ from mercer.sources import Source
 _SAMPLE = 1000  # rows that settle a kernel
 
 
-class LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LandmarkFeatures(FeatureTable):
     """Features f(x) = L⁻¹k_S(x) of m landmark rows S, K_SS = LLᵀ: f(x)ᵀf(y) ≈ k(x, y).
 
     Use it before a linear method that should see what the kernel sees, on more rows than a
@@ -122,7 +118,6 @@ class LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Return scikit-learn's tags: float32 is kept, sparse rows where the kernel can."""
         tags = super().__sklearn_tags__()
         kernel = as_known(self.kernel)
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = not isinstance(kernel, Kernel) or kernel.takes_sparse
         return tags
 
@@ -182,7 +177,7 @@ class LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             "kernel_": seen if self._numeric else self._given,
             "landmarks_": found.landmarks.rows,
             "landmark_indices_": found.indices,
-            "factor_": found.f.astype(_kept(source), copy=False),
+            "factor_": found.f.astype(kept_type(source), copy=False),
             "residual_": found.residual,
             "residual_trace_": found.trace,
             "n_landmarks_": found.landmarks.m,
@@ -206,7 +201,7 @@ class LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self)
         source = self._admit(X, reset=False)
         return self._marks.features(self._frame.ready(source))[0].astype(
-            _kept(source), copy=False
+            kept_type(source), copy=False
         )
 
     def novelty(self, X: Any) -> Array:
@@ -227,8 +222,3 @@ class LandmarkFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     @property
     def _n_features_out(self) -> int:
         return int(self.n_landmarks_)
-
-
-def _kept(source: Source) -> Any:
-    """Return the type of the features: float32 for float32 rows."""
-    return np.float32 if source.products.itemsize == 4 else np.float64

@@ -4,19 +4,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
+from mercer.estimators.kernel._feature_table import FeatureTable
 from mercer.estimators.kernel._kernel_rows import apart, replaced
 from mercer.estimators.kernel._row_samples import dense, stand_ins
-from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
 from mercer.estimators.walk._parameters import check_parameters, learned, publish, seed_of
 from mercer.estimators.walk._spectral_estimator import repeat_counts
 from mercer.kernels import RBF, Kernel, as_kernel, random_map
@@ -25,7 +20,7 @@ from mercer.sources import Source
 _SAMPLE = 1000  # rows that settle a kernel
 
 
-class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class RandomFeatures(FeatureTable):
     """φ(x) = √(2/m)·cos(Ωᵀx + β) with E φ(x)ᵀφ(y) = k(x, y): the kernel as m random columns.
 
     Use it where rows come one batch at a time and none can be kept; a linear method on φ(X),
@@ -108,8 +103,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         blank = clone(self)
         check_parameters(blank)
-        source = admit(blank, held_rows(X), reset=True)
-        refuse_bad_cells(source, getattr(blank, "feature_names_in_", None))
+        source = blank._admit(X, reset=True)
         blank._draw(source, repeat_counts(sample_weight, source.shape[0]))
         publish(self, learned(blank))
         return self
@@ -118,7 +112,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Draw the map at the first batch; later ones are checked and change nothing."""
         if not hasattr(self, "kernel_"):
             return self.fit(X)
-        self._admitted(X)
+        self._admit(X, reset=False)
         return self
 
     def transform(self, X: Any) -> Array:
@@ -130,13 +124,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Rows; float32 gives float32.
         """
         check_is_fitted(self)
-        source = self._admitted(X)
+        source = self._admit(X, reset=False)
         return self._map.features(source.array, source.products)
-
-    def _admitted(self, X: Any) -> Source:
-        source = admit(self, held_rows(X), reset=False)
-        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
-        return source
 
     def _draw(self, source: Source, weights: Any) -> None:
         counts = None
@@ -160,10 +149,3 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     @property
     def _n_features_out(self) -> int:
         return int(self._map.weights.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: sparse input is taken, float32 is kept."""
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.sparse = True
-        return tags

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import EPS, Array, binary_exponent, eigvalsh, eps_of, quiet_blas
-from mercer.errors import DataWarning, InputError, warn
+from mercer.errors import DataWarning, InputError, in_short, warn
 from mercer.estimators.linear._pca_choice import Cross, compared, cross_again
 from mercer.estimators.linear._pca_recipe import Found, PCARecipe
 from mercer.estimators.linear._summed_rows import Summed
@@ -105,24 +105,19 @@ def _rows(
 
 def exact_exponent(rows: Rows) -> int:
     """Return the power of two of the largest deviation from the origin, over all the data."""
-    tiles, largest = rows.tiles(), 0.0
-    plain = rows.source.array
-    for number in range(len(tiles)):
-        block = plain[tiles[number], :]
+    plain, largest = rows.source.array, 0.0
+    for part in rows.tiles():
+        block = plain[part, :]
         block = block.toarray() if hasattr(block, "toarray") else np.asarray(block)
         half = np.abs(block * 0.5 - rows.origin * 0.5)
         largest = max(largest, float(np.max(half, initial=0.0)))
     return binary_exponent(largest) + 1
 
 
-def _check_range(moments: Moments) -> None:
-    if not moments.in_range:
-        raise _OutOfRangeError
-
-
 def describe(rows: Known, moments: Moments, recipe: PCARecipe) -> tuple[Centring, float]:
     """Return the centring, factors included, and the storage rounding as an eigenvalue."""
-    _check_range(moments)
+    if not moments.in_range:
+        raise _OutOfRangeError
     variances = moments.variances
     step = _step(rows, variances, moments.offset, slice(None))
     factor = recipe.factor_of(variances, step)
@@ -163,22 +158,18 @@ def refuse_constant(found: Found, source: Source) -> None:
     """Refuse data in which nothing varies beyond the rounding of its storage."""
     if found.trace > found.storage * min(found.total, source.shape[1]) and found.trace > 0:
         return
+    kept = source.dtype if source.dtype.kind == "f" else "float64"
     raise InputError(
         "the data has no variance",
-        got=f"{source.shape[0]} rows, all equal up to the rounding of {_kept_as(source)}",
+        got=f"{source.shape[0]} rows, all equal up to the rounding of {kept}",
         fix="check the columns; subtract a constant from large numbers before storing them",
     )
 
 
-def _kept_as(source: Source) -> str:
-    return str(source.dtype) if source.dtype.kind == "f" else "float64"
-
-
 def _warn_columns(what: str, which: Array, fix: str) -> None:
     found = np.flatnonzero(which)
-    shown = ", ".join(str(i) for i in found[:5])
-    more = "" if found.size <= 5 else f" and {found.size - 5} more"
-    warn(what, got=f"{found.size} such columns: {shown}{more}", fix=fix, category=DataWarning)
+    got = f"{found.size} such columns: {in_short(found)}"
+    warn(what, got=got, fix=fix, category=DataWarning)
 
 
 def _gram(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
@@ -291,15 +282,10 @@ def _direct(rows: Table, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found
     trace = float(np.sum(np.maximum(scatter, 0.0)))
     op = centred(rows, centring)
     squared = path.name == "krylov"
-    bound = trace + (
-        moments.error if factor is None else moments.error / moments.raw_trace * trace
-    )
-    goal = _goal(rows, recipe, storage, bound, 0.0, squared=squared)
-    if (
-        squared
-        and not isinstance(op, CentredBlocks | CentredParts)
-        and rows.shape[0] < rows.shape[1]
-    ):
+    error = moments.error if factor is None else moments.error / moments.raw_trace * trace
+    goal = _goal(rows, recipe, storage, trace + error, 0.0, squared=squared)
+    wide = squared and rows.shape[0] < rows.shape[1]
+    if wide and not isinstance(op, CentredBlocks | CentredParts):
         spectrum = path.solver.solve(op.T, goal)
         spectrum = features_from_samples(op, spectrum)
     else:

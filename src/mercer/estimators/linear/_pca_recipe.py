@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.estimators.walk._parameters import as_numbers, no_numbers
+from mercer.estimators.walk._parameters import as_numbers, no_numbers, refuse_truth
 from mercer.operators import Centring, Journal, Scaling
 
 
@@ -39,12 +39,7 @@ class PCARecipe:
 def asked_axes(wanted: int | float | str | None, shape: tuple[int, int]) -> int:
     """Return how many axes of a table (n, p) are asked for: all but where a number is given."""
     n, p = shape
-    if isinstance(wanted, bool):
-        raise InputError(
-            "n_components must be a number, not a truth value",
-            got=f"n_components={wanted}",
-            fix='pass a whole number, a share such as 0.95, "mle" or None',
-        )
+    refuse_truth(wanted, 'pass a whole number, a share such as 0.95, "mle" or None')
     if not isinstance(wanted, Integral):
         return min(n, p)
     if wanted > min(n, p):

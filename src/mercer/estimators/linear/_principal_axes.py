@@ -6,7 +6,7 @@ column factors, and σ² the mean of the variances left out [Tipping1999]_.
 
 import dataclasses
 from collections.abc import Callable
-from typing import final
+from typing import Annotated, Any, final
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -25,6 +25,8 @@ from mercer.sources import BlockSource, Source, in_memory
 @dataclasses.dataclass(frozen=True, eq=False)
 class PrincipalAxes:
     """Axes V of p features, in the order of the variances along them.
+
+    Beside each field stands the attribute of the estimator that holds it.
 
     Parameters
     ----------
@@ -48,34 +50,23 @@ class PrincipalAxes:
         Columns, for messages.
     """
 
-    components: Array
-    variances: Array
-    noise: float
-    mean: Array
-    scale: Array | None
-    centring: Centring
-    deviations: Array
-    unit_deviations: Array
-    alive: Array
-    whitened: bool | str
+    components: Annotated[Array, "components_"]
+    variances: Annotated[Array, "explained_variance_"]
+    noise: Annotated[float, "noise_variance_"]
+    mean: Annotated[Array, "mean_"]
+    scale: Annotated[Array | None, "scale_"]
+    centring: Annotated[Centring, "_centring"]
+    deviations: Annotated[Array, "_deviations"]
+    unit_deviations: Annotated[Array, "_unit_deviations"]
+    alive: Annotated[Array, "_alive"]
+    whitened: Annotated[bool | str, "_whitened"]
     names: Names = None
 
     @classmethod
     def of(cls, model: BaseEstimator, names: Names = None) -> "PrincipalAxes":
         """Return the axes of a fitted model, or of anything with its attributes."""
-        return cls(
-            model.components_,
-            model.explained_variance_,
-            model.noise_variance_,
-            model.mean_,
-            model.scale_,
-            model._centring,
-            model._deviations,
-            model._unit_deviations,
-            model._alive,
-            model._whitened,
-            names,
-        )
+        found: Any = {field: getattr(model, name) for field, name in _HELD.items()}
+        return cls(**found, names=names)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -234,6 +225,10 @@ class PrincipalAxes:
             found.append(self.log_densities(in_memory(block)))
             done += block.shape[0]
         return np.concatenate(found)
+
+
+_KINDS = PrincipalAxes.__annotations__.items()
+_HELD = {field: kind.__metadata__[0] for field, kind in _KINDS if field != "names"}
 
 
 def attributes(

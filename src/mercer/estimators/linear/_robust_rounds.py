@@ -27,6 +27,7 @@ from mercer.operators import (
     spatial_median,
 )
 from mercer.selection import share
+from mercer.solvers import fix_signs
 from mercer.sources import Source
 
 NORMAL = 1.482602218505602  # 1/Φ⁻¹(3/4): what makes a MAD a standard deviation
@@ -256,6 +257,13 @@ class RobustTable:
         law = Orthogonal.of(orthogonal, counts, self.level, floor)
         return Judged(score, orthogonal, score_cutoff(axes.shape[1], self.level), law)
 
+    def judge_by(self, fitted: Attributes, k: int, along: float = 1.0) -> Judged:
+        """Return the distances from the first k axes of a fit, variances times `along`."""
+        axes = np.asarray(fitted["components_"][:k], np.float64).T
+        return self.judge(
+            fitted["_centring"], axes, fitted["_unit_deviations"][:k] * np.sqrt(along)
+        )
+
     def spread(self, centring: Centring, axes: Array) -> tuple[Array, Array]:
         """Return median and deviation (k,) of the coordinates, a few axes at a time."""
         rows, counts = self.about(centring), self.heard
@@ -441,10 +449,10 @@ def reweighted(begun: Sphere, axes: int, solver: PCA) -> Rounds:
 def _judged(table: RobustTable, fitted: Attributes, clean: Array, *, begun: bool) -> Judged:
     """Judge the rows by a fit of the clean ones: by medians when it has just begun."""
     k, centring = fitted["rank_"], fitted["_centring"]
-    axes = np.asarray(fitted["components_"][:k], np.float64).T
     if not begun:
-        root = np.sqrt(score_consistency(k, table.level) * table.diluted(clean))
-        return table.judge(centring, axes, fitted["_unit_deviations"][:k] * root)
+        along = score_consistency(k, table.level) * table.diluted(clean)
+        return table.judge_by(fitted, k, along)
+    axes = np.asarray(fitted["components_"][:k], np.float64).T
     middle, deviation = table.spread(centring, axes)
     alive = deviation > 0
     return table.judge(centring, axes[:, alive], deviation[alive], middle[alive])
@@ -511,7 +519,7 @@ def of_sphere(
     return {
         **begun.fitted,
         **state,
-        "components_": np.ascontiguousarray(signed(begun.axes[:, :k]).T, dtype),
+        "components_": np.ascontiguousarray(fix_signs(begun.axes[:, :k]).T, dtype),
         "explained_variance_ratio_": kept / total,
         "mean_": centring.mean,
         "scale_": centring.scale,
@@ -528,13 +536,6 @@ def of_sphere(
     }
 
 
-def signed(axes: Array) -> Array:
-    """Return axes (p, k) with the entry of largest modulus positive."""
-    from mercer.solvers import fix_signs
-
-    return np.asarray(fix_signs(axes))
-
-
 def of_rounds(
     table: RobustTable, state: Attributes, clean: Array, judging: int, standardize: bool
 ) -> tuple[Attributes, Judged]:
@@ -548,9 +549,7 @@ def of_rounds(
     k, centring = state["n_components_"], state["_centring"]
     normal, thin = score_consistency(judging, table.level), table.diluted(clean)
     along = normal * thin
-    axes = np.asarray(state["components_"][:judging], np.float64).T
-    root = state["_unit_deviations"][:judging] * np.sqrt(along)
-    judged = table.judge(centring, axes, root)
+    judged = table.judge_by(state, judging, along)
     across = min(judged.law.consistency, normal) * thin
     ratio = state["explained_variance_ratio_"]
     shown = float(np.sum(ratio[:judging]))

@@ -130,12 +130,7 @@ def of_covariance(
 
 def as_moments(C: Any, mean: Any, n: int) -> tuple[Array, Array]:
     """Return covariance (p, p) and mean (p,) as float64; refuse what cannot be theirs."""
-    covariance, middle = np.asarray(C, np.float64), np.asarray(mean, np.float64)
-    _refuse_odd(covariance, middle, n)
-    return covariance, middle
-
-
-def _refuse_odd(covariance: Any, mean: Any, n: int) -> None:
+    covariance, mean = np.asarray(C, np.float64), np.asarray(mean, np.float64)
     p = mean.shape[0] if mean.ndim == 1 else -1
     if covariance.shape != (p, p) or n < 2:
         raise InputError(
@@ -159,3 +154,4 @@ def _refuse_odd(covariance: Any, mean: Any, n: int) -> None:
         raise InputError(
             what, got=f"C[{least}, {least}] = {covariance[least, least]:g}", fix=_FIX
         )
+    return covariance, mean

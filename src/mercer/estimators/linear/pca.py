@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from mercer.arrays import Array
@@ -41,6 +41,7 @@ from mercer.estimators.walk._admission import (
 )
 from mercer.estimators.walk._checkpoint import Checkpoint
 from mercer.estimators.walk._parameters import (
+    COUNT_OR_SHARE,
     RESOURCES,
     Attributes,
     Constraints,
@@ -153,12 +154,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "n_components": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions({"mle", "auto"}),
-            None,
-        ],
+        "n_components": [*COUNT_OR_SHARE, StrOptions({"mle", "auto"}), None],
         "standardize": ["boolean"],
         "whiten": ["boolean", StrOptions({"zca"})],
         "feature_weight": ["array-like", None],
@@ -282,11 +278,6 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         state.pop("_journal", None)
         state.pop("_remark", None)
         return state
-
-    @property
-    def _names(self) -> Any:
-        """Names of the columns (p,), or None."""
-        return vars(self).get("feature_names_in_")
 
     def _block_bytes(self, source: Source) -> float:
         """Return the size of a block in memory: 0 where the rows are held anyway."""
@@ -584,7 +575,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         axes.refuse_singular()
         source = self._admit(X, reset=False)
         if isinstance(source, SpreadSource):
-            return spread.densities_of_parts(axes.log_densities, source)
+            return spread.lazily(source, axes.log_densities)
         if isinstance(source, BlockSource):
             size = self._block_bytes(source)
             return axes.block_densities(source, size, self._refuse_block)

@@ -16,6 +16,7 @@ from mercer.estimators.linear._pca_recipe import Found
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.estimators.walk._parameters import Attributes, Constraints, Seed, check_fitted
+from mercer.estimators.walk._spectral_estimator import SpectralEstimator
 from mercer.selection import Variances, aic, bic, minka, ppca_parameters
 from mercer.solvers import Spectrum
 from mercer.sources import BlockSource, Source, SpreadSource, has_missing
@@ -161,11 +162,7 @@ class ProbabilisticPCA(PCA):
         self.n_components = n_components
         self.standardize = standardize
         self.missing = missing
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        SpectralEstimator.__init__(self, tol, memory, time, device, random_state)
 
     # -- how many ---------------------------------------------------------------------
 
@@ -189,10 +186,7 @@ class ProbabilisticPCA(PCA):
         if wanted == "evidence":
             return minka(values, found.total) if shape[1] > 1 else 0
         known = Variances.of(
-            values[: shape[1]],
-            rows=found.total,
-            columns=shape[1],
-            total=found.trace / freedom,
+            values[: shape[1]], rows=found.total, columns=shape[1], total=found.trace / freedom
         )
         best = (bic if wanted == "bic" else aic)(known)
         return len(values) if best is None else best

@@ -1,39 +1,29 @@
 """Principal component analysis that outlying rows cannot turn."""
 
 import logging
-from numbers import Integral, Real
+from numbers import Real
 from os import PathLike
 from typing import Any, ClassVar, Never, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from mercer.arrays import Array
-from mercer.errors import AccuracyWarning, InputError, NotSupportedError, warn
+from mercer.errors import AccuracyWarning, InputError, NotSupportedError, in_short, warn
+from mercer.estimators.linear import _robust_rounds as robust
 from mercer.estimators.linear._pca_recipe import root_feature_weight
-from mercer.estimators.linear._robust_rounds import (
-    Judged,
-    RobustTable,
-    Sphere,
-    axes_that_judge,
-    axes_wanted,
-    judged_state,
-    of_rounds,
-    of_sphere,
-    reweighted,
-    sphere,
-)
 from mercer.estimators.linear.pca import PCA
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.estimators.walk._checkpoint import Checkpoint
 from mercer.estimators.walk._parameters import (
+    COUNT_OR_SHARE,
     Attributes,
     Constraints,
     Seed,
     check_fitted,
     learned,
 )
-from mercer.estimators.walk._spectral_estimator import counted_shape
+from mercer.estimators.walk._spectral_estimator import SpectralEstimator, counted_shape
 from mercer.operators import RowsAboutOrigin
 from mercer.sources import Source, SpreadSource
 
@@ -129,11 +119,7 @@ class RobustPCA(PCA):
             for name, rule in PCA._parameter_constraints.items()
             if name not in ("forget", "missing", "sign")
         },
-        "n_components": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            None,
-        ],
+        "n_components": [*COUNT_OR_SHARE, None],
         "method": [StrOptions({"reweighted", "spherical"})],
         "level": [Interval(Real, 0.5, 1, closed="neither")],
     }
@@ -159,11 +145,7 @@ class RobustPCA(PCA):
         self.standardize = standardize
         self.whiten = whiten
         self.feature_weight = feature_weight
-        self.tol = tol
-        self.memory = memory
-        self.time = time
-        self.device = device
-        self.random_state = random_state
+        SpectralEstimator.__init__(self, tol, memory, time, device, random_state)
 
     def fit(
         self,
@@ -208,14 +190,14 @@ class RobustPCA(PCA):
         shape = counted_shape(source, weights)
         most = self._most_components(shape)
         level, memory = float(self.level), float(self._budget())
-        table = RobustTable(source, weights, level, self._block_bytes(source), memory)
-        looked, judging = axes_wanted(self.n_components, shape)
+        table = robust.RobustTable(source, weights, level, self._block_bytes(source), memory)
+        looked, judging = robust.axes_wanted(self.n_components, shape)
         spherical = self.method == "spherical"
         if spherical and not isinstance(self.n_components, float):
             looked = most
         solver, root = self._solver(looked, plain=True), self._root(shape[1])
-        begun = sphere(table, solver, bool(self.standardize), root, warns=spherical)
-        judging = axes_that_judge(begun, self.n_components, judging)
+        begun = robust.sphere(table, solver, bool(self.standardize), root, warns=spherical)
+        judging = robust.axes_that_judge(begun, self.n_components, judging)
         if spherical:
             found = self._from_sphere(begun, judging)
         else:
@@ -224,34 +206,36 @@ class RobustPCA(PCA):
         _tell(state["outliers_"], source.shape[0])
         return state
 
-    def _from_sphere(self, begun: Sphere, judging: int) -> Attributes:
+    def _from_sphere(self, begun: robust.Sphere, judging: int) -> Attributes:
         table = begun.table
         k = self._kept(begun) if isinstance(self.n_components, float) else len(begun.deviation)
         root = self._root(table.source.shape[1])
-        state = of_sphere(begun, k, root, bool(self.standardize), self.whiten)
+        state = robust.of_sphere(begun, k, root, bool(self.standardize), self.whiten)
         judging = min(judging, state["rank_"])
-        judged = _judged_by(table, state, judging)
+        judged = table.judge_by(state, judging)
         clean = table.clean(judged)
-        return judged_state(state, judged, clean, judging)
+        return robust.judged_state(state, judged, clean, judging)
 
-    def _from_rounds(self, begun: Sphere, judging: int) -> Attributes:
+    def _from_rounds(self, begun: robust.Sphere, judging: int) -> Attributes:
         table = begun.table
-        ended = reweighted(begun, judging, self._solver(judging))
+        ended = robust.reweighted(begun, judging, self._solver(judging))
         weights = table.counts * ended.clean
         k = self._kept(begun)
         self._refuse_more(weights, k)
         state = self._solver(k)._fitted(table.source, weights)
         judging = min(judging, state["rank_"])
-        state, judged = of_rounds(table, state, ended.clean, judging, bool(self.standardize))
+        state, judged = robust.of_rounds(
+            table, state, ended.clean, judging, bool(self.standardize)
+        )
         state["n_iter_"] = ended.rounds
         sides = (judged.beyond == ended.clean) @ table.counts
         _warn_unsettled(float(sides), float(np.sum(table.counts)), ended.rounds)
-        return judged_state(state, judged, ended.clean, judging)
+        return robust.judged_state(state, judged, ended.clean, judging)
 
     def _root(self, p: int) -> Array | None:
         return root_feature_weight(self.feature_weight, p)
 
-    def _kept(self, begun: Sphere) -> Any:
+    def _kept(self, begun: robust.Sphere) -> Any:
         """Return n_components, a share as a number of axes."""
         if not isinstance(self.n_components, float):
             return self.n_components
@@ -336,11 +320,6 @@ class RobustPCA(PCA):
         )
 
 
-def _judged_by(table: RobustTable, state: Attributes, k: int) -> Judged:
-    axes = np.asarray(state["components_"][:k], np.float64).T
-    return table.judge(state["_centring"], axes, state["_unit_deviations"][:k])
-
-
 def _refuse_parts(source: Source) -> None:
     if isinstance(source, SpreadSource):
         raise NotSupportedError(
@@ -364,6 +343,5 @@ def _warn_unsettled(rows: float, total: float, rounds: int) -> None:
 
 def _tell(outliers: Array, n: int) -> None:
     """Name the outlying rows in the log."""
-    shown = ", ".join(str(i) for i in outliers[:_NAMED])
-    more = f" and {len(outliers) - _NAMED} more" if len(outliers) > _NAMED else ""
-    _log.info("robust: %d of %d rows are outlying: %s%s", len(outliers), n, shown, more)
+    shown = in_short(outliers, _NAMED)
+    _log.info("robust: %d of %d rows are outlying: %s", len(outliers), n, shown)

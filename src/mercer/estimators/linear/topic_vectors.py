@@ -105,13 +105,12 @@ class TopicVectors(OperatedEstimator):
 
     def _admit(self, X: object, *, reset: bool) -> Any:
         source = admit(self, text_names(held_rows(X)), reset=reset)
-        names = getattr(self, "feature_names_in_", None)
-        refuse_bad_cells(source, names)
+        refuse_bad_cells(source, self._names)
         counts = scipy.sparse.csr_array(source.array).astype(np.float64)
         if not counts.has_canonical_format:  # cells that stand twice are one count
             counts = counts.copy()
             counts.sum_duplicates()
-        _refuse_negative(counts, names)
+        _refuse_negative(counts, self._names)
         return counts
 
     def _shape(self, source: Any) -> tuple[int, int, int | None]:
@@ -185,7 +184,7 @@ class TopicVectors(OperatedEstimator):
             Terms, as a vectoriser names them; None takes those of the fit, or numbers.
         """
         check_is_fitted(self)
-        given = getattr(self, "feature_names_in_", None) if names is None else names
+        given = self._names if names is None else names
         terms = [f"x{j}" for j in range(self.n_features_in_)] if given is None else list(given)
         if len(terms) != self.n_features_in_:
             raise InputError(

@@ -79,7 +79,6 @@ def combined(
 
 def _in_blocks(points: Array, rows: Array, indices: Array, reg: float) -> Array:
     w = np.empty(indices.shape)
-    tiles = tiles_of(len(points), indices.shape[1], rows.shape[1])
-    for part in tiles:
+    for part in tiles_of(len(points), indices.shape[1], rows.shape[1]):
         w[part] = barycentric(differences(points[part], rows, indices[part]), reg)
     return w

@@ -8,11 +8,14 @@ import numpy as np
 from mercer.arrays import Array, Tiles
 from mercer.errors import InputError
 from mercer.estimators.kernel._eigenproblem import KernelFound, Task
+from mercer.estimators.kernel._kernel_rows import most_components
 from mercer.estimators.kernel._matrix_paths import of_matrix
+from mercer.estimators.manifold._embedding import Embedding
 from mercer.kernels import Precomputed
 from mercer.operators import KernelMatrix, given_kernel_matrix
 from mercer.planning import Path
 from mercer.solvers import Spectrum
+from mercer.sources import Source
 
 _ROWS = 512  # of a matrix that are looked at in one go
 _ROUNDING = 1e-6  # relative difference of d_ij and d_ji that still counts as rounding
@@ -58,6 +61,19 @@ class PlacingTask:
     time: float | None
     seed: int
 
+    @classmethod
+    def of(cls, model: Embedding, source: Source, n: int) -> "PlacingTask":
+        """Return what a map of n points is asked for."""
+        asked = model.n_components
+        return cls(
+            float(asked) if isinstance(asked, float) else most_components(asked, n),
+            model.indefinite,
+            model._tolerance(source),
+            model._budget(),
+            model.time,
+            model._seed(),
+        )
+
 
 def halved_squares(distances: Array) -> Array:
     """Return -½D∘D, written over the distances (n, n)."""
@@ -86,17 +102,12 @@ def placed(
     means = np.asarray(-2.0 * op.sums.along / op.shape[0] ** 0.5)
     task = Task(Precomputed(), kernel, None, expected=True, **dataclasses.asdict(asked))
     spectrum, found = of_matrix(task, path, op)
-    dual = dual_of(spectrum, found)
-    return spectrum, found, Placing(dual, means, np.zeros(dual.shape[1]))
-
-
-def dual_of(spectrum: Spectrum, found: KernelFound) -> Array:
-    """Return B = U·sign·|λ|^-½ (n, k); axes without length are zero."""
     k = len(spectrum.certificate.lower)
     values = np.maximum(spectrum.values[:k], 0.0)
     alive = values > spectrum.certificate.zero_level
     scale = found.signs.directions(k) * alive / np.sqrt(np.where(alive, values, 1.0))
-    return np.asarray(np.asarray(spectrum.right)[:, :k] * scale)
+    dual = np.asarray(spectrum.right)[:, :k] * scale
+    return spectrum, found, Placing(dual, means, np.zeros(k))
 
 
 def described(spectrum: Spectrum, found: KernelFound) -> dict[str, object]:
@@ -136,8 +147,7 @@ def refuse_odd_distances(d: Array) -> None:
             got=f"{d[i, i]:.6g} at row {i}, column {i}",
             fix='pass distances; a matrix of similarities goes to KernelPCA("precomputed")',
         )
-    tiles = Tiles(n, _ROWS)
-    for part in tiles:
+    for part in Tiles(n, _ROWS):
         apart = np.abs(d[part] - d[:, part].T)
         if float(apart.max()) > _ROUNDING * largest:
             row, j = np.unravel_index(int(np.argmax(apart)), apart.shape)

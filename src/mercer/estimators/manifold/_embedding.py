@@ -47,7 +47,7 @@ class Embedding(SpectralEstimator):
                 got=f"a sparse matrix of shape {source.shape}",
                 fix="pass X.toarray(), or coordinates of it by PCA",
             )
-        refuse_bad_cells(source, getattr(self, "feature_names_in_", None))
+        refuse_bad_cells(source, self._names)
         return source
 
     def __sklearn_tags__(self) -> Tags:

@@ -7,12 +7,11 @@ import abc
 import dataclasses
 import math
 from collections.abc import Iterable
-from numbers import Integral, Real
 from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import planning
@@ -21,7 +20,7 @@ from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators.manifold._embedding import Embedding
 from mercer.estimators.manifold._row_graph import facts_of
 from mercer.estimators.manifold._transition_rows import GraphRows, averaged, in_one_piece
-from mercer.estimators.walk._parameters import RESOURCES
+from mercer.estimators.walk._parameters import COUNT, POSITIVE, RESOURCES
 from mercer.operators import (
     Filtered,
     Graph,
@@ -146,18 +145,7 @@ def _by_filter(
             return dataclasses.replace(now, passes=products)
         if not settled:
             best = now
-    return dataclasses.replace(_first_of(best, k), passes=products)
-
-
-def _first_of(found: Spectrum, k: int) -> Spectrum:
-    """Return the first k pairs of a spectrum."""
-    return dataclasses.replace(
-        found,
-        values=found.values[:k],
-        right=found.right[:, :k],
-        certificate=found.certificate.first(k),
-        outcome=Outcome.BUDGET,
-    )
+    return dataclasses.replace(best.first(k), passes=products, outcome=Outcome.BUDGET)
 
 
 def _settled(
@@ -210,7 +198,6 @@ def _certified(
 
 _MEASURED = 1000  # rows on which the extension is held against the embedding
 _LEAST = 1e-10  # modulus of λ below which dividing by it is no extension
-_TOL = 1e-6
 
 
 @final
@@ -255,8 +242,8 @@ class GraphEstimator(Embedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "n_components": [COUNT],
+        "scale": [POSITIVE, StrOptions({"auto"})],
         "components": [StrOptions({"raise", "largest", "each"})],
         "metric": [str],
         "search": [str],
@@ -267,6 +254,7 @@ class GraphEstimator(Embedding):
     metric: str
     search: str
     self_loops: bool = True
+    _usual_tol = 1e-6
 
     @abc.abstractmethod
     def _graph_rows(self, searcher: Searcher) -> tuple[Graph, GraphRows]:
@@ -328,20 +316,12 @@ class GraphEstimator(Embedding):
 
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         made = self._made(source)
-        return self._problem_of(made.op, made.front)
+        return self._problem_on(made.op, made.front)
 
-    def _problem_of(self, op: NormalisedGraph, front: float) -> Problem:
-        n = op.shape[0]
-        return Problem(
-            rows=n,
-            cols=n,
-            components=min(self.n_components, n - 1),
-            itemsize=8,
-            nnz=int(op.s.nnz) if is_sparse(op.s) else None,
-            graph=GraphCost(front),
-            tol=_TOL if self.tol is None else float(self.tol),
-            **self._resources(),
-        )
+    def _problem_on(self, op: NormalisedGraph, front: float) -> Problem:
+        n, cells = op.shape[0], int(op.s.nnz) if is_sparse(op.s) else None
+        k, cost = min(self.n_components, n - 1), GraphCost(front)
+        return self._problem_of(op, (n, n), k, nnz=cells, graph=cost)
 
     def _solve(
         self, source: Source, path: Path, weights: Array | None
@@ -352,7 +332,7 @@ class GraphEstimator(Embedding):
     def _pairs(self, op: NormalisedGraph, front: float, path: Path) -> Spectrum:
         k = min(int(self.n_components), op.shape[0] - 1)
         gap = foreseen_gap(op.shape[0], front)
-        tol = _TOL if self.tol is None else float(self.tol)
+        tol = float(self._usual_tol if self.tol is None else self.tol)
         return graph_pairs(op, path, k, tol, gap, self._seed())
 
     def _fitted(self, source: Source, weights: Array | None) -> dict[str, object]:
@@ -398,7 +378,7 @@ class GraphEstimator(Embedding):
         """Embed one more piece by a plan of its own; fewer axes than points leave NaN."""
         matrix, column = self._weights(graph.weights[rows][:, rows])
         op, front = NormalisedGraph(matrix), _front(matrix)
-        made = planning.plan(self._problem_of(op, front))
+        made = planning.plan(self._problem_on(op, front))
         spectrum, path = self._pairs(op, front, made.chosen), made.chosen.then
         while path is not None and not spectrum.certificate.met:
             spectrum, path = self._pairs(op, front, path), path.then

@@ -51,8 +51,7 @@ def local_matrix(rows: Array, indices: Array, d: int, method: str, reg: float) -
         return _modified(rows, indices, d, reg)
     indices = _with_strangers(indices)
     blocks = np.empty((len(indices), k, k))
-    tiles = tiles_of(len(indices), k, rows.shape[1])
-    for part in tiles:
+    for part in tiles_of(len(indices), k, rows.shape[1]):
         tangent = _tangents(rows, indices[part], d, part.start)
         made = _hessian if method == "hessian" else _alignment
         blocks[part] = made(tangent)

@@ -95,32 +95,30 @@ class GraphRows:
         if self.weighing.scales is not None:
             far = np.asarray(lengths.max(axis=1).todense()).ravel()
             own = np.where(far > 0, far, self.weighing.scale)
-        return self.weighing.applied(lengths if self.loops else _without_self(lengths), own)
+        return self._weighed(lengths, own)
 
     def _nearest(self, points: Array) -> csr_matrix:
-        k, n = self.neighbours, self.searcher.n
+        k, n, reach = self.neighbours, self.searcher.n, self.reach
         assert k is not None
-        assert self.reach is not None
-        longest = float(np.max(self.reach))
+        assert reach is not None
+        longest = float(np.max(reach))
         near = self.searcher.query(points, min(n, _WIDER[0] * k + 1))
-        weights = self._joined(near)
+        weights = self._joined(near, k, reach)
         if near.indices.shape[1] == n or self.symmetric == "mutual":
             return weights
         # Beyond the rows looked at there may be some that reach as far as the point.
         short = np.flatnonzero(near.distances[:, -1] < longest)
         if short.size:
-            wider = self._joined(self.searcher.query(points[short], min(n, _WIDER[1] * k + 1)))
-            weights = _replaced(weights, short, wider)
+            more = self.searcher.query(points[short], min(n, _WIDER[1] * k + 1))
+            weights = _replaced(weights, short, self._joined(more, k, reach))
         return weights
 
-    def _joined(self, near: Neighbours) -> csr_matrix:
+    def _joined(self, near: Neighbours, k: int, reach: Array) -> csr_matrix:
         """Return the weights (m, n) of points to those of the rows that are joined to them."""
-        assert self.neighbours is not None
-        assert self.reach is not None
         distances, indices = near.distances, near.indices
         # A row of the fit is its own first neighbour: one more than k for every point.
-        own = distances[:, min(self.neighbours, distances.shape[1] - 1)]
-        mine, theirs = distances <= own[:, None], distances <= self.reach[indices]
+        own = distances[:, min(k, distances.shape[1] - 1)]
+        mine, theirs = distances <= own[:, None], distances <= reach[indices]
         keep = (mine & theirs) if self.symmetric == "mutual" else (mine | theirs)
         ends = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
         shape = (len(distances), self.searcher.n)

@@ -302,26 +302,21 @@ def laid(rows: Array, exponent: int, wanted: UnfoldingTask) -> Laid:
     if seen.bridge is not None:
         i, j = seen.bridge
         seen = dataclasses.replace(seen, bridge=(int(at[i]), int(at[j])))
-    spectrum = _scaled(_first(spectrum, k), exponent)
+    spectrum = _scaled(spectrum.padded(k).first(k), exponent)
     whole = _every_row(rows, places.place, kept, link, turned, wanted)
+    ends = np.column_stack(held.ends)
     return Laid(
         spectrum=spectrum,
         certificate=_certificate(spectrum, held, wanted, exponent),
         flatness=seen,
         factor=np.ldexp(whole, exponent),
         places=at,
-        edges=at[_in_rows(held)],
+        edges=at[ends if held.landmarks is None else held.landmarks[ends]],
         tensions=held.mean * held.found.tensions,
         graph=link.graph,
         facts=link.facts,
         landmarks=None if held.landmarks is None else at[held.landmarks],
     )
-
-
-def _in_rows(held: _Factored) -> Array:
-    """Return the ends of the bars (e, 2) by the numbers of the places."""
-    ends = np.column_stack(held.ends)
-    return ends if held.landmarks is None else held.landmarks[ends]
 
 
 def _held(link: Linked, counts: Array, wanted: UnfoldingTask) -> _Factored:
@@ -376,17 +371,6 @@ def _axes(factor: Array, counts: Array) -> tuple[Spectrum, Array]:
     spectrum = Exact().solve(Dense((root * factor).T), goal)
     turned = np.asarray(spectrum.right) * np.sqrt(spectrum.values) / root
     return dataclasses.replace(spectrum, total=size), turned
-
-
-def _first(spectrum: Spectrum, k: int) -> Spectrum:
-    """Return the first k of all pairs, or these and zeros."""
-    padded = spectrum.padded(k)
-    return dataclasses.replace(
-        padded,
-        values=padded.values[:k],
-        right=padded.right[:, :k],
-        certificate=padded.certificate.first(k),
-    )
 
 
 def _scaled(spectrum: Spectrum, exponent: int) -> Spectrum:

@@ -1,11 +1,10 @@
 """Classical scaling: points whose distances are those given, as nearly as few axes can."""
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from mercer.arrays import Array, Tiles
 from mercer.errors import InputError
@@ -24,7 +23,7 @@ from mercer.estimators.manifold._distance_kernel import (
 )
 from mercer.estimators.manifold._embedding import Embedding
 from mercer.estimators.walk._admission import refuse_bad_cells
-from mercer.estimators.walk._parameters import RESOURCES
+from mercer.estimators.walk._parameters import COUNT_OR_SHARE, RESOURCES
 from mercer.kernels import Flag, Linear
 from mercer.planning import KernelCost, Path, Problem
 from mercer.solvers import Spectrum
@@ -93,10 +92,7 @@ class ClassicalMDS(Embedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "n_components": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-        ],
+        "n_components": COUNT_OR_SHARE,
         "metric": [StrOptions(set(_METRICS))],
         "indefinite": [StrOptions(set(POLICIES))],
         **RESOURCES,
@@ -133,8 +129,9 @@ class ClassicalMDS(Embedding):
     # -- describe ---------------------------------------------------------------------
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
-        if self.metric == "precomputed" and isinstance(X, np.ndarray) and X.ndim == 2:
-            _refuse_gaps(X)  # before columns are counted
+        given = self.metric == "precomputed" and isinstance(X, np.ndarray)
+        if given and X.ndim == 2 and X.dtype.kind in "fiub":
+            refuse_bad_cells(scan(X))  # before columns are counted
         source = super()._admit(X, reset=reset)
         if source.nnz is not None and self.metric != "euclidean":
             raise InputError(
@@ -156,15 +153,15 @@ class ClassicalMDS(Embedding):
             whole=needs_whole(Flag.UNKNOWN, self.indefinite, n, _WHOLE),
             centred=False,
         )
-        return Problem(
-            rows=n,
-            cols=p,
-            components=most_components(self.n_components, n),
+        named = ("primal", "lapack") if n <= _SMALL else ("primal", "lapack", "stored")
+        return self._problem_of(
+            source,
+            source.shape,
+            most_components(self.n_components, n),
             itemsize=source.products.itemsize if linear else 8,
             nnz=source.nnz,
-            tol=self._tolerance(source),
             kernel=cost,
-            **self._resources() | {"allowed": ("primal", *_stored(n))},
+            allowed=named,
         )
 
     # -- operator and pairs -----------------------------------------------------------
@@ -172,17 +169,7 @@ class ClassicalMDS(Embedding):
     def _solve(
         self, source: Source, path: Path, weights: Array | None
     ) -> tuple[Spectrum, Found]:
-        n = source.shape[0]
-        wanted = self.n_components
-        wanted = float(wanted) if isinstance(wanted, float) else most_components(wanted, n)
-        asked = PlacingTask(
-            wanted,
-            self.indefinite,
-            self._tolerance(source),
-            self._budget(),
-            self.time,
-            self._seed(),
-        )
+        asked = PlacingTask.of(self, source, source.shape[0])
         if self.metric == "euclidean":
             task = Task(Linear(), source.array, None, **vars(asked))
             spectrum, found = solve(task, path)
@@ -198,8 +185,8 @@ class ClassicalMDS(Embedding):
         if self.metric == "precomputed":
             return np.array(rows, np.float64)
         found = np.empty((len(rows), len(known)))
-        tiles, there = Tiles(len(rows), _ROWS), np.asarray(known, np.float64)
-        for part in tiles:
+        there = np.asarray(known, np.float64)
+        for part in Tiles(len(rows), _ROWS):
             here = np.asarray(rows[part], np.float64)
             found[part] = cdist(here, there, self.metric)
         if whole:
@@ -233,15 +220,6 @@ class ClassicalMDS(Embedding):
         squared = self._distances(source.array, known)
         np.multiply(squared, squared, out=squared)
         return np.asarray(self._placing.of(squared), self._kept)
-
-
-def _stored(n: int) -> tuple[str, ...]:
-    return ("lapack",) if n <= _SMALL else ("lapack", "stored")
-
-
-def _refuse_gaps(X: Array) -> None:
-    if X.dtype.kind in "fiub":
-        refuse_bad_cells(scan(X))
 
 
 def _refuse_undefined(found: Array, metric: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from mercer.arrays import Array, Tiles, is_sparse, task
 from mercer.errors import InputError
@@ -30,7 +30,7 @@ from mercer.estimators.manifold._distance_kernel import (
 )
 from mercer.estimators.manifold._embedding import Embedding
 from mercer.estimators.manifold._row_graph import COMPONENTS, GraphFacts, Linked, linked
-from mercer.estimators.walk._parameters import RESOURCES
+from mercer.estimators.walk._parameters import COUNT, COUNT_OR_SHARE, RESOURCES
 from mercer.kernels import Flag, Linear
 from mercer.operators import Graph, Searcher, geodesics
 from mercer.planning import KernelCost, Path, Problem, landmark_count
@@ -184,8 +184,7 @@ def triangulated(placing: Placing, paths: Array) -> Array:
     """Return the coordinates (n, q) of all rows from their distances (m, n) to landmarks."""
     m, n = paths.shape
     found = np.empty((n, placing.dual.shape[1]))
-    tiles = tiles_of(n, m)
-    for part in tiles:
+    for part in tiles_of(n, m):
         found[part] = placing.of(np.square(paths[:, part].T))
     return found
 
@@ -285,11 +284,8 @@ class Isomap(Embedding):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "n_components": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-        ],
-        "neighbours": [Interval(Integral, 1, None, closed="left")],
+        "n_components": COUNT_OR_SHARE,
+        "neighbours": [COUNT],
         "landmarks": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), None],
         "sampler": [StrOptions({"maxmin", "random"})],
         "metric": [str],
@@ -300,7 +296,7 @@ class Isomap(Embedding):
     graph_: Graph
     facts_: GraphFacts
     landmark_indices_: Array | None
-    _linked: Linked | None
+    _linked: Linked | None = None
     _placing: Placing
     _rows: Array
     _paths: Array | None
@@ -340,7 +336,7 @@ class Isomap(Embedding):
     # -- describe ---------------------------------------------------------------------
 
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
-        n, p = source.shape
+        n = source.shape[0]
         marks = self._landmark_count(n)
         cost = KernelCost(
             flops=1.0,
@@ -350,15 +346,9 @@ class Isomap(Embedding):
             geodesic=True,
         )
         named = ("lapack",) if n <= _SMALL else ("lapack", "stored")
-        return Problem(
-            rows=n,
-            cols=p,
-            components=most_components(self.n_components, marks or n),
-            itemsize=8,
-            nnz=source.nnz,
-            tol=self._tolerance(source),
-            kernel=cost,
-            **self._resources() | {"allowed": named},
+        k = most_components(self.n_components, marks or n)
+        return self._problem_of(
+            source, source.shape, k, nnz=source.nnz, kernel=cost, allowed=named
         )
 
     def _landmark_count(self, n: int) -> int | None:
@@ -380,43 +370,30 @@ class Isomap(Embedding):
     # -- operator and pairs -----------------------------------------------------------
 
     def _solve(self, source: Source, path: Path, weights: Array | None) -> tuple[Spectrum, Any]:
-        if getattr(self, "_linked", None) is None:
-            self._linked = linked(source.array, self.neighbours, self.components, self.metric)
         link = self._linked
-        assert link is not None
+        if link is None:
+            link = linked(source.array, self.neighbours, self.components, self.metric)
+            self._linked = link
         n, places, paths = link.graph.n, None, None
         if path.name == "landmarks":
             choose = farthest if self.sampler == "maxmin" else at_random
             count = self._landmark_count(n) or n
             places, paths = choose(link.graph, min(count, n), self._seed())
-            asked = self._asked(source, len(places))
+            asked = PlacingTask.of(self, source, len(places))
             spectrum, found, placing = by_triangulation(paths, places, path, asked)
             seen = (places[:_SEEN], paths[:_SEEN])
         else:
             kernel = geodesics(link.graph, np.arange(n))
             at = spread_evenly(n, None, _SEEN)
             seen = (at, kernel[at])
-            asked = self._asked(source, n)
+            asked = PlacingTask.of(self, source, n)
             spectrum, found, placing = placed(halved_squares(kernel), path, asked)
-        return spectrum, (found, placing, places, paths, seen)
-
-    def _asked(self, source: Source, n: int) -> PlacingTask:
-        wanted = self.n_components
-        return PlacingTask(
-            float(wanted) if isinstance(wanted, float) else most_components(wanted, n),
-            self.indefinite,
-            self._tolerance(source),
-            self._budget(),
-            self.time,
-            self._seed(),
-        )
+        return spectrum, (link, found, placing, places, paths, seen)
 
     # -- scale and project ------------------------------------------------------------
 
     def _scale(self, spectrum: Spectrum, found: Any, source: Source) -> dict[str, object]:
-        kernel, placing, places, paths, (seen, kept) = found
-        link = self._linked
-        assert link is not None
+        link, kernel, placing, places, paths, (seen, kept) = found
         state = described(spectrum, kernel)
         embedded = state["embedding_"]
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
@@ -425,7 +402,9 @@ class Isomap(Embedding):
             "residual_variance_": residual_variances(kept, seen, embedded),
             "graph_": link.graph,
             "facts_": link.facts,
-            "landmark_indices_": places if link.kept is None else _at(link.kept, places),
+            "landmark_indices_": places
+            if link.kept is None or places is None
+            else link.kept[places],
             "n_samples_": source.shape[0],
             "_landmark_places": places,
             "_placing": placing,
@@ -436,26 +415,24 @@ class Isomap(Embedding):
         }
         place = None
         if self.components == "place":
-            parts = (self.neighbours, link.searcher, link.graph, state)
-            place = partial(_placed_rows, *parts)
+            known = (link.searcher, link.graph, placing, paths)
+            place = partial(_placed_rows, self.neighbours, *known)
         embedded = link.spread(embedded, source.array, place)
         return state | {"embedding_": np.asarray(embedded, dtype)}
 
     def _project(self, source: Source) -> Array:
-        searcher = Searcher(self._rows, metric=self.metric)
-        state = {"_placing": self._placing, "_paths": self._paths}
-        found = _placed_rows(self.neighbours, searcher, self.graph_, state, source.array)
+        known = (Searcher(self._rows, metric=self.metric), self.graph_)
+        how = (self._placing, self._paths)
+        found = _placed_rows(self.neighbours, *known, *how, source.array)
         return np.asarray(found, self._dtype)
 
 
 def _placed_rows(
-    k: int, searcher: Searcher, graph: Graph, state: dict[str, Any], rows: Array
+    k: int, searcher: Searcher, graph: Graph, placing: Placing, paths: Array | None, rows: Array
 ) -> Array:
     """Return the coordinates of new rows, linked to their k nearest in the graph."""
-    placing, paths = state["_placing"], state["_paths"]
     found = np.empty((rows.shape[0], placing.dual.shape[1]))
-    tiles = tiles_of(rows.shape[0], graph.n)
-    for part in tiles:
+    for part in tiles_of(rows.shape[0], graph.n):
         near = searcher.query(rows[part], k)
         if paths is None:
             far = through(graph.lengths, near.indices, near.distances)
@@ -463,7 +440,3 @@ def _placed_rows(
             far = by_landmarks(paths, near.indices, near.distances)
         found[part] = placing.of(np.square(far, out=far))
     return found
-
-
-def _at(kept: Array, places: Array | None) -> Array | None:
-    return None if places is None else kept[places]

@@ -5,12 +5,11 @@ The smallest pairs of M off the constant vector, certified in eigenvalues of M.
 
 import dataclasses
 from functools import partial
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from mercer.arrays import EPS, Array, gaussian, orthonormal, show_bytes
 from mercer.errors import BudgetError, InputError
@@ -18,7 +17,7 @@ from mercer.estimators.manifold._barycentric_weights import combined
 from mercer.estimators.manifold._embedding import Embedding
 from mercer.estimators.manifold._local_matrices import METHODS, local_matrix
 from mercer.estimators.manifold._row_graph import COMPONENTS, GraphFacts, Linked, linked
-from mercer.estimators.walk._parameters import RESOURCES
+from mercer.estimators.walk._parameters import COUNT, POSITIVE, RESOURCES
 from mercer.operators import Graph, Searcher, ShiftInverse, band_front
 from mercer.planning import Path, Problem
 from mercer.solvers import BlockKrylov, Certificate, Goal, Outcome, Spectrum
@@ -152,7 +151,6 @@ def _share(wrong: float, gap: Array) -> Array:
 
 
 _REACHED = 4  # neighbours of neighbours per neighbour, on a sheet
-_TOL = 1e-4  # of λ, which are small beside ‖M‖: rounding leaves no more digits
 
 
 class LocallyLinearEmbedding(Embedding):
@@ -218,11 +216,12 @@ class LocallyLinearEmbedding(Embedding):
     """
 
     _needs_dense = True
+    _usual_tol = 1e-4  # of λ, which are small beside ‖M‖: rounding leaves no more digits
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "neighbours": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [COUNT],
+        "neighbours": [COUNT],
         "method": [StrOptions(set(METHODS))],
-        "reg": [Interval(Real, 0, None, closed="neither")],
+        "reg": [POSITIVE],
         "components": [StrOptions(set(COMPONENTS))],
         **RESOURCES,
     }
@@ -262,13 +261,9 @@ class LocallyLinearEmbedding(Embedding):
 
     def _admit(self, X: Any, *, reset: bool) -> Source:
         source = super()._admit(X, reset=reset)
-        if reset:
-            self._refuse_small(*source.shape)
-        return source
-
-    def _refuse_small(self, n: int, p: int) -> None:
-        """Refuse fewer rows, columns or neighbours than the method needs."""
-        d, k = int(self.n_components), int(self.neighbours)
+        if not reset:
+            return source
+        (n, p), d, k = source.shape, int(self.n_components), int(self.neighbours)
         needed = {"standard": 1, "modified": d, "hessian": d * (d + 3) // 2 + 1, "ltsa": d + 1}
         if k < needed[self.method]:
             raise InputError(
@@ -283,22 +278,12 @@ class LocallyLinearEmbedding(Embedding):
                 got=f"n_components={d}, n_samples = {n}, n_features = {p}",
                 fix=f"ask for at most {max(min(p, n - 1), 1)} axes",
             )
+        return source
 
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         n = source.shape[0]
-        return Problem(
-            rows=n,
-            cols=n,
-            components=int(self.n_components),
-            itemsize=8,
-            nnz=min(n * n, _REACHED * n * (self.neighbours + 1)),
-            tol=self._tolerance(source),
-            inverse=True,
-            **self._resources(),
-        )
-
-    def _tolerance(self, source: Source) -> float:
-        return _TOL if self.tol is None else float(self.tol)
+        cells = min(n * n, _REACHED * n * (self.neighbours + 1))
+        return self._problem_of(source, (n, n), self.n_components, nnz=cells, inverse=True)
 
     # -- operator and pairs -----------------------------------------------------------
 

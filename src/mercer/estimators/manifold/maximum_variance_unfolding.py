@@ -8,24 +8,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mercer.arrays import Array
 from mercer.errors import AccuracyWarning, InputError, warn
+from mercer.estimators.manifold import _unfolding_fit as unfolding
 from mercer.estimators.manifold._barycentric_weights import combined
 from mercer.estimators.manifold._embedding import Embedding
 from mercer.estimators.manifold._row_graph import COMPONENTS, GraphFacts
 from mercer.estimators.manifold._unfolding_facts import Flatness, UnfoldingCertificate, warn_of
-from mercer.estimators.manifold._unfolding_fit import (
-    Laid,
-    UnfoldingTask,
-    laid,
-    snapped,
-    units_of,
-)
-from mercer.estimators.walk._parameters import RESOURCES
+from mercer.estimators.walk._parameters import COUNT, POSITIVE, RESOURCES
 from mercer.operators import Graph, Searcher
 from mercer.planning import KernelCost, Path, Problem
 from mercer.solvers import Spectrum
 from mercer.sources import Source
 
-_TOL = 1e-3  # relative gap
 _AUTO = 1500  # rows from which "auto" takes landmarks
 _LANDMARKS = 500  # and how many
 
@@ -115,12 +108,13 @@ class MaximumVarianceUnfolding(Embedding):
     """
 
     _needs_dense = True
+    _usual_tol = 1e-3  # relative gap
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "neighbours": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [COUNT],
+        "neighbours": [COUNT],
         "landmarks": [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), None],
         "slack": [Interval(Real, 0, 1, closed="left")],
-        "reg": [Interval(Real, 0, None, closed="neither")],
+        "reg": [POSITIVE],
         "components": [StrOptions(set(COMPONENTS))],
         **RESOURCES,
     }
@@ -177,25 +171,14 @@ class MaximumVarianceUnfolding(Embedding):
         return source
 
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
-        n, p = source.shape
+        n = source.shape[0]
         cost = KernelCost(
             flops=1.0,
             centred=False,
             landmarks=self._landmark_count(n),
             bars=min(int(self.neighbours), max(n - 1, 1)),
         )
-        return Problem(
-            rows=n,
-            cols=p,
-            components=int(self.n_components),
-            itemsize=8,
-            tol=self._tolerance(source),
-            kernel=cost,
-            **self._resources(),
-        )
-
-    def _tolerance(self, source: Source) -> float:
-        return _TOL if self.tol is None else float(self.tol)
+        return self._problem_of(source, source.shape, int(self.n_components), kernel=cost)
 
     def _landmark_count(self, n: int) -> int | None:
         """Return m, or None for all rows."""
@@ -208,9 +191,9 @@ class MaximumVarianceUnfolding(Embedding):
 
     def _solve(
         self, source: Source, path: Path, weights: Array | None
-    ) -> tuple[Spectrum, Laid]:
-        rows, unit = units_of(np.asarray(source.array))
-        wanted = UnfoldingTask(
+    ) -> tuple[Spectrum, unfolding.Laid]:
+        rows, unit = unfolding.units_of(np.asarray(source.array))
+        wanted = unfolding.UnfoldingTask(
             components=int(self.n_components),
             neighbours=int(self.neighbours),
             landmarks=self._landmark_count(len(rows)) if path.name == "landmarks" else None,
@@ -221,12 +204,14 @@ class MaximumVarianceUnfolding(Embedding):
             seconds=self.time,
             seed=self._seed(),
         )
-        found = laid(rows, unit, wanted)
+        found = unfolding.laid(rows, unit, wanted)
         return found.spectrum, found
 
     # -- scale and project ------------------------------------------------------------
 
-    def _scale(self, spectrum: Spectrum, found: Laid, source: Source) -> dict[str, object]:
+    def _scale(
+        self, spectrum: Spectrum, found: unfolding.Laid, source: Source
+    ) -> dict[str, object]:
         dtype = np.float32 if source.products.itemsize == 4 else np.float64
         values = np.maximum(spectrum.values, 0.0)
         certificate = found.certificate
@@ -267,6 +252,6 @@ class MaximumVarianceUnfolding(Embedding):
         points = np.asarray(source.array)
         near = Searcher(self._rows).query(points, self.neighbours)
         values = self.factor_[self._places, : self.n_components_]
-        far = snapped(near.distances)
+        far = unfolding.snapped(near.distances)
         found = combined(points, self._rows, near.indices, far, values, float(self.reg))
         return np.asarray(found, self._dtype)

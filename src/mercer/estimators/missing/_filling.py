@@ -293,37 +293,6 @@ def _listed(which: Array, names: Names) -> str:
     return listed(some, which.size)
 
 
-def rule_of(
-    source: Source,
-    survey: Survey | PartsSurvey,
-    recipe: PCARecipe,
-    rank: int,
-    *,
-    expected: bool = False,
-    given: bool = False,
-) -> CompletionRule:
-    """Return the rule of the steps; `given` says that the tolerance was asked for.
-
-    Where it was not and rows are many, the last digits would cost passes and tell nothing:
-    the sampling error of mean and axes is of the order 1/√n.
-    """
-    n, p = survey.rows, source.shape[1]
-    plain = not recipe.standardize and recipe.root_feature_weight is None
-    tol = _SHARE * recipe.tol
-    sampled = not given and n * p > LARGE and tol < SAMPLING / math.sqrt(n)
-    if sampled:
-        tol = SAMPLING / math.sqrt(n)
-    return CompletionRule(
-        rank,
-        expected,
-        None if plain else _factors(survey, recipe, source.dtype),
-        min(tol, _COARSEST),
-        held=survey.constant if survey.constant.any() else None,
-        rate=float(survey.counts.sum()) / (n * p) if sampled else None,
-        compiled=source.nnz is None and not expected and is_worth_compiling(n * p),
-    )
-
-
 def _factors(
     survey: Survey | PartsSurvey, recipe: PCARecipe, dtype: Kind
 ) -> Callable[[Array, Array], Array | None]:
@@ -453,9 +422,7 @@ def completion_rank(
     wanted: Any,
     shape: tuple[int, int],
     sample: Array | tuple[Array, float],
-    *,
-    standardize: bool = False,
-    root_feature_weight: Array | None = None,
+    recipe: PCARecipe | None = None,
     weights: Array | None = None,
 ) -> int:
     """Return the rank k of a completion, at most p - 1 and n - 2.
@@ -471,10 +438,8 @@ def completion_rank(
         Rows that count, and columns.
     sample : ndarray of shape (m, p) or tuple of ndarray and float
         Evenly spaced incomplete rows; of complete rows their leading variances and the total.
-    standardize : bool
-        Whether columns count by their spread.
-    root_feature_weight : ndarray of shape (p,) or None
-        What columns are multiplied by.
+    recipe : PCARecipe or None
+        Whether columns count by their spread, and what they are multiplied by.
     weights : ndarray of shape (m,) or None
         Repeat counts of the sample.
     """
@@ -487,13 +452,14 @@ def completion_rank(
         return min(spectral_rank(values, total, n, p).rank, most)
     few = few_of(sample)
     sample, weights = sample[few], None if weights is None else weights[few]
-    factor = np.ones(p) if root_feature_weight is None else root_feature_weight
-    if standardize:
+    root = None if recipe is None else recipe.root_feature_weight
+    factor = np.ones(p) if root is None else root
+    if recipe is not None and recipe.standardize:
         factor = factor * _spread_factor(sample, weights)
     return cross_validated_rank(sample * factor, most, weights).rank
 
 
-def _spread_factor(sample: Array, weights: Array | None = None) -> Array:
+def _spread_factor(sample: Array, weights: Array | None) -> Array:
     """Return what brings the observed cells of each column to spread one; 1 without spread."""
     seen = ~np.isnan(sample)
     counts = np.ones(len(sample)) if weights is None else weights
@@ -529,8 +495,8 @@ class FillingTask:
 
     components: Any
     recipe: PCARecipe
-    expected: bool
-    given: bool
+    expected: bool = False
+    given: bool = False
 
     def rule(
         self,
@@ -543,16 +509,23 @@ class FillingTask:
     ) -> CompletionRule:
         """Return the rule for n rows that count; a `rank` that was found is kept.
 
-        `weights` are those of the sample of the survey.
+        `weights` are those of the sample of the survey. Where no tolerance was given and rows
+        are many, the last digits would cost passes and tell nothing: the sampling error of
+        mean and axes is of the order 1/√n.
         """
+        recipe, p, cells = self.recipe, source.shape[1], survey.rows * source.shape[1]
         if rank is None:
-            rank = completion_rank(
-                self.components,
-                (n, source.shape[1]),
-                survey.sample[1],
-                standardize=self.recipe.standardize,
-                root_feature_weight=self.recipe.root_feature_weight,
-                weights=weights,
-            )
-        expected, given = self.expected, self.given
-        return rule_of(source, survey, self.recipe, rank, expected=expected, given=given)
+            sample = survey.sample[1]
+            rank = completion_rank(self.components, (n, p), sample, recipe, weights)
+        plain = not recipe.standardize and recipe.root_feature_weight is None
+        tol, least = _SHARE * recipe.tol, SAMPLING / math.sqrt(survey.rows)
+        sampled = not self.given and cells > LARGE and tol < least
+        return CompletionRule(
+            rank,
+            self.expected,
+            None if plain else _factors(survey, recipe, source.dtype),
+            min(least if sampled else tol, _COARSEST),
+            held=survey.constant if survey.constant.any() else None,
+            rate=float(survey.counts.sum()) / cells if sampled else None,
+            compiled=source.nnz is None and not self.expected and is_worth_compiling(cells),
+        )

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from mercer.arrays import Array, svd
 from mercer.errors import InputError
 from mercer.estimators.linear._principal_axes import PrincipalAxes
-from mercer.estimators.missing._filling import check_survey, surveyed, warn_empty
+from mercer.estimators.missing._filling import surveyed, warn_empty
 from mercer.estimators.missing._missing_cells import cell_filling
 from mercer.estimators.walk._admission import held_rows
 from mercer.estimators.walk._parameters import Names, Seed, check_fitted, seed_of
@@ -42,10 +42,7 @@ def imputed(completion: Completion, given: Any, source: Source, names: Names) ->
     """Return `given`, admitted as `source`, with its missing cells as a model expects them."""
     rows = source.array
 
-    def refuse() -> None:
-        refuse_infinite(source, names)
-
-    filled = completion.filled(rows, refuse)
+    filled = completion.filled(rows, lambda: refuse_infinite(source, names))
     empty = empty_rows(rows) if rows.dtype.kind == "f" else np.empty(0)
     if empty.size:
         warn_empty(empty, "their cells are the means")
@@ -228,9 +225,7 @@ def multiple_imputation(
         )
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 2:
         raise InputError(
-            "a variance needs at least two draws",
-            got=f"draws={draws!r}",
-            fix="pass draws=20",
+            "a variance needs at least two draws", got=f"draws={draws!r}", fix="pass draws=20"
         )
     unitless = pca._centring.unitless
     if not unitless:
@@ -302,21 +297,20 @@ def _prepared(pca: Any, X: object, sample_weight: Array | None) -> tuple[_Walk, 
             got=f"{n} rows, {pca.n_samples_} at fit",
             fix="pass the rows that the model was fitted to",
         )
-    names = getattr(pca, "feature_names_in_", None)
+    names = pca._names
     source = ArrayBlocks(rows, names)
     size = pca._block_bytes(source)
     weights = repeat_counts(sample_weight, n)
     survey = surveyed(source, weights, size, None)
-    weights = check_survey(survey, source, names, weights)
-    wanted = pca._filling_task(source)
+    filling = cell_filling(source, survey, weights, names, pca._filling_task(source), size)
     rule = dataclasses.replace(
-        cell_filling(source, survey, weights, wanted, size, None).rule,
+        filling.rule,
         rank=pca.completion_.axes.shape[1],
         expected=True,
         tol=_SETTLED / np.sqrt(n),
         most=_STEPS,
     )
-    return _Walk(source, rule, block_length(source, size)), weights
+    return _Walk(source, rule, block_length(source, size)), filling.weights
 
 
 def _resampled(counts: Array, rng: np.random.Generator) -> Array:

@@ -14,24 +14,8 @@ from mercer import planning
 from mercer.arrays import EPS, Array, show_bytes
 from mercer.errors import BudgetError
 from mercer.estimators.linear._summed_rows import Summed
-from mercer.estimators.missing._filling import (
-    LARGE,
-    CellFilling,
-    FillingTask,
-    Start,
-    begun_on,
-    check_survey,
-    completion_rank,
-    first_start,
-    in_words,
-    refuse_bare,
-    refuse_few,
-    sample_rows,
-    surveyed,
-    warn_empty,
-    warn_unsettled,
-    whole_sums,
-)
+from mercer.estimators.missing import _filling as steps
+from mercer.estimators.missing._filling import LARGE
 from mercer.estimators.walk._admission import AT_THE_MEAN, listed, refuse_few_rows, say_empty
 from mercer.estimators.walk._parameters import Attributes, Names, learned
 from mercer.estimators.walk._spectral_estimator import counted_shape, planned
@@ -71,7 +55,7 @@ class Begun:
 
     survey: PartsSurvey
     rank: int | None = None
-    start: Start | None = None
+    start: steps.Start | None = None
 
 
 @final
@@ -93,7 +77,7 @@ class BeginOnParts:
     """
 
     look: SurveyOfParts
-    wanted: FillingTask
+    wanted: steps.FillingTask
     weighted: bool
 
     def part(self, rows: PartBlocks, weights: Array | None) -> PartsSurvey:
@@ -106,21 +90,19 @@ class BeginOnParts:
 
     def finish(self, survey: PartsSurvey) -> Begun:
         """Return the survey, and where the steps on its sample ended."""
-        if not survey.counts.any() or _hopeless(survey):
+        hopeless = survey.total <= 1 or np.any(survey.weighed == 0)  # they will be refused
+        if hopeless or not survey.counts.any():
             return Begun(survey.without_rows())
         rows = survey.kept
         n, weights = counted(survey, self.weighted), survey.kept_weights
         rule = self.wanted.rule(in_memory(rows), survey, n, weights=weights)
         own = None if np.all(weights == 1) else weights
-        start = begun_on(rows, own, survey.rows, first_start(survey, rows.dtype, rule), rule)
+        start = steps.begun_on(
+            rows, own, survey.rows, steps.first_start(survey, rows.dtype, rule), rule
+        )
         if start.rows == 0 and survey.step == 1:  # all rows are here
             start = start.after(rows, own, rule)
         return Begun(survey.without_rows(), rule.rank, start)
-
-
-def _hopeless(survey: PartsSurvey) -> bool:
-    """Tell whether the rows will be refused."""
-    return survey.total <= 1 or bool(np.any(survey.weighed == 0))
 
 
 def counted(survey: PartsSurvey, weighted: bool) -> int:
@@ -134,11 +116,11 @@ def filling_of_parts(
     source: SpreadSource,
     names: Names,
     weights: Array | None,
-    wanted: FillingTask,
+    wanted: steps.FillingTask,
     block_bytes: float,
 ) -> "FillingParts | None":
     """Return the steps over rows in parts, or None where no cell is missing: one pass."""
-    look = SurveyOfParts(sample_rows(source.shape[1]), block_bytes)
+    look = SurveyOfParts(steps.sample_rows(source.shape[1]), block_bytes)
     work = BeginOnParts(look, wanted, weights is not None)
     begun: Begun = source.reduce(work, weights, title="missing cells")
     survey = begun.survey
@@ -146,8 +128,8 @@ def filling_of_parts(
         return None
     names = names if source.names is None else source.names
     if weights is None or survey.total > 0:
-        refuse_bare(survey, names)
-    refuse_few(survey, survey.total)
+        steps.refuse_bare(survey, names)
+    steps.refuse_few(survey, survey.total)
     if survey.left_out:
         named = listed(survey.named, survey.left_out)
         say_empty(survey.left_out, named, "they are left out of the fit")
@@ -188,12 +170,12 @@ class FillingParts:
 
     def run(self) -> Completed:
         """Return the completion of all rows."""
-        start = self.begun.start or first_start(self.survey, self.source.dtype, self.rule)
+        start = self.begun.start or steps.first_start(self.survey, self.source.dtype, self.rule)
         return start.steps(self._pass, self.rule, self.survey.rows)
 
     def whole(self, found: Completed) -> CompletionSums:
         """See `Filling.whole`."""
-        return whole_sums(self._pass, found, self.rule)
+        return steps.whole_sums(self._pass, found, self.rule)
 
     def completed(self, completion: Completion) -> CompletedParts:
         """Return the rows with their missing cells filled, where they lie."""
@@ -209,7 +191,7 @@ class FillingParts:
 _log = logging.getLogger("mercer")
 _COPY = 64e6  # bytes of rows in memory that are completed in one go
 _SUMS = 32.0  # bytes per entry of p×p sums, with those of a block and LAPACK's workspace
-Fillings = CellFilling | FillingParts
+Fillings = steps.CellFilling | FillingParts
 
 
 Whole = Callable[[Source, Any], dict[str, Any]]  # the fit of complete rows with weights
@@ -237,7 +219,7 @@ def completed_fit(
         found = filling.run()
         counts, passes = survey.counts, found.passes
         share = float(np.sum(survey.weighed)) / (found.sums.total * len(counts))
-        note = in_words(survey, found, fit.missing)
+        note = steps.in_words(survey, found, fit.missing)
         fit._note(note)
         _log.info("%s", note)
         if fit.missing == "ppca":
@@ -245,7 +227,7 @@ def completed_fit(
         else:
             state, completion = _analysed(fit, whole, filling, found), found.completion
         state["n_samples_"] = survey.rows
-        warn_unsettled(found, filling.rule)
+        steps.warn_unsettled(found, filling.rule)
     own = {"n_missing_": int(counts.sum()), "missing_counts_": counts}
     own |= {"_observed_share": share}
     return state | own | {"em_passes_": passes, "completion_": completion}
@@ -261,26 +243,27 @@ def _filling_of(fit: "PCA", source: Source, weights: Array | None) -> Fillings |
         return found
     blocks = source if isinstance(source, BlockSource) else ArrayBlocks(source, names)
     size = fit._block_bytes(blocks)
-    survey = surveyed(blocks, weights, size, fit._journal)
+    survey = steps.surveyed(blocks, weights, size, fit._journal)
     if not survey.counts.any():
         return None
-    weights = check_survey(survey, blocks, names, weights)
-    return cell_filling(blocks, survey, weights, wanted, size, fit._journal)
+    return cell_filling(blocks, survey, weights, names, wanted, size, fit._journal)
 
 
 def cell_filling(
     blocks: BlockSource,
     survey: Survey,
     weights: Array | None,
-    wanted: FillingTask,
+    names: Names,
+    wanted: steps.FillingTask,
     size: float,
-    journal: Journal | None,
-) -> CellFilling:
+    journal: Journal | None = None,
+) -> steps.CellFilling:
     """Return the steps over rows of which a survey has told; see `CellFilling`."""
+    weights = steps.check_survey(survey, blocks, names, weights)
     n = survey.rows if weights is None else int(np.sum(weights) * (1 + 1e-12))
     some = None if weights is None else weights[survey.sample[0]]
     rule = wanted.rule(blocks, survey, n, weights=some)
-    return CellFilling(blocks, survey, weights, rule, size, journal)
+    return steps.CellFilling(blocks, survey, weights, rule, size, journal)
 
 
 def _refuse_unaffordable(fit: "PCA", filling: Fillings) -> None:
@@ -304,7 +287,7 @@ def _refuse_unaffordable(fit: "PCA", filling: Fillings) -> None:
 def _held_whole(fit: "PCA", filling: Fillings) -> Any:
     """Return rows in memory that are so few that they are completed in one go, or None."""
     blocks = filling.source
-    if not isinstance(filling, CellFilling) or not isinstance(blocks, ArrayBlocks):
+    if not isinstance(filling, steps.CellFilling) or not isinstance(blocks, ArrayBlocks):
         return None
     if filling.journal is not None or blocks.nbytes > min(_COPY, fit._budget() / 4):
         return None
@@ -376,7 +359,7 @@ def _own_completion(fit: "PCA", state: Attributes, shape: tuple[int, int]) -> Co
         return Completion(centring, axes, values, noise)
     share = float(state["explained_variance_ratio_"][0])
     total = float(values[0]) / share
-    rank = min(completion_rank(fit.n_components, shape, (values, total)), state["rank_"])
+    rank = min(steps.completion_rank(fit.n_components, shape, (values, total)), state["rank_"])
     rule = CompletionRule(rank, expected=fit.missing == "ppca")
     leading = values if len(values) > rank else np.append(values, values[-1:])
     noise = rule.noise_of(leading[: rank + 1], total, *shape)
@@ -410,7 +393,7 @@ def zero_where_empty(source: CompletedBlocks, parts: Iterable[Array]) -> Iterato
         yield part
         done += len(part)
     if source.empty:
-        warn_empty(np.asarray(source.empty), AT_THE_MEAN)
+        steps.warn_empty(np.asarray(source.empty), AT_THE_MEAN)
 
 
 def _summed(sums: CompletionSums, source: Source) -> Summed:

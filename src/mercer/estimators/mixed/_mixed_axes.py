@@ -117,12 +117,14 @@ class MixedAxes:
         rows = np.flatnonzero(holes.any(axis=1))
         if rows.size:
             inner = filling.inner(observed[rows], holes[rows])
+            # The directions are V/√mass.
+            orthonormal = self.directions * np.sqrt(self.frame.masses)[:, None]
             # Rows may be many and cells of a row many more: one given column at a time.
             for column in np.flatnonzero(holes.any(axis=0)):
                 at = np.flatnonzero(filling.owner == column)
                 here = holes[rows, column]
                 y = inner[here] @ filling.loadings[at].T
-                found[rows[here]] += y @ self._orthonormal[at]
+                found[rows[here]] += y @ orthonormal[at]
                 squares[rows[here]] += np.sum(y * y, axis=1)
         return found, squares
 
@@ -133,11 +135,6 @@ class MixedAxes:
         along = self._beside(self.filling.axes)[:, k:]
         codes = self.frame.codes(table, unseen)
         return _sums(self.frame, table, codes, along, self.weights, None)[0]
-
-    @property
-    def _orthonormal(self) -> Array:
-        """V (p + J, k) of the directions, which are V/√mass."""
-        return self.directions * np.sqrt(self.frame.masses)[:, None]
 
     def _beside(self, axes: Array) -> Array:
         mass = self.frame.masses
@@ -165,8 +162,7 @@ def _sums(
     # The last line stands for cells without a level: they are at the centre.
     levels = np.concatenate([directions[p:], np.zeros((1, k))])
     far = np.append(far, 0.0)
-    tiles = Tiles(n, _BLOCK)
-    for part in tiles:
+    for part in Tiles(n, _BLOCK):
         if own.size:
             z = np.nan_to_num(frame.standard(table.numbers[part]), copy=False, nan=0.0)
             z = z if own.size == p else z[:, own]

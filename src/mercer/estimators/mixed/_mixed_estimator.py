@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, show_bytes
 from mercer.diagnostics import v_tests
-from mercer.errors import BudgetError, InputError
+from mercer.errors import BudgetError
 from mercer.estimators.categories._category_cells import note_columns, table_of
 from mercer.estimators.categories._supplementary_variables import (
     Placed,
@@ -31,9 +31,9 @@ from mercer.estimators.mixed._mixed_table import (
     refuse_empty,
     refuse_empty_columns,
 )
-from mercer.estimators.walk._admission import held_rows, text_names
+from mercer.estimators.walk._admission import held_rows, one_row, text_names
 from mercer.estimators.walk._operated_estimator import Operated, OperatedEstimator, pairs
-from mercer.estimators.walk._parameters import RESOURCES
+from mercer.estimators.walk._parameters import COUNT, RESOURCES, refuse_truth
 from mercer.estimators.walk._spectral_estimator import planned
 from mercer.planning import Problem
 from mercer.solvers import Spectrum
@@ -47,7 +47,7 @@ class MixedEstimator(OperatedEstimator):
 
     _fewest = 2
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [COUNT, None],
         "categorical": [None, "array-like", str, Integral],
         "unseen": [StrOptions({"raise", "passive"})],
         **RESOURCES,
@@ -74,11 +74,7 @@ class MixedEstimator(OperatedEstimator):
         note_columns(self, given, reset=reset)
         table = mixed(given, self.categorical, kinds)
         if reset and table.shape[0] < self._fewest:
-            raise InputError(
-                "one row has no variance",
-                got=f"n_samples = 1, X of shape {table.shape}",
-                fix="pass at least two rows",
-            )
+            raise one_row(f"n_samples = 1, X of shape {table.shape}")
         fills = self.missing == "fill"
         refuse_cells(table, gaps=fills)
         if fills:
@@ -88,12 +84,9 @@ class MixedEstimator(OperatedEstimator):
                 refuse_empty_columns(table, holes)
         return table
 
-    def _sizes(self, source: Mixed) -> tuple[int, list[int]]:
-        return source.numbers.shape[1], [len(column.values) for column in source.columns]
-
     def _shape(self, source: Mixed) -> tuple[int, int, int | None]:
-        n = source.shape[0]
-        p, sizes = self._sizes(source)
+        n, p = source.numbers.shape
+        sizes = [len(column.values) for column in source.columns]
         cells = stored_cells(p, sizes)
         return n, p + sum(sizes), None if cells is None else n * cells
 
@@ -111,30 +104,17 @@ class MixedEstimator(OperatedEstimator):
         return dataclasses.replace(problem, memory=left)
 
     def _wanted(self, shape: tuple[int, int]) -> int:
-        if isinstance(self.n_components, bool):
-            raise InputError(
-                "n_components must be a number, not a truth value",
-                got=f"n_components={self.n_components}",
-                fix="pass a whole number, or None for all axes",
-            )
+        refuse_truth(self.n_components, "pass a whole number, or None for all axes")
         wanted = min(shape) if self.n_components is None else int(self.n_components)
         return min(wanted, *shape)
 
     def _pairs_of(self, asked: Operated, wanted: int) -> Spectrum:
         """Return leading pairs of a table on the way, by the path a plan takes for it."""
-        op, tol = asked.op, 1e-6 if self.tol is None else float(self.tol)
-        m, n = op.shape
-        problem = Problem(
-            rows=m,
-            cols=n,
-            components=min(wanted, m, n),
-            itemsize=8,
-            nnz=int(op.table.nnz) if op.sparse else None,
-            tol=tol,
-            **self._resources(),
-        )
+        op = asked.op
+        stored = int(op.table.nnz) if op.sparse else None
+        problem = self._problem_of(asked, op.shape, min(wanted, *op.shape), nnz=stored)
         path = planned(problem).chosen
-        return pairs(asked, path, wanted, tol, self._seed()).padded(wanted)
+        return pairs(asked, path, wanted, problem.tol, self._seed()).padded(wanted)
 
     def _project(self, source: Any) -> Array:
         return self._axes.placed(source, self.unseen)[0]

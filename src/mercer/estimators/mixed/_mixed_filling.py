@@ -63,11 +63,7 @@ def operated(table: Array, frame: MixedFrame, masses: Array, weights: Array) -> 
     mass = np.where(live, np.append(own, profile[p:]), 1.0)
     right = np.where(live, np.sqrt(weights / np.maximum(mass, np.finfo(float).tiny)), 0.0)
     op = Framed(
-        table,
-        left=np.sqrt(masses),
-        right=right,
-        level=np.ones(table.shape[0]),
-        profile=profile,
+        table, left=np.sqrt(masses), right=right, level=np.ones(table.shape[0]), profile=profile
     )
     inertias = variance * right**2
     return Operated(op, float(inertias.sum()), inertias, float(np.sum(second * right**2)))

@@ -2,20 +2,18 @@
 
 import dataclasses
 import itertools
-from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from mercer.arrays import Array
-from mercer.errors import DataWarning, InputError, warn
+from mercer.errors import DataWarning, InputError, in_short, warn
 from mercer.estimators.categories._category_codes import Coded, Variable, coded, coded_again
 from mercer.estimators.mixed._mixed_table import Mixed
 
 _HUGE = 2.0**1000  # numbers whose differences may leave float64
 _SHRINK = 2.0**-40
 _DENSE, _STORED = 8, 12  # bytes of a cell of a dense and of a sparse table
-_NAMED = 5  # columns that a message names
 _FEW = 10  # rows below which nothing is said of the number of levels
 
 
@@ -159,17 +157,8 @@ def framed(table: Mixed, masses: Array, groups: Array | None = None) -> MixedFra
     levels = coded(list(table.columns), missing="passive") if table.columns else None
     variables = () if levels is None else levels.variables
     shares = np.empty(0) if levels is None else _shares(levels, masses)
-    frame = MixedFrame(
-        unit,
-        origin,
-        offset,
-        spread,
-        variables,
-        shares,
-        table.kinds,
-        table.names,
-        groups is None,
-    )
+    seen = (variables, shares, table.kinds, table.names)
+    frame = MixedFrame(unit, origin, offset, spread, *seen, groups is None)
     _warn_constant(frame)
     _warn_labels(frame, table.shape[0])
     return frame
@@ -260,8 +249,6 @@ def _sparse(frame: MixedFrame, table: Mixed, codes: Array) -> Array:
     starts = frame.starts
     sizes = np.diff(starts)
     gaps = codes < 0
-    if not gaps.any() and not np.isnan(np.min(table.numbers, initial=0.0)):
-        return _regular(frame, table, codes, kind)
     lengths = p + np.where(gaps, sizes, 1).sum(axis=1)
     ends = np.concatenate([[0], np.cumsum(lengths)]).astype(kind)
     data, indices = np.ones(int(ends[-1])), np.empty(int(ends[-1]), kind)
@@ -284,33 +271,14 @@ def _sparse(frame: MixedFrame, table: Mixed, codes: Array) -> Array:
     return made
 
 
-def _regular(
-    frame: MixedFrame, table: Mixed, codes: Array, kind: type[np.signedinteger[Any]]
-) -> Array:
-    """Return T as a CSR array where every row holds p + Q cells."""
-    n, p = table.numbers.shape
-    width = p + codes.shape[1]
-    data, indices = np.ones((n, width)), np.empty((n, width), kind)
-    frame.standard(table.numbers, data[:, :p])
-    indices[:, :p] = np.arange(p)
-    np.add(codes, frame.starts[:-1], out=indices[:, p:], casting="unsafe")
-    ends = np.arange(n + 1, dtype=kind) * width
-    made = scipy.sparse.csr_array(
-        (data.reshape(-1), indices.reshape(-1), ends), shape=(n, frame.width)
-    )
-    made.has_sorted_indices = True
-    return made
-
-
 def _warn_labels(frame: MixedFrame, n: int) -> None:
     """Say which categories name the rows, as ids and free text do."""
     many = [v for v in frame.variables if n >= _FEW and 2 * len(v) > n]
     if many:
-        shown = ", ".join(f"{v.name!r} ({len(v)} levels)" for v in many[:_NAMED])
-        more = "" if len(many) <= _NAMED else f" and {len(many) - _NAMED} more"
+        shown = in_short([f"{v.name!r} ({len(v)} levels)" for v in many])
         warn(
             "categories with more than half as many levels as rows name the rows",
-            got=f"{n} rows; {shown}{more}",
+            got=f"{n} rows; {shown}",
             fix="drop such columns, or pass them to supplementary(Y)",
             category=DataWarning,
         )
@@ -326,18 +294,17 @@ def _warn_constant(frame: MixedFrame) -> None:
     ):
         if not live[a:b].any():
             flat.append(variable.name)
-    shown = ", ".join(repr(name) for name in flat[:_NAMED])
-    more = "" if len(flat) <= _NAMED else f" and {len(flat) - _NAMED} more"
+    shown = in_short([repr(name) for name in flat])
     if frame.rank == 0:
         raise InputError(
             "the data has no variance: all columns are constant",
-            got=f"{len(flat)} columns with one value each: {shown}{more}",
+            got=f"{len(flat)} columns with one value each: {shown}",
             fix="pass columns that vary",
         )
     if flat:
         warn(
             "columns with one value tell nothing and are left at zero",
-            got=f"{len(flat)} of {len(frame.names)} columns: {shown}{more}",
+            got=f"{len(flat)} of {len(frame.names)} columns: {shown}",
             fix="drop such columns",
             category=DataWarning,
         )

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.errors import InputError, in_short
 from mercer.estimators.categories._category_cells import (
     CategoryColumn,
     column_of,
@@ -166,11 +166,9 @@ def positions(wanted: Any, names: Sequence[str], what: str) -> set[int]:
         whole = isinstance(one, Integral) and not isinstance(one, bool)
         at = int(one) if whole and str(one) not in known else known.get(str(one), -1)
         if not 0 <= at < len(names):
-            shown = ", ".join(repr(name) for name in names[:_NAMED])
-            more = "" if len(names) <= _NAMED else f" and {len(names) - _NAMED} more"
             raise InputError(
                 f"`{what}` names a column that X does not have",
-                got=f"{one!r}; X has {shown}{more}",
+                got=f"{one!r}; X has {in_short([repr(name) for name in names])}",
                 fix="give names of columns, or their positions from 0",
             )
         found.add(at)
@@ -211,11 +209,9 @@ def refuse_empty(table: Mixed, holes: Array) -> None:
     """Refuse rows in which nothing is observed, by number."""
     empty = np.flatnonzero(holes.all(axis=1))
     if empty.size:
-        shown = ", ".join(str(i) for i in empty[:10])
-        more = "" if empty.size <= 10 else f" and {empty.size - 10} more"
         raise InputError(
             "rows with nothing observed cannot be filled",
-            got=f"row {shown}{more} of {table.shape[0]}",
+            got=f"row {in_short(empty, 10)} of {table.shape[0]}",
             fix="drop such rows first",
         )
 
@@ -224,10 +220,9 @@ def refuse_empty_columns(table: Mixed, holes: Array) -> None:
     """Refuse columns in which nothing is observed, by name."""
     empty = [table.names[at] for at in np.flatnonzero(holes.all(axis=0))]
     if empty:
-        more = "" if len(empty) <= _NAMED else f" and {len(empty) - _NAMED} more"
         raise InputError(
             "columns with nothing observed cannot be filled",
-            got=", ".join(map(repr, empty[:_NAMED])) + more,
+            got=in_short([repr(name) for name in empty]),
             fix="drop such columns first",
         )
 

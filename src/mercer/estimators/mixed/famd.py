@@ -19,13 +19,7 @@ from mercer.estimators.mixed._mixed_estimator import MixedEstimator
 from mercer.estimators.mixed._mixed_filling import filled, filling_rank, noise, operated
 from mercer.estimators.mixed._mixed_fit import Built, fitted_state, masses_of
 from mercer.estimators.mixed._mixed_frame import framed, table_of_cells
-from mercer.estimators.mixed._mixed_table import (
-    Mixed,
-    mixed,
-    refuse_cells,
-    refuse_empty,
-    refuse_empty_columns,
-)
+from mercer.estimators.mixed._mixed_table import Mixed, mixed, refuse_cells
 from mercer.estimators.walk._admission import held_rows
 from mercer.estimators.walk._operated_estimator import Operated
 from mercer.solvers import Spectrum
@@ -264,11 +258,8 @@ def impute(
         categorical = range(mixed(given).shape[1])
     table = mixed(given, categorical)
     refuse_cells(table, gaps=True)
-    holes = table.gaps()
-    if not holes.any():
+    if not table.gaps().any():
         return X
-    refuse_empty(table, holes)
-    refuse_empty_columns(table, holes)
     model = FAMD(n_components, categorical=categorical, missing="fill")
     return model.fit(X, sample_weight=sample_weight).impute(X)
 

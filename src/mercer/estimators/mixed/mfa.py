@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.errors import InputError, in_short
 from mercer.estimators.mixed._mixed_estimator import MixedEstimator
 from mercer.estimators.mixed._mixed_filling import operated
 from mercer.estimators.mixed._mixed_fit import Built, fitted_state, masses_of
@@ -23,7 +23,6 @@ from mercer.solvers import Spectrum
 
 _SMALL = 2000  # columns up to which AᵀA is written down
 _BLOCK = 256  # columns or rows that are taken together beyond
-_NAMED = 5
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -85,10 +84,9 @@ def groups_of(wanted: Any, names: Sequence[str]) -> Groups:
             owner[at] = number
     left = [names[int(at)] for at in np.flatnonzero(owner < 0)]
     if left:
-        more = "" if len(left) <= _NAMED else f" and {len(left) - _NAMED} more"
         raise InputError(
             "every column must be in a group",
-            got=f"{', '.join(map(repr, left[:_NAMED]))}{more} in none",
+            got=f"{in_short([repr(name) for name in left])} in none",
             fix="add them to a group, or drop them and pass them to supplementary(Y)",
         )
     return Groups(tuple(str(name) for name in wanted), owner)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.arrays import Array
-from mercer.errors import DataWarning, InputError, MercerError, warn
+from mercer.errors import DataWarning, InputError, MercerError, in_short, warn
 from mercer.estimators.walk._parameters import Kind, Names
 from mercer.sources import (
     BlockSource,
@@ -78,12 +78,13 @@ def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
     except (TypeError, ValueError) as error:
         raise in_three_lines(error, data) from None
     if reset and checked.shape[0] < getattr(estimator, "_fewest", _FEWEST):
-        raise InputError(
-            "one row has no variance",
-            got=f"n_samples = 1, X of shape {tuple(checked.shape)}",
-            fix="pass at least two rows",
-        )
+        raise one_row(f"n_samples = 1, X of shape {tuple(checked.shape)}")
     return in_memory(checked)
+
+
+def one_row(got: str) -> InputError:
+    """Return why one row is too few."""
+    return InputError("one row has no variance", got=got, fix="pass at least two rows")
 
 
 def _validated(estimator: BaseEstimator, data: Any, *, reset: bool) -> Any:
@@ -124,11 +125,7 @@ def listed(some: Sequence[str], count: int) -> str:
 def refuse_few_rows(estimator: BaseEstimator, source: SpreadSource) -> None:
     """Refuse rows in parts of which there are none, or one; a pass may have counted them."""
     if source.shape[0] < getattr(estimator, "_fewest", _FEWEST):
-        raise InputError(
-            "one row has no variance",
-            got=f"n_samples = {source.shape[0]}: {source.label}",
-            fix="pass at least two rows",
-        )
+        raise one_row(f"n_samples = {source.shape[0]}: {source.label}")
 
 
 def admit_source(
@@ -341,11 +338,10 @@ def _refuse_odd_columns(data: Any) -> None:
     ]
     odd = [name for name in odd if not _numbers_in_objects(frame, name)]
     if odd:
-        kinds = ", ".join(f"{str(name)!r} ({schema[name]})" for name in odd[:5])
-        more = "" if len(odd) <= 5 else f" and {len(odd) - 5} more"
+        kinds = in_short([f"{str(name)!r} ({schema[name]})" for name in odd])
         raise InputError(
             "every column must hold numbers",
-            got=f"{len(odd)} of {len(schema)} columns do not: {kinds}{more}",
+            got=f"{len(odd)} of {len(schema)} columns do not: {kinds}",
             fix="drop these columns or encode them as numbers"
             if getattr(data, "sparse", None) is None
             else "pass X.sparse.to_coo(), a sparse matrix of SciPy",

@@ -85,9 +85,7 @@ def writer_of(path: Path, names: list[str], *, raw: bool = False) -> Iterator[Wr
     kind = kind_of_output(path)
     if not path.parent.is_dir():
         raise InputError(
-            "the folder to write to does not exist",
-            got=str(path.parent),
-            fix="make it first",
+            "the folder to write to does not exist", got=str(path.parent), fix="make it first"
         )
     if path.exists() and not path.is_file():
         raise InputError(

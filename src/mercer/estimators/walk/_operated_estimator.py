@@ -11,7 +11,7 @@ from mercer.arrays import EPS, Array
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
 from mercer.operators import Dense, Framed, Operator
 from mercer.planning import Path, Problem
-from mercer.solvers import Certificate, Floor, Goal, Outcome, Spectrum, fix_signs
+from mercer.solvers import Certificate, Floor, Goal, Spectrum, fix_signs
 
 _FINE = 1e-10  # relative half-width that a stored matrix is solved to
 _C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
@@ -49,6 +49,8 @@ class OperatedEstimator(SpectralEstimator):
     or block Krylov, with the certificate of each.
     """
 
+    _usual_tol = 1e-6
+
     @abc.abstractmethod
     def _operator(self, source: Any, weights: Array | None) -> Operated:
         """Return the operator of the method, and what its scaling needs."""
@@ -63,15 +65,7 @@ class OperatedEstimator(SpectralEstimator):
 
     def _problem(self, source: Any, weights: Array | None = None) -> Problem:
         m, n, stored = self._shape(source)
-        return Problem(
-            rows=m,
-            cols=n,
-            components=self._wanted((m, n)),
-            itemsize=8,
-            nnz=stored,
-            tol=1e-6 if self.tol is None else float(self.tol),
-            **self._resources(),
-        )
+        return self._problem_of(source, (m, n), self._wanted((m, n)), nnz=stored)
 
     def _solve(self, source: Any, path: Path, weights: Array | None) -> tuple[Spectrum, Any]:
         """Return the leading pairs of AᵀA (right vectors on the columns) along one path.
@@ -80,8 +74,7 @@ class OperatedEstimator(SpectralEstimator):
         """
         asked: Operated = source
         wanted = self._wanted(asked.op.shape)
-        tol = 1e-6 if self.tol is None else float(self.tol)
-        spectrum = pairs(asked, path, wanted, tol, self._seed())
+        spectrum = pairs(asked, path, wanted, self._tolerance(source), self._seed())
         return spectrum.padded(wanted), asked
 
 
@@ -113,9 +106,9 @@ def pairs(asked: Operated, path: Path, wanted: int, tol: float, seed: int = 0) -
     finer = dataclasses.replace(goal, tol=min(tol, _FINE))
     if path.name == "gram":
         found = path.solver.solve(Dense(op.gram(), symmetric=True), finer)
-        return _judged(found, tol)
+        return found.judged_by(tol)
     found = path.solver.solve(Dense(op.T.gram(), symmetric=True), finer)
-    return features_from_samples(op, _judged(found, tol))
+    return features_from_samples(op, found.judged_by(tol))
 
 
 def features_from_samples(op: Operator, spectrum: Spectrum) -> Spectrum:
@@ -138,16 +131,6 @@ def features_from_samples(op: Operator, spectrum: Spectrum) -> Spectrum:
     certificate = spectrum.certificate.with_residual(spectrum.certificate.residual * growth)
     right = np.concatenate([fix_signs(v), missing], axis=1)
     return dataclasses.replace(spectrum, right=right, certificate=certificate)
-
-
-def _judged(found: Spectrum, tol: float) -> Spectrum:
-    """Return the pairs judged by the tolerance that was asked for."""
-    old = found.certificate
-    size = np.maximum(np.maximum(old.lower, old.zero_level), np.finfo(np.float64).tiny)
-    converged = old.converged | ((old.upper - old.lower) / (2 * size) <= tol)
-    new = dataclasses.replace(old, tol=tol, converged=converged)
-    outcome = Outcome.CONVERGED if new.met else found.outcome
-    return dataclasses.replace(found, certificate=new, outcome=outcome)
 
 
 def _nothing(goal: Goal, order: int) -> Spectrum:

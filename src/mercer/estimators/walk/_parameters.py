@@ -1,12 +1,12 @@
 """What every estimator does with its parameters and with what a fit has found."""
 
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, InvalidParameterError
+from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
@@ -18,11 +18,15 @@ Seed: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 Names: TypeAlias = Sequence[str] | Array | None  # of columns
 Kind: TypeAlias = np.dtype[Any]  # of numbers
 
+COUNT = Interval(Integral, 1, None, closed="left")  # of axes, neighbours, landmarks
+POSITIVE = Interval(Real, 0, None, closed="neither")
+COUNT_OR_SHARE = [COUNT, Interval(RealNotInt, 0, 1, closed="neither")]
+
 # What every method asks of the solver and of the machine, as `_parameter_constraints` say it.
 RESOURCES: Constraints = {
-    "tol": [Interval(Real, 0, None, closed="neither"), None],
-    "memory": [Interval(Real, 0, None, closed="neither"), str, None],
-    "time": [Interval(Real, 0, None, closed="neither"), None],
+    "tol": [POSITIVE, None],
+    "memory": [POSITIVE, str, None],
+    "time": [POSITIVE, None],
     "device": [str, None],
     "random_state": ["random_state", np.random.Generator],
 }
@@ -44,6 +48,13 @@ def check_parameters(estimator: BaseEstimator) -> None:
             got=got.removesuffix(" instead.") or text,
             fix="see the docstring for what each parameter takes",
         ) from None
+
+
+def refuse_truth(wanted: object, fix: str) -> None:
+    """Refuse True and False as a number of axes; Python takes them for 1 and 0."""
+    if isinstance(wanted, bool):
+        what = "n_components must be a number, not a truth value"
+        raise InputError(what, got=f"n_components={wanted}", fix=fix)
 
 
 def seed_of(state: Seed) -> int:

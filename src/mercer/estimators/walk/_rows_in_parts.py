@@ -43,16 +43,6 @@ def reading_parts(source: SpreadSource) -> Attributes:
     }
 
 
-def refuse_spread(
-    source: Source, what: str, fix: str = "a lost worker costs only its own parts; leave it out"
-) -> None:
-    """Say that something is not there for rows in parts."""
-    if isinstance(source, SpreadSource):
-        raise NotSupportedError(
-            f"{what} is not there for rows in parts", got=source.label, fix=fix
-        )
-
-
 def in_parts(data: object) -> bool:
     """Tell whether rows lie in parts: a Dask collection, or its source."""
     return isinstance(data, SpreadSource) or is_spread(data)
@@ -96,19 +86,13 @@ def _frame_names(model: BaseEstimator) -> list[str] | None:
     return [str(name) for name in model.get_feature_names_out()]
 
 
-def densities_of_parts(density: Callable[[Source], Array], source: SpreadSource) -> Any:
-    """Return the log-likelihood of every row in parts (n,), as lazy as the rows are."""
-    return source.mapped(_OfRows(density), None, np.float64)
-
-
 def lazily(
-    model: BaseEstimator,
-    method: Callable[[Source], Array],
     source: SpreadSource,
-    columns: int | None,
+    method: Callable[[Source], Array],
+    columns: int | None = None,
+    fill: Completion | None = None,
 ) -> Any:
     """Return what a method of a fitted model gives for rows in parts, as lazy as they are."""
-    fill = vars(model).get("completion_")
     return source.mapped(_OfRows(method, fill), columns, np.float64)
 
 
@@ -179,12 +163,17 @@ class _OfRows:
 
     def _refuse(self, rows: PartBlocks) -> None:
         """Name the first bad cell, if there is one; a missing cell that is filled is none."""
-        if self.fill is not None:
+        if self.fill is None:
+            refuse_bad_part(rows)
+        else:
             refuse_infinite(rows)
-            return
-        bad = bad_cell(rows.held)
-        if bad is not None:
-            raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2]) from None
+
+
+def refuse_bad_part(rows: PartBlocks) -> None:
+    """Name the first cell of a part that is no finite number, if there is one."""
+    bad = bad_cell(rows.held)
+    if bad is not None:
+        raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2]) from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,9 +183,7 @@ class _Back:
     back: Callable[[Array], Array]
 
     def __call__(self, rows: PartBlocks) -> Array:
-        bad = bad_cell(rows.held)
-        if bad is not None:
-            raise bad_cell_error(rows.place(bad[0], bad[1]), bad[2])
+        refuse_bad_part(rows)
         held = rows.held.toarray() if hasattr(rows.held, "toarray") else rows.held
         return self.back(held)
 

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from mercer import plots
 from mercer.arrays import Array
+from mercer.estimators.walk._admission import listed
 from mercer.estimators.walk._parameters import Attributes, check_fitted
 from mercer.methods import method_of
 
@@ -185,9 +186,7 @@ def _outlying(model: BaseEstimator) -> Iterator[str]:
     rows = getattr(model, "outliers_", None)
     if rows is None:
         return
-    names = ", ".join(str(i) for i in rows[:_NAMED])
-    more = f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else ""
-    apart = f": {names}{more}" if len(rows) else ""
+    apart = f": {listed([str(i) for i in rows[:_NAMED]], len(rows))}" if len(rows) else ""
     yield f"{len(rows):,} of {model.n_samples_:,} rows lie apart and do not count{apart}."
 
 

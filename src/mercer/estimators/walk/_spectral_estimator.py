@@ -68,11 +68,7 @@ _FREE_SHARE = 0.8  # of the free memory may be taken unless `memory` says otherw
 
 
 class SpectralEstimator(
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ShownModel,
-    abc.ABC,
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownModel, abc.ABC
 ):
     """Abstract: a method is its problem, its operator, its scaling and its projection.
 
@@ -81,6 +77,7 @@ class SpectralEstimator(
     """
 
     n_components_: int
+    _usual_tol: float | None = None  # where `tol` is None; None: by the precision of the data
 
     def __init__(
         self,
@@ -170,10 +167,9 @@ class SpectralEstimator(
         """Return the plan as this estimator follows it."""
         return made
 
-    def _walk(self, source: Source, made: Plan, weights: Array | None) -> tuple[Spectrum, Any]:
+    def _walk(self, source: Any, made: Plan, weights: Array | None) -> tuple[Spectrum, Any]:
         """Follow the plan: the chosen path, then those behind it until `tol` is certified."""
-        path: Path | None = made.chosen
-        assert path is not None
+        path = made.chosen
         while True:
             try:
                 spectrum, found = self._solve(source, path, weights)
@@ -188,7 +184,11 @@ class SpectralEstimator(
                     _warn_lost(spectrum, found.hidden)
                 return spectrum, found
             _log.info("%s: %s; next: %s", path.name, spectrum.outcome.value, path.then.name)
-            path = path.then
+            source, path = self._handed_on(source, path, spectrum), path.then
+
+    def _handed_on(self, source: Any, path: Path, spectrum: Spectrum) -> Any:
+        """Return the rows as the path behind this one takes them."""
+        return source
 
     def _unresolved(self, spectrum: Spectrum, found: Any) -> bool:
         """Tell whether an axis was called zero only because this path cannot see it."""
@@ -255,8 +255,9 @@ class SpectralEstimator(
 
     def _tolerance(self, source: Source) -> float:
         """Return `tol`, or what the precision of the data allows."""
-        if self.tol is not None:
-            return float(self.tol)
+        tol = self._usual_tol if self.tol is None else self.tol
+        if tol is not None:
+            return float(tol)
         return 1e-5 if source.products.itemsize == 4 else 1e-6
 
     def _budget(self) -> int:
@@ -265,6 +266,11 @@ class SpectralEstimator(
             return int(_FREE_SHARE * available_bytes())
         return parse_bytes(self.memory)
 
+    @property
+    def _names(self) -> Array | None:
+        """Names of the columns (p,), or None."""
+        return vars(self).get("feature_names_in_")
+
     def _seed(self) -> int:
         """Return a whole number from `random_state`; None and generators are drawn from."""
         return seed_of(self.random_state)
@@ -272,6 +278,13 @@ class SpectralEstimator(
     def _allowed(self) -> tuple[str, ...] | None:
         """Return the paths to choose from, for faces that promise a certain one."""
         return None
+
+    def _problem_of(
+        self, source: Any, shape: tuple[int, int], components: int, **more: Any
+    ) -> Problem:
+        """Return the problem of a matrix of this shape, by what may be spent on it."""
+        known = {"itemsize": 8, "tol": self._tolerance(source), **self._resources()}
+        return Problem(*shape, components, **known | more)
 
     def _resources(self) -> Attributes:
         return {

@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer.arrays import Array, advance, show_bytes, task, unheard
-from mercer.errors import BudgetError, InputError
+from mercer.errors import BudgetError, InputError, NotSupportedError
 from mercer.estimators.walk._admission import admit, admit_source, held_rows
 from mercer.estimators.walk._checkpoint import Checkpoint
 from mercer.estimators.walk._coordinate_files import writer_of
 from mercer.estimators.walk._parameters import Names
-from mercer.estimators.walk._rows_in_parts import reading_parts, refuse_spread
+from mercer.estimators.walk._rows_in_parts import reading_parts
 from mercer.operators import block_length, fetched
 from mercer.sources import (
     BlockSource,
@@ -89,8 +89,12 @@ def begin(
     block: float,
 ) -> None:
     """Begin the checkpoint of a fit to these rows, in blocks of so many bytes."""
-    refuse_spread(source, "a checkpoint")
-    assert isinstance(source, BlockSource)
+    if not isinstance(source, BlockSource):
+        raise NotSupportedError(
+            "a checkpoint is not there for rows in parts",
+            got=str(getattr(source, "label", source)),
+            fix="a lost worker costs only its own parts; leave it out",
+        )
     if not source.recognisable:
         raise InputError(
             "a checkpoint needs rows that can be recognised",
