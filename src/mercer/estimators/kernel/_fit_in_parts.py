@@ -246,23 +246,16 @@ def problem(
     unknown = request.count is None and not source.counted
     pairs = FIRST_GUESS if unknown else request.first_pairs(sampled)
     cells = 2.0 * p if source.nnz is None else 4.0 * source.nnz / max(n, 1)
-    return Problem(
-        rows=n,
-        cols=p,
-        components=pairs,
-        itemsize=source.products.itemsize,
-        nnz=source.nnz,
-        tol=tol,
-        kernel=KernelCost(
-            cells + 20,
-            landmarks=asked.number(sampled, pairs),
-            sampled=sampled,
-            passes=1 if known_before(request, asked) else 3 if request.standardize else 2,
-            shuffled=request.shuffled(request.given, sampled, p),
-        ),
-        **reading_parts(source),
-        **resources,
+    cost = KernelCost(
+        cells + 20,
+        landmarks=asked.number(sampled, pairs),
+        sampled=sampled,
+        passes=1 if known_before(request, asked) else 3 if request.standardize else 2,
+        shuffled=request.shuffled(request.given, sampled, p),
     )
+    known: dict[str, Any] = {"nnz": source.nnz, "tol": tol, "kernel": cost}
+    known |= reading_parts(source) | resources
+    return Problem(n, p, pairs, source.products.itemsize, **known)
 
 
 def counted(before: Problem, gathered: Gathered) -> Problem:

@@ -277,16 +277,9 @@ def priced(seen: SeenRows, indefinite: str, tol: float, resources: dict[str, Any
     source, kept, pairs = seen.source, seen.request.kept, seen.pairs(seen.n)
     if kept is not None and resources["allowed"] is None:
         resources = resources | {"allowed": kept.allowed}
-    return Problem(
-        rows=source.shape[0],
-        cols=source.shape[1],
-        components=pairs,
-        itemsize=source.products.itemsize,
-        nnz=source.nnz,
-        tol=tol,
-        kernel=_cost(seen, indefinite, pairs),
-        **resources,
-    )
+    known = resources | {"nnz": source.nnz, "tol": tol}
+    cost = _cost(seen, indefinite, pairs)
+    return Problem(*source.shape, pairs, source.products.itemsize, kernel=cost, **known)
 
 
 def _cost(seen: SeenRows, indefinite: str, pairs: int) -> KernelCost:

@@ -236,18 +236,10 @@ def modelled(
     spectrum, found = described(LandmarkModel.summed(sums), seen.wanted(n), tol)
     spectrum = cut(spectrum, seen.choice)
     p = int(marks.rows.shape[1])
-    plan = planned(
-        problem
-        or Problem(
-            rows=count,
-            cols=p,
-            components=seen.pairs(n),
-            itemsize=8,
-            tol=tol,
-            kernel=KernelCost(2.0 * p + 20, landmarks=marks.m),
-            **resources,
-        )
-    )
+    if problem is None:
+        cost = KernelCost(2.0 * p + 20, landmarks=marks.m)
+        problem = Problem(count, p, seen.pairs(n), 8, tol=tol, kernel=cost, **resources)
+    plan = planned(problem)
     aligned = gathered.stream.alignment if settled else how.aligned(seen)
     fitted = dataclasses.replace(
         scaled(spectrum, found, seen, aligned, gathered.sample),
