@@ -48,7 +48,7 @@ def test_a_trend_costs_nothing_here():
     assert theirs < 0.7 * exact
 
 
-def test_fit_goes_on_with_partial_fit_and_forgets_with_fit():
+def test_batches_settle_the_axes_and_go_on():
     X = rows()
     model = IncrementalPCA(3).fit(X[:100]).partial_fit(X[100:])
     whole = mercer.PCA(3).fit(X)
@@ -56,18 +56,12 @@ def test_fit_goes_on_with_partial_fit_and_forgets_with_fit():
     assert (model.n_samples_seen_, model.batch_size_) == (200, 30)
     np.testing.assert_allclose(model.var_, X.var(0), rtol=1e-11)
     assert model.fit(X[:50]).n_samples_seen_ == 50
-
-
-def test_the_number_of_axes_is_settled_by_the_first_batch():
     X = rows(100, 20)
     model = IncrementalPCA().partial_fit(X[:7])
     assert model.n_components_ == 7
     assert model.partial_fit(X[7:]).components_.shape == (7, 20)
     assert IncrementalPCA(batch_size=9).fit(X).n_components_ == 9
     assert IncrementalPCA().fit(X).n_components_ == 20
-
-
-def test_axes_without_variance_complete_the_others():
     X = rows() @ np.diag([1, 1, 1, 1, 0, 0.0])
     model = IncrementalPCA().fit(X)
     agree(model.components_ @ model.components_.T, np.eye(6), 1e-12)

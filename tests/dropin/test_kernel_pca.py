@@ -180,13 +180,21 @@ def test_vectors_beyond_the_rank_complete_the_others(kernel):
     assert model.explained_variance_.shape == model.certificate_.lower.shape == (14,)
 
 
-def test_zero_eigenvalues_are_removed_where_asked():
+def test_the_certificate_speaks_of_what_is_kept():
     X = np.repeat(table(10, 2), 2, axis=0)
     model = KernelPCA(14, kernel="rbf", remove_zero_eig=True).fit(X)
     assert model.n_components_ == len(model.eigenvalues_) == model.rank_ == 9
     assert len(model.get_feature_names_out()) == 9
     assert model.transform(X[:3]).shape == (3, 9)
     assert len(model.certificate_.lower) == 9
+    X = table()
+    model = KernelPCA(kernel="poly").fit(X)
+    c = model.certificate_
+    assert len(c.lower) == model.n_components_
+    slack = 1e-12 * model.eigenvalues_[0]
+    assert (c.lower - slack <= model.eigenvalues_).all()
+    assert (model.eigenvalues_ <= c.upper + slack).all()
+    assert mercer.plan(KernelPCA(kernel="poly"), X).chosen.name == model.plan_.chosen.name
 
 
 @pytest.mark.parametrize(
@@ -242,7 +250,7 @@ def test_a_matrix_is_kept_and_never_written_to(copy):
     assert np.shares_memory(model.X_fit_, K) is not copy
 
 
-def test_a_matrix_may_be_symmetric_after_centring_only():
+def test_which_matrices_are_taken():
     X, new = table(), table(9, seed=1)
     shift = np.random.default_rng(3).normal(size=(2, 40))
     K = X @ X.T + shift[0] + shift[1][:, None]
@@ -250,9 +258,6 @@ def test_a_matrix_may_be_symmetric_after_centring_only():
     ours, theirs = KernelPCA(**given).fit(K), Peer(**given, eigen_solver="dense").fit(K)
     same(ours, theirs, new @ X.T + shift[0])
     agree(ours.transform(K), ours.fit_transform(K), 1e-9)
-
-
-def test_other_matrices_are_refused_with_a_reason():
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="must be symmetric"):
         KernelPCA(2, kernel="precomputed").fit(rng.normal(size=(6, 6)))
@@ -385,17 +390,6 @@ def test_the_tolerance_is_arpacks_and_a_number_is_a_promise():
     assert not model.certificate_.met
     with pytest.warns(mercer.AccuracyWarning, match="not certified"):
         KernelPCA(model.n_components_, kernel="rbf").fit(X)
-
-
-def test_the_certificate_speaks_of_what_is_kept():
-    X = table()
-    model = KernelPCA(kernel="poly").fit(X)
-    c = model.certificate_
-    assert len(c.lower) == model.n_components_
-    slack = 1e-12 * model.eigenvalues_[0]
-    assert (c.lower - slack <= model.eigenvalues_).all()
-    assert (model.eigenvalues_ <= c.upper + slack).all()
-    assert mercer.plan(KernelPCA(kernel="poly"), X).chosen.name == model.plan_.chosen.name
 
 
 @pytest.mark.parametrize(

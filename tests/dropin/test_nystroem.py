@@ -68,7 +68,7 @@ def test_sparse_rows(kernel):
     assert scipy.sparse.issparse(ours.components_)
 
 
-def test_a_precomputed_matrix():
+def test_a_precomputed_matrix_and_many_rows_in_blocks():
     X = table(12)
     K = mercer.kernels.RBF(0.5).block(X)
     ours, theirs = both({"kernel": "precomputed"}, n_components=12, random_state=0)
@@ -76,6 +76,9 @@ def test_a_precomputed_matrix():
     refuses("n_components = n_samples", Nystroem(kernel="precomputed", n_components=5).fit, K)
     for model in both({"kernel": "precomputed", "gamma": 1.0}, n_components=12):
         refuses("Don't pass gamma", model.fit, K, kind=ValueError)
+    X = table(9000)
+    ours, theirs = both({"gamma": 5.0}, n_components=7, random_state=0)
+    agree(ours.fit_transform(X), theirs.fit_transform(X), 1e-11)
 
 
 def test_kernels_of_ours_generators_and_too_many_components():
@@ -103,9 +106,3 @@ def test_duplicates_and_float32_do_not_blow_up():
     K = mercer.kernels.RBF.from_gamma(1 / 6).block(X)
     agree(wide @ wide.T, K, 1e-6)
     agree(narrow @ narrow.T, K, 1e-5)
-
-
-def test_many_rows_are_taken_in_blocks():
-    X = table(9000)
-    ours, theirs = both({"gamma": 5.0}, n_components=7, random_state=0)
-    agree(ours.fit_transform(X), theirs.fit_transform(X), 1e-11)

@@ -27,12 +27,20 @@ def spoilt(i, j, value):
     return D
 
 
-def test_rounding_is_no_asymmetry():
+def test_rounding_is_no_fault_and_bad_cells_are_named():
     D = cdist(X[:6], X[:6])
     model = ClassicalMDS(metric="precomputed").fit(spoilt(1, 3, D[3, 1] * (1 + 1e-12)))
     plain = ClassicalMDS(metric="precomputed").fit(D)
     np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-9)
     assert D[0, 1] > 0  # not written to
+    D = cdist(X, X)
+    model = ClassicalMDS(metric="precomputed").fit(D)
+    with pytest.raises(InputError, match="NaN") as caught:
+        model.transform(np.where(np.arange(50) == 7, np.nan, D[:3]))
+    assert "row 0, column 7" in str(caught.value)
+    with pytest.raises(InputError, match="Negative") as caught:
+        model.transform(-D[:1])
+    refuses("features", model.transform, D[:, :9])
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -173,17 +181,6 @@ class TestHardRows:
 def test_refusals(model, rows, what):
     refuses(what, model.fit, rows, kind=ValueError)
     assert not hasattr(model, "embedding_")
-
-
-def test_bad_cells_and_columns_are_named():
-    D = cdist(X, X)
-    model = ClassicalMDS(metric="precomputed").fit(D)
-    with pytest.raises(InputError, match="NaN") as caught:
-        model.transform(np.where(np.arange(50) == 7, np.nan, D[:3]))
-    assert "row 0, column 7" in str(caught.value)
-    with pytest.raises(InputError, match="Negative") as caught:
-        model.transform(-D[:1])
-    refuses("features", model.transform, D[:, :9])
 
 
 def test_a_share_of_the_axes_and_of_the_memory():

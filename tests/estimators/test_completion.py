@@ -18,6 +18,7 @@ from mercer.estimators.missing._filling import (
     begun_on,
     few_of,
     first_start,
+    is_enough,
     sample_rows,
 )
 from mercer.operators import CompletionRule, Survey, complete
@@ -106,6 +107,8 @@ def test_few_rows_are_not_sampled():
 
 
 def test_heavy_rows_are_not_sampled():
+    enough = [is_enough(w) for w in (np.ones(100), np.r_[1e6, np.ones(99)], np.zeros(100))]
+    assert enough == [True, False, False]
     X, w = rows_of(), np.ones(20_000)
     w[0] = 1e6
     survey = survey_of(X)
@@ -208,13 +211,18 @@ def test_what_is_left_is_below_a_tenth_of_the_sampling_error(kind, noise):
     assert distance(completion(X), exact) < 0.1 * error
 
 
-def test_where_little_is_missing_one_pass_over_all_rows_is_enough():
+def test_one_pass_where_little_is_missing_and_few_after_a_sample():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((40_000, 3)) @ rng.standard_normal((3, 50)) * 3
     X += rng.standard_normal(X.shape)
     X[rng.random(X.shape) < 0.04] = np.nan
     assert mercer.PCA(3, missing="em").fit(X).em_passes_ == 1
     assert mercer.PCA(3, missing="em", tol=1e-8).fit(X).em_passes_ > 2
+    x = table(rows=20_000, columns=20, share=0.3)
+    found = mercer.PCA(3, missing="em", tol=1e-7).fit(x)
+    assert found.em_passes_ <= 10
+    exact = mercer.PCA(3, missing="em", tol=1e-10).fit(x).completion_
+    agree(found.completion_.filled(x[:2000]), exact.filled(x[:2000]), 1e-5)
 
 
 def rank_of(x, wanted=None, weights=None, **options):
@@ -312,14 +320,6 @@ def test_empty_rows_are_named_and_count_no_more():
     plain = mercer.PCA(2, missing="em", tol=1e-10).fit(left, sample_weight=np.full(54, 2.0))
     np.testing.assert_allclose(found.explained_variance_, plain.explained_variance_, rtol=1e-8)
     np.testing.assert_array_equal(w, 2)  # the caller's own are as they were
-
-
-def test_a_sample_begins_and_all_rows_end():
-    x = table(rows=20_000, columns=20, share=0.3)
-    found = mercer.PCA(3, missing="em", tol=1e-7).fit(x)
-    assert found.em_passes_ <= 10
-    exact = mercer.PCA(3, missing="em", tol=1e-10).fit(x).completion_
-    agree(found.completion_.filled(x[:2000]), exact.filled(x[:2000]), 1e-5)
 
 
 def surveyed(x):

@@ -113,16 +113,16 @@ def test_no_association_no_axes():
         assert model.table("rows")["qlt"] == [0] * len(table)
 
 
-def test_a_table_in_blocks():
+def test_blocks_and_arches_are_said():
     table = scipy.linalg.block_diag(with_factors(8, 5, 1, 0), with_factors(6, 4, 1, 1))
     for given in (table, scipy.sparse.csr_array(table)):
         model = warned("2 blocks that share no counts", CorrespondenceAnalysis(3).fit, given)
         assert model.eigenvalues_[0] == pytest.approx(1, abs=1e-12)
         assert model.facts_.pieces == ((8, 5), (6, 4))
-
-
-def test_an_arch():
-    """Species along one gradient: the second axis is the first one bent."""
+    many = scipy.linalg.block_diag(*[[[1, 2], [2, 1]]] * 7)
+    words = r"7 blocks .*\n.*blocks of 2 x 2, .* and 2 more"
+    warned(words, CorrespondenceAnalysis(1).fit, many)
+    # Species along one gradient: the second axis is the first one bent.
     sites, species = np.linspace(0, 1, 40), np.linspace(0, 1, 25)
     table = 1000 * np.exp(-((sites[:, None] - species) ** 2) / 0.05)
     model = warned("axis 2 is an arch", CorrespondenceAnalysis(2).fit, table)
@@ -288,8 +288,17 @@ def test_biplots_give_the_table_back(scaling):
     agree(rows @ columns.T, ratio, 1e-12)
 
 
-def test_an_unknown_scaling_is_refused():
+def test_what_cannot_be_drawn_or_scaled():
     refuses("symbiplot, rowgab", MODEL.map, "biplot")
+    table = np.concatenate([CELLS, [[1, 0, 0, 0]]])
+    found = CorrespondenceAnalysis(2).fit(table).ellipses(table, draws=40)
+    assert np.isfinite(found.row_covariances).all()
+    model = CorrespondenceAnalysis(2).fit(CELLS)
+    refuses("16 cells", model.ellipses, CELLS, draws=10**8, kind=NotSupportedError)
+    with pytest.raises(InputError, match="shares say nothing"):
+        CorrespondenceAnalysis(2).fit(CELLS / 592).ellipses(CELLS / 592)
+    refuses("level=1", model.ellipses, CELLS, level=1.0)
+    refuses("the rows must be those of the fit", model.ellipses, CELLS[:2])
 
 
 def test_tables_of_points():
@@ -387,15 +396,3 @@ def test_weights_and_empty_rows_are_those_of_the_fit():
     found, wanted = model.ellipses(table, draws=50), plain.ellipses(2 * CELLS, draws=50)
     assert found.row_covariances.shape == (4, 2, 2)
     np.testing.assert_allclose(found.row_covariances, wanted.row_covariances, rtol=1e-8)
-
-
-def test_points_seldom_drawn_and_what_cannot_be_drawn():
-    table = np.concatenate([CELLS, [[1, 0, 0, 0]]])
-    found = CorrespondenceAnalysis(2).fit(table).ellipses(table, draws=40)
-    assert np.isfinite(found.row_covariances).all()
-    model = CorrespondenceAnalysis(2).fit(CELLS)
-    refuses("16 cells", model.ellipses, CELLS, draws=10**8, kind=NotSupportedError)
-    with pytest.raises(InputError, match="shares say nothing"):
-        CorrespondenceAnalysis(2).fit(CELLS / 592).ellipses(CELLS / 592)
-    refuses("level=1", model.ellipses, CELLS, level=1.0)
-    refuses("the rows must be those of the fit", model.ellipses, CELLS[:2])

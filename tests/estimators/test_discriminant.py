@@ -200,6 +200,7 @@ def test_what_cannot_be_fitted_or_takes_too_much_memory():
     assert not hasattr(model, "classes_")
     with pytest.raises(mercer.errors.BudgetError, match="memory"):
         LinearDiscriminantAnalysis(memory="1kB").fit(*load_digits(return_X_y=True))
+    refuses("1 class only: 'a'", fitted, np.array(["a", "a", "a"]))
 
 
 @pytest.mark.parametrize(("kind", "times"), [(Gram, 1), (Svd, 2)])
@@ -268,12 +269,18 @@ def test_collinear_columns_change_nothing(kind):
     np.testing.assert_allclose(found.tests_.chi2, plain.tests_.chi2, rtol=1e-7)
 
 
-def test_collinear_but_for_stored_digits_far_off():
+def test_huge_tiny_and_collinear_numbers():
     X, y = classes(90, 3, 3, 19)
     X = X + 1e8
     more = np.c_[X, X[:, 0] + X[:, 1]]
     with pytest.warns(DataWarning, match="combinations of others"):
         assert LinearDiscriminantAnalysis().fit(more, y).within_rank_ == 3
+    X, y = classes(60, 3, 3, 41)
+    plain = LinearDiscriminantAnalysis().fit(X, y)
+    for power in (-900, 900):
+        model = LinearDiscriminantAnalysis().fit(np.ldexp(X, power), y)
+        np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-9)
+        agree(model.predict_proba(np.ldexp(X, power)), plain.predict_proba(X), 1e-9)
 
 
 @pytest.mark.parametrize("kind", [Svd, LinearDiscriminantAnalysis])
@@ -330,15 +337,6 @@ def test_a_column_that_is_constant_in_every_class_is_named():
     assert model.scalings_[3, 0] == 0
 
 
-def test_huge_and_tiny_numbers():
-    X, y = classes(60, 3, 3, 41)
-    plain = LinearDiscriminantAnalysis().fit(X, y)
-    for power in (-900, 900):
-        model = LinearDiscriminantAnalysis().fit(np.ldexp(X, power), y)
-        np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-9)
-        agree(model.predict_proba(np.ldexp(X, power)), plain.predict_proba(X), 1e-9)
-
-
 @pytest.mark.parametrize("bad", [[1.0], [0.5, -0.5, 1], [np.nan, 1, 1], [0, 0, 0]])
 def test_priors_that_cannot_be(bad):
     with pytest.raises(InputError, match="one probability per class"):
@@ -355,9 +353,6 @@ def test_confusion_is_what_fits_without_the_rows_say():
     assert found.accuracy == pytest.approx(np.mean(found.predicted == y))
     np.testing.assert_allclose(found.recall, np.diagonal(found.counts) / 50)
     assert "5 folds" in str(found)
-
-
-def test_leaving_out_one_row_at_a_time():
     few = np.r_[0:150:6]
     found = LinearDiscriminantAnalysis().confusion(X[few], y[few], folds=len(few))
     for row in range(len(few)):
@@ -419,14 +414,11 @@ def test_the_statistic_is_wilks():
     assert len(found.null) == 200
 
 
-def test_permutations_far_from_the_origin():
+def test_permutations_far_off_and_of_more_columns_than_rows():
     X, y = classes(60, 3, 2, 2, apart=0.4)
     near = LinearDiscriminantAnalysis().permutation(X, y, 50)
     far = LinearDiscriminantAnalysis().permutation(np.round(X, 3) + 1e7, y, 50)
     assert far.observed == pytest.approx(near.observed, rel=1e-2)
-
-
-def test_more_columns_than_rows_are_compared_by_shares():
     X, y = classes(24, 60, 2, 3, apart=1.0)
     found = LinearDiscriminantAnalysis().permutation(X, y, 99)
     assert found.statistic == "share"
@@ -574,7 +566,3 @@ def test_labels_that_are_neither_text_nor_numbers_are_named(labels, words):
     with pytest.raises(InputError, match=words) as error:
         fitted(labels)
     assert "str" in error.value.fix
-
-
-def test_one_class_is_shown_as_it_was_given():
-    refuses("1 class only: 'a'", fitted, np.array(["a", "a", "a"]))

@@ -174,7 +174,7 @@ def test_density_is_taken_out():
     assert found[0.0] < 0.95
 
 
-def test_a_given_kernel():
+def test_a_given_kernel_and_steps_that_are_not_whole():
     x = cloud()
     d = np.linalg.norm(x[:, None] - x, axis=2)
     k = np.exp(-(d**2) / 2)
@@ -183,9 +183,6 @@ def test_a_given_kernel():
     agree(given.embedding_, made.embedding_, 1e-9)
     agree(given.transform(k[:5]), made.embedding_[:5], 1e-9)
     assert given.scale_ is None
-
-
-def test_steps_that_are_not_whole():
     np.testing.assert_allclose(powers(np.array([0.25]), 0.5), [0.5])
     np.testing.assert_allclose(powers(np.array([-0.5]), 2.0), [0.25])
     refuses("axis 2", powers, np.array([0.5, -0.1]), 0.5)

@@ -127,7 +127,7 @@ def test_ids_huge_numbers_and_little_memory():
     refuses("120 rows, 14 columns", FAMD(memory="4kB").fit, mixed_frame(), kind=BudgetError)
 
 
-def test_more_axes_than_there_are():
+def test_more_axes_than_there_are_and_columns_that_do_not_vary():
     given = pd.DataFrame({"x": [1.0, 2, 4], "u": ["a", "b", "b"]})
     model = FAMD(10).fit(given)
     assert model.n_components_ == 2
@@ -135,6 +135,11 @@ def test_more_axes_than_there_are():
     assert FAMD().fit(given[["x"]]).n_components_ == 1
     refuses("truth value", FAMD(True).fit, given)
     refuses("one row", FAMD().fit, given.iloc[:1])
+    given = pd.DataFrame({"x": [1.0, 2, 4], "flat": [0.1] * 3, "one": ["a"] * 3})
+    model = warned("2 of 3 columns: 'flat', 'one'", FAMD(2).fit, given)
+    assert model.n_components_ == 1
+    assert not model.column_coordinates_[1:].any()
+    refuses("no variance", FAMD().fit, given[["flat", "one"]])
 
 
 def test_bad_cells_are_named():
@@ -183,7 +188,7 @@ def _coordinates(*models):
     return [model.row_coordinates_.T for model in models]
 
 
-def test_filling_without_gaps_is_the_plain_fit():
+def test_filling_without_gaps_and_what_it_cannot_do():
     given = mixed_frame()
     plain, model = FAMD(2).fit(given), FAMD(2, missing="fill").fit(given)
     agree(model.row_coordinates_, plain.row_coordinates_, 1e-12)
@@ -192,9 +197,6 @@ def test_filling_without_gaps_is_the_plain_fit():
     holed, _ = with_gaps(given)
     assert np.isfinite(model.transform(holed)).all()
     assert not hasattr(plain, "impute")
-
-
-def test_filling_refuses_what_it_cannot_do():
     given = mixed_frame(30)
     given.iloc[7] = None
     refuses("row 7 of 30", FAMD(missing="fill").fit, given)
@@ -212,14 +214,6 @@ def test_large_means_and_huge_numbers_cost_no_digits():
     wanted = 2 * (x - x.mean()) / x.std()
     found = model.row_coordinates_[:, 0]
     np.testing.assert_allclose(found * np.sign(found[-1]), wanted, rtol=1e-12, atol=1e-14)
-
-
-def test_what_does_not_vary_is_named_and_stands_at_zero():
-    given = pd.DataFrame({"x": [1.0, 2, 4], "flat": [0.1] * 3, "one": ["a"] * 3})
-    model = warned("2 of 3 columns: 'flat', 'one'", FAMD(2).fit, given)
-    assert model.n_components_ == 1
-    assert not model.column_coordinates_[1:].any()
-    refuses("no variance", FAMD().fit, given[["flat", "one"]])
 
 
 GROUPS = {"one": ["a", "b"], "two": ["c", "d", "size"], "three": ["mood", "place"]}

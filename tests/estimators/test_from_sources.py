@@ -139,11 +139,19 @@ def test_coordinates_in_a_file(tmp_path, end, whiten):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_an_unfitted_model_writes_nothing(tmp_path):
+def test_what_is_not_fitted_or_spent_says_so(tmp_path):
     from sklearn.exceptions import NotFittedError
 
     refuses(None, PCA(3).transform, X, out=tmp_path / "Z.npy", kind=NotFittedError)
     assert list(tmp_path.iterdir()) == []
+    source = Pieces(X, passes=1)
+    model = PCA(3).fit(source)
+    with pytest.raises(InputError, match="only once") as caught:
+        model.transform(source)
+    three_lines(caught)
+    with pytest.raises(InputError) as caught:
+        PCA(3).fit(source)
+    three_lines(caught)
 
 
 @pytest.mark.usefixtures("no_thread_is_left")
@@ -277,17 +285,6 @@ def test_the_plan_says_why_other_paths_are_not_taken():
     text = str(plan)
     assert "svd" in text
     assert "once" in text or "1 pass" in text
-
-
-def test_a_stream_that_is_spent_says_so():
-    source = Pieces(X, passes=1)
-    model = PCA(3).fit(source)
-    with pytest.raises(InputError, match="only once") as caught:
-        model.transform(source)
-    three_lines(caught)
-    with pytest.raises(InputError) as caught:
-        PCA(3).fit(source)
-    three_lines(caught)
 
 
 def test_blocks_that_belong_to_one_thread():

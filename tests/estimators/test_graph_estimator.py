@@ -99,6 +99,7 @@ def test_bad_graphs_are_refused(change, said):
 def test_complete_graphs_and_extreme_scales():
     x = rows(12)
     model = mercer.LaplacianEigenmaps(2, neighbours=11).fit(x)
+    assert model.certificate_.groups == ((0, 1, 2),)
     assert "cannot be told apart" in str(model.certificate_)
     assert np.isnan(model.extension_error_)
     refuses("eigenvalue 0 cannot be extended", model.transform, x)

@@ -137,12 +137,19 @@ def test_errors_hold_what_they_promise():
     assert 0.93 < np.mean(held) < 0.97
 
 
-def test_whole_numbers_and_complete_rows_are_sure():
+def test_whole_numbers_are_sure_and_rows_of_nothing_are_the_means():
     rng = np.random.default_rng(4)
     whole = rng.integers(0, 9, (30, 4))
     pca = PCA(2, missing="em").fit(whole)
     assert not pca.score_error(whole).any()
     np.testing.assert_array_equal(pca.impute(whole), whole)
+    _, x = _rows()
+    pca = PCA(2, missing="em").fit(x)
+    bare = np.full((3, 7), np.nan)
+    bare[1] = x[0]
+    found = warned("2 such rows: 0, 2", pca.impute, bare)
+    np.testing.assert_allclose(found[[0, 2]], [pca.completion_.mean] * 2, rtol=1e-12)
+    np.testing.assert_array_equal(found[1], x[0])
 
 
 def test_a_model_that_refuses_gaps_has_neither():
@@ -154,16 +161,6 @@ def test_a_model_that_refuses_gaps_has_neither():
     refuses("no model of missing cells", batches.impute, x)
     refuses("no model of missing cells", batches.score_error, x)
     refuses("rows in memory", PCA(2, missing="em").fit(x).impute, "rows.npy")
-
-
-def test_rows_with_nothing_observed_are_the_means():
-    _, x = _rows()
-    pca = PCA(2, missing="em").fit(x)
-    bare = np.full((3, 7), np.nan)
-    bare[1] = x[0]
-    found = warned("2 such rows: 0, 2", pca.impute, bare)
-    np.testing.assert_allclose(found[[0, 2]], [pca.completion_.mean] * 2, rtol=1e-12)
-    np.testing.assert_array_equal(found[1], x[0])
 
 
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
@@ -352,14 +349,11 @@ def test_standardised_coordinates_have_no_unit(unit):
         agree(other, one, 1e-7 * np.abs(one).max())
 
 
-def test_only_axes_of_the_completion_are_told_of():
+def test_axes_of_the_completion_alone_and_refusals():
     _, _, _, x = _population(6, n=100)
     pca = PCA(missing="em").fit(x)
     found = mercer.multiple_imputation(pca, x, draws=3)
     assert found.scores.shape == (100, pca.completion_.axes.shape[1])
-
-
-def test_refusals():
     _, _, values, x = _population(7, n=60)
     pca = PCA(2, missing="em").fit(x)
     refuses("at least two draws", mercer.multiple_imputation, pca, x, draws=1)
@@ -481,16 +475,13 @@ def test_new_rows_are_filled_by_a_model(case):
     pd.testing.assert_frame_equal(found.drop(index=[1, 2]), whole.iloc[[0, 3]])
 
 
-def test_constant_columns_are_filled_with_their_value():
+def test_constant_columns_are_filled_and_empty_ones_refused(case):
     given = pd.DataFrame(
         {"x": [1.0, 2, 3, 9], "flat": [5, None, 5, 5], "one": ["a", "a", None, "a"]}
     )
     found = warned("'flat', 'one'", mercer.impute, given, 1)
     assert found["flat"].tolist() == [5] * 4
     assert found["one"].tolist() == ["a"] * 4
-
-
-def test_what_cannot_be_filled_is_refused(case):
     holed = case[1].copy()
     holed.iloc[[3, 8]] = None
     refuses("row 3, 8 of 400", mercer.impute, holed)

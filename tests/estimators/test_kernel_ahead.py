@@ -95,17 +95,14 @@ def test_infinity_projects_all_rows_on_landmarks(kernel, dtype, monkeypatch):
     assert (np.abs(found - wanted) <= bound + rounding).all()
 
 
-def test_the_bound_is_not_idle():
-    """Where landmarks miss much, error and bound are of one size; and neither is zero."""
+def test_the_bound_is_neither_idle_nor_zero_without_need():
+    # Where landmarks miss much, error and bound are of one size; and neither is zero.
     model = fitted(rows(240), 4, kernel=Laplacian(2.0), tol_transform=INF)
     Y = np.concatenate([rows(100, 1), far_and_near()])
     error = np.abs(model.transform(Y) - exactly(model, Y))
     assert error.max() > 1e-3 * np.sqrt(model.explained_variance_).max()
     assert model.transform_bound(Y).max() < 20 * error.max()
-
-
-def test_few_landmarks_are_exact_where_they_span_all():
-    """Cosines of three columns have rank three; twenty rows that stand often have twenty."""
+    # Cosines of three columns have rank three; twenty rows that stand often have twenty.
     often = np.repeat(rows(20), 40, axis=0)
     for kernel, X in ((Cosine(), rows(240)), (RBF(1.5), often)):
         model = fitted(X, 2, kernel=kernel, tol_transform=INF)
@@ -305,16 +302,13 @@ def test_what_is_new_and_what_leaves_nothing():
     assert model.novelty(X + 0.5).min() > 1e-6
 
 
-def test_novelty_of_float32_and_of_large_tables():
+def test_novelty_of_float32_of_large_tables_and_of_none():
     X = rows(9000)
     model = fitted(X[:300], 3, kernel=RBF(1.5))
     wanted = model.novelty(X)
     np.testing.assert_allclose(model.novelty(X[5000:5001]), wanted[5000], rtol=1e-9)
     narrow = fitted(X[:300].astype(np.float32), 3, kernel=RBF(1.5))
     agree(narrow.novelty(X.astype(np.float32)), wanted, 1e-4)
-
-
-def test_a_given_matrix_has_no_novelty():
     K = RBF(1.0).block(rows(50))
     model = fitted(K, 2, kernel="precomputed", indefinite="clip")
     refuses(None, model.novelty, K, kind=NotSupportedError)

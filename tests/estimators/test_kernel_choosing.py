@@ -117,7 +117,7 @@ def test_every_path(path):
     assert "kernel matrices of 200 rows" in str(model.plan_)
 
 
-def test_explicit_features_and_a_matrix():
+def test_explicit_features_words_and_a_matrix():
     X = curve()
     squares = KernelPCA("auto", kernel="polynomial(degree=2)").fit(X)
     assert squares.plan_.chosen.name == "primal"
@@ -126,9 +126,6 @@ def test_explicit_features_and_a_matrix():
     given = KernelPCA("auto", kernel="precomputed").fit(X @ X.T)
     assert given.choice_.rules[0].name == "white edge"
     assert abs(given.n_components_ - PCA("auto").fit(X).n_components_) <= 1
-
-
-def test_words_are_mapped_and_counted_as_columns():
     texts = ["a" * i + "b" * (7 * i % 5) + "c" * (3 * i % 7) for i in range(60)]
 
     def counts(rows):

@@ -129,15 +129,12 @@ def test_a_kernel_that_is_given():
     agree(given.fit(K, y).predict_proba(K), plain.fit(X, y).predict_proba(X), 1e-5)
 
 
-def test_negative_eigenvalues_are_left_out_where_asked():
+def test_negative_eigenvalues_and_what_cannot_be_fitted():
     X, y = make_moons(80, noise=0.1, random_state=0)
     refuses("negative eigenvalues", KernelDiscriminantAnalysis(kernel="sigmoid").fit, X, y)
     clipped = KernelDiscriminantAnalysis(kernel="sigmoid", indefinite="clip")
     warned("left out", clipped.fit, X, y)
     assert clipped.score(X, y) > 0.8
-
-
-def test_what_cannot_be_fitted():
     X, y = IRIS
     refuses("n_classes - 1", KernelDiscriminantAnalysis(3).fit, X, y)
     refuses("two classes", KernelDiscriminantAnalysis().fit, X, np.zeros(150))

@@ -92,7 +92,7 @@ def test_equal_rows_need_a_number(rows):
     assert np.ptp(phi, axis=0).max() == 0
 
 
-def test_parameters():
+def test_parameters_and_seeds():
     model = RandomFeatures(7, kernel="laplacian(lengthscale=3)", random_state=4)
     assert clone(model).get_params()["kernel"] == "laplacian(lengthscale=3)"
     model.set_params(kernel__lengthscale=2.0, n_features=9)
@@ -101,9 +101,6 @@ def test_parameters():
     assert list(model.get_feature_names_out()[:2]) == ["randomfeatures0", "randomfeatures1"]
     for wrong in ({"n_features": 0}, {"n_features": 2.5}, {"kernel": 3}, {"orthogonal": 2}):
         refuses(None, RandomFeatures(**wrong).fit, X)
-
-
-def test_seeds():
     same = [RandomFeatures(9, random_state=s).fit_transform(X) for s in (1, 1, 2, None)]
     np.testing.assert_array_equal(same[0], same[1])
     assert np.abs(same[0] - same[2]).max() > 0.01
@@ -167,7 +164,7 @@ def table(n=150, p=3, seed=0):
     return np.random.default_rng(seed).standard_normal((n, p))
 
 
-def test_products_of_features_are_the_kernel_once_all_rows_are_landmarks():
+def test_products_are_the_kernel_and_distances_those_of_cpd_ones():
     X, new = table(60), table(20, seed=1)
     model = LandmarkFeatures(60, kernel=RBF(0.8)).fit(X)
     assert model.n_landmarks_ == 60
@@ -175,6 +172,12 @@ def test_products_of_features_are_the_kernel_once_all_rows_are_landmarks():
     agree(F @ F.T, RBF(0.8).block(X), 1e-9)
     agree(G @ F.T, RBF(0.8).block(new, X), 1e-9)
     assert model.residual_trace_ < 1e-9
+    X = table(40)
+    F = LandmarkFeatures(40, kernel=NegativeDistance()).fit_transform(X)
+    assert F.shape == (40, 39)
+    squared = np.sum((F[:, None] - F[None]) ** 2, axis=2)
+    exact = 2 * np.linalg.norm(X[:, None] - X[None], axis=2)  # k(x,x) + k(y,y) - 2k(x,y)
+    agree(squared, exact, 1e-10)
 
 
 @pytest.mark.parametrize("sampler", ["pivoted", "uniform", "kmeans++", [5, 9, 140, 77]])
@@ -195,15 +198,6 @@ def test_attributes(sampler):
     agree(model.residual_, left, 1e-12)
     assert model.residual_trace_ == pytest.approx(left.sum())
     assert list(model.get_feature_names_out()[:2]) == ["landmarkfeatures0", "landmarkfeatures1"]
-
-
-def test_a_cpd_kernel_keeps_its_distances():
-    X = table(40)
-    F = LandmarkFeatures(40, kernel=NegativeDistance()).fit_transform(X)
-    assert F.shape == (40, 39)
-    squared = np.sum((F[:, None] - F[None]) ** 2, axis=2)
-    exact = 2 * np.linalg.norm(X[:, None] - X[None], axis=2)  # k(x,x) + k(y,y) - 2k(x,y)
-    agree(squared, exact, 1e-10)
 
 
 def test_enough_is_enough_and_rows_unlike_any_are_new():

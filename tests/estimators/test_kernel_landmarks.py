@@ -109,7 +109,7 @@ def test_the_variance_along_each_axis_is_exact(weighted):
     )
 
 
-def test_float32_is_seen_in_float64():
+def test_float32_is_seen_in_float64_and_given_landmarks_standardised():
     X = rows(160, dtype=np.float32)
     model = fitted(X, kernel=RBF(1.5), landmarks=60)
     assert model.transform(X).dtype == np.float32
@@ -117,6 +117,11 @@ def test_float32_is_seen_in_float64():
     hold(model.certificate_, values)
     wide = fitted(X.astype(np.float64), kernel=RBF(1.5), landmarks=60)
     np.testing.assert_allclose(model.eigenvalues_, wide.eigenvalues_, rtol=1e-6)
+    X = rows(160) * [1, 100, 1e-3] + [0, 1e4, 5]
+    model = fitted(X, kernel=RBF(1.0), standardize=True, landmarks=X[:60])
+    Y = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    plain = fitted(Y, kernel=RBF(1.0), landmarks=Y[:60])
+    np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-8)
 
 
 def test_sparse_rows_and_frames():
@@ -132,14 +137,6 @@ def test_sparse_rows_and_frames():
         named.eigenvalues_, fitted(X, kernel=RBF(2.0), landmarks=X[:50]).eigenvalues_
     )
     assert list(named.feature_names_in_) == list("abc")
-
-
-def test_given_landmarks_are_standardised_with_the_rows():
-    X = rows(160) * [1, 100, 1e-3] + [0, 1e4, 5]
-    model = fitted(X, kernel=RBF(1.0), standardize=True, landmarks=X[:60])
-    Y = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-    plain = fitted(Y, kernel=RBF(1.0), landmarks=Y[:60])
-    np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -314,8 +311,8 @@ def test_constant_rows_are_refused(landmarks):
     assert texts[0] == texts[1]
 
 
-def test_landmarks_that_see_nothing():
-    """Rows that are zero for the kernel: no axis, and the bound says so."""
+def test_two_rows_and_landmarks_that_see_nothing():
+    # Rows that are zero for the kernel: no axis, and the bound says so.
     X = rows(60)
     model = fitted(X, 2, kernel=Linear(), landmarks=np.zeros((3, 3)))
     np.testing.assert_array_equal(model.eigenvalues_, 0)
@@ -323,9 +320,6 @@ def test_landmarks_that_see_nothing():
     assert model.residual_trace_ == pytest.approx(np.sum(X**2))
     values = truth(Linear(), X)[:2]
     assert (model.certificate_.upper >= values).all()
-
-
-def test_two_rows_and_one():
     X = rows(2)
     for landmarks in (1, 2, 20, X, "uniform"):
         model = fitted(X, 1, kernel=RBF(3.0), landmarks=landmarks)

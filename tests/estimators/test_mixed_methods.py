@@ -324,11 +324,18 @@ def long_way(T, numbers, rank, free, steps=1000):
     return filled
 
 
-def test_numbers_are_filled_as_the_published_iteration_does(rng):
+def test_cells_are_filled_as_published_by_weights_that_are_repeats(rng):
     X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 6)) + 0.2 * rng.normal(size=(60, 6))
     X[rng.random(X.shape) < 0.1] = np.nan
     found = FAMD(2, missing="fill").fit(X).impute(X)
     agree(found, long_way(X, 6, 2, 6), 1e-5)
+    holed, _ = with_gaps(mixed_frame(60))
+    w = np.arange(60) % 3
+    weighted = FAMD(2, missing="fill").fit(holed, sample_weight=w)
+    repeated = holed.iloc[np.repeat(np.arange(60), w)]
+    again = FAMD(2, missing="fill").fit(repeated)
+    np.testing.assert_allclose(weighted.eigenvalues_, again.eigenvalues_, rtol=1e-6)
+    agree(weighted.transform(holed), again.transform(holed), 1e-5)
 
 
 def test_categories_are_filled_as_the_published_iteration_does():
@@ -358,23 +365,10 @@ def test_sparse_and_dense_tables_are_filled_alike(monkeypatch, missing):
     assert 1 < found[0][2] < 500
 
 
-def test_weights_count_rows_while_filling():
-    holed, _ = with_gaps(mixed_frame(60))
-    w = np.arange(60) % 3
-    weighted = FAMD(2, missing="fill").fit(holed, sample_weight=w)
-    repeated = holed.iloc[np.repeat(np.arange(60), w)]
-    again = FAMD(2, missing="fill").fit(repeated)
-    np.testing.assert_allclose(weighted.eigenvalues_, again.eigenvalues_, rtol=1e-6)
-    agree(weighted.transform(holed), again.transform(holed), 1e-5)
-
-
-def test_steps_that_do_not_settle_are_said(monkeypatch):
+def test_noise_ranks_and_steps_that_do_not_settle(monkeypatch, rng):
     monkeypatch.setattr(_mixed_filling, "_STEPS", 1)
     with pytest.warns(AccuracyWarning, match="still moved after 1 steps"):
         FAMD(2, missing="fill").fit(with_gaps(mixed_frame())[0])
-
-
-def test_noise_and_the_rank_that_leaves_some(rng):
     X = rng.normal(size=(5000, 6))
     values = np.linalg.svd(X - X.mean(0), compute_uv=False) ** 2 / 5000
     assert noise(values, values.sum(), 2, 5000, 6) == pytest.approx(1, abs=0.05)

@@ -227,7 +227,7 @@ def test_frames_of_every_kind_agree_and_keep_their_names(X):
     refuses("feature names", found.transform, frame[list("dcba")])
 
 
-def test_the_model_keeps_no_data_and_fit_writes_to_none(X):
+def test_the_model_keeps_no_data_and_a_share_is_a_number_of_axes(X):
     kept = X.copy()
     found = MCA(2).fit(X)
     np.testing.assert_array_equal(X, kept)
@@ -236,9 +236,6 @@ def test_the_model_keeps_no_data_and_fit_writes_to_none(X):
     rows = found.fit_transform(X)
     rows[:] = 0
     assert found.row_coordinates_.any()
-
-
-def test_shares_as_number_of_components(X):
     whole = MCA(None).fit(X)
     wanted = int(np.argmax(np.cumsum(whole.explained_variance_ratio_) >= 0.5)) + 1
     assert MCA(0.5).fit(X).n_components_ == wanted

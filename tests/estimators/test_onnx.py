@@ -263,7 +263,7 @@ def test_kernels_without_a_form_are_refused_with_the_list(name, path):
     assert not path.exists()
 
 
-def test_what_is_no_such_model_is_refused(path):
+def test_what_is_no_such_model_or_no_file_is_refused(path, tmp_path):
     X = rows(30)
     for model in (LandmarkFeatures(5).fit(X), dropin.KernelPCA(2).fit(X)):
         with pytest.raises(NotSupportedError, match="only PCA and KernelPCA"):
@@ -272,9 +272,6 @@ def test_what_is_no_such_model_is_refused(path):
         mercer.export_onnx(fitted("precomputed", RBF(3.0)(X)), path)
     refuses(None, mercer.export_onnx, PCA(2), path, kind=NotFittedError)
     refuses("dtype", mercer.export_onnx, PCA(2).fit(X), path, dtype="float16")
-
-
-def test_folders_and_what_is_no_path_are_refused(tmp_path):
     model = PCA(2).fit(rows(30))
     refuses("folder cannot be replaced", mercer.export_onnx, model, tmp_path)
     refuses("given by its path", mercer.export_onnx, model, 5)

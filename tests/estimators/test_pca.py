@@ -192,7 +192,7 @@ def test_names_are_kept_and_others_refused(table, kind):
         model.transform(frame[NAMES[::-1]] if kind == "pandas" else frame.select(NAMES[::-1]))
 
 
-def test_a_frame_of_mixed_numbers_and_truth_values(table):
+def test_mixed_numbers_and_files_of_frames(table, tmp_path):
     x = np.round(table)
     mixed = pd.DataFrame(x, columns=NAMES)
     mixed[NAMES[0]] = mixed[NAMES[0]].astype("int32")
@@ -201,6 +201,10 @@ def test_a_frame_of_mixed_numbers_and_truth_values(table):
     x[:, 2] = x[:, 2] > 0
     found, wanted = PCA(3).fit(mixed).components_, PCA(3).fit(x).components_
     agree(found, wanted, 1e-10)
+    model = PCA(2).set_output(transform="pandas").fit(table)
+    path = model.transform(table, out=tmp_path / "z.npy")
+    assert path == tmp_path / "z.npy"
+    np.testing.assert_array_equal(np.load(path), model.transform(table))
 
 
 class _Own(PCA):
@@ -226,13 +230,6 @@ def test_every_face_and_heir_gives_frames(table, kind):
         assert found.index.tolist() == frame.index.tolist()
         assert found.columns.tolist() == axes
     assert isinstance(model.set_output(transform="default").transform(frame), np.ndarray)
-
-
-def test_a_file_is_no_frame(table, tmp_path):
-    model = PCA(2).set_output(transform="pandas").fit(table)
-    path = model.transform(table, out=tmp_path / "z.npy")
-    assert path == tmp_path / "z.npy"
-    np.testing.assert_array_equal(np.load(path), model.transform(table))
 
 
 def test_sparse_rows_are_never_densified_whole(rng, monkeypatch):
@@ -379,7 +376,7 @@ def test_a_model_of_moments_is_certified_and_answers_like_any(table):
     assert model.fit(table[:, :4]).n_features_in_ == 4
 
 
-def test_moments_of_few_rows_and_of_one_feature(rng):
+def test_moments_of_few_rows_of_one_feature_and_wrong_ones(rng):
     x = rng.standard_normal((4, 9))
     model, fitted = PCA.from_covariance(*moments(x)), PCA().fit(x)
     assert model.n_components_ == fitted.n_components_ == 4
@@ -388,12 +385,9 @@ def test_moments_of_few_rows_and_of_one_feature(rng):
     model = PCA.from_covariance([[4.0]], [1.0], 10)
     assert model.explained_variance_.tolist() == [4.0]
     np.testing.assert_allclose(model.transform([[3.0]]), [[2.0]])
-
-
-C = np.array([[2.0, 1.0], [1.0, 2.0]])
-
-
-def test_wrong_parameters_are_refused():
     refuses("n_components", PCA.from_covariance, C, [0, 0], 5, n_components=3)
     refuses("tol", PCA.from_covariance, C, [0, 0], 5, tol=-1)
     refuses(None, PCA.from_covariance, C, [0, 0], 5, unknown=1, kind=TypeError)
+
+
+C = np.array([[2.0, 1.0], [1.0, 2.0]])

@@ -550,11 +550,50 @@ def test_the_coarsest_type_is_remembered(kinds, stored, products):
     assert (stream.stored, stream.products) == (np.dtype(stored), np.dtype(products))
 
 
+def test_what_waits_fades_like_what_is_summed():
+    X, f = drawn(700), 0.01
+    stream = Batches(RunningMoments(), f)
+    for part in np.split(X, range(90, 700, 90)):
+        stream = taken(stream, part)
+    w = (1 - f) ** np.arange(699.0, -1.0, -1.0)
+    assert stream.waiting
+    Y = X - w @ X / w.sum()
+    for found in (stream, stream.summed()):
+        assert found.total == pytest.approx(w.sum(), rel=1e-12)
+    np.testing.assert_allclose(found.sums.scatter, (Y.T * w) @ Y, rtol=1e-9, atol=1e-9)
+    past = taken(taken(Batches(RunningMoments(), 0.9), drawn(300) + 1e6), drawn(2000))
+    assert past.total == pytest.approx(1 / 0.9)
+    assert np.abs(past.sums.scatter).max() < 1e3
+
+
+def test_rows_without_weight_are_counted():
+    none = np.zeros(300)
+    stream = Batches(RunningMoments()).with_rows(scan(drawn(300)), none)
+    assert (stream.rows, stream.total) == (300, 0.0)
+    assert taken(stream, drawn(2)).without(scan(drawn(300)), none).rows == 2
+
+
 F8 = np.dtype(np.float64)
 
 
 def sums(X):
     return RunningMoments().add(rows_of(scan(X)))
+
+
+def test_sums_speak_for_their_rows_and_stay_as_they_are():
+    X = np.random.default_rng(0).standard_normal((50, 4)) + 1e6
+    kept = sums(X)
+    before, origin = kept.scatter.copy(), kept.origin.copy()
+    found = Summed(kept, F8, F8, 50, sparse=False)
+    assert (found.shape, found.source, found.nbytes, found.max_passes) == ((50, 4), found, 0, 0)
+    found.scatter().scatter[:] = 0
+    np.testing.assert_array_equal(kept.scatter, before)
+    np.testing.assert_array_equal(kept.origin, origin)
+    np.testing.assert_allclose(found.origin, X.mean(0), rtol=1e-12)
+    assert found.sample(3).shape == (0, 4)
+    kept = sums(np.ones((3, 2))).merge(sums(np.zeros((9, 2))))  # that of sparse rows stays
+    for sparse, wanted in ((True, kept.origin.copy()), (False, [0.25, 0.25])):
+        np.testing.assert_array_equal(Summed(kept, F8, F8, 12, sparse).origin, wanted)
 
 
 def test_sums_out_of_range_are_refused():

@@ -81,7 +81,7 @@ def test_a_quarter_in_a_cluster_near_by_is_named(away):
         assert np.mean(model.weights_[50:]) > 0.85
 
 
-def test_rows_on_a_plane_and_signs_with_as_many_axes():
+def test_rows_on_a_plane_and_far_ones_among_sparse():
     C = np.random.default_rng(0).normal(size=(120, 5)) * [6, 4, 1, 1, 1]
     C[:12, 4] += 40
     C[12:, 2:] = 0
@@ -89,6 +89,12 @@ def test_rows_on_a_plane_and_signs_with_as_many_axes():
         model.fit(C)
         assert model.rank_ == 2
         assert set(range(12)) <= set(model.outliers_)
+    X, _, _ = table(22, 240, 6, 0.0, "cluster")
+    model = mercer.RobustPCA(2).fit(X[1:])
+    X[0] = 1e160
+    other = mercer.RobustPCA(2).fit(scipy.sparse.csr_array(X))
+    assert 0 in other.outliers_
+    assert sine(other.components_, model.components_) < 1e-3
 
 
 def test_clean_normal_rows_lose_little():
@@ -306,6 +312,7 @@ def test_outlying_rows_are_named(caplog):
     X, _, clean = table(15, 100, 5, 0.2, "cluster")
     with caplog.at_level(logging.INFO, "mercer"):
         model = mercer.RobustPCA(2).fit(X)
+    assert 2 <= model.n_iter_ <= 10
     assert model.outliers_.dtype.kind == "i"
     assert np.all(np.diff(model.outliers_) > 0)
     assert np.all(model.weights_[model.outliers_] == 0)
@@ -384,15 +391,6 @@ def test_weights_of_columns_are_columns_that_stand_so_often(method):
     np.testing.assert_allclose(once.explained_variance_, often.explained_variance_, rtol=1e-8)
     np.testing.assert_allclose(once.orthogonal_cutoff_, often.orthogonal_cutoff_, rtol=1e-8)
     np.testing.assert_array_equal(once.outliers_, often.outliers_)
-
-
-def test_a_far_row_among_sparse_ones():
-    X, _, _ = table(22, 240, 6, 0.0, "cluster")
-    model = mercer.RobustPCA(2).fit(X[1:])
-    X[0] = 1e160
-    other = mercer.RobustPCA(2).fit(scipy.sparse.csr_array(X))
-    assert 0 in other.outliers_
-    assert sine(other.components_, model.components_) < 1e-3
 
 
 DEVIATIONS = np.array([5.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0])
@@ -546,7 +544,8 @@ def test_the_definition_in_forty_lines(design, n, p, share):
     assert sine(mercer.RobustPCA(2, method="spherical").fit(X).components_, signs) < 1e-7
 
 
-def test_the_axes_that_judge():
+def test_the_axes_and_the_half_that_judge():
+    assert (score_cutoff(0, 0.99), score_consistency(0, 0.99)) == (0, 1)  # no axes cut nothing
     assert axes_wanted(3, (100, 10)) == (3, 3)
     assert axes_wanted(30, (40, 50)) == (10, 10)  # a quarter of the rows
     assert axes_wanted(None, (1000, 50)) == (10, 10)
@@ -555,9 +554,6 @@ def test_the_axes_that_judge():
     assert axes_wanted(0.9, (100, 20)) == (20, 10)
     assert axes_wanted(0.9, (30, 20)) == (15, 3)
     assert axes_wanted(0.9, (5, 20)) == (2, 1)
-
-
-def test_half_of_the_rows_always_stays():
     law = Orthogonal(1.0, 0.0, 0.99, 0.0)
     judged = Judged(np.full(6, 9.0), np.arange(6.0), 3.0, law)
     rows = RobustTable(in_memory(np.eye(6)), None, 0.99, 0.0, 1e9)

@@ -186,7 +186,7 @@ def test_streams_take_batches_in_memory(X, data, reads, call):
     assert reads == []
 
 
-def test_missing_cells_are_filled_in_coordinates(X):
+def test_gaps_are_filled_and_no_axes_give_the_mean(X):
     X[[3, 40], [1, 2]] = np.nan
     model = PCA(2, missing="em").fit(X)
     X[50] = np.nan
@@ -195,6 +195,12 @@ def test_missing_cells_are_filled_in_coordinates(X):
     assert np.all(found[50] == 0.0)
     with pytest.warns(DataWarning, match="nothing observed"):
         np.testing.assert_allclose(found, model.transform(X), rtol=0, atol=1e-9)
+    with pytest.warns(DataWarning, match="no component beyond noise"):
+        model = mercer.PCA("auto").fit(np.random.default_rng(0).normal(size=(300, 6)))
+    Z = model.transform(da.zeros((20, 6), chunks=(7, 6)))
+    assert Z.shape == (20, 0)
+    back = model.inverse_transform(Z).compute(scheduler="sync")
+    np.testing.assert_array_equal(back, np.broadcast_to(model.mean_, (20, 6)))
 
 
 def test_checkpoints_are_refused_and_bad_cells_named(data, tmp_path, X):
@@ -219,15 +225,6 @@ def test_other_columns_are_refused_at_once(data, call, columns):
 @pytest.mark.parametrize("model", [PCA(1), KernelPCA(1, landmarks=3)])
 def test_no_columns_are_refused(model):
     refuses("0 feature", model.fit, da.ones((10, 0), chunks=(5, 0)))
-
-
-def test_a_model_without_axes_goes_back_to_its_mean():
-    with pytest.warns(DataWarning, match="no component beyond noise"):
-        model = mercer.PCA("auto").fit(np.random.default_rng(0).normal(size=(300, 6)))
-    Z = model.transform(da.zeros((20, 6), chunks=(7, 6)))
-    assert Z.shape == (20, 0)
-    back = model.inverse_transform(Z).compute(scheduler="sync")
-    np.testing.assert_array_equal(back, np.broadcast_to(model.mean_, (20, 6)))
 
 
 @pytest.mark.parametrize("rows", [0, 1])
