@@ -36,20 +36,17 @@ def test_the_items_in_their_order(count):
 
 
 def test_the_next_item_is_fetched_meanwhile():
-    fetched, here = [], threading.current_thread()
+    begun, fetched = [threading.Event() for _ in range(5)], set()
 
-    def slow():
+    def items():
         for i in range(5):
-            time.sleep(0.02)
-            fetched.append(threading.current_thread())
+            begun[i].set()
+            fetched.add(threading.current_thread())
             yield i
 
-    start = time.perf_counter()
-    for _ in ahead(slow()):
-        time.sleep(0.02)
-    assert time.perf_counter() - start < 0.19  # 0.2 and more one after the other
-    assert here not in fetched
-    assert len(set(fetched)) == 1
+    for i in ahead(items()):
+        assert begun[min(i + 1, 4)].wait(10)
+    assert len(fetched - {threading.current_thread()}) == len(fetched) == 1
 
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt, SystemExit, MemoryError])

@@ -65,7 +65,18 @@ def test_a_failure_stops_the_other_lanes_and_is_raised_as_it_was():
 
 
 def test_blas_has_one_thread_inside_and_its_own_again_outside():
-    before, inside = blas_threads(), []
+    before, inside, seen = blas_threads(), [], []
+    threads, together = {}, threading.Barrier(3, timeout=30)
+
+    def alone(lane, _numbers):
+        threads[lane] = threading.get_ident()
+        together.wait()  # no thread has the number of one that has ended
+
+    Lanes(3).run(alone, 30)
+    assert threads[0] == threading.get_ident()  # the first lane is the caller
+    assert len(set(threads.values())) == 3
+    Lanes(1).run(lambda *_: seen.append((threading.current_thread(), blas_threads())), 4)
+    assert seen == [(threading.main_thread(), before)]  # one lane leaves BLAS alone
     Lanes(2).run(lambda _lane, numbers: inside.extend(blas_threads() for _ in numbers), 4)
     assert all(set(counts) == {1} for counts in inside)
     assert blas_threads() == before
@@ -76,24 +87,6 @@ def test_blas_has_one_thread_inside_and_its_own_again_outside():
     with pytest.raises(RuntimeError):
         Lanes(2).run(broken, 4)
     assert blas_threads() == before
-
-
-def test_one_lane_leaves_blas_alone_and_stays_in_the_calling_thread():
-    before, seen = blas_threads(), []
-    Lanes(1).run(lambda *_: seen.append((threading.current_thread(), blas_threads())), 4)
-    assert seen == [(threading.main_thread(), before)]
-
-
-def test_the_first_lane_is_the_caller_and_is_alone_in_its_thread():
-    threads, together = {}, threading.Barrier(3, timeout=30)
-
-    def work(lane, _numbers):
-        threads[lane] = threading.get_ident()
-        together.wait()  # no thread has the number of one that has ended
-
-    Lanes(3).run(work, 30)
-    assert threads[0] == threading.get_ident()
-    assert len(set(threads.values())) == 3
 
 
 def test_the_blocks_of_all_lanes_are_told():

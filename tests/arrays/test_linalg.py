@@ -41,7 +41,7 @@ def test_eigh_gives_pairs_in_descending_order(xp):
 
 
 @pytest.mark.parametrize("shape", [(7, 3), (3, 7), (4, 4)])
-def test_svd_is_thin_and_gives_the_matrix_back(xp, rng, shape):
+def test_svd_is_thin_and_gives_the_matrix_back(xp, rng, shape, monkeypatch):
     a = rng.standard_normal(shape)
     u, s, vt = (xp.numpy(part) for part in svd(xp.asarray(a)))
     r = min(shape)
@@ -49,13 +49,10 @@ def test_svd_is_thin_and_gives_the_matrix_back(xp, rng, shape):
     np.testing.assert_allclose((u * s) @ vt, a, rtol=0, atol=1e-13)
     assert np.all(np.diff(s) <= 0)
 
-
-def test_svd_takes_the_slower_routine_where_the_quick_one_gives_up(rng, monkeypatch):
     def gives_up(*_args, **_kwargs):
         raise np.linalg.LinAlgError("SVD did not converge")
 
-    a = rng.standard_normal((6, 4))
-    monkeypatch.setattr(np.linalg, "svd", gives_up)
+    monkeypatch.setattr(np.linalg, "svd", gives_up)  # a slower routine is taken then
     u, s, vt = svd(a)
     np.testing.assert_allclose((u * s) @ vt, a, rtol=0, atol=1e-13)
 
@@ -67,12 +64,8 @@ def test_triangle_has_the_gram_matrix(xp, rng, shape):
     assert r.shape == (4, shape[1])
     np.testing.assert_allclose(r.T @ r, a.T @ a, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(np.tril(r, -1), 0)
-
-
-def test_triangle_keeps_what_squaring_loses():
-    a = matrices.rectangular([1.0, 1e-12], (50, 2))
-    s = np.linalg.svd(triangle(a), compute_uv=False)
-    assert abs(s[1] / 1e-12 - 1) < 1e-3
+    a = matrices.rectangular([1.0, 1e-12], (50, 2))  # which squaring would lose
+    assert abs(np.linalg.svd(triangle(a), compute_uv=False)[1] / 1e-12 - 1) < 1e-3
 
 
 def check_orthonormal(block, basis, q, t):

@@ -162,17 +162,6 @@ def test_circle_is_one_plane(path):
     assert "1, 2 cannot be told apart" in str(found.certificate_)
 
 
-def test_equal_axes_are_grouped_by_the_iteration():
-    sizes = np.r_[3.0, 2.0, 2.0, 1.0, np.full(56, 0.1)]
-    X = np.concatenate([np.diag(sizes), -np.diag(sizes)])
-    groups = fit("krylov", X, 4).certificate_.groups
-    assert groups == ((1, 2),)
-    groups = fit("krylov", X, 2).certificate_.groups
-    assert groups == ((1, 2),)
-    flat = np.concatenate([np.eye(60), -np.eye(60)])
-    assert fit("krylov", flat, 3).certificate_.groups == ((0, 1, 2, 3),)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_a_start_that_misses_a_plane_of_scattered_data(seed):
     rng = np.random.default_rng(seed)

@@ -130,27 +130,17 @@ def test_every_parameter_means_the_same(layout, parameters):
 def test_a_weight_is_a_row_that_stands_again(layout, path):
     X = table(p=24)
     w = np.random.default_rng(5).integers(0, 4, len(X))
-    data = LAYOUTS[layout](X)
-    weights = w
-    if layout == "unknown":
-        weights = da.from_array(w, chunks=50)
-    if layout == "frame":
-        weights = dd.from_pandas(pd.Series(w), npartitions=4)
-    found = fit(path, data, 3, sample_weight=weights, tol=1e-10)
+    weights = {
+        "unknown": lambda: da.from_array(w, chunks=50),
+        "frame": lambda: dd.from_pandas(pd.Series(w), npartitions=4),
+    }.get(layout, lambda: w)()
+    found = fit(path, LAYOUTS[layout](X), 3, sample_weight=weights, tol=1e-10)
     wanted = fit("svd", np.repeat(X, w, axis=0), 3)
+    assert found.certificate_.met
     np.testing.assert_allclose(found.explained_variance_, wanted.explained_variance_, rtol=1e-9)
     np.testing.assert_allclose(found.mean_, wanted.mean_, rtol=1e-12)
     a, b = (m.components_.T @ m.components_ for m in (found, wanted))
     np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 if path == "krylov" else 1e-9)
-
-
-@pytest.mark.parametrize("layout", ["rows", "cells", "sparse"])
-def test_the_iterative_path_is_certified_in_parts(layout):
-    X = table(n=300, p=60, offset=5)
-    found = fit("krylov", LAYOUTS[layout](X), 3, tol=1e-10)
-    exact = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:3] ** 2 / 299
-    assert found.certificate_.met
-    np.testing.assert_allclose(found.explained_variance_, exact, rtol=1e-10)
 
 
 @pytest.mark.parametrize("n", [2, 3, 6])

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from mercer import PCA
 
 SHAPES = ["plain", "far", "trended", "sorted", "sparse", "few", "small"]
-
-
 SEEDS = st.integers(0, 2**32 - 1)
 CASES = st.tuples(
     SEEDS,

@@ -52,11 +52,7 @@ def table(kind, n=50, p=6):
 
 
 FLOATS = ["plain", "far", "drift", "sorted", "huge", "tiny", "late", "fortran"]
-
-
 KINDS = [*FLOATS, "float32", "integers", "truth", "sparse", "full column"]
-
-
 LENGTHS = (1, 7, 64)
 
 

@@ -35,8 +35,6 @@ def make(data, weights=None, factor=None, *, hold=np.asarray, products=None):
 
 
 SHAPES = [(40, 7), (7, 40), (2, 3), (30, 1)]
-
-
 EXTRAS = [(False, False), (True, False), (False, True), (True, True)]
 
 

@@ -39,8 +39,6 @@ def plain(kernel, X, weights=None):
 
 
 both = pytest.mark.parametrize("made", [stored, tiled], ids=["stored", "tiles"])
-
-
 KERNELS = [RBF(1.0), Laplacian(1.0), Linear(), NegativeDistance()]
 
 

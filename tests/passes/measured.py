@@ -9,7 +9,6 @@ import pytest
 
 SLOW = pytest.mark.slow
 TESTS = Path(__file__).resolve().parents[1]
-
 PROGRAM = """
 import json, re, sys, threading, time, warnings
 sys.path[:0] = [{tests!r} + "/" + place for place in ("numerics", "sources")]

@@ -11,7 +11,6 @@ from mercer import KernelPCA
 from mercer.errors import BudgetError
 
 CONSTANT = 6_000_000  # thread stacks, the allocator's rounding, the watcher itself
-
 SETUP = """
 from kernel_fits import FORCED, blobs
 X = blobs({n}, {p}, dtype=np.{dtype})

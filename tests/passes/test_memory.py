@@ -12,7 +12,6 @@ from mercer import PCA
 from mercer.errors import BudgetError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="RssAnon is Linux's")
-
 CONSTANT = 6_000_000  # thread stacks, the allocator's rounding, the watcher itself
 CASES = {
     "gram": ("gram", (60_000, 400), 10, {}),
@@ -32,8 +31,6 @@ CASES = {
     "flat dual": ("dual", (1200, 6000), 10, {"decay": 1.0}),
     "own choice": ("auto", (20_000, 900), 50, {"offset": 100}),
 }
-
-
 SETUP = """
 from forced import FORCED, scattered
 if {density} is None:

@@ -126,8 +126,6 @@ shape = (120, 600) if {path!r} == "dual" else (600, 120)
 FORCED[{path!r}](2).fit(ArrayBlocks(scan(rng.standard_normal(shape))))
 model, X = FORCED[{path!r}]({k}, memory={memory!r}), Endless()
 """
-
-
 CASES = {
     "gram": ("gram", (400_000, 100), 5, "200MB"),
     "gram float32": ("gram", (400_000, 200), 5, "200MB", "float32", 50),
