@@ -16,7 +16,7 @@ from mercer.cli._options import (
     speaking_options,
 )
 from mercer.cli._voice import Voice, aligned
-from mercer.cli.commands.methods_command import described, parameters_of
+from mercer.cli.commands.methods_command import described, first_sentence, parameters_of
 from mercer.cli.fitting import _fit_run as _job
 from mercer.errors import InputError
 from mercer.methods import COMMANDS
@@ -148,6 +148,7 @@ def test_a_docstring_is_read_by_its_sections():
     assert (b.default, b.takes) == ("2", "int")
     assert (c.default, c.about) == ("x", "One of two, such as 0.5 or 1.")
     assert (e.default, e.takes, e.about) == ("None", "", "")
+    assert (described(""), first_sentence("")) == ({}, "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
