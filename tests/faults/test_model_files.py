@@ -250,5 +250,7 @@ def test_nothing_in_the_package_runs_what_it_reads():
                 allowed = any(getattr(k.value, "value", True) is not False for k in loose)
                 found += [f"{file.name}: {called}"] if runs or allowed else []
             found += [f"{file.name}: {name}" for name in names if name in modules]
-    # The conformance kit reads the repr of the kernel it was handed, and no file.
-    assert [place for place in found if place != "_kernels.py: eval"] == []
+    # The conformance kit reads the repr of the kernel it was handed, and no file; a room
+    # imports the modules that its own stub names.
+    known = ["_kernels.py: eval", "_lazy.py: __import__"]
+    assert sorted(found) == known
