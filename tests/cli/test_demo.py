@@ -58,13 +58,24 @@ def test_a_demo_prints_its_plan_findings_and_paths_and_writes_the_coordinates(
         assert "pixel_0_0, pixel_4_0, pixel_4_7" in out
 
 
-def test_the_page_names_every_group_and_every_column(tmp_path):
+def test_the_pages_of_the_demo_name_groups_and_columns(tmp_path):
     run("iris", tmp_path)
     words = (tmp_path / "iris.html").read_text(encoding="utf-8")
     data = load("iris")
     assert all(name in words for name in [*data.features, "setosa", "versicolor", "virginica"])
     values = np.linalg.eigvalsh(np.cov(data.X.T))
     assert f"{100 * values[-1] / values.sum():.1f} %" in words
+    done = ok(typed("penguins", "-o", tmp_path))
+    assert "2 of 344 rows hold nothing" in done.stderr
+    assert "standardised" in done.stderr
+    assert done.stdout.startswith("penguins: 344 penguins")
+    table = pl.read_csv(tmp_path / "penguins.csv")
+    assert table.columns[:4] == ["row", "label", "PC1", "PC2"]
+    assert len(table) == 342
+    assert 4 not in table["row"]
+    assert done.stdout.rstrip().endswith(str(tmp_path / "penguins.html"))
+    words = (tmp_path / "penguins.html").read_text(encoding="utf-8")
+    assert all(name in words for name in ("Adelie", "Chinstrap", "Gentoo", "body_mass_g"))
 
 
 def test_the_folder_of_the_demo(tmp_path):
@@ -80,20 +91,6 @@ def test_the_folder_of_the_demo(tmp_path):
 
 
 typed = command("demo")
-
-
-def test_penguins_show_text_and_missing_cells(tmp_path):
-    done = ok(typed("penguins", "-o", tmp_path))
-    assert "2 of 344 rows hold nothing" in done.stderr
-    assert "standardised" in done.stderr
-    assert done.stdout.startswith("penguins: 344 penguins")
-    table = pl.read_csv(tmp_path / "penguins.csv")
-    assert table.columns[:4] == ["row", "label", "PC1", "PC2"]
-    assert len(table) == 342
-    assert 4 not in table["row"]
-    assert done.stdout.rstrip().endswith(str(tmp_path / "penguins.html"))
-    words = (tmp_path / "penguins.html").read_text(encoding="utf-8")
-    assert all(name in words for name in ("Adelie", "Chinstrap", "Gentoo", "body_mass_g"))
 
 
 def test_the_folder_of_the_demo_is_its_own(tmp_path, monkeypatch):

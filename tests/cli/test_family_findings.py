@@ -40,7 +40,12 @@ def test_counts_say_their_test_and_what_makes_the_axes():
     assert said["roles"]["id"] == ["eye"]
 
 
-def test_an_independent_table_has_no_axis_and_that_is_an_answer(tmp_path):
+def test_tables_of_counts_wide_long_and_independent(tmp_path):
+    wide = said_by("fit", DATA / "hair_eye_592.csv", "--method", "ca", "-k", 3)
+    words = ("--rows-by", "Eye", "--columns-by", "Hair", "--count", "Freq")
+    long = said_by("fit", DATA / "HairEyeColor_long.csv", "--method", "ca", "-k", 3, *words)
+    assert np.allclose(wide["eigenvalues"], long["eigenvalues"], rtol=1e-10)
+    assert long["roles"]["count"] == ["Freq"]
     table = np.random.default_rng(0).poisson(5.0, (6, 4))
     lines = [f"r{i}," + ",".join(map(str, row)) for i, row in enumerate(table)]
     (tmp_path / "t.csv").write_text("\n".join(["r,a,b,c,d", *lines]) + "\n", encoding="utf-8")
@@ -48,14 +53,6 @@ def test_an_independent_table_has_no_axis_and_that_is_an_answer(tmp_path):
     assert "warning" not in done.stderr
     assert "No component beyond noise" in done.stdout
     done = ok(run("ca", tmp_path / "t.csv", "-k", "auto", "-o", tmp_path / "t.html"))
-
-
-def test_a_long_table_gives_the_same_as_the_wide_one():
-    wide = said_by("fit", DATA / "hair_eye_592.csv", "--method", "ca", "-k", 3)
-    words = ("--rows-by", "Eye", "--columns-by", "Hair", "--count", "Freq")
-    long = said_by("fit", DATA / "HairEyeColor_long.csv", "--method", "ca", "-k", 3, *words)
-    assert np.allclose(wide["eigenvalues"], long["eigenvalues"], rtol=1e-10)
-    assert long["roles"]["count"] == ["Freq"]
 
 
 def test_categories_and_maps_say_their_own():
@@ -103,7 +100,7 @@ def test_other_families_say_their_own():
     assert said_by("fit", DATA / "decathlon.csv", *words)["ratio"] is None
 
 
-def test_small_expected_counts_and_cells_that_are_no_counts_are_said():
+def test_small_counts_and_graphs_in_pieces_are_told():
     test = types.SimpleNamespace(
         chi2=9.0, dof=4, p_value=0.0, cramer_v=0.5, expected_below_5=0.5
     )
@@ -115,6 +112,16 @@ def test_small_expected_counts_and_cells_that_are_no_counts_are_said():
     assert "whole numbers" in lines[1]
     assert _independence(types.SimpleNamespace()) == []
     assert _chance(0.04) == "p = 0.04"
+    counts = {"points": 9, "edges": 12, "piece_count": 2, "isolated_count": 1, "left_out": 3}
+    counts |= {"fewest": 0, "most": 4, "typical": 2.5, "duplicates": 2}
+    (line,) = _facts(types.SimpleNamespace(facts_=types.SimpleNamespace(**counts)))
+    assert line == (
+        "Graph: 9 points, 12 edges, in 2 pieces; 0 to 4 neighbours, 2.5 as a rule;"
+        " 1 point without an edge; 2 rows there more than once;"
+        " 3 rows outside the piece that is mapped."
+    )
+    assert _facts(types.SimpleNamespace(facts_=None)) == []
+    assert _facts(types.SimpleNamespace(facts_=object())) == []
 
 
 def test_numbers_and_categories_and_groups_of_columns():
@@ -137,16 +144,3 @@ def test_sparse_counts_are_named_as_their_file_names_them(tmp_path):
     rows = table.toarray()
     model = mercer.CorrespondenceAnalysis(2).fit(rows[rows.sum(axis=1) > 0])
     assert np.allclose(np.abs(np.load(tmp_path / "z.npy")), np.abs(model.row_coordinates_))
-
-
-def test_graphs_in_pieces_are_told():
-    counts = {"points": 9, "edges": 12, "piece_count": 2, "isolated_count": 1, "left_out": 3}
-    counts |= {"fewest": 0, "most": 4, "typical": 2.5, "duplicates": 2}
-    (line,) = _facts(types.SimpleNamespace(facts_=types.SimpleNamespace(**counts)))
-    assert line == (
-        "Graph: 9 points, 12 edges, in 2 pieces; 0 to 4 neighbours, 2.5 as a rule;"
-        " 1 point without an edge; 2 rows there more than once;"
-        " 3 rows outside the piece that is mapped."
-    )
-    assert _facts(types.SimpleNamespace(facts_=None)) == []
-    assert _facts(types.SimpleNamespace(facts_=object())) == []

@@ -105,7 +105,7 @@ def wide_rows():
     return rng.standard_normal((90, 5)) * [9, 4, 1, 1, 1]
 
 
-def test_small_tables_are_looked_at_whole(tmp_path, wide_rows):
+def test_tables_are_looked_at_whole_or_have_no_limits(tmp_path, wide_rows):
     X = wide_rows
     X[30, 4] = 25
     made = prepare(tmp_path, X, standardize="yes")
@@ -119,9 +119,6 @@ def test_small_tables_are_looked_at_whole(tmp_path, wide_rows):
     assert np.allclose(found.table, scaled)
     assert np.allclose(found.sampling, sampling_error(found.scores))
     assert found.limits["0.99"] == pytest.approx([expected.new.t2, expected.new.q])
-
-
-def test_what_has_no_limits(tmp_path, wide_rows):
     X = wide_rows
     made = prepare(tmp_path, X)
     assert judged(mercer.KernelPCA(2).fit(made.rows), made).limits is None

@@ -256,7 +256,7 @@ def rows_of_three(tmp_path):
     return str(tmp_path / "t.parquet")
 
 
-def test_every_assumption_is_said_before_the_plan(rows_of_three, capsys):
+def test_assumptions_are_said_before_the_work(rows_of_three, capsys, monkeypatch):
     have = ready(Voice(), rows_of_three, Asked(), "pca", built("pca", components="2"))
     said = capsys.readouterr().err
     assert all(line in said for line in have.said)
@@ -267,11 +267,6 @@ def test_every_assumption_is_said_before_the_plan(rows_of_three, capsys):
     assert done.model.components_.shape == (2, 3)
     assert done.names == ("a", "b", "c")
     assert set(done.seconds) == {"look", "fit"}
-
-
-def test_a_kernel_gets_rows_in_memory_or_says_that_it_reads_once(
-    rows_of_three, monkeypatch, capsys
-):
     monkeypatch.setattr("mercer.tables._table_reading.HELD", 10)
     have = ready(Voice(), rows_of_three, Asked(), "kernel-pca", mercer.KernelPCA(2))
     assert isinstance(have.made.rows, pl.DataFrame)

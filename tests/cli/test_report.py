@@ -122,23 +122,20 @@ def test_missing_cells_weights_and_a_kernel(table, tmp_path):
     assert "kernel PC1" in (tmp_path / "k.html").read_text(encoding="utf-8")
 
 
-def test_the_model_of_the_page_is_that_of_the_library(table, tmp_path):
+def test_numbers_and_names_on_the_page_are_those_of_the_file(table, tmp_path):
     path, X = table
     run(path, "-o", tmp_path / "p.html", "-k", "2", "--standardize", "no")
     text = (tmp_path / "p.html").read_text(encoding="utf-8")
     first = mercer.PCA(2).fit(np.round(X, 6)).explained_variance_[0]
     found = re.search(r'PC1</th><td class="number" data-value="([^"]+)"', text)[1]
     assert float(found) == pytest.approx(first, rel=1e-12)
-
-
-def test_rows_without_a_name_have_their_number_in_the_file(table, tmp_path):
     lines = table[0].read_text(encoding="utf-8").splitlines()
     lines[2] = "x,,,,"
     lines[40] = "y,900,-900,900,-900"  # the fortieth row
     path = tmp_path / "far.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
-    done = ok(run(path, "-o", tmp_path / "p.html", "-k", "1", "--standardize", "no"))
-    assert "row 40" in (tmp_path / "p.html").read_text(encoding="utf-8")
+    done = ok(run(path, "-o", tmp_path / "q.html", "-k", "1", "--standardize", "no"))
+    assert "row 40" in (tmp_path / "q.html").read_text(encoding="utf-8")
     assert "row 39" not in done.stdout
 
 

@@ -68,7 +68,7 @@ def test_rows_go_through_stdin_stdout_and_numbers(folder):
     assert said["outputs"] == {"scores": str(folder / "z.csv")}
 
 
-def test_options_of_text_are_not_for_other_files(folder):
+def test_options_of_text_and_files_that_are_there(folder):
     frame = pl.read_csv(folder / "t.csv")
     frame.write_csv(folder / "semi.csv", separator=";")
     frame.write_parquet(folder / "t.parquet")
@@ -79,6 +79,12 @@ def test_options_of_text_are_not_for_other_files(folder):
     ]
     assert texts[0].stdout == texts[1].stdout
     assert texts[0].exit_code == 0
+    words = ("transform", folder / "m.mercer", folder / "t.csv", "-o")
+    assert run(*words, folder / "t.csv", "--force").exit_code == 3
+    (folder / "z.csv").write_text("mine", encoding="utf-8")
+    assert run(*words, folder / "z.csv").exit_code == 3
+    assert (folder / "z.csv").read_text(encoding="utf-8") == "mine"
+    assert run(*words, folder / "z.csv", "--force").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -103,15 +109,6 @@ def test_what_cannot_be_done(folder, model, data, words):
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 3
     assert not (folder / "z.csv").exists()
-
-
-def test_nothing_is_written_over(folder):
-    words = ("transform", folder / "m.mercer", folder / "t.csv", "-o")
-    assert run(*words, folder / "t.csv", "--force").exit_code == 3
-    (folder / "z.csv").write_text("mine", encoding="utf-8")
-    assert run(*words, folder / "z.csv").exit_code == 3
-    assert (folder / "z.csv").read_text(encoding="utf-8") == "mine"
-    assert run(*words, folder / "z.csv", "--force").exit_code == 0
 
 
 def test_groups_of_new_rows_stand_beside_their_places(tmp_path):

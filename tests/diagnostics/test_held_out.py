@@ -112,16 +112,12 @@ def test_axes_of_noise_are_not_determined_and_real_ones_are():
     assert held_out(np.tile(noise, (6, 1)), 2).law is None
 
 
-def test_a_row_at_the_limit_counts_among_the_others():
-    """One column: the limit is the largest deviation, in deviations of all rows."""
+def test_rows_at_the_limit_and_of_other_shapes():
     X = np.random.default_rng(3).standard_normal((99, 1))
     found = held_out(X, 1)
     ordered = np.sort(np.abs(X - X.mean()).ravel())
     want = (ordered[94] / X.std(ddof=1)) ** 2
     assert_allclose(found.limits(0.95)[0], want, rtol=0.03)
-
-
-def test_rows_of_other_shapes_keep_their_level_where_axes_are_real():
     for draw in (np.random.Generator.uniform, np.random.Generator.exponential):
         over = np.zeros(2)
         for i in range(60):

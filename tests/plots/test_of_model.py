@@ -62,7 +62,7 @@ def test_scree_has_noise_and_the_number_chosen():
     assert plots.scree_of(model).axes.legend[0][0] == f"k = {model.choice_.k}"
 
 
-def test_correlations_in_the_circle_are_those_of_the_data():
+def test_circles_hold_the_correlations_of_the_data():
     for model in (
         PCA(3, standardize=True),
         PCA(3),
@@ -76,9 +76,6 @@ def test_correlations_in_the_circle_are_those_of_the_data():
         for name, tip in drawn_arrows(panel).items():
             wanted = [np.corrcoef(FRAME[name], Z[:, a])[0, 1] for a in (0, 1)]
             assert tip == pytest.approx(wanted, abs=1e-9), name
-
-
-def test_the_circle_needs_no_rows_where_all_axes_are_kept():
     whole = PCA().fit(X)
     one, two = (
         drawn_arrows(panel) for panel in (plots.circle_of(whole), plots.circle_of(whole, X))

@@ -181,7 +181,7 @@ def test_shapes_look_about_alike_in_size():
 CLOUD = (Points((0.0, 10.0), (0.0, 4.0), "red"),)
 
 
-def test_limits_have_air_unless_they_are_given_or_bars_stand_there():
+def test_limits_notes_and_legends():
     assert limits(Panel(Axes("a"), CLOUD)) == ((-0.5, 10.5), (-0.2, 4.2))
     given = Panel(Axes("a", x_range=(1.0, 2.0)), CLOUD)
     assert limits(given)[0] == (1.0, 2.0)
@@ -189,6 +189,13 @@ def test_limits_have_air_unless_they_are_given_or_bars_stand_there():
     assert limits(bars)[1] == (0.0, pytest.approx(3.15))
     flat = Panel(Axes("a"), (Bars((1.0, 2.0), (-1.0, -3.0), "red", horizontal=True),))
     assert limits(flat)[0] == (pytest.approx(-3.15), 0.0)
+    lines = note_lines(Axes("a", note="one two three four five " * 5), 300.0)
+    assert len(lines) > 2
+    assert max(map(len, lines)) < 60
+    legend = tuple(("x" * 10, "red", "circle") for _ in range(5))
+    places = legend_places(Axes("a", legend=legend), 300.0)
+    assert [row for _, row in places] == [0, 0, 0, 1, 1]
+    assert places[3][0] == 0.0
 
 
 def test_words_above_and_labels_beside_push_the_marks():
@@ -205,16 +212,6 @@ def test_words_above_and_labels_beside_push_the_marks():
     assert found.x.root
     across, along = frame(Panel(Axes("a", equal=True), CLOUD)).units
     assert across == pytest.approx(along)
-
-
-def test_notes_are_broken_into_lines_and_legends_into_rows():
-    lines = note_lines(Axes("a", note="one two three four five " * 5), 300.0)
-    assert len(lines) > 2
-    assert max(map(len, lines)) < 60
-    legend = tuple(("x" * 10, "red", "circle") for _ in range(5))
-    places = legend_places(Axes("a", legend=legend), 300.0)
-    assert [row for _, row in places] == [0, 0, 0, 1, 1]
-    assert places[3][0] == 0.0
 
 
 EMPTY = Panel(Axes("a", x_range=(-1.0, 1.0), y_range=(-1.0, 1.0), equal=True), (), 500.0, 500.0)

@@ -184,7 +184,7 @@ def points_of(picture):
     }
 
 
-def test_levels_are_drawn_where_they_lie():
+def test_levels_and_their_tests_are_those_of_the_rows():
     drawn = points_of(parts(BESIDE, "levels", "Picture")[0])
     for name, place in zip(MODEL.column_names_, MODEL.column_coordinates_, strict=True):
         assert np.allclose(drawn[name], place[:2])
@@ -193,6 +193,13 @@ def test_levels_are_drawn_where_they_lie():
     )
     for name, place in zip(beside.levels, beside.coordinates, strict=True):
         assert np.allclose(drawn[name], place[:2])
+    table = parts(BESIDE, "levels", "Table")[0]
+    row = next(row for row in table.rows if row[0] == "Sick=Sick_y")
+    z, n = MODEL.row_coordinates_[:, 0], len(X)
+    inside = (X["Sick"] == "Sick_y").to_numpy()
+    m = inside.sum()
+    error = np.sqrt(np.mean(z**2) / m * (n - m) / (n - 1))
+    assert np.isclose(row[7], z[inside].mean() / error)
 
 
 def test_the_table_of_levels_has_their_numbers():
@@ -213,16 +220,6 @@ def test_the_table_of_levels_has_their_numbers():
             )
             assert np.allclose(cells, known)
     assert len(table.rows) == len(at)
-
-
-def test_a_v_test_is_that_of_a_mean_of_drawn_rows():
-    table = parts(BESIDE, "levels", "Table")[0]
-    row = next(row for row in table.rows if row[0] == "Sick=Sick_y")
-    z, n = MODEL.row_coordinates_[:, 0], len(X)
-    inside = (X["Sick"] == "Sick_y").to_numpy()
-    m = inside.sum()
-    error = np.sqrt(np.mean(z**2) / m * (n - m) / (n - 1))
-    assert np.isclose(row[7], z[inside].mean() / error)
 
 
 def test_variables_are_drawn_and_listed_by_correlation_ratios():

@@ -171,7 +171,7 @@ def test_sequential_tests_are_those_of_the_roots():
     assert section(PAGE, "tests").words[0].startswith("2 axes tell the classes apart")
 
 
-def test_structure_is_the_correlation_with_the_coordinates():
+def test_structure_and_confusion_are_by_hand():
     table = parts(PAGE, "variables", "Table")[0]
     inside = np.concatenate([Z[g == Y] - Z[g == Y].mean(axis=0) for g in np.unique(Y)])
     columns = np.concatenate([X[g == Y] - X[g == Y].mean() for g in np.unique(Y)])
@@ -180,9 +180,6 @@ def test_structure_is_the_correlation_with_the_coordinates():
         assert np.isclose(row[1], np.corrcoef(X[row[0]], Z[:, 0])[0, 1])
         assert np.isclose(row[2], np.corrcoef(columns[:, j], inside[:, 0])[0, 1])
         assert np.isclose(row[3], MODEL.scalings_[j, 0])
-
-
-def test_the_confusion_matrix_is_that_of_held_out_rows():
     found = MODEL.confusion(X, Y)
     table = parts(PAGE, "heldout", "Table")[0]
     counts = np.array([row[1:4] for row in table.rows])

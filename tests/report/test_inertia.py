@@ -59,7 +59,7 @@ def test_rows_planes_and_titles():
     assert [axes_of(n) for n in (0, 1, 5)] == ["no axes", "1 axis", "5 axes"]
 
 
-def test_a_table_of_points_has_what_the_model_has():
+def test_tables_of_points_have_what_the_model_has():
     table = points_table(MODEL, "rows", list(X.index))
     assert table.caption == "Rows"
     for row in table.rows:
@@ -70,9 +70,6 @@ def test_a_table_of_points_has_what_the_model_has():
         assert row[4] == MODEL.row_coordinates_[i, 0]
     order = [row[6] + row[9] for row in table.rows]
     assert order == sorted(order, reverse=True)
-
-
-def test_some_points_with_tests_are_listed():
     tests = np.array([[2.5, np.nan], [-0.5, 1.0]])
     table = points_table(MODEL, "columns", None, which=[1, 3], called="level", tests=tests)
     assert table.caption == "Levels"

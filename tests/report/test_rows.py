@@ -72,18 +72,7 @@ def test_limits_and_causes():
     assert causes(this, 6).startswith("T²: column 0")
 
 
-def test_a_row_that_is_not_held_has_no_cause(monkeypatch):
-    from mercer.report.facts import _linear_summary as _seen
-
-    monkeypatch.setattr(_seen, "_HELD", 50)
-    this = seen(X)
-    assert len(this.held_at) <= 50
-    away = next(row for row in range(len(X)) if row not in set(this.held_at))
-    assert causes(this, away) == ""
-    assert row_table(this, extremes_of(this)).note.count("of 200 rows") == 1
-
-
-def test_a_robust_fit_is_not_masked_by_what_it_left_out():
+def test_robust_and_unheld_rows(monkeypatch):
     rows = CLEAN.copy()
     rows[:30] += 400 * V[4] * RNG.normal(size=(30, 1))
     rows[150] += 12 * V[4]
@@ -93,6 +82,14 @@ def test_a_robust_fit_is_not_masked_by_what_it_left_out():
     assert found.q_limit < 20
     assert plain.q_limit > 100
     assert found.total >= 30
+    from mercer.report.facts import _linear_summary as _seen
+
+    monkeypatch.setattr(_seen, "_HELD", 50)
+    this = seen(X)
+    assert len(this.held_at) <= 50
+    away = next(row for row in range(len(X)) if row not in set(this.held_at))
+    assert causes(this, away) == ""
+    assert row_table(this, extremes_of(this)).note.count("of 200 rows") == 1
 
 
 @pytest.mark.parametrize("count", [2, 3])

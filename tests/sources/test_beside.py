@@ -112,7 +112,7 @@ def test_cells_of_text_as_they_are_written(tmp_path):
     }
 
 
-def test_schema_of_text_by_its_head(tmp_path):
+def test_schemas_by_type_and_by_the_head(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(
         'a,b,c,d,e,f\n1,x,true,2024-01-05,"1,5",4\n2,y,false,2024-01-06,"2,5",5\n'
@@ -127,6 +127,29 @@ def test_schema_of_text_by_its_head(tmp_path):
         "e": Held("text", "with decimal commas"),
         "f": Held("text", "such as '?'"),
     }
+    pq.write_table(TABLE, tmp_path / "t.parquet")
+    with pa.ipc.new_stream(str(tmp_path / "t.arrow"), TABLE.schema) as writer:
+        writer.write_table(TABLE)
+    for name in ("t.parquet", "t.arrow"):
+        schema = open_columns(tmp_path / name).schema
+        assert [held.kind for held in schema.values()] == KINDS
+        assert schema["clock"] == Held("other", "times of day")
+        assert schema["code"] == Held("text", "categories")
+        frame = next(
+            open_columns(tmp_path / name).frames(["when", "code", "text"], 9, as_written=False)
+        )
+        assert frame["when"].to_list() == TABLE["when"].to_pylist()
+        assert frame["code"].to_list() == ["u", "v", "u"]
+        assert frame["text"].to_list() == ["x", "y", None]
+    folder = tmp_path / "three"
+    folder.mkdir()
+    pq.write_table(TABLE.select(["text", "real"]), folder / "a.parquet")
+    other = pa.table({"text": TABLE["code"], "real": TABLE["real"]})
+    pq.write_table(other, folder / "b.parquet")
+    third = pa.table({"text": TABLE["small"], "real": TABLE["real"]})
+    pq.write_table(third, folder / "c.parquet")
+    found = pl.concat(open_columns(folder).frames(["text"], 4, as_written=False))
+    assert found["text"].to_list() == ["x", "y", None, "u", "v", "u", "1", "2", "3"]
 
 
 def test_files_of_words_and_of_numbers_alone(tmp_path, rng):
@@ -232,23 +255,6 @@ TABLE = pa.table(
 KINDS = ["text", "text", "date", "other", "other", "empty", "integer", "number", "flag"]
 
 
-def test_kinds_by_type(tmp_path):
-    pq.write_table(TABLE, tmp_path / "t.parquet")
-    with pa.ipc.new_stream(str(tmp_path / "t.arrow"), TABLE.schema) as writer:
-        writer.write_table(TABLE)
-    for name in ("t.parquet", "t.arrow"):
-        schema = open_columns(tmp_path / name).schema
-        assert [held.kind for held in schema.values()] == KINDS
-        assert schema["clock"] == Held("other", "times of day")
-        assert schema["code"] == Held("text", "categories")
-        frame = next(
-            open_columns(tmp_path / name).frames(["when", "code", "text"], 9, as_written=False)
-        )
-        assert frame["when"].to_list() == TABLE["when"].to_pylist()
-        assert frame["code"].to_list() == ["u", "v", "u"]
-        assert frame["text"].to_list() == ["x", "y", None]
-
-
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
 def test_without_pyarrow(tmp_path, monkeypatch, name):
     frame = pl.DataFrame({"k": ["a", "b", "c"], "x": [1.0, 2.0, 3.0]})
@@ -260,16 +266,6 @@ def test_without_pyarrow(tmp_path, monkeypatch, name):
     assert columns.schema == {"k": Held("text"), "x": Held("number")}
     found = pl.concat(columns.frames(["x", "k"], 2, as_written=False))
     assert found.equals(frame.select("x", "k"))
-
-
-def test_files_that_type_a_column_differently(tmp_path):
-    pq.write_table(TABLE.select(["text", "real"]), tmp_path / "a.parquet")
-    other = pa.table({"text": TABLE["code"], "real": TABLE["real"]})
-    pq.write_table(other, tmp_path / "b.parquet")
-    third = pa.table({"text": TABLE["small"], "real": TABLE["real"]})
-    pq.write_table(third, tmp_path / "c.parquet")
-    found = pl.concat(open_columns(tmp_path).frames(["text"], 4, as_written=False))
-    assert found["text"].to_list() == ["x", "y", None, "u", "v", "u", "1", "2", "3"]
 
 
 # Text and JSON: what the head says, and values of every kind as text.

@@ -182,7 +182,7 @@ def test_passes_that_overlap_count_their_own_parts(data):
     assert told == [(1, 2), (2, 2), (2, 2)]
 
 
-def test_callbacks_of_the_user_hear_the_tasks(data):
+def test_clusters_hear_of_tasks_and_keep_none(data, cluster):
     from dask.callbacks import Callback
 
     heard = []
@@ -192,9 +192,6 @@ def test_callbacks_of_the_user_hear_the_tasks(data):
     ):
         scan(data).reduce(Sum())
     assert sum(str(key).startswith("mercer-part-") for key in heard) == 7
-
-
-def test_nothing_is_left_on_the_cluster(data, cluster):
     with cluster.as_current():
         scan(data).reduce(Sum())
     tasks = cluster.cluster.scheduler.tasks

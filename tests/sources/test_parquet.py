@@ -157,13 +157,20 @@ def test_the_file_that_differs_is_named(tmp_path, other, words):
         scan(tmp_path)
 
 
-def test_a_place_is_a_file_and_its_row(X, tmp_path):
+def test_places_and_prints(X, tmp_path):
     for number, part in enumerate([X[:40], X[:0], X[40:]]):
         pq.write_table(table(part), tmp_path / f"{number}.parquet")
     source = scan(tmp_path)
     assert source.place(39, 1) == "0.parquet, row 39, column 1 ('c1')"
     assert source.place(50, 2) == "2.parquet, row 10, column 2 ('c2')"
     assert source.first_bad_cell()[:2] == (5, 1)
+    pq.write_table(table(X), tmp_path / "a.parquet")
+    mark = scan(tmp_path / "a.parquet").fingerprint()
+    assert scan(tmp_path / "a.parquet").fingerprint() == mark
+    assert scan(tmp_path / "a.parquet", drop=["c0"]).fingerprint() != mark
+    X[0, 0] += 1
+    pq.write_table(table(X), tmp_path / "a.parquet")
+    assert scan(tmp_path / "a.parquet").fingerprint() != mark
 
 
 def test_checksums_are_said(X, tmp_path, caplog, library):
@@ -182,16 +189,6 @@ def test_folders_with_columns_in_their_names(X, tmp_path):
     pq.write_table(table(X), tmp_path / "year=2020" / "a.parquet")
     with pytest.raises(NotSupportedError, match="year=2020"):
         scan(tmp_path)
-
-
-def test_a_fingerprint_follows_files_and_columns(X, tmp_path):
-    pq.write_table(table(X), tmp_path / "a.parquet")
-    mark = scan(tmp_path / "a.parquet").fingerprint()
-    assert scan(tmp_path / "a.parquet").fingerprint() == mark
-    assert scan(tmp_path / "a.parquet", drop=["c0"]).fingerprint() != mark
-    X[0, 0] += 1
-    pq.write_table(table(X), tmp_path / "a.parquet")
-    assert scan(tmp_path / "a.parquet").fingerprint() != mark
 
 
 MEASURE = """

@@ -89,8 +89,6 @@ def test_blocks_are_made_when_they_are_needed():
     next(walking)
     assert made == [0, 1]
 
-
-def test_one_buffer_may_be_filled_again_and_again():
     def blocks():
         buffer = np.empty((4, 3))
         for at in range(0, 40, 4):

@@ -62,7 +62,7 @@ def test_weights_are_repeated_rows():
     assert np.allclose(found.variances.value, fitted.explained_variance_)
 
 
-def test_equal_variances_are_named_as_a_plane():
+def test_planes_and_no_axis_are_answers():
     X, _, _ = tables(150, 2, variances=[30, 8, 8, 1, 1, 1], seed=2)
     found = bootstrap(mercer.PCA(3), X)
     assert [one.axes for one in found.planes] == [(0,), (1, 2)]
@@ -72,9 +72,6 @@ def test_equal_variances_are_named_as_a_plane():
     assert np.isnan(found.signed.low[:, 1:]).all()
     assert np.isfinite(found.signed.low[:, 0]).all()
     assert np.isfinite(found.loadings.low).all()
-
-
-def test_no_axis_and_axes_of_noise_are_answers():
     X = np.random.default_rng(0).standard_normal((40, 60))
     found = bootstrap(mercer.PCA(1), X, draws=50)
     assert not found.planes[0].stable
@@ -85,7 +82,16 @@ def test_no_axis_and_axes_of_noise_are_answers():
     assert found.verdict == "There is no axis."
 
 
-def test_files_and_sparse_rows_give_the_same(tmp_path):
+def test_units_files_and_sparse_rows_do_not_matter(tmp_path):
+    X, _, _ = tables(60, 2)
+    plain = bootstrap(mercer.PCA(2), X, draws=20)
+    for unit in (1e-120, 1e120):
+        other = bootstrap(mercer.PCA(2), X * unit, draws=20)
+        assert np.allclose(other.variances.low / unit / unit, plain.variances.low)
+        assert np.allclose(other.loadings.high / unit, plain.loadings.high)
+        assert np.allclose(other.angles, plain.angles)
+    moved = bootstrap(mercer.PCA(2), X + 1e7, draws=20)
+    assert np.allclose(moved.loadings.high, plain.loadings.high, rtol=1e-5, atol=1e-5)
     X, _, _ = tables(80, 2)
     plain = bootstrap(mercer.PCA(2), X, draws=20)
     np.save(tmp_path / "x.npy", X)
@@ -110,18 +116,6 @@ def test_draws_are_counted_cut_and_said(monkeypatch):
     found = bootstrap(mercer.PCA(2), X, draws=20)
     assert found.rows == 50
     assert found.notes == ("50 of 90 rows were resampled: all of them would move less.",)
-
-
-def test_units_do_not_matter():
-    X, _, _ = tables(60, 2)
-    plain = bootstrap(mercer.PCA(2), X, draws=20)
-    for unit in (1e-120, 1e120):
-        other = bootstrap(mercer.PCA(2), X * unit, draws=20)
-        assert np.allclose(other.variances.low / unit / unit, plain.variances.low)
-        assert np.allclose(other.loadings.high / unit, plain.loadings.high)
-        assert np.allclose(other.angles, plain.angles)
-    moved = bootstrap(mercer.PCA(2), X + 1e7, draws=20)
-    assert np.allclose(moved.loadings.high, plain.loadings.high, rtol=1e-5, atol=1e-5)
 
 
 def test_the_model_is_not_changed_and_filled_cells_are_said():
@@ -255,7 +249,15 @@ def test_variances_along_the_axes_of_all_rows_are_those_of_repeated_rows(n, p):
         assert np.allclose(next(plain).along, one.along)
 
 
-def test_many_columns_are_added_up_one_draw_at_a_time(monkeypatch):
+def test_many_columns_and_few_rows_are_drawn(monkeypatch):
+    X = table(4, 9)
+    counts = np.array([[4, 0, 0, 0], [2, 2, 0, 0]], np.uint32)
+    found = list(
+        by_rows(X - X.mean(axis=0), counts, DrawFrame(False, np.ones(9), np.eye(3, 9)))
+    )
+    assert np.allclose(found[0].variances, 0)
+    assert np.count_nonzero(found[1].variances > 1e-9) == 1
+    assert found[1].axes.shape == (3, 9)
     X = table(60, 8)
     counts = multinomial(np.ones(60), 3, seed=0)
     frame = DrawFrame(False, np.ones(8), np.eye(2, 8))
@@ -282,17 +284,6 @@ def test_draws_repeat_and_more_of_them_begin_alike():
     assert whole.var() == pytest.approx(1, abs=0.15)
     twice = Poisson(2, 0, np.array([0.0, 4.0]))(slice(0, 2))
     assert np.all(twice[:, 0] == 0)
-
-
-def test_fewer_rows_drawn_than_axes_leave_axes_of_zero():
-    X = table(4, 9)
-    counts = np.array([[4, 0, 0, 0], [2, 2, 0, 0]], np.uint32)
-    found = list(
-        by_rows(X - X.mean(axis=0), counts, DrawFrame(False, np.ones(9), np.eye(3, 9)))
-    )
-    assert np.allclose(found[0].variances, 0)
-    assert np.count_nonzero(found[1].variances > 1e-9) == 1
-    assert found[1].axes.shape == (3, 9)
 
 
 @pytest.mark.filterwarnings("ignore::mercer.errors.DataWarning")

@@ -64,7 +64,7 @@ def test_an_axis_is_told_by_its_columns_and_levels():
     assert list(found.names) == ["pca0", "pca1"]
 
 
-def test_traits_of_groups_are_tested_and_noise_has_none():
+def test_traits_and_levels_of_groups_are_tested():
     found = mercer.describe_groups(SIDE["side"], FRAME.assign(coin=SIDE["coin"]))
     assert list(found.names) == ["left", "right"]
     right = {t.name: t for t in found.traits[1]}
@@ -72,9 +72,6 @@ def test_traits_of_groups_are_tested_and_noise_has_none():
     assert right["with"].here == pytest.approx(FRAME["with"][FACTOR > 0].mean())
     assert right["with"].overall == pytest.approx(FRAME["with"].mean())
     assert found.words[1].startswith("right: high with; low against")
-
-
-def test_levels_of_groups_have_their_shares():
     colours = np.where((FACTOR > 0) & (RNG.random(N) < 0.9), "red", "blue")
     found = mercer.describe_groups(SIDE["side"], {"colour": colours})
     red = next(t for t in found.traits[1] if t.name == "colour=red")
@@ -176,7 +173,7 @@ def test_mappings_arrays_and_text_that_looks_like_numbers():
     assert found.skipped == ("id",)
 
 
-def test_gaps_of_pandas_are_missing_in_every_type():
+def test_gaps_names_and_levels_of_every_kind():
     frame = pd.DataFrame(
         {
             "object": pd.Series(["a", pd.NA, "b"], dtype=object),
@@ -189,9 +186,6 @@ def test_gaps_of_pandas_are_missing_in_every_type():
         assert len(kinds) == 2
         assert at.tolist().index(-1) == 1
     assert coded([pd.NA, "x", pd.NaT])[0].tolist() == [-1, 0, -1]
-
-
-def test_names_of_any_kind_and_levels_in_their_order():
     table = np.arange(6.0).reshape(3, 2)
     for labels, names in (
         ([10, 5], ["10", "5"]),

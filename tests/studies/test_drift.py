@@ -29,13 +29,21 @@ def chances(result):
     return {one.what: one.chance for one in result.comparisons}
 
 
-def test_nothing_changed_is_said_in_four_words():
+def test_nothing_changed_and_shifts_along_and_across():
     X, Y, _ = tables(300, 200)
     result = drift(mercer.PCA(2).fit(X), Y)
     assert result.verdict == "no change beyond chance"
     assert not result.changed
     assert result.rows, result.fitted_rows == (200, 300)
     assert str(result).splitlines()[1] == "no change beyond chance"
+    X, Y, axes = tables(300, 200)
+    model = mercer.PCA(2).fit(X)
+    along = drift(model, Y + 3 * axes[:, 0])
+    assert found(along, "mean within the plane").changed
+    assert not found(along, "mean outside the plane").changed
+    across = drift(model, Y + axes[:, 4])
+    assert found(across, "mean outside the plane").changed
+    assert not found(across, "mean within the plane").changed
 
 
 def test_a_shifted_column_is_named_with_its_size():
@@ -50,17 +58,6 @@ def test_a_shifted_column_is_named_with_its_size():
     at = list(result.columns.names).index("d")
     before = drift(mercer.PCA(2).fit(frame[0]), frame[1]).columns.shift_sd[at]
     assert result.columns.shift_sd[at] - before == pytest.approx(0.6)
-
-
-def test_a_shift_along_an_axis_is_in_the_plane_and_one_across_is_outside():
-    X, Y, axes = tables(300, 200)
-    model = mercer.PCA(2).fit(X)
-    along = drift(model, Y + 3 * axes[:, 0])
-    assert found(along, "mean within the plane").changed
-    assert not found(along, "mean outside the plane").changed
-    across = drift(model, Y + axes[:, 4])
-    assert found(across, "mean outside the plane").changed
-    assert not found(across, "mean within the plane").changed
 
 
 def test_a_turned_axis_is_named_with_its_angle():
@@ -339,7 +336,7 @@ def model(n=150, **options):
     return mercer.KernelPCA(3, kernel="rbf(lengthscale=1)", **options).fit(rings(n))
 
 
-def test_distances_of_the_linear_kernel_are_those_of_pca():
+def test_distances_from_the_axes_of_a_kernel():
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((60, 5)) * [5, 3, 1, 1, 1], rng.standard_normal((20, 5))
     kernel, plain = mercer.KernelPCA(2, kernel=Linear()).fit(X), mercer.PCA(2).fit(X)
@@ -348,9 +345,6 @@ def test_distances_of_the_linear_kernel_are_those_of_pca():
     assert np.allclose(found.rest, away)
     far = np.sum(plain.transform(Y) ** 2 / plain.explained_variance_, axis=1)
     assert np.allclose(found.t2, far)
-
-
-def test_rows_left_out_lie_farther_from_the_axes_than_rows_of_the_fit():
     fitted = model(100)
     inside = seen(fitted, fitted._admit(rings(100), reset=False))
     without = left_out(fitted, fitted.X_fit_)
@@ -464,9 +458,6 @@ def test_tails_are_read_from_quartiles():
     normal[:1000] *= 100  # rows far off are not tails
     assert tail(normal, 10) > 30
     assert tail(np.zeros(9), 10) > 1e6
-
-
-def test_heavy_tails_do_not_mean_alarms():
     rates = []
     for seed in range(30):
         X, Y, _ = tables(500, 300, p=12, seed=seed, heavy=6)
@@ -513,7 +504,7 @@ def test_the_plane_follows_hotelling():
     assert laws.plane_shift(known, new)[2] == 3
 
 
-def test_ratios_of_deviations_follow_the_law_of_two_samples():
+def test_ratios_and_counts_follow_their_laws(monkeypatch):
     known, new, Y = pair()
     deviations = np.std(Y, axis=0, ddof=1) * 1.4
     found = laws.column_spreads(new, deviations, 100)
@@ -522,6 +513,9 @@ def test_ratios_of_deviations_follow_the_law_of_two_samples():
     assert np.allclose(found, 2 * law.cdf(1 / 1.4**2))
     assert new.fourth == 3.0 or worth < 1
     assert known.k == 2
+    exact = laws.alarms_chance(5100, 100_000, 0.05, 50_000)
+    monkeypatch.setattr(laws, "_MANY", 10)
+    assert laws.alarms_chance(5100, 100_000, 0.05, 50_000) == pytest.approx(exact, rel=0.05)
 
 
 @pytest.mark.parametrize("count", [1, 4, 9, 30])
@@ -529,12 +523,6 @@ def test_counts_of_alarms_are_beta_binomial(count):
     law = scipy.stats.betabinom(60, 101 * 0.05, 101 * 0.95)
     assert laws.alarms_chance(count, 60, 0.05, 100) == pytest.approx(law.sf(count - 1))
     assert laws.alarms_chance(0, 60, 0.05, 100) == 1.0
-
-
-def test_many_rows_are_counted_as_normal(monkeypatch):
-    exact = laws.alarms_chance(5100, 100_000, 0.05, 50_000)
-    monkeypatch.setattr(laws, "_MANY", 10)
-    assert laws.alarms_chance(5100, 100_000, 0.05, 50_000) == pytest.approx(exact, rel=0.05)
 
 
 def test_chances_are_spread_evenly_where_nothing_changed():

@@ -58,7 +58,7 @@ def test_columns_without_a_count_are_out_and_too_little_is_refused(tmp_path):
         made_of(written(tmp_path, ["r,a,b", "N,3,4", "S,0,0"]))
 
 
-def test_new_rows_without_a_count_are_set_aside(tmp_path):
+def test_new_rows_and_large_tables(tmp_path, monkeypatch):
     recipe = made_of(written(tmp_path, ["r,a,b", "N,3,4", "S,6,1"])).recipe
     again = prepared_again(
         written(tmp_path, ["b,r,a", "0,x,0", "2,y,1"], "new.csv"), Recipe.of(recipe.plain())
@@ -68,9 +68,6 @@ def test_new_rows_without_a_count_are_set_aside(tmp_path):
     assert "row 1 (counted from 1)" in again.said[0]
     with pytest.raises(InputError, match="no row has a count"):
         prepared_again(written(tmp_path, ["a,b,r", "0,0,x", "0,0,z"], "no.csv"), recipe)
-
-
-def test_large_tables_are_read_block_by_block(tmp_path, monkeypatch):
     table = np.random.default_rng(0).poisson(1.0, (500, 4)).astype(float)
     table[7] = 0
     frame = pl.DataFrame(table, schema=list("abcd"))

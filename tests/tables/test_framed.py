@@ -87,7 +87,7 @@ def test_missing_cells_are_settled_as_asked(tmp_path):
     assert again.labels().tolist() == ["p1", "p2", "p5"]
 
 
-def test_few_missing_cells_take_the_first_way_unasked(tmp_path):
+def test_few_missing_cells_and_new_kinds(tmp_path):
     lines = ["a,b", *["x,u", "y,v"] * 20, "x,"]
     made = made_of(written(tmp_path, lines), "categories")
     assert made.missing == "passive"
@@ -95,9 +95,6 @@ def test_few_missing_cells_take_the_first_way_unasked(tmp_path):
     assert made_of(written(tmp_path, lines), "categories", fills=True).missing == "passive"
     filled = made_of(written(tmp_path, lines), "mixed", fills=True)
     assert filled.missing == "fill"
-
-
-def test_new_cells_of_another_kind_are_refused(tmp_path):
     recipe = made_of(written(tmp_path, LINES), "categories", missing="passive").recipe
     swapped = [line.replace(",1,", ",high,") for line in LINES]
     with pytest.raises(InputError, match="held numbers") as refused:

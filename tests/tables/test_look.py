@@ -133,7 +133,7 @@ def test_the_same_of_every_kind_of_file(tmp_path, name):
     assert columns["day"].words in ("", "iso")
 
 
-def test_numbers_alone(tmp_path, rng):
+def test_numbers_alone_and_blocks_of_any_length(tmp_path, rng, monkeypatch):
     X = rng.integers(0, 5, (30, 4)).astype(float)
     np.save(tmp_path / "x.npy", X)
     scipy.sparse.save_npz(tmp_path / "x.npz", scipy.sparse.csr_array(X))
@@ -144,9 +144,6 @@ def test_numbers_alone(tmp_path, rng):
         assert np.allclose([c.deviation for c in seen.columns], X.std(axis=0, ddof=1))
     assert look(tmp_path / "x.npy", Asked(drop=("2",))).named("out") == ("2",)
     assert look(tmp_path / "x.npy", Asked(columns=("1", "4"))).named("active") == ("1", "3")
-
-
-def test_blocks_of_any_length_give_the_same(tmp_path, monkeypatch):
     frame = frame_of_all(300)
     frame.write_parquet(tmp_path / "t.parquet")
     whole = look(tmp_path / "t.parquet")

@@ -48,7 +48,7 @@ def test_what_is_done_unasked():
     assert numbered(np.array([1233])) == "row 1,234 (counted from 1)"
 
 
-def test_new_rows():
+def test_new_rows_and_rows_of_categories():
     line = "3 of 200 cells are missing (1.5 %): filled by the model"
     assert left_out(FEW, "t", "em")[1] == [line]
     assert "count nowhere" in left_out(FEW, "t", "passive")[1][0]
@@ -58,6 +58,16 @@ def test_new_rows():
     with pytest.raises(InputError, match="no row has a cell"):
         left_out(table(empty=range(50)), "t", "em")
     assert "the model fills none" in str(refuse_missing(FEW, NAMES, "t", ""))
+    codes = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0.0]])
+    gaps = gaps_of(np.hstack([X, codes]), LEVELS)
+    assert gaps.empty.tolist() == [4]
+    assert gaps.counts.tolist() == [2, 1, 3, 2, 3]
+    assert (gaps.total, gaps.cells, gaps.texts) == (6, 4 * 3, 2)
+    assert gaps.some.tolist() == [0, 1, 3]
+    assert gaps.blank.tolist() == gaps.partial.tolist() == [0, 1, 2, 3]
+    alone = gaps_of(codes, LEVELS)
+    assert (alone.empty.tolist(), alone.total, alone.cells) == ([3, 4], 0, 0)
+    assert alone.counts.tolist() == [1, 2]
 
 
 # Missing cells counted; a row without a cell is no row with gaps.
@@ -80,19 +90,6 @@ def test_counts_and_rows(rows):
 
 
 LEVELS = {"t": ("a", "b"), "u": ("c",)}
-
-
-def test_a_category_makes_a_row_that_is_not_empty():
-    codes = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0.0]])
-    gaps = gaps_of(np.hstack([X, codes]), LEVELS)
-    assert gaps.empty.tolist() == [4]
-    assert gaps.counts.tolist() == [2, 1, 3, 2, 3]
-    assert (gaps.total, gaps.cells, gaps.texts) == (6, 4 * 3, 2)
-    assert gaps.some.tolist() == [0, 1, 3]
-    assert gaps.blank.tolist() == gaps.partial.tolist() == [0, 1, 2, 3]
-    alone = gaps_of(codes, LEVELS)
-    assert (alone.empty.tolist(), alone.total, alone.cells) == ([3, 4], 0, 0)
-    assert alone.counts.tolist() == [1, 2]
 
 
 def test_gaps_of_many_blocks_and_of_whole_numbers():

@@ -298,7 +298,7 @@ def file_of(tmp_path, rows=X, name="t.csv"):
     return tmp_path / name
 
 
-def test_rows_are_divided_where_the_method_does_not(tmp_path):
+def test_new_turned_and_undivided_rows(tmp_path):
     seen = look(file_of(tmp_path), Asked())
     made = prepared(seen, scales="table")
     assert not made.standardize
@@ -310,9 +310,6 @@ def test_rows_are_divided_where_the_method_does_not(tmp_path):
     assert not free.standardize
     assert not free.recipe.scales
     assert "scale" not in "\n".join(free.said)
-
-
-def test_new_rows_and_turned_tables_are_divided_too(tmp_path):
     recipe = prepared(look(file_of(tmp_path), Asked()), scales="table").recipe
     new = file_of(tmp_path, X[:5] * 3, "new.csv")
     again = prepared_again(new, Recipe.of(recipe.plain()))
