@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -66,6 +68,7 @@ def test_planes_and_no_axis_are_answers():
     X, _, _ = tables(150, 2, variances=[30, 8, 8, 1, 1, 1], seed=2)
     found = bootstrap(mercer.PCA(3), X)
     assert [one.axes for one in found.planes] == [(0,), (1, 2)]
+    assert json.loads(json.dumps(found.document()))["planes"][1]["axes"] == [1, 2]
     assert found.verdict == (
         "Stable: PC1. Name the plane of PC2 and PC3, not its axes: they turn into each other."
     )
