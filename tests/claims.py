@@ -45,7 +45,8 @@ def warned(words, act, /, *given, kind=DataWarning, **named):
 
 
 def hushed(act, /, *given, kind=Warning, **named):
-    """Return what a call gives, its warnings of a kind left aside."""
+    """Return what a call gives, its warnings of a kind or of several left aside."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kind)
+        for each in kind if isinstance(kind, tuple) else (kind,):
+            warnings.simplefilter("ignore", each)
         return act(*given, **named)

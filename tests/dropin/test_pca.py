@@ -108,13 +108,16 @@ def test_a_named_solver_takes_its_path(solver, shape, path):
     assert PCA(3, svd_solver=solver).fit(table(*shape)).plan_.chosen.name == path
 
 
-def test_auto_is_direct_on_small_data_and_free_beyond():
+def test_what_auto_stands_for():
     X = np.random.default_rng(0).normal(size=(1000, 500))
     assert mercer.plan(mercer.PCA(10), X).chosen.name == "krylov"
     auto, other = PCA(10).fit(X), PCA(10, svd_solver="randomized").fit(X)
     np.testing.assert_allclose(auto.components_, other.components_)
     large = np.broadcast_to(X[:1], (5000, 500))
     assert mercer.plan(PCA(10), large).problem.allowed is None
+    X = scipy.sparse.random(50, 20, 0.2, format="csr", random_state=0)
+    taken = Peer(2, random_state=0).fit(X)._fit_svd_solver
+    assert resolve("auto", 2, X.shape, sparse=True) == taken == "arpack"
 
 
 @pytest.mark.parametrize("solver", ["arpack", "randomized"])
@@ -235,12 +238,6 @@ def test_auto_stands_for_the_solver_that_scikit_learn_takes(shape, wanted):
     X = np.random.default_rng(0).normal(size=shape)
     taken = Peer(wanted, random_state=0).fit(X)._fit_svd_solver
     assert resolve("auto", wanted, shape, sparse=False) == taken
-
-
-def test_auto_stands_for_arpack_where_data_is_sparse():
-    X = scipy.sparse.random(50, 20, 0.2, format="csr", random_state=0)
-    taken = Peer(2, random_state=0).fit(X)._fit_svd_solver
-    assert resolve("auto", 2, X.shape, sparse=True) == taken == "arpack"
 
 
 def refusal(act):

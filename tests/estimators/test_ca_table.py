@@ -197,7 +197,7 @@ def test_bands_of_few_counts_of_shares_and_of_large_tables():
     refuses("1,000,000 x 10,000", affordable, 1_000_000, 10_000, kind=NotSupportedError)
 
 
-def test_axes_are_counted_from_the_first():
+def test_axes_are_counted_from_the_first_and_tested_at_the_ends_of_the_range():
     band = np.array([[0.1, 0.1, 0.1], [0.3, 0.2, 0.1]])
     choice = chosen(np.array([0.5, 0.1, 0.3]), band, 99, (4, 5))
     assert choice.k == 1
@@ -205,9 +205,6 @@ def test_axes_are_counted_from_the_first():
     assert chosen(np.array([0.5, 0.4, 0.3]), band, 99, (4, 5)).k == 3
     warn_of_none(choice)
     warned("no axis is kept", warn_of_none, chosen(np.array([0.2]), band, 99, (4, 5)))
-
-
-def test_the_test_at_the_ends_of_the_range():
     found = independence(R, C, 0.5, 1.0, 2000)  # 2^2000 counts
     assert (found.chi2, found.p_value, found.expected_below_5) == (np.inf, 0.0, 0.0)
     found = independence(R, C, 0.0, 1.0, 2000)

@@ -52,13 +52,21 @@ def test_wide_tables(path):
     assert model.choice_.seen == "all 60 rows"
 
 
-def test_sparse_float32_and_weights():
+def test_sparse_float32_weighted_sorted_and_repeated_rows():
     X = table(400, 30)
     sparse = scipy.sparse.csr_array(np.where(np.abs(X) > 1, X, 0))
     assert PCA("auto").fit(sparse).n_components_ == 3
     assert PCA("auto").fit(X.astype(np.float32)).n_components_ == 3
     weights = np.arange(400) % 3
     assert PCA("auto").fit(X, sample_weight=weights).n_components_ == 3
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 20))
+    X[:, 0] += np.repeat(np.arange(6), 100) * 3.0  # groups one after the other
+    X[:, 1] += np.repeat(np.arange(6), 100) * 3.0
+    assert PCA("auto").fit(X).n_components_ == 1
+    noise = np.repeat(rng.standard_normal((300, 20)), 2, axis=0)  # every row twice
+    with pytest.warns(DataWarning, match="no component"):
+        assert PCA("auto").fit(noise).choice_.k == 0
 
 
 @pytest.mark.parametrize("shape", [(500, 30), (50, 400)])
@@ -136,17 +144,6 @@ def test_noise_has_no_component_and_the_model_has_no_axis():
     assert model.transform(X).shape == (200, 0)
     assert_allclose(model.inverse_transform(model.transform(X)), np.tile(X.mean(0), (200, 1)))
     assert_allclose(model.noise_variance_, X.var(axis=0, ddof=1).mean())
-
-
-def test_a_sorted_table_and_repeated_rows_do_not_mislead():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((600, 20))
-    X[:, 0] += np.repeat(np.arange(6), 100) * 3.0  # groups one after the other
-    X[:, 1] += np.repeat(np.arange(6), 100) * 3.0
-    assert PCA("auto").fit(X).n_components_ == 1
-    noise = np.repeat(rng.standard_normal((300, 20)), 2, axis=0)  # every row twice
-    with pytest.warns(DataWarning, match="no component"):
-        assert PCA("auto").fit(noise).choice_.k == 0
 
 
 def test_sums_alone_are_judged_by_the_noise_edge():

@@ -228,9 +228,16 @@ def test_fewer_rows_than_components(wanted, forecast):
     same(model, PCA(wanted).fit(Y))
 
 
-def test_minka_needs_rows_whatever_was_foreseen():
+def test_plans_and_estimates_of_rows_that_come_once():
     for source in (X[:6], Pieces(X[:6], forecast=1000)):
         refuses("n_samples >= n_features", PCA("mle").fit, source)
+    source = Pieces(gapped(200, 30, 1), passes=1)
+    plan = mercer.plan(PCA(3), source)
+    assert source.walks == 0
+    assert plan.chosen.name == "gram"
+    text = str(plan)
+    assert "svd" in text
+    assert "once" in text or "1 pass" in text
 
 
 @pytest.mark.parametrize("path", ["auto", "gram", "svd", "krylov"])
@@ -275,16 +282,6 @@ def test_rows_that_come_once_and_are_too_wide_for_their_sums(forecast, dtype):
     exact = np.linalg.eigvalsh((wide - wide.mean(0)) @ (wide - wide.mean(0)).T)[::-1][:3] / 899
     assert np.all(model.certificate_.lower <= exact * (1 + 1e-12))
     assert np.all(model.certificate_.upper >= exact * (1 - 1e-12))
-
-
-def test_the_plan_says_why_other_paths_are_not_taken():
-    source = Pieces(gapped(200, 30, 1), passes=1)
-    plan = mercer.plan(PCA(3), source)
-    assert source.walks == 0
-    assert plan.chosen.name == "gram"
-    text = str(plan)
-    assert "svd" in text
-    assert "once" in text or "1 pass" in text
 
 
 def test_blocks_that_belong_to_one_thread():

@@ -42,7 +42,7 @@ def test_observed_cells_stay_and_hidden_ones_are_near(method, dtype):
     assert error < 0.6 * means
 
 
-def test_imputed_rows_have_the_same_coordinates_sparse_ones_too():
+def test_imputed_rows_and_frames_have_the_same_coordinates():
     _, x = _rows()
     pca = PCA(2, missing="em").fit(x)
     agree(pca.transform(pca.impute(x)), pca.transform(x), 1e-10)
@@ -51,9 +51,6 @@ def test_imputed_rows_have_the_same_coordinates_sparse_ones_too():
     pca = PCA(2, missing="em").fit(x)
     found = pca.impute(scipy.sparse.csr_matrix(x))
     np.testing.assert_allclose(found.toarray(), pca.impute(x), rtol=1e-10)
-
-
-def test_frames_come_back_as_frames():
     _, x = _rows()
     frame = pd.DataFrame(x, columns=list("abcdefg"), index=np.arange(len(x)) + 5)
     pca = PCA(2, missing="em").fit(frame)

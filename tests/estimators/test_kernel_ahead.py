@@ -1,14 +1,12 @@
 """The way there: coordinates within what `tol_transform` allows, and novelty."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.exceptions import NotFittedError
 from streams import rows
-from tests.claims import agree, refuses
+from tests.claims import agree, hushed, refuses
 
 from mercer import KernelPCA
 from mercer.errors import AccuracyWarning, DataWarning, InputError, NotSupportedError
@@ -30,10 +28,8 @@ INF = float("inf")
 
 
 def fitted(X, k=3, weights=None, **parameters):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)
-        warnings.simplefilter("ignore", DataWarning)
-        return KernelPCA(k, **parameters).fit(X, sample_weight=weights)
+    kinds = (AccuracyWarning, DataWarning)
+    return hushed(KernelPCA(k, **parameters).fit, X, sample_weight=weights, kind=kinds)
 
 
 def exactly(model, X):

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from forced import bound_to
 from mixed_tables import by_hand, mixed_frame, with_gaps
 from tests.claims import agree, refuses
 
@@ -73,7 +74,7 @@ def test_supplementary_columns_change_nothing_and_agree_with_active_ones():
 def test_every_path_finds_the_same_axes(path):
     given = mixed_frame(300).assign(id=np.repeat([f"g{i}" for i in range(60)], 5))
     expected = FAMD(2).fit(given)
-    model = type("Forced", (FAMD,), {"_allowed": lambda _: (path,)})(2, tol=1e-9).fit(given)
+    model = bound_to(FAMD, path)(2, tol=1e-9).fit(given)
     assert model.plan_.chosen.name == path
     np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-7)
     agree(model.row_coordinates_, expected.row_coordinates_, 1e-3)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from forced import bound_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.claims import agree, refuses, warned
@@ -30,18 +31,10 @@ def _table(rng):
     return tables(rng)
 
 
-class ByPath(MCA):
-    path = "gram"
-
-    def _allowed(self):
-        return (type(self).path,)
-
-
 @pytest.mark.parametrize("path", ["svd", "gram", "krylov"])
 def test_every_path_is_the_written_down_analysis(rng, path):
     X = tables(rng, 300, (10, 12, 9, 8))
-    kind = type("Forced", (ByPath,), {"path": path})
-    found = kind(3, tol=1e-9).fit(X)
+    found = bound_to(MCA, path)(3, tol=1e-9).fit(X)
     assert found.plan_.chosen.name == path
     Z, _, names = indicator(X)
     values, standard, rows, c = analysis(Z, 4)

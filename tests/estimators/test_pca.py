@@ -1,7 +1,6 @@
 """PCA by its definition: the SVD of the centred rows, and what follows from it."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pytest
 import scipy.sparse
 from forced import FORCED
 from sklearn.exceptions import NotFittedError
-from tests.claims import agree, hold, refuses
+from tests.claims import agree, hold, hushed, refuses
 
 from mercer import PCA, dropin
 from mercer.errors import AccuracyWarning, DataWarning, InputError
@@ -308,9 +307,7 @@ def test_axes_far_below_the_first_stay_orthonormal():
     rng = np.random.default_rng(1)
     u, v = (np.linalg.qr(rng.standard_normal((n, 4)))[0] for n in (10, 60))
     X = (u * [1.0, 1e-2, 1e-4, 1e-5]) @ v.T
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)
-        axes = FORCED["dual"](3).fit(X).components_
+    axes = hushed(FORCED["dual"](3).fit, X, kind=AccuracyWarning).components_
     assert np.linalg.norm(axes @ axes.T - np.eye(3)) < 1e-12
 
 

@@ -104,7 +104,7 @@ def test_noise_alone_has_no_axis(rng):
     assert model.n_components_ == 0
 
 
-def test_what_is_drawn_has_the_moments_of_the_model():
+def test_what_is_drawn_has_the_moments_and_what_is_latent_the_posterior():
     model = ProbabilisticPCA(2, standardize=True).fit(WINE[:, :4] + 1e4)
     rows = model.sample(200_000, seed=1)
     covariance = model.get_covariance()
@@ -113,9 +113,6 @@ def test_what_is_drawn_has_the_moments_of_the_model():
     agree(rows.mean(axis=0), model.mean_, 0.02 * size.max() ** 0.5)
     np.testing.assert_array_equal(model.sample(3, seed=5), model.sample(3, seed=5))
     refuses("at least one row", model.sample, 0)
-
-
-def test_latent_coordinates_are_the_posterior():
     X = table(100, 5, 2, 0.4)
     model = ProbabilisticPCA(2).fit(X)
     mean, variances = model.latent(X)

@@ -45,7 +45,7 @@ def test_every_path_agrees(path, monkeypatch):
     np.testing.assert_allclose(found.components_, plain.components_, atol=1e-4)
 
 
-def test_terms_at_both_ends():
+def test_terms_at_both_ends_of_documents_that_may_be_empty():
     N = np.array([[3, 2, 0, 0], [2, 3, 0, 1], [0, 0, 4, 2], [0, 1, 2, 3]])
     found = TopicVectors(1).fit(N)
     high, low = found.top_terms(2, ["cat", "dog", "sun", "moon"])[0]
@@ -54,9 +54,6 @@ def test_terms_at_both_ends():
         frozenset(("sun", "moon")),
     }
     refuses("every term has a name", found.top_terms, 2, ["cat"])
-
-
-def test_empty_documents_unknown_terms_and_huge_counts():
     N = counts().astype(float)
     N[3] = 0
     N[:, 5] = 0
