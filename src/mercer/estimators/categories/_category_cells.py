@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.arrays import Array
@@ -129,6 +130,14 @@ def note_columns(estimator: BaseEstimator, data: object, *, reset: bool) -> None
         raise
     except (TypeError, ValueError) as error:
         raise in_three_lines(error, data) from None
+
+
+def of_categories(tags: Tags, *, gaps: bool) -> Tags:
+    """Return scikit-learn's tags of a method that reads categories; `gaps` may be missing."""
+    tags.input_tags.categorical = tags.input_tags.string = True
+    tags.input_tags.sparse, tags.input_tags.allow_nan = False, gaps
+    tags.transformer_tags.preserves_dtype = ["float64"]
+    return tags
 
 
 def _of_lists(data: Sequence[object]) -> Array:

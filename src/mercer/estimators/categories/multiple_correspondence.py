@@ -19,7 +19,7 @@ from mercer.arrays import Array, eigh
 from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators.categories import _adjusted_inertias as adjusted
 from mercer.estimators.categories import _indicator_table as indicator
-from mercer.estimators.categories._category_cells import columns_of, note_columns
+from mercer.estimators.categories._category_cells import columns_of, note_columns, of_categories
 from mercer.estimators.categories._category_codes import (
     Coded,
     Soft,
@@ -493,13 +493,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: categories, text too; missing cells if a policy says."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = self.missing != "raise"
-        tags.transformer_tags.preserves_dtype = ["float64"]
-        return tags
+        return of_categories(super().__sklearn_tags__(), gaps=self.missing != "raise")
 
 
 def _warn_fewer(most: int, wanted: int, kind: str) -> None:

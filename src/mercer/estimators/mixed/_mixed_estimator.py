@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array, show_bytes
 from mercer.diagnostics import v_tests
 from mercer.errors import BudgetError
-from mercer.estimators.categories._category_cells import note_columns, table_of
+from mercer.estimators.categories._category_cells import note_columns, of_categories, table_of
 from mercer.estimators.categories._supplementary_variables import (
     Placed,
     SupplementaryVariables,
@@ -216,10 +216,4 @@ class MixedEstimator(OperatedEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: text and categories are taken, sparse rows are not."""
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64"]
-        tags.input_tags.sparse = False
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = self.missing == "fill"
-        return tags
+        return of_categories(super().__sklearn_tags__(), gaps=self.missing == "fill")
