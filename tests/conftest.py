@@ -23,7 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Rows in pieces, forced paths and the contract, which the tests of many rooms use.
-for _place in ("sources", "numerics", "contract"):
+for _place in ("sources", "numerics", "contract", "oracle", "passes"):
     _folder = str(Path(__file__).resolve().parent / _place)
     if _folder not in sys.path:
         sys.path.insert(0, _folder)

@@ -35,16 +35,9 @@ class Reference:
 
 
 def reference(X, weights=None, factor=None):
-    """Return the principal components of X (n, p), float data, in extended precision.
+    """Return the principal components of X (n, p), taken as exact, with repeat counts (n,).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        The stored values; they are taken as exact.
-    weights : ndarray of shape (n,) or None
-        Repeat counts.
-    factor : ndarray of shape (p,), "std" or None
-        What each centred column is multiplied by; "std" divides by its deviation.
+    Centred columns are multiplied by `factor` (p,); "std" divides by their deviations.
     """
     x = np.asarray(X).astype(WIDE)
     w = np.ones(len(x), WIDE) if weights is None else np.asarray(weights).astype(WIDE)

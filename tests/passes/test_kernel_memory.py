@@ -1,14 +1,18 @@
 """What a fit of kernel PCA takes is what its plan says, and little more than the matrix."""
 
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
 from measured import each_peak, measured
+from threadpoolctl import threadpool_limits
 
 import mercer
 from mercer import KernelPCA
 from mercer.errors import BudgetError
+from mercer.kernels import RBF, NegativeDistance
+from mercer.operators import Landmarks, LandmarkSums, choose
 
 CONSTANT = 6_000_000  # thread stacks, the allocator's rounding, the watcher itself
 SETUP = """
@@ -51,13 +55,13 @@ def test_peak(name):
         assert found["rest"] <= 0.5 * found["most"] + CONSTANT, found
 
 
-def table(n, p):
-    return np.random.default_rng(0).standard_normal((n, p), dtype=np.float32)
+def table(n, p=8, dtype=np.float64):
+    return np.random.default_rng(0).standard_normal((n, p), dtype=dtype)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "rbf(lengthscale=3)", "laplacian(lengthscale=9)"])
 def test_refusal_before_allocation(kernel):
-    X = table(20_000, 10)
+    X = table(20_000, 10, np.float32)
     model = KernelPCA(5, kernel=kernel, memory="50MB")
     seconds = []
     for _ in range(5):
@@ -74,23 +78,57 @@ def test_refusal_before_allocation(kernel):
     assert enough.chosen.bytes <= enough.problem.memory
 
 
-def test_a_matrix_that_cannot_be_is_not_tried():
-    """Sixty thousand rows in 6 GB: tiles; in 150 MB: landmarks; in 50 MB: nothing."""
-    X = table(60_000, 3)
-    names = {
-        size: mercer.plan(KernelPCA(10, memory=size), X).chosen.name
-        for size in ("6GB", "150MB")
-    }
-    assert names == {"6GB": "tiles", "150MB": "landmarks"}
-    with pytest.raises(BudgetError, match="landmarks needs"):
-        KernelPCA(10, memory="50MB").fit(X)
-
-
 def test_explicit_features_need_no_matrix():
     """The same memory is plenty for a kernel with few features, whatever the rows."""
-    X = table(60_000, 5)
+    X = table(60_000, 5, np.float32)
     for kernel in ("linear", "poly(degree=2)"):
         made = mercer.plan(KernelPCA(3, kernel=kernel, memory="100MB"), X)
         assert made.chosen.name == "primal"
         model = KernelPCA(3, kernel=kernel, memory="100MB").fit(X)
         assert model.certificate_.met
+
+
+def peak_of(call):
+    """Return the largest number of bytes that Python and NumPy held, one thread at work."""
+    tracemalloc.start()
+    try:
+        with threadpool_limits(1, user_api="blas"):
+            call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("kernel", [RBF(3.0), NegativeDistance()], ids=str)
+def test_sums_take_no_more_for_more_table(kernel):
+    marks = Landmarks.of(kernel, table(60))
+    few, many = table(25_000), table(100_000)  # both long enough to keep every lane busy
+    w = np.ones(100_000)
+    LandmarkSums(marks).add(few)  # what is prepared once is there
+    # Lanes whose tiles do not overlap in time hide a buffer, other threads add to the peak.
+    small = max(peak_of(lambda: LandmarkSums(marks).add(few, w[:25_000])) for _ in range(3))
+    large = min(peak_of(lambda: LandmarkSums(marks).add(many, w)) for _ in range(3))
+    assert large < small + 1e6  # F would be 36 MB more
+    assert large < 8e6
+
+
+def test_features_come_block_by_block():
+    marks = Landmarks.of(RBF(3.0), table(60))
+    X = table(50_000)
+
+    def walk():
+        for _, f, _ in marks.blocks(X):
+            assert f.shape[0] <= 4096
+
+    walk()
+    assert peak_of(walk) < 8e6
+
+
+@pytest.mark.parametrize(("dtype", "size"), [(np.float64, 8), (np.float32, 4)])
+def test_a_factor_takes_n_times_m(dtype, size):
+    n, m, p = 20_000, 60, 8
+    X = table(n, p).astype(dtype)
+    choose(RBF(3.0), X[:500], 20, dtype=dtype)
+    held = peak_of(lambda: choose(RBF(3.0), X, m, dtype=dtype))
+    # F, one copy of the rows, some columns of length n, and a few tiles.
+    assert held < n * m * size + 1.5 * n * p * size + 20 * n * 8 + 12e6

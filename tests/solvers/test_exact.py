@@ -1,9 +1,12 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
 from mercer.arrays import EPS
 from mercer.operators import Dense
-from mercer.solvers import Exact, Floor, Goal, Outcome
+from mercer.solvers import BlockKrylov, Exact, Floor, Goal, Outcome, Stored
+from mercer.solvers._stored_matrix import largest_columns
 from mercer.testing import check_solver, matrices
 
 
@@ -82,3 +85,85 @@ def test_error_already_in_the_matrix_widens_the_intervals():
         (Floor(1e-3), -1.0, 0.0),
     ):
         assert floor.at(top) == level
+
+
+def test_a_stored_matrix_obeys_the_laws():
+    check_solver(Stored(BlockKrylov(block=4, max_passes=8)), order=16)
+
+
+def test_where_the_iteration_falls_short_lapack_goes_on():
+    values = np.linspace(2.0, 1.0, 100)
+    a = matrices.symmetric(values)
+    op, goal = Dense(a, symmetric=True), Goal(5, trace=float(np.trace(a)))
+    krylov = BlockKrylov(block=8, max_passes=3)
+    assert krylov.solve(op, goal).outcome is Outcome.BUDGET
+    found = Stored(krylov).solve(op, goal)
+    assert found.outcome is Outcome.CONVERGED
+    np.testing.assert_allclose(found.values, values[:5], rtol=1e-12)
+
+
+def test_where_the_iteration_suffices_its_result_is_kept():
+    a = matrices.symmetric(2.0 ** -np.arange(50.0))
+    op, goal = Dense(a, symmetric=True), Goal(3, trace=float(np.trace(a)))
+    krylov = BlockKrylov(block=8)
+    sharp = dataclasses.replace(goal, tol=goal.tol / 2)
+    np.testing.assert_array_equal(
+        Stored(krylov).solve(op, goal).right, krylov.solve(op, sharp).right
+    )
+
+
+def unequal(seed=0, order=400, power=1.5):
+    """Return a psd matrix a tenth of whose columns hold most of the trace, and its values."""
+    rng = np.random.default_rng(seed)
+    factor = rng.standard_normal((order, order)) * np.arange(1, order + 1.0) ** -power
+    factor = factor.T[rng.permutation(order)]
+    a = factor @ factor.T
+    return a, np.linalg.eigvalsh(a)[::-1]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_values_are_within_the_tolerance_and_the_intervals_hold(seed, tol):
+    a, truth = unequal(seed)
+    goal = Goal(10, tol=tol, trace=float(np.trace(a)), psd=True)
+    found = Stored(BlockKrylov(block=20)).solve(Dense(a.copy(), symmetric=True), goal)
+    assert found.outcome is Outcome.CONVERGED
+    assert found.certificate.tol == tol
+    assert np.all(np.abs(found.values - truth[:10]) <= tol * truth[:10])
+    assert np.all(found.certificate.lower <= truth[:10] * (1 + 1e-12))
+    assert np.all(found.certificate.upper >= truth[:10] * (1 - 1e-12))
+    plain = BlockKrylov(block=20).solve(Dense(a, symmetric=True), goal)
+    assert found.passes <= plain.passes - (tol < 1e-3 and seed == 0)  # large columns save some
+
+
+@pytest.mark.parametrize("unit", [-900, 0, 900])
+def test_the_first_block_lies_near_the_leading_axes_in_any_unit(unit):
+    a, truth = unequal()
+    start = largest_columns(np.ldexp(a, unit), 20, 0)
+    assert start.shape == (400, 20)
+    axes = np.linalg.qr(start)[0]
+    ritz = np.linalg.eigvalsh(axes.T @ a @ axes)[::-1]
+    np.testing.assert_allclose(ritz[:5], truth[:5], rtol=0.05)
+
+
+def test_columns_alike_are_begun_at_random():
+    a = matrices.symmetric(np.linspace(2.0, 1.0, 200))
+    assert largest_columns(a, 10, 0) is None
+    assert largest_columns(unequal(order=100)[0], 30, 0) is None  # they are most of them
+    assert largest_columns(np.zeros((200, 200)), 10, 0) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_axes_that_avoid_the_large_columns_are_found(seed):
+    """The first axis lies in small columns that no entry connects with the large ones."""
+    rng = np.random.default_rng(seed)
+    large = np.diag(rng.uniform(2.0, 2.2, 100))
+    small = np.full((200, 200), 0.2) + 0.01 * np.eye(200)  # one value is 40
+    a = np.zeros((300, 300))
+    a[:100, :100], a[100:, 100:] = large, small
+    assert largest_columns(a, 20, seed) is not None
+    goal = Goal(3, trace=float(np.trace(a)), psd=True, seed=seed)
+    found = Stored(BlockKrylov(block=20)).solve(Dense(a.copy(), symmetric=True), goal)
+    truth = np.linalg.eigvalsh(a)[::-1][:3]
+    np.testing.assert_allclose(found.values, truth, rtol=1e-6)
+    assert np.all(found.certificate.upper >= truth * (1 - 1e-12))

@@ -1,7 +1,0 @@
-import sys
-from pathlib import Path
-
-# The reference and the forced paths are shared by the test files beside this one.
-HERE = str(Path(__file__).resolve().parent)
-if HERE not in sys.path:
-    sys.path.insert(0, HERE)
