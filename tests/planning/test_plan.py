@@ -335,6 +335,9 @@ def test_sparse_data_makes_iterations_cheap():
     sparse = candidates(problem(10**5, 10**4, 10, nnz=10**6))
     assert sparse[-1].name == "krylov"
     assert sparse[-1].seconds < dense[-1].seconds / 5
+    stored = found(10**5, 5000, 10)["gram"].solver.krylov.block
+    wide, narrow = (found(10**5, 5000, 10, nnz=n)["krylov"].solver for n in (None, 10**7))
+    assert stored == wide.block > narrow.block  # dense products want wide blocks
     paths = candidates(problem(10**6, 1000, 5, itemsize=4, nnz=10**7))
     assert {path.products for path in paths} == {8}  # sparse products are float64
     solvers = [type(path.solver) for path in candidates(problem(10**5, 500, 5))]
