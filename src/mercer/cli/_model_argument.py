@@ -12,7 +12,7 @@ from mercer.errors import InputError
 from mercer.methods import method_of
 from mercer.sources._scan import kind_of
 from mercer.store import is_ours
-from mercer.tables import Recipe
+from mercer.tables import Prepared, Recipe, prepared_again
 
 _TEXT = {".csv", ".tsv", ".txt"}
 _OF_TEXT = {"delimiter", "header", "na", "encoding"}
@@ -117,6 +117,26 @@ def filling_of(model: Any) -> str:
     filled = getattr(model, "completion_", None) is not None
     own = method_of(model).takes in ("categories", "mixed")  # these say it in a parameter
     return str(getattr(model, "missing", "raise")) if filled or own else "raise"
+
+
+def rows_for(
+    model: Any, path: str, other: str | None = None, *, missing: str | None = None
+) -> Prepared:
+    """Return the rows of a file as a fitted model wants them.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    path : str
+        The file.
+    other : str or None
+        A second file, which is read as the first: then its rows are returned.
+    missing : str or None
+        What happens to missing cells; None does as the model.
+    """
+    fills = missing or filling_of(model)
+    return prepared_again(other or path, recipe_of(model, path), missing=fills)
 
 
 def _read_as(recipe: Recipe, path: str | Path) -> Recipe:

@@ -1,7 +1,7 @@
 """Options that several commands share, each written once; which methods have use for them."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -33,6 +33,12 @@ def _many(*names: str, help: str) -> Callable[[Command], Command]:
     return click.option(*names, multiple=True, metavar="COLS", help=help)
 
 
+def chosen(name: str, words: Sequence[str], help: str) -> Callable[[Command], Command]:
+    """An option that is one of some words, the first where nothing is said."""
+    kind = click.Choice(list(words))
+    return click.option(name, type=kind, default=words[0], show_default=True, help=help)
+
+
 # The table: a file, or - for stdin. What it is called is completed by the shell.
 data_argument = click.argument("data", type=click.Path())
 
@@ -44,34 +50,26 @@ data_options = _together(
     _many("--color", help="Colour pictures by these; they are not analysed."),
     click.option("--weights", metavar="COL", help="Repeat counts of the rows."),
     _many("--sup", help="Supplementary: correlated with the axes, not analysed."),
-    click.option(
+    chosen(
         "--missing",
-        type=click.Choice(_MISSING),
-        default="auto",
-        show_default=True,
-        help="Missing cells: fill up to 5 %, fill (of categories: passive, level or fill),"
+        _MISSING,
+        "Missing cells: fill up to 5 %, fill (of categories: passive, level or fill),"
         " leave out rows or columns, refuse.",
     ),
-    click.option(
+    chosen(
         "--standardize",
-        type=click.Choice(["auto", "yes", "no"]),
-        default="auto",
-        show_default=True,
-        help="Divide columns by their standard deviation; auto: where units differ.",
+        ("auto", "yes", "no"),
+        "Divide columns by their standard deviation; auto: where units differ.",
     ),
-    click.option(
+    chosen(
         "--dates",
-        type=click.Choice(["ignore", "number", "error"]),
-        default="ignore",
-        show_default=True,
-        help="Leave dates out, count them in days, refuse them.",
+        ("ignore", "number", "error"),
+        "Leave dates out, count them in days, refuse them.",
     ),
-    click.option(
+    chosen(
         "--categorical",
-        type=click.Choice(["ignore", "encode", "error"]),
-        default="ignore",
-        show_default=True,
-        help="Leave text out, one column of 0 and 1 per category, refuse it.",
+        ("ignore", "encode", "error"),
+        "Leave text out, one column of 0 and 1 per category, refuse it.",
     ),
     click.option("--transpose", is_flag=True, help="The file has variables in rows."),
     click.option("--rows", type=click.IntRange(min=2), help="Read only the first rows."),
@@ -98,16 +96,17 @@ table_options = _together(
     click.option("--count", metavar="COL", help="How often each line of it counts."),
 )
 
+
+def method_option(help: str) -> Callable[[Command], Command]:
+    """The option that names a method."""
+    kind = click.Choice(list(COMMANDS))
+    given: dict[str, Any] = {"type": kind, "default": "pca", "show_default": True}
+    return click.option("--method", metavar="NAME", help=help, **given)
+
+
 # How it is computed: plan, fit.
 method_options = _together(
-    click.option(
-        "--method",
-        type=click.Choice(list(COMMANDS)),
-        default="pca",
-        show_default=True,
-        metavar="NAME",
-        help="See `mercer methods`.",
-    ),
+    method_option("See `mercer methods`."),
     click.option(
         "-k",
         "--components",
@@ -147,6 +146,9 @@ rows_out = _together(
         help=".parquet, .csv, .tsv, .npy, or - for CSV on stdout (the default).",
     ),
     click.option("--force", is_flag=True, help="Replace the output if it is there already."),
+)
+raw_csv = click.option(
+    "--raw-csv", is_flag=True, help="Leave text that a spreadsheet would calculate as it is."
 )
 
 

@@ -62,29 +62,26 @@ class Voice:
     answered: bool = False
     began: float = dataclasses.field(default_factory=time.perf_counter)
 
-    def note(self, line: str) -> None:
-        """Say something that is no result: an assumption, a plan, a duration."""
-        if not self.quiet:
+    def note(self, *lines: str) -> None:
+        """Say what is no result: assumptions, a plan, a duration."""
+        for line in () if self.quiet else lines:
             click.echo(harmless(line), err=True)
-
-    def detail(self, line: str) -> None:
-        """Say something that few want to know."""
-        if self.verbose:
-            self.note(line)
 
     def result(self, text: str, document: dict[str, Any]) -> None:
         """Say the result, as text or as a JSON document."""
         if self.as_json:
-            whole = {"schema": SCHEMA, "ok": True, **document, "warnings": self._warnings()}
+            whole = {
+                "schema": SCHEMA,
+                "ok": True,
+                **document,
+                "warnings": [*self.missed, *self.warned],
+            }
             said = json.dumps(plain(whole), allow_nan=False)
             self.answered = True
             click.echo(said)
         elif text:
             self.answered = True
             click.echo(harmless(text))
-
-    def _warnings(self) -> list[str]:
-        return [*self.missed, *self.warned]
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -224,22 +221,15 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int)) else str(value)
 
 
-# Parameters of the library that are options of the command line under another name.
-_OPTIONS = {
-    "columns": "--columns",
-    "delimiter": "--delimiter",
-    "drop": "--drop",
-    "encoding": "--encoding",
-    "kernel": "--kernel",
-    "key": "--key",
-    "memory": "--memory",
-    "missing": "--missing",
+# Parameters of methods that have an option; the others stand after --set.
+TYPED = {name: f"--{name}" for name in ("kernel", "tol", "memory", "time", "missing")} | {
     "n_components": "-k",
-    "na": "--na",
     "random_state": "--seed",
-    "time": "--time",
-    "tol": "--tol",
+    "standardize": "--standardize",
 }
+_FILES = ("columns", "delimiter", "drop", "encoding", "key", "na")
+_OPTIONS = {name: f"--{name}" for name in _FILES} | TYPED
+del _OPTIONS["standardize"]  # of yes and no, not of True and False
 _FLAGS = {
     "header=True": "--header",
     "header=False": "--no-header",
@@ -318,16 +308,12 @@ def harmless(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c in "\n\t" else _escaped(c) for c in text)
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 
 
 def one_line(text: str) -> str:
     """Return text on one line."""
     return harmless(" ".join(text.splitlines()))
-
-
-def _escaped(letter: str) -> str:
-    return letter.encode("unicode_escape").decode("ascii")
 
 
 def aligned(rows: Sequence[Sequence[str]], *, words: int) -> list[str]:

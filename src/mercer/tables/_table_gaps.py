@@ -211,11 +211,7 @@ def settled(
         raise _refused("cells are missing", gaps, names, label, first)
     elif asked == "rows" and len(gaps.partial):
         out = np.union1d(gaps.empty, gaps.partial)
-        have, are = ("has", "is") if len(gaps.partial) == 1 else ("have", "are")
-        said.append(
-            f"{len(gaps.partial):,} of {gaps.rows:,} rows {have} missing cells and {are} left"
-            f" out (--missing rows): {numbered(gaps.partial)}"
-        )
+        said.append(said_out(gaps.partial, gaps.rows, "missing cells", " (--missing rows)"))
     elif gaps.counts.any() and asked == "columns":
         without = np.flatnonzero(gaps.counts)
         shown = listed([repr(names[i]) for i in without.tolist()])
@@ -241,6 +237,12 @@ def said_empty(gaps: Gaps) -> list[str]:
         f"{count:,} of {gaps.rows:,} rows {hold} nothing in the columns analysed and {are}"
         f" left out: {numbered(gaps.empty)}"
     ]
+
+
+def said_out(at: Array, rows: int, what: str, how: str = "") -> str:
+    """Return what is said of rows that are left out for what they have."""
+    have, are = ("has", "is") if len(at) == 1 else ("have", "are")
+    return f"{len(at):,} of {rows:,} rows {have} {what} and {are} left out{how}: {numbered(at)}"
 
 
 def share_of(gaps: Gaps) -> str:
@@ -320,11 +322,7 @@ def left_out(gaps: Gaps, label: str, missing: str) -> tuple[Array, list[str]]:
     said, out = said_empty(gaps), gaps.empty
     if missing == "rows" and len(gaps.partial):
         out = np.union1d(gaps.empty, gaps.partial)
-        have, are = ("has", "is") if len(gaps.partial) == 1 else ("have", "are")
-        said.append(
-            f"{len(gaps.partial):,} of {gaps.rows:,} rows {have} missing cells and {are} left"
-            f" out (--missing rows): {numbered(gaps.partial)}"
-        )
+        said.append(said_out(gaps.partial, gaps.rows, "missing cells", " (--missing rows)"))
     elif gaps.total:
         said.append(f"{share_of(gaps)}: {_AGAIN.get(missing, 'filled by the model')}")
     if len(out) == gaps.rows:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, available_bytes
-from mercer.errors import DataWarning, InputError
+from mercer.arrays import Array, available_bytes, show_bytes
+from mercer.errors import BudgetError, DataWarning, InputError
 from mercer.sources import (
     BlockSource,
     KeptColumns,
@@ -82,6 +82,14 @@ def other_rows(
 def allowed_bytes(memory: float | None) -> float:
     """Return the memory that may be taken: as the user says, else 80 % of what is free."""
     return _ALLOWED * available_bytes() if memory is None else memory
+
+
+def refuse_large(need: float, memory: float | None, what: str, of: str, fix: str) -> None:
+    """Refuse what would take more memory than is allowed."""
+    allowed = allowed_bytes(memory)
+    if need > allowed:
+        got = f"{of} take {show_bytes(need)}, {show_bytes(allowed)} allowed"
+        raise BudgetError(what, got=got, fix=fix)
 
 
 def held_rows(

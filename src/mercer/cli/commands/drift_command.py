@@ -50,22 +50,17 @@ def _run(
     voice: Voice, model: str, data: str, table: str, reference: str | None, level: float
 ) -> bool:
     """Say the result; return whether something has changed."""
-    from mercer.cli._model_argument import filling_of, loaded, recipe_of
+    from mercer.cli._model_argument import loaded, rows_for
     from mercer.studies import drift
-    from mercer.tables import prepared_again
 
     found = loaded(model, data, "drift")
-    recipe = recipe_of(found, table)
-    fills = filling_of(found)
-    made = prepared_again(table, recipe, missing=fills)
-    for line in made.said:
-        voice.note(line)
+    made = rows_for(found, table)
+    voice.note(*made.said)
     before: Any = None
     if reference is not None:
-        before = prepared_again(reference, recipe, missing=fills).rows
+        before = rows_for(found, table, reference).rows
     result = drift(found, made.rows, reference=before, level=level)
-    for line in result.notes:
-        voice.note(line)
+    voice.note(*result.notes)
     document = {"model": model, "data": data, **result.document()}
     voice.result(result.table(), document)
     return result.changed

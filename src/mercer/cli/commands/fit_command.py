@@ -10,6 +10,7 @@ from mercer.cli._options import (
     data_argument,
     data_options,
     method_options,
+    raw_csv,
     speaking_options,
     table_options,
 )
@@ -32,9 +33,7 @@ from mercer.cli._voice import COMPUTATION, Voice
 @click.option("--checkpoint", metavar="FILE", help="Keep the sums here; go on from them.")
 @click.option("--force", is_flag=True, help="Replace outputs that are there already.")
 @click.option("--strict", is_flag=True, help="Exit 1 where --tol is missed.")
-@click.option(
-    "--raw-csv", is_flag=True, help="Leave text that a spreadsheet would calculate as it is."
-)
+@raw_csv
 @data_options
 @table_options
 @method_options
@@ -63,6 +62,7 @@ def command(voice: Voice, data: str, **options: Any) -> None:
         raise click.UsageError("--json and --scores - would both write to stdout.")
     began = time.perf_counter()
     _job.run(voice, data, asked_from(options), options, wanted)
-    voice.detail(f"{time.perf_counter() - began:.2f} s in all")
+    if voice.verbose:
+        voice.note(f"{time.perf_counter() - began:.2f} s in all")
     if wanted["strict"] and voice.missed:
         raise SystemExit(COMPUTATION)

@@ -130,12 +130,9 @@ def _variances(model: Any) -> list[str]:
     return ["", *aligned(rows, words=0), *more, ""]
 
 
-def _choice(model: Any) -> dict[str, Any] | None:
+def _choice(model: Any) -> Any:
     choice = getattr(model, "choice_", None)
-    if choice is None:
-        return None
-    rules = [{"name": rule.name, "k": rule.k, "about": rule.about} for rule in choice.rules]
-    return {"k": choice.k, "reason": choice.reason, "rules": rules}
+    return choice and {"k": choice.k, "reason": choice.reason, "rules": choice.rules}
 
 
 def _certificate(model: Any) -> dict[str, Any] | None:

@@ -9,12 +9,12 @@ from mercer.cli._options import (
     asked_from,
     data_argument,
     data_options,
+    method_option,
     speaking_options,
     table_options,
 )
 from mercer.cli._stdin import opened
 from mercer.cli._voice import Voice
-from mercer.methods import COMMANDS
 
 if TYPE_CHECKING:
     from mercer.tables import Look
@@ -38,14 +38,7 @@ _ROLES = {
 @data_argument
 @data_options
 @table_options
-@click.option(
-    "--method",
-    type=click.Choice(list(COMMANDS)),
-    default="pca",
-    show_default=True,
-    metavar="NAME",
-    help="Look as this method would; see `mercer methods`.",
-)
+@method_option("Look as this method would; see `mercer methods`.")
 @speaking_options
 def command(voice: Voice, data: str, method: str, **options: Any) -> None:
     r"""Show kind, role and missing cells of each column of DATA.

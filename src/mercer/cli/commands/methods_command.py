@@ -13,7 +13,7 @@ from typing import Any, final
 import click
 
 from mercer.cli._options import speaking_options
-from mercer.cli._voice import Voice
+from mercer.cli._voice import TYPED, Voice
 from mercer.methods import COMMANDS, Method, families
 
 _LIKE = re.compile(r"(?:See|As for) `?([A-Z]\w*)`?")
@@ -130,18 +130,6 @@ def _shown(value: Any) -> str:
 
 
 _WIDE = 78
-# Options of their own, whose defaults are those of the command line; the other parameters
-# stand after --set.
-_OPTIONS = {
-    "n_components": "-k",
-    "kernel": "--kernel",
-    "tol": "--tol",
-    "memory": "--memory",
-    "time": "--time",
-    "random_state": "--seed",
-    "standardize": "--standardize",
-    "missing": "--missing",
-}
 
 
 @click.command()
@@ -175,7 +163,7 @@ def command(voice: Voice, name: str | None) -> None:
         "about": method.about,
         "docs": method.docs,
         "parameters": [
-            {**vars(one), "option": _OPTIONS.get(one.name, f"--set {one.name}=VALUE")}
+            {**vars(one), "option": TYPED.get(one.name, f"--set {one.name}=VALUE")}
             for one in map(_as_here, parameters)
         ],
     }
@@ -185,7 +173,7 @@ def command(voice: Voice, name: str | None) -> None:
 def _text(method: Method, parameters: tuple[Parameter, ...]) -> str:
     lines = [f"{method.command}: {method.about}", f"See {method.docs}.", ""]
     for one in map(_as_here, parameters):
-        option = _OPTIONS.get(one.name)
+        option = TYPED.get(one.name)
         head = f"--set {one.name}=" if option is None else f"{option} "
         lines.append(f"{head}{one.default}".strip())
         for text in filter(None, (one.takes, one.about)):
@@ -197,7 +185,7 @@ def _as_here(one: Parameter) -> Parameter:
     """Return a parameter with the default of the command line, where that is another."""
     if one.name in ("standardize", "missing") or (one.name == "n_components" and _chosen(one)):
         return dataclasses.replace(one, default="auto")
-    if one.name in _OPTIONS and one.default == "None":
+    if one.name in TYPED and one.default == "None":
         return dataclasses.replace(one, default="")
     return one
 

@@ -17,7 +17,7 @@ from mercer.cli._voice import Voice
 from mercer.methods import COMMANDS
 
 if TYPE_CHECKING:
-    from mercer.cli.fitting._fit_stages import Ready
+    from mercer.cli.fitting._fit_stages import Fitting
 
 
 @click.command()
@@ -46,15 +46,13 @@ def command(voice: Voice, data: str, **options: Any) -> None:
     with opened(data) as path, voice.working():
         # What it says is said here, and the plan is the result.
         have = ready(Voice(quiet=True), path, asked, options["method"], model)
-    for line in have.said:
-        voice.note(line)
-    voice.note(f"looked at {have.seen.rows:,} rows in {have.looked:.2g} s")
+    voice.note(*have.said, f"looked at {have.seen.rows:,} rows in {have.seconds['look']:.2g} s")
     text = str(have.plan or unplanned(have.model, have.made))
     text = "\n  ".join([text, *_not_priced(have)])
     voice.result(text, _document(data, have))
 
 
-def _not_priced(have: "Ready") -> list[str]:
+def _not_priced(have: "Fitting") -> list[str]:
     """Return what the seconds of the plan leave out."""
     remark = COMMANDS[have.method].remark
     lines = [remark] if remark else []
@@ -63,18 +61,19 @@ def _not_priced(have: "Ready") -> list[str]:
     return lines
 
 
-def _document(data: str, have: "Ready") -> dict[str, Any]:
+def _document(data: str, have: "Fitting") -> dict[str, Any]:
     shape = dict(zip(("rows", "columns"), have.made.shape, strict=True))
-    parameters = have.model.get_params(deep=False)
+    from mercer.cli.fitting._fit_stages import parameters_of
+
     return {
         "data": {
             "path": data,
             **shape,
             "left_out": have.seen.named("out"),
-            "look_seconds": have.looked,
+            "look_seconds": have.seconds["look"],
         },
         "method": have.method,
-        "parameters": {name: _shown(value) for name, value in parameters.items()},
+        "parameters": parameters_of(have.model),
         "said": have.said,
         "not_priced": _not_priced(have),
         **_foreseen(have.plan),
@@ -96,7 +95,3 @@ def _foreseen(plan: Any) -> dict[str, Any]:
         ],
         "time": plan.remark,
     }
-
-
-def _shown(value: Any) -> Any:
-    return value if value is None or isinstance(value, (bool, int, float)) else str(value)

@@ -163,11 +163,10 @@ def _foreseen(voice: Voice, have: Any) -> list[str]:
 
 def _of_model(model: str, data: Any, files: tuple[str, ...]) -> tuple[Any, Any, dict[str, Any]]:
     """Return a model that was fitted before, the rows of a file, and what the page tells."""
-    from mercer.cli._model_argument import filling_of, loaded, recipe_of
-    from mercer.tables import prepared_again
+    from mercer.cli._model_argument import loaded, rows_for
 
     found = loaded(model, str(data), "report")
-    made = prepared_again(data, recipe_of(found, str(data)), missing=filling_of(found))
+    made = rows_for(found, data)
     return found, made, {"said": made.said, "opening": _again(files)}
 
 

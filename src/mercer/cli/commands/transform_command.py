@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from mercer.cli._options import data_argument, rows_out, speaking_options
+from mercer.cli._options import chosen, data_argument, raw_csv, rows_out, speaking_options
 from mercer.cli._stdin import opened
 from mercer.cli._usage import UsageError
 from mercer.cli._voice import Voice
@@ -15,15 +15,11 @@ from mercer.cli._voice import Voice
 @click.argument("model", type=click.Path())
 @data_argument
 @rows_out
-@click.option(
-    "--raw-csv", is_flag=True, help="Leave text that a spreadsheet would calculate as it is."
-)
-@click.option(
+@raw_csv
+@chosen(
     "--missing",
-    type=click.Choice(["model", "rows"]),
-    default="model",
-    show_default=True,
-    help="Missing cells: as the model does, or leave out rows that have some.",
+    ("model", "rows"),
+    "Missing cells: as the model does, or leave out rows that have some.",
 )
 @click.option(
     "--predict", is_flag=True, help="Write the group of each row too, as lda and kda see it."
@@ -63,14 +59,13 @@ def command(
     seconds = time.perf_counter() - began
     voice.note(f"{rows:,} rows, {columns} coordinates, {seconds:.2f} s")
     if path is not None:
-        outputs = {"scores": str(path)}
         document = {
             "model": model,
             "data": data,
             "rows": rows,
             "components": columns,
             "seconds": seconds,
-            "outputs": outputs,
+            "outputs": {"scores": str(path)},
         }
         voice.result(str(path), document)
 
@@ -80,8 +75,7 @@ def _run(
 ) -> tuple[int, int]:
     """Write the coordinates; return how many rows and columns they have."""
     from mercer.cli._coordinates_table import Beside, WithGroups, coordinates, write_coordinates
-    from mercer.cli._model_argument import axes_of, filling_of, loaded, recipe_of
-    from mercer.tables import prepared_again
+    from mercer.cli._model_argument import axes_of, loaded, rows_for
 
     found = loaded(model, data, "transform")
     if predict and not hasattr(found, "predict"):
@@ -90,11 +84,8 @@ def _run(
             got=f"{model}: {type(found).__name__}",
             fix="leave it out; groups are of lda and kda",
         )
-    recipe = recipe_of(found, data)
-    fills = "rows" if missing == "rows" else filling_of(found)
-    made = prepared_again(data, recipe, missing=fills)
-    for line in made.said:
-        voice.note(line)
+    made = rows_for(found, data, missing="rows" if missing == "rows" else None)
+    voice.note(*made.said)
     names = axes_of(found)
     parts = coordinates(found, made.rows)
     beside: Any = Beside(made, taken=names)

@@ -56,8 +56,7 @@ def command(
         made = prepared(seen)
         said = list(assumptions(seen, made))
         table = _table(made, said)
-    for line in said:
-        voice.note(line)
+    voice.note(*said)
 
     def study(rows: int) -> Any:
         return mercer.tune(

@@ -215,11 +215,10 @@ def what_was_found(
     k = ratio.size
     lines = []
     need = components_for(ratio, 0.9)
+    verb = "component carries" if (need or k) == 1 else "components carry"
     if need is None:
-        verb = "component carries" if k == 1 else "components carry"
         lines.append(f"{k} {verb} {100 * ratio.sum():.1f} % of the variance.")
     else:
-        verb = "component carries" if need == 1 else "components carry"
         lines.append(f"{need} {verb} 90 % of the variance (of {len(names)} features).")
     if k > 1:
         lines.append(f"The map of PC1 and PC2 shows {100 * ratio[:2].sum():.1f} % of it.")

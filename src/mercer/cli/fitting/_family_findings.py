@@ -16,7 +16,7 @@ from mercer.cli.fitting._axis_lines import (
     shares_of,
     values_of,
 )
-from mercer.cli.fitting._fit_stages import Fitted
+from mercer.cli.fitting._fit_stages import Fitting
 from mercer.methods import method_of
 
 _ROWS = 10  # axes that are listed at most
@@ -26,12 +26,12 @@ _TINY = 1e-300
 _LEAST = 0.2  # share of expected counts below 5 from which on χ² is no test
 
 
-def family_lines(done: Fitted, row_names: Sequence[Any] | None) -> list[str]:
+def family_lines(done: Fitting, row_names: Sequence[Any] | None) -> list[str]:
     """Return what was found, line by line: axes, what they weigh, and what the method tests.
 
     Parameters
     ----------
-    done : Fitted
+    done : Fitting
         The model and the table.
     row_names : sequence or None
         Names of all rows; None to number them.
@@ -45,7 +45,7 @@ def family_lines(done: Fitted, row_names: Sequence[Any] | None) -> list[str]:
     return out + certified_lines(model)
 
 
-def family_facts(done: Fitted) -> dict[str, Any]:
+def family_facts(done: Fitting) -> dict[str, Any]:
     """Return what was found as plain data, beside what every method has."""
     model = done.model
     found: dict[str, Any] = {
@@ -64,7 +64,7 @@ def family_facts(done: Fitted) -> dict[str, Any]:
     return found
 
 
-def _headline(done: Fitted) -> str:
+def _headline(done: Fitting) -> str:
     model, made = done.model, done.made
     what = f"{counted(int(model.n_samples_), 'row')}, {counted(len(done.names), 'column')}"
     if made.y is not None:
@@ -86,7 +86,7 @@ def _shown_share(model: Any, page: str) -> list[str]:
     return [f"The map of axes 1 and 2 shows {100 * shares[:2].sum():.1f} % of the {of}."]
 
 
-def _of_page(done: Fitted, page: str) -> list[str]:
+def _of_page(done: Fitting, page: str) -> list[str]:
     if page == "counts":
         return _independence(done.model)
     if page == "categories":
@@ -165,14 +165,14 @@ def _group_sizes(y: Array) -> dict[str, int]:
     return dict(zip(words.tolist(), counts.tolist(), strict=True))
 
 
-def _own_group(done: Fitted) -> float | None:
+def _own_group(done: Fitting) -> float | None:
     """Return the share of the rows of the fit that the model gives to their own group."""
     if not hasattr(done.model, "predict") or done.made.y is None:
         return None
     return float(np.mean(np.asarray(done.model.predict(done.made.rows)) == done.made.y))
 
 
-def _own_lines(done: Fitted) -> list[str]:
+def _own_lines(done: Fitting) -> list[str]:
     share = _own_group(done)
     if share is None:
         return []
@@ -198,7 +198,7 @@ def _facts(model: Any) -> list[str]:
     return [f"Graph: {'; '.join(parts)}."]
 
 
-def _axis(done: Fitted, i: int, row_names: Sequence[Any] | None) -> list[str]:
+def _axis(done: Fitting, i: int, row_names: Sequence[Any] | None) -> list[str]:
     """Say which columns, and of counts which rows, make an axis."""
     model = done.model
     parts = []

@@ -8,7 +8,7 @@ from mercer.arrays import Array
 from mercer.cli._outputs import axis_names
 from mercer.cli.fitting._axis_lines import counted, spectrum_table, what_was_found
 from mercer.cli.fitting._family_findings import family_facts, family_lines
-from mercer.cli.fitting._fit_stages import Fitted
+from mercer.cli.fitting._fit_stages import Fitting, parameters_of
 from mercer.cli.fitting._row_judgement import LEVEL, RowJudgement
 from mercer.diagnostics import loadings
 from mercer.methods import method_of
@@ -20,13 +20,13 @@ _ROWS = 10  # components, rows and columns that are listed at most
 
 
 def lines(
-    done: Fitted, judged: RowJudgement, ids: Any = None, sup: Any = None, health: Any = ()
+    done: Fitting, judged: RowJudgement, ids: Any = None, sup: Any = None, health: Any = ()
 ) -> list[str]:
     """Return the result in lines.
 
     Parameters
     ----------
-    done : Fitted
+    done : Fitting
         The model and the table.
     judged : RowJudgement
         The rows that were looked at.
@@ -51,7 +51,7 @@ def lines(
 
 
 def document(
-    done: Fitted, judged: RowJudgement, ids: Any = None, sup: Any = None, health: Any = ()
+    done: Fitting, judged: RowJudgement, ids: Any = None, sup: Any = None, health: Any = ()
 ) -> dict[str, Any]:
     """Return the result as plain data; parameters as of `lines`."""
     model = done.model
@@ -65,7 +65,7 @@ def document(
             "columns": len(done.names),
         },
         "method": done.method,
-        "parameters": {k: _shown(v) for k, v in model.get_params(deep=False).items()},
+        "parameters": parameters_of(model),
         "components": model.n_components_,
         **own,
         "choice": choice and {"k": choice.k, "reason": choice.reason, "rules": choice.rules},
@@ -82,7 +82,7 @@ def document(
     }
 
 
-def _linear(done: Fitted, judged: RowJudgement, ids: Any) -> dict[str, Any]:
+def _linear(done: Fitting, judged: RowJudgement, ids: Any) -> dict[str, Any]:
     """Return what methods have whose axes are variances of rows."""
     values, lower, upper = _variances(done.model)
     return {
@@ -135,7 +135,7 @@ def _variances(model: Any) -> tuple[Array, Array | None, Array | None]:
     return values, factor * certificate.lower, factor * certificate.upper
 
 
-def _headline(done: Fitted) -> str:
+def _headline(done: Fitting) -> str:
     model = done.model
     scaled = ", standardised" if getattr(model, "standardize", False) else ""
     filled = getattr(model, "n_missing_", 0)
@@ -146,7 +146,7 @@ def _headline(done: Fitted) -> str:
     )
 
 
-def _how_many(done: Fitted) -> str:
+def _how_many(done: Fitting) -> str:
     """Say how many components there are, and why."""
     model = done.model
     choice = getattr(model, "choice_", None)
@@ -164,7 +164,7 @@ def _how_many(done: Fitted) -> str:
     return f"{k}, as asked."
 
 
-def _axes(done: Fitted) -> list[str]:
+def _axes(done: Fitting) -> list[str]:
     model, k = done.model, done.model.n_components_
     if not k:
         return []
@@ -180,7 +180,7 @@ def _axes(done: Fitted) -> list[str]:
     )
 
 
-def _loadings(done: Fitted) -> dict[str, dict[str, float]] | None:
+def _loadings(done: Fitting) -> dict[str, dict[str, float]] | None:
     """Return v·√λ of the ten heaviest columns of the first ten axes."""
     model = done.model
     if not hasattr(model, "components_"):
@@ -192,7 +192,7 @@ def _loadings(done: Fitted) -> dict[str, dict[str, float]] | None:
     }
 
 
-def _outlying(done: Fitted, judged: RowJudgement, ids: Any) -> list[str]:
+def _outlying(done: Fitting, judged: RowJudgement, ids: Any) -> list[str]:
     said = _outliers(done, judged, ids)
     if said is None:
         return []
@@ -210,70 +210,63 @@ def _outlying(done: Fitted, judged: RowJudgement, ids: Any) -> list[str]:
     return [f"{count} outlying {named}{seen}, above the {by}{usual}: {shown}{more}."]
 
 
-def _outliers(done: Fitted, judged: RowJudgement, ids: Any) -> dict[str, Any] | None:
+def _outliers(done: Fitting, judged: RowJudgement, ids: Any) -> dict[str, Any] | None:
     """Return the outlying rows: those of the robust method itself, or by T² and Q."""
     if getattr(done.model, "outliers_", None) is not None:
         return _robust(done, ids)
     found = judged.found
     if found is None:
         return None
-    flagged = found.flagged
-    numbers = done.made.numbers_at(judged.at)
-    rows = [
-        {
-            "row": int(numbers[i]),
-            "id": None if ids is None else ids[i],
-            "t2": float(found.t2[i]),
-            "q": float(found.q[i]),
-            "by": _by(found.t2[i] > found.fitted.t2, found.q[i] > found.fitted.q),
-        }
-        for i in flagged[:_ROWS]
-    ]
+    numbers, limits = done.made.numbers_at(judged.at), found.fitted
+    far, away = found.t2 > limits.t2, found.q > limits.q
     return {
-        "count": len(flagged),
+        "count": len(found.flagged),
         "seen": len(judged.at),
         "all": judged.whole,
         "level": LEVEL,
         "usual": 2 * (1 - LEVEL) * len(judged.at),
-        "limits": {"t2": found.fitted.t2, "q": found.fitted.q},
-        "rows": rows,
+        "limits": {"t2": limits.t2, "q": limits.q},
+        "rows": _rows(found.flagged, numbers, ids, (found.t2, found.q), (far, away)),
     }
 
 
-def _robust(done: Fitted, ids: Any) -> dict[str, Any]:
+def _robust(done: Fitting, ids: Any) -> dict[str, Any]:
     model = done.model
     far = np.maximum(
         model.score_distance_ / model.score_cutoff_,
         model.orthogonal_distance_ / (model.orthogonal_cutoff_ or 1.0),
     )
     order = model.outliers_[np.argsort(-far[model.outliers_], kind="stable")]
-    rows = [
-        {
-            "row": int(done.made.numbers_at(i)),
-            "id": None if ids is None or len(ids) != len(far) else ids[i],
-            "t2": float(model.score_distance_[i]) ** 2,
-            "q": float(model.orthogonal_distance_[i]) ** 2,
-            "by": _by(
-                model.score_distance_[i] > model.score_cutoff_,
-                model.orthogonal_distance_[i] > model.orthogonal_cutoff_,
-            ),
-        }
-        for i in order[:_ROWS]
-    ]
-    limits = {"t2": model.score_cutoff_**2, "q": model.orthogonal_cutoff_**2}
+    named = ids if ids is not None and len(ids) == len(far) else None
+    distances = model.score_distance_, model.orthogonal_distance_
+    cutoffs = model.score_cutoff_, model.orthogonal_cutoff_
+    squares = [[float(d) ** 2 for d in distance] for distance in distances]
+    beyond = [d > cutoff for d, cutoff in zip(distances, cutoffs, strict=True)]
+    numbers = done.made.numbers_at(np.arange(len(far)))
     return {
         "count": len(order),
         "seen": len(far),
         "all": True,
         "level": None,
         "usual": None,
-        "limits": limits,
-        "rows": rows,
+        "limits": {"t2": cutoffs[0] ** 2, "q": cutoffs[1] ** 2},
+        "rows": _rows(order, numbers, named, squares, beyond),
     }
 
 
-def _by(far: bool, away: bool) -> str:
-    return "T² and Q" if far and away else "T²" if far else "Q"
+def _rows(order: Any, numbers: Any, ids: Any, found: Any, beyond: Any) -> list[dict[str, Any]]:
+    """Return the first rows in `order`: number, name, T², Q, and which of them is too large."""
+    (t2, q), (far, away) = found, beyond
+    return [
+        {
+            "row": int(numbers[i]),
+            "id": None if ids is None else ids[i],
+            "t2": float(t2[i]),
+            "q": float(q[i]),
+            "by": "T² and Q" if far[i] and away[i] else "T²" if far[i] else "Q",
+        }
+        for i in order[:_ROWS]
+    ]
 
 
 def _about(count: float) -> str:
@@ -298,7 +291,3 @@ def _sup(sup: Any) -> list[str]:
         )
         out.append(f"  {names[name].ljust(wide)}  {cells}")
     return out
-
-
-def _shown(value: Any) -> Any:
-    return value if value is None or isinstance(value, (bool, int, float)) else str(value)

@@ -21,7 +21,7 @@ from mercer.cli._voice import Voice, plain
 from mercer.cli.fitting import _fit_findings as _findings
 from mercer.cli.fitting import _fit_stages as _fitted
 from mercer.cli.fitting._family_findings import column_names
-from mercer.cli.fitting._fit_stages import Fitted
+from mercer.cli.fitting._fit_stages import Fitting
 from mercer.cli.fitting._new_estimator import built
 from mercer.cli.fitting._row_judgement import RowJudgement, findings, judged, related
 from mercer.diagnostics import loadings
@@ -53,7 +53,7 @@ def refuse_placeless(method: str, model: Any) -> None:
         )
 
 
-def write_columns(done: Fitted, path: Path, raw: bool) -> None:
+def write_columns(done: Fitting, path: Path, raw: bool) -> None:
     """Write a row for each column of the analysis, or each category.
 
     Its name, its coordinates PC1, PC2, … and, where the method has them, its mass, its share
@@ -62,7 +62,7 @@ def write_columns(done: Fitted, path: Path, raw: bool) -> None:
 
     Parameters
     ----------
-    done : Fitted
+    done : Fitting
         The model and the table.
     path : Path
         The file.
@@ -111,7 +111,7 @@ def _columns_beside(model: Any, k: int) -> dict[str, Array]:
     return cells
 
 
-def beside_columns(done: Fitted) -> dict[str, dict[str, Any]]:
+def beside_columns(done: Fitting) -> dict[str, dict[str, Any]]:
     """Return the places of supplementary columns of counts on the axes, by name."""
     from mercer.tables import supplementary
 
@@ -170,7 +170,7 @@ def run(
     voice.result("\n".join(text), said | {"seconds": done.seconds, "outputs": outputs})
 
 
-def _done(voice: Voice, have: _fitted.Ready, checkpoint: str | None) -> _fitted.Fitted:
+def _done(voice: Voice, have: Fitting, checkpoint: str | None) -> Fitting:
     try:
         return _fitted.fitted(voice, have, checkpoint)
     except KeyboardInterrupt:
@@ -180,7 +180,7 @@ def _done(voice: Voice, have: _fitted.Ready, checkpoint: str | None) -> _fitted.
 
 
 def _write(
-    done: _fitted.Fitted,
+    done: Fitting,
     looked: RowJudgement,
     data: str,
     outputs: Mapping[str, Path | None],
@@ -219,7 +219,7 @@ def _outputs(data: str, wanted: Mapping[str, Any]) -> dict[str, Path | None]:
     return {"model": model, "scores": scores, "columns": columns}
 
 
-def _notes(done: _fitted.Fitted, looked: RowJudgement, data: str) -> dict[str, Any]:
+def _notes(done: Fitting, looked: RowJudgement, data: str) -> dict[str, Any]:
     """Return what a model file keeps of the table it was fitted to: no rows, no folders."""
     found: dict[str, Any] = plain(
         {
@@ -236,21 +236,21 @@ def _notes(done: _fitted.Fitted, looked: RowJudgement, data: str) -> dict[str, A
     return found
 
 
-def _write_scores(done: _fitted.Fitted, path: Path | None, raw: bool) -> None:
+def _write_scores(done: Fitting, path: Path | None, raw: bool) -> None:
     names = axes_of(done.model)
     parts = fit_coordinates(done.model, done.made.rows)
     beside = _beside(done, done.made.color, taken=names)
     write_coordinates(path, parts, names, beside, raw=raw)
 
 
-def _beside(done: _fitted.Fitted, others: Sequence[str], taken: Iterable[str] = ()) -> Beside:
+def _beside(done: Fitting, others: Sequence[str], taken: Iterable[str] = ()) -> Beside:
     """Return the names of the rows and other columns."""
     kinds = {c.name: c.kind for c in done.seen.columns}
     numbers = [name for name in others if kinds.get(name) in ("number", "integer", "flag")]
     return Beside(done.made, others, numbers=numbers, taken=taken)
 
 
-def _looked(done: _fitted.Fitted) -> tuple[RowJudgement, dict[str, Any]]:
+def _looked(done: Fitting) -> tuple[RowJudgement, dict[str, Any]]:
     """Return rows that were looked at after the fit, and what other columns say of them."""
     began = time.perf_counter()
     model, made = done.model, done.made

@@ -28,8 +28,8 @@ _HELD = 1 << 28  # bytes of rows that a method which wants them in memory may ge
 
 @final
 @dataclasses.dataclass(frozen=True)
-class Fitted:
-    """A model, and all that was known on the way to it.
+class Fitting:
+    """A model, its rows, and all that is known on the way: ready to be fitted, then fitted.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class Fitted:
     seen : Look
         The table.
     made : Prepared
-        The rows that were fitted.
+        The rows of the fit.
     model : estimator
-        With its parameters, fitted.
+        With its parameters.
     plan : Plan or None
         What was foreseen; None where rows are read once and fitted on landmarks.
     foreseen : dict of str to float
@@ -48,7 +48,7 @@ class Fitted:
     said : tuple of str
         Every assumption, a line each.
     seconds : dict of str to float
-        What looking and fitting took.
+        What looking took, then fitting.
     """
 
     method: str
@@ -66,24 +66,9 @@ class Fitted:
         return self.made.recipe.names
 
 
-@final
-@dataclasses.dataclass(frozen=True)
-class Ready:
-    """Rows and an estimator that can be fitted to them; see `Fitted`."""
-
-    method: str
-    seen: Look
-    made: Prepared
-    model: Any
-    plan: Any
-    foreseen: dict[str, float]
-    said: tuple[str, ...]
-    looked: float
-
-
 def ready(
     voice: Voice, path: str, asked: Asked, method: str, model: Any, *, writes: bool = False
-) -> Ready:
+) -> Fitting:
     """Look at a file, say what is assumed, and plan; nothing is fitted.
 
     Parameters
@@ -111,8 +96,7 @@ def ready(
         adapted(method, model, made)
         made = _held(made, model)
     said = assumptions(seen, made)
-    for line in said:
-        voice.note(line)
+    voice.note(*said)
     looked = time.perf_counter() - began
     found = _planned(voice, method, model, made)
     stages = {"start": began - voice.began, "look": looked}
@@ -122,7 +106,7 @@ def ready(
     if sum(stages.values()) - stages["start"] - looked > _WORTH:
         shown = ", ".join(f"{name} {seconds:.2g} s" for name, seconds in stages.items())
         voice.note(f"about {sum(stages.values()):.2g} s in all: {shown}")
-    return Ready(method, seen, made, model, found, stages, said, looked)
+    return Fitting(method, seen, made, model, found, stages, said, {"look": looked})
 
 
 def stages_of(found: Any, made: Prepared, *, writes: bool) -> dict[str, float]:
@@ -140,7 +124,7 @@ def stages_of(found: Any, made: Prepared, *, writes: bool) -> dict[str, float]:
     return stages
 
 
-def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
+def fitted(voice: Voice, have: Fitting, checkpoint: str | None = None) -> Fitting:
     """Fit what is ready, with bars on a terminal.
 
     Parameters
@@ -171,23 +155,20 @@ def fitted(voice: Voice, have: Ready, checkpoint: str | None = None) -> Fitted:
         # It is an answer, which the result gives.
         warnings.filterwarnings("ignore", "no (component|axis) beyond", DataWarning)
         have.model.fit(have.made.rows, **given)
-    seconds = {"look": have.looked, "fit": time.perf_counter() - began}
-    return Fitted(
-        have.method,
-        have.seen,
-        have.made,
-        have.model,
-        have.plan,
-        have.foreseen,
-        have.said,
-        seconds,
-    )
+    have.seconds["fit"] = time.perf_counter() - began
+    return have
 
 
 def assumptions(seen: Look, made: Prepared) -> tuple[str, ...]:
     """Return what is assumed of a table, a line each."""
-    said = dict.fromkeys([*seen.said(missing=False), *made.said])
-    return tuple(said)
+    return tuple(dict.fromkeys([*seen.said(missing=False), *made.said]))
+
+
+def parameters_of(model: Any) -> dict[str, Any]:
+    """Return the parameters of a model, those that are no plain values as text."""
+    given = model.get_params(deep=False)
+    plain = (bool, int, float, type(None))
+    return {name: v if isinstance(v, plain) else str(v) for name, v in given.items()}
 
 
 def fills_of(model: Any) -> tuple[str, ...]:

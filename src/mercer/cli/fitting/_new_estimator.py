@@ -9,21 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mercer.cli._usage import UsageError, nearest
+from mercer.cli._voice import TYPED
 from mercer.errors import InputError, MercerError
 from mercer.methods import COMMANDS, method_of
 
 _K = "a number (10), a share (0.9), auto, mle or all"
-# How parameters are typed; the others stand after --set.
-_TYPED = {
-    "n_components": "-k",
-    "random_state": "--seed",
-    "kernel": "--kernel",
-    "tol": "--tol",
-    "memory": "--memory",
-    "time": "--time",
-    "missing": "--missing",
-    "standardize": "--standardize",
-}
 
 
 def _in_order(found: re.Match[str]) -> str:
@@ -191,14 +181,14 @@ def _refused(method: str, model: Any, name: str, error: MercerError) -> UsageErr
     for said, meant in _PLAINLY:
         rule = re.sub(said, meant, rule)
     return UsageError(
-        f"{_TYPED.get(name, name)} must be {rule}",
+        f"{TYPED.get(name, name)} must be {rule}",
         got=_shown(name, getattr(model, name)),
         fix=f"give {_K}" if name == "n_components" else f"see mercer methods {method}",
     )
 
 
 def _shown(name: str, value: Any) -> str:
-    option = _TYPED.get(name)
+    option = TYPED.get(name)
     return f"--set {name}={value}" if option is None else f"{option} {value}"
 
 

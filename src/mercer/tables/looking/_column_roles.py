@@ -8,13 +8,15 @@ from typing import final
 from mercer.arrays import EXACT
 from mercer.errors import InputError
 from mercer.tables.looking._column_facts import DISGUISES, Facts
-from mercer.tables.looking._table_request import Asked, meant
+from mercer.tables.looking._table_request import Asked, meant, words_of
 
 Role = tuple[str, str]  # and the reason for it
 Roles = list[Role]
 FEW = 12  # whole numbers that are taken for codes without being asked
 LEVELS = 50  # texts that are taken for categories without being asked
 _WHY = {"out": "dropped by name"}
+_ALONE = ("id", "weights", "target", "rows", "columns", "count")  # of one column
+_NAMES = {"out": "drop", "rows": "rows_by", "columns": "columns_by"}  # in `Asked`, of roles
 
 
 @final
@@ -51,17 +53,10 @@ def told(columns: Sequence[Facts], asked: Asked, label: str) -> RolesTold:
         What messages call the file.
     """
     names = [column.name for column in columns]
-    given = {
-        "out": ("--drop", asked.drop),
-        "id": ("--id", () if asked.id is None else (asked.id,)),
-        "weights": ("--weights", () if asked.weights is None else (asked.weights,)),
-        "color": ("--color", asked.color),
-        "sup": ("--sup", asked.sup),
-        **{role: (option, _alone(word)) for role, option, word in _named_alone(asked)},
-    }
     settled: dict[int, _Word] = {}
-    for role, (option, words) in given.items():
-        for places in meant(words, names, option, label):
+    for role in ("out", "id", "weights", "color", "sup", *_ALONE[2:]):
+        option = _option(role)
+        for places in meant(words_of(asked, _NAMES.get(role, role)), names, option, label):
             for i, alone in places.items():
                 new = _Word(role, option, alone)
                 settled[i] = _stronger(settled.get(i, new), new, names[i], label)
@@ -77,18 +72,8 @@ def told(columns: Sequence[Facts], asked: Asked, label: str) -> RolesTold:
     return RolesTold(roles, frozenset(i for places in wanted for i in places))
 
 
-def _named_alone(asked: Asked) -> tuple[tuple[str, str, str | None], ...]:
-    """Return the roles that one column has: role, option, and the word of the user."""
-    return (
-        ("target", "--target", asked.target),
-        ("rows", "--rows-by", asked.rows_by),
-        ("columns", "--columns-by", asked.columns_by),
-        ("count", "--count", asked.count),
-    )
-
-
-def _alone(word: str | None) -> tuple[str, ...]:
-    return () if word is None else (word,)
+def _option(role: str) -> str:
+    return f"--{_NAMES.get(role, role).replace('_', '-')}"
 
 
 @final
@@ -128,12 +113,11 @@ def _settle_wanted(
 
 
 def _refuse_many(roles: dict[int, Role], names: Sequence[str], label: str) -> None:
-    options = {"rows": "rows-by", "columns": "columns-by"}
-    for role in ("id", "weights", "target", "rows", "columns", "count"):
+    for role in _ALONE:
         several = [names[i] for i, (given, _) in roles.items() if given == role]
         if len(several) > 1:
             raise InputError(
-                f"one column is needed, not {len(several)} (--{options.get(role, role)})",
+                f"one column is needed, not {len(several)} ({_option(role)})",
                 got=f"{label}: {', '.join(map(repr, several[:5]))}",
                 fix="name one of them",
             )
@@ -311,8 +295,7 @@ def _of_date(asked: Asked) -> Role:
 
 
 def _of_text(column: Facts, asked: Asked) -> Role:
-    count = column.distinct or 0
-    many = f"{count:,}{' or more' if column.partly else ''}"
+    count, many = column.distinct or 0, _many(column)
     encode = asked.categorical == "encode"
     if column.words.startswith("such as") and not encode:
         word = column.words.removeprefix("such as ")

@@ -17,7 +17,7 @@ from mercer.tables.looking._column_facts import Column, Facts, number_facts, oth
 from mercer.tables.looking._column_numbers import Numbers
 from mercer.tables.looking._column_roles import is_code, names_rows, roles
 from mercer.tables.looking._table_notes import NotesWalk, notes, said_lines, table_lines
-from mercer.tables.looking._table_request import Asked, by_name, meant
+from mercer.tables.looking._table_request import Asked, by_name, meant, words_of
 
 HEAD = 10_000  # rows by which text and dates are judged
 _HEAD_CELLS = 4_000_000
@@ -115,17 +115,7 @@ def _with_advice(error: InputError) -> InputError:
 
 
 def _column(facts: Facts, role: str, why: str) -> Column:
-    shared = (
-        "name",
-        "kind",
-        "missing",
-        "distinct",
-        "mean",
-        "deviation",
-        "low",
-        "high",
-        "words",
-    )
+    shared = {field.name for field in dataclasses.fields(Column)} - {"role", "why"}
     return Column(role=role, why=why, **{name: getattr(facts, name) for name in shared})
 
 
@@ -162,11 +152,9 @@ class _File:
         asked = self.asked
         dropped = self._places(asked.drop, "--drop")
         if asked.columns is not None:
-            wanted = self._places(asked.columns, "--columns")
-            wanted |= self._places([asked.id] if asked.id else [], "--id")
-            wanted |= self._places([asked.weights] if asked.weights else [], "--weights")
-            wanted |= self._places([asked.target] if asked.target else [], "--target")
-            wanted |= self._places(asked.color, "--color") | self._places(asked.sup, "--sup")
+            wanted = set[int]()
+            for name in ("columns", "id", "weights", "target", "color", "sup"):
+                wanted |= self._places(words_of(asked, name), f"--{name}")
             wanted |= {i for i, name in enumerate(self.names) if self._may_name(i, name)}
         else:
             wanted = set(range(len(self.names)))

@@ -10,20 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from mercer.errors import InputError
+from mercer.tables._table_gaps import WAYS
 
 # What the options that choose among words may say.
 _WORDS = {
-    "missing": (
-        "auto",
-        "em",
-        "ppca",
-        "passive",
-        "level",
-        "fill",
-        "rows",
-        "columns",
-        "error",
-    ),
+    "missing": ("auto", *WAYS, "rows", "columns", "error"),
     "standardize": ("auto", "yes", "no"),
     "dates": ("ignore", "number", "error"),
     "categorical": ("ignore", "encode", "error"),
@@ -123,6 +114,12 @@ class Asked:
             raise InputError(
                 "an analysis needs two rows (--rows)", got=f"rows={self.rows}", fix="read more"
             )
+
+
+def words_of(asked: Asked, name: str) -> tuple[str, ...]:
+    """Return what was said under a name of `Asked`: several words, one or none."""
+    given = getattr(asked, name)
+    return (given,) if isinstance(given, str) else given or ()
 
 
 def meant(

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, show_bytes
-from mercer.errors import BudgetError, InputError
+from mercer.arrays import Array
+from mercer.errors import InputError
 from mercer.sources import KeptRows, schema_of
 from mercer.tables._recipe import NUMBERS, Recipe
 from mercer.tables._table_gaps import Gaps, left_out, listed, refuse_missing, settled
-from mercer.tables._table_reading import allowed_bytes, held_rows, opened, other_rows
+from mercer.tables._table_reading import held_rows, opened, other_rows, refuse_large
 from mercer.tables.looking._column_roles import is_category
 from mercer.tables.looking._table_look import Look
 from mercer.tables.looking._table_request import groups_of
-from mercer.tables.preparing._prepared_rows import Prepared, made_again, weighed
+from mercer.tables.preparing._prepared_rows import Prepared, made_of, weighed
 
 _ROWS = 1 << 14  # read in one go
 _WAYS = {"categories": ("passive", "fill", "level"), "mixed": ("fill",)}
@@ -47,24 +47,19 @@ def prepared_framed(
         recipe = _narrowed(recipe, gone)
         frame = frame.select(recipe.names)
     weights, light = weighed(seen, found.out)
-    kept = np.delete(np.arange(gaps.rows), found.out) if len(found.out) else None
-    return Prepared(
-        rows=frame if kept is None else frame[kept],
-        shape=(gaps.rows - len(found.out), len(recipe.names)),
-        weights=weights,
-        standardize=False,
+    return made_of(
+        frame[np.delete(np.arange(gaps.rows), found.out)] if len(found.out) else frame,
+        recipe,
+        gaps,
+        found.out,
+        (*found.said, *light),
         missing=found.missing,
-        said=(*found.said, *light),
-        recipe=recipe,
-        kept=kept,
-        n_missing=gaps.total if found.missing != "raise" else 0,
         path=seen.path,
-        id=recipe.id,
+        weights=weights,
         sup=seen.named("sup"),
         color=seen.named("color"),
         stop=asked.rows,
         groups=groups_of(asked, recipe.names, seen.label),
-        _out=found.out,
     )
 
 
@@ -97,7 +92,7 @@ def framed_again(
         raise refuse_missing(gaps, recipe.columns, label, first)
     out, said = left_out(gaps, label, missing)
     kept = frame[np.delete(np.arange(gaps.rows), out)] if len(out) else frame
-    return made_again(
+    return made_of(
         kept, recipe, gaps, out, said, kinds=kinds, missing=missing, path=path, stop=rows
     )
 
@@ -211,11 +206,7 @@ def _refuse_kinds(recipe: Recipe, kinds: Mapping[str, str], label: str) -> None:
 
 
 def _refuse_large(rows: int, recipe: Recipe, memory: float | None, label: str) -> None:
-    need, allowed = _CELL * rows * len(recipe.columns), allowed_bytes(memory)
-    if need > allowed:
-        raise BudgetError(
-            "the method needs all rows in memory; nothing was fitted",
-            got=f"{label}: {rows:,} x {len(recipe.columns):,} take {show_bytes(need)},"
-            f" {show_bytes(allowed)} allowed",
-            fix="allow more with --memory, or read fewer rows: --rows",
-        )
+    n, p = rows, len(recipe.columns)
+    what = "the method needs all rows in memory; nothing was fitted"
+    fix = "allow more with --memory, or read fewer rows: --rows"
+    refuse_large(_CELL * n * p, memory, what, f"{label}: {n:,} x {p:,}", fix)

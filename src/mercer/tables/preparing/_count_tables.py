@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.tables._table_gaps import SettledGaps, numbered
+from mercer.tables._table_gaps import SettledGaps, said_out
 from mercer.tables.looking._table_look import Look
 from mercer.tables.preparing._made_columns import WideColumns
 from mercer.tables.preparing._unanalysed_columns import kept_frames, texts
@@ -113,11 +113,7 @@ def _sums(table: WideColumns, columns: Sequence[int]) -> Array:
 
 def _say_empty(empty: Array, rows: int, said: list[str]) -> None:
     if len(empty):
-        have, are = ("has", "is") if len(empty) == 1 else ("have", "are")
-        said.append(
-            f"{len(empty):,} of {rows:,} rows {have} no count and {are} left out:"
-            f" {numbered(empty)}"
-        )
+        said.append(said_out(empty, rows, "no count"))
 
 
 def _margin_columns(
@@ -147,8 +143,8 @@ def _margin_rows(
     kind = {column.name: column.kind for column in seen.columns}
     if name is None or kind[name] != "text" or table.held is None:
         return set()
-    asked, none = seen.asked, np.empty(0, np.int64)
-    frames = kept_frames(seen.path, (name,), _ROWS, asked.reading, out=none, stop=asked.rows)
+    asked = seen.asked
+    frames = kept_frames(seen.path, (name,), _ROWS, asked.reading, stop=asked.rows)
     labels = [cell for frame in frames for cell in texts(frame, name)]
     able = [i for i, label in enumerate(labels) if is_margin(label) and i not in out]
     if not able:

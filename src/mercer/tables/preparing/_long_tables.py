@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, show_bytes
-from mercer.errors import BudgetError, InputError
+from mercer.arrays import Array
+from mercer.errors import InputError
 from mercer.sources import NA
 from mercer.tables._recipe import Recipe
 from mercer.tables._table_gaps import listed
-from mercer.tables._table_reading import allowed_bytes, as_frame
+from mercer.tables._table_reading import as_frame, refuse_large
 from mercer.tables.looking._table_look import Look
 from mercer.tables.preparing._prepared_rows import Prepared
 from mercer.tables.preparing._unanalysed_columns import kept_frames, texts
@@ -52,13 +52,8 @@ def prepared_crossed(seen: Look, memory: float | None) -> Prepared:
             got=f"{seen.label}: {cross[2]!r} holds {kinds[cross[2]]}",
             fix="name a column of counts, or leave --count out: every line counts once",
         )
-    recipe = Recipe(
-        columns=cross,
-        names=(),
-        reading=dict(seen.asked.reading),
-        table="counts",
-        cross=cross,
-    )
+    reading = dict(seen.asked.reading)
+    recipe = Recipe(cross, (), reading=reading, table="counts", cross=cross)
     found = _counted(seen.path, recipe, seen.asked.rows, memory)
     if min(found.counts.shape) < 2:
         r, c = found.counts.shape
@@ -134,8 +129,7 @@ def _counted(path: Any, recipe: Recipe, stop: int | None, memory: float | None) 
     places: tuple[dict[str, int], dict[str, int]] = ({}, {})
     total = dict[tuple[int, int], float]()
     absent = lines = 0
-    none = np.empty(0, np.int64)
-    for frame in kept_frames(path, recipe.cross, _ROWS, recipe.reading, out=none, stop=stop):
+    for frame in kept_frames(path, recipe.cross, _ROWS, recipe.reading, stop=stop):
         times = _times(frame, by, lines, Path(path).name)
         lines += frame.height
         for left, right, count, often in _pairs(texts(frame, a), texts(frame, b), times):
@@ -194,11 +188,7 @@ def _times(frame: Any, by: Sequence[str], start: int, label: str) -> list[float]
 def _refuse_large(
     shape: tuple[int, int], memory: float | None, label: str, cross: Sequence[str]
 ) -> None:
-    need, allowed = _COPIES * 8.0 * shape[0] * shape[1], allowed_bytes(memory)
-    if need > allowed:
-        raise BudgetError(
-            "the table of counts would not fit in memory",
-            got=f"{label}: {shape[0]:,} values of {cross[0]!r} by {shape[1]:,} of {cross[1]!r}"
-            f" take {show_bytes(need)}, {show_bytes(allowed)} allowed",
-            fix="name columns of fewer values, or allow more with --memory",
-        )
+    (r, c), what = shape, "the table of counts would not fit in memory"
+    of = f"{label}: {r:,} values of {cross[0]!r} by {c:,} of {cross[1]!r}"
+    fix = "name columns of fewer values, or allow more with --memory"
+    refuse_large(_COPIES * 8.0 * r * c, memory, what, of, fix)

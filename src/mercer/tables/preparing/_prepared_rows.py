@@ -8,7 +8,7 @@ import dataclasses
 import math
 import re
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -343,27 +343,78 @@ def _prepared(
     if divided and scales == "table":
         rows, recipe = scaled(rows, recipe, memory)
         divided = False
-    filled = found.missing != "raise"
-    return Prepared(
-        rows=rows,
-        shape=(gaps.rows - len(found.out), len(recipe.names)),
+    return made_of(
+        rows,
+        recipe,
+        gaps,
+        found.out,
+        said,
+        missing=found.missing,
+        path=seen.path,
         weights=weights,
         standardize=divided,
-        missing=found.missing,
-        said=tuple(said),
-        recipe=recipe,
-        kept=np.delete(np.arange(gaps.rows), found.out) if len(found.out) else None,
-        n_missing=gaps.total if filled else 0,
-        path=seen.path,
-        id=recipe.id,
         sup=seen.named("sup"),
         color=(*seen.named("target"), *seen.named("color")),
         stop=asked.rows,
         target=next(iter(seen.named("target")), None),
         y=None if y is None else np.delete(y, found.out),
         pixels=pixels,
-        _out=found.out,
     )
+
+
+def made_of(
+    rows: Any,
+    recipe: Recipe,
+    gaps: Gaps,
+    out: Array,
+    said: Iterable[str],
+    *,
+    missing: str,
+    path: Any,
+    kinds: Collection[str] | None = None,
+    **more: Any,
+) -> Prepared:
+    """Return rows that a recipe has made of a file.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame or BlockSource
+        Those that are kept.
+    recipe : Recipe
+        How they were made.
+    gaps : Gaps
+        Missing cells of all rows.
+    out : array of int
+        Rows that are left out.
+    said : iterable of str
+        What is said.
+    missing : str
+        What happens to missing cells.
+    path : path
+        The file.
+    kinds : collection of str or None
+        Columns of another file than that of the fit, which may lack names of its rows.
+    **more
+        Other attributes of `Prepared`.
+    """
+    missing, named = "raise" if missing == "rows" else missing, recipe.id
+    if kinds is not None and named is not None and named not in kinds:
+        said = [*said, f"no column {named!r} names the rows: they are numbered"]
+        named = None
+    known: dict[str, Any] = {
+        "rows": rows,
+        "shape": (gaps.rows - len(out), len(recipe.names)),
+        "weights": None,
+        "standardize": False,
+        "missing": missing,
+        "said": tuple(said),
+        "recipe": recipe,
+        "kept": np.delete(np.arange(gaps.rows), out) if len(out) else None,
+        "n_missing": gaps.total if missing != "raise" else 0,
+        "path": str(path),
+        "id": named,
+    }
+    return Prepared(**known | more, _out=out)
 
 
 def _beyond(
@@ -431,57 +482,6 @@ def _narrowed(
     stay = set(recipe.names)
     at = [i for i, name in enumerate(table.recipe.names) if name in stay]
     return dataclasses.replace(table, recipe=recipe, held=table.held[:, at])
-
-
-def made_again(
-    rows: Any,
-    recipe: Recipe,
-    gaps: Gaps,
-    out: Array,
-    said: list[str],
-    *,
-    kinds: Collection[str],
-    missing: str,
-    path: Any,
-    stop: int | None,
-) -> Prepared:
-    """Return rows of another file that a recipe has made.
-
-    Parameters
-    ----------
-    rows : polars.DataFrame or BlockSource
-        Those that are kept.
-    recipe : Recipe
-        How they were made.
-    gaps : Gaps
-        Missing cells of all rows.
-    out : array of int
-        Rows that are left out.
-    said : list of str
-        What was said so far.
-    kinds : collection of str
-        Columns of the file.
-    missing, path, stop
-        See `prepared_again`.
-    """
-    named = recipe.id if recipe.id in kinds else None
-    if recipe.id is not None and named is None:
-        said = [*said, f"no column {recipe.id!r} names the rows: they are numbered"]
-    return Prepared(
-        rows=rows,
-        shape=(gaps.rows - len(out), len(recipe.names)),
-        weights=None,
-        standardize=False,
-        missing="raise" if missing == "rows" else missing,
-        said=tuple(said),
-        recipe=recipe,
-        kept=np.delete(np.arange(gaps.rows), out) if len(out) else None,
-        n_missing=0 if missing == "rows" else gaps.total,
-        path=str(path),
-        id=named,
-        stop=stop,
-        _out=out,
-    )
 
 
 def weighed(seen: Look, out: Array) -> tuple[Array | None, list[str]]:

@@ -15,7 +15,7 @@ from mercer.tables._table_gaps import Gaps, gaps_of, left_out, listed, refuse_mi
 from mercer.tables._table_reading import known_options
 from mercer.tables.preparing._count_tables import without_counts
 from mercer.tables.preparing._made_columns import TOLD, MadeColumns, WideColumns, wide
-from mercer.tables.preparing._prepared_rows import Prepared, made_again
+from mercer.tables.preparing._prepared_rows import Prepared, made_of
 from mercer.tables.preparing._table_scales import divided
 
 _NAMED = 5
@@ -72,10 +72,7 @@ def prepared_again(
 
         return framed_again(path, recipe, missing, rows, memory)
     table = wide(path, recipe, stop=rows, rows=None, memory=memory)
-    gaps = gaps_of(
-        table.source if table.held is None else table.held,
-        recipe.levels,
-    )
+    gaps = gaps_of(table.source if table.held is None else table.held, recipe.levels)
     if gaps.total and missing == "raise":
         raise refuse_missing(gaps, recipe.columns, label, _first(table, gaps))
     out, lines = left_out(gaps, label, missing)
@@ -84,7 +81,7 @@ def prepared_again(
         out, empty = without_counts(table, out)
         said += empty
     kept = divided(table.without(out), recipe, memory)
-    return made_again(
+    return made_of(
         kept, recipe, gaps, out, said, kinds=kinds, missing=missing, path=path, stop=rows
     )
 

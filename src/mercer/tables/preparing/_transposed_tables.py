@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import Array, show_bytes
-from mercer.errors import BudgetError, InputError
+from mercer.arrays import Array
+from mercer.errors import InputError
 from mercer.sources import BlockSource, KeptRows
 from mercer.tables._recipe import NUMBERS, Recipe
 from mercer.tables._table_gaps import gaps_of, left_out, listed, refuse_missing, settled
-from mercer.tables._table_reading import allowed_bytes, as_frame, held_rows, opened
+from mercer.tables._table_reading import as_frame, held_rows, opened, refuse_large
 from mercer.tables.looking._table_look import Look
-from mercer.tables.preparing._prepared_rows import Prepared
+from mercer.tables.preparing._prepared_rows import Prepared, made_of
 from mercer.tables.preparing._table_scales import deviations_of, divided, standardized
 from mercer.tables.preparing._unanalysed_columns import kept_frames, texts
 
@@ -61,18 +61,15 @@ def prepared_transposed(
     said += [*dull, *found.said, *([line] if line else [])]
     kept = np.delete(np.arange(gaps.rows), found.out)
     recipe = Recipe(every, variables, id_, transpose=True, reading=dict(asked.reading))
-    return Prepared(
-        rows=as_frame(turned, variables),
-        shape=(len(turned), len(variables)),
-        weights=None,
-        standardize=divided,
+    return made_of(
+        as_frame(turned, variables),
+        recipe,
+        gaps,
+        found.out,
+        said,
         missing=found.missing,
-        said=tuple(said),
-        recipe=recipe,
-        kept=kept if len(found.out) else None,
-        n_missing=gaps.total if found.missing != "raise" else 0,
         path=seen.path,
-        id=id_,
+        standardize=divided,
         row_names=tuple(samples[i] for i in kept),
     )
 
@@ -122,18 +119,14 @@ def transposed_again(
     out, lines = left_out(gaps, label, missing)
     kept = np.delete(np.arange(gaps.rows), out)
     texts_left = [name for name, kind in kinds.items() if kind == "text" and name != recipe.id]
-    return Prepared(
-        rows=divided(as_frame(turned[kept], recipe.names), recipe, memory),
-        shape=(len(kept), len(recipe.names)),
-        weights=None,
-        standardize=False,
-        missing="raise" if missing == "rows" else missing,
-        said=(*_left_out(texts_left), *lines),
-        recipe=recipe,
-        kept=kept if len(out) else None,
-        n_missing=0 if missing == "rows" else gaps.total,
-        path=str(path),
-        id=recipe.id,
+    return made_of(
+        divided(as_frame(turned[kept], recipe.names), recipe, memory),
+        recipe,
+        gaps,
+        out,
+        (*_left_out(texts_left), *lines),
+        missing=missing,
+        path=path,
         row_names=tuple(samples[i] for i in kept),
     )
 
@@ -201,14 +194,12 @@ def _turned(source: BlockSource, memory: float | None) -> Array:
 
 
 def _refuse_large(shape: tuple[int, int], memory: float | None, label: str) -> None:
-    need, allowed = _COPIES * 8.0 * shape[0] * shape[1], allowed_bytes(memory)
-    if need > allowed:
-        raise BudgetError(
-            "the whole table must be held to exchange rows and columns; nothing was read",
-            got=f"{label}: {shape[0]:,} x {shape[1]:,} take {show_bytes(need)},"
-            f" {show_bytes(allowed)} allowed",
-            fix="allow more with --memory, or write the table with variables in columns",
-        )
+    (n, p), fix = (
+        shape,
+        "allow more with --memory, or write the table with variables in columns",
+    )
+    what = "the whole table must be held to exchange rows and columns; nothing was read"
+    refuse_large(_COPIES * 8.0 * n * p, memory, what, f"{label}: {n:,} x {p:,}", fix)
 
 
 def _cut(source: BlockSource, stop: int | None, rows: int) -> BlockSource:
@@ -221,8 +212,7 @@ def _variables(
     """Return the names of the rows of the file, which are variables; none is there twice."""
     if id_ is None:
         return tuple(f"row {i + 1}" for i in range(count or 0))
-    out = np.empty(0, np.int64)
-    frames = kept_frames(path, [id_], _ROWS, reading, out=out, stop=stop)
+    frames = kept_frames(path, [id_], _ROWS, reading, stop=stop)
     names = tuple(cell for frame in frames for cell in texts(frame, id_))
     seen = dict[str, int]()
     for row, name in enumerate(names):

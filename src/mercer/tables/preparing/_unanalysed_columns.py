@@ -14,7 +14,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources import NA, KeptRows
-from mercer.tables._table_gaps import SettledGaps, numbered
+from mercer.tables._table_gaps import SettledGaps, numbered, said_out
 from mercer.tables._table_reading import opened, other_rows
 from mercer.tables.looking._table_look import Look
 
@@ -25,7 +25,7 @@ def kept_frames(
     rows: int,
     reading: Mapping[str, Any],
     *,
-    out: Array,
+    out: Sequence[int] | Array = (),
     stop: int | None,
 ) -> Iterator[Any]:
     """Yield polars frames of exactly `rows` rows, the last may be shorter, of any columns.
@@ -47,7 +47,7 @@ def kept_frames(
     """
     import polars as pl
 
-    held, count, at = list[Any](), 0, 0
+    held, count, at, out = list[Any](), 0, 0, np.asarray(out, np.int64)
     for frame in other_rows(path, names, rows, reading, as_written=True):
         if stop is not None and at + frame.height > stop:
             frame = frame.head(max(0, stop - at))
@@ -126,18 +126,13 @@ def with_groups(seen: Look, found: SettledGaps) -> tuple[SettledGaps, Array, lis
         What is left out for missing cells.
     """
     asked, (name,) = seen.asked, seen.named("target")
-    none = np.empty(0, np.int64)
-    frames = kept_frames(seen.path, (name,), _ROWS, asked.reading, out=none, stop=asked.rows)
+    frames = kept_frames(seen.path, (name,), _ROWS, asked.reading, stop=asked.rows)
     at, words = coded(frames, name)
     lacks = {*NA, *asked.reading.get("na", ())}
     absent = np.flatnonzero(np.isin(at, [i for i, word in enumerate(words) if word in lacks]))
     said = list[str]()
     if len(absent):
-        have, are = ("has", "is") if len(absent) == 1 else ("have", "are")
-        said.append(
-            f"{len(absent):,} of {len(at):,} rows {have} no group in {name!r} and {are} left"
-            f" out: {numbered(absent)}"
-        )
+        said.append(said_out(absent, len(at), f"no group in {name!r}"))
     out = np.union1d(found.out, absent).astype(np.int64)
     counts = np.bincount(np.delete(at, out), minlength=len(words))
     there = np.flatnonzero(counts)
