@@ -2,11 +2,12 @@
 
 import abc
 import math
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from mercer.arrays import Array, asarray_like, is_numpy, namespace, triangle
+from mercer.operators._centring import Centring
 
 _LARGE = 2e6  # entries; threads mostly wait for each other in products of fewer
 
@@ -71,6 +72,29 @@ class Operator(abc.ABC):
     def frobenius(self) -> float | None:
         """‖A‖_F where it is known, else None."""
         return None
+
+
+class CentredOperator(Operator):
+    """Abstract: the centred data X̃ (n, p) of rows about their origin.
+
+    Parameters
+    ----------
+    rows : object
+        The rows, which make the triangle themselves; their moments are known.
+    centring : Centring
+        The mean and the column factors.
+    """
+
+    rows: Any
+
+    def __init__(self, rows: Any, centring: Centring) -> None:
+        self.rows, self.centring = rows, centring
+        self.shape = rows.shape
+        self.like = rows.like[:, :0]
+
+    def triangle(self) -> Array:
+        """See `Operator.triangle`: of a part of the rows at a time."""
+        return self.rows.triangle(self.centring)
 
 
 class Transposed(Operator):

@@ -204,6 +204,22 @@ def exact(cell: Any) -> str:
     return "" if cell is None else repr(cell) if isinstance(cell, float) else str(cell)
 
 
+def refuse_page(target: Path, got: str = "") -> None:
+    """Refuse a page that cannot be written there; `got` is what was given."""
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(
+            "a report is an HTML file",
+            got=got or target.name,
+            fix="give it a name that ends in .html",
+        )
+    if not target.resolve().parent.is_dir():
+        raise InputError(
+            "the folder to write to does not exist",
+            got=got or str(target.parent),
+            fix="make it first",
+        )
+
+
 @final
 class Report:
     """One self-contained HTML page; it needs no server and no network.
@@ -227,18 +243,7 @@ class Report:
         from mercer.store import replacing, write_all
 
         target = Path(path)
-        if target.suffix.lower() not in (".html", ".htm"):
-            raise InputError(
-                "a report is an HTML file",
-                got=target.name,
-                fix="give it a name that ends in .html",
-            )
-        if not target.resolve().parent.is_dir():
-            raise InputError(
-                "the folder to write to does not exist",
-                got=str(target.parent),
-                fix="make it first",
-            )
+        refuse_page(target)
         with replacing(target.resolve()) as descriptor:
             write_all(descriptor, self.html.encode())
         return target

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array, as_numpy, asarray_like, is_numpy, namespace
-from mercer.sources._block_source import BlockSource, Source
+from mercer.sources._block_source import BlockSource, Source, bad_cell
 
 _CHECK_ROWS = 4096  # rows looked at in one go when a bad cell is searched
 
@@ -81,12 +81,7 @@ class SparseSource(Source):
 
     def first_bad_cell(self) -> tuple[int, int, float] | None:
         """See `Source.first_bad_cell`."""
-        bad = np.flatnonzero(~np.isfinite(self.array.data))
-        if bad.size == 0:
-            return None
-        at = int(bad[0])
-        row = int(np.searchsorted(self.array.indptr, at, side="right")) - 1
-        return row, int(self.array.indices[at]), float(self.array.data[at])
+        return bad_cell(self.array)
 
 
 _HASHED = 4096  # rows that go into the fingerprint at a time

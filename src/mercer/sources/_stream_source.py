@@ -4,6 +4,7 @@ What all blocks of a stream have in common, as the first one shows it.
 """
 
 import abc
+import contextlib
 import hashlib
 import inspect
 import itertools
@@ -305,14 +306,12 @@ class StreamSource(BlockSource):
 
 def _call(function: Callable[[], Any]) -> Iterator[Any]:
     """Return the blocks that a function makes, from the first on."""
-    try:
-        inspect.signature(function).bind()
-    except TypeError:
-        said = "needs arguments"
-    except ValueError:  # built in, and silent about its arguments
-        said = ""
-    else:
-        said = ""
+    said = ""
+    with contextlib.suppress(ValueError):  # built in, and silent about its arguments
+        try:
+            inspect.signature(function).bind()
+        except TypeError:
+            said = "needs arguments"
     if not said:
         made = function()
         if isinstance(made, Iterable) and not hasattr(made, "shape"):

@@ -100,8 +100,7 @@ class Bootstrap:
 
     def document(self) -> dict[str, Any]:
         """Return everything as plain data; NaN where there is no interval."""
-        whole: dict[str, Any] = plain(self)
-        return whole
+        return dict(plain(self))
 
     @property
     def verdict(self) -> str:

@@ -101,11 +101,7 @@ def health(
     n = source.shape[0]
     for what, given in (("groups", groups), ("row_names", row_names)):
         if given is not None and len(given) != n and getattr(source, "counted", True):
-            raise InputError(
-                f"{what} has one entry for each row",
-                got=f"{len(given)} entries, {n} rows",
-                fix="pass one for each row, in the order of the rows",
-            )
+            raise _miscounted(what, given, f"{n} rows")
     linear = isinstance(model, PCA)
     looked = _linear(model, source) if linear else _kernel(model, source, X)
     k = looked.scores.shape[1]
@@ -223,12 +219,16 @@ def _groups(groups: Any, looked: _Looked) -> Any:
 def _picked(values: Any, numbers: Array, what: str) -> Any:
     """Return the entries of these rows; the rows of a text file are counted only now."""
     if len(numbers) and len(values) <= int(numbers[-1]):
-        raise InputError(
-            f"{what} has one entry for each row",
-            got=f"{len(values)} entries, {int(numbers[-1]) + 1} rows or more",
-            fix="pass one for each row, in the order of the rows",
-        )
+        raise _miscounted(what, values, f"{int(numbers[-1]) + 1} rows or more")
     return np.asarray(values)[numbers]
+
+
+def _miscounted(what: str, values: Any, rows: str) -> InputError:
+    return InputError(
+        f"{what} has one entry for each row",
+        got=f"{len(values)} entries, {rows}",
+        fix="pass one for each row, in the order of the rows",
+    )
 
 
 def _behind(model: Any) -> float:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, final
 
 from mercer.errors import InputError
+from mercer.sources import other_columns
 from mercer.tables._table_gaps import listed
-from mercer.tables._table_reading import other_rows
 from mercer.tables.looking._table_look import Column, Look
 
 
@@ -206,7 +206,7 @@ def levels_of(
 
     found: dict[str, set[str]] = {name: set() for name in names}
     gone, at = dict.fromkeys(names, 0), 0
-    for frame in other_rows(path, names, _ROWS, reading):
+    for frame in other_columns(path, names, rows=_ROWS, reading=reading):
         frame = frame if stop is None else frame.head(max(0, stop - at))
         at += frame.height
         for name, seen in found.items():

@@ -2,7 +2,7 @@
 
 import inspect
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from mercer.sources import (
     bad_cell_error,
     fingerprint_of,
     open_columns,
-    other_columns,
     scan,
 )
 from mercer.sources._scan import opener_of
@@ -63,20 +62,6 @@ def known_options(path: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
 def names_of(source: BlockSource) -> tuple[str, ...]:
     """Return the names of the columns; their places, from "0" on, where they have none."""
     return source.names or tuple(map(str, range(source.shape[1])))
-
-
-def other_rows(
-    path: Any,
-    names: Sequence[str],
-    rows: int,
-    reading: Mapping[str, Any],
-    *,
-    as_written: bool = False,
-) -> Iterator[Any]:
-    """Yield polars frames of columns that need not be numbers, of `rows` rows each."""
-    return other_columns(
-        Path(path), list(names), rows=rows, reading=reading, as_written=as_written
-    )
 
 
 def allowed_bytes(memory: float | None) -> float:

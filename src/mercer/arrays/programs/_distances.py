@@ -29,6 +29,7 @@ from mercer.arrays._tiles import in_units, shifted
 from mercer.arrays.programs._program_rows import (
     as_rows,
     columns_of,
+    products,
     rows_at,
     scaled,
     squares,
@@ -99,7 +100,6 @@ def make_cloud(
     exponent = unit_exponent(y) if other is None else other.exponent
     with np.errstate(over="ignore"):
         y = in_units(y, exponent)
-    with np.errstate(over="ignore"):
         norms = squares(y)
     xp = namespace(norms)
     most = float(xp.max(norms)) if norms.shape[0] else 0.0
@@ -217,18 +217,7 @@ def _half_negative(
         if few and not close and not (is_sparse(x) or is_sparse(y)):
             t = _in_one_product(x, y, h, g, factor, out)
             return (_zero_diagonal(t, rows, cols) if a is b else t), False
-        if is_sparse(x) or is_sparse(y):
-            product = x @ y.T
-            product = product.toarray() if is_sparse(product) else np.asarray(product)
-            if out is None:
-                t = product
-            else:
-                t = out
-                np.copyto(t, product, casting="same_kind")
-        elif out is None:
-            t = x @ y.T
-        else:
-            t = np.matmul(x, y.T, out=out)
+        t = products(x, y, out)
         if out is None:
             t = clamp(t - h[:, None] - g[None, :], most=0.0)
             t = t if factor == 1 else t * factor

@@ -117,6 +117,18 @@ def refuse_sparse(rows: Array, kind: str) -> None:
         )
 
 
+def products(x: Array, y: Array, out: Any) -> Array:
+    """Return XYᵀ (r, c) as a dense array, written into `out` where there is one."""
+    if is_sparse(x) or is_sparse(y):
+        product = x @ y.T
+        product = product.toarray() if is_sparse(product) else np.asarray(product)
+        if out is None:
+            return product
+        np.copyto(out, product, casting="same_kind")
+        return out
+    return x @ y.T if out is None else np.matmul(x, y.T, out=out)
+
+
 def squares(rows: Array) -> Array:
     """Return ‖x_i‖² of every row as float64 (n,)."""
     if is_sparse(rows):

@@ -24,6 +24,7 @@ from mercer.arrays.programs._program_rows import (
     as_rows,
     columns_of,
     count_rows,
+    products,
     refuse_negative,
     refuse_sparse,
     row_sums,
@@ -99,7 +100,7 @@ def measure_tile(
     elif measure.kind == "angle":
         t = angles(a, b, rows, cols, out=out)
     elif measure.kind == "dot":
-        t = _dot(rows_at(a, rows), rows_at(b, cols), out)
+        t = products(rows_at(a, rows), rows_at(b, cols), out)
         factor *= scale * scale
     else:
         x, y = a[rows, :], b[cols, :]
@@ -126,17 +127,6 @@ def measure_diagonal(measure: Measure, held: Any) -> Array:
         return np.zeros(rows.shape[0])
     xp = namespace(rows)
     return xp.zeros((int(rows.shape[0]),), dtype=xp.float64)
-
-
-def _dot(x: Array, y: Array, out: Any) -> Array:
-    if is_sparse(x) or is_sparse(y):
-        product = x @ y.T
-        product = product.toarray() if is_sparse(product) else np.asarray(product)
-        if out is None:
-            return product
-        np.copyto(out, product, casting="same_kind")
-        return out
-    return x @ y.T if out is None else np.matmul(x, y.T, out=out)
 
 
 def _compared(kind: str, x: Array, y: Array, out: Any) -> Array:

@@ -55,6 +55,12 @@ class Node:
         """Return log(1 + t)."""
         return Apply("log1p", self)
 
+    def holds(self, kind: "type[Node]") -> bool:
+        """Tell whether this node, or one below it, is of a kind."""
+        parts = (getattr(self, field.name) for field in dataclasses.fields(self))
+        inner = (part for part in parts if isinstance(part, Node))
+        return isinstance(self, kind) or any(part.holds(kind) for part in inner)
+
     def squared_sine(self) -> "Node":
         """Return sin² t."""
         return Apply("squared_sine", self)

@@ -77,6 +77,8 @@ def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
 
 def _target(data: str, wanted: dict[str, Any]) -> Path:
     """Return where the page goes; what stands there is not replaced without --force."""
+    from mercer.report._html_report import refuse_page
+
     name = Path(data).name.removesuffix(".gz")
     default = Path((Path(name).stem if name != "-" else "report") + ".html")
     path = default if wanted["output"] is None else Path(wanted["output"])
@@ -86,16 +88,7 @@ def _target(data: str, wanted: dict[str, Any]) -> Path:
             got=str(path),
             fix="give another name with -o, or --force",
         )
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise InputError(
-            "a report is an HTML file",
-            got=f"-o {path}",
-            fix="give it a name that ends in .html",
-        )
-    if not path.resolve().parent.is_dir():
-        raise InputError(
-            "the folder to write to does not exist", got=f"-o {path}", fix="make it first"
-        )
+    refuse_page(path, f"-o {path}")
     return path
 
 

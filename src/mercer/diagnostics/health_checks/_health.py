@@ -6,13 +6,8 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.diagnostics.health_checks._column_checks import (
-    chosen_columns,
-    constants,
-    copies,
-    long_tails,
-    units_differ,
-)
+from mercer.diagnostics.health_checks import _column_checks as of_columns
+from mercer.diagnostics.health_checks import _map_checks as of_maps
 from mercer.diagnostics.health_checks._findings import Finding
 from mercer.diagnostics.health_checks._health_input import (
     AXES,
@@ -22,31 +17,23 @@ from mercer.diagnostics.health_checks._health_input import (
     numbered,
     units,
 )
-from mercer.diagnostics.health_checks._map_checks import (
-    arch,
-    dominating_rows,
-    optimism,
-    planes,
-    repeated_rows,
-    series,
-)
 from mercer.errors import InputError
 
 _ALL = (
-    chosen_columns,
-    units_differ,
-    dominating_rows,
-    series,
-    arch,
-    optimism,
-    planes,
-    copies,
-    repeated_rows,
-    long_tails,
-    constants,
+    of_columns.chosen_columns,
+    of_columns.units_differ,
+    of_maps.dominating_rows,
+    of_maps.series,
+    of_maps.arch,
+    of_maps.optimism,
+    of_maps.planes,
+    of_columns.copies,
+    of_maps.repeated_rows,
+    of_columns.long_tails,
+    of_columns.constants,
 )
 # Sums of columns and axes of rows left out are those of PCA, not of a kernel.
-_LINEAR = (chosen_columns, optimism, copies)
+_LINEAR = (of_columns.chosen_columns, of_maps.optimism, of_columns.copies)
 
 
 def health(

@@ -129,7 +129,7 @@ def _again(
             if root is not None:
                 exact *= root[picked, None] * root[part]
             product[lane] += exact @ q[part]
-            exact -= seen.entries(part)
+            exact -= seen(part)
             apart[lane] = max(apart[lane], float(exact.max()), -float(exact.min()))
 
     lanes.run(work, len(tiles))

@@ -190,7 +190,7 @@ class TileWalk:
         count, r = self.lanes.count, self.direction
         kr = np.zeros((count, self.n))
         squares, largest, apart = np.zeros(count), np.zeros(count), np.zeros(count)
-        foreign, like = _calls(self.program), r.astype(self.dtype)
+        foreign, like = self.program.holds(Call), r.astype(self.dtype)
 
         def adding(lane: int, i: slice, j: slice, t: Array) -> None:
             if i == j:
@@ -225,13 +225,6 @@ class TileWalk:
         if self.root is not None:
             back = back * self.root[few, None] * self.root[i]
         return float(np.max(np.abs(back.T - t[:, : few.stop - few.start]), initial=0.0))
-
-
-def _calls(program: Node) -> bool:
-    """Tell whether a program asks a function of the user for its tiles."""
-    parts = [getattr(program, field.name) for field in dataclasses.fields(program)]
-    inner = [part for part in parts if isinstance(part, Node)]
-    return isinstance(program, Call) or any(_calls(part) for part in inner)
 
 
 class AsymmetryError(ValueError):

@@ -1,5 +1,6 @@
 """A stored kernel matrix, built by symmetric tiles and centred by its products."""
 
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -36,9 +37,9 @@ class KernelMatrix(CentredKernel):
         """See `CentredKernel.times`."""
         return symmetric_times(self.k, v)
 
-    def rows_at(self, rows: Array) -> "_StoredRows":
-        """Return some rows of k."""
-        return _StoredRows(self.k, rows)
+    def rows_at(self, rows: Array) -> Callable[[slice], Array]:
+        """Return what copies columns (s, c) of some rows of k, piece by piece."""
+        return lambda columns: np.asarray(self.k[rows, columns])
 
     def taste(self, q: Array, /) -> Array:
         """See `Operator.taste`: every eighth row of a large matrix."""
@@ -73,8 +74,7 @@ class KernelMatrix(CentredKernel):
         """Return what centring takes from some rows: r·mᵀ + m·rᵀ with m = kr - ½(rᵀkr)r."""
         r = self.direction
         mean = self.sums.along - 0.5 * float(r @ self.sums.along) * r
-        found: Array = r[part, None] * mean[None, :] + mean[part, None] * r[None, :]
-        return found
+        return np.asarray(r[part, None] * mean[None, :] + mean[part, None] * r[None, :])
 
     def measured_squares(self) -> float:
         """Return ‖A‖²_F entry by entry: one reading of the matrix."""
@@ -83,18 +83,6 @@ class KernelMatrix(CentredKernel):
             rows = self.k[part] - self._levels(part)
             total += float(np.vdot(rows, rows))
         return total
-
-
-@final
-class _StoredRows:
-    """Rows of k (s, n), copied piece by piece."""
-
-    def __init__(self, k: Array, rows: Array) -> None:
-        self.k, self.rows = k, rows
-
-    def entries(self, columns: slice) -> Array:
-        """Return the columns of these rows, (s, c)."""
-        return np.asarray(self.k[self.rows, columns])
 
 
 def kernel_matrix(

@@ -1,6 +1,7 @@
 """A kernel matrix that is never stored: its tiles are made again for every product."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import final
 
 import numpy as np
@@ -41,26 +42,19 @@ class KernelTiles(CentredKernel):
         self.walk.run(product.visit)
         return product.total()
 
-    def rows_at(self, rows: Array) -> "_MadeRows":
-        """Return some rows of k as the products see them."""
-        return _MadeRows(self.walk, rows)
-
-
-class _MadeRows:
-    """Rows of k (s, n) that are made when they are asked for."""
-
-    def __init__(self, walk: TileWalk, rows: Array) -> None:
-        self.walk, self.rows = walk, rows
-        other = None if isinstance(walk.program, Given) else walk.side
-        self.few = prepare(walk.program, walk.side.rows[rows], other=other)
-
-    def entries(self, columns: slice) -> Array:
-        """Return the columns of these rows, (s, c)."""
+    def rows_at(self, rows: Array) -> Callable[[slice], Array]:
+        """Return what makes columns (s, c) of some rows of k, as the products see them."""
         walk = self.walk
-        found = tile(walk.program, self.few, walk.side, slice(0, self.few.n), columns)
-        if walk.root is not None:
-            found = found * walk.root[self.rows, None] * walk.root[columns]
-        return np.asarray(found)
+        other = None if isinstance(walk.program, Given) else walk.side
+        few = prepare(walk.program, walk.side.rows[rows], other=other)
+
+        def entries(columns: slice) -> Array:
+            found = tile(walk.program, few, walk.side, slice(0, few.n), columns)
+            if walk.root is not None:
+                found = found * walk.root[rows, None] * walk.root[columns]
+            return np.asarray(found)
+
+        return entries
 
 
 class _TileProduct:

@@ -125,7 +125,7 @@ def in_precision(rows: Any, dtype: Any) -> Any:
 def program_of(kernel: Kernel) -> Node:
     """Return the tile program of a kernel that may have landmarks; refuse the others."""
     program = kernel.program()
-    if _given(program):
+    if program.holds(Given):
         raise NotSupportedError(
             "landmarks need rows and a kernel of two rows",
             got=f"{kernel!r}, whose values are given as a matrix",
@@ -138,12 +138,6 @@ def program_of(kernel: Kernel) -> Node:
             fix="use the whole matrix, or a kernel that is positive definite",
         )
     return program
-
-
-def _given(program: Node) -> bool:
-    parts = [getattr(program, field.name) for field in dataclasses.fields(program)]
-    inner = [part for part in parts if isinstance(part, Node)]
-    return isinstance(program, Given) or any(_given(part) for part in inner)
 
 
 def middle_row(kernel: Kernel, rows: Any) -> Any:

@@ -6,8 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.operators._centring import Centring
-from mercer.operators._operator import Operator
+from mercer.operators._operator import CentredOperator
 from mercer.operators._rounding import Probe, probes_kept, probes_restored
 from mercer.operators.rows._block_rows import BlockRows
 from mercer.operators.rows._centred_rows import CentredRows
@@ -16,7 +15,7 @@ from mercer.sources import in_memory
 
 
 @final
-class CentredBlocks(Operator):
+class CentredBlocks(CentredOperator):
     """The centred data X̃ (n, p) of rows that are read block by block.
 
     A block X̃_c is itself an operator, and X̃ᵀX̃Q = Σ X̃_cᵀ(X̃_cQ): one walk. Products are
@@ -32,11 +31,7 @@ class CentredBlocks(Operator):
     """
 
     tastes = 6
-
-    def __init__(self, rows: BlockRows, centring: Centring) -> None:
-        self.rows, self.centring = rows, centring
-        self.shape = rows.shape
-        self.like = rows.like[:, :0]
+    rows: BlockRows
 
     def _part(self, part: slice, block: Any) -> CentredRows | CentredSparse:
         from mercer.operators._dense_or_sparse import centred
@@ -103,10 +98,6 @@ class CentredBlocks(Operator):
 
         self.rows.walk(sums, step)
         return sums.matrix
-
-    def triangle(self) -> Array:
-        """See `Operator.triangle`: one walk."""
-        return self.rows.triangle(self.centring)
 
 
 class _Products:

@@ -5,7 +5,7 @@ from typing import Any, final
 
 from mercer.arrays import Array, Tiles, eps_of, namespace, scratch
 from mercer.operators._centring import Centring
-from mercer.operators._operator import Operator
+from mercer.operators._operator import CentredOperator, Operator
 from mercer.operators._rounding import Probe
 from mercer.operators.rows._dense_rows import LONGEST, DenseRows, Rows
 
@@ -29,7 +29,7 @@ def product_error(wrong: Array, block: Array, inner: Array) -> float:
 
 
 @final
-class CentredRows(Operator):
+class CentredRows(CentredOperator):
     """The centred data X̃ (n, p), as products over row blocks.
 
     One pass of `gram_matmat` reads each block once: Y = BQ - 1(offsetᵀQ) and
@@ -44,10 +44,10 @@ class CentredRows(Operator):
         The mean and the column factors.
     """
 
+    rows: Rows
+
     def __init__(self, rows: Rows, centring: Centring) -> None:
-        self.rows, self.centring = rows, centring
-        self.shape = rows.shape
-        self.like = rows.like[:, :0]
+        super().__init__(rows, centring)
         self._probes: dict[int, Probe] = {}  # by lane; they last over all passes
 
     def _thin(self, q: Array, dtype: Any) -> tuple[Array, Array]:
@@ -165,10 +165,6 @@ class CentredRows(Operator):
             buffer = scratch(shape, self.rows.products, self.rows.like)
             out[part, :] = self.rows.centred_block(part, buffer, self.centring)
         return out
-
-    def triangle(self) -> Array:
-        """See `Operator.triangle`."""
-        return self.rows.triangle(self.centring)
 
     @property
     def T(self) -> "CentredColumns":  # noqa: N802 - the array API's name

@@ -7,13 +7,13 @@ import numpy as np
 
 from mercer.arrays import Array, Lanes, thread_count
 from mercer.operators._centring import Centring
-from mercer.operators._operator import Operator, Transposed
+from mercer.operators._operator import CentredOperator, Transposed
 from mercer.operators.rows._sparse_rows import SparseRows
 from mercer.operators.sparse._csr_blocks import row_view, sparse_tiles
 
 
 @final
-class CentredSparse(Operator):
+class CentredSparse(CentredOperator):
     """The centred data X̃ = diag(√w)(X - 1·offsetᵀ)·diag(factor) of sparse X (n, p).
 
     X̃Q = XQ - 1(offsetᵀQ) and X̃ᵀY = XᵀY - offset(1ᵀY): two-sided, as for dense rows.
@@ -26,10 +26,10 @@ class CentredSparse(Operator):
         The mean and the column factors.
     """
 
+    rows: SparseRows
+
     def __init__(self, rows: SparseRows, centring: Centring) -> None:
-        self.rows, self.centring = rows, centring
-        self.shape = rows.shape
-        self.like = rows.like[:, :0]
+        super().__init__(rows, centring)
         self.tiles = sparse_tiles(rows.csr)
 
     def _block(self, part: slice) -> Any:
@@ -107,10 +107,6 @@ class CentredSparse(Operator):
         for part in self.tiles:
             out[part] = self.rows.centred_block(part, None, self.centring)
         return out
-
-    def triangle(self) -> Array:
-        """See `Operator.triangle`: row blocks are densified one at a time."""
-        return self.rows.triangle(self.centring)
 
     @property
     def T(self) -> Transposed:  # noqa: N802 - the array API's name

@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import Array, interruptible, quiet_blas, triangle
 from mercer.operators._centring import Centring, Moments
-from mercer.operators._operator import Operator
+from mercer.operators._operator import CentredOperator
 from mercer.operators._rounding import Charged
 from mercer.operators._scaling import Scaling
 from mercer.operators.rows._block_rows import BlockRows, settled
@@ -107,17 +107,15 @@ class SpreadRows:
         found.charged.charge(found.running)
         self.origin, self.exponent = settled(found.running, self.source)
         self.counted_rows, self.source.weighed = found.counted, found.running.total
-        moments: Moments = found.running.moments()
-        return moments
+        return found.running.moments()  # type: ignore[no-any-return]
 
     def triangle(self, centring: Centring) -> Array:
         """See `Rows.triangle`: one pass, 2np² flops."""
-        found: Array = self.reduce(_TriangleOfParts(self.frame, centring))
-        return found
+        return np.asarray(self.reduce(_TriangleOfParts(self.frame, centring)))
 
 
 @final
-class CentredParts(Operator):
+class CentredParts(CentredOperator):
     """The centred data X̃ (n, p) of rows in parts: X̃ᵀX̃Q = Σ X̃_cᵀ(X̃_cQ), one pass.
 
     Parameters
@@ -128,22 +126,14 @@ class CentredParts(Operator):
         The mean and the column factors.
     """
 
-    def __init__(self, rows: SpreadRows, centring: Centring) -> None:
-        self.rows, self.centring = rows, centring
-        self.shape = rows.shape
-        self.like = rows.like[:, :0]
+    rows: SpreadRows
 
     def gram_matmat(self, q: Array, /) -> Array:
         """See `Operator.gram_matmat`: one pass; Q goes out, a matrix of its size comes back."""
         work = _ProductOfParts(self.rows.frame, self.centring, np.asarray(q))
         matrix, error = self.rows.reduce(work)
         self.product_error = max(self.product_error, error)
-        found: Array = matrix
-        return found
-
-    def triangle(self) -> Array:
-        """See `Operator.triangle`: one pass."""
-        return self.rows.triangle(self.centring)
+        return np.asarray(matrix)
 
     def dense(self) -> Array:
         """Return QᵀX̃ (n, p) where rows are fewer than columns: fewer numbers than p×p.

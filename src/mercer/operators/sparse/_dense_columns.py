@@ -129,10 +129,6 @@ class Split:
         turns = -(-n // (rows * lanes))
         return max(1, -(-n // (turns * lanes)))
 
-    def held_cells(self, nnz: int) -> int:
-        """Return how many light cells are multiplied in one go."""
-        return _held_cells(nnz)
-
 
 def is_worth_loading(cells: float, rows: int) -> bool:
     """Tell whether rows with so many cells in all have enough pairs for compiled loops."""
@@ -156,10 +152,11 @@ def gram_bytes(nnz: int, p: int, threads: int) -> float:
     """Return the most that `sparse_gram` takes, whatever the split."""
     # A lane holds XᵀH and the product that is added to it.
     sums = 16.0 * max(min(p * p, _WIDEST) * threads, p * p)
-    return 8.0 * p * p + sums + 50.0 * _held_cells(nnz) + threads * _tile_bytes(nnz)
+    return 8.0 * p * p + sums + 50.0 * held_cells(nnz) + threads * _tile_bytes(nnz)
 
 
-def _held_cells(nnz: int) -> int:
+def held_cells(nnz: int) -> int:
+    """Return how many light cells are multiplied in one go."""
     return min(nnz, max(_HELD[0], min(nnz // 16, _HELD[1])))
 
 

@@ -28,7 +28,13 @@ from mercer.operators.sparse._csr_blocks import (
     row_view,
     stacked,
 )
-from mercer.operators.sparse._dense_columns import EXACT, SparseSample, Split, is_whole
+from mercer.operators.sparse._dense_columns import (
+    EXACT,
+    SparseSample,
+    Split,
+    held_cells,
+    is_whole,
+)
 
 
 def add_columns(ends: Array, columns: Array, cells: Array, weights: Array, sums: Array) -> None:
@@ -268,7 +274,7 @@ def sparse_gram(csr: Any, root: Array | None) -> tuple[Array, Tiles]:
     lanes = Lanes(threads)
     heavy = [_Heavy(p, h, tiles.rows, split.exact_rows > 0) for _ in range(threads)]
     total = np.zeros((p, p))
-    turn = max(threads, int(split.held_cells(csr.nnz) / (tiles.rows * max(split.light, 1e-9))))
+    turn = max(threads, int(held_cells(csr.nnz) / (tiles.rows * max(split.light, 1e-9))))
     with task("rows"):
         for start in range(0, len(tiles), turn):
             thin = _walk(csr, root, rank, tiles, range(start, len(tiles))[:turn], heavy, lanes)

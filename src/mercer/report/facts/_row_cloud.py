@@ -87,6 +87,24 @@ class RowCloud:
     row_names: Sequence[str | None] | None = None
     density: Array | None = None
 
+    @classmethod
+    def of(
+        cls,
+        places: tuple[Sequence[str], Sequence[str], Array],
+        colours: Sequence[Colour],
+        at: Array,
+        row_names: Sequence[str | None] | None,
+        density: Array | None = None,
+    ) -> "RowCloud":
+        """Return rows by their places: names, titles and coordinates; `at` are their numbers.
+
+        One colour for all comes last, and numbers are left out where they are too many.
+        """
+        names, titles, Z = places
+        tints = (*colours, one_colour(len(at)))
+        numbers = at if len(at) <= _ROW_NUMBERS else None
+        return cls(tuple(names), tuple(titles), Z, tints, numbers, row_names, density)
+
     @property
     def grouped(self) -> bool:
         """Whether rows can be coloured by groups."""
@@ -160,11 +178,6 @@ def drawn_rows(n: int) -> Array:
 def axes_shown(n: int) -> int:
     """Return how many axes of n rows a page can bear."""
     return 6 if n <= 100_000 else 3 if n <= _ROW_NUMBERS else 2
-
-
-def numbers_shown(at: Array) -> Array | None:
-    """Return the numbers of the rows drawn, or None where they are too many for a page."""
-    return at if len(at) <= _ROW_NUMBERS else None
 
 
 def one_colour(n: int) -> Colour:

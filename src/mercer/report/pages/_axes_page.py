@@ -39,8 +39,6 @@ from mercer.report.facts._row_cloud import (
     RowCloud,
     axes_shown,
     column_colour,
-    numbers_shown,
-    one_colour,
 )
 from mercer.report.panels._axes_panels import (
     components_section,
@@ -328,10 +326,8 @@ def _map_section(seen: LinearSummary, grouped: bool) -> Section:
 def _cloud(seen: LinearSummary) -> RowCloud:
     Z = seen.Z[:, : axes_shown(seen.n)]
     names, titles = axis_names(seen.wide.explained_variance_ratio_, Z.shape[1], "PC")
-    made = (column_colour(name, values[seen.at]) for name, values in seen.colours.items())
-    colours, rows = (*made, one_colour(len(seen.at))), numbers_shown(seen.at)
-    given = tuple(names), tuple(titles), Z, colours, rows, seen.row_names
-    return RowCloud(*given, density=seen.density)
+    made = [column_colour(name, values[seen.at]) for name, values in seen.colours.items()]
+    return RowCloud.of((names, titles, Z), made, seen.at, seen.row_names, seen.density)
 
 
 def _arrows(seen: LinearSummary) -> dict[str, Any]:

@@ -16,8 +16,6 @@ from mercer.report.facts._row_cloud import (
     axes_shown,
     column_colour,
     drawn_rows,
-    numbers_shown,
-    one_colour,
 )
 from mercer.report.panels._categories_panels import (
     axes_section,
@@ -211,18 +209,16 @@ def _cloud(seen: CategoriesSummary, wanted: PageRequest) -> RowCloud:
     names = row_names_of(wanted.listed_names, n)
     if names is None and seen.model.row_names_ is not None and n == int(seen.model.n_samples_):
         names = [str(name) for name in seen.model.row_names_]
-    colours = _colours(seen, wanted, at)
     places = plane(seen.Z[at, :k], seen.model.explained_variance_ratio_)
-    return RowCloud(*places, colours, numbers_shown(at), names)
+    return RowCloud.of(places, _colours(seen, wanted, at), at, names)
 
 
-def _colours(seen: CategoriesSummary, wanted: PageRequest, at: Array) -> tuple[Colour, ...]:
-    """Return what was asked for, the variables that the plane shows best, and one colour."""
+def _colours(seen: CategoriesSummary, wanted: PageRequest, at: Array) -> list[Colour]:
+    """Return what was asked for, and the variables that the plane shows best."""
     given = colours_of(wanted.colours, len(seen.Z))
     own: dict[str, Any] = {**seen.numbers, **seen.categories}
     order = np.argsort(-np.sum(seen.links[:, :2], axis=1), kind="stable")
     best = [str(seen.model.variables_[j]) for j in order]
     more = {name: own[name] for name in best if name in own and name not in given}
     chosen = {**given, **dict(list(more.items())[: _COLOURS if len(at) <= _MANY else _FEW])}
-    made = [column_colour(name, values[at]) for name, values in chosen.items()]
-    return (*made, one_colour(len(at)))
+    return [column_colour(name, values[at]) for name, values in chosen.items()]

@@ -22,8 +22,6 @@ from mercer.report.facts._row_cloud import (
     asked_colours,
     axes_shown,
     drawn_rows,
-    numbers_shown,
-    one_colour,
 )
 from mercer.report.pages._axes_page import page_of as page_of_axes
 from mercer.report.panels import _factors_panels as _factor_panels
@@ -129,10 +127,9 @@ def _cloud(model: Any, Z: Any, wanted: PageRequest, axes: str) -> RowCloud:
     """Return the rows on axes of that name, coloured as was asked."""
     n = len(Z)
     at, k = drawn_rows(n), min(int(model.n_components_), axes_shown(n))
-    colours = (*asked_colours(wanted.colours, n, at), one_colour(len(at)))
     called = row_names_of(wanted.listed_names, n)
     places = plane(Z[at, :k], model.explained_variance_ratio_, axes)
-    return RowCloud(*places, colours, numbers_shown(at), called)
+    return RowCloud.of(places, asked_colours(wanted.colours, n, at), at, called)
 
 
 _TRIED = 12  # numbers of components in a table

@@ -25,8 +25,6 @@ from mercer.report.facts._row_cloud import (
     category_colour,
     column_colour,
     drawn_rows,
-    numbers_shown,
-    one_colour,
 )
 from mercer.report.panels._data_panels import data_section
 from mercer.report.panels._groups_panels import (
@@ -212,12 +210,11 @@ def _cloud(seen: GroupsSummary, wanted: PageRequest) -> RowCloud:
     if Z.shape[1] == 1:
         Z, names, titles = np.c_[Z, np.zeros(n)], [*names, "nothing"], [*titles, "nothing"]
     called, at = row_names_of(wanted.listed_names, n), drawn_rows(n)
-    colours = tuple(_colours(seen, wanted, at))
-    return RowCloud(tuple(names), tuple(titles), Z[at], colours, numbers_shown(at), called)
+    return RowCloud.of((names, titles, Z[at]), _colours(seen, wanted, at), at, called)
 
 
 def _colours(seen: GroupsSummary, wanted: PageRequest, at: Array) -> list[Colour]:
-    """Return the classes first, then held-out mistakes, what was asked for, and one colour.
+    """Return the classes first, then held-out mistakes, and what was asked for.
 
     Rows whose classes are not known are coloured by what the model takes them for.
     """
@@ -232,5 +229,4 @@ def _colours(seen: GroupsSummary, wanted: PageRequest, at: Array) -> list[Colour
         right = seen.confusion.predicted.astype(str) == seen.y
         texts = np.where(right, "held out: right", "held out: wrong")
         made.append(category_colour("held out", texts[at]))
-    made += [column_colour(name, values[at]) for name, values in given.items()]
-    return [*made, one_colour(len(at))]
+    return made + [column_colour(name, values[at]) for name, values in given.items()]

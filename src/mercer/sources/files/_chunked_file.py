@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError
-from mercer.sources.files._file_source import FileSource, native, reason_of
+from mercer.sources.files._file_source import FileSource, native, refusing
 
+_BROKEN = (OSError, ValueError, RuntimeError, LookupError, TypeError)
 _SLAB = 1 << 26  # bytes of whole rows of chunks that are held at most
 
 
@@ -46,14 +46,10 @@ class ChunkedSource(FileSource):
             for first, last in spans(
                 self.shape[0], rows, start, self.chunk_rows, self.row_bytes
             ):
-                try:
+                where = f"{self.label}, rows {first} to {last - 1}"
+                fix = "copy or write the file again: it is damaged"
+                with refusing(_BROKEN, "rows of the file cannot be read", where, fix):
                     block = np.asarray(cells[first:last])
-                except (OSError, ValueError, RuntimeError, LookupError, TypeError) as error:
-                    raise InputError(
-                        "rows of the file cannot be read",
-                        got=f"{self.label}, rows {first} to {last - 1}: {reason_of(error)}",
-                        fix="copy or write the file again: it is damaged",
-                    ) from None
                 block = native(block, self.dtype)
                 yield block if self.at is None else block[:, self.at]
 

@@ -9,7 +9,6 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError
 from mercer.sources.files._file_source import fingerprint_of
 from mercer.sources.frames._numeric_columns import Cells
 from mercer.sources.frames._table_source import TableSource, readable, spread
@@ -114,14 +113,6 @@ class PartsSource(TableSource):
             raise self._torn(
                 f"{part.path.name}: {count:,} rows were read, {part.rows:,} announced"
             )
-
-    def _torn(self, got: str) -> InputError:
-        """Return the refusal of a file with another number of rows than it announces."""
-        return InputError(
-            "the number of rows is not the one found when it was opened",
-            got=got,
-            fix="let nothing write to it meanwhile; write the file again",
-        )
 
     def place(self, row: int, column: int) -> str:
         """See `BlockSource.place`: the file, and the row within it."""

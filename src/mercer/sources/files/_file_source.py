@@ -1,7 +1,8 @@
 """What all kinds of binary files share: a name, a choice of columns, a fingerprint."""
 
+import contextlib
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources._block_source import BlockSource
-from mercer.sources._column_choice import Chosen, ColumnChoice, choose_columns
+from mercer.sources._column_choice import choose_columns
 
 _END = 1 << 16  # bytes at either end of a file that its fingerprint reads
 _OTHER_KINDS = {
@@ -63,7 +64,7 @@ class FileSource(BlockSource):
             self.names = None if names is None else tuple(names)
             return
         every = [str(i) for i in range(p)] if names is None else names
-        chosen = _chosen(every, columns, drop, self.label)
+        chosen = choose_columns(every, [None] * p, columns, drop, self.label)
         self.at = np.asarray(chosen.at, dtype=np.intp)
         self.names, self.dropped = chosen.names, chosen.dropped
         self.shape = (n, len(chosen.at))
@@ -75,10 +76,6 @@ def fingerprint_of(paths: Iterable[Path], *choices: Any) -> str:
     for path in paths:
         _add_file(digest, path)
     return digest.hexdigest()
-
-
-def _chosen(names: Sequence[str], columns: Chosen, drop: Chosen, label: str) -> ColumnChoice:
-    return choose_columns(names, [None] * len(names), columns, drop, label)
 
 
 def _add_file(digest: Any, path: Path) -> None:
@@ -154,6 +151,19 @@ def native(block: Array, dtype: np.dtype[Any]) -> Array:
     if block.dtype.newbyteorder("=") == dtype:
         return block.byteswap(inplace=True).view(dtype)
     return block.astype(dtype)
+
+
+@contextlib.contextmanager
+def refusing(
+    broken: tuple[type[Exception], ...], what: str, where: str, fix: str
+) -> Iterator[None]:
+    """Turn what a library raises for damaged files into three lines."""
+    try:
+        yield
+    except InputError:
+        raise
+    except broken as error:
+        raise InputError(what, got=f"{where}: {reason_of(error)}", fix=fix) from None
 
 
 def reason_of(error: Exception) -> str:

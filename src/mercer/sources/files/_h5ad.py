@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources.files import _hdf5 as hdf5
 from mercer.sources.files import _sparse_file as csr
-from mercer.sources.files._file_source import FileSource, native, reason_of, table_shape
+from mercer.sources.files._file_source import FileSource, native, refusing, table_shape
 
 
 @final
@@ -130,14 +130,10 @@ def _pointers(group: Any, n: int, nnz: int, label: str) -> Array:
 
 
 def _part(dataset: Any, lo: int, hi: int, label: str) -> Array:
-    try:
+    what, where = "stored cells of the file cannot be read", f"{label}, cells {lo} to {hi - 1}"
+    fix = "copy or write the file again: it is damaged"
+    with refusing(hdf5.BROKEN, what, where, fix):
         part = np.asarray(dataset[lo:hi])
-    except hdf5.BROKEN as error:
-        raise InputError(
-            "stored cells of the file cannot be read",
-            got=f"{label}, cells {lo} to {hi - 1}: {reason_of(error)}",
-            fix="copy or write the file again: it is damaged",
-        ) from None
     return native(part, part.dtype.newbyteorder("="))
 
 
@@ -147,18 +143,13 @@ def _names(file: Any, side: str, path: Path) -> tuple[str, ...] | None:
     if table is None:
         return None
     index = _text(table.attrs.get("_index", "_index"))
-    try:
+    what, where = f"the names of {side!r} cannot be read", f"{path.name}, {side}/{index}"
+    with refusing(hdf5.BROKEN, what, where, "write the file again with anndata"):
         if hasattr(table, "dtype"):  # before AnnData 0.7, one data set of records
             cells = table[table.dtype.names[0]]
         else:
             found = table[index]
             cells = (found if hasattr(found, "dtype") else found["values"])[:]
-    except hdf5.BROKEN as error:
-        raise InputError(
-            f"the names of {side!r} cannot be read",
-            got=f"{path.name}, {side}/{index}: {reason_of(error)}",
-            fix="write the file again with anndata",
-        ) from None
     return tuple(map(_text, cells))
 
 

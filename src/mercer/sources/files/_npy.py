@@ -17,6 +17,7 @@ from mercer.sources.files._file_source import (
     block_dtype,
     native,
     reason_of,
+    refusing,
     table_shape,
 )
 
@@ -159,16 +160,11 @@ def npy_header(file: IO[bytes], label: str) -> tuple[tuple[int, ...], bool, np.d
             got=f"{label}, {reason_of(error)}",
             fix="write it with numpy.save",
         ) from None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # headers of Python 2 are read, with a word
-            return _HEADS[version](file)  # type: ignore[no-any-return]
-    except _BROKEN_HEAD as error:
-        raise InputError(
-            "the header of the .npy file cannot be read",
-            got=f"{label}, version {version}: {reason_of(error)}",
-            fix="write the file again with numpy.save",
-        ) from None
+    what, where = "the header of the .npy file cannot be read", f"{label}, version {version}"
+    fix = "write the file again with numpy.save"
+    with refusing(_BROKEN_HEAD, what, where, fix), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # headers of Python 2 are read, with a word
+        return _HEADS[version](file)  # type: ignore[no-any-return]
 
 
 def stored_rows(

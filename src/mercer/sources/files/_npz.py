@@ -25,7 +25,7 @@ from mercer.sources.files._file_source import (
     FileSource,
     block_dtype,
     native,
-    reason_of,
+    refusing,
     table_shape,
 )
 from mercer.sources.files._npy import fill, npy_header, stored_rows
@@ -77,8 +77,8 @@ class Archive:
     def __init__(self, path: Path) -> None:
         self.path, self.label = path, path.name
         with self._refusing(), zipfile.ZipFile(path) as file:
-            members = {i.filename[:-4]: i for i in file.infolist() if _is_array(i)}
-        self.members = members
+            members = [i for i in file.infolist() if i.filename.endswith(".npy")]
+        self.members = {i.filename.removesuffix(".npy"): i for i in members}
 
     def describe(self, name: str) -> Member:
         """Return an array's shape and type, checked against the size of its member."""
@@ -132,22 +132,9 @@ class Archive:
                 fix="if the file is yours, save it unpacked with numpy.savez",
             )
 
-    @contextlib.contextmanager
-    def _refusing(self, where: str = "") -> Iterator[None]:
-        try:
-            yield
-        except InputError:
-            raise
-        except _BROKEN as error:
-            raise InputError(
-                "the archive cannot be read",
-                got=f"{self.label}{where}: {reason_of(error)}",
-                fix="copy or write the file again: it is damaged, or no .npz file",
-            ) from None
-
-
-def _is_array(info: zipfile.ZipInfo) -> bool:
-    return info.filename.endswith(".npy")
+    def _refusing(self, where: str = "") -> contextlib.AbstractContextManager[None]:
+        fix = "copy or write the file again: it is damaged, or no .npz file"
+        return refusing(_BROKEN, "the archive cannot be read", f"{self.label}{where}", fix)
 
 
 _SMALL = 4096  # bytes of the members that only describe a matrix

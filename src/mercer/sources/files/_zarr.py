@@ -8,7 +8,7 @@ from typing import Any, final
 from mercer.errors import InputError, MissingExtraError
 from mercer.sources._column_choice import Chosen
 from mercer.sources.files._chunked_file import ChunkedSource
-from mercer.sources.files._file_source import block_dtype, reason_of, table_shape
+from mercer.sources.files._file_source import block_dtype, refusing, table_shape
 
 # What Zarr raises for metadata that are cut off, of other types, or not known.
 _BROKEN = (
@@ -70,20 +70,13 @@ def open_zarr(
             got=f"{path.name}, and zarr is not installed",
             fix="pip install 'mercer[zarr]'",
         ) from None
-    try:
+    fix = "copy or write it again: its metadata are missing or damaged"
+    with refusing(_BROKEN, "the folder cannot be opened as Zarr", path.name, fix):
         node = zarr.open(path, mode="r")
         array = node if hasattr(node, "dtype") else _member(node, key, path)
         if key is not None and array is node:
             raise _unknown(key, path, [])
         return ZarrSource(path, array, columns, drop)
-    except InputError:
-        raise
-    except _BROKEN as error:
-        raise InputError(
-            "the folder cannot be opened as Zarr",
-            got=f"{path.name}: {reason_of(error)}",
-            fix="copy or write it again: its metadata are missing or damaged",
-        ) from None
 
 
 def _member(group: Any, key: str | None, path: Path) -> Any:

@@ -36,11 +36,17 @@ class TableSource(BlockSource):
             count += block.shape[0]
             yield block
         if count != self.shape[0]:
-            raise InputError(
-                "the number of rows is not the one found when it was opened",
-                got=f"{self.label}: {count:,} rows were read, {self.shape[0]:,} announced",
-                fix="let nothing write to it meanwhile; write the file again",
+            raise self._torn(
+                f"{self.label}: {count:,} rows were read, {self.shape[0]:,} announced"
             )
+
+    def _torn(self, got: str) -> InputError:
+        """Return the refusal of a table with another number of rows than it announces."""
+        return InputError(
+            "the number of rows is not the one found when it was opened",
+            got=got,
+            fix="let nothing write to it meanwhile; write the file again",
+        )
 
 
 @contextmanager

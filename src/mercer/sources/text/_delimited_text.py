@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer.arrays import EXACT, Array
 from mercer.errors import DataWarning, InputError, warn
-from mercer.sources._column_choice import Chosen, ColumnChoice, choose_columns
+from mercer.sources._column_choice import Chosen, ColumnChoice
 from mercer.sources.text._line_source import LineSource
 from mercer.sources.text._text_bytes import TextFile, look
 from mercer.sources.text._text_cells import (
@@ -342,10 +342,7 @@ class TextSource(LineSource):
         first = rows[0] if self._header else [""] * self._width
         names = [name or str(i) for i, name in enumerate(first)]
         kinds = [kind_of_column(cells, self.na) for cells in zip(*body, strict=True)]
-        others = [None if every else kind.other for kind in kinds]
-        chosen = choose_columns(names, others, columns, drop, self.label)
-        self.kinds = dict(zip(names, kinds, strict=True))
-        self._take(chosen)
+        self._pick(names, kinds, columns, drop, every)
 
     def _take(self, chosen: ColumnChoice) -> None:
         """Take on a choice of columns."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.arrays import EXACT, Array
 from mercer.errors import InputError
-from mercer.sources._column_choice import Chosen, ColumnChoice, choose_columns
+from mercer.sources._column_choice import Chosen, ColumnChoice
 from mercer.sources.text._line_source import LineSource
 from mercer.sources.text._text_bytes import TextFile, look
 from mercer.sources.text._text_cells import Kind, not_a_number
@@ -72,12 +72,8 @@ class NdjsonSource(LineSource):
             )
         rows = [self._row(text, 1 + i, head) for i, text in enumerate(texts[:_HEAD_ROWS])]
         kinds = [_kind(values) for values in zip(*rows, strict=True)]
-        names = list(self._keys)
-        others = [None if every else kind.other for kind in kinds]
-        chosen = choose_columns(names, others, columns, drop, self.label)
-        self.kinds = dict(zip(names, kinds, strict=True))
-        self._take(chosen)
-        self.shape = (self._forecast(head), len(chosen.at))
+        self._pick(list(self._keys), kinds, columns, drop, every)
+        self.shape = (self._forecast(head), len(self._at))
 
     def _take(self, chosen: ColumnChoice) -> None:
         """Take on a choice of keys."""

@@ -46,11 +46,19 @@ class LineSource(FileSource):
     def _take(self, chosen: ColumnChoice) -> None:
         """Take on a choice of columns."""
 
+    def _pick(
+        self, names: list[str], kinds: list[Kind], columns: Any, drop: Any, every: bool
+    ) -> None:
+        """Settle what columns hold, and which are read: with `every` all, whatever it is."""
+        others = [None if every else kind.other for kind in kinds]
+        chosen = choose_columns(names, others, columns, drop, self.label)
+        self.kinds = dict(zip(names, kinds, strict=True))
+        self._take(chosen)
+
     def narrowed(self, columns: Iterable[str]) -> Self:
         """Return the same file, not read again, with these columns, which hold numbers."""
         other = copy.copy(self)
-        kinds = [kind.other for kind in self.kinds.values()]
-        other._take(choose_columns(list(self.kinds), kinds, columns, None, self.label))
+        other._pick(list(self.kinds), list(self.kinds.values()), columns, None, False)
         other.shape = (self.shape[0], len(other.at))
         return other
 

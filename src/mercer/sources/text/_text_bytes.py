@@ -6,6 +6,7 @@ What a text file is, by its name and its first bytes.
 import codecs
 import dataclasses
 import gzip
+import itertools
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,7 +93,7 @@ class Chunks:
     def _decoded(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         decoder = codecs.getincrementaldecoder(self.file.encoding)()
         line, behind = 1, 0  # behind: characters of the line that earlier chunks held
-        for chunk in _with_end(chunks):
+        for chunk in itertools.chain(chunks, [b""]):
             try:
                 text = decoder.decode(chunk, final=not chunk)
             except UnicodeDecodeError as error:
@@ -135,11 +136,6 @@ def read_some(stream: gzip.GzipFile | IO[bytes], size: int, label: str, count: i
         got=f"{label}, after {count:,} unpacked bytes",
         fix="copy or download the file again; `gzip -t` tests it",
     )
-
-
-def _with_end(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    yield from chunks
-    yield b""
 
 
 _LOOK = 4096  # bytes that tell what a file is

@@ -9,10 +9,10 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.sources import KeptRows, schema_of
+from mercer.sources import KeptRows, other_columns, schema_of
 from mercer.tables._recipe import NUMBERS, Recipe
 from mercer.tables._table_gaps import Gaps, left_out, listed, refuse_missing, settled
-from mercer.tables._table_reading import held_rows, opened, other_rows, refuse_large
+from mercer.tables._table_reading import held_rows, opened, refuse_large
 from mercer.tables.looking._column_roles import is_category
 from mercer.tables.looking._table_look import Look
 from mercer.tables.looking._table_request import groups_of
@@ -124,7 +124,7 @@ def framed(path: Any, recipe: Recipe, stop: int | None, label: str) -> Any:
         assert cells is not None  # a file of text and numbers is not sparse
         parts.append(pl.DataFrame(np.asarray(cells, np.float64), schema=numbers, orient="row"))
     if texts:
-        frames = other_rows(path, texts, _ROWS, recipe.reading)
+        frames = other_columns(path, texts, rows=_ROWS, reading=recipe.reading)
         whole = pl.concat([frame.select(pl.all().cast(pl.String)) for frame in frames])
         parts.append(whole if stop is None else whole.head(stop))
     frame = pl.concat(parts, how="horizontal")

@@ -14,13 +14,12 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.sources import BlockSource, KeptRows, WidenedSource
+from mercer.sources import BlockSource, KeptRows, WidenedSource, other_columns
 from mercer.tables._recipe import Recipe, made_names
 from mercer.tables._table_reading import (
     as_frame,
     held_rows,
     opened,
-    other_rows,
     print_of,
     size_of,
 )
@@ -89,7 +88,7 @@ class MadeColumns(BlockSource):
         self.absent.clear()
         self.examples.clear()
         wanted, at = (*self.dates, *self.levels), 0
-        for frame in other_rows(self.path, wanted, _ROWS, self.recipe.reading):
+        for frame in other_columns(self.path, wanted, rows=_ROWS, reading=self.recipe.reading):
             if at + frame.height > start:
                 skip = max(0, start - at)
                 yield self._numbers(frame.slice(skip), at + skip)

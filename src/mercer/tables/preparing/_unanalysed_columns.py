@@ -13,9 +13,9 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.sources import NA, KeptRows
+from mercer.sources import NA, KeptRows, other_columns
 from mercer.tables._table_gaps import SettledGaps, numbered, said_out
-from mercer.tables._table_reading import opened, other_rows
+from mercer.tables._table_reading import opened
 from mercer.tables.looking._table_look import Look
 
 
@@ -48,7 +48,7 @@ def kept_frames(
     import polars as pl
 
     held, count, at, out = list[Any](), 0, 0, np.asarray(out, np.int64)
-    for frame in other_rows(path, names, rows, reading, as_written=True):
+    for frame in other_columns(path, names, rows=rows, reading=reading, as_written=True):
         if stop is not None and at + frame.height > stop:
             frame = frame.head(max(0, stop - at))
         first, last = np.searchsorted(out, (at, at + frame.height))
