@@ -20,13 +20,7 @@ from mercer.report.panels._inertia_panels import axes_of
 
 _LISTED = 20
 _AXES = 4
-# What a kind of method says of itself: a module with alone(model) -> (words, sections).
-_OWN = {
-    "counts": "mercer.report.pages._counts_page",
-    "categories": "mercer.report.pages._categories_page",
-    "groups": "mercer.report.pages._groups_page",
-    "factors": "mercer.report.pages._factors_page",
-}
+_OWN = ("counts", "categories", "groups", "factors")  # pages with alone(model): see `_own`
 _OF = {
     "counts": "inertia",
     "categories": "inertia",
@@ -89,7 +83,7 @@ def _own(model: Any, kind: str) -> tuple[list[str], list[Section | None]]:
     """Return what the method says of itself; nothing where it is read as plain axes."""
     if kind not in _OWN:
         return [], []
-    words, sections = import_module(_OWN[kind]).alone(model)
+    words, sections = import_module(PAGES[kind]).alone(model)
     return words, list(sections)
 
 

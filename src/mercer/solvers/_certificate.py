@@ -191,16 +191,12 @@ class Certificate:
 
     def padded(self, short: int) -> "Certificate":
         """Return the certificate with `short` eigenvalues more that are zero for certain."""
-        zeros = np.zeros(short)
-        return dataclasses.replace(
-            self,
-            lower=np.concatenate([self.lower, zeros]),
-            upper=np.concatenate([self.upper, zeros]),
-            residual=np.concatenate([self.residual, zeros]),
-            gap=np.concatenate([self.gap, zeros]),
-            sine=np.concatenate([self.sine, zeros + 1.0]),
-            converged=np.concatenate([self.converged, np.ones(short, bool)]),
-        )
+        more = dict.fromkeys(("lower", "upper", "residual", "gap"), np.zeros(short))
+        more |= {"sine": np.ones(short), "converged": np.ones(short, bool)}
+        longer: dict[str, Any] = {
+            n: np.concatenate([getattr(self, n), part]) for n, part in more.items()
+        }
+        return dataclasses.replace(self, **longer)
 
     def __str__(self) -> str:
         """Return one sentence for the whole and one for each group."""

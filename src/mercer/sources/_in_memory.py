@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array, as_numpy, asarray_like, is_numpy, namespace
-from mercer.sources._block_source import BlockSource, Source, bad_cell
+from mercer.sources._block_source import BlockSource, Source, add_cells, bad_cell
 
 _CHECK_ROWS = 4096  # rows looked at in one go when a bad cell is searched
 
@@ -125,8 +125,5 @@ class ArrayBlocks(BlockSource):
         """See `BlockSource.fingerprint`: shape, type and every byte."""
         digest = hashlib.sha256(f"{self.shape} {self.dtype} {self.nnz}".encode())
         for at in range(0, self.shape[0], _HASHED):
-            rows = self.held[at : at + _HASHED]
-            parts = [rows.data, rows.indices, rows.indptr] if self.nnz is not None else [rows]
-            for part in parts:
-                digest.update(np.ascontiguousarray(part).data)
+            add_cells(digest, self.held[at : at + _HASHED])
         return digest.hexdigest()

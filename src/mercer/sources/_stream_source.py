@@ -19,7 +19,7 @@ import scipy.sparse
 
 from mercer.arrays import EXACT, as_numpy
 from mercer.errors import DataWarning, InputError, warn
-from mercer.sources._block_source import Block, BlockSource, skipped
+from mercer.sources._block_source import Block, BlockSource, add_cells, skipped
 from mercer.sources._column_choice import choose_columns
 from mercer.sources.frames._frame_sources import as_frame
 from mercer.sources.frames._numeric_columns import Cells, stored_types
@@ -330,7 +330,5 @@ def _called(function: Any) -> str:
 
 def _mark(block: Block, names: tuple[str, ...] | None) -> str:
     digest = hashlib.sha256(repr((block.shape, str(block.dtype), names)).encode())
-    parts = [block.data, block.indices, block.indptr] if hasattr(block, "indptr") else [block]
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).tobytes())
+    add_cells(digest, block)
     return digest.hexdigest()

@@ -95,36 +95,36 @@ def _lines(data: Dataset, model: PCA, Z: Any) -> list[str]:
     units = (
         "differ in unit: standardised" if data.standardize else "share one unit: only centred"
     )
-    values, lower, upper, ratio = _spectrum(model)
+    ratio, certificate = model.explained_variance_ratio_, model.certificate_
+    spectrum = model.explained_variance_, certificate.lower, certificate.upper
     constant = [
         f for f, span in zip(data.features, np.ptp(data.X, axis=0), strict=True) if not span
     ]
     found = what_was_found(
-        model.explained_variance_ratio_,
+        ratio,
         model.components_,
         data.features,
         rank=model.rank_,
-        groups=model.certificate_.groups,
+        groups=certificate.groups,
         constant=constant,
     )
     return [
         f"{data.name}: {data.about}",
         f"{n} rows, {p} columns; the columns {units}\n",
         f"{model.plan_}\n",
-        *spectrum_table(values, lower, upper, sampling_error(Z), ratio, rows=_ROWS),
+        *spectrum_table(*spectrum, sampling_error(Z), ratio, rows=_ROWS),
         "",
         *found,
     ]
 
 
 def _document(name: str, model: PCA, seconds: float, paths: Any) -> dict[str, Any]:
-    values, lower, upper, ratio = _spectrum(model)
     return {
         "name": name,
-        "variance": values,
-        "ratio": ratio,
-        "lower": lower,
-        "upper": upper,
+        "variance": model.explained_variance_,
+        "ratio": model.explained_variance_ratio_,
+        "lower": model.certificate_.lower,
+        "upper": model.certificate_.upper,
         "seconds": seconds,
         "outputs": dict(zip(("scores", "page"), map(str, paths), strict=True)),
     }
@@ -181,16 +181,6 @@ def _folder(output: Path) -> Path:
             "the output folder cannot be made", got=f"{output}: {error.strerror}", fix="pass -o"
         ) from error
     return output
-
-
-def _spectrum(model: PCA) -> tuple[Any, Any, Any, Any]:
-    certificate = model.certificate_
-    return (
-        model.explained_variance_,
-        certificate.lower,
-        certificate.upper,
-        model.explained_variance_ratio_,
-    )
 
 
 def _coordinates(folder: Path, data: Dataset, model: PCA, Z: Any, rows: Any = None) -> Path:

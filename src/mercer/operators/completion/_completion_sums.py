@@ -12,6 +12,7 @@ from mercer.operators.completion._compiled_expectation import CompiledExpectatio
 from mercer.operators.completion._completion_model import Completion, lanes_of, tiles_of
 from mercer.operators.completion._expectation import Expectation, Expected, log_determinants
 
+_ARRAYS = ("first", "squares", "unknown", "second")  # that a pass adds up
 _LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
 
 
@@ -95,19 +96,14 @@ class CompletionSums:
         """See `Sums.keep`."""
         return {
             "seen": np.array([float(self.rows), self.total, self.likelihood]),
-            "first": self.first,
-            "squares": self.squares,
-            "unknown": self.unknown,
-            "second": self.second,
+            **{name: getattr(self, name) for name in _ARRAYS},
         }
 
     def restore(self, kept: dict[str, Array], *, ended: bool = False) -> bool:
         """See `Sums.restore`."""
         rows, self.total, self.likelihood = kept["seen"].tolist()
         self.rows = int(rows)
-        self.first, self.squares = kept["first"].copy(), kept["squares"].copy()
-        self.unknown = kept["unknown"].copy()
-        self.second = kept["second"].copy()
+        vars(self).update({name: kept[name].copy() for name in _ARRAYS})
         return True
 
     def _blank(self) -> "CompletionSums":

@@ -97,15 +97,9 @@ class Tuning:
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the curve as columns, which any frame library takes."""
-        return {
-            "kernel": [str(one.kernel) for one in self.curve],
-            "score": [one.score for one in self.curve],
-            "error": [one.error for one in self.curve],
-            "effective_rank": [one.effective_rank for one in self.curve],
-            "excess": [one.excess for one in self.curve],
-            "evidence": [one.evidence for one in self.curve],
-            "verdict": [one.verdict for one in self.curve],
-        }
+        names = ("score", "error", "effective_rank", "excess", "evidence", "verdict")
+        found = {name: [getattr(one, name) for one in self.curve] for name in names}
+        return {"kernel": [str(one.kernel) for one in self.curve], **found}
 
     def __str__(self) -> str:
         """Return the reason, and the curve as a table; a star marks the choice."""
