@@ -36,9 +36,8 @@ def graph_candidates(problem: Problem) -> list[Path]:
         paths.append(_filter(problem, machine, graph))
         if problem.nnz is not None:
             paths.append(_inverse(problem, machine, graph))
-    if problem.allowed is None:
-        return paths
-    return [path for path in paths if path.name in problem.allowed]
+    allowed = problem.allowed
+    return [path for path in paths if allowed is None or path.name in allowed]
 
 
 def graph_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:

@@ -70,9 +70,8 @@ def kernel_candidates(problem: Problem) -> list[Path]:
             if kernel.centred:
                 m = max(problem.components, start_landmarks(problem.rows, problem.components))
                 paths.append(_landmarks(problem, kernel, machine, m))
-    if problem.allowed is None:
-        return paths
-    return [path for path in paths if path.name in problem.allowed]
+    allowed = problem.allowed
+    return [path for path in paths if allowed is None or path.name in allowed]
 
 
 def _primal(p: Problem, features: int) -> Path:

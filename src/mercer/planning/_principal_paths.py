@@ -80,9 +80,8 @@ def candidates(problem: Problem) -> list[Path]:
         paths.append(sketch_path(problem, sketch_rank(problem.components, problem.cols)))
     paths = [(spread if problem.parts else _streamed)(path, problem) for path in paths]
     paths = [_compared(path, problem) for path in paths]
-    if problem.allowed is None:
-        return paths
-    return [path for path in paths if path.name in problem.allowed]
+    allowed = problem.allowed
+    return [path for path in paths if allowed is None or path.name in allowed]
 
 
 def _streamed(path: Path, p: Problem) -> Path:
