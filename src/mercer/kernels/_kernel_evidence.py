@@ -109,8 +109,8 @@ def evidence(kernel: Kernel | str, X: Any) -> Evidence:
     else:
         sample = thinned(X)
         matrix = k.resolve(sample).block(sample)
-    eps = max(EPS, _eps(matrix))
-    whole = np.asarray(as_numpy(matrix), dtype=np.float64)
+    computed = np.asarray(as_numpy(matrix))
+    eps, whole = max(EPS, eps_of(computed.dtype)), computed.astype(np.float64, copy=False)
     if not np.isfinite(whole).all():
         raise InputError(
             "a kernel matrix with missing or infinite values has no eigenvalues",
@@ -125,10 +125,6 @@ def evidence(kernel: Kernel | str, X: Any) -> Evidence:
     share = float(-real[real < 0].sum()) / total if total > 0 else 0.0
     smallest = float(values[-1]), float(middle[-1])
     return Evidence(k.flag, len(whole), *smallest, rounding, share)
-
-
-def _eps(matrix: Any) -> float:
-    return eps_of(np.asarray(as_numpy(matrix)).dtype)
 
 
 def _thinned_matrix(matrix: Any) -> Any:

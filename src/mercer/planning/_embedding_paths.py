@@ -6,7 +6,7 @@ The paths of an unfolding that keeps distances, and what each costs.
 import dataclasses
 
 from mercer.planning._principal_paths import Path
-from mercer.planning._problem import Machine, Problem
+from mercer.planning._problem import Problem
 from mercer.solvers import Exact
 
 _BLOCK = 4e6  # distances that are worked on at once
@@ -52,15 +52,11 @@ def _landmarks(p: Problem, m: int) -> Path:
     held += 16.0 * n * (4 * p.components + 8) + 500.0 * n  # places on more axes
     held += 24.0 * min(m * n, _BLOCK)
     seconds = _STEP * m * n + m**3 / (machine.eigen * machine.threads)
-    seconds += 2.0 * n * m * p.components / _thin(machine)
+    seconds += 2.0 * n * m * p.components / machine.rate(machine.thin, 8)
     flops = 9.0 * m**3 + 2.0 * n * m * p.components
     note = f"shortest paths from {m:,} landmarks, the others placed by them"
     solver = Exact(destroy=True)
     return Path("landmarks", solver, 1, int(held), flops, seconds, "gram", 8, note)
-
-
-def _thin(machine: Machine) -> float:
-    return machine.rate(machine.thin, 8)
 
 
 _STEPS = 20  # Newton steps, typical

@@ -83,7 +83,7 @@ def text_of(path: str, model: Any, found: dict[str, Any]) -> str:
     if found["names"]:
         lines.append(f"columns: {_some(found['names'])}")
     lines += [f"parameters: {_differing(model)}"]
-    if found["kernel"] and method_of(model).has_variances:
+    if found["kernel"]:
         lines.append(f"kernel: {found['kernel']}")
     lines += _variances(model) if found["components"] is not None else []
     lines += [found["choice"]["reason"]] if found["choice"] else []

@@ -183,12 +183,9 @@ def _text(method: Method, parameters: tuple[Parameter, ...]) -> str:
 
 def _as_here(one: Parameter) -> Parameter:
     """Return a parameter with the default of the command line, where that is another."""
-    if one.name in ("standardize", "missing") or (one.name == "n_components" and _chosen(one)):
+    chosen = one.name == "n_components" and '"auto"' in one.takes
+    if chosen or one.name in ("standardize", "missing"):
         return dataclasses.replace(one, default="auto")
     if one.name in TYPED and one.default == "None":
         return dataclasses.replace(one, default="")
     return one
-
-
-def _chosen(one: Parameter) -> bool:
-    return '"auto"' in one.takes

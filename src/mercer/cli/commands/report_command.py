@@ -62,7 +62,7 @@ def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
             made.rows,
             title=wanted["title"] or _title(model, files[-1]),
             row_names=_row_names(made),
-            colours=_colours(made),
+            colours={name: _values(*made.coded(name)) for name in made.color},
             y=made.y,
             data="made.rows",
             command=_command(),
@@ -183,10 +183,6 @@ def _numbered(made: Any, rows: Any) -> dict[int, str]:
     """Return some rows by their numbers in the file, from 1."""
     found = made.numbers_at(rows).tolist()
     return {int(row): f"row {number}" for row, number in zip(rows, found, strict=True)}
-
-
-def _colours(made: Any) -> dict[str, Any]:
-    return {name: _values(*made.coded(name)) for name in made.color}
 
 
 def _values(at: Any, levels: Any) -> Any:
