@@ -25,6 +25,17 @@ def count(number: int, thing: str) -> str:
     return f"{number:,} {thing}s" if number else f"no {thing}s"
 
 
+def axes_of(number: int) -> str:
+    """Return "no axes", "1 axis", "2 axes".
+
+    Examples
+    --------
+    >>> axes_of(0), axes_of(1), axes_of(2)
+    ('no axes', '1 axis', '2 axes')
+    """
+    return "1 axis" if number == 1 else f"{number or 'no'} axes"
+
+
 def percent(share: float) -> str:
     """Return a share in per cent with the figures it deserves.
 
@@ -112,6 +123,32 @@ def axis_names(ratio: Any, axes: int, called: str = "axis ") -> tuple[list[str],
     if ratio is None:
         return names, names
     return names, [f"{name} ({percent(float(ratio[a]))})" for a, name in enumerate(names)]
+
+
+def spectrum_rows(
+    called: str, values: Array, bounds: Any, ratio: Array, most: int
+) -> tuple[tuple[Any, ...], ...]:
+    """Return name, value, error at most, share and sum of shares in per cent, by axis.
+
+    Parameters
+    ----------
+    called : str
+        What stands before the number of an axis.
+    values, ratio : arrays of shape (k,)
+        Values, and their shares.
+    bounds : object with `lower` and `upper`
+        Intervals that hold the values, of the first ones at least.
+    most : int
+        Axes that are listed.
+    """
+    sums, rows = np.cumsum(ratio), []
+    for i, value in enumerate(values[:most]):
+        error = None
+        if i < len(bounds.lower):
+            error = float(max(bounds.upper[i] - value, value - bounds.lower[i], 0.0))
+        shares = 100 * float(ratio[i]), 100 * float(sums[i])
+        rows.append((f"{called}{i + 1}", float(value), error, *shares))
+    return tuple(rows)
 
 
 def number(value: float) -> str:

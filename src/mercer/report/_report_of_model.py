@@ -14,9 +14,8 @@ from mercer.methods import method_of
 from mercer.report._html_report import Report
 from mercer.report._page_parts import Page, Part, Picture, Section, Table
 from mercer.report._page_request import PageRequest
-from mercer.report._page_words import axis_in_words, count, percent
+from mercer.report._page_words import axes_of, axis_in_words, count, percent
 from mercer.report.facts._linear_summary import column_names
-from mercer.report.panels._inertia_panels import axes_of
 
 _LISTED = 20
 _AXES = 4

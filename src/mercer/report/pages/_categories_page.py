@@ -7,7 +7,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.report._page_parts import MapView, Page, Section
 from mercer.report._page_request import PageRequest
-from mercer.report._page_words import count, listed, other_rows, percent
+from mercer.report._page_words import axes_of, count, listed, other_rows, percent
 from mercer.report._row_labels import colours_of, row_names_of
 from mercer.report.facts._categories_summary import CategoriesSummary, categories_seen
 from mercer.report.facts._row_cloud import (
@@ -26,7 +26,6 @@ from mercer.report.panels._categories_panels import (
 )
 from mercer.report.panels._data_panels import data_section
 from mercer.report.panels._inertia_panels import (
-    axes_of,
     axis_sentence,
     inertia_scree,
     inertia_table,

@@ -10,12 +10,11 @@ from mercer.diagnostics import outline
 from mercer.plots import Panel, PointKind
 from mercer.report._page_parts import Frames, MapView, Page, Part, Picture, Section, Table
 from mercer.report._page_request import PageRequest, tried
-from mercer.report._page_words import chance, count, listed, percent
+from mercer.report._page_words import axes_of, chance, count, listed, percent
 from mercer.report.facts._row_cloud import RowCloud, category_colour, column_colour
 from mercer.report.panels._data_panels import data_section
 from mercer.report.panels._inertia_panels import (
     axes_map,
-    axes_of,
     axis_sentence,
     inertia_scree,
     inertia_table,

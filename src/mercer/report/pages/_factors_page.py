@@ -14,7 +14,7 @@ from mercer.plots import Axes, Line, Panel, Points, group_style
 from mercer.plots._marks import Mark
 from mercer.report._page_parts import MapView, Page, Part, Picture, Section, Table
 from mercer.report._page_request import PageRequest, tried
-from mercer.report._page_words import count, listed, percent
+from mercer.report._page_words import axes_of, count, listed, percent
 from mercer.report._row_labels import row_names_of
 from mercer.report.facts._linear_summary import column_names
 from mercer.report.facts._row_cloud import (
@@ -26,7 +26,7 @@ from mercer.report.facts._row_cloud import (
 from mercer.report.pages._axes_page import page_of as page_of_axes
 from mercer.report.panels import _factors_panels as _factor_panels
 from mercer.report.panels._data_panels import data_section
-from mercer.report.panels._inertia_panels import axes_of, plane
+from mercer.report.panels._inertia_panels import plane
 from mercer.selection import Variances, log_likelihoods, ppca_parameters
 
 _TERMS = 10  # of an end of an axis in a table

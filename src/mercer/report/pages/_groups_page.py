@@ -8,6 +8,7 @@ from mercer.arrays import Array
 from mercer.report._page_parts import MapView, Page, Part, Picture, Section
 from mercer.report._page_request import PageRequest
 from mercer.report._page_words import (
+    axes_of,
     axis_names,
     chance,
     count,
@@ -34,7 +35,6 @@ from mercer.report.panels._groups_panels import (
     ellipses_picture,
     tests_section,
 )
-from mercer.report.panels._inertia_panels import axes_of
 
 _SHOWN = 4  # canonical axes of the map
 _NAMED = 3  # columns of an axis

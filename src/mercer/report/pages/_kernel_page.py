@@ -24,13 +24,20 @@ from mercer.report._page_parts import (
     Table,
 )
 from mercer.report._page_request import PageRequest, tried
-from mercer.report._page_words import axis_names, count, listed, other_rows, percent, short
+from mercer.report._page_words import (
+    axis_names,
+    count,
+    listed,
+    other_rows,
+    percent,
+    short,
+    spectrum_rows,
+)
 from mercer.report._row_labels import colours_of, row_names_of
 from mercer.report.facts._linear_summary import column_names, image_shape
 from mercer.report.facts._map_groups import told_apart
 from mercer.report.facts._row_cloud import RowCloud, asked_colours, one_colour
 from mercer.report.panels._data_panels import condition_section
-from mercer.report.panels._inertia_panels import spectrum_rows
 from mercer.studies import health
 
 _HALVED = 2000  # that are looked at

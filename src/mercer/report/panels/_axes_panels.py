@@ -16,11 +16,17 @@ from mercer.arrays import Array
 from mercer.diagnostics import correlations
 from mercer.estimators import PCA
 from mercer.report._page_parts import Part, Picture, Section, Table
-from mercer.report._page_words import axes_named, axis_in_words, count, listed, percent
+from mercer.report._page_words import (
+    axes_named,
+    axis_in_words,
+    count,
+    listed,
+    percent,
+    spectrum_rows,
+)
 from mercer.report._row_labels import colours_of
 from mercer.report.facts._linear_summary import LinearSummary, is_curve
 from mercer.report.facts._map_groups import between, grouped
-from mercer.report.panels._inertia_panels import spectrum_rows
 from mercer.selection import noise_quantiles
 from mercer.studies import bootstrap
 

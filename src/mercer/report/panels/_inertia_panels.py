@@ -9,7 +9,7 @@ from mercer import plots
 from mercer.arrays import Array
 from mercer.plots import Panel, PointKind, points_map
 from mercer.report._page_parts import Picture, Table
-from mercer.report._page_words import axis_names, finite, listed, percent
+from mercer.report._page_words import axis_names, finite, listed, percent, spectrum_rows
 
 _AXES = 4  # of a table of points
 _LISTED = 60  # points of a table
@@ -69,32 +69,6 @@ def inertia_table(model: Any, name: str = "axis") -> Table:
     head = (name, "inertia", "error at most", "share %", "sum %")
     note = "Error: of the arithmetic, certified. Shares are of the whole inertia."
     return Table("Inertias", head, rows, note=note)
-
-
-def spectrum_rows(
-    called: str, values: Array, bounds: Any, ratio: Array, most: int
-) -> tuple[tuple[Any, ...], ...]:
-    """Return name, value, error at most, share and sum of shares in per cent, by axis.
-
-    Parameters
-    ----------
-    called : str
-        What stands before the number of an axis.
-    values, ratio : arrays of shape (k,)
-        Values, and their shares.
-    bounds : object with `lower` and `upper`
-        Intervals that hold the values, of the first ones at least.
-    most : int
-        Axes that are listed.
-    """
-    sums, rows = np.cumsum(ratio), []
-    for i, value in enumerate(values[:most]):
-        error = None
-        if i < len(bounds.lower):
-            error = float(max(bounds.upper[i] - value, value - bounds.lower[i], 0.0))
-        shares = 100 * float(ratio[i]), 100 * float(sums[i])
-        rows.append((f"{called}{i + 1}", float(value), error, *shares))
-    return tuple(rows)
 
 
 def axes_map(model: Any, kinds: Sequence[PointKind], title: str, **more: Any) -> Panel:
@@ -165,17 +139,6 @@ def _head(called: str, axes: int, tested: bool) -> tuple[str, ...]:
 def axis_title(model: Any, axis: int) -> str:
     """Return what an axis is called on a map: "axis 1 (12.3 %)", without a share if none."""
     return axis_names(model.explained_variance_ratio_, axis + 1)[1][axis]
-
-
-def axes_of(number: int) -> str:
-    """Return "no axes", "1 axis", "2 axes".
-
-    Examples
-    --------
-    >>> axes_of(0), axes_of(1), axes_of(2)
-    ('no axes', '1 axis', '2 axes')
-    """
-    return "1 axis" if number == 1 else f"{number or 'no'} axes"
 
 
 def plane(
