@@ -10,9 +10,9 @@ from tests.report.family_tables import groups_of_poison, hair, parts, poison, sa
 
 import mercer
 from mercer.report import report
+from mercer.report._page_words import axes_of
 from mercer.report.panels._categories_panels import groups_words
 from mercer.report.panels._inertia_panels import (
-    axes_of,
     axis_sentence,
     axis_title,
     inertia_scree,
