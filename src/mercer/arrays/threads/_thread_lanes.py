@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -69,8 +70,8 @@ def thread_count() -> int:
 
 
 def _blas_threads() -> int:
-    counts = [lib["num_threads"] for lib in _controller().select(user_api="blas").info()]
-    return max(counts, default=1)
+    libraries = _controller().select(user_api="blas").info()
+    return max(map(itemgetter("num_threads"), libraries), default=1)
 
 
 def _free_control() -> None:
