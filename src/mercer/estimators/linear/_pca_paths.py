@@ -174,10 +174,11 @@ def _warn_columns(what: str, which: Array, fix: str) -> None:
 
 def _gram(rows: Known, path: Path, recipe: PCARecipe) -> tuple[Spectrum, Found]:
     """C from one pass, centred about a provisional origin; then its leading pairs."""
-    plain = isinstance(rows, Rows) and not recipe.halved
-    moments, halves = (
-        (rows.scatters([None])[0], None) if plain else _scatter(rows, path, recipe)
-    )
+    halves: Halves | None = None
+    if isinstance(rows, Rows) and not recipe.halved:
+        moments = rows.scatters([None])[0]
+    else:
+        moments, halves = _scatter(rows, path, recipe)
     centring, storage = describe(rows, moments, recipe)
     with quiet_blas(rows.shape[1]):  # for the halves and the pairs at the same time
         cross, solver = None, path.solver
