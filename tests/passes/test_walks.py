@@ -131,7 +131,7 @@ CASES = {
     "gram float32": ("gram", (400_000, 200), 5, "200MB", "float32", 50),
     "svd": ("svd", (300_000, 128), 5, "200MB"),
     "krylov": ("krylov", (20_000, 2000), 5, "200MB"),
-    "krylov float32": ("krylov", (40_000, 2000), 5, "200MB", "float32"),
+    "krylov float32": ("krylov", (40_000, 2000), 5, "200MB", "float32", 0),
     "dual": ("dual", (800, 50_000), 5, "300MB"),
     "svd wide": ("svd", (40, 900_000), 5, "3GB"),
     "auto": ("auto", (60_000, 600), 10, "150MB"),
