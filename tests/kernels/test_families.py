@@ -135,7 +135,9 @@ COUNTS = [
 
 
 @pytest.mark.parametrize(
-    ("kernel", "formula"), [*DISTANCES, *INNER, *COUNTS], ids=lambda v: str(v)[:40]
+    ("kernel", "formula"),
+    [*DISTANCES, *INNER, *COUNTS],
+    ids=lambda v: getattr(v, "__name__", str(v)[:40]),
 )
 def test_formulas(xp, rng, kernel, formula):
     counted = any(kernel is one for one, _ in COUNTS)
@@ -155,7 +157,9 @@ def test_formulas(xp, rng, kernel, formula):
     np.testing.assert_allclose(found, truth, rtol=1e-7)  # θ = 0 is hard for the plain formula
 
 
-@pytest.mark.parametrize(("kernel", "formula"), SCALED, ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(
+    ("kernel", "formula"), SCALED, ids=lambda v: getattr(v, "__name__", str(v)[:40])
+)
 @pytest.mark.parametrize("ell", [1.7, (0.5, 1.0, 4.0)], ids=str)
 def test_formulas_with_a_lengthscale(xp, rng, kernel, formula, ell):
     x, y = rng.standard_normal((8, 3)), rng.standard_normal((5, 3))
@@ -359,7 +363,7 @@ class TaxiMatern(Isotropic):
     """A Matérn kernel of the wrong distance, which its author believes in."""
 
     metric = "l1"
-    claim = Flag.PD
+    _claim = Flag.PD
 
     def of_distance(self, d):
         return (math.sqrt(5) * d).decay(1, 1, 1 / 3)

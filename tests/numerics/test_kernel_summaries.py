@@ -41,7 +41,9 @@ RANKS += [(path, (kernel, None)) for path in ("auto", "primal") for kernel in FE
 
 
 @pytest.mark.parametrize("k", [1, 3, 8])
-@pytest.mark.parametrize(("path", "case"), RANKS, ids=str)
+@pytest.mark.parametrize(
+    ("path", "case"), RANKS, ids=lambda v: str(v[0]) if isinstance(v, tuple) else v
+)
 def test_effective_rank(path, case, k):
     """(tr K̃)²/‖K̃‖²_F, whatever was asked for."""
     kernel, formula = case
