@@ -269,7 +269,7 @@ def test_a_failure_says_its_code(monkeypatch):
 
 
 def test_other_threads_go_on():
-    a, ended, gaps = symmetric(1200), threading.Event(), []
+    a, ended, gaps = symmetric(700), threading.Event(), []
 
     def solve():
         eigh_over(a)

@@ -16,7 +16,7 @@ def roll(n, seed=0):
     return make_swiss_roll(n, random_state=seed)[0]
 
 
-@pytest.mark.parametrize("n", [300, 1500])
+@pytest.mark.parametrize("n", [300, pytest.param(1500, marks=pytest.mark.slow)])
 def test_it_spans_what_scikit_learn_finds(n):
     x = roll(n)
     ours = mercer.LaplacianEigenmaps(

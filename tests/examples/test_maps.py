@@ -106,6 +106,7 @@ def test_a_short_scale_walks_along_the_roll_and_no_kernel_sees_it(roll):
     assert maps.correlation(walk.embedding_, roll.sheet[:, 0]) > 0.98
 
 
+@pytest.mark.slow
 def test_thin_rows_are_said_to_be_thin():
     (found,) = maps.by_rows((200,))
     assert max(found["Isomap"], found["LLE, ltsa"], found["Unfolding"]) < 0.5

@@ -363,7 +363,7 @@ class TaxiMatern(Isotropic):
     """A Matérn kernel of the wrong distance, which its author believes in."""
 
     metric = "l1"
-    _claim = Flag.PD
+    claim = Flag.PD
 
     def of_distance(self, d):
         return (math.sqrt(5) * d).decay(1, 1, 1 / 3)

@@ -43,7 +43,7 @@ class Kernel(ABC):
     """
 
     __array_ufunc__ = None  # NumPy must not add a kernel to every number of an array
-    _claim: ClassVar[Flag] = Flag.UNKNOWN
+    claim: ClassVar[Flag] = Flag.UNKNOWN
     precedence: ClassVar[int] = 9  # how tightly the written form binds; atoms bind most
 
     # ---- what a subclass says ------------------------------------------------------------
@@ -51,7 +51,7 @@ class Kernel(ABC):
     @property
     def flag(self) -> Flag:
         """What is known of the kernel for all data; its claim, whatever the parameters."""
-        return self._claim
+        return self.claim
 
     @abstractmethod
     def _formula(self) -> Node:

@@ -206,7 +206,6 @@ class LocallyLinearEmbedding(Embedding):
     Examples
     --------
     >>> import numpy as np
-    from scipy.sparse import csr_matrix
     >>> from mercer import LocallyLinearEmbedding
     >>> t = np.linspace(0, 3, 60)
     >>> arc = np.column_stack([np.cos(t), np.sin(t)])

@@ -37,7 +37,7 @@ class ChiSquared(_ByColumns):
         if self.gamma is not None:
             object.__setattr__(self, "gamma", number(self, "gamma", self.gamma, least=0.0))
 
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     @property
     def _open(self) -> bool:
@@ -56,7 +56,7 @@ class ChiSquared(_ByColumns):
 class AdditiveChiSquared(_ByColumns):
     """k(x, y) = Σ2xy/(x+y) for x, y ≥ 0; 0/0 counts as 0."""
 
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return Measure("chi2sum")
@@ -67,7 +67,7 @@ class AdditiveChiSquared(_ByColumns):
 class NegativeChiSquared(_ByColumns):
     """k(x, y) = -Σ(x-y)²/(x+y) for x, y ≥ 0; conditionally positive definite."""
 
-    _claim: ClassVar[Flag] = Flag.CPD
+    claim: ClassVar[Flag] = Flag.CPD
 
     def _formula(self) -> Node:
         return -Measure("chi2")
@@ -78,7 +78,7 @@ class NegativeChiSquared(_ByColumns):
 class Intersection(_ByColumns):
     """k(x, y) = Σmin(x, y) for x, y ≥ 0: what two histograms share."""
 
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return Measure("minsum")
@@ -89,7 +89,7 @@ class Intersection(_ByColumns):
 class Overlap(_ByColumns):
     """k(x, y) = the share of columns in which x and y are equal; for categories as codes."""
 
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return 1.0 + -Measure("hamming")
@@ -100,7 +100,7 @@ class Overlap(_ByColumns):
 class NegativeHamming(_ByColumns):
     """k(x, y) = -(the share of columns in which x and y differ); conditionally pd."""
 
-    _claim: ClassVar[Flag] = Flag.CPD
+    claim: ClassVar[Flag] = Flag.CPD
 
     def _formula(self) -> Node:
         return -Measure("hamming")

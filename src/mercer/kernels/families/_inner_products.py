@@ -28,7 +28,7 @@ from mercer.kernels.maps._feature_maps import Features, Identity, Monomials, few
 class Linear(Kernel):
     """k(x, y) = xᵀy. Kernel PCA with it is PCA."""
 
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return Measure("dot")
@@ -151,7 +151,7 @@ class Sigmoid(_OfProduct):
 class Cosine(Kernel):
     """k(x, y) = xᵀy/(‖x‖‖y‖), the angle alone; 0 for a row of zeros, which has none."""
 
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return Through(unit_rows, Measure("dot"))
@@ -182,7 +182,7 @@ class ArcCosine(Kernel):
             )
         object.__setattr__(self, "order", int(self.order))
 
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         if self.order == 0:  # not from the cosine, which loses half the digits at 0 and π

@@ -18,7 +18,7 @@ class Isotropic(Kernel):
     """k(x, y) = f(d) with d the distance in lengthscales; subclass it and write f.
 
     The distance is Euclidean, or Σ|x-y| where ``metric = "l1"``. With one lengthscale for
-    each column, every column is divided by its own first. A subclass says in `_claim` what
+    each column, every column is divided by its own first. A subclass says in `claim` what
     it knows of itself; the default claims nothing.
 
     Parameters
@@ -87,7 +87,7 @@ class RBF(Isotropic):
     RBF(lengthscale=1.0)
     """
 
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def of_distance(self, d: Node) -> Node:
         """See `Isotropic.of_distance`."""
@@ -105,7 +105,7 @@ class Laplacian(Isotropic):
     """k(x, y) = exp(-Σ|x-y|/ℓ), on the L1 distance; rough, robust to single odd columns."""
 
     metric: ClassVar[str] = "l1"
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def of_distance(self, d: Node) -> Node:
         """See `Isotropic.of_distance`."""
@@ -130,7 +130,7 @@ class Matern(Isotropic):
     """
 
     nu: float = 1.5
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -162,7 +162,7 @@ class RationalQuadratic(Isotropic):
     """
 
     alpha: float = 1.0
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def __post_init__(self) -> None:
         super().__post_init__()

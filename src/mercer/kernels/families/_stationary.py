@@ -46,7 +46,7 @@ class Periodic(_Stationary):
             found = lengths(self, name, getattr(self, name), median=False)
             object.__setattr__(self, name, found)
 
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     @property
     def takes_sparse(self) -> bool:
@@ -113,7 +113,7 @@ class PeriodicDistance(_Stationary):
             found = number(self, name, getattr(self, name), least=0.0)
             object.__setattr__(self, name, found)
 
-    _claim: ClassVar[Flag] = Flag.INDEFINITE
+    claim: ClassVar[Flag] = Flag.INDEFINITE
 
     def _formula(self) -> Node:
         turned = (math.pi * Measure("dist", scale=1 / self.period)).squared_sine()
@@ -161,7 +161,7 @@ class Multiquadric(_Stationary):
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", number(self, "c", self.c, least=0.0))
 
-    _claim: ClassVar[Flag] = Flag.CPD
+    claim: ClassVar[Flag] = Flag.CPD
 
     def _formula(self) -> Node:
         return -self.c * (Measure("sqdist", scale=1 / self.c) + 1.0) ** 0.5
@@ -172,7 +172,7 @@ class Multiquadric(_Stationary):
 class Log(_Stationary):
     """k(x, y) = -log(1 + ‖x-y‖²), conditionally positive definite."""
 
-    _claim: ClassVar[Flag] = Flag.CPD
+    claim: ClassVar[Flag] = Flag.CPD
 
     def _formula(self) -> Node:
         return -Measure("sqdist").log1p()

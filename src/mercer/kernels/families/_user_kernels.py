@@ -49,7 +49,7 @@ class FeatureMap(Kernel):
     def __post_init__(self) -> None:
         _refuse_uncallable("FeatureMap", "phi", self.phi)
 
-    _claim: ClassVar[Flag] = Flag.PD
+    claim: ClassVar[Flag] = Flag.PD
 
     def _formula(self) -> Node:
         return Through(self.phi, Measure("dot"))
