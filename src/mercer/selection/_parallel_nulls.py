@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mercer.arrays import Array, eigvalsh
+from mercer.arrays import Array, eigvalsh, quiet_blas
 from mercer.selection._variances import Variances
 
 _DRAWS = 20
@@ -119,17 +119,18 @@ def sign_flip(
     rng, rest = np.random.default_rng(seed), np.array(table, np.float64)
     scale = float(np.linalg.norm(rest))
     most = max(min(rest.shape) // 2, 1) if most is None else most
-    for k in range(most):
-        value, left, right = _largest(rest, rng)
-        if value <= 1e-10 * scale:
-            return k
-        signed = [
-            _largest(rest * rng.choice(np.array([-1.0, 1.0]), rest.shape), rng)[0]
-            for _ in range(draws)
-        ]
-        if value <= np.quantile(signed, _LEVEL) * _fewer(rest.shape, k):
-            return k
-        rest -= value * np.outer(left, right)
+    with quiet_blas(min(rest.shape)):  # thousands of small products
+        for k in range(most):
+            value, left, right = _largest(rest, rng)
+            if value <= 1e-10 * scale:
+                return k
+            signed = [
+                _largest(rest * rng.choice(np.array([-1.0, 1.0]), rest.shape), rng)[0]
+                for _ in range(draws)
+            ]
+            if value <= np.quantile(signed, _LEVEL) * _fewer(rest.shape, k):
+                return k
+            rest -= value * np.outer(left, right)
     return most
 
 
