@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from mercer.arrays import Array
 from mercer.errors import InputError
+from mercer.estimators import missing as gaps
 from mercer.estimators.linear import _pca_choice as choosing
 from mercer.estimators.linear import _pca_stream as streams
 from mercer.estimators.linear._batches import Batches
@@ -28,9 +29,6 @@ from mercer.estimators.linear._pca_recipe import (
 from mercer.estimators.linear._pca_stream import late, lock_of
 from mercer.estimators.linear._principal_axes import PrincipalAxes, attributes
 from mercer.estimators.linear._summed_rows import UnseenRows, as_moments, of_covariance
-from mercer.estimators.missing import _imputation as imputation
-from mercer.estimators.missing import _missing_cells as gaps
-from mercer.estimators.missing._filling import FillingTask
 from mercer.estimators.walk import _rows_in_parts as spread
 from mercer.estimators.walk import _streamed_rows as streamed
 from mercer.estimators.walk._admission import (
@@ -55,7 +53,7 @@ from mercer.estimators.walk._spectral_estimator import (
     framed,
     repeat_counts,
 )
-from mercer.operators import CompletedBlocks, gram_flops
+from mercer.operators import gram_flops
 from mercer.planning import Path, Plan, Problem
 from mercer.selection import minka, share
 from mercer.solvers import Certificate, Spectrum
@@ -64,6 +62,11 @@ from mercer.sources import ArrayBlocks, BlockSource, MissingCellError, Source, S
 _COLUMNS = ("n_features_in_", "feature_names_in_")  # what the first batch settles
 # What a fit finds beside the attributes that end with an underscore.
 _INNER = ("_centring", "_squares", "_whitened", "_deviations", "_unit_deviations", "_alive")
+
+
+def _fills_cells(estimator: "PCA") -> bool:
+    """Tell whether an estimator fills missing cells: missing="em" or "ppca"."""
+    return bool(estimator.missing != "raise")
 
 
 class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -391,11 +394,11 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         """Take what was done about missing cells into the remark of the plan."""
         self._remark = words
 
-    def _filling_task(self, source: Source) -> FillingTask:
+    def _filling_task(self, source: Source) -> "gaps.FillingTask":
         """Return what is asked of the completion of rows with missing cells."""
         recipe = self._recipe(source, components=1, seed=0)
         expected, given = self.missing == "ppca", self.tol is not None
-        return FillingTask(self.n_components, recipe, expected, given=given)
+        return gaps.FillingTask(self.n_components, recipe, expected, given=given)
 
     def _completed(self, source: Source) -> Source:
         """Return rows with their missing cells filled, where the model can do that."""
@@ -404,7 +407,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
             return source
         return gaps.with_filled_cells(source, completion, self._names)
 
-    @available_if(imputation.fills_cells)  # type: ignore[untyped-decorator]
+    @available_if(_fills_cells)  # type: ignore[untyped-decorator]
     def impute(self, X: object) -> Any:
         """Return X with its missing cells as the model expects them, given the others.
 
@@ -421,11 +424,11 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
             and numbers other than native float32 and float64, as float64. Cells that are there
             are not changed. In a frame only columns with missing cells are replaced.
         """
-        imputation.check_completion(self)
+        gaps.check_completion(self)
         source = self._admit(held_rows(X), reset=False)
-        return imputation.imputed(self.completion_, X, source, self._names)
+        return gaps.imputed(self.completion_, X, source, self._names)
 
-    @available_if(imputation.fills_cells)  # type: ignore[untyped-decorator]
+    @available_if(_fills_cells)  # type: ignore[untyped-decorator]
     def score_error(self, X: object) -> Array:
         """Return the standard deviations (n, k) of the coordinates, given the model.
 
@@ -439,9 +442,9 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             Rows with NaN where a cell is missing.
         """
-        imputation.check_completion(self)
+        gaps.check_completion(self)
         source = self._admit(held_rows(X), reset=False)
-        return imputation.score_errors(self, self._axes_found(), source)
+        return gaps.score_errors(self, self._axes_found(), source)
 
     # -- project ----------------------------------------------------------------------
 
@@ -497,9 +500,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         """Yield the coordinates of every block, in order."""
         size = self._block_bytes(source)
         parts = streamed.projected(source, size, self._project, self._refuse_block)
-        if isinstance(source, CompletedBlocks):
-            return gaps.zero_where_empty(source, parts)
-        return parts
+        return parts if self.missing == "raise" else gaps.zero_where_empty(source, parts)
 
     def _refuse_block(self, source: BlockSource, block: Array, start: int) -> None:
         """Name the place in the file of the first cell that is not finite, if there is one."""

@@ -33,11 +33,6 @@ from mercer.operators import (
 from mercer.sources import ArrayBlocks, Source, like_given, refuse_infinite
 
 
-def fills_cells(estimator: BaseEstimator) -> bool:
-    """Tell whether an estimator fills missing cells: missing="em" or "ppca"."""
-    return bool(estimator.missing != "raise")
-
-
 def imputed(completion: Completion, given: Any, source: Source, names: Names) -> Any:
     """Return `given`, admitted as `source`, with its missing cells as a model expects them."""
     rows = source.array
@@ -75,7 +70,7 @@ def open_model(estimator: BaseEstimator) -> Completion:
 def check_completion(estimator: BaseEstimator) -> None:
     """Refuse an estimator that fills no cells, or has no model of them."""
     check_fitted(estimator)
-    if not hasattr(estimator, "missing") or not fills_cells(estimator):
+    if getattr(estimator, "missing", "raise") == "raise":
         raise InputError(
             "only a PCA that fills missing cells can draw them",
             got=f"{type(estimator).__name__} with missing="

@@ -5,7 +5,7 @@ Of rows in parts the steps begin on a worker, and sums come back.
 
 import dataclasses
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -383,8 +383,12 @@ def with_filled_cells(source: Source, completion: Completion, names: Names) -> S
     return CompletedBlocks(ArrayBlocks(source, names), completion, watch=True)
 
 
-def zero_where_empty(source: CompletedBlocks, parts: Iterable[Array]) -> Iterator[Array]:
-    """Yield the coordinates of every block; rows with nothing observed lie at zero."""
+def zero_where_empty(source: BlockSource, parts: Iterator[Array]) -> Iterator[Array]:
+    """Return the coordinates of every block; rows with nothing observed lie at zero."""
+    return _zeroed(source, parts) if isinstance(source, CompletedBlocks) else parts
+
+
+def _zeroed(source: CompletedBlocks, parts: Iterator[Array]) -> Iterator[Array]:
     done = 0
     for part in parts:
         if source.empty:
