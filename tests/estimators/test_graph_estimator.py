@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.base import clone
 from sklearn.datasets import make_swiss_roll
 from tests.claims import agree, refuses, warned
 
@@ -281,3 +282,109 @@ def test_results_are_copies_and_bad_cells_and_sparse_rows_are_named(model):
         assert model.fit(sparse).embedding_.shape == (40, 2)
     else:
         refuses("Sparse rows", model.fit, sparse)
+
+
+def doubled(n=80):
+    """Rows of float32 on a ribbon, a third of the cells zero, every row standing twice."""
+    rng = np.random.default_rng(3)
+    t = np.sort(rng.uniform(0, 5, n))
+    x = np.column_stack([np.cos(t), np.sin(t), np.maximum(t - 2, 0), np.maximum(2 - t, 0)])
+    x[:, 2:] += 0.05 * rng.random((n, 2)) * (x[:, 2:] > 0)
+    return np.concatenate([x, x]).astype(np.float32)
+
+
+FORMS = [
+    lambda x: x,
+    scipy.sparse.csr_array,
+    lambda x: scipy.sparse.csr_matrix(x.astype(np.float64)),
+]
+LISTED = {"neighbours": 11}  # itself left out, its double and five pairs: no ties at the end
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(mercer.LaplacianEigenmaps(weights=w, **LISTED) for w in ("binary", "heat")),
+        mercer.LaplacianEigenmaps(weights="self-tuning", symmetric="mean", **LISTED),
+        mercer.LaplacianEigenmaps(symmetric="mutual", self_loops=False, neighbours=15),
+        mercer.LaplacianEigenmaps(metric="manhattan", **LISTED),
+        mercer.LaplacianEigenmaps(radius=0.5),
+        mercer.LaplacianEigenmaps(neighbours=None, weights="heat", self_loops=False),
+        mercer.DiffusionMaps(),
+        mercer.DiffusionMaps(neighbours=15),
+        mercer.Isomap(**LISTED),
+        mercer.Isomap(landmarks=40, **LISTED),
+    ],
+    ids=lambda model: str(model).replace("\n", " "),
+)
+def test_equal_rows_are_neighbours_in_every_form(model):
+    """Stored zero distances stay edges: float32 or float64, dense or sparse, the same map."""
+    x = doubled()
+    exact = clone(model).fit(x.astype(np.float64))
+    for form in FORMS:
+        found = clone(model).fit(form(x))
+        np.testing.assert_allclose(found.eigenvalues_, exact.eigenvalues_, rtol=1e-9)
+        assert found.facts_.edges == exact.facts_.edges
+        assert found.facts_.duplicates == exact.facts_.duplicates
+        w = found.graph_.lengths if isinstance(model, mercer.Isomap) else found.graph_.weights
+        pairs = scipy.sparse.coo_array(w).coords
+        ends = set(zip(*(each.tolist() for each in pairs), strict=True))
+        assert {(i, i + 80) for i in range(80)} <= ends
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_given_distances_of_zero_are_edges(dtype):
+    x = doubled().astype(np.float64)
+    d = np.linalg.norm(x[:, None] - x[None], axis=2)
+    of_rows = mercer.Isomap(**LISTED).fit(x)
+    given = mercer.Isomap(metric="precomputed", **LISTED).fit(d.astype(dtype))
+    np.testing.assert_allclose(given.eigenvalues_, of_rows.eigenvalues_, rtol=1e-5)
+    assert given.facts_.edges == of_rows.facts_.edges
+    with pytest.raises(InputError, match="dense matrix"):
+        mercer.Isomap(metric="precomputed").fit(scipy.sparse.csr_array(d))
+
+
+@pytest.mark.parametrize("factor", [1e-315, 1e-200, 1e200, 1e303, 1e306])
+@pytest.mark.parametrize("kind", [mercer.LaplacianEigenmaps, mercer.DiffusionMaps])
+def test_given_weights_have_no_unit(kind, factor):
+    x = rows(60)
+    w = np.exp(-8 * np.linalg.norm(x[:, None] - x[None], axis=2) ** 2)
+    plain = kind(2, metric="precomputed").fit(w)
+    for form in (np.asarray, scipy.sparse.csr_array):
+        model = kind(2, metric="precomputed")
+        if factor > 1e305:
+            with pytest.raises(InputError, match="too large to be added up"):
+                model.fit(form(w * factor))
+            continue
+        model.fit(form(w * factor))
+        np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-8)
+        unit = factor**-0.5 if kind is mercer.LaplacianEigenmaps else 1.0
+        agree(model.embedding_ / unit, plain.embedding_, 1e-6)
+        assert model.extension_error_ < 1e-6
+        assert np.isfinite(scipy.sparse.csr_array(model.kernel_).data).all()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
+@pytest.mark.parametrize("power", [-1000, -300, 300, 1000])
+def test_sparse_rows_have_no_unit(metric, power):
+    x = scipy.sparse.csr_array(doubled().astype(np.float64))
+    scaled = x.copy()
+    scaled.data = np.ldexp(x.data, power)
+    model = mercer.LaplacianEigenmaps(2, metric=metric, neighbours=19)
+    for form in (lambda found: found, lambda found: found.toarray()):
+        one, other = (clone(model).fit(form(found)) for found in (x, scaled))
+        np.testing.assert_allclose(other.eigenvalues_, one.eigenvalues_, rtol=1e-9)
+        unit = 0 if metric == "cosine" else -power
+        np.testing.assert_allclose(np.ldexp(other.facts_.scale, unit), one.facts_.scale)
+    refuses("neighbours cannot be told", clone(model).set_params(metric="chebyshev").fit, x)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [mercer.LaplacianEigenmaps, mercer.DiffusionMaps, mercer.Isomap, mercer.ClassicalMDS],
+)
+def test_a_matrix_of_pairs_given_as_rows_is_told(kind):
+    w = mercer.LaplacianEigenmaps().fit(rows(40)).graph_.weights
+    for form in (w, w.toarray()):
+        said = warned("look like a matrix of pairs", kind(2).fit, form, kind=DataWarning)
+        assert said is not None

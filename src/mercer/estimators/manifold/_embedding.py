@@ -2,11 +2,12 @@
 
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Tags
 
-from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.arrays import Array, is_sparse
+from mercer.errors import DataWarning, InputError, warn
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator
 from mercer.sources import Source
@@ -48,6 +49,8 @@ class Embedding(SpectralEstimator):
                 fix="pass X.toarray(), or coordinates of it by PCA",
             )
         refuse_bad_cells(source, self._names)
+        if reset and getattr(self, "metric", "precomputed") != "precomputed":
+            _warn_of_pairs(source)
         return source
 
     def __sklearn_tags__(self) -> Tags:
@@ -55,3 +58,24 @@ class Embedding(SpectralEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not self._needs_dense
         return tags
+
+
+_FEW = 3  # points of which a symmetric table may be chance
+
+
+def _warn_of_pairs(source: Source) -> None:
+    """Warn where the rows look like a matrix of pairs: square, symmetric, nothing negative."""
+    (n, p), x = source.shape, source.array
+    if n != p or n <= _FEW:
+        return
+    if is_sparse(x):
+        odd = (x != x.T).nnz > 0 or float(np.min(x.data, initial=0.0)) < 0
+    else:
+        odd = not np.array_equal(x[0], x[:, 0]) or not np.array_equal(x, x.T) or np.min(x) < 0
+    if not odd:
+        warn(
+            "these rows look like a matrix of pairs of points, and are taken as rows",
+            got=f"X of shape ({n}, {p}), X[i, j] = X[j, i] and none negative",
+            fix='pass metric="precomputed" if X holds weights of a graph, or distances',
+            category=DataWarning,
+        )

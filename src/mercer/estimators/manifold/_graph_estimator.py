@@ -456,8 +456,9 @@ class GraphEstimator(Embedding):
             return float("nan")
         at = rows[np.unique(np.linspace(0, len(rows) - 1, _MEASURED).astype(np.int64))]
         known = np.asarray(state["embedding_"][at], np.float64)
-        apart = self._extended(state, source.array[at]) - known
-        return float(np.linalg.norm(apart) / np.linalg.norm(known))
+        size = float(np.max(np.abs(known)))  # f is as D^-½: squares may leave the range
+        apart = (self._extended(state, source.array[at]) - known) / size
+        return float(np.linalg.norm(apart) / np.linalg.norm(known / size))
 
     def __sklearn_tags__(self) -> Tags:
         """Return scikit-learn's tags: a given graph is pairwise input."""

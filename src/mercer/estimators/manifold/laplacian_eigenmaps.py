@@ -177,11 +177,11 @@ class LaplacianEigenmaps(GraphEstimator):
     def kernel_(self) -> Array:
         """W_ij·vol/(d_id_j) of shape (n, n), of the kind of ``graph_.weights``."""
         w, degrees = self.graph_.weights, self.graph_.degrees
-        total = float(np.sum(degrees))
-        with np.errstate(divide="ignore"):
-            each = np.where(degrees > 0, 1.0 / degrees, 0.0)
+        share = degrees / np.sum(degrees)  # vol/d_i = 1/share; d_j itself may be next to zero
+        joined = degrees > 0
+        own, whole = np.where(joined, share, np.inf), np.where(joined, degrees, np.inf)
         if not is_sparse(w):
-            return w * (total * each[:, None]) * each[None, :]
+            return w / own[:, None] / whole[None, :]
         found = w.copy()
-        found.data *= total * np.repeat(each, np.diff(w.indptr)) * each[w.indices]
+        found.data = w.data / np.repeat(own, np.diff(w.indptr)) / whole[w.indices]
         return found

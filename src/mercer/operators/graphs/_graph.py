@@ -357,6 +357,14 @@ def _checked(matrix: Any) -> Any:
                 got=f"{csr.data[at]:g} at row {coo.row[at]}, column {coo.col[at]}",
                 fix="leave the edge out, or give it a weight of zero or more",
             )
+    with np.errstate(over="ignore"):
+        total = float(np.sum(csr.data))
+    if not np.isfinite(total):
+        raise InputError(
+            "the numbers of a graph are too large to be added up",
+            got=f"{csr.nnz:,} numbers, the largest {float(np.max(csr.data)):.3g}",
+            fix="divide the matrix by a constant",
+        )
     _refuse_asymmetry(csr)
     return csr
 

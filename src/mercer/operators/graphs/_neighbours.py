@@ -1,7 +1,6 @@
 """Nearest rows: exact search, with distances that keep their digits far from the origin."""
 
 import dataclasses
-import math
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, final
@@ -14,6 +13,17 @@ from mercer.errors import InputError, MissingExtraError
 _TREE = 15  # columns up to which a tree beats products of all pairs
 _CELLS = 4_000_000  # numbers of a block of differences
 _EUCLIDEAN = ("euclidean", "l2", "minkowski")
+_LENGTHS = (
+    *_EUCLIDEAN,
+    "cityblock",
+    "manhattan",
+    "l1",
+    "chebyshev",
+    "infinity",
+)  # d(cx, cy) = cd
+_FREE = ("cosine", "correlation", "braycurtis", "canberra")  # d(cx, cy) = d
+_SAFE = 240  # exponents of rows whose squares and sums stay in range
+_CLOSE = 1e-4  # share of ‖x‖² + ‖y‖² below which a squared distance is taken from differences
 SEARCHES = ("exact", "faiss")
 
 
@@ -41,15 +51,15 @@ class Neighbours:
 class Searcher:
     """Rows that were made ready once, to be asked for the nearest of any points.
 
-    Rows are centred first, and taken in units of a power of two, so that rows far from the
-    origin, tiny or huge ones have the neighbours of the same rows near it. Up to 15 columns
-    with Euclidean distances go to a k-d tree; others to scikit-learn's brute search, whose
-    distances are then taken again from differences.
+    Rows are float64, centred first, and taken in units of a power of two, so that rows far
+    from the origin, tiny or huge ones have the neighbours of the same rows near it. Up to 15
+    columns with Euclidean distances go to a k-d tree; others to scikit-learn's brute search,
+    whose distances are then taken again from differences: equal rows are at distance zero.
 
     Parameters
     ----------
     rows : array or CSR matrix of shape (n, p)
-        Finite numbers. Sparse rows are not centred.
+        Finite numbers of any type. Sparse rows are not centred.
     metric : str
         A name that scikit-learn knows.
     threads : int or None
@@ -72,14 +82,21 @@ class Searcher:
         self.euclidean = metric in _EUCLIDEAN
         self.origin: Array | None = None
         self.exponent = 0
-        if not is_sparse(rows):
+        if is_sparse(rows):
+            _refuse_gaps(metric, rows.shape)
+            rows = rows.astype(np.float64, copy=False)
+        else:
             rows = np.asarray(rows, np.float64)
             if self.euclidean:
                 self.origin = _middle(rows)
                 rows = rows - self.origin
-                self.exponent = binary_exponent(float(np.max(np.abs(rows), initial=0.0)))
-                rows = np.ldexp(rows, -self.exponent, out=rows)
-        self.rows = rows
+        if metric in (*_LENGTHS, *_FREE):
+            cells = rows.data if is_sparse(rows) else rows
+            largest = max(float(np.max(cells, initial=0.0)), -float(np.min(cells, initial=0.0)))
+            found = binary_exponent(largest)
+            self.exponent = found if self.origin is not None or abs(found) > _SAFE else 0
+        fresh = self.origin is not None  # nobody else's: no second copy is made
+        self.rows = self._in_units(rows, out=rows if fresh else None)
         self.kind, self.index = self._built(search)
 
     def parts(self) -> dict[str, Any]:
@@ -116,7 +133,15 @@ class Searcher:
         found = NearestNeighbors(
             metric=self.metric, algorithm="brute" if self.euclidean else "auto", n_jobs=-1
         )
-        return "brute", found.fit(self.rows)
+        try:
+            return "brute", found.fit(self.rows)
+        except ValueError:  # a name it does not know, or not for such rows
+            kind = "sparse" if is_sparse(self.rows) else "dense"
+            raise InputError(
+                "neighbours cannot be told by this distance",
+                got=f"metric={self.metric!r}, {kind} rows",
+                fix='take metric="euclidean", "manhattan" or "cosine"',
+            ) from None
 
     def query(self, points: Any, k: int) -> Neighbours:
         """Return the k nearest rows of new points (m, p); k is cut to the number of rows."""
@@ -145,9 +170,12 @@ class Searcher:
         import scipy.sparse
 
         placed = self.rows if points is None else self._placed(points)
-        indices, distances = self._near(placed, math.ldexp(radius, -self.exponent))
+        with np.errstate(over="ignore"):
+            units = -self.exponent if self.metric in _LENGTHS else 0
+            reach = min(float(np.ldexp(radius, units)), np.finfo(np.float64).max)
+        indices, distances = self._near(placed, reach)
         ends = np.concatenate([[0], np.cumsum([len(each) for each in indices])])
-        data = np.ldexp(np.concatenate(distances), self.exponent)
+        data = self._lengths(np.concatenate(distances))
         parts = (data, np.concatenate(indices).astype(_index_type(self.n)), ends)
         found = scipy.sparse.csr_matrix(parts, shape=(len(indices), self.n))
         found.sort_indices()
@@ -165,7 +193,7 @@ class Searcher:
             if self.kind == "faiss":
                 exact = NearestNeighbors(algorithm="brute").fit(self.rows)
             far, indices = exact.radius_neighbors(placed, radius)
-            if not self.euclidean or is_sparse(self.rows):
+            if not self.euclidean:
                 return list(indices), list(far)
         at = np.repeat(np.arange(len(indices)), [len(each) for each in indices])
         apart = self._apart(placed, at, np.concatenate(indices))
@@ -189,20 +217,50 @@ class Searcher:
         if self.euclidean and not is_sparse(other):
             from scipy.spatial.distance import cdist
 
-            return np.ldexp(cdist(one, other), self.exponent)
+            return self._lengths(cdist(one, other))
+        if self.euclidean:
+            return self._lengths(_sparse_apart(one, other))
         from sklearn.neighbors import NearestNeighbors
 
         search = NearestNeighbors(metric=self.metric, algorithm="brute").fit(other)
         apart, at = search.kneighbors(one, other.shape[0])
         found = np.empty_like(apart)
         np.put_along_axis(found, at, apart, 1)
-        return found
+        return self._lengths(found)
 
     def _placed(self, points: Any) -> Any:
         """Return points in the units of the rows."""
-        if is_sparse(points) or self.origin is None:
-            return points
-        return np.ldexp(np.asarray(points, np.float64) - self.origin, -self.exponent)
+        if is_sparse(points):
+            return self._in_units(points.astype(np.float64, copy=False))
+        points = np.asarray(points, np.float64)
+        return self._in_units(points if self.origin is None else points - self.origin)
+
+    def _in_units(self, rows: Any, out: Array | None = None) -> Any:
+        """Return rows (m, p) in units of 2^exponent; the same where that is one."""
+        if not self.exponent:
+            return rows
+        with np.errstate(over="ignore", under="ignore"):  # what overflows is told as a distance
+            if not is_sparse(rows):
+                return np.ldexp(rows, -self.exponent, out=out)
+            parts = (np.ldexp(rows.data, -self.exponent), rows.indices, rows.indptr)
+        return type(rows)(parts, shape=rows.shape)
+
+    def _lengths(self, distances: Array) -> Array:
+        """Return distances in the units of the data, float64; refuse what is no number."""
+        with np.errstate(over="ignore", under="ignore"):
+            found = np.asarray(distances, np.float64)
+            if self.metric in _LENGTHS:
+                found = np.ldexp(found, self.exponent)
+        if not np.isfinite(found).all():
+            worst = float(found[~np.isfinite(found)][0])
+            raise InputError(
+                "these rows have no distances in float64",
+                got=f'a "{self.metric}" distance of {worst} between two of them',
+                fix="divide the data by a constant"
+                if worst > 0
+                else "drop rows that are constant or zero, or take another metric",
+            )
+        return found
 
     def _nearest(self, placed: Any, k: int) -> tuple[Array, Array]:
         """Return indices and distances (m, k) in the units of the rows, nearest first."""
@@ -213,7 +271,7 @@ class Searcher:
             indices = self.index.search(np.ascontiguousarray(placed, np.float32), k)[1]
         else:
             distances, indices = self.index.kneighbors(placed, k)
-            if not self.euclidean or is_sparse(self.rows):
+            if not self.euclidean:
                 return indices.astype(_index_type(self.n), copy=False), distances
         at = np.repeat(np.arange(len(indices)), k)
         distances = self._apart(placed, at, indices.ravel()).reshape(indices.shape)
@@ -223,22 +281,15 @@ class Searcher:
 
     def _apart(self, placed: Any, at: Array, indices: Array) -> Array:
         """Return distances of points `at` and rows `indices` (e,), from their differences."""
-        if is_sparse(self.rows) or not self.euclidean:
-            from sklearn.metrics.pairwise import paired_distances
-
-            return np.asarray(
-                paired_distances(placed[at], self.rows[indices], metric=self.metric)
-            )
         found = np.empty(len(at))
         tiles = Tiles(len(at), max(1, _CELLS // max(1, self.rows.shape[1])))
         for part in tiles:
-            apart = placed[at[part]] - self.rows[indices[part]]
-            found[part] = np.sqrt(np.einsum("ij,ij->i", apart, apart))
+            found[part] = _norms(placed[at[part]] - self.rows[indices[part]])
         return found
 
     def _counted(self, indices: Array, distances: Array) -> Neighbours:
         zero = int(np.sum(distances[:, 0] == 0)) if distances.shape[1] else 0
-        return Neighbours(indices, np.ldexp(distances, self.exponent), zero)
+        return Neighbours(indices, self._lengths(distances), zero)
 
 
 def neighbours(
@@ -274,6 +325,29 @@ def _middle(rows: Array) -> Array:
     return 0.5 * rows.min(axis=0) + 0.5 * rows.max(axis=0)
 
 
+def _norms(rows: Any) -> Array:
+    """Return ‖row‖ (m,) of dense or sparse rows."""
+    if is_sparse(rows):
+        return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1), np.float64).ravel())
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
+
+
+def _sparse_apart(one: Any, other: Any) -> Array:
+    """Return distances (m, n) of sparse rows: ‖x‖² + ‖y‖² - 2x·y, small ones from differences.
+
+    The difference of squares has no digits where rows are close, and equal rows are to be at
+    distance zero.
+    """
+    sizes = _norms(one)[:, None] ** 2 + _norms(other)[None, :] ** 2
+    squares = sizes - 2.0 * np.asarray((one @ other.T).toarray())
+    i, j = np.nonzero(squares <= _CLOSE * sizes)
+    squares[i, j] = 0.0
+    found = np.sqrt(squares, out=squares)
+    for part in Tiles(len(i), max(1, _CELLS // max(1, other.shape[1]))):
+        found[i[part], j[part]] = _norms(one[i[part]] - other[j[part]])
+    return found
+
+
 def _index_type(n: int) -> Any:
     return np.int32 if n < 2**31 else np.int64
 
@@ -289,6 +363,16 @@ def _self_first(indices: Array, distances: Array) -> tuple[Array, Array]:
         distances[row, 1 : at + 1] = distances[row, :at].copy()
     indices[:, 0], distances[:, 0] = rows, 0.0
     return indices, distances
+
+
+def _refuse_gaps(metric: str, shape: tuple[int, int]) -> None:
+    """Refuse sparse distances: a cell that is not stored is no distance, or one of zero."""
+    if metric == "precomputed":
+        raise InputError(
+            "distances of all pairs need a dense matrix",
+            got=f'a sparse matrix of shape {shape}, metric="precomputed"',
+            fix="pass X.toarray(), with every distance in it",
+        )
 
 
 def _faiss(rows: Any, euclidean: bool) -> Any:

@@ -51,7 +51,8 @@ class NormalisedGraph(Operator):
         self.shape, self.like = (n, n), np.empty((0, 0))
         self.degrees = np.asarray(weights.sum(axis=1), np.float64).ravel()
         root = np.sqrt(self.degrees)
-        self.direction = root / np.linalg.norm(root)
+        level = root / np.max(root)  # the sum of all degrees may be beyond the largest number
+        self.direction = level / np.linalg.norm(level)
         self.s = _scaled(weights, 1.0 / root)
         longest = int(np.max(np.diff(weights.indptr))) if is_sparse(weights) else n
         self.error = EPS * (8 + 4 * np.sqrt(longest))
@@ -109,8 +110,8 @@ def _scaled(weights: Any, root: Array) -> Any:
     if not is_sparse(weights):
         return weights * root[:, None] * root[None, :]
     rows = np.repeat(root, np.diff(weights.indptr))
+    rows *= weights.data  # between the two roots: of tiny weights their product is infinite
     rows *= root[weights.indices]
-    rows *= weights.data
     parts = (rows, weights.indices, weights.indptr)
     return scipy.sparse.csr_array(parts, shape=weights.shape)
 
