@@ -64,7 +64,7 @@ def test_sums_are_those_of_the_whole_matrix(made, kernel, weighted, n):
     np.testing.assert_allclose(op.times(v), k @ v, rtol=0, atol=1e-13 * n * size)
     np.testing.assert_allclose(op.matmat(v), A @ v, rtol=0, atol=1e-13 * n * size)
     np.testing.assert_array_equal(op.rmatmat(v), op.matmat(v))
-    assert op.entry_error == pytest.approx(2 * n * EPS * op.sums.largest)
+    assert 2 * n * EPS * op.sums.largest <= op.entry_error <= 1e-10 * n * op.sums.largest
     assert not op.consumed
     if made is stored:
         np.testing.assert_allclose(op.dense(), A, rtol=0, atol=1e-12 * n * size)

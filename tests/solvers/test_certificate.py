@@ -21,9 +21,9 @@ def test_intervals_hold_values_and_error():
     np.testing.assert_allclose(c.residual, [0.105, 0.205])
     assert c.next_upper == pytest.approx(1.005)
     assert c.tol == 1e-2
-    assert c.reached == pytest.approx((2.025 - 1.995) / (2 * 1.995))
-    assert c.converged.tolist() == [True, True]
-    assert c.met
+    assert c.reached == pytest.approx(0.025 / 1.995)
+    assert c.converged.tolist() == [True, False]
+    assert c.judged_by(1.3e-2).met
 
     c = certificate([4, 2], [4, 2, 1], error=np.array([0.5, 0.25]))  # each its own error
     np.testing.assert_allclose(c.lower, [3.5, 1.75])
@@ -64,15 +64,46 @@ def test_another_tolerance_may_be_asked_for():
     looser = c.judged_by(1e-2)
     assert looser.converged.tolist() == [True, False]
     assert (looser.tol, looser.reached) == (1e-2, c.reached)
-    assert c.judged_by(0.1).met
+    assert c.judged_by(0.11).met
+    older = dataclasses.replace(c, far=None)  # as files of old hold it: any value in between
+    assert older.judged_by(1e-2).converged.tolist() == [True, False]
+    assert older.judged_by(0.09).converged.tolist() == [True, False]
 
 
-def test_tol_is_the_relative_half_width():
-    for tol, met in ((0.0051, True), (0.0049, False)):
+def test_tol_is_the_distance_from_the_value_to_the_far_end():
+    """A value that lies at one end of its interval is wrong by the whole of it."""
+    for tol, met in ((0.0101, True), (0.0099, False)):
         assert certificate([1.0], [1.01, 0.5], tol=tol).met is met
     c = certificate([1.0, 0.1], [1.0, 0.2, 0.05])
     assert c.converged.tolist() == [True, False]
-    assert c.reached == pytest.approx(0.5)
+    assert c.reached == pytest.approx(1.0)
+    other = c.between(np.array([1.0, 0.15]), c.lower, c.upper, zero_level=0.0)
+    assert other.reached == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("values", "upper", "said"),
+    [
+        ([4, 2, 1], [4, 2.01, 1, 0], "3 of 3 eigenvalues within 1e-02 (worst 5.0e-03)"),
+        ([4, 2, 1], [4, 2.1, 1, 0], "2 of 3 eigenvalues within 1e-02 (worst 5.0e-02)"),
+        (
+            [4, 2, 0],
+            [4, 2, 0.5, 0],
+            "2 of 3 eigenvalues within 1e-02"
+            " (worst 0.0e+00; 1 cannot be told from zero, at most 5.0e-01)",
+        ),
+        (
+            [0, 0],
+            [0.5, 0.25, 0],
+            "0 of 2 eigenvalues within 1e-02 (2 cannot be told from zero, at most 5.0e-01)",
+        ),
+        ([0, 0], [0, 0, 0], "2 of 2 eigenvalues within 1e-02 (worst 0.0e+00)"),
+    ],
+)
+def test_the_sentence_is_true_of_the_values_given(values, upper, said):
+    assert str(certificate(values, upper, zero_level=1e-9)).splitlines()[0] == (
+        f"certificate: {said}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,7 +159,7 @@ def test_scaling_scales_everything_but_shares(factor):
     again = c.scaled(0.5, 1000).scaled(1.0, -999)  # without overflow on the way
     np.testing.assert_array_equal(again.upper, c.upper)
     assert again.zero_level == c.zero_level
-    first = "certificate: 2 of 3 eigenvalues within 1e-02 (worst 1.2e-02)"
+    first = "certificate: 2 of 3 eigenvalues within 1e-02 (worst 2.2e-02)"
     assert str(c).splitlines()[0] == first
     assert "axes 2, 3 cannot be told apart" in str(c)
 

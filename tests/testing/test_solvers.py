@@ -58,7 +58,7 @@ FAULTS = {
     "too few": (changed(values=lambda s: s.values[:-1]), "pairs wanted"),
     "float32": (changed(values=lambda s: s.values.astype(np.float32)), "not float64"),
     "no groups": (lambda s, _: certified(s, groups=()), "no group"),
-    "boasting": (boasting, "wider than tol"),
+    "boasting": (boasting, "farther than tol"),
     "contradicting": (changed(outcome=lambda _: Outcome.BUDGET), "outcome"),
     "modest": (modest, "easy spectrum"),
     "moody": (

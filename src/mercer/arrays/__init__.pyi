@@ -41,6 +41,8 @@ from mercer.arrays._tiles import in_units as in_units
 from mercer.arrays._tiles import scratch as scratch
 from mercer.arrays._tiles import shifted as shifted
 from mercer.arrays._tiles import symmetric_times as symmetric_times
+from mercer.arrays.programs._entry_rounding import EntryRounding as EntryRounding
+from mercer.arrays.programs._entry_rounding import entry_rounding as entry_rounding
 from mercer.arrays.programs._program_rows import as_rows as as_rows
 from mercer.arrays.programs._program_rows import columns_of as columns_of
 from mercer.arrays.programs._program_rows import count_rows as count_rows

@@ -163,7 +163,7 @@ class Problem:
     graph : GraphCost or None
         The graph, for methods on the matrix of one; `nnz` are then its stored cells.
     tol : float
-        Relative half-width wanted for each eigenvalue.
+        Largest certified relative error wanted of an eigenvalue.
     time : float or None
         Seconds that may be spent.
     threads : int

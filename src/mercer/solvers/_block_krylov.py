@@ -283,7 +283,7 @@ class _Run:
         theta = np.abs(self.theta[: self.k])
         allowed = self.goal.tol * np.maximum(theta, self.goal.floor.at(float(self.theta[0])))
         residual = np.sum(self.tail[:, : self.k] ** 2, axis=0)
-        enough = 4 * allowed * theta + allowed**2
+        enough = 2 * allowed * theta + allowed**2
         return float(np.max(residual / np.maximum(enough, np.finfo(np.float64).tiny)))
 
     def _refill(self) -> None:

@@ -24,16 +24,19 @@ class Certificate:
     sine : ndarray of shape (k,)
         Bound residual_i / gap_i on the sine of the angle between v_i and the true axis.
     converged : ndarray of shape (k,) of bool
-        Whether the interval meets `tol`, or lies below the level that counts as zero.
+        Whether the value is within `tol`, or the interval below the level that counts as zero.
     groups : tuple of tuples of int
         Axes that cannot be told apart: only the space they span is determined. An index
         equal to k means that the group reaches beyond the axes asked for.
     tol : float
-        Relative half-width that was asked for.
+        Distance that was asked for, from a value to the far end of its interval, relative to
+        the near end: no eigenvalue is farther from the value that is given.
     reached : float
-        Largest relative half-width over the eigenvalues above the zero level.
+        Largest such distance over the eigenvalues that are not zero for certain.
     zero_level : float
         At and below it an eigenvalue counts as zero.
+    far : ndarray of shape (k,) or None
+        These distances; None in models of older files.
     """
 
     lower: FloatArray
@@ -47,6 +50,7 @@ class Certificate:
     reached: float
     zero_level: float
     next_upper: float = 0.0
+    far: FloatArray | None = None
 
     @classmethod
     def of(
@@ -72,11 +76,11 @@ class Certificate:
         lower = np.maximum(lower, 0.0) if psd else lower
         tops = np.maximum(upper[:k], values) + error
         after = float(upper[k]) + error[-1] if len(upper) > k else -np.inf
-        half = _half_widths(lower, tops, zero_level)
+        far = _distances(values, lower, tops, zero_level)
         zero = np.maximum(tops, -lower) <= zero_level
         nonzero = np.abs(values) > zero_level
         near = ~nonzero & (np.maximum(tops, -lower) <= 2 * (zero_level + error))
-        reached = float(np.max(half[nonzero], initial=0.0))
+        converged = zero | near | (far <= tol)
         residual, gap = residual + error, _gaps(values, lower, tops, after)
         return cls(
             lower=lower,
@@ -84,12 +88,13 @@ class Certificate:
             residual=residual,
             gap=gap,
             sine=_sines(residual, gap),
-            converged=zero | near | (half <= tol),
+            converged=converged,
             groups=_groups(lower, tops, after, nonzero),
             tol=tol,
-            reached=reached,
+            reached=float(np.max(far[nonzero | ~converged], initial=0.0)),
             zero_level=zero_level,
             next_upper=max(after, 0.0),
+            far=far,
         )
 
     @property
@@ -99,8 +104,33 @@ class Certificate:
 
     def judged_by(self, tol: float) -> "Certificate":
         """Return the certificate as if another tolerance had been asked for."""
-        half = _half_widths(self.lower, self.upper, self.zero_level)
-        return dataclasses.replace(self, tol=tol, converged=self.converged | (half <= tol))
+        return dataclasses.replace(self, tol=tol, converged=self.converged | (self._far <= tol))
+
+    @property
+    def _far(self) -> FloatArray:
+        """Distances from the values; where these are not known, from anywhere in between."""
+        if self.far is not None:
+            return self.far
+        return _distances(self.upper, self.lower, self.upper, self.zero_level)
+
+    def between(
+        self, values: FloatArray, lower: FloatArray, upper: FloatArray, *, zero_level: float
+    ) -> "Certificate":
+        """Return the certificate of the same pairs with other numbers for their eigenvalues."""
+        far = _distances(values, lower, upper, zero_level)
+        zero = np.maximum(upper, -lower) <= zero_level
+        zero |= self.converged & (np.abs(values) <= zero_level)
+        converged = zero | (far <= self.tol)
+        counted = (np.abs(values) > zero_level) | ~converged
+        return dataclasses.replace(
+            self,
+            lower=lower,
+            upper=upper,
+            converged=converged,
+            reached=float(np.max(far[counted], initial=0.0)),
+            zero_level=zero_level,
+            far=far,
+        )
 
     def with_residual(self, residual: FloatArray) -> "Certificate":
         """Return the certificate of other vectors for the same eigenvalues."""
@@ -177,15 +207,15 @@ class Certificate:
     def first(self, k: int) -> "Certificate":
         """Return the certificate of the first k of these pairs."""
         names = ("lower", "upper", "residual", "gap", "sine", "converged")
-        cut = {name: getattr(self, name)[:k] for name in names}
-        half = _half_widths(cut["lower"], cut["upper"], self.zero_level)
+        cut = {name: getattr(self, name)[:k] for name in names} | {"far": self._far[:k]}
+        counted = (cut["lower"] > self.zero_level) | ~cut["converged"]
         groups = tuple(tuple(i for i in g if i <= k) for g in self.groups)
         following = self.upper[k] if k < len(self.upper) else self.next_upper
         return dataclasses.replace(
             self,
             **cut,
             groups=tuple(g for g in groups if len(g) > 1 and g[0] < k),
-            reached=float(np.max(half[cut["lower"] > self.zero_level], initial=0.0)),
+            reached=float(np.max(cut["far"][counted], initial=0.0)),
             next_upper=float(following),
         )
 
@@ -196,27 +226,39 @@ class Certificate:
         longer: dict[str, Any] = {
             n: np.concatenate([getattr(self, n), part]) for n, part in more.items()
         }
+        longer["far"] = np.concatenate([self._far, np.zeros(short)])
         return dataclasses.replace(self, **longer)
+
+    @property
+    def shortfall(self) -> str:
+        """How far the worst value may be off, and how many may be anything down to zero."""
+        lost = ~self.converged & (self.lower <= self.zero_level)
+        known = self._far[~lost & (self.upper > self.zero_level)]
+        words = [f"worst {max(known, default=0.0):.1e}"] if len(known) or not lost.any() else []
+        if lost.any():
+            most = float(np.max(self.upper[lost]))
+            words.append(f"{np.sum(lost)} cannot be told from zero, at most {most:.1e}")
+        return "; ".join(words)
 
     def __str__(self) -> str:
         """Return one sentence for the whole and one for each group."""
         done = int(np.sum(self.converged))
-        lines = [
-            f"certificate: {done} of {len(self.lower)} eigenvalues within {self.tol:.0e}"
-            f" (worst {self.reached:.1e})"
-        ]
+        of = f"certificate: {done} of {len(self.lower)} eigenvalues within {self.tol:.0e}"
+        lines = [f"{of} ({self.shortfall})"]
         for group in self.groups:
             names = ", ".join(str(i + 1) for i in group)
             lines.append(f"  axes {names} cannot be told apart: only their span is determined")
         return "\n".join(lines)
 
 
-def _half_widths(lower: FloatArray, upper: FloatArray, zero_level: float) -> FloatArray:
-    """Return (upper - lower) / (2·size), the size of an interval being its distance to zero."""
+def _distances(
+    values: FloatArray, lower: FloatArray, upper: FloatArray, zero_level: float
+) -> FloatArray:
+    """Return max(upper - θ, θ - lower)/size, the size of an interval its distance to zero."""
     tiny = float(np.finfo(np.float64).tiny)
     size = np.maximum(np.maximum(lower, -upper), zero_level or tiny)
-    with np.errstate(over="ignore"):
-        return np.asarray((upper - lower) / (2 * size))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.maximum(upper - values, values - lower) / size)
 
 
 def _gaps(values: FloatArray, lower: FloatArray, upper: FloatArray, after: float) -> FloatArray:

@@ -37,7 +37,7 @@ class Goal:
     components : int
         k, the number of leading pairs.
     tol : float
-        Largest (upper - lower) / (2·max(lower, floor)) wanted over the k eigenvalues.
+        Largest max(upper - θ, θ - lower) / max(lower, floor) wanted over the k eigenvalues.
     floor : Floor
         When an eigenvalue counts as zero.
     trace : float or None

@@ -43,9 +43,7 @@ class Stored(Solver):
 
     def solve(self, op: Operator, goal: Goal, /) -> Spectrum:
         """See `Solver.solve`."""
-        # Ritz values lie at lower ends: at half the tolerance they are within it themselves.
-        sharp = dataclasses.replace(goal, tol=0.5 * goal.tol)
-        found = self._begun(op, goal).solve(op, sharp).judged_by(goal.tol)
+        found = self._begun(op, goal).solve(op, goal)
         again = self.whole and found.outcome is Outcome.BUDGET
         return Exact(destroy=True).solve(op, goal) if again else found
 

@@ -44,7 +44,7 @@ def check_solver(
     like : Array or None
         An array of the library to work in; None takes NumPy.
     tol : float
-        Relative half-width that is asked for.
+        Largest certified relative error that is asked for.
     seed : int
         Start of the random numbers.
 
@@ -138,11 +138,11 @@ class _SolverTrial:
                 f"eigenvalue {i + 1} is {self.truth[i]!r}, outside"
                 f" [{float(c.lower[i])!r}, {float(c.upper[i])!r}]"
             )
-        half = (c.upper - c.lower) / 2
+        far = np.maximum(c.upper - self.found.values, self.found.values - c.lower)
         size = np.maximum(np.maximum(c.lower, -c.upper), c.zero_level)
-        allowed = np.maximum(c.tol * size, 2 * c.zero_level)
-        if np.any(c.converged & (half > allowed)):
-            raise self.broken("an interval wider than tol is called converged")
+        allowed = np.maximum(c.tol * size, 4 * c.zero_level)
+        if np.any(c.converged & (far > allowed)):
+            raise self.broken("an interval with an end farther than tol is called converged")
         if (self.found.outcome is Outcome.CONVERGED) is not c.met:
             raise self.broken(f"outcome {self.found.outcome} with met = {c.met}")
 

@@ -120,18 +120,11 @@ def mapped(certificate: Certificate, values: Array, rule: Map) -> Certificate:
     """
     gap = rule(values) - rule(np.maximum(values - certificate.gap, 0.0))
     lower, upper = (rule(np.maximum(x, 0.0)) for x in (certificate.lower, certificate.upper))
-    half = (upper - lower) / 2
     level = max(float(rule(np.array(certificate.zero_level))), np.finfo(float).tiny)
-    alive = rule(values) > level
-    reached = np.max(half[alive] / np.maximum(lower[alive], level), initial=0.0)
     return dataclasses.replace(
-        certificate,
-        lower=lower,
-        upper=upper,
+        certificate.between(rule(values), lower, upper, zero_level=level),
         gap=gap,
         residual=certificate.sine * gap,
-        reached=float(reached),
-        zero_level=level,
         next_upper=float(rule(np.maximum(certificate.next_upper, 0.0))),
     )
 

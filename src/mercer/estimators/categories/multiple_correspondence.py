@@ -176,7 +176,7 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
         What `transform` does about a category that was not there at fit: name its row,
         column and value; or let it add nothing to the coordinates.
     tol : float or None
-        Largest relative half-width of the certified interval of an eigenvalue; None is 1e-6.
+        Largest certified relative error of an eigenvalue; None is 1e-6.
     memory : int, str or None
         Bytes that fit may take, as a number, "4GB" or "4GiB"; None is 80 % of what is free.
     time : float or None

@@ -177,7 +177,7 @@ class CorrespondenceAnalysis(OperatedEstimator):
         with independent rows and columns have (none is an answer); None keeps all with
         inertia. There are min(m, n) - 1 at most; fewer rows or columns give fewer axes.
     tol : float or None
-        Largest relative half-width of the certified interval of an inertia; None is 1e-6.
+        Largest certified relative error of an inertia; None is 1e-6.
     memory : int, str or None
         Bytes that fit may take, as a number, "4GB" or "4GiB"; None is 80 % of what is free.
     time : float or None

@@ -48,7 +48,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         Probabilities of the classes, in the order of their labels; None takes their shares
         of the rows.
     tol : float or None
-        Largest relative half-width of the certified interval of an eigenvalue; None is 1e-6.
+        Largest certified relative error of an eigenvalue; None is 1e-6.
     memory, time, device, random_state
         See `PCA`.
 

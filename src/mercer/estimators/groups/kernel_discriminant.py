@@ -25,7 +25,9 @@ from mercer.sources import Source, scan
 
 _ALL = 2000  # rows up to which all axes of the kernel are kept
 _MARKS = 500  # landmarks beyond, or axes where a kernel is not known to allow landmarks
-_ANY = 1e9  # half-width of the kernel's eigenvalues: the span counts, not which axis is which
+_ANY = (
+    1e9  # relative error of the kernel's eigenvalues: the span counts, not which axis is which
+)
 _LITTLE = 0.9  # share of the kernel's variance below which landmarks are too few
 _SHARED = ("tol", "memory", "time", "device", "random_state")
 _HANDED_ON = (

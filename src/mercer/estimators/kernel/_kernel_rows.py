@@ -116,8 +116,13 @@ class KernelRows:
         rest += np.ldexp(np.asarray(centring.offset, np.float64), centring.exponent)
         return dataclasses.replace(frame, mean=mean, factor=factor, rest=rest)
 
-    def ready(self, source: Source) -> Array:
-        """Return the rows (n, p) of a source, an array or a CSR matrix."""
+    def ready(self, source: Source, *, narrow: bool = False) -> Array:
+        """Return the rows (n, p) of a source, an array or a CSR matrix.
+
+        Rows in a frame are float64: those of float32 data divided by a deviation are no
+        float32 numbers, and an interval speaks of the rows as they are. Coordinates of new
+        rows have no interval, and `narrow` ones keep the precision of the data.
+        """
         rows = source.array
         if self.factor is None or self.mean is None:
             return rows
@@ -127,7 +132,7 @@ class KernelRows:
         if self.rest is not None:
             made -= self.rest
         made *= self.factor
-        return made.astype(source.products, copy=False)
+        return made.astype(source.products, copy=False) if narrow else made
 
     def counted(self, rows: Array) -> Array:
         """Return training rows in which those of weight zero are copies of one that counts.
@@ -160,6 +165,8 @@ class KernelRows:
         """Return rows that later changes of the user's array cannot reach."""
         if isinstance(self.kernel, Precomputed):
             return None
+        if source.nnz is None and self.numeric:
+            rows = rows.astype(source.products, copy=False)
         return rows.copy() if rows is source.array else rows
 
     def finite(self, kernel: Kernel) -> bool:

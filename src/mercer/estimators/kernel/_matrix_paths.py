@@ -5,6 +5,7 @@ What float32 tiles cost: measured on random rows that are made again in float64.
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +47,7 @@ from mercer.operators import (
     kernel_matrix,
     kernel_tiles,
     share_lost,
+    side_dtype,
     take_out,
 )
 from mercer.planning import Path
@@ -184,12 +186,15 @@ def of_matrix(task: Task, path: Path, op: Matrix) -> tuple[Spectrum, KernelFound
 
 
 def _side(task: Task, *, wide: bool) -> Side:
-    """Return the rows prepared for tiles; `wide` ones are float64.
+    """Return the rows prepared for tiles; `wide` ones are float64, dense others float32.
 
     A given matrix is widened tile by tile; rows are, so that their products are float64.
     """
-    narrow = task.rows.dtype == np.float32 and not isinstance(task.kernel, Precomputed)
-    rows = task.rows.astype(np.float64) if wide and narrow else task.rows
+    rows, given = task.rows, isinstance(task.kernel, Precomputed)
+    if wide and rows.dtype == np.float32 and not given:
+        rows = rows.astype(np.float64)
+    if not wide and rows.dtype == np.float64 and isinstance(rows, np.ndarray):
+        rows = rows.astype(np.float32)
     return prepare(task.kernel.program(), rows)
 
 
@@ -203,7 +208,7 @@ def _tiled(task: Task, path: Path, program: Node, side: Side) -> tuple[KernelTil
     assert isinstance(krylov, BlockKrylov)
     start, r = _first_axes(task, krylov.block), _direction(task)
     b, flag, both, probes = start.shape[1], task.kernel.flag, start, None
-    if not _left_in_sight(task, krylov, b):
+    if not _left_in_sight(task, krylov, b, side_dtype(side)):
         taken = np.concatenate([start, r[:, None]], axis=1)
         probes = Outside(None, taken, like, task.seed, 1, psd=flag.centred)
         both = np.concatenate([start, probes.block], axis=1)
@@ -214,7 +219,7 @@ def _tiled(task: Task, path: Path, program: Node, side: Side) -> tuple[KernelTil
     return op, dataclasses.replace(path, solver=solver)
 
 
-def _left_in_sight(task: Task, krylov: BlockKrylov, b: int) -> bool:
+def _left_in_sight(task: Task, krylov: BlockKrylov, b: int, dtype: np.dtype[Any]) -> bool:
     """Tell whether ‖R‖_F, of what b columns leave, bounds ‖R‖ better than one product.
 
     A Gaussian probe has |Rz| ≈ ‖R‖_F, and is charged α times that. ‖R‖²_F is a difference
@@ -226,8 +231,7 @@ def _left_in_sight(task: Task, krylov: BlockKrylov, b: int) -> bool:
     weights = np.ones(task.n) if task.weights is None else task.weights
     trace = float(weights @ task.kernel.diag(task.rows))
     left = float(np.sum(task.values[b:] ** 2))
-    lost = share_lost(np.float32 if task.rows.dtype == np.float32 else np.float64) * trace**2
-    return (probe_factor(PROBES) ** 2 - 1) * left >= lost
+    return (probe_factor(PROBES) ** 2 - 1) * left >= share_lost(dtype) * trace**2
 
 
 def _going_on(task: Task, path: Path) -> Path:
@@ -288,7 +292,7 @@ def _floor(op: Matrix, task: Task) -> Floor:
     n = op.shape[0]
     given = isinstance(task.kernel, Precomputed) and task.rows.dtype == np.float32
     unit = eps_of(np.float32) if op.dtype.itemsize == 4 or given else 0.0
-    absolute = _C * op.sums.largest * (n * EPS + np.sqrt(n) * unit)
+    absolute = _C * op.sums.largest * (n * EPS + np.sqrt(n) * unit) + op.sums.rounding
     return Floor(_C * n * EPS, float(absolute))
 
 
@@ -349,7 +353,9 @@ def _wider(task: Task, krylov: BlockKrylov, before: Spectrum, op: Matrix) -> Blo
 
 def _goal(task: Task, op: Matrix, k: int) -> Goal:
     psd = task.kernel.flag.centred
-    trace = op.trace + op.entry_error * op.shape[0] if psd else None
+    # Each entry of the diagonal may be off by all that the entries are, made or centred.
+    off = op.entry_error * op.shape[0] - op.sums.rounding * (op.shape[0] - 2)
+    trace = op.trace + off if psd else None
     # What is known is known of the exact matrix, from which a float32 one is farther away.
     known = task.values if op.dtype.itemsize == 8 else None
     floor, error = _floor(op, task), op.entry_error

@@ -61,7 +61,7 @@ from mercer.planning import Path, Problem
 from mercer.solvers import Spectrum
 from mercer.sources import Source, SpreadSource, scan
 
-_RESOLVED = 0.05  # half-width up to which an axis on landmarks counts as resolved
+_RESOLVED = 0.05  # relative error up to which an axis on landmarks counts as resolved
 _log = logging.getLogger("mercer")
 
 
@@ -103,7 +103,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
         "shift" adds the lowest to all, and then ``transform(X)`` differs from
         ``fit_transform(X)``.
     tol : float or None
-        Largest relative half-width of the certified interval of an eigenvalue; None is
+        Largest certified relative error of an eigenvalue; None is
         1e-6, and 1e-5 for float32 data.
     memory, time, device, random_state
         See `PCA`.
@@ -535,7 +535,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
         """Return the model, rows as the kernel sees them, and the way over landmarks."""
         refuse_bad_cells(source, self._names)
         fitted = FittedKernel.of(self)
-        return fitted, fitted.frame.ready(source), self._shortcut(fitted)
+        return fitted, fitted.frame.ready(source, narrow=True), self._shortcut(fitted)
 
     def _shortcut(self, fitted: FittedKernel) -> new_rows.Shortcut | None:
         """Return the way over landmarks, where `tol_transform` asks for it."""

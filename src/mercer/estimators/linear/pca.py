@@ -89,7 +89,7 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
     feature_weight : array of shape (n_features,) or None
         Positive weights: squared deviations of feature j count weight_j times.
     tol : float or None
-        Largest relative half-width of the certified interval of an eigenvalue; None is
+        Largest certified relative error of an eigenvalue; None is
         1e-6, and 1e-5 for float32 data.
     memory : int, str or None
         Bytes that fit may take, as a number, "4GB" or "4GiB"; None is 80 % of what is free.

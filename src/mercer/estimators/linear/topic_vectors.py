@@ -40,7 +40,7 @@ class TopicVectors(OperatedEstimator):
     normalise : bool
         Give every document length one.
     tol : float or None
-        Largest relative half-width of the certified interval of an eigenvalue; None is 1e-6.
+        Largest certified relative error of an eigenvalue; None is 1e-6.
     memory : int, str or None
         Bytes that fit may take, as a number, "4GB" or "4GiB"; None is 80 % of what is free.
     time : float or None

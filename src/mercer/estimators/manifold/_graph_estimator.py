@@ -183,14 +183,16 @@ def _certified(
     """Return the certificate of λ, its widths measured by 1 - λ, on which maps depend."""
     lazy: dict[str, Any] = {"error": error, "tol": tol, "zero_level": 0.0, "psd": True}
     found = Certificate.of(1.0 + values, 1.0 + bounds, residual, **lazy)
-    half = 0.5 * (found.upper - found.lower) / np.maximum(small, EPS)
+    ends = np.maximum(found.upper - 1.0 - values, values - (found.lower - 1.0))
+    far = ends / np.maximum(small, EPS)
     after = 1.0 + float(bounds[-1]) + error if len(bounds) > len(values) else 0.0
     return dataclasses.replace(
         found,
         lower=found.lower - 1.0,
         upper=found.upper - 1.0,
-        converged=half <= tol,
-        reached=float(np.max(half, initial=0.0)),
+        converged=far <= tol,
+        reached=float(np.max(far, initial=0.0)),
+        far=far,
         zero_level=-1.0,
         next_upper=after - 1.0,
     )

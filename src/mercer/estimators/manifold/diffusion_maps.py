@@ -47,7 +47,7 @@ class DiffusionMaps(GraphEstimator):
     search : {"exact", "faiss"}
         How neighbours are found; "faiss" needs that library.
     tol : float or None
-        Largest half-width of the certified interval of λ relative to 1 - λ; None is 1e-6.
+        Largest certified error of λ relative to 1 - λ; None is 1e-6.
     memory, time, device, random_state
         See `PCA`.
 

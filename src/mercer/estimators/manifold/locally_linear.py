@@ -72,7 +72,7 @@ def smallest(
     k : int
         How many.
     tol : float
-        Relative half-width of the interval of each λ.
+        Largest certified relative error of each λ.
     seed : int
         Of the first block.
     """
@@ -176,7 +176,7 @@ class LocallyLinearEmbedding(Embedding):
     components : {"raise", "largest", "place"}
         What to do when the graph of neighbours falls into pieces; see `Isomap`.
     tol : float or None
-        Largest relative half-width of the certified interval of an eigenvalue of M; None is
+        Largest certified relative error of an eigenvalue of M; None is
         1e-4, because these are so small beside ‖M‖ that rounding leaves few digits.
     memory, time, device, random_state
         See `PCA`.

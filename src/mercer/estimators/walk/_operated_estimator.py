@@ -13,7 +13,7 @@ from mercer.operators import Dense, Framed, Operator
 from mercer.planning import Path, Problem
 from mercer.solvers import Certificate, Floor, Goal, Spectrum, fix_signs
 
-_FINE = 1e-10  # relative half-width that a stored matrix is solved to
+_FINE = 1e-10  # relative error that a stored matrix is solved to
 _C = 4.0  # how many units of rounding per row or column an eigenvalue must exceed
 
 

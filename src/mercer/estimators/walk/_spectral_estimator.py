@@ -201,7 +201,7 @@ class SpectralEstimator(
             warn(
                 f"{missed} of {len(certificate.lower)} eigenvalues are not certified to"
                 f" {certificate.tol:.0e}",
-                got=f"{certificate.reached:.1e}; {spectrum.outcome.value}",
+                got=f"{certificate.shortfall}; {spectrum.outcome.value}",
                 fix=_FIXES.get(spectrum.outcome, _FIX),
                 category=AccuracyWarning,
             )

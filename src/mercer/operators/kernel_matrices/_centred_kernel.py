@@ -17,6 +17,7 @@ from mercer.arrays import (
     Tiles,
     Workspace,
     diagonal,
+    entry_rounding,
     eps_of,
     thread_count,
     tile,
@@ -41,12 +42,15 @@ class KernelSums:
         k·r.
     squares, trace, largest : float
         ‖k‖²_F, tr k and max|k_ij|.
+    rounding : float
+        A bound on the norm of what float64 arithmetic does to the entries as they are made.
     """
 
     along: Array
     squares: float
     trace: float
     largest: float
+    rounding: float = 0.0
 
 
 class CentredKernel(Operator):
@@ -109,8 +113,8 @@ class CentredKernel(Operator):
 
     @property
     def entry_error(self) -> float:
-        """A bound on the norm of what rounding each float64 entry does to A."""
-        return 2 * self.shape[0] * EPS * self.sums.largest
+        """A bound on the norm of what float64 arithmetic does to A: entries, and centring."""
+        return 2 * self.shape[0] * EPS * self.sums.largest + self.sums.rounding
 
 
 def share_lost(dtype: Any) -> float:
@@ -214,9 +218,11 @@ class TileWalk:
         top, worst = float(largest.max(initial=0.0)), float(apart.max(initial=0.0))
         if worst > 1e-5 * top and np.isfinite(top):
             raise AsymmetryError(worst, top)
-        root2 = 1.0 if self.root is None else self.root**2
+        root2 = np.ones(self.n) if self.root is None else self.root**2
         trace = float(np.sum(diagonal(self.program, self.side) * root2))
-        return KernelSums(kr.sum(axis=0), float(squares.sum()), trace, top)
+        size, wrong = float(squares.sum()), entry_rounding(self.program, self.side)
+        rounding = wrong.norm(float(np.sum(root2)), size**0.5, trace)
+        return KernelSums(kr.sum(axis=0), size, trace, top, rounding)
 
     def _mirrored(self, i: slice, j: slice, t: Array) -> float:
         """Return how far some rows of k(J, I) are from the tile, for a user's function."""
