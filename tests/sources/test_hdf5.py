@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from pieces import walked
 
+from mercer.arrays import check_places
 from mercer.errors import BudgetError, InputError
 from mercer.sources import scan
 from mercer.sources.files._chunked_file import spans
@@ -15,9 +16,8 @@ from mercer.sources.files._plink import BedSource
 from mercer.sources.files._sparse_file import (
     HeldRows,
     check_cells,
-    check_indices,
-    check_indptr,
     refuse_what_does_not_fit,
+    row_pointers,
 )
 
 h5py = pytest.importorskip("h5py")
@@ -308,7 +308,7 @@ def test_chunks_that_unpickle_are_refused(tmp_path):
 )
 def test_bad_pointers(indptr, words):
     with pytest.raises(InputError, match=words):
-        check_indptr(np.array(indptr), 3, 5, "x")
+        row_pointers(np.array(indptr), 3, 5, "x")
 
 
 def test_cells_of_sparse_files_are_checked():
@@ -317,8 +317,8 @@ def test_cells_of_sparse_files_are_checked():
         indices = np.zeros(5, np.int32)
         indices[bad] = 4
         with pytest.raises(InputError, match=f"row {row}: position 4 of 4"):
-            check_indices(indices, 4, ends, "x, row", 7)
-    check_indices(np.array([3, 0]), 4, np.array([0, 2]), "x, row", 0)
+            check_places(indices, 4, ends, "x, row", first=7)
+    check_places(np.array([3, 0]), 4, np.array([0, 2]), "x, row")
     assert check_cells((5,), (5,), np.dtype("i4"), "x") == 5
     for data, indices, kind in (((5,), (4,), "i4"), ((5, 1), (5, 1), "i4"), ((5,), (5,), "f4")):
         with pytest.raises(InputError, match="one length"):

@@ -33,6 +33,9 @@ from mercer.arrays._namespace import is_numpy as is_numpy
 from mercer.arrays._namespace import is_sparse as is_sparse
 from mercer.arrays._namespace import namespace as namespace
 from mercer.arrays._namespace import wide_dtype as wide_dtype
+from mercer.arrays._sparse_cells import as_csr as as_csr
+from mercer.arrays._sparse_cells import check_places as check_places
+from mercer.arrays._sparse_cells import check_pointers as check_pointers
 from mercer.arrays._tiles import Tiles as Tiles
 from mercer.arrays._tiles import add_gram as add_gram
 from mercer.arrays._tiles import column_squares as column_squares

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from mercer import estimators
-from mercer.arrays import Array
+from mercer.arrays import Array, as_csr, is_sparse
 from mercer.dropin.truncated_svd import TruncatedSVD
 from mercer.errors import InputError
 
@@ -77,7 +77,7 @@ def scanpy_pca(
     mask = _mask(adata, mask_var)
     X = _rows(adata) if layer is None else _layer(adata, layer)
     if mask is not None:
-        X = (X.tocsr() if hasattr(X, "tocsr") else X)[:, np.flatnonzero(mask)]
+        X = (as_csr(X) if is_sparse(X) else X)[:, np.flatnonzero(mask)]
     model = _fitted(X, n_comps, zero_center, random_state)
     coordinates = np.asarray(model.transform(X), dtype=dtype)
     if alone:

@@ -167,11 +167,11 @@ def _centred_block(kernel: Kernel, rows: Any) -> FloatArray:
 
 def _pooled(X: Any, Y: Any) -> tuple[Any, int]:
     """Return both samples as one, and the length of the first."""
-    if is_sparse(X) or is_sparse(Y):
+    x, y = as_table(X), as_table(Y)
+    if is_sparse(x) or is_sparse(y):
         from scipy.sparse import vstack
 
-        return vstack([X, Y]).tocsr(), int(X.shape[0])
-    x, y = as_table(X), as_table(Y)
+        return vstack([x, y]).tocsr(), int(x.shape[0])
     if not hasattr(x, "dtype") or not hasattr(y, "dtype"):
         return [*x, *y], len(x)
     return np.concatenate([as_numpy(x), as_numpy(y)]), len(x)

@@ -11,7 +11,7 @@ from mercer.kernels._default_scales import thinned
 from mercer.kernels._definiteness import Flag
 from mercer.kernels._kernel_comparison import centred
 from mercer.kernels._kernel_text import as_kernel
-from mercer.kernels._kernel_value import Kernel
+from mercer.kernels._kernel_value import Kernel, as_table
 from mercer.kernels.families._user_kernels import Precomputed
 
 
@@ -107,7 +107,7 @@ def evidence(kernel: Kernel | str, X: Any) -> Evidence:
     if isinstance(k, Precomputed):
         matrix = _thinned_matrix(X)
     else:
-        sample = thinned(X)
+        sample = thinned(as_table(X))
         matrix = k.resolve(sample).block(sample)
     computed = np.asarray(as_numpy(matrix))
     eps, whole = max(EPS, eps_of(computed.dtype)), computed.astype(np.float64, copy=False)
@@ -128,6 +128,6 @@ def evidence(kernel: Kernel | str, X: Any) -> Evidence:
 
 
 def _thinned_matrix(matrix: Any) -> Any:
-    whole = Precomputed().block(matrix)
+    whole = Precomputed().block(as_table(matrix))
     step = max(1, -(-int(whole.shape[0]) // 2000))
     return whole[::step, ::step]

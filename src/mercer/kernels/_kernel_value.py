@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from mercer.arrays import Array, Node, diagonal, prepare, tile
+from mercer.arrays import Array, Node, as_csr, diagonal, is_sparse, prepare, tile
 from mercer.errors import InputError, NotSupportedError
 from mercer.kernels._definiteness import Flag
 
@@ -120,6 +120,7 @@ class Kernel(ABC):
         """
         if self.resolved:
             return self
+        sample = as_table(sample)
         settled = self._settle(sample, weights) if self._open else self
         seen = settled._seen(sample)
         changed = {
@@ -285,7 +286,9 @@ def _is_number(value: Any) -> bool:
 
 
 def as_table(x: Any) -> Any:
-    """Return lists of lists of numbers as an array; everything else as it is."""
+    """Return lists of lists of numbers as an array, sparse rows as CSR; others as they are."""
+    if is_sparse(x):
+        return as_csr(x)
     first = x[0] if isinstance(x, list | tuple) and x else None
     if isinstance(first, list | tuple) and first and isinstance(first[0], Real):
         return np.asarray(x, dtype=np.float64)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.arrays import as_csr, is_sparse
 from mercer.errors import InputError
 from mercer.sources._block_source import BlockSource, Source
 from mercer.sources._in_memory import DenseSource, SparseSource
@@ -96,8 +97,8 @@ def scan(data: Any, **options: Any) -> Source:
             got=f"{type(data).__name__}",
             fix="pass a path, a frame, a table of rows and columns, or iter(...) over blocks",
         )
-    if hasattr(data, "tocsr"):
-        return SparseSource(data.tocsr())
+    if is_sparse(data):
+        return SparseSource(as_csr(data))
     return DenseSource(data)
 
 

@@ -17,7 +17,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
 
-from mercer.arrays import EXACT, as_numpy
+from mercer.arrays import EXACT, as_csr, as_numpy
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._block_source import Block, BlockSource, add_cells, skipped
 from mercer.sources._column_choice import choose_columns
@@ -132,7 +132,8 @@ class ArrayForm(BlockForm):
         if self._sparse:
             if raw.dtype.kind not in "biuf" or raw.dtype == np.float16:
                 _refuse_type(number, raw.dtype, "numbers that SciPy computes with")
-            return scipy.sparse.csr_array(_two_dimensional(raw, number))
+            block = _two_dimensional(raw, number)
+            return scipy.sparse.csr_array(as_csr(block, f"block {number} of the stream, "))
         if hasattr(raw, "__dask_graph__"):
             raise InputError(
                 "the blocks of a stream are tables in memory",

@@ -13,6 +13,7 @@ from mercer.arrays._namespace import (
     is_sparse,
     namespace,
 )
+from mercer.arrays._sparse_cells import as_csr
 from mercer.errors import InputError
 
 
@@ -32,7 +33,7 @@ def as_rows(rows: Any) -> Array:
     Sparse rows come back in CSR form. Nothing is copied that has the right type.
     """
     if is_sparse(rows):
-        rows = rows.tocsr()
+        rows = as_csr(rows)
         return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
     if not hasattr(rows, "__array_namespace__") and not hasattr(rows, "dtype"):
         rows = np.asarray(rows)

@@ -130,9 +130,6 @@ def counts(
         Names of the columns, for refusals.
     """
     table = source.array
-    if is_sparse(table) and not table.has_canonical_format:
-        table = table.copy()  # cells that stand twice are one count
-        table.sum_duplicates()
     narrow, exponent = source.dtype == np.float32, 0
     rows, totals, least, most, whole = _looked(table)
     if not (least >= 0 and np.isfinite(most)):

@@ -107,9 +107,6 @@ class TopicVectors(OperatedEstimator):
         source = admit(self, text_names(held_rows(X)), reset=reset)
         refuse_bad_cells(source, self._names)
         counts = scipy.sparse.csr_array(source.array).astype(np.float64)
-        if not counts.has_canonical_format:  # cells that stand twice are one count
-            counts = counts.copy()
-            counts.sum_duplicates()
         _refuse_negative(counts, self._names)
         return counts
 

@@ -15,7 +15,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
-from mercer.arrays import Array
+from mercer.arrays import Array, as_csr
 from mercer.errors import DataWarning, InputError, MercerError, in_short, warn
 from mercer.estimators.walk._parameters import Kind, Names
 from mercer.sources import (
@@ -71,6 +71,8 @@ def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
             _refuse_odd_columns(data)
             _refuse_cells(data)
     try:
+        if scipy.sparse.issparse(data):
+            data = as_csr(data)  # before SciPy follows an index anywhere
         with config_context(array_api_dispatch=False), np.errstate(over="ignore"):
             checked = _validated(estimator, data, reset=reset)
     except MercerError:

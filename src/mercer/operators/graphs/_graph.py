@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, is_sparse
+from mercer.arrays import EPS, Array, as_csr, is_sparse
 from mercer.errors import InputError
 from mercer.operators.graphs._edge_weights import LEAST, Weighing, weighing, whole_weighing
 from mercer.operators.graphs._neighbours import Neighbours, Searcher
@@ -330,7 +330,7 @@ def _checked(matrix: Any) -> Any:
     """Return a float64 CSR copy of a square, finite, non-negative, symmetric matrix."""
     import scipy.sparse
 
-    given = matrix if is_sparse(matrix) else np.asarray(matrix)
+    given = as_csr(matrix) if is_sparse(matrix) else np.asarray(matrix)
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
         raise InputError(
             "the matrix of a graph must be square",

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, check_places
 from mercer.errors import InputError
 from mercer.sources.files import _hdf5 as hdf5
 from mercer.sources.files import _sparse_file as csr
@@ -102,7 +102,7 @@ def _held(path: Path, group: Any, shape: tuple[int, int]) -> csr.HeldRows:
     ends = _pointers(group, shape[1], nnz, label)
     data = _part(values, 0, nnz, label).astype(csr.cell_dtype(values.dtype, label), copy=False)
     indices = _part(numbers, 0, nnz, label)
-    csr.check_indices(indices, shape[0], ends, f"{label}, by columns, column", 0)
+    check_places(indices, shape[0], ends, f"{label}, by columns, column")
     matrix = scipy.sparse.csc_array((data, indices, ends), shape=shape)
     return csr.HeldRows(path, label, matrix, group.name.strip("/"))
 
@@ -125,8 +125,8 @@ def _pointers(group: Any, n: int, nnz: int, label: str) -> Array:
     stored = group["indptr"]
     if stored.shape != (n + 1,):
         # Before it is read: a length that does not fit is told by the header alone.
-        csr.check_indptr(np.empty((0,), stored.dtype), n, nnz, label)
-    return csr.check_indptr(_part(stored, 0, n + 1, label), n, nnz, label)
+        csr.row_pointers(np.empty((0,), stored.dtype), n, nnz, label)
+    return csr.row_pointers(_part(stored, 0, n + 1, label), n, nnz, label)
 
 
 def _part(dataset: Any, lo: int, hi: int, label: str) -> Array:

@@ -17,7 +17,7 @@ from typing import IO, Any, final
 import numpy as np
 import scipy.sparse
 
-from mercer.arrays import Array, show_bytes
+from mercer.arrays import Array, check_places, show_bytes
 from mercer.errors import InputError
 from mercer.sources._column_choice import Chosen
 from mercer.sources.files import _sparse_file as csr
@@ -304,8 +304,8 @@ def _row_pointers(archive: Archive, n: int, nnz: int) -> Array:
     member = archive.describe("indptr")
     if member.shape != (n + 1,):
         # Before it is unpacked: a shape that does not fit is told by the header alone.
-        csr.check_indptr(np.empty((0,), member.stored), n, nnz, archive.label)
-    return csr.check_indptr(archive.load(member), n, nnz, archive.label)
+        csr.row_pointers(np.empty((0,), member.stored), n, nnz, archive.label)
+    return csr.row_pointers(archive.load(member), n, nnz, archive.label)
 
 
 def _loaded(archive: Archive, names: tuple[str, ...], kind: str) -> tuple[list[Array], int]:
@@ -324,13 +324,13 @@ def _loaded(archive: Archive, names: tuple[str, ...], kind: str) -> tuple[list[A
 def _by_columns(archive: Archive, shape: tuple[int, int]) -> Any:
     (data, indices), nnz = _loaded(archive, ("data", "indices"), "CSC")
     ends = _row_pointers(archive, shape[1], nnz)
-    csr.check_indices(indices, shape[0], ends, f"{archive.label}, by columns, column", 0)
+    check_places(indices, shape[0], ends, f"{archive.label}, by columns, column")
     return scipy.sparse.csc_array((data, indices, ends), shape=shape)
 
 
 def _by_cells(archive: Archive, shape: tuple[int, int]) -> Any:
     (data, row, col), nnz = _loaded(archive, ("data", "row", "col"), "COO")
     each = np.arange(nnz + 1)
-    csr.check_indices(row, shape[0], each, f"{archive.label}, row numbers, cell", 0)
-    csr.check_indices(col, shape[1], each, f"{archive.label}, column numbers, cell", 0)
+    check_places(row, shape[0], each, f"{archive.label}, row numbers, cell")
+    check_places(col, shape[1], each, f"{archive.label}, column numbers, cell")
     return scipy.sparse.coo_array((data, (row, col)), shape=shape)

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse
 
-from mercer.arrays import Array, available_bytes, show_bytes
+from mercer.arrays import Array, available_bytes, check_places, check_pointers, show_bytes
 from mercer.errors import BudgetError, InputError
 from mercer.sources.files._file_source import FileSource, block_dtype, native
 
@@ -49,7 +49,7 @@ class CsrSource(FileSource):
             for at in range(start, n, rows):
                 ends = self.indptr[at : at + rows + 1]
                 data, indices = read(int(ends[0]), int(ends[-1]))
-                check_indices(indices, p, ends, f"{self.label}, row", at)
+                check_places(indices, p, ends, f"{self.label}, row", first=at)
                 shape = (len(ends) - 1, p)
                 data = native(data, data.dtype.newbyteorder("="))
                 block = scipy.sparse.csr_array(
@@ -87,44 +87,10 @@ def cell_dtype(stored: np.dtype[Any], label: str) -> np.dtype[Any]:
     return dtype if dtype.kind == "f" else np.dtype(np.float64)
 
 
-def check_indptr(indptr: Array, n: int, nnz: int, label: str) -> Array:
+def row_pointers(indptr: Array, n: int, nnz: int, label: str) -> Array:
     """Return row pointers as int64, or refuse those that do not cut `nnz` cells into n rows."""
-    where = f"{label}, indptr"
-    if indptr.dtype.kind not in "iu" or indptr.shape != (n + 1,):
-        raise InputError(
-            "row pointers must be one whole number for each row, and one more",
-            got=f"{where}: {indptr.dtype} of shape {indptr.shape} for {n:,} rows",
-            fix="write the matrix again with scipy.sparse.save_npz or anndata",
-        )
-    found = native(indptr, indptr.dtype.newbyteorder("=")).astype(np.int64, copy=False)
-    back = np.flatnonzero(found[1:] < found[:-1])
-    if back.size:
-        row = int(back[0])
-        raise InputError(
-            "row pointers must not go back",
-            got=f"{where}: {found[row]} then {found[row + 1]} at row {row}",
-            fix="the file is damaged: write it again",
-        )
-    if found[0] != 0 or found[-1] != nnz:
-        raise InputError(
-            "row pointers must begin at 0 and end at the number of stored cells",
-            got=f"{where}: from {found[0]} to {found[-1]}, {nnz:,} cells are stored",
-            fix="the file is damaged, or the matrix needs .prune() before it is saved",
-        )
-    return found
-
-
-def check_indices(indices: Array, p: int, ends: Array, where: str, first: int) -> None:
-    """Refuse positions outside [0, p), naming the row; `ends` are the pointers of the rows."""
-    if indices.size == 0 or (indices.min() >= 0 and indices.max() < p):
-        return
-    bad = int(np.flatnonzero((indices < 0) | (indices >= p))[0])
-    row = first + int(np.searchsorted(ends - ends[0], bad, side="right")) - 1
-    raise InputError(
-        "a stored cell lies outside the table",
-        got=f"{where} {row}: position {indices[bad]} of {p:,}",
-        fix="the file is damaged: write it again",
-    )
+    check_pointers(indptr, n, nnz, label, exact=True)
+    return native(indptr, indptr.dtype.newbyteorder("=")).astype(np.int64, copy=False)
 
 
 def check_cells(

@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
 
-from mercer.arrays import Array
+from mercer.arrays import Array, as_csr
 from mercer.errors import InputError
 from mercer.sources._repeat_counts import Sum, joined_sums, sum_of
 from mercer.sources.frames._numeric_columns import Cells, stored_types
@@ -102,6 +102,8 @@ class Reader:
                 got=f"{place}: a chunk of {array.ndim} dimensions",
                 fix="let every chunk keep both dimensions",
             )
+        if scipy.sparse.issparse(array):
+            array = as_csr(array, f"{place}, ")
         if array.dtype == self.dtype:
             return array
         if not np.can_cast(array.dtype, self.dtype, "safe"):
