@@ -7,7 +7,7 @@ from mercer.arrays import EPS
 from mercer.operators import Dense
 from mercer.solvers import BlockKrylov, Exact, Floor, Goal, Outcome, Stored
 from mercer.solvers._stored_matrix import largest_columns
-from mercer.testing import check_solver, matrices
+from mercer.testing import check_lapack_types, check_solver, matrices
 
 
 def test_it_obeys_the_laws(xp):
@@ -25,20 +25,24 @@ def test_it_obeys_the_laws_at_every_order(order):
         assert np.all(values <= found.certificate.upper)
 
 
-def holds(certificate, truth):
-    lower, upper = (x.astype(np.longdouble) for x in (certificate.lower, certificate.upper))
-    return np.all(lower <= truth) and np.all(truth <= upper)
-
-
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("order", [1, 2, 3, 5, 20])
-@pytest.mark.parametrize("number", matrices.LAPACK_TYPES)
-def test_intervals_hold_on_every_lapack_type(number, order):
-    a = matrices.lapack(number, order)
-    found = Exact().solve(Dense(a, symmetric=True), Goal(order, floor=Floor(4 * order * EPS)))
-    assert holds(found.certificate, matrices.eigenvalues(a))
-    if "near" not in matrices.LAPACK_TYPES[number]:  # units keep squares in range, not solvers
-        found = Exact().solve(Dense(a), Goal(order, floor=Floor((4 * order * EPS) ** 2)))
-        assert holds(found.certificate, matrices.singular_values(a) ** 2)
+def test_it_is_right_on_the_matrices_of_lapack(order, dtype):
+    check_lapack_types(Exact(), order=order, indefinite=True, exact=True, dtype=dtype)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "solver", [Exact(), BlockKrylov(3), BlockKrylov(8), Stored(BlockKrylov(8))], ids=str
+)
+def test_large_matrices_of_lapack(solver, dtype):
+    whole = not isinstance(solver, Stored)  # an iteration within a budget is of psd matrices
+    exact = isinstance(solver, Exact)
+    for seed, order in enumerate((40, 60, 100)):
+        check_lapack_types(
+            solver, order=order, indefinite=whole, exact=exact, dtype=dtype, seed=seed
+        )
 
 
 def test_small_singular_values_keep_their_digits():
@@ -88,7 +92,10 @@ def test_error_already_in_the_matrix_widens_the_intervals():
 
 
 def test_a_stored_matrix_obeys_the_laws():
-    check_solver(Stored(BlockKrylov(block=4, max_passes=8)), order=16)
+    stored = Stored(BlockKrylov(block=4, max_passes=8))
+    check_solver(stored, order=16)
+    for dtype in ("float64", "float32"):
+        check_lapack_types(stored, order=20, dtype=dtype)
 
 
 def test_where_the_iteration_falls_short_lapack_goes_on():

@@ -25,7 +25,7 @@ def effective_rank(trace: float, squares: float) -> float:
     >>> effective_rank(4.0, 8.0)
     2.0
     """
-    return float(trace**2 / squares) if squares > 0 else 0.0
+    return float(trace * (trace / squares)) if squares > 0 else 0.0
 
 
 def linear_alignment(kernel: Kernel, rows: Any, weights: Array | None = None) -> float | None:

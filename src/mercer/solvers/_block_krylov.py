@@ -338,10 +338,11 @@ class _Run:
         """Return the certificate if the norm outside were `outside` (None: as proved)."""
         k, top = self.k, float(self.theta[0])
         c = self._outside() if outside is None else outside
+        dropped = 0.0 if exact else self._noise(abs(top))  # directions called rounding
         return Certificate.of(
             self.theta[:k],
             self._upper(min(k + 1, self.n), c),
-            np.linalg.norm(self.tail[:, :k], axis=0),
+            np.linalg.norm(self.tail[:, :k], axis=0) + dropped,
             error=0.0 if exact else self._error(),
             tol=self.goal.tol,
             zero_level=self.goal.floor.at(top),

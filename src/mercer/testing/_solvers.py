@@ -1,4 +1,4 @@
-"""check_solver: what every solver must prove on spectra that are known exactly."""
+"""check_solver and check_lapack_types: what every solver must prove on known truth."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +11,7 @@ from mercer.solvers import Certificate, Floor, Goal, Outcome, Solver, Spectrum, 
 from mercer.testing import matrices
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+_PASS = 30.0  # what LAPACK's own tests let pass: errors in units of size·eps
 _FEW = 5  # pairs that every solver must certify where eigenvalues halve from one to the next
 
 
@@ -78,6 +79,80 @@ def check_solver(
                 trial.easy(solver.solve(op, goal))
 
 
+def check_lapack_types(
+    solver: Solver,
+    *,
+    order: int = 20,
+    indefinite: bool = False,
+    exact: bool = False,
+    dtype: Any = np.float64,
+    seed: int = 0,
+) -> None:
+    """Check `solver` on the matrices of LAPACK's own tests: 21 symmetric, 16 rectangular.
+
+    Stored symmetric, tall and wide, k = 1, 5 and all. The laws: the i-th eigenvalue, known to
+    eighteen digits, lies in its interval; ‖Av - θv‖ is at most the residual claimed; axes are
+    orthonormal to 30·p·eps. Rectangular matrices near the ends of the range are left out: an
+    operator brings its rows to a unit in which squares can be formed.
+
+    Parameters
+    ----------
+    solver : Solver
+        The solver on trial.
+    order : int
+        Number of columns.
+    indefinite : bool
+        Whether to try matrices with negative eigenvalues, which a solver for positive
+        semidefinite ones need not know.
+    exact : bool
+        Whether all pairs together must give the matrix back as LAPACK's must:
+        ‖A - VΛVᵀ‖ < 30·p·eps·‖A‖ for symmetric A, and for the others with AᵀA instead.
+    dtype : {float64, float32}
+        The type of the entries.
+    seed : int
+        Start of the random numbers.
+
+    Raises
+    ------
+    AssertionError
+        When a law is broken; it names the matrix, k, the law and the numbers.
+
+    Examples
+    --------
+    >>> from mercer.solvers import Exact
+    >>> from mercer.testing import check_lapack_types
+    >>> check_lapack_types(Exact(), order=8, exact=True)
+    """
+    for name, a, symmetric, psd in _lapack_cases(order, seed, dtype):
+        if not (psd or indefinite):
+            continue
+        truth = matrices.eigenvalues(a) if symmetric else matrices.singular_values(a) ** 2
+        truth = np.maximum(truth, 0) if psd else truth  # it was written with rounding
+        trace, floor = float(np.sum(truth)) if psd else None, Floor(4.0 * max(a.shape) * EPS)
+        for k in sorted({1, min(_FEW, *a.shape), min(a.shape)}):
+            goal = Goal(k, 1e-6, floor, trace, 0.0, seed, psd=psd)
+            found = solver.solve(Dense(a.copy(), symmetric=symmetric), goal)
+            trial = _SolverTrial(f"{name}, k = {k}", found, truth, k)
+            trial.form()
+            trial.inside()
+            trial.ratios(a, symmetric, exact and k == order)
+
+
+def _lapack_cases(
+    order: int, seed: int, dtype: Any
+) -> Iterator[tuple[str, FloatArray, bool, bool]]:
+    """Yield a name, the matrix, whether it is symmetric, and whether it is psd."""
+    for number, words in matrices.LAPACK_TYPES.items():
+        a = matrices.lapack(number, order, seed, dtype).astype(np.float64)
+        psd = number in (1, 2, 21) or "positive" in words
+        yield f"symmetric {number} ({words})", a, True, psd
+    for number, words in matrices.LAPACK_RECTANGULAR_TYPES.items():
+        for n in (2 * order, max(1, order // 2)):
+            if "near" not in words:
+                a = matrices.lapack_rectangular(number, (n, order), seed, dtype)
+                yield f"{n} × {order}, {number} ({words})", a.astype(np.float64), False, True
+
+
 def _cases(
     order: int, indefinite: bool, seed: int
 ) -> Iterator[tuple[str, FloatArray, FloatArray, FloatArray]]:
@@ -98,7 +173,7 @@ def _cases(
 class _SolverTrial:
     """One result beside the truth; every method checks one law and says which."""
 
-    def __init__(self, name: str, found: Spectrum, truth: FloatArray, k: int) -> None:
+    def __init__(self, name: str, found: Spectrum, truth: Any, k: int) -> None:
         self.name, self.found, self.k = name, found, k
         self.truth, self.rest = truth[:k], truth[k:]
         self.certificate: Certificate = found.certificate
@@ -130,14 +205,8 @@ class _SolverTrial:
 
     def intervals(self) -> None:
         """The truth inside, and tolerances met where they are said to be met."""
+        self.inside()
         c = self.certificate
-        outside = np.flatnonzero((self.truth < c.lower) | (self.truth > c.upper))
-        if outside.size:
-            i = int(outside[0])
-            raise self.broken(
-                f"eigenvalue {i + 1} is {self.truth[i]!r}, outside"
-                f" [{float(c.lower[i])!r}, {float(c.upper[i])!r}]"
-            )
         far = np.maximum(c.upper - self.found.values, self.found.values - c.lower)
         size = np.maximum(np.maximum(c.lower, -c.upper), c.zero_level)
         allowed = np.maximum(c.tol * size, 4 * c.zero_level)
@@ -146,6 +215,17 @@ class _SolverTrial:
         if (self.found.outcome is Outcome.CONVERGED) is not c.met:
             raise self.broken(f"outcome {self.found.outcome} with met = {c.met}")
 
+    def inside(self) -> None:
+        """Every eigenvalue lies in its interval."""
+        c = self.certificate
+        outside = np.flatnonzero((self.truth < c.lower) | (self.truth > c.upper))
+        if outside.size:
+            i = int(outside[0])
+            raise self.broken(
+                f"eigenvalue {i + 1} is {self.truth[i]!r}, outside"
+                f" [{float(c.lower[i])!r}, {float(c.upper[i])!r}]"
+            )
+
     def vectors(self, a: FloatArray, axes: FloatArray, symmetric: bool) -> None:
         """Orthonormality, residuals and angles, measured in extended precision."""
         wide = self.right.astype(np.longdouble)
@@ -153,14 +233,7 @@ class _SolverTrial:
         oblique = float(np.max(np.abs(wide.T @ wide - np.eye(k))))
         if oblique > 8 * len(wide) * EPS:
             raise self.broken(f"axes are not orthonormal: off by {oblique:.1e}")
-        image = a.astype(np.longdouble) @ wide
-        image = image if symmetric else a.T.astype(np.longdouble) @ image
-        residual = np.sqrt(np.sum((image - wide * self.found.values) ** 2, axis=0))
-        if np.any(residual > c.residual):
-            i = int(np.argmax(residual - c.residual))
-            raise self.broken(
-                f"residual {i + 1} is {float(residual[i]):.1e}, claimed {c.residual[i]:.1e}"
-            )
+        self.residuals(a, symmetric)
         true = axes[:, :k].astype(np.longdouble)
         true = true / np.sqrt(np.sum(true**2, axis=0))
         sine = np.sqrt(np.sum((wide - true * np.sum(true * wide, axis=0)) ** 2, axis=0))
@@ -170,6 +243,40 @@ class _SolverTrial:
             raise self.broken(
                 f"axis {i + 1} is off by {float(sine[i]):.1e}, claimed {c.sine[i]:.1e}"
             )
+
+    def residuals(self, a: FloatArray, symmetric: bool) -> None:
+        """‖Av - θv‖ as claimed, in extended precision."""
+        wide, c = self.right.astype(np.longdouble), self.certificate
+        unit = float(np.max(np.abs(a), initial=0.0)) or 1.0
+        scaled = a.astype(np.longdouble) / unit
+        square = unit if symmetric else np.longdouble(unit) ** 2
+        image = scaled @ wide if symmetric else scaled.T @ (scaled @ wide)
+        rest = image - wide * (self.found.values / square)
+        residual = np.sqrt(np.sum(rest**2, axis=0)) * square
+        if np.any(residual > c.residual):
+            i = int(np.argmax(residual - c.residual))
+            raise self.broken(
+                f"residual {i + 1} is {float(residual[i]):.1e}, claimed {c.residual[i]:.1e}"
+            )
+
+    def ratios(self, a: FloatArray, symmetric: bool, whole: bool) -> None:
+        """LAPACK's own marks: orthogonality, and the matrix that all pairs give back."""
+        self.residuals(a, symmetric)
+        wide, order = self.right.astype(np.longdouble), len(self.right)
+        oblique = float(np.max(np.abs(wide.T @ wide - np.eye(self.k))))
+        if oblique >= _PASS * order * EPS:
+            raise self.broken(f"axes are not orthonormal: off by {oblique:.1e}")
+        largest = float(np.max(np.abs(a), initial=0.0))
+        if not whole or largest == 0:
+            return
+        scaled = a.astype(np.longdouble) / largest
+        square = scaled if symmetric else scaled.T @ scaled
+        values = self.found.values / largest / (1 if symmetric else largest)
+        back = (wide * values) @ wide.T
+        wrong = float(np.linalg.norm((square - back).astype(np.float64), 1))
+        ratio = wrong / (float(np.linalg.norm(square.astype(np.float64), 1)) * order * EPS)
+        if ratio >= _PASS:
+            raise self.broken(f"the pairs give the matrix back with ratio {ratio:.1f}")
 
     def words(self) -> None:
         """Equal eigenvalues must be named as axes that cannot be told apart."""

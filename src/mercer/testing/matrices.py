@@ -2,27 +2,26 @@
 
 `dyadic_symmetric` and `dyadic_rows` have eigenvalues known without any error, because every
 entry is an exact sum of ±λ_i/n with n a power of two. `symmetric` and `rectangular` are turned
-by random rotations and rounded. `lapack` gives the 21 symmetric types of LAPACK's own tests.
+by random rotations and rounded. `lapack` and `lapack_rectangular` give the 21 symmetric and the
+16 rectangular types on which LAPACK tests its own solvers (dchkst, dchkbd).
 `singular_values` and `eigenvalues` find the truth of any small matrix in extended precision.
-
-Singular values to extra digits, by Jacobi's rotations in extended precision.
-
-The 21 types of symmetric matrices on which LAPACK tests its own eigensolvers (sep.in).
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mercer.errors import InputError
 
 __all__ = [
+    "LAPACK_RECTANGULAR_TYPES",
     "LAPACK_TYPES",
     "dyadic_rows",
     "dyadic_symmetric",
     "eigenvalues",
     "lapack",
+    "lapack_rectangular",
     "rectangular",
     "rotation",
     "singular_values",
@@ -130,63 +129,73 @@ def _rotate(rows: LongArray, left: Any, right: Any) -> float:
     return float(np.max(cosine))
 
 
-SymmetricMatrix = np.ndarray[Any, np.dtype[np.float64]]
-
-_ULP = float(np.finfo(np.float64).eps)
-_HUGE = 2.0**511  # √(overflow threshold), as a power of two so that scaling is exact
-_TINY = 2.0**-511  # √(underflow threshold)
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+Shape = tuple[int, int]
 
 
-def _even(order: int) -> SymmetricMatrix:
+def _even(count: int, ulp: float) -> FloatArray:
     """1 … ULP, evenly spaced."""
-    return np.linspace(1.0, _ULP, order)
+    return np.linspace(1.0, ulp, count)
 
 
-def _geometric(order: int) -> SymmetricMatrix:
+def _geometric(count: int, ulp: float) -> FloatArray:
     """1 … ULP, geometrically spaced."""
-    return np.geomspace(1.0, _ULP, order) if order > 1 else np.ones(1)
+    return np.geomspace(1.0, ulp, count) if count > 1 else np.ones(count)
 
 
-def _clustered(order: int) -> SymmetricMatrix:
+def _clustered(count: int, ulp: float) -> FloatArray:
     """1, ULP, …, ULP."""
-    return np.where(np.arange(order) == 0, 1.0, _ULP)
+    return np.where(np.arange(count) == 0, 1.0, ulp)
 
 
-_Spacing = Callable[[int], SymmetricMatrix]
-# number: (words, spacing or None, how it is turned, signs drawn, scale)
-_RECIPES: dict[int, tuple[str, _Spacing | None, str, bool, float]] = {
-    1: ("zero", None, "zero", False, 1.0),
-    2: ("identity", None, "identity", False, 1.0),
-    3: ("diagonal, even", _even, "diagonal", True, 1.0),
-    4: ("diagonal, geometric", _geometric, "diagonal", True, 1.0),
-    5: ("diagonal, clustered", _clustered, "diagonal", True, 1.0),
-    6: ("diagonal, geometric, near overflow", _geometric, "diagonal", True, _HUGE),
-    7: ("diagonal, geometric, near underflow", _geometric, "diagonal", True, _TINY),
-    8: ("turned, even", _even, "turned", True, 1.0),
-    9: ("turned, geometric", _geometric, "turned", True, 1.0),
-    10: ("turned, clustered", _clustered, "turned", True, 1.0),
-    11: ("turned, even, near overflow", _even, "turned", True, _HUGE),
-    12: ("turned, even, near underflow", _even, "turned", True, _TINY),
-    13: ("random entries", None, "random", False, 1.0),
-    14: ("random entries, near overflow", None, "random", False, _HUGE),
-    15: ("random entries, near underflow", None, "random", False, _TINY),
-    16: ("turned, even, positive", _even, "turned", False, 1.0),
-    17: ("turned, geometric, positive", _geometric, "turned", False, 1.0),
-    18: ("turned, clustered, positive", _clustered, "turned", False, 1.0),
-    19: ("turned, even, positive, near overflow", _even, "turned", False, _HUGE),
-    20: ("turned, even, positive, near underflow", _even, "turned", False, _TINY),
-    21: ("tridiagonal, dominant geometric diagonal", _geometric, "tridiagonal", False, 1.0),
+class _MatrixRecipe(NamedTuple):
+    words: str
+    way: str
+    spacing: Callable[[int, float], FloatArray] | None = None
+    signed: bool = False
+    end: int = 0  # of the range: 1 near overflow, -1 near underflow
+
+
+_SYMMETRIC = {
+    1: _MatrixRecipe("zero", "zero"),
+    2: _MatrixRecipe("identity", "identity"),
+    3: _MatrixRecipe("diagonal, even", "diagonal", _even, True),
+    4: _MatrixRecipe("diagonal, geometric", "diagonal", _geometric, True),
+    5: _MatrixRecipe("diagonal, clustered", "diagonal", _clustered, True),
+    6: _MatrixRecipe("diagonal, geometric, near overflow", "diagonal", _geometric, True, 1),
+    7: _MatrixRecipe("diagonal, geometric, near underflow", "diagonal", _geometric, True, -1),
+    8: _MatrixRecipe("turned, even", "turned", _even, True),
+    9: _MatrixRecipe("turned, geometric", "turned", _geometric, True),
+    10: _MatrixRecipe("turned, clustered", "turned", _clustered, True),
+    11: _MatrixRecipe("turned, even, near overflow", "turned", _even, True, 1),
+    12: _MatrixRecipe("turned, even, near underflow", "turned", _even, True, -1),
+    13: _MatrixRecipe("random entries", "random"),
+    14: _MatrixRecipe("random entries, near overflow", "random", end=1),
+    15: _MatrixRecipe("random entries, near underflow", "random", end=-1),
+    16: _MatrixRecipe("turned, even, positive", "turned", _even),
+    17: _MatrixRecipe("turned, geometric, positive", "turned", _geometric),
+    18: _MatrixRecipe("turned, clustered, positive", "turned", _clustered),
+    19: _MatrixRecipe("turned, even, positive, near overflow", "turned", _even, end=1),
+    20: _MatrixRecipe("turned, even, positive, near underflow", "turned", _even, end=-1),
+    21: _MatrixRecipe("tridiagonal, dominant geometric diagonal", "tridiagonal", _geometric),
+}
+_RECTANGULAR = {number: _SYMMETRIC[number] for number in range(1, 16)} | {
+    6: _MatrixRecipe("diagonal, even, near overflow", "diagonal", _even, True, 1),
+    7: _MatrixRecipe("diagonal, even, near underflow", "diagonal", _even, True, -1),
+    16: _MatrixRecipe("bidiagonal, logarithmic entries", "bidiagonal"),
 }
 
-LAPACK_TYPES: dict[int, str] = {number: recipe[0] for number, recipe in _RECIPES.items()}
+LAPACK_TYPES: dict[int, str] = {n: recipe.words for n, recipe in _SYMMETRIC.items()}
+LAPACK_RECTANGULAR_TYPES: dict[int, str] = {n: r.words for n, r in _RECTANGULAR.items()}
 
 
-def lapack(number: int, order: int, seed: int = 0) -> SymmetricMatrix:
+def lapack(number: int, order: int, seed: int = 0, dtype: Any = np.float64) -> Any:
     """Return the symmetric matrix (order, order) of one of LAPACK's 21 types.
 
-    Spectra run from 1 to ULP = 2^-52: evenly, geometrically or clustered at ULP; diagonal
-    or turned by a random rotation; with random signs or positive; some multiplied by the
-    square root of the overflow or underflow threshold. `LAPACK_TYPES` names them.
+    Spectra run from 1 to ULP, 2^-52 in float64 and 2^-23 in float32: evenly, geometrically or
+    clustered at ULP; diagonal or turned by a random rotation; with random signs or positive;
+    some multiplied by the square root of the overflow or underflow threshold. `LAPACK_TYPES`
+    names them.
 
     Parameters
     ----------
@@ -196,56 +205,126 @@ def lapack(number: int, order: int, seed: int = 0) -> SymmetricMatrix:
         Rows and columns, at least 1.
     seed : int
         Start of the random numbers.
+    dtype : {float64, float32}
+        The type of the entries.
 
     Examples
     --------
     >>> LAPACK_TYPES[5], lapack(5, 3).shape
     ('diagonal, clustered', (3, 3))
     """
-    if number not in _RECIPES or order < 1:
+    recipe = _recipe(_SYMMETRIC, number, (order, order))
+    rng = np.random.default_rng([seed, number, order])
+    made = _made(recipe, (order, order), rng, dtype)
+    return np.asarray((np.triu(made) + np.triu(made, 1).T), dtype)
+
+
+def lapack_rectangular(
+    number: int, shape: Shape, seed: int = 0, dtype: Any = np.float64
+) -> Any:
+    """Return the matrix (n, p) of one of LAPACK's 16 types for singular values.
+
+    As `lapack`, with two rotations: A = U diag(s) Vᵀ. The last type is bidiagonal, its entries
+    even in logarithm from ULP² to ULP⁻². `LAPACK_RECTANGULAR_TYPES` names them.
+
+    Parameters
+    ----------
+    number : int
+        1 to 16, the numbering of LAPACK's test program.
+    shape : tuple of int
+        Rows and columns, at least 1.
+    seed : int
+        Start of the random numbers.
+    dtype : {float64, float32}
+        The type of the entries.
+
+    Examples
+    --------
+    >>> a = lapack_rectangular(8, (5, 3))
+    >>> np.linalg.svd(a, compute_uv=False).round(12)
+    array([1. , 0.5, 0. ])
+    """
+    recipe = _recipe(_RECTANGULAR, number, shape)
+    if recipe.way == "turned":
+        recipe = recipe._replace(way="turned twice")
+    return np.asarray(
+        _made(recipe, shape, np.random.default_rng([seed, number, *shape]), dtype)
+    )
+
+
+def _recipe(recipes: dict[int, _MatrixRecipe], number: int, shape: Shape) -> _MatrixRecipe:
+    if number not in recipes or min(shape) < 1:
         raise InputError(
             "there is no such matrix",
-            got=f"number={number!r}, order={order!r}",
-            fix="pass a number from 1 to 21 and an order of at least 1",
+            got=f"number={number!r}, shape={shape!r}",
+            fix=f"pass a number from 1 to {len(recipes)} and at least one row and column",
         )
-    _, spacing, way, signed, scale = _RECIPES[number]
-    rng = np.random.default_rng([seed, number, order])
-    values = np.ones(order) if spacing is None else spacing(order)
-    if signed:
-        values = values * rng.choice([-1.0, 1.0], order)
-    return np.asarray(_MAKERS[way](values, rng) * scale)
+    return recipes[number]
 
 
-def _turned(values: SymmetricMatrix, rng: np.random.Generator) -> SymmetricMatrix:
-    q, r = np.linalg.qr(rng.standard_normal((len(values), len(values))))
-    q = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)
-    a = (q * values) @ q.T
-    return np.asarray((a + a.T) / 2)
+def _made(recipe: _MatrixRecipe, shape: Shape, rng: np.random.Generator, dtype: Any) -> Any:
+    bounds, short = np.finfo(dtype), min(shape)
+    ulp = float(bounds.eps)
+    values = np.ones(short) if recipe.spacing is None else recipe.spacing(short, ulp)
+    if recipe.signed:
+        values = values * rng.choice([-1.0, 1.0], short)
+    made = _WAYS[recipe.way](values, shape, rng, ulp)
+    # The root of a threshold, as a power of two, so that scaling is exact.
+    return (made * 2.0 ** (recipe.end * (bounds.maxexp // 2 - 1))).astype(dtype)
 
 
-def _random(values: SymmetricMatrix, rng: np.random.Generator) -> SymmetricMatrix:
-    upper = np.triu(rng.uniform(-1.0, 1.0, (len(values), len(values))))
-    return np.asarray(upper + np.triu(upper, 1).T)
+def _diagonal(values: FloatArray, shape: Shape, *_: Any) -> FloatArray:
+    made = np.zeros(shape)
+    np.fill_diagonal(made, values)
+    return made
 
 
-def _tridiagonal(values: SymmetricMatrix, rng: np.random.Generator) -> SymmetricMatrix:
+def _turned(values: FloatArray, shape: Shape, rng: np.random.Generator, _: float) -> FloatArray:
+    q = _drawn(shape[0], rng)
+    return np.asarray((q * values) @ q.T)
+
+
+def _turned_twice(
+    values: FloatArray, shape: Shape, rng: np.random.Generator, _: float
+) -> FloatArray:
+    left, right = _drawn(shape[0], rng), _drawn(shape[1], rng)
+    return np.asarray((left[:, : len(values)] * values) @ right[:, : len(values)].T)
+
+
+def _random(_: FloatArray, shape: Shape, rng: np.random.Generator, __: float) -> FloatArray:
+    return rng.uniform(-1.0, 1.0, shape)
+
+
+def _tridiagonal(
+    values: FloatArray, _: Shape, rng: np.random.Generator, __: float
+) -> FloatArray:
     """Geometric diagonal; off-diagonals below half the mean of their two neighbours."""
     beside = rng.uniform(-1.0, 1.0, len(values) - 1)
     beside *= 0.5 * np.sqrt(values[:-1] * values[1:])
     return np.asarray(np.diag(values) + np.diag(beside, 1) + np.diag(beside, -1))
 
 
-_MAKERS: dict[str, Callable[[SymmetricMatrix, np.random.Generator], SymmetricMatrix]] = {
-    "zero": lambda values, _: np.zeros((len(values), len(values))),
-    "identity": lambda values, _: np.eye(len(values)),
-    "diagonal": lambda values, _: np.diag(values),
+def _bidiagonal(
+    values: FloatArray, shape: Shape, rng: np.random.Generator, ulp: float
+) -> FloatArray:
+    """Two diagonals of entries between ULP² and ULP⁻², even in logarithm; lower where n < p."""
+    entries = ulp ** rng.uniform(-2.0, 2.0, (2, len(values)))
+    made = _diagonal(entries[0], shape)
+    at = np.arange(len(values) - 1)
+    made[(at + 1, at) if shape[0] < shape[1] else (at, at + 1)] = entries[1, :-1]
+    return made
+
+
+_WAYS: dict[str, Callable[[FloatArray, Shape, np.random.Generator, float], FloatArray]] = {
+    "zero": lambda _, shape, *__: np.zeros(shape),
+    "identity": _diagonal,
+    "diagonal": _diagonal,
     "turned": _turned,
+    "turned twice": _turned_twice,
     "random": _random,
     "tridiagonal": _tridiagonal,
+    "bidiagonal": _bidiagonal,
 }
-
-
-FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def rotation(order: int, seed: int = 0) -> FloatArray:
@@ -257,8 +336,11 @@ def rotation(order: int, seed: int = 0) -> FloatArray:
     >>> bool(np.allclose(q.T @ q, np.eye(5), atol=1e-14))
     True
     """
-    gaussian = np.random.default_rng([seed, order]).standard_normal((order, order))
-    q, r = np.linalg.qr(gaussian)
+    return _drawn(order, np.random.default_rng([seed, order]))
+
+
+def _drawn(order: int, rng: np.random.Generator) -> FloatArray:
+    q, r = np.linalg.qr(rng.standard_normal((order, order)))
     return np.asarray(q * np.where(np.diagonal(r) < 0, -1.0, 1.0))
 
 

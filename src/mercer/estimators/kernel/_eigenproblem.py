@@ -177,7 +177,7 @@ def no_variance(kernel: Kernel, trace: float, size: str) -> InputError:
 
 def not_finite(task: Task) -> InputError:
     return InputError(
-        "the kernel gives values that are not finite",
+        "the kernel gives values that are not finite, or whose squares are not",
         got=f"{task.kernel!r} on {task.n} rows",
         fix="choose smaller parameters, or divide the data by a constant",
     )
