@@ -69,11 +69,7 @@ def stub(path: Path, methods: list[Method]) -> str:
 def is_method(home: str, name: str) -> bool:
     """Tell whether a name is a class in a family, in a module without an underscore."""
     rooms, _, module = home.rpartition(".")
-    return (
-        rooms.startswith(("mercer.estimators.", "mercer.guests"))
-        and module[0] != "_"
-        and name[0].isupper()
-    )
+    return rooms.startswith("mercer.estimators.") and module[0] != "_" and name[0].isupper()
 
 
 def formatted(text: str) -> str:

@@ -29,6 +29,7 @@ from mercer.estimators.groups.kernel_discriminant import (
 from mercer.estimators.kernel.kernel_pca import KernelPCA as KernelPCA
 from mercer.estimators.kernel.landmark_features import LandmarkFeatures as LandmarkFeatures
 from mercer.estimators.kernel.random_features import RandomFeatures as RandomFeatures
+from mercer.estimators.linear.factor_analysis import FactorAnalysis as FactorAnalysis
 from mercer.estimators.linear.pca import PCA as PCA
 from mercer.estimators.linear.probabilistic_pca import ProbabilisticPCA as ProbabilisticPCA
 from mercer.estimators.linear.robust_pca import RobustPCA as RobustPCA
@@ -52,7 +53,6 @@ from mercer.estimators.mixed.mfa import MFA as MFA
 from mercer.estimators.walk._checkpoint import Checkpoint as Checkpoint
 from mercer.estimators.walk._progress import progress as progress
 from mercer.estimators.walk._spectral_estimator import plan as plan
-from mercer.guests.factor_analysis import FactorAnalysis as FactorAnalysis
 from mercer.sources._scan import scan as scan
 from mercer.studies._bootstrap import bootstrap as bootstrap
 from mercer.studies._cluster import cluster as cluster

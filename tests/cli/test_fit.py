@@ -411,8 +411,7 @@ def test_rows_are_held_for_methods_that_need_them_there():
     with pytest.raises(BudgetError, match="in memory"):
         held_whole(rows_of(source), built("isomap", memory="200B"))
     X = np.ones((4, 3))
-    guest = mercer.FactorAnalysis()
-    made = held_whole(rows_of(ArrayBlocks(DenseSource(X))), guest)
+    made = held_whole(rows_of(ArrayBlocks(DenseSource(X))), mercer.FactorAnalysis())
     assert made.rows.shape == (4, 3)
 
 

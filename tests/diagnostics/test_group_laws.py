@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,6 +14,7 @@ from mercer.diagnostics import (
     correlations_tested,
     false_shares,
     group_tests,
+    oblimin,
     orthomax,
     p_of,
     promax,
@@ -216,9 +219,12 @@ def test_simple_structure_is_found_again_and_nothing_is_lost(gamma):
 
 def test_scale_and_zero_rows_do_not_matter():
     A = np.vstack([turned(simple()), np.zeros((1, 3))])
-    plain, large = orthomax(A), orthomax(A * 1e150)
-    np.testing.assert_allclose(plain.loadings, large.loadings / 1e150, rtol=0, atol=1e-12)
-    assert np.all(plain.loadings[-1] == 0)
+    for turn, normalise in itertools.product((orthomax, promax, oblimin), (True, False)):
+        plain = turn(A, normalise=normalise)
+        for unit in (1e200, 1e-200):
+            other = turn(A * unit, normalise=normalise)
+            np.testing.assert_allclose(plain.loadings, other.loadings / unit, atol=1e-8)
+        assert np.all(plain.loadings[-1] == 0)
 
 
 def test_promax_makes_correlated_factors_of_variance_one():
@@ -236,6 +242,41 @@ def test_promax_makes_correlated_factors_of_variance_one():
     )
     again = found.loadings @ found.correlations @ found.loadings.T
     np.testing.assert_allclose(again, A @ A.T, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("scale", [1.0, 1e200, 1e-200])
+def test_oblimin_finds_perfect_structure_and_the_correlations_behind_it(k, scale):
+    rng = np.random.default_rng(k)
+    L = np.kron(np.eye(k), rng.uniform(0.5, 0.9, (4, 1))) * rng.uniform(0.8, 1.2, (4 * k, 1))
+    phi = np.full((k, k), 0.4) + 0.6 * np.eye(k)
+    A = turned(L @ np.linalg.cholesky(phi), k) * scale
+    for normalise in (True, False):
+        found = oblimin(A, normalise=normalise)
+        assert found.converged
+        np.testing.assert_allclose(found.correlations, phi, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(
+            np.sort(found.loadings / scale, axis=1)[:, :-1], 0, rtol=0, atol=1e-6
+        )
+
+
+def test_oblimin_is_at_a_minimum_of_its_criterion(rng):
+    L = np.kron(np.eye(3), np.ones((4, 1))) + 0.2 * rng.standard_normal((12, 3))
+    for gamma in (0.0, -0.5):
+        found = oblimin(turned(L), gamma=gamma, normalise=False)
+        T = np.linalg.inv(found.matrix).T  # axes of length one; L = A·T⁻ᵀ
+
+        def criterion_of(step, T=T, gamma=gamma):
+            axes = T + step
+            squares = (turned(L) @ np.linalg.inv(axes / np.linalg.norm(axes, axis=0)).T) ** 2
+            middle = squares - gamma * squares.mean(axis=0)
+            return np.sum(squares * (middle @ (1 - np.eye(3))))
+
+        least = criterion_of(np.zeros((3, 3)))
+        steps = rng.standard_normal((40, 3, 3)) * 1e-3
+        assert all(criterion_of(step) >= least * (1 - 1e-12) for step in steps)
+        again = found.loadings @ found.correlations @ found.loadings.T
+        np.testing.assert_allclose(again, L @ L.T, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("gamma", [0.0, 1.0])

@@ -197,7 +197,7 @@ FAMILY = {
     "mixed": (mercer.FAMD(2), X, "13 numbers and levels", "of the inertia"),
     "classes": (mercer.LinearDiscriminantAnalysis(), X, "3 classes", "between the classes"),
     "kernel": (mercer.KernelDiscriminantAnalysis(), X, "looked in hold", "between the classes"),
-    "guest": (mercer.FactorAnalysis(2), X, "No certificate: a guest", "of the variance"),
+    "factors": (mercer.FactorAnalysis(2), X, "likelihood is climbed", "of the variance"),
     "topics": (mercer.TopicVectors(2), X.round(), "centred", "of the variance"),
     "isomap": (mercer.Isomap(2, neighbours=30), X, "13 columns.", "of the variance"),
     "lle": (mercer.LocallyLinearEmbedding(2), X / X.std(axis=0), "no meaning", "have no"),

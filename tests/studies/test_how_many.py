@@ -117,10 +117,11 @@ def test_orthogonal_rotations_keep_the_variance_and_their_scores_are_uncorrelate
     assert np.all(np.sort(np.abs(found.loadings), axis=1)[:, :2] < 0.15)
 
 
-def test_promax_scores_have_the_correlations_it_says():
+@pytest.mark.parametrize("method", ["promax", "oblimin"])
+def test_oblique_scores_have_the_correlations_they_say(method):
     mixed = ROWS @ (np.eye(9) + 0.1)
     model = mercer.PCA(3).fit(mixed)
-    found = mercer.rotate(model, method="promax")
+    found = mercer.rotate(model, method=method)
     np.testing.assert_allclose(
         np.cov(found.transform(mixed).T), found.correlations, rtol=0, atol=1e-9
     )
@@ -137,7 +138,7 @@ def test_rotations_have_names_and_refusals():
     with pytest.raises(InputError, match="two axes or more"):
         mercer.rotate(model, 3)
     with pytest.raises(InputError, match="no such rotation"):
-        mercer.rotate(model, method="oblimin")
+        mercer.rotate(model, method="equamax")
     with pytest.raises(InputError, match="only axes of columns"):
         mercer.rotate(mercer.KernelPCA(2).fit(ROWS[:40]))
 

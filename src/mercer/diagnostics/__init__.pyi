@@ -35,6 +35,7 @@ from mercer.diagnostics._outliers import q_limit_new as q_limit_new
 from mercer.diagnostics._outliers import t2_limit as t2_limit
 from mercer.diagnostics._outliers import t2_limit_new as t2_limit_new
 from mercer.diagnostics._rotation import Rotation as Rotation
+from mercer.diagnostics._rotation import oblimin as oblimin
 from mercer.diagnostics._rotation import orthomax as orthomax
 from mercer.diagnostics._rotation import promax as promax
 from mercer.diagnostics._wilks import WilksTests as WilksTests

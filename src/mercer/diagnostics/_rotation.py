@@ -1,4 +1,4 @@
-"""Rotations of loadings to simple structure: varimax, quartimax and promax."""
+"""Rotations of loadings to simple structure: varimax, quartimax, promax and oblimin."""
 
 import dataclasses
 from typing import final
@@ -9,11 +9,13 @@ from mercer.arrays import Array
 
 _STEPS = 500
 _STARTS = 3  # besides the axes as they are
-_DONE = 1e-12  # relative gain of the criterion at which turning ends
+_DONE = 1e-9  # relative gain of the criterion at which planes are turned instead
 _SWEEPS = 200  # over all planes, at most
 _TURNS = 10_000  # of single planes, at most
 _STILL = 1e-10  # radians: the last angles
 _FLAT = 1e-13  # share of a criterion that is rounding
+_SLOW_STEPS = 2000  # down a gradient
+_HALVINGS = 30  # of a step that goes too far
 
 
 @final
@@ -60,19 +62,31 @@ def orthomax(loadings: Array, *, gamma: float = 1.0, normalise: bool = True) -> 
         do not rule.
     """
     A = np.asarray(loadings, np.float64)
-    p, k = A.shape
-    lengths = np.sqrt(np.sum(A**2, axis=1)) if normalise else np.ones(p)
-    unit = A / np.where(lengths > 0, lengths, 1.0)[:, None]
+    unit, k = _rows(A, normalise), A.shape[1]
     rng = np.random.default_rng(0)
     # Unrotated axes are often where the criterion is least, and flat: others begin elsewhere.
-    starts = [
-        np.eye(k),
-        *(np.linalg.qr(rng.standard_normal((k, k)))[0] for _ in range(_STARTS)),
-    ]
-    found = [_climbed(unit, start, gamma) for start in starts]
+    starts = [np.eye(k)]
+    if k > 2:  # of two axes the best angle is known
+        starts += [np.linalg.qr(rng.standard_normal((k, k)))[0] for _ in range(_STARTS)]
+    found = [_climbed(unit, start, gamma) if k > 2 else (0.0, start, 0) for start in starts]
     _, T, steps = max(found, key=lambda run: run[0])
     T, rest = _polished(unit, T, gamma)
     return _settled(A, T, steps, rest or steps < _STEPS)
+
+
+def _largest(A: Array) -> float:
+    """Return the largest modulus, or one: rotations do not depend on the unit."""
+    return float(np.max(np.abs(A), initial=0.0)) or 1.0
+
+
+def _rows(A: Array, normalise: bool) -> Array:
+    """Return the rows with length one where that is asked; else in the unit of the largest."""
+    unit = A / _largest(A)
+    if not normalise:
+        return unit
+    unit = unit / np.where(unit.any(axis=1), np.max(np.abs(unit), axis=1), 1.0)[:, None]
+    lengths = np.sqrt(np.sum(unit**2, axis=1))
+    return np.asarray(unit / np.where(lengths > 0, lengths, 1.0)[:, None])
 
 
 def _climbed(unit: Array, T: Array, gamma: float) -> tuple[float, Array, int]:
@@ -134,7 +148,7 @@ def promax(loadings: Array, *, power: float = 4.0, normalise: bool = True) -> Ro
         As for `orthomax`.
     """
     first = orthomax(loadings, normalise=normalise)
-    V = first.loadings
+    V = first.loadings / _largest(first.loadings)
     target = V * np.abs(V) ** (power - 1)
     U = np.linalg.lstsq(V, target, rcond=None)[0]
     if np.linalg.matrix_rank(U) < U.shape[1]:
@@ -144,10 +158,72 @@ def promax(loadings: Array, *, power: float = 4.0, normalise: bool = True) -> Ro
     return _settled(A, first.matrix @ U, first.steps, first.converged)
 
 
+def oblimin(loadings: Array, *, gamma: float = 0.0, normalise: bool = True) -> Rotation:
+    """Return the oblique rotation of least Σ_{a≠b} Σ_i (l_ia² - γ·mean)(l_ib² - γ·mean)/4.
+
+    Direct oblimin; γ = 0, quartimin, asks that no column is large on two factors. Factors have
+    variance one and may be correlated. Steps go down the gradient along the rotations
+    [Jennrich2002]_; of several starts, varimax among them, the least is taken.
+
+    Parameters
+    ----------
+    loadings : ndarray of shape (p, k)
+        A.
+    gamma : float
+        γ, at most 0: the smaller, the less the factors are correlated.
+    normalise : bool
+        As for `orthomax`.
+    """
+    A = np.asarray(loadings, np.float64)
+    first = orthomax(A, normalise=normalise)
+    k = A.shape[1]
+    if k < 2:
+        return first
+    unit = _rows(A, normalise)
+    rng = np.random.default_rng(0)
+    starts = [first.matrix]
+    starts += [np.linalg.qr(rng.standard_normal((k, k)))[0] for _ in range(_STARTS)]
+    found = [_descended(unit, start, gamma) for start in starts]
+    _, T, steps = min(found, key=lambda run: run[0])
+    return _settled(A, np.linalg.inv(T).T, steps, steps < _SLOW_STEPS)
+
+
+def _descended(unit: Array, T: Array, gamma: float) -> tuple[float, Array, int]:
+    """Return the criterion of oblimin where it stops falling, axes T of length one, steps."""
+    others = 1.0 - np.eye(T.shape[1])
+
+    def looked(T: Array) -> tuple[float, Array]:
+        inverse = np.linalg.inv(T)
+        L = unit @ inverse.T
+        squares = L**2 @ others
+        squares = squares - gamma * squares.mean(axis=0)
+        gradient = -(L.T @ (L * squares) @ inverse).T
+        return float(np.sum(L**2 * squares)) / 4, gradient
+
+    (value, slope), reach = looked(T), 1.0
+    for step in range(_SLOW_STEPS):
+        along = slope - T * np.sum(T * slope, axis=0)
+        size = float(np.sum(along**2))
+        if size <= (_STILL * value) ** 2:
+            return value, T, step
+        reach *= 2
+        for _ in range(_HALVINGS):
+            new = T - reach * along
+            new /= np.linalg.norm(new, axis=0)
+            at, there = looked(new)
+            if at < value - 0.5 * reach * size:
+                break
+            reach /= 2
+        else:
+            return value, T, step  # rounding is all that is left
+        T, value, slope = new, at, there
+    return value, T, _SLOW_STEPS
+
+
 def _settled(A: Array, T: Array, steps: int, converged: bool) -> Rotation:
     """Return the rotation with its columns in order and signs fixed."""
     L = A @ T
-    order = np.argsort(-np.sum(L**2, axis=0), kind="stable")
+    order = np.argsort(-np.sum((L / _largest(L)) ** 2, axis=0), kind="stable")
     L, T = L[:, order], T[:, order]
     signs = np.where(L[np.argmax(np.abs(L), axis=0), np.arange(L.shape[1])] < 0, -1.0, 1.0)
     L, T = L * signs, T * signs

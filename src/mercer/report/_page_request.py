@@ -142,10 +142,15 @@ class PageRequest:
         if self.sample_weight is not None:
             weights = "made.weights" if self.opening else "sample_weight"
         plan, certificate = getattr(model, "plan_", None), getattr(model, "certificate_", None)
-        words = "No plan was made: another library did the work. "
+        words = "No plan was made. "
         if plan is not None:
             words = f"Path taken: {plan.chosen.name} ({plan.chosen.note}). "
-        if certificate is None:
+        if hasattr(model, "slope_"):
+            words += (
+                f"No certificate: the likelihood was climbed to a slope of {model.slope_:.0e}, "
+                "and may have larger maxima elsewhere."
+            )
+        elif certificate is None:
             words += "No certificate: nothing is known of the error of these numbers."
         else:
             words += f"{str(certificate).capitalize()}."

@@ -6,11 +6,11 @@ from typing import Any, final
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.diagnostics import loadings, orthomax, promax
+from mercer.diagnostics import loadings, oblimin, orthomax, promax
 from mercer.errors import InputError
 from mercer.estimators.walk._parameters import check_fitted
 
-_METHODS = ("varimax", "quartimax", "promax")
+_METHODS = ("varimax", "quartimax", "promax", "oblimin")
 
 
 @final
@@ -21,7 +21,7 @@ class Rotated:
     Attributes
     ----------
     method : str
-        varimax, quartimax or promax.
+        varimax, quartimax, promax or oblimin.
     loadings : ndarray of shape (p, k)
         Of the columns, L = V√Λ·T: for standardised data and orthogonal rotations their
         correlations with the rotated scores.
@@ -82,7 +82,7 @@ def rotate(
         Fitted.
     axes : int or None
         How many of its axes are turned among themselves; None for all with variance.
-    method : {"varimax", "quartimax", "promax"}
+    method : {"varimax", "quartimax", "promax", "oblimin"}
         Few large loadings per component; few per column; or oblique components.
     normalise : bool
         Whether columns count alike, however much of them the axes show (Kaiser).
@@ -117,8 +117,8 @@ def rotate(
             "there is no such rotation", got=f"method={method!r}", fix=f"one of {_METHODS}"
         )
     A = loadings(model.components_[:k], model.explained_variance_[:k])
-    if method == "promax":
-        found = promax(A, normalise=normalise)
+    if method in ("promax", "oblimin"):
+        found = (promax if method == "promax" else oblimin)(A, normalise=normalise)
     else:
         found = orthomax(A, gamma=float(method == "varimax"), normalise=normalise)
     variances = np.sum(found.loadings**2, axis=0)

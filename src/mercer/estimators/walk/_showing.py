@@ -1,14 +1,8 @@
-"""What a fitted model shows of itself: a summary in notebooks, and `report`, a whole page.
-
-The summary is words, a table and a small scree, all escaped. `report` is the one import
-upwards, made when it is called.
-"""
+"""What a fitted model shows of itself in notebooks: words, a table and a small scree."""
 
 import dataclasses
-import os
 from collections.abc import Iterator, Sequence
 from numbers import Integral
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -17,59 +11,11 @@ from sklearn.base import BaseEstimator
 from mercer import plots
 from mercer.arrays import Array
 from mercer.estimators.walk._admission import listed
-from mercer.estimators.walk._parameters import Attributes, check_fitted
 from mercer.methods import method_of
 
 
-class ShownModel(BaseEstimator):
-    """What every fitted model shows of itself: a summary in notebooks, and a page.
-
-    One that is not fitted keeps scikit-learn's diagram.
-    """
-
-    def report(
-        self, X: object = None, path: str | os.PathLike[str] | None = None, **options: Any
-    ) -> Any:
-        """Return one self-contained HTML page about this fit, written to `path` if given.
-
-        Parameters
-        ----------
-        X : array, frame, path or source of shape (n_samples, n_features), or None
-            The rows of the fit. Without them the page has no map and says so.
-        path : path or None
-            File to write, with a name that ends in .html; an older one is replaced.
-        **options
-            title, row_names, colours, choice and others of `mercer.report.report`.
-
-        Returns
-        -------
-        Report
-            With ``save(path)``; a notebook shows it.
-        """
-        from mercer.report import report
-
-        check_fitted(self)
-        made = report(self, X, **options)
-        if path is not None:
-            made.save(path)
-        return made
-
-    def _repr_html_inner(self) -> str:
-        """Return what `_repr_html_` returns; scikit-learn hides it where `display` is text."""
-        if not _is_fitted(self):
-            return str(super()._repr_html_inner())
-
-        return summary(self)
-
-    def _repr_mimebundle_(self, **kwargs: object) -> Attributes:
-        """Return text, and HTML where scikit-learn's `display` option wants diagrams."""
-        if not _is_fitted(self):
-            return dict(super()._repr_mimebundle_(**kwargs))
-        html = {"text/html": self._repr_html_inner()} if hasattr(self, "_repr_html_") else {}
-        return {"text/plain": repr(self), **html}
-
-
-def _is_fitted(model: BaseEstimator) -> bool:
+def is_fitted(model: BaseEstimator) -> bool:
+    """Tell whether there is something to show of a model."""
     # Methods without shares set them to None when they are fitted.
     return hasattr(model, "explained_variance_ratio_")
 
@@ -146,8 +92,8 @@ def _sentences(model: BaseEstimator) -> Iterator[str]:
         proof = str(certificate).partition("\n")[0].capitalize() + "."
     if path or proof:
         yield path + proof
-    if plan is None and certificate is None and hasattr(model, "certificate_"):
-        yield "No certificate: a guest, whose numbers come from another library."
+    if hasattr(model, "slope_"):
+        yield f"The likelihood is climbed to a slope of {model.slope_:.0e}; no certificate."
     yield _why(model)
     yield from _weights(model)
     yield from _planes(model)

@@ -6,10 +6,16 @@ A plan with default rates; where much time is at stake, again with measured ones
 import abc
 import dataclasses
 import logging
+import os
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.utils import Tags
 from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 from sklearn.utils.validation import check_is_fitted
@@ -23,13 +29,14 @@ from mercer.estimators.walk._parameters import (
     Attributes,
     Seed,
     as_numbers,
+    check_fitted,
     check_parameters,
     learned,
     no_numbers,
     publish,
     seed_of,
 )
-from mercer.estimators.walk._showing import ShownModel
+from mercer.estimators.walk._showing import is_fitted, summary
 from mercer.planning import Machine, Path, PathEndedError, Plan, Problem
 from mercer.solvers import Outcome, Spectrum
 from mercer.sources import Source, SpreadSource, is_spread, refuse_sum, sum_of
@@ -68,7 +75,11 @@ _FREE_SHARE = 0.8  # of the free memory may be taken unless `memory` says otherw
 
 
 class SpectralEstimator(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownModel, abc.ABC
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+    abc.ABC,
 ):
     """Abstract: a method is its problem, its operator, its scaling and its projection.
 
@@ -220,6 +231,47 @@ class SpectralEstimator(
         """
         check_is_fitted(self)
         return self._project(self._admit(X, reset=False))
+
+    def report(
+        self, X: object = None, path: str | os.PathLike[str] | None = None, **options: Any
+    ) -> Any:
+        """Return one self-contained HTML page about this fit, written to `path` if given.
+
+        Parameters
+        ----------
+        X : array, frame, path or source of shape (n_samples, n_features), or None
+            The rows of the fit. Without them the page has no map and says so.
+        path : path or None
+            File to write, with a name that ends in .html; an older one is replaced.
+        **options
+            title, row_names, colours, choice and others of `mercer.report.report`.
+
+        Returns
+        -------
+        Report
+            With ``save(path)``; a notebook shows it.
+        """
+        from mercer.report import report
+
+        check_fitted(self)
+        made = report(self, X, **options)
+        if path is not None:
+            made.save(path)
+        return made
+
+    def _repr_html_inner(self) -> str:
+        """Return what `_repr_html_` returns; scikit-learn hides it where `display` is text."""
+        if not is_fitted(self):
+            return str(super()._repr_html_inner())
+
+        return summary(self)
+
+    def _repr_mimebundle_(self, **kwargs: object) -> Attributes:
+        """Return text, and HTML where scikit-learn's `display` option wants diagrams."""
+        if not is_fitted(self):
+            return dict(super()._repr_mimebundle_(**kwargs))
+        html = {"text/html": self._repr_html_inner()} if hasattr(self, "_repr_html_") else {}
+        return {"text/plain": repr(self), **html}
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Say what `transform` and `fit_transform` return.

@@ -275,7 +275,7 @@ def _of_factors(model: Any, X: Any, wanted: PageRequest) -> Page:
         _factor_panels.how_many_section(model, X),
         data_section(("No cell is missing.",), wanted),
     ]
-    facts = (count(n, "row"), count(len(names), "column"), "factor analysis, a guest")
+    facts = (count(n, "row"), count(len(names), "column"), "factor analysis")
     verdict = (
         _factor_panels.first_words(model),
         *_factor_panels.factor_words(model, names),

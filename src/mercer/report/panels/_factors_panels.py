@@ -17,7 +17,7 @@ _BARS = 20
 _CIRCLE = 60
 _TRIED = 6  # numbers of factors
 _COLUMNS = 60  # columns up to which other numbers of factors are tried
-_STEPS = 1000  # of a number of factors that is only tried
+_DOUBT = 0.05  # chance below which a model does not fit
 _POOR = 0.2  # communality below which a column is hardly explained
 
 
@@ -52,7 +52,7 @@ def factor_words(model: Any, names: Sequence[str]) -> list[str]:
 
 
 def care(model: Any, names: Sequence[str]) -> list[str]:
-    """Return what asks for care: poorly explained columns, noise of zero, no certificate.
+    """Return what asks for care: poorly explained columns, noise at its bound, a poor fit.
 
     Parameters
     ----------
@@ -68,12 +68,32 @@ def care(model: Any, names: Sequence[str]) -> list[str]:
     zero = [names[int(j)] for j in model.heywood_]
     if zero:
         out.append(
-            f"No noise is left in {listed(zero)} (a Heywood case): a sign of too many factors."
+            f"The noise of {listed(zero)} is at its lower bound, 0.5 % of the variance (a "
+            "Heywood case): a sign of too many factors."
         )
-    out.append(
-        "No certificate: a guest. scikit-learn found the loadings, and what is shown is where "
-        f"its likelihood stopped growing, after {count(int(model.n_iter_), 'step')}."
-    )
+    return [*out, *_fits(model)]
+
+
+def _fits(model: Any) -> list[str]:
+    """Say what the test of fit says, and whether the likelihood has several maxima."""
+    out = []
+    dof = getattr(model, "dof_", 0)
+    one, k = int(model.n_components_) == 1, count(int(model.n_components_), "factor")
+    if dof < 0:
+        verb = "is" if one else "are"
+        out.append(f"{k} {verb} more than these columns can tell: other loadings fit as well.")
+    elif getattr(model, "p_value_", None) is not None:
+        poor = model.p_value_ < _DOUBT
+        verb = "leave correlations unexplained" if poor else "explain the correlations"
+        verb = verb.replace("leave", "leaves").replace("explain ", "explains ") if one else verb
+        found = f"χ² = {model.chi2_:,.4g} with {count(dof, 'degree')} of freedom"
+        out.append(f"{k} {verb} ({found}, p = {model.p_value_:.2g}).")
+    ends = [float(end) for end in getattr(model, "maxima_", ())]
+    if len(ends) > 1:
+        out.append(
+            f"The likelihood has several maxima; this is the largest of {len(ends)} found, "
+            f"{ends[0] - ends[1]:.2g} above the next."
+        )
     return out
 
 
@@ -173,8 +193,7 @@ def how_many_section(model: Any, X: Any) -> Section | None:
         if k == int(model.n_components_):
             rows.append((k, *_measures(model)))
             continue
-        steps = min(int(model.max_iter), _STEPS)
-        other = clone(model).set_params(n_components=k, rotation=None, max_iter=steps)
+        other = clone(model).set_params(n_components=k, rotation=None)
         if tried(other.fit, X) is None:
             return None
         rows.append((k, *_measures(other)))

@@ -1,0 +1,406 @@
+"""What factor analysis finds: correlations of the columns, and their noise by likelihood.
+
+The likelihood of p columns with k factors is that of Σ = LLᵀ + Ψ for their correlations R. For
+a given Ψ the likeliest L is known [Lawley1971]_, so that only the p uniquenesses are searched.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from mercer.arrays import EPS, Array, as_numpy, eps_of, leading_eigh, quiet_blas
+from mercer.errors import InputError
+from mercer.estimators.linear._summed_rows import as_moments
+from mercer.operators import (
+    LEAST_SPREAD,
+    RunningMoments,
+    block_length,
+    fold,
+    is_constant,
+    rows_of,
+    wrong_weights,
+)
+from mercer.sources import ArrayBlocks, BlockSource, in_memory
+
+LEAST = 0.005  # of a column's variance that is noise, at least: the bound of R's factanal
+_LEAST_LOG = math.log(LEAST)
+_STARTS, _FEWEST = 64, 4  # guesses from which the likelihood is climbed
+_CELLS = 2e8  # p³ of all starts together: of many columns there are fewer
+_STACK = 5e4  # cells of the matrices that are looked at in one go
+_SEARCH = 80.0  # bytes that are held per cell of those
+_CLIMBS = 12  # steps that all starts make
+_FARTHEST = 2.0  # of the logarithm of a uniqueness, in one step
+_POLISHED = 3  # starts that are followed to the end
+_APART = 1e-7  # of the likelihood, by which two ends are different
+_RIDGE = 1e-7
+_LAST = 30  # steps at the top, where only the slope tells the way
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Correlations:
+    """Correlations of columns, and what columns lose and are divided by to be compared.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (p, p)
+        R.
+    mean, rest : ndarray of shape (p,)
+        Means in float64, and what their rounding has left out.
+    scale : ndarray of shape (p,)
+        Standard deviations, of squares divided by n - 1.
+    total : float or None
+        n, or the sum of the weights; None where nobody knows.
+    """
+
+    matrix: Array
+    mean: Array
+    rest: Array
+    scale: Array
+    total: float | None
+
+
+def correlations_of(
+    source: BlockSource,
+    weights: Array | None,
+    size: float,
+    refuse: Callable[[BlockSource, Array, int], None],
+    constant: Callable[[Array], None],
+) -> Correlations:
+    """Return the correlations of the columns of some rows, from one pass over a file.
+
+    Every column is counted in a power of two of its own, so that none is too large or too
+    small beside the others; of rows in memory it is that of the largest cell, of a file that
+    of the largest in the first block.
+
+    Parameters
+    ----------
+    source : BlockSource
+        The rows.
+    weights : ndarray of shape (n,) or None
+        Repeat counts.
+    size : float
+        Bytes of a block.
+    refuse : callable
+        Names the bad cell of a block that begins at this row.
+    constant : callable
+        Refuses columns (p,) of bool that do not vary, if there is one.
+    """
+    p, length = source.shape[1], block_length(source, size)
+    sums, low, high = RunningMoments(), np.full(p, np.inf), np.full(p, -np.inf)
+    powers: Array | None = None
+    if isinstance(source, ArrayBlocks):
+        largest = np.zeros(p)
+        for block in source.blocks(length):
+            largest = np.maximum(largest, np.max(np.abs(_dense(block)), axis=0))
+        powers = np.frexp(np.where(np.isfinite(largest), largest, 0.0))[1]
+
+    def step(part: slice, block: Any) -> None:
+        nonlocal powers, low, high
+        rows = _dense(block)
+        if not np.isfinite(rows).all():
+            refuse(source, block, part.start)
+        if weights is not None and part.stop > len(weights):
+            raise wrong_weights(part.stop, len(weights))
+        counts = None if weights is None else weights[part]
+        if counts is not None and not np.all(counts > 0):
+            rows, counts = rows[counts > 0], counts[counts > 0]
+        if not len(rows):
+            return
+        low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
+        if powers is None:
+            powers = np.frexp(np.max(np.abs(rows), axis=0))[1]
+        sums.add(rows_of(in_memory(np.ldexp(rows, -powers)), counts, np.float64))
+
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        count = fold(source, length, sums, step, walk="correlations")
+        if weights is not None and count != len(weights):
+            raise wrong_weights(count, len(weights))
+        assert powers is not None
+        return _from_sums(sums, powers, low == high, _eps(source), constant)
+
+
+def _dense(block: Any) -> Array:
+    block = block.toarray() if hasattr(block, "toarray") else as_numpy(block)
+    return np.asarray(block, np.float64)
+
+
+def _eps(source: BlockSource) -> float:
+    return eps_of(source.dtype) if source.dtype.kind == "f" else EPS
+
+
+def _from_sums(
+    sums: RunningMoments,
+    powers: Array,
+    equal: Array,
+    eps: float,
+    constant: Callable[[Array], None],
+) -> Correlations:
+    moments = sums.moments()
+    assert sums.origin is not None
+    variances, offset = moments.variances, np.ldexp(sums.offset, sums.exponent)
+    mean = sums.origin + offset
+    unit = np.ldexp(np.sqrt(variances), sums.exponent)
+    constant(equal | (is_constant(unit**2, eps * np.hypot(mean, unit)) & (unit > 0)))
+    lost = np.flatnonzero(~np.isfinite(variances) | (variances < LEAST_SPREAD**2))
+    if lost.size:
+        raise InputError(
+            "the cells of a column differ too much in size for sums of squares",
+            got=f"column {lost[0]}, whose first rows are 10^150 times smaller than others",
+            fix="pass the rows in memory, or in other units",
+        )
+    root = np.sqrt(variances)
+    matrix = moments.scatter / (moments.total - 1) / root / root[:, None]
+    rest = (sums.origin - mean) + offset
+    np.fill_diagonal(matrix, 1.0)
+    inside = np.clip(matrix, -1.0, 1.0)
+    places = np.ldexp(mean, powers), np.ldexp(rest, powers), np.ldexp(unit, powers)
+    return Correlations(inside, *places, moments.total)
+
+
+def given_correlations(
+    C: Any, mean: Any, n: int | None, constant: Callable[[Array], None]
+) -> Correlations:
+    """Return the correlations of a covariance matrix (p, p) that divides by n - 1."""
+    width = np.shape(C)[-1] if np.ndim(C) == 2 else 0
+    middle = np.zeros(width) if mean is None else mean
+    covariance, middle = as_moments(C, middle, 2 if n is None else n)
+    scale = np.sqrt(np.diagonal(covariance))
+    constant(scale == 0)
+    matrix = covariance / scale / scale[:, None]
+    matrix = 0.5 * (matrix + matrix.T)
+    least = float(np.linalg.eigvalsh(matrix)[0])
+    if least < -1e-8:
+        raise InputError(
+            "a covariance matrix has no negative eigenvalue",
+            got=f"smallest eigenvalue {least:.3g} of the correlations",
+            fix="pass the covariance of real data, not rounded to few digits",
+        )
+    return Correlations(matrix, middle, np.zeros(width), scale, n)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Likeliest:
+    """The uniquenesses of largest likelihood among those that were found.
+
+    Attributes
+    ----------
+    noise : ndarray of shape (p,)
+        Ψ, from `LEAST` to 1.
+    value : float
+        F = ln|Σ| + tr Σ⁻¹R, which is least there.
+    slope : float
+        Largest |∂F/∂ ln ψ_j| of the columns that are free to move.
+    steps : int
+        Steps from the best start to the end.
+    ends : tuple of float
+        F where several starts ended, least first: different maxima of the likelihood.
+    """
+
+    noise: Array
+    value: float
+    slope: float
+    steps: int
+    ends: tuple[float, ...]
+
+
+def search_bytes(p: int) -> float:
+    """Return about how many bytes `likeliest` takes for p columns."""
+    return _SEARCH * max(float(p) ** 2, min(_STARTS * float(p) ** 2, _STACK))
+
+
+def likeliest(
+    R: Array, k: int, *, seed: int = 0, most: int = 1000, near: Array | None = None
+) -> Likeliest:
+    """Return the uniquenesses Ψ (p,) of largest likelihood for correlations R and k factors.
+
+    With θ_i, v_i the leading pairs of Ψ^-½RΨ^-½, and L = Ψ^½V(Θ - I)^½ for those θ_i > 1,
+
+        F(Ψ) = Σ_j (ln ψ_j + 1/ψ_j) - Σ_i (θ_i - 1 - ln θ_i),
+        ∂F/∂ ln ψ_j = 1 - 1/ψ_j + Σ_i (θ_i - 1)v_ij².
+
+    Dozens of starts make a few steps of Newton's method [Joreskog1967]_; the best go on by
+    L-BFGS-B between the bounds. F has several minima, often where columns are at a bound.
+
+    Parameters
+    ----------
+    R : ndarray of shape (p, p)
+        Correlations; they may be singular.
+    k : int
+        Factors.
+    seed : int
+        Of the starts that are drawn.
+    most : int
+        Steps of L-BFGS-B from one start, at most.
+    near : ndarray of shape (p,) or None
+        Another start.
+    """
+    with quiet_blas(len(R)):
+        logs = np.log(np.clip(_starts(R, k, seed, near), LEAST, 1.0))
+        stack = max(1, int(_STACK // len(R) ** 2))
+        parts = [_climbed(R, k, logs[at : at + stack]) for at in range(0, len(logs), stack)]
+        values = np.concatenate([part[0] for part in parts])
+        logs = np.concatenate([part[1] for part in parts])
+        ends = list[tuple[float, Array, int]]()
+        reached = list[float]()
+        for at in np.argsort(values, kind="stable"):
+            near_one = any(abs(values[at] - value) <= _APART * len(R) for value in reached)
+            if near_one or len(ends) == _POLISHED:
+                continue
+            reached.append(float(values[at]))
+            ends.append(_minimum(R, k, logs[at], most))
+        ends.sort(key=lambda end: end[0])
+        value, best, steps = ends[0]
+        best, slope = _at_rest(R, k, best)
+        value = _looked(R, k, best[None])[0][0]
+    different = [value]
+    different += [v for v, _, _ in ends[1:] if v > different[-1] + _APART * len(R)]
+    return Likeliest(np.exp(best), float(value), slope, steps, tuple(map(float, different)))
+
+
+def _starts(R: Array, k: int, seed: int, near: Array | None) -> Array:
+    """Return guesses (s, p) of Ψ.
+
+    What other columns leave of each, less a little [Joreskog1967]_; what principal components
+    leave; one column after the other without noise; and numbers drawn.
+    """
+    p = len(R)
+    most = int(np.clip(_CELLS // p**3, _FEWEST, _STARTS))
+    inverse = np.diagonal(np.linalg.inv(R + 1e-6 * np.eye(p)))
+    left = (1 - 0.5 * min(k / p, 1.0)) / inverse
+    values, axes = leading_eigh(R, min(k, p))
+    plain = [left, 1 - axes**2 @ values] + ([] if near is None else [near])
+    quiet = np.repeat(left[None], min(p, most // 3), axis=0)
+    rows = np.arange(len(quiet))
+    quiet[rows, np.argsort(left, kind="stable")[: len(quiet)]] = LEAST
+    drawn = np.random.default_rng(seed).uniform(LEAST, 1.0, (most, p))
+    return np.concatenate([plain, quiet, drawn])[:most]
+
+
+def _looked(R: Array, k: int, logs: Array) -> tuple[Array, Array, Array]:
+    """Return F (s,), its slope (s, p) and about its curvature (s, p, p) by ln Ψ (s, p).
+
+    The curvature is (I - VVᵀ)∘(I - VVᵀ), exact where the model fits.
+    """
+    s, p = logs.shape
+    half = np.exp(-0.5 * logs)
+    scaled = R * half[:, :, None] * half[:, None, :]
+    if s == 1:
+        theta, axes = leading_eigh(scaled[0], min(k, p))
+        theta, axes = theta[None], axes[None]
+    else:
+        theta, axes = np.linalg.eigh(scaled)
+        theta, axes = theta[:, p - min(k, p) :], axes[:, :, p - min(k, p) :]
+    extra = np.maximum(theta, 1.0) - 1
+    value = np.sum(logs + half**2, axis=1) - np.sum(extra - np.log1p(extra), axis=1)
+    slope = 1 - half**2 + np.einsum("spk,sk->sp", axes**2, extra)
+    apart = np.eye(p) - axes @ axes.transpose(0, 2, 1)
+    return value, slope, apart**2
+
+
+def _free(logs: Array, slope: Array) -> Array:
+    """Tell which uniquenesses may move downhill: not out of their bounds."""
+    held = (logs <= _LEAST_LOG + 1e-12) & (slope > 0)
+    return ~(held | ((logs >= -1e-12) & (slope < 0)))
+
+
+def _step(logs: Array, slope: Array, curve: Array) -> Array:
+    """Return the steps (s, p) of Newton's method for what is free to move."""
+    p = logs.shape[1]
+    free = _free(logs, slope)
+    both = free[:, :, None] & free[:, None, :]
+    system = np.where(both, curve, 0.0) + (np.where(free, _RIDGE, 1.0)[:, :, None]) * np.eye(p)
+    step = np.linalg.solve(system, np.where(free, -slope, 0.0)[:, :, None])[:, :, 0]
+    return np.clip(step, -_FARTHEST, _FARTHEST)
+
+
+def _climbed(R: Array, k: int, logs: Array) -> tuple[Array, Array]:
+    """Return F (s,) and ln Ψ (s, p) after a few steps of Newton's method from every start."""
+    value, slope, curve = _looked(R, k, logs)
+    reach = np.ones(len(logs))
+    for _ in range(_CLIMBS):
+        step = reach[:, None] * _step(logs, slope, curve)
+        new = np.clip(logs + step, _LEAST_LOG, 0.0)
+        at = _looked(R, k, new)
+        better = at[0] < value
+        reach = np.where(better, np.minimum(2 * reach, 1.0), 0.25 * reach)
+        logs = np.where(better[:, None], new, logs)
+        value, slope = np.where(better, at[0], value), np.where(better[:, None], at[1], slope)
+        curve = np.where(better[:, None, None], at[2], curve)
+    return value, logs
+
+
+def _minimum(R: Array, k: int, logs: Array, most: int) -> tuple[float, Array, int]:
+    """Return F, ln Ψ and the steps where L-BFGS-B ends."""
+    from scipy.optimize import minimize
+
+    def at(place: Array) -> tuple[float, Array]:
+        value, slope, _ = _looked(R, k, place[None])
+        return float(value[0]), slope[0]
+
+    found = minimize(
+        at,
+        logs,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(_LEAST_LOG, 0.0)] * len(logs),
+        options={"maxiter": most, "maxfun": 4 * most, "ftol": 0.0, "gtol": 1e-9},
+    )
+    return float(found.fun), np.asarray(found.x), _CLIMBS + int(found.nit)
+
+
+def _at_rest(R: Array, k: int, logs: Array) -> tuple[Array, float]:
+    """Return ln Ψ where the slope is as small as rounding lets it be, and that slope.
+
+    F is flat at its least value, so that its rounding stops the search early.
+    """
+    logs = logs[None]
+    value, slope, curve = _looked(R, k, logs)
+    size = float(np.max(np.abs(np.where(_free(logs, slope), slope, 0.0))))
+    for _ in range(_LAST):
+        new = np.clip(logs + _step(logs, slope, curve), _LEAST_LOG, 0.0)
+        at = _looked(R, k, new)
+        smaller = float(np.max(np.abs(np.where(_free(new, at[1]), at[1], 0.0))))
+        if smaller >= 0.9 * size or at[0][0] > value[0] + 1e-12 * (1 + abs(value[0])):
+            break
+        logs, slope, curve, size = new, at[1], at[2], smaller
+    return logs[0], size
+
+
+def log_likelihood(value: float, known: Correlations) -> float | None:
+    """Return ln L of all rows, their columns standardised; None where n is not known.
+
+    -n/2·(p ln 2π + ln|Σ̂| + tr Σ̂⁻¹S) for S and Σ̂ that divide by n, as likelihood does.
+    """
+    n, p = known.total, len(known.scale)
+    if n is None:
+        return None
+    return float(-0.5 * n * (p * np.log(2 * np.pi * (n - 1) / n) + value))
+
+
+def degrees_of_freedom(p: int, k: int) -> int:
+    """Return ((p - k)² - p - k)/2: correlations less the numbers that are fitted to them."""
+    return ((p - k) ** 2 - p - k) // 2
+
+
+def chi_square(value: float, known: Correlations, k: int) -> tuple[float, float] | None:
+    """Return Bartlett's χ² of the model against any other covariance, and its chance.
+
+    χ² = (n - 1 - (2p + 5)/6 - 2k/3)(F - ln|R| - p) [Bartlett1951]_. None where there is no
+    degree of freedom, n is not known or small, or R is singular.
+    """
+    from scipy.special import chdtrc
+
+    n, p = known.total, len(known.scale)
+    dof = degrees_of_freedom(p, k)
+    if n is None or dof <= 0 or n <= p:
+        return None
+    values, size = np.linalg.eigvalsh(known.matrix), n - 1 - (2 * p + 5) / 6 - 2 * k / 3
+    if values[0] <= 4 * p * EPS * values[-1] or size <= 0:
+        return None
+    chi2 = size * max(value - float(np.sum(np.log(values))) - p, 0.0)
+    return float(chi2), float(chdtrc(dof, chi2))
