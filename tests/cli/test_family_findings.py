@@ -88,7 +88,8 @@ def test_other_families_say_their_own():
     done = ok(run("fit", DATA / "decathlon.csv", "--method", "factor", "--drop", "Rank,Points"))
     assert "Log-likelihood -" in done.stdout
     assert "Axis 1 loads most on: " in done.stdout
-    assert "not priced" in done.stderr
+    assert "degrees of freedom, p = " in done.stdout
+    assert "-> gram" in done.stderr
     done = ok(run("fit", DATA / "varespec.csv", "--method", "topics", "--sup", "Cladstel"))
     assert "Axis 1 weighs most: " in done.stdout
     assert "Supplementary columns, correlations" in done.stdout

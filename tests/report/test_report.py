@@ -207,6 +207,7 @@ def page_of(kind, names):
 KINDS = ["counts", "mca", "famd", "mfa", "lda", "kda", "fa", "ppca", "topics"]
 
 
+@pytest.mark.filterwarnings("ignore:the noise of a column")
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_name_becomes_code(kind):
     plain = [f"plain {i}" for i in range(len(PAYLOADS))]

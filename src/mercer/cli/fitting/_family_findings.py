@@ -53,7 +53,18 @@ def family_facts(done: Fitting) -> dict[str, Any]:
         "ratio": getattr(model, "explained_variance_ratio_", None),
         "columns": _heaviest_columns(model, done.names),
     }
-    for name in ("total_inertia_", "independence_", "facts_", "eta2_", "rv_", "classes_"):
+    for name in (
+        "total_inertia_",
+        "independence_",
+        "facts_",
+        "eta2_",
+        "rv_",
+        "classes_",
+        "uniquenesses_",
+        "chi2_",
+        "dof_",
+        "p_value_",
+    ):
         if getattr(model, name, None) is not None:
             found[name.removesuffix("_")] = getattr(model, name)
     if getattr(model, "tests_", None) is not None:
@@ -102,7 +113,13 @@ def _likelihood(model: Any) -> list[str]:
     if any(not isinstance(value, float | np.floating) for value in found.values()):
         return []
     value, aic, bic = found.values()
-    return [f"Log-likelihood {value:.6g}, AIC {aic:.6g}, BIC {bic:.6g}."]
+    lines = [f"Log-likelihood {value:.6g}, AIC {aic:.6g}, BIC {bic:.6g}."]
+    if getattr(model, "p_value_", None) is not None:
+        lines.append(
+            f"χ² = {model.chi2_:,.5g} with {model.dof_:,} degrees of freedom,"
+            f" {_chance(model.p_value_)}: a small p says that more factors are needed."
+        )
+    return lines
 
 
 def _independence(model: Any) -> list[str]:

@@ -14,7 +14,6 @@ from mercer.cli._voice import Voice
 from mercer.cli.fitting._new_estimator import adapted
 from mercer.errors import BudgetError, DataWarning, InputError
 from mercer.estimators import plan
-from mercer.estimators.walk._spectral_estimator import SpectralEstimator
 from mercer.methods import COMMANDS, method_of
 from mercer.selection import choice_seconds
 from mercer.sources import BlockSource
@@ -225,10 +224,8 @@ def _held(made: Prepared, model: Any) -> Prepared:
 
 
 def unplanned(model: Any, made: Prepared) -> str:
-    """Return a line where there is no plan: rows read once, or a library's own method."""
+    """Return a line where there is no plan: rows that are read once."""
     n, p = made.shape
-    if not isinstance(model, SpectralEstimator):
-        return f"plan: {n:,} x {p:,}, as {type(model).__name__} does it; not priced"
     if isinstance(made.rows, BlockSource) and not hasattr(model, "_streamed"):
         return f"plan: {n:,} x {p:,}, read once, fitted on landmarks"
     return ""

@@ -208,9 +208,14 @@ class Likeliest:
     ends: tuple[float, ...]
 
 
-def search_bytes(p: int) -> float:
-    """Return about how many bytes `likeliest` takes for p columns."""
-    return _SEARCH * max(float(p) ** 2, min(_STARTS * float(p) ** 2, _STACK))
+def search_price(p: int) -> tuple[float, int]:
+    """Return about how many bytes `likeliest` takes for p columns, and eigenproblems."""
+    cells, starts = float(p) ** 2, _start_count(p)
+    return _SEARCH * max(cells, min(starts * cells, _STACK)), starts * (_CLIMBS + 1) + _LAST
+
+
+def _start_count(p: int) -> int:
+    return int(np.clip(_CELLS // p**3, _FEWEST, _STARTS))
 
 
 def likeliest(
@@ -269,7 +274,7 @@ def _starts(R: Array, k: int, seed: int, near: Array | None) -> Array:
     leave; one column after the other without noise; and numbers drawn.
     """
     p = len(R)
-    most = int(np.clip(_CELLS // p**3, _FEWEST, _STARTS))
+    most = _start_count(p)
     inverse = np.diagonal(np.linalg.inv(R + 1e-6 * np.eye(p)))
     left = (1 - 0.5 * min(k / p, 1.0)) / inverse
     values, axes = leading_eigh(R, min(k, p))

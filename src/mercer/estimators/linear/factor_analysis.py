@@ -22,7 +22,7 @@ from mercer.estimators.linear._factor_model import (
     given_correlations,
     likeliest,
     log_likelihood,
-    search_bytes,
+    search_price,
 )
 from mercer.estimators.linear._summed_rows import UnseenRows
 from mercer.estimators.walk import _streamed_rows as streamed
@@ -50,6 +50,7 @@ from mercer.sources import ArrayBlocks, BlockSource, Source
 _MOST = 12  # factors that evidence is looked at for
 _FINE = 1e-10  # relative half-width to which the last pairs are solved
 _HELD = 1e6  # bytes of a block of rows in memory
+_BEGUN = 5e-3  # seconds that a search of few columns takes
 _SHOWN = 5  # columns that are named
 _Found: TypeAlias = tuple[Correlations, Likeliest, bool]  # and whether factors are shared
 
@@ -210,17 +211,20 @@ class FactorAnalysis(SpectralEstimator):
 
     def _settle_plan(self, made: Plan) -> Plan:
         """Return the plan with what the search takes beside the correlations."""
-        p = made.problem
-        held = int(made.chosen.bytes + search_bytes(p.cols))
-        if held > p.memory:
+        asked, path = made.problem, made.chosen
+        more, solved = search_price(asked.cols)
+        held = int(path.bytes + more)
+        if held > asked.memory:
             raise BudgetError(
                 "factor analysis does not fit the memory allowed; nothing was allocated",
-                got=f"{show_bytes(p.memory)} allowed, {show_bytes(held)} for the correlations"
-                f" of {p.cols:,} columns and the search",
-                fix=f'allow memory="{show_bytes(1.05 * held)}"',
+                got=f"{show_bytes(asked.memory)} allowed, {show_bytes(held)} for the"
+                f" correlations of {asked.cols:,} columns and the search",
+                fix=f'allow memory="{show_bytes(2 * held)}"',
             )
-        chosen = dataclasses.replace(made.chosen, bytes=held)
-        remark = "then the likelihood is climbed from many starts: of p³ flops each step"
+        rate = asked.rates.eigen * asked.rates.threads
+        seconds = path.seconds + _BEGUN + solved * asked.cols**3 / rate
+        chosen = dataclasses.replace(path, bytes=held, seconds=seconds)
+        remark = f"and about {solved:,} eigenproblems of that size: the likelihood is climbed"
         return dataclasses.replace(made, chosen=chosen, remark=remark)
 
     # -- correlations, likelihood, loadings -----------------------------------------------
