@@ -7,11 +7,12 @@ a given Ψ the likeliest L is known [Lawley1971]_, so that only the p uniqueness
 import dataclasses
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import EPS, Array, as_numpy, eps_of, leading_eigh, quiet_blas
+from mercer.arrays import EPS, Array, as_numpy, eps_of, leading_eigh, single_threaded_blas
 from mercer.errors import InputError
 from mercer.estimators.linear._summed_rows import as_moments
 from mercer.operators import (
@@ -31,6 +32,7 @@ _STARTS, _FEWEST = 64, 4  # guesses from which the likelihood is climbed
 _CELLS = 2e8  # p³ of all starts together: of many columns there are fewer
 _STACK = 5e4  # cells of the matrices that are looked at in one go
 _SEARCH = 80.0  # bytes that are held per cell of those
+_CROWD = 600  # columns up to which threads would only wait for each other
 _CLIMBS = 12  # steps that all starts make
 _FARTHEST = 2.0  # of the logarithm of a uniqueness, in one step
 _POLISHED = 3  # starts that are followed to the end
@@ -244,7 +246,7 @@ def likeliest(
     near : ndarray of shape (p,) or None
         Another start.
     """
-    with quiet_blas(len(R)):
+    with single_threaded_blas() if len(R) <= _CROWD else nullcontext():
         logs = np.log(np.clip(_starts(R, k, seed, near), LEAST, 1.0))
         stack = max(1, int(_STACK // len(R) ** 2))
         parts = [_climbed(R, k, logs[at : at + stack]) for at in range(0, len(logs), stack)]
