@@ -8,9 +8,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from mercer.errors import InputError
+from mercer.sources import FileIds, files_of, id_of_open
 
 _LOOK = 4096  # bytes that tell what comes in
 
@@ -48,6 +49,13 @@ def opened(path: str) -> Iterator[str]:
         raise InputError(
             "the name of the file is empty", got="''", fix="name a file, or - for stdin"
         )
+    for stream in (sys.stdout, sys.stderr):
+        if ids_of_stream(stream) & files_named(path):
+            raise InputError(
+                "the output would take the place of the input",
+                got=f"{path}, and what the command says goes into the same file",
+                fix="send it to another file",
+            )
     if path != "-":
         yield path
         return
@@ -59,6 +67,19 @@ def opened(path: str) -> Iterator[str]:
         )
     with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
         yield str(_copied(sys.stdin.buffer, Path(folder)))
+
+
+def files_named(path: str) -> FileIds:
+    """Return the files that a command line names; ``-`` is the one behind stdin, if any."""
+    return ids_of_stream(sys.stdin) if path == "-" else files_of(path)
+
+
+def ids_of_stream(stream: Any) -> FileIds:
+    """Return the file behind stdin or stdout; a pipe or a terminal is none."""
+    try:
+        return id_of_open(stream.fileno())
+    except (AttributeError, OSError, ValueError):
+        return frozenset()
 
 
 def _copied(stream: IO[bytes], folder: Path) -> Path:

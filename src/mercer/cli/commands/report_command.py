@@ -14,11 +14,12 @@ from mercer.cli._options import (
     speaking_options,
     table_options,
 )
-from mercer.cli._stdin import opened
+from mercer.cli._stdin import files_named, opened
 from mercer.cli._voice import Voice
 from mercer.cli.fitting._new_estimator import built
 from mercer.errors import InputError
 from mercer.methods import COMMANDS, method_of
+from mercer.sources import path_of, refuse_own_input
 
 _NAMED = 20_000  # rows whose names go into the page
 _WORTH = 2.0  # seconds of a page of which there is a word
@@ -51,7 +52,7 @@ def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
     if len(files) > 2:
         raise click.UsageError("a report takes one file, or a model and a file.")
     began = time.perf_counter()
-    path = _target(files[-1], wanted)
+    path = _target(files, wanted)
     with opened(files[-1]) as data:
         if len(files) == 2:
             model, made, given = _of_model(files[0], data, files)
@@ -75,13 +76,13 @@ def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
     voice.result("\n".join([*page.page.verdict, "", str(path)]), said)
 
 
-def _target(data: str, wanted: dict[str, Any]) -> Path:
+def _target(files: tuple[str, ...], wanted: dict[str, Any]) -> Path:
     """Return where the page goes; what stands there is not replaced without --force."""
     from mercer.report._html_report import refuse_page
 
-    name = Path(data).name.removesuffix(".gz")
+    name = Path(files[-1]).name.removesuffix(".gz")
     default = Path((Path(name).stem if name != "-" else "report") + ".html")
-    path = default if wanted["output"] is None else Path(wanted["output"])
+    path = default if wanted["output"] is None else path_of(wanted["output"])
     if path.exists() and not wanted["force"]:
         raise InputError(
             "the page is there already",
@@ -89,6 +90,8 @@ def _target(data: str, wanted: dict[str, Any]) -> Path:
             fix="give another name with -o, or --force",
         )
     refuse_page(path, f"-o {path}")
+    for file in files:
+        refuse_own_input(path, files_named(file), said=f"-o {path}")
     return path
 
 

@@ -3,7 +3,7 @@
 Text that a spreadsheet must not take for a formula.
 """
 
-import os
+import io
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -137,7 +137,9 @@ def _joined(block: Array, names: list[str], beside: "DataFrame | None") -> "Data
 @contextmanager
 def _open(descriptor: int) -> Iterator[IO[bytes]]:
     """Give the file of a descriptor, which is closed by its owner."""
-    file = os.fdopen(descriptor, "wb", closefd=False)
+    from mercer.store import NewFile
+
+    file = io.BufferedWriter(NewFile(descriptor))
     try:
         yield file
         file.flush()
