@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from mercer.cli._stdin import files_named
+from mercer.cli._stdin import spare
 from mercer.errors import InputError
-from mercer.sources import path_of, refuse_own_input
+from mercer.sources import path_of
 from mercer.store import must_be_ours
 
 MODEL = ".mercer"
@@ -47,7 +47,7 @@ def refuse_output(
             fix="choose another folder, or change who may write to it",
         )
     for given in inputs:
-        refuse_own_input(found, files_named(given), said=f"{option} {path}")
+        spare(found, given, f"{option} {path}")
     if found.exists() and not found.is_file():
         raise InputError(
             "the output must be a file",

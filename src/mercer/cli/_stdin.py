@@ -8,10 +8,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from mercer.errors import InputError
-from mercer.sources import FileIds, files_of, id_of_open
+
+if TYPE_CHECKING:
+    from mercer.sources import FileIds
 
 _LOOK = 4096  # bytes that tell what comes in
 
@@ -69,13 +71,24 @@ def opened(path: str) -> Iterator[str]:
         yield str(_copied(sys.stdin.buffer, Path(folder)))
 
 
-def files_named(path: str) -> FileIds:
+def files_named(path: str) -> "FileIds":
     """Return the files that a command line names; ``-`` is the one behind stdin, if any."""
+    from mercer.sources import files_of
+
     return ids_of_stream(sys.stdin) if path == "-" else files_of(path)
 
 
-def ids_of_stream(stream: Any) -> FileIds:
+def spare(target: Path, path: str, said: str) -> None:
+    """Refuse to write what a command line reads; `said` is the option with its words."""
+    from mercer.sources import refuse_own_input
+
+    refuse_own_input(target, files_named(path) if path == "-" else path, said=said)
+
+
+def ids_of_stream(stream: Any) -> "FileIds":
     """Return the file behind stdin or stdout; a pipe or a terminal is none."""
+    from mercer.sources import id_of_open
+
     try:
         return id_of_open(stream.fileno())
     except (AttributeError, OSError, ValueError):

@@ -163,7 +163,7 @@ def refuse_own_input(target: Path, *read: Any, said: str = "") -> None:
             raise InputError(
                 "the output would take the place of the input",
                 got=f"{said or shown_path(target)}, which {which}",
-                fix="choose another name, in a folder that is not read",
+                fix="choose another name",
             )
 
 

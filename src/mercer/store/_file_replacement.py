@@ -129,6 +129,7 @@ class NewFile(io.RawIOBase):
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self.refused: OSError | None = None  # what the system said at last
 
     def writable(self) -> bool:
         """See `io.IOBase`."""
@@ -140,7 +141,11 @@ class NewFile(io.RawIOBase):
 
     def write(self, data: Any) -> int:
         """See `io.RawIOBase`: some of the bytes, or an error that `replacing` names."""
-        return _write(self._descriptor, data)
+        try:
+            return _write(self._descriptor, data)
+        except OSError as error:
+            self.refused = error
+            raise
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """See `io.IOBase`."""

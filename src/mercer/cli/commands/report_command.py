@@ -14,12 +14,11 @@ from mercer.cli._options import (
     speaking_options,
     table_options,
 )
-from mercer.cli._stdin import files_named, opened
+from mercer.cli._stdin import opened, spare
 from mercer.cli._voice import Voice
 from mercer.cli.fitting._new_estimator import built
 from mercer.errors import InputError
 from mercer.methods import COMMANDS, method_of
-from mercer.sources import path_of, refuse_own_input
 
 _NAMED = 20_000  # rows whose names go into the page
 _WORTH = 2.0  # seconds of a page of which there is a word
@@ -79,6 +78,7 @@ def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
 def _target(files: tuple[str, ...], wanted: dict[str, Any]) -> Path:
     """Return where the page goes; what stands there is not replaced without --force."""
     from mercer.report._html_report import refuse_page
+    from mercer.sources import path_of
 
     name = Path(files[-1]).name.removesuffix(".gz")
     default = Path((Path(name).stem if name != "-" else "report") + ".html")
@@ -91,7 +91,7 @@ def _target(files: tuple[str, ...], wanted: dict[str, Any]) -> Path:
         )
     refuse_page(path, f"-o {path}")
     for file in files:
-        refuse_own_input(path, files_named(file), said=f"-o {path}")
+        spare(path, file, f"-o {path}")
     return path
 
 

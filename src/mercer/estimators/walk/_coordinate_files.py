@@ -139,10 +139,15 @@ def _open(descriptor: int) -> Iterator[IO[bytes]]:
     """Give the file of a descriptor, which is closed by its owner."""
     from mercer.store import NewFile
 
-    file = io.BufferedWriter(NewFile(descriptor))
+    new = NewFile(descriptor)
+    file = io.BufferedWriter(new)
     try:
         yield file
         file.flush()
+    except Exception:
+        if new.refused is not None:  # libraries that write to it say it in their own words
+            raise new.refused from None
+        raise
     finally:
         # What a failed write has left in the buffer must not be written again.
         with suppress(OSError):

@@ -104,7 +104,8 @@ def begin(
             got=f"{source.label}: its rows are known only when they have come",
             fix="write the rows to a file, or leave the checkpoint out",
         )
-    refuse_own_input(Path(journal.path), source, said=f"checkpoint={str(journal.path)!r}")
+    kept = path_of(journal.path)
+    refuse_own_input(kept, source, said=f"checkpoint={shown_path(kept)!r}")
     rows = block_length(source, block)
     parameters = {name: _plain(value) for name, value in estimator.get_params(False).items()}
     owner = {
