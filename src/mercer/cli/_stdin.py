@@ -51,13 +51,7 @@ def opened(path: str) -> Iterator[str]:
         raise InputError(
             "the name of the file is empty", got="''", fix="name a file, or - for stdin"
         )
-    for stream in (sys.stdout, sys.stderr):
-        if ids_of_stream(stream) & files_named(path):
-            raise InputError(
-                "the output would take the place of the input",
-                got=f"{path}, and what the command says goes into the same file",
-                fix="send it to another file",
-            )
+    refuse_echo(path)
     if path != "-":
         yield path
         return
@@ -76,6 +70,16 @@ def files_named(path: str) -> "FileIds":
     from mercer.sources import files_of
 
     return ids_of_stream(sys.stdin) if path == "-" else files_of(path)
+
+
+def refuse_echo(path: str) -> None:
+    """Refuse to read a file into which stdout or stderr goes."""
+    if files_named(path) & (ids_of_stream(sys.stdout) | ids_of_stream(sys.stderr)):
+        raise InputError(
+            "the output would take the place of the input",
+            got=f"{path}, and what the command says goes into the same file",
+            fix="send it to another file",
+        )
 
 
 def spare(target: Path, path: str, said: str) -> None:
