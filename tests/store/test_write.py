@@ -183,27 +183,50 @@ with replacing(Path(sys.argv[1])) as descriptor:
 """
 
 
+def killed(path):
+    """Leave behind what a killed writer does, and return its name."""
+    before = set(path.parent.iterdir())
+    done = subprocess.run([sys.executable, "-c", KILLED, path], timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    return next(iter(set(path.parent.iterdir()) - before))
+
+
 def test_files_of_killed_and_running_writers(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"old")
-    done = subprocess.run([sys.executable, "-c", KILLED, path], timeout=60)
-    assert done.returncode == -signal.SIGKILL
+    killed(path)
     assert path.read_bytes() == b"old"
-    assert len(list(tmp_path.iterdir())) == 2
-    with replacing(tmp_path / "b") as descriptor:  # another name: not its business
+    (tmp_path / ".mercer-notes.txt").touch()  # no file of a writer
+    (tmp_path / ".mercer-link.part").symlink_to(path)
+    with replacing(tmp_path / "b") as descriptor:  # a file of another name
         write_all(descriptor, b"other")
-    assert len(list(tmp_path.iterdir())) == 3
-    with replacing(path) as descriptor:
-        write_all(descriptor, b"new")
-    assert sorted(there.name for there in tmp_path.iterdir()) == ["a", "b"]
-    assert path.read_bytes() == b"new"
+    found = sorted(there.name for there in tmp_path.iterdir())
+    assert found == [".mercer-link.part", ".mercer-notes.txt", "a", "b"]
+    assert path.read_bytes() == b"old"
+    (tmp_path / ".mercer-link.part").unlink()
+    (tmp_path / ".mercer-notes.txt").unlink()
     with replacing(path) as slow:
         write_all(slow, b"slow")
-        with replacing(path) as quick:
-            write_all(quick, b"quick")
+        for name in ("a", "b"):
+            with replacing(tmp_path / name) as quick:
+                write_all(quick, b"quick")
         assert path.read_bytes() == b"quick"
+        code = f"from mercer import PCA, save; save(PCA(), {str(tmp_path / 'm.mercer')!r})"
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
     assert path.read_bytes() == b"slow"
-    assert sorted(there.name for there in tmp_path.iterdir()) == ["a", "b"]
+    assert sorted(there.name for there in tmp_path.iterdir()) == ["a", "b", "m.mercer"]
+
+
+def test_what_another_machine_writes_in_a_shared_folder_stays(tmp_path, monkeypatch):
+    left = killed(tmp_path / "a")
+    theirs = tmp_path / ".mercer-0123456789ab-0123456789abcdef.part"
+    theirs.touch()
+    monkeypatch.setattr("mercer.store._file_replacement._LOCAL", ("none",))
+    with replacing(tmp_path / "b") as descriptor:
+        write_all(descriptor, b"new")
+    assert theirs.exists()
+    assert not left.exists()  # of this machine, since it was started
+    monkeypatch.undo()
 
 
 def test_missing_folders_and_longest_names(tmp_path):

@@ -8,8 +8,10 @@ import numpy as np
 
 import mercer
 from mercer.cli._outputs import axis_names
+from mercer.cli._stdin import refuse_echo
 from mercer.errors import InputError
 from mercer.methods import method_of
+from mercer.sources import path_of
 from mercer.sources._scan import kind_of
 from mercer.store import is_ours
 from mercer.tables import Prepared, Recipe, prepared_again
@@ -28,7 +30,8 @@ def loaded(model: str, data: str, command: str) -> Any:
     command : str
         The command they were given to.
     """
-    path = Path(model)
+    refuse_echo(model)
+    path = path_of(model)
     if path.is_file() and not is_ours(path):
         other = data != "-" and is_ours(Path(data))
         raise InputError(
@@ -135,6 +138,7 @@ def rows_for(
     missing : str or None
         What happens to missing cells; None does as the model.
     """
+    refuse_echo(other or path)
     fills = missing or filling_of(model)
     return prepared_again(other or path, recipe_of(model, path), missing=fills)
 

@@ -4,7 +4,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from mercer.cli._stdin import spare
 from mercer.errors import InputError
+from mercer.sources import path_of
 from mercer.store import must_be_ours
 
 MODEL = ".mercer"
@@ -27,7 +29,7 @@ def refuse_output(
     force : bool
         Whether another file may be replaced.
     """
-    found = Path(path)
+    found = path_of(path)
     if not found.name or found.is_dir():
         raise InputError(
             "the output must be a file", got=f"{option} {path}", fix="name a file in the folder"
@@ -45,12 +47,7 @@ def refuse_output(
             fix="choose another folder, or change who may write to it",
         )
     for given in inputs:
-        if same_file(found, Path(given)):
-            raise InputError(
-                "the output would take the place of the input",
-                got=f"{option} {path}, which is {given}",
-                fix="choose another name",
-            )
+        spare(found, given, f"{option} {path}")
     if found.exists() and not found.is_file():
         raise InputError(
             "the output must be a file",

@@ -8,9 +8,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 from mercer.errors import InputError
+
+if TYPE_CHECKING:
+    from mercer.sources import FileIds
 
 _LOOK = 4096  # bytes that tell what comes in
 
@@ -48,6 +51,7 @@ def opened(path: str) -> Iterator[str]:
         raise InputError(
             "the name of the file is empty", got="''", fix="name a file, or - for stdin"
         )
+    refuse_echo(path)
     if path != "-":
         yield path
         return
@@ -59,6 +63,40 @@ def opened(path: str) -> Iterator[str]:
         )
     with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
         yield str(_copied(sys.stdin.buffer, Path(folder)))
+
+
+def files_named(path: str) -> "FileIds":
+    """Return the files that a command line names; ``-`` is the one behind stdin, if any."""
+    from mercer.sources import files_of
+
+    return ids_of_stream(sys.stdin) if path == "-" else files_of(path)
+
+
+def refuse_echo(path: str) -> None:
+    """Refuse to read a file into which stdout or stderr goes."""
+    if files_named(path) & (ids_of_stream(sys.stdout) | ids_of_stream(sys.stderr)):
+        raise InputError(
+            "the output would take the place of the input",
+            got=f"{path}, and what the command says goes into the same file",
+            fix="send it to another file",
+        )
+
+
+def spare(target: Path, path: str, said: str) -> None:
+    """Refuse to write what a command line reads; `said` is the option with its words."""
+    from mercer.sources import refuse_own_input
+
+    refuse_own_input(target, files_named(path) if path == "-" else path, said=said)
+
+
+def ids_of_stream(stream: Any) -> "FileIds":
+    """Return the file behind stdin or stdout; a pipe or a terminal is none."""
+    from mercer.sources import id_of_open
+
+    try:
+        return id_of_open(stream.fileno())
+    except (AttributeError, OSError, ValueError):
+        return frozenset()
 
 
 def _copied(stream: IO[bytes], folder: Path) -> Path:

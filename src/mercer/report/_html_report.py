@@ -30,6 +30,7 @@ from mercer.report._page_parts import (
     Table,
 )
 from mercer.report.facts._row_cloud import packed
+from mercer.sources import FileIds, path_of, refuse_own_input, refuse_table
 
 _SCRIPTS = ("cloud.js", "raster.js", "drawing.js", "map.js", "page.js")
 
@@ -206,6 +207,7 @@ def exact(cell: Any) -> str:
 
 def refuse_page(target: Path, got: str = "") -> None:
     """Refuse a page that cannot be written there; `got` is what was given."""
+    path_of(target)
     if target.suffix.lower() not in (".html", ".htm"):
         raise InputError(
             "a report is an HTML file",
@@ -218,6 +220,7 @@ def refuse_page(target: Path, got: str = "") -> None:
             got=got or str(target.parent),
             fix="make it first",
         )
+    refuse_table(target)
 
 
 @final
@@ -228,10 +231,12 @@ class Report:
     ----------
     page : Page
         What it shows.
+    files : set of device and inode
+        The files of which it tells: the page never takes the place of one.
     """
 
-    def __init__(self, page: Page) -> None:
-        self.page = page
+    def __init__(self, page: Page, files: FileIds = frozenset()) -> None:
+        self.page, self._files = page, files
 
     @cached_property
     def html(self) -> str:
@@ -240,11 +245,12 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page, whole or not at all, and return where it is."""
-        from mercer.store import replacing, write_all
+        from mercer.store import naming, replacing, write_all
 
-        target = Path(path)
+        target = path_of(path)
+        refuse_own_input(target, self._files)
         refuse_page(target)
-        with replacing(target.resolve()) as descriptor:
+        with naming(target), replacing(target.resolve()) as descriptor:
             write_all(descriptor, self.html.encode())
         return target
 

@@ -16,6 +16,7 @@ from mercer.report._page_parts import Page, Part, Picture, Section, Table
 from mercer.report._page_request import PageRequest
 from mercer.report._page_words import axes_of, axis_in_words, count, percent
 from mercer.report.facts._linear_summary import column_names
+from mercer.sources import files_of
 
 _LISTED = 20
 _AXES = 4
@@ -235,7 +236,7 @@ def report(
     if X is None:
         return Report(page_of_model(model, wanted.title, wanted.last(model)))
     page = import_module(PAGES[method_of(model).page])
-    return Report(page.page_of(model, X, wanted))
+    return Report(page.page_of(model, X, wanted), files_of(X))
 
 
 def _title(model: Any, X: Any) -> str:

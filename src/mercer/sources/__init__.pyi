@@ -10,6 +10,12 @@ from mercer.sources._derived_sources import KeptColumns as KeptColumns
 from mercer.sources._derived_sources import KeptRows as KeptRows
 from mercer.sources._derived_sources import MappedSource as MappedSource
 from mercer.sources._derived_sources import WidenedSource as WidenedSource
+from mercer.sources._held_files import FileError as FileError
+from mercer.sources._held_files import FileIds as FileIds
+from mercer.sources._held_files import file_error as file_error
+from mercer.sources._held_files import id_of_open as id_of_open
+from mercer.sources._held_files import path_of as path_of
+from mercer.sources._held_files import shown_path as shown_path
 from mercer.sources._in_memory import ArrayBlocks as ArrayBlocks
 from mercer.sources._in_memory import DenseSource as DenseSource
 from mercer.sources._in_memory import SparseSource as SparseSource
@@ -25,8 +31,11 @@ from mercer.sources._other_columns import other_columns as other_columns
 from mercer.sources._other_columns import schema_of as schema_of
 from mercer.sources._repeat_counts import refuse_sum as refuse_sum
 from mercer.sources._repeat_counts import sum_of as sum_of
+from mercer.sources._scan import files_of as files_of
 from mercer.sources._scan import is_scannable as is_scannable
 from mercer.sources._scan import is_spread as is_spread
+from mercer.sources._scan import refuse_own_input as refuse_own_input
+from mercer.sources._scan import refuse_table as refuse_table
 from mercer.sources._scan import scan as scan
 from mercer.sources.files._file_source import fingerprint_of as fingerprint_of
 from mercer.sources.frames._frame_sources import as_frame as as_frame

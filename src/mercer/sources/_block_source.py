@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer.arrays import Array, is_sparse, stacked
 from mercer.errors import InputError
+from mercer.sources._held_files import FileIds, ids_in_memory, ids_of
 
 
 class Source(abc.ABC):
@@ -42,6 +43,10 @@ class Source(abc.ABC):
     @abc.abstractmethod
     def first_bad_cell(self) -> tuple[int, int, float] | None:
         """Return (row, column, value) of the first NaN or infinity, or None."""
+
+    def files(self) -> FileIds:
+        """Return the files and folders that hold the rows, as far as can be known."""
+        return ids_in_memory(self.array)
 
     @property
     def products(self) -> np.dtype[Any]:
@@ -126,6 +131,10 @@ class BlockSource(Source):
     def _files(self) -> tuple[Path, ...]:
         """Return the files that hold the rows, none for rows that come from elsewhere."""
         return ()
+
+    def files(self) -> FileIds:
+        """See `Source.files`."""
+        return ids_of(self._files())
 
     def hold_files(self) -> None:
         """Refuse files that have changed since they were opened, or are gone.

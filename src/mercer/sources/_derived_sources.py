@@ -18,6 +18,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.sources._block_source import Block, BlockSource, Source, _even
+from mercer.sources._held_files import FileIds
 
 
 @final
@@ -88,6 +89,10 @@ class WidenedSource(BlockSource):
     def _files(self) -> tuple[Path, ...]:
         return tuple(path for part in self.parts for path in part._files())
 
+    def files(self) -> FileIds:
+        """See `Source.files`: those of all parts."""
+        return frozenset().union(*(part.files() for part in self.parts))
+
 
 class DerivedSource(BlockSource):
     """Abstract: the rows of another source, changed when they are read.
@@ -120,6 +125,10 @@ class DerivedSource(BlockSource):
 
     def _files(self) -> tuple[Path, ...]:
         return self.source._files()
+
+    def files(self) -> FileIds:
+        """See `Source.files`: those of the other source."""
+        return self.source.files()
 
 
 @final

@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer.arrays import Array, as_numpy, asarray_like, is_numpy, namespace
 from mercer.sources._block_source import BlockSource, Source, add_cells, bad_cell
+from mercer.sources._held_files import FileIds
 
 _CHECK_ROWS = 4096  # rows looked at in one go when a bad cell is searched
 
@@ -105,7 +106,7 @@ class ArrayBlocks(BlockSource):
         self.held = source.array
         self.names = None if names is None else tuple(str(name) for name in names)
         self.shape, self.dtype, self.nnz = source.shape, source.dtype, source.nnz
-        self._bytes = source.nbytes
+        self._bytes, self._held_in = source.nbytes, source.files
         self.elsewhere = isinstance(self.held, np.memmap)  # else there is nothing to fetch
 
     @property
@@ -116,6 +117,10 @@ class ArrayBlocks(BlockSource):
     def _read(self, rows: int, start: int) -> Iterator[Any]:
         for at in range(start, self.shape[0], rows):
             yield self.held[at : at + rows]
+
+    def files(self) -> FileIds:
+        """See `Source.files`: those of the source in memory."""
+        return self._held_in()
 
     def place(self, row: int, column: int) -> str:
         """See `BlockSource.place`: as for an array that is not walked by blocks."""

@@ -13,6 +13,14 @@ import numpy as np
 from mercer.arrays import as_csr, is_sparse
 from mercer.errors import InputError
 from mercer.sources._block_source import BlockSource, Source
+from mercer.sources._held_files import (
+    FileIds,
+    ids_in_memory,
+    ids_of,
+    matching,
+    path_of,
+    shown_path,
+)
 from mercer.sources._in_memory import DenseSource, SparseSource
 
 # How a file's name ends, and who opens it: module of this room and function.
@@ -49,6 +57,7 @@ _NOT_READ = {
     ),
     "this is a model: mercer.load opens it, mercer inspect shows it": (".mercer",),
 }  # fmt: skip
+_BESIDE = {".bed": (".bim", ".fam")}  # files that belong to another
 _RUNNABLE = {".pkl", ".pickle", ".joblib", ".pt", ".pth"}
 
 
@@ -77,7 +86,7 @@ def scan(data: Any, **options: Any) -> Source:
         _refuse_options(options, "a source that is open already")
         return data
     if isinstance(data, str | os.PathLike):
-        return _scan_path(Path(data), options)
+        return _scan_path(path_of(data), options)
     if isinstance(data, np.ndarray) and data.ndim == 2 and not options:
         mapped = (
             _module("files._npy").open_memmap(data) if isinstance(data, np.memmap) else None
@@ -118,6 +127,57 @@ def is_spread(data: Any) -> bool:
     return hasattr(data, "__dask_graph__") and hasattr(data, "to_delayed")
 
 
+def files_of(data: Any) -> FileIds:
+    """Return the files and folders that hold rows, given as `scan` takes them.
+
+    Nothing is opened. Of a stream nothing is known before `scan` has opened it.
+    """
+    if isinstance(data, frozenset):
+        return data
+    if isinstance(data, Source):
+        return data.files()
+    if not isinstance(data, str | os.PathLike):
+        return ids_in_memory(data)
+    path = path_of(data)
+    beside = [path.with_suffix(end) for end in _BESIDE.get(kind_of(path), ())]
+    return ids_of([*([path] if path.exists() else matching(path)), *beside])
+
+
+def refuse_own_input(target: Path, *read: Any, said: str = "") -> None:
+    """Refuse to write a file that is read, by any name, or into a folder that is read.
+
+    Parameters
+    ----------
+    target : Path
+        The file to write.
+    *read : path, array, frame, source, or set of device and inode
+        What is read, as `scan` takes it, or what `files_of` said of it.
+    said : str
+        What messages call the target, such as the option that names it.
+    """
+    ids = ids_of([target, *target.resolve().parents])
+    for one in read:
+        if ids & files_of(one):
+            known = isinstance(one, str | os.PathLike)
+            which = f"is {shown_path(one)}" if known else "holds the rows, or is open meanwhile"
+            raise InputError(
+                "the output would take the place of the input",
+                got=f"{said or shown_path(target)}, which {which}",
+                fix="choose another name",
+            )
+
+
+def refuse_table(target: Path) -> None:
+    """Refuse to write another kind of file in place of a table, which may lie behind a link."""
+    target = target.resolve()
+    if kind_of(target) in _OPENERS and target.is_file() and target.stat().st_size:
+        raise InputError(
+            "a table would be lost: this is another kind of file",
+            got=f"{shown_path(target)} is there, and named as a table",
+            fix="choose another name, or remove it first",
+        )
+
+
 def _scan_path(path: Path, options: dict[str, Any]) -> Source:
     module, function = opener_of(path)
     return _opened(getattr(_module(module), function), path, options)  # type: ignore[no-any-return]
@@ -136,13 +196,13 @@ def opener_of(path: Path) -> tuple[str, str]:
     if pattern and not path.exists() and kind not in _PATTERNS:
         raise InputError(
             "only Parquet files are read by a pattern",
-            got=_shown(path),
+            got=shown_path(path),
             fix="name one file, or pass an iterator of blocks over all of them",
         )
     if not pattern and not path.exists():
         raise InputError(
             "there is no such file",
-            got=_shown(path),
+            got=shown_path(path),
             fix="check the name and the folder",
         )
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -189,12 +249,6 @@ def refuse_unknown(opener: Callable[..., Any], options: dict[str, Any]) -> None:
                 got=f"{name}={options[name]!r}; there are {', '.join(known) or 'none'}",
                 fix=f"did you mean {near[0]!r}?" if near else "leave it out",
             )
-
-
-def _shown(path: Path) -> str:
-    """Return a path on one line."""
-    text = str(path)
-    return text if text.isprintable() else repr(text)
 
 
 def kind_of(path: Path) -> str:

@@ -21,6 +21,7 @@ from mercer.arrays import EXACT, as_csr, as_numpy
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._block_source import Block, BlockSource, add_cells, skipped
 from mercer.sources._column_choice import choose_columns
+from mercer.sources._held_files import FileIds, ids_being_read, ids_in_memory
 from mercer.sources.frames._frame_sources import as_frame
 from mercer.sources.frames._numeric_columns import Cells, stored_types
 
@@ -236,6 +237,7 @@ class StreamSource(BlockSource):
 
     def __init__(self, data: Any, made: Iterator[Any], columns: Any, drop: Any) -> None:
         first = next(made, _NO_BLOCK)
+        self._held_in = ids_being_read() | ids_in_memory(first)  # while it is read
         if first is _NO_BLOCK:
             raise InputError(
                 "the stream has no blocks",
@@ -265,6 +267,10 @@ class StreamSource(BlockSource):
         if self.nnz is None:
             return super().nbytes
         return self.nnz * (self.dtype.itemsize + 4) + 4 * self.shape[0]
+
+    def files(self) -> FileIds:
+        """See `Source.files`: all that were open while the first block was made."""
+        return self._held_in
 
     def _read(self, rows: int, start: int) -> Iterator[Block]:
         return skipped(self._walk(), start)

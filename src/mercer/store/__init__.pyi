@@ -1,8 +1,10 @@
 """The names of `mercer.store`, and where they live."""
 
+from mercer.sources._held_files import path_of as path_of
 from mercer.store._file_layout import VERSION as VERSION
 from mercer.store._file_reading import read as read
-from mercer.store._file_replacement import path_of as path_of
+from mercer.store._file_replacement import NewFile as NewFile
+from mercer.store._file_replacement import naming as naming
 from mercer.store._file_replacement import replacing as replacing
 from mercer.store._file_replacement import write_all as write_all
 from mercer.store._file_writing import is_ours as is_ours

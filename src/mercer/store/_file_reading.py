@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import InputError
+from mercer.sources import path_of
 from mercer.store import _file_layout as layout
-from mercer.store._file_replacement import path_of
 
 _PIECE = 1 << 24  # bytes read and hashed in one go
 

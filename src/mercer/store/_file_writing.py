@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from mercer.errors import InputError
+from mercer.sources import path_of
 from mercer.store import _file_layout as layout
-from mercer.store._file_replacement import path_of, replacing, write_all
+from mercer.store._file_replacement import naming, replacing, write_all
 
 _PIECE = 1 << 24  # bytes hashed and written in one go
 _OURS = ("format", "version", "mercer")
@@ -51,7 +52,7 @@ def write(
     head = layout.packed_header(_described(header), places)
     layout.small_enough(str(target), head)
     must_be_ours(target)
-    with replacing(target) as descriptor:
+    with naming(target), replacing(target) as descriptor:
         digest = hashlib.sha256(head)
         write_all(descriptor, head)
         for place in places:

@@ -14,7 +14,7 @@ from mercer.cli._options import (
     speaking_options,
     table_options,
 )
-from mercer.cli._stdin import opened
+from mercer.cli._stdin import opened, spare
 from mercer.cli._voice import Voice
 from mercer.cli.fitting._new_estimator import built
 from mercer.errors import InputError
@@ -51,7 +51,7 @@ def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
     if len(files) > 2:
         raise click.UsageError("a report takes one file, or a model and a file.")
     began = time.perf_counter()
-    path = _target(files[-1], wanted)
+    path = _target(files, wanted)
     with opened(files[-1]) as data:
         if len(files) == 2:
             model, made, given = _of_model(files[0], data, files)
@@ -75,13 +75,14 @@ def command(voice: Voice, files: tuple[str, ...], **options: Any) -> None:
     voice.result("\n".join([*page.page.verdict, "", str(path)]), said)
 
 
-def _target(data: str, wanted: dict[str, Any]) -> Path:
+def _target(files: tuple[str, ...], wanted: dict[str, Any]) -> Path:
     """Return where the page goes; what stands there is not replaced without --force."""
     from mercer.report._html_report import refuse_page
+    from mercer.sources import path_of
 
-    name = Path(data).name.removesuffix(".gz")
+    name = Path(files[-1]).name.removesuffix(".gz")
     default = Path((Path(name).stem if name != "-" else "report") + ".html")
-    path = default if wanted["output"] is None else Path(wanted["output"])
+    path = default if wanted["output"] is None else path_of(wanted["output"])
     if path.exists() and not wanted["force"]:
         raise InputError(
             "the page is there already",
@@ -89,6 +90,8 @@ def _target(data: str, wanted: dict[str, Any]) -> Path:
             fix="give another name with -o, or --force",
         )
     refuse_page(path, f"-o {path}")
+    for file in files:
+        spare(path, file, f"-o {path}")
     return path
 
 

@@ -15,7 +15,7 @@ from mercer.arrays import Array
 from mercer.cli._coordinates_table import Beside, fit_coordinates, write_coordinates
 from mercer.cli._model_argument import axes_of
 from mercer.cli._outputs import axis_names, refuse_model, refuse_scores, refuse_twins
-from mercer.cli._stdin import opened
+from mercer.cli._stdin import opened, spare
 from mercer.cli._usage import UsageError
 from mercer.cli._voice import Voice, plain
 from mercer.cli.fitting import _fit_findings as _findings
@@ -28,6 +28,7 @@ from mercer.diagnostics import loadings
 from mercer.errors import InputError
 from mercer.estimators.walk._coordinate_files import writer_of
 from mercer.methods import method_of
+from mercer.sources import path_of
 from mercer.tables import Asked
 
 _COLUMN = "column"
@@ -205,6 +206,8 @@ def _outputs(data: str, wanted: Mapping[str, Any]) -> dict[str, Path | None]:
     if wanted["scores"] is not None:
         scores = refuse_scores(wanted["scores"], option="--scores", **rules)
     kept, columns = wanted["checkpoint"], None
+    if kept is not None:
+        spare(path_of(kept), data, f"--checkpoint {kept}")
     if wanted["columns_out"] is not None:
         refuse_stdout(wanted["columns_out"])
         columns = refuse_scores(wanted["columns_out"], option="--columns-out", **rules)

@@ -1,12 +1,13 @@
 """Models in files: `save` and `load`. Nothing in a file is executed or imported."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 from mercer.errors import InputError
 from mercer.estimators.export._model_types import FORMS, of_estimator
 from mercer.methods import METHODS, method_of
-from mercer.store import DataDecoder, DataEncoder, Form, path_of, read, write
+from mercer.store import DataDecoder, DataEncoder, Form, naming, path_of, read, write
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -35,9 +36,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     name = _name_of(model)
     encoder = DataEncoder(FORMS)
-    parts = of_estimator(type(model)).apart(model)
-    made = {part: encoder.encoded(value, "") for part, value in parts.items()}
-    write(path, {"kind": "model", "class": name, **made}, encoder.arrays)
+    with naming(path_of(path)):
+        parts = of_estimator(type(model)).apart(model)
+        made = {part: encoder.encoded(value, "") for part, value in parts.items()}
+        write(path, {"kind": "model", "class": name, **made}, encoder.arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -53,10 +55,13 @@ def load(path: str | os.PathLike[str]) -> Any:
         A file written by `save`.
     """
     name = os.fspath(path_of(path))
-    header, arrays = read(path, kind="model")
-    form = _form_of(name, header.pop("class", None))
-    said = {part: header.pop(part, None) for part in ("format", "kind", "mercer", "version")}
-    model = DataDecoder({**FORMS, "model": form}, arrays, name).whole({"=": "model", **header})
+    with naming(Path(name), "the model cannot be read"):
+        header, arrays = read(path, kind="model")
+        form = _form_of(name, header.pop("class", None))
+        parts = ("format", "kind", "mercer", "version")
+        said = {part: header.pop(part, None) for part in parts}
+        decoder = DataDecoder({**FORMS, "model": form}, arrays, name)
+        model = decoder.whole({"=": "model", **header})
     if any(attribute.endswith("_") for attribute in vars(model)):
         model.written_by_ = f"mercer {said['mercer']}, format {said['version']}"
     return model

@@ -43,7 +43,8 @@ from mercer.kernels.maps._feature_maps import (
     Stacked,
     Weighted,
 )
-from mercer.store import path_of, replacing, write_all
+from mercer.sources import refuse_table
+from mercer.store import naming, path_of, replacing, write_all
 
 OPSET, IR_VERSION = 17, 10  # read by every onnxruntime from 1.18 on
 
@@ -401,6 +402,15 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: Any = None) 
     """
     onnx = _library()
     target = path_of(path).resolve()
+    refuse_table(target)
+    with naming(target):
+        made = _graph_of(onnx, model, dtype)
+        with replacing(target) as descriptor:
+            write_all(descriptor, made.SerializeToString())
+
+
+def _graph_of(onnx: Any, model: Any, dtype: Any) -> Any:
+    """Return the graph of a fitted model, ready to be written."""
     write_part = _part_of(model)
     check_fitted(model)
     _refuse_nothing(model)
@@ -414,9 +424,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: Any = None) 
             fix="fit with `landmarks`, so that fewer rows are kept",
         )
     shape = int(model.n_features_in_), int(model._n_features_out)
-    made = graph.model(result, shape, single, _about(model))
-    with replacing(target) as descriptor:
-        write_all(descriptor, made.SerializeToString())
+    return graph.model(result, shape, single, _about(model))
 
 
 def _part_of(model: Any) -> Callable[[OnnxGraph, Any, str], str]:

@@ -478,10 +478,11 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
         if spread.in_parts(X):
             return spread.projected_parts(self, X, out)
         if out is not None:
-            path = streamed.path_of(out)
-            parts = self._streamed(X)
+            path = streamed.target_of(out, X)
+            source = self._to_stream(X)
+            streamed.target_of(out, source)
             columns = [str(name) for name in self.get_feature_names_out()]
-            return streamed.written(parts, path, columns)
+            return streamed.written(self._projected(source), path, columns)
         return framed(self, self._coordinates(X), X)
 
     def _coordinates(self, X: object) -> Array:
@@ -508,11 +509,15 @@ class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-a
 
     def _streamed(self, X: object) -> Iterator[Array]:
         """Yield the coordinates of X block by block."""
+        return self._projected(self._to_stream(X))
+
+    def _to_stream(self, X: object) -> BlockSource:
+        """Return the rows of X, which come block by block."""
         check_fitted(self)
         source = self._completed(self._admit(X, reset=False))
         if not isinstance(source, BlockSource):
-            source = ArrayBlocks(source, self._names)
-        return self._projected(source)
+            return ArrayBlocks(source, self._names)
+        return source
 
     def fit_transform(self, X: object, y: object = None, **fit_params: Any) -> Any:
         """Fit to X and return its coordinates, the same as ``fit(X).transform(X)``."""

@@ -13,6 +13,7 @@ from typing import Any, Self
 from mercer.arrays import Array
 from mercer.errors import InputError
 from mercer.operators import Sums
+from mercer.sources import path_of
 
 _EVERY = 30.0  # seconds between two writes
 _SHARE = 9  # times as long as a write took is spent on the fit before the next
@@ -80,7 +81,7 @@ class Checkpoint:
         # Another version may sum in another order, and keep other arrays.
         known = owner | {"mercer": sys.modules["mercer"].__version__}
         self._owner = json.loads(json.dumps(known, default=str))
-        path = Path(self.path)
+        path = path_of(self.path)
         if not path.parent.is_dir():
             raise InputError(
                 "the folder of the checkpoint does not exist",

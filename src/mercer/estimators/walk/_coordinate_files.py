@@ -3,7 +3,7 @@
 Text that a spreadsheet must not take for a formula.
 """
 
-import os
+import io
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -137,10 +137,17 @@ def _joined(block: Array, names: list[str], beside: "DataFrame | None") -> "Data
 @contextmanager
 def _open(descriptor: int) -> Iterator[IO[bytes]]:
     """Give the file of a descriptor, which is closed by its owner."""
-    file = os.fdopen(descriptor, "wb", closefd=False)
+    from mercer.store import NewFile
+
+    new = NewFile(descriptor)
+    file = io.BufferedWriter(new)
     try:
         yield file
         file.flush()
+    except Exception:
+        if new.refused is not None:  # libraries that write to it say it in their own words
+            raise new.refused from None
+        raise
     finally:
         # What a failed write has left in the buffer must not be written again.
         with suppress(OSError):

@@ -27,7 +27,10 @@ from mercer.sources import (
     counted_error,
     in_memory,
     is_scannable,
+    path_of,
+    refuse_own_input,
     scan,
+    shown_path,
 )
 
 _MOST, _LEAST = 128e6, 1e6  # bytes of a block
@@ -101,6 +104,8 @@ def begin(
             got=f"{source.label}: its rows are known only when they have come",
             fix="write the rows to a file, or leave the checkpoint out",
         )
+    kept = path_of(journal.path)
+    refuse_own_input(kept, source, said=f"checkpoint={shown_path(kept)!r}")
     rows = block_length(source, block)
     parameters = {name: _plain(value) for name, value in estimator.get_params(False).items()}
     owner = {
@@ -208,15 +213,17 @@ def _refuse_large(source: BlockSource, rows: int, width: int, budget: int) -> No
         )
 
 
-def path_of(out: object) -> Path:
-    """Return the path of a file to write; other things are refused."""
+def target_of(out: object, *read: object) -> Path:
+    """Return the path of a file to write; other things are refused, and what is read."""
     if not isinstance(out, str | os.PathLike):
         raise InputError(
             "`out` must name a file",
             got=f"out={out!r}",
             fix='pass a path such as "coordinates.npy"',
         )
-    return Path(out)
+    path = path_of(out)
+    refuse_own_input(path, *read, said=f"out={shown_path(path)!r}")
+    return path
 
 
 def written(parts: Iterable[Array], path: Path, columns: list[str]) -> Path:

@@ -1,5 +1,6 @@
 """NumPy's .npy files, and raw rows at an offset of any file."""
 
+import io
 import mmap
 import tokenize
 import warnings
@@ -22,6 +23,7 @@ from mercer.sources.files._file_source import (
 )
 
 # Version 3 is version 2 with names in UTF-8, and only records have names.
+_LONGEST = 10_000  # bytes of a header: NumPy reads no more either
 _HEADS: dict[Any, Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -162,9 +164,14 @@ def npy_header(file: IO[bytes], label: str) -> tuple[tuple[int, ...], bool, np.d
         ) from None
     what, where = "the header of the .npy file cannot be read", f"{label}, version {version}"
     fix = "write the file again with numpy.save"
+    size = file.read(2 if version == (1, 0) else 4)
+    length = int.from_bytes(size, "little")
+    if length > _LONGEST:  # before memory is taken for it
+        got = f"{where}: {length:,} bytes of header; at most {_LONGEST:,} are read"
+        raise InputError(what, got=got, fix=fix)
     with refusing(_BROKEN_HEAD, what, where, fix), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # headers of Python 2 are read, with a word
-        return _HEADS[version](file)  # type: ignore[no-any-return]
+        return _HEADS[version](io.BytesIO(size + file.read(length)))  # type: ignore[no-any-return]
 
 
 def stored_rows(

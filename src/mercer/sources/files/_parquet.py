@@ -18,6 +18,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
+from mercer.sources._held_files import FileIds, ids_of, matching
 from mercer.sources.files._file_parts import FilePart, PartsSource, PolarsPart
 from mercer.sources.files._file_source import fingerprint_of
 from mercer.sources.frames._numeric_columns import Cells, check_twins
@@ -175,7 +176,7 @@ def open_parquet(path: Path, *, columns: Any = None, drop: Any = None) -> "Parqu
     path = Path(path)
     parts = open_parts(path)
     label = path.name if len(parts) == 1 else f"{path.name} ({len(parts)} files)"
-    return ParquetSource(parts, label, columns, drop)
+    return ParquetSource(parts, label, columns, drop, path if path.is_dir() else None)
 
 
 def open_parts(path: Path) -> list[FilePart]:
@@ -208,10 +209,7 @@ def _files(path: Path) -> list[Path]:
             )
         found = [part for part in inside if part.suffix.lower() in {".parquet", ".pq"}]
     else:
-        base = path.parent
-        while not base.is_dir():  # the pattern may begin in the name of a folder
-            base = base.parent
-        found = sorted(base.glob(str(path.relative_to(base))))
+        found = matching(path)
     # Names that begin with _ or . are notes of the program that wrote the folder.
     found = [part for part in found if part.is_file() and part.name[0] not in "_."]
     if not found:
@@ -266,7 +264,15 @@ class ParquetSource(PartsSource):
         leaves a file readable is then found. Checking needs pyarrow.
     """
 
-    def __init__(self, parts: list[FilePart], label: str, columns: Any, drop: Any) -> None:
+    def __init__(
+        self,
+        parts: list[FilePart],
+        label: str,
+        columns: Any,
+        drop: Any,
+        folder: Path | None = None,
+    ) -> None:
+        self._folder = folder
         cells = Cells(parts[0].schema, parts[0].stored, columns, drop, label)
         for part in parts[1:]:
             _take_in(cells, part)
@@ -288,6 +294,10 @@ class ParquetSource(PartsSource):
             got=got,
             fix="write or fetch it again, and check that it is whole",
         )
+
+    def files(self) -> FileIds:
+        """See `Source.files`: a new file in a folder would be read with it the next time."""
+        return super().files() | ids_of([] if self._folder is None else [self._folder])
 
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: also the names of the files."""

@@ -5,8 +5,11 @@ Completed rows in the form in which they were given.
 Frames that are computed when they are read: polars' lazy frames, relations of duckdb.
 """
 
+import contextlib
 import hashlib
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, final
 
 import narwhals.stable.v2 as nw
@@ -16,6 +19,7 @@ from narwhals.exceptions import DuplicateError
 from mercer.arrays import Array
 from mercer.errors import InputError, NotSupportedError
 from mercer.sources._block_source import Source
+from mercer.sources._held_files import FileIds, ids_in_memory, ids_of, matching
 from mercer.sources.frames._numeric_columns import Cells, stored_types
 from mercer.sources.frames._table_source import SLICE, TableSource, columns_at, readable, spread
 
@@ -80,6 +84,10 @@ class FrameSource(TableSource):
         for at in range(start, self.shape[0], rows):
             yield self.cells.block(self._frame[at : at + rows].to_native())
 
+    def files(self) -> FileIds:
+        """See `Source.files`: those mapped where the columns lie."""
+        return ids_in_memory(self._frame.to_native())
+
     def fingerprint(self) -> str:
         """See `BlockSource.fingerprint`: shape, names, and every cell."""
         digest = hashlib.sha256(repr((self.shape, self.names, str(self.dtype))).encode())
@@ -113,6 +121,9 @@ def like_given(given: Any, rows: Any) -> Any:
     return frame.with_columns(*fresh).to_native() if fresh else given
 
 
+# How queries name their files: polars in its plan, duckdb in its SQL.
+_SCANNED = re.compile(r"SCAN \[(.+)\]$", re.MULTILINE)
+_QUOTED = re.compile("'((?:[^']|'')+)'")
 _LAZY_MARKED = 64  # rows that a fingerprint looks at
 
 
@@ -171,6 +182,17 @@ class PolarsSource(TableSource):
             head = columns_at(self._lazy, self.cells.at).head(_LAZY_MARKED).collect()
             query = self._lazy.explain(optimized=False)
         return _mark(query, self, self.cells.block(head, range(len(self.names))))
+
+    def files(self) -> FileIds:
+        """See `Source.files`: those that the query scans."""
+        with readable(self.label, "its query"):
+            scanned = _SCANNED.findall(self._lazy.explain(optimized=False))
+        found = _ids_named(name for said in scanned for name in (said, *said.split(", ")))
+        for said in scanned:
+            if ", ... " in said:  # only the first of many is named: all beside it count
+                first = Path(said.partition(", ... ")[0])
+                found |= ids_of(first.parent.glob(f"*{first.suffix}"))
+        return found
 
 
 @final
@@ -233,6 +255,21 @@ class DuckdbSource(TableSource):
             query = self._asked().sql_query()
         rows = np.stack([np.ma.filled(c, np.nan) for c in head.values()], axis=1)
         return _mark(query, self, rows)
+
+    def files(self) -> FileIds:
+        """See `Source.files`: those that the text of the query names."""
+        with readable(self.label, "its query"):
+            quoted = _QUOTED.findall(self._relation.sql_query())
+        return _ids_named(name.replace("''", "'") for name in quoted)
+
+
+def _ids_named(names: Iterable[str]) -> FileIds:
+    """Return the files of these names and patterns."""
+    found: FileIds = frozenset()
+    for path in map(Path, names):
+        with contextlib.suppress(OSError, ValueError):  # text of a query need be no path
+            found |= ids_of([path] if path.exists() else matching(path))
+    return found
 
 
 def _mark(query: str, source: TableSource, rows: Array) -> str:
