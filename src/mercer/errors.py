@@ -9,6 +9,7 @@ __all__ = [
     "BudgetError",
     "DataWarning",
     "InputError",
+    "InputTypeError",
     "MercerError",
     "MissingExtraError",
     "NotSupportedError",
@@ -49,6 +50,10 @@ def _rebuild(kind: type[MercerError], what: str, got: str, fix: str) -> MercerEr
 
 class InputError(MercerError, ValueError):
     """The data or a parameter cannot be used."""
+
+
+class InputTypeError(InputError, TypeError):
+    """The data is of a kind that cannot hold what is asked for."""
 
 
 class NotSupportedError(MercerError, ValueError):

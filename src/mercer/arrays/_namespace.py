@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import array_api_compat
 import numpy as np
 
+from mercer.errors import InputError
+
 Array: TypeAlias = Any  # any array of the array API standard
 Namespace: TypeAlias = Any
 
@@ -34,8 +36,23 @@ def as_numpy(array: Array) -> np.ndarray[Any, Any]:
     if is_numpy(array):
         return np.asarray(array)
     if array_api_compat.is_torch_array(array):
-        return np.asarray(array.detach().cpu().numpy())
-    return np.from_dlpack(array)
+        held = array.detach().cpu()
+        return np.asarray(held.float() if "bfloat16" in str(held.dtype) else held)
+    return np.from_dlpack(array) if hasattr(array, "__dlpack__") else np.asarray(array)
+
+
+def detached(data: Any) -> Any:
+    """Return a tensor of torch as a NumPy array, without gradients; others as they are."""
+    if isinstance(data, np.ndarray) or not array_api_compat.is_torch_array(data):
+        return data
+    try:
+        return as_numpy(data)
+    except (TypeError, RuntimeError) as error:  # layouts and types that NumPy does not know
+        raise InputError(
+            "this tensor cannot be read as an array",
+            got=f"{type(data).__name__} of {data.dtype}: {str(error).splitlines()[0][:120]}",
+            fix="pass a dense one of float32 or float64: X.to_dense().float()",
+        ) from None
 
 
 def asarray_like(values: Array, like: Array, dtype: Any = None) -> Array:

@@ -10,6 +10,9 @@ from mercer.sources._derived_sources import KeptColumns as KeptColumns
 from mercer.sources._derived_sources import KeptRows as KeptRows
 from mercer.sources._derived_sources import MappedSource as MappedSource
 from mercer.sources._derived_sources import WidenedSource as WidenedSource
+from mercer.sources._given_objects import is_table_like as is_table_like
+from mercer.sources._given_objects import other_object as other_object
+from mercer.sources._given_objects import plain_form as plain_form
 from mercer.sources._in_memory import ArrayBlocks as ArrayBlocks
 from mercer.sources._in_memory import DenseSource as DenseSource
 from mercer.sources._in_memory import SparseSource as SparseSource
@@ -31,6 +34,8 @@ from mercer.sources._scan import scan as scan
 from mercer.sources.files._file_source import fingerprint_of as fingerprint_of
 from mercer.sources.frames._frame_sources import as_frame as as_frame
 from mercer.sources.frames._frame_sources import like_given as like_given
+from mercer.sources.frames._numeric_columns import csr_of as csr_of
+from mercer.sources.frames._numeric_columns import dense_frame as dense_frame
 from mercer.sources.parts._distributed_source import PartBlocks as PartBlocks
 from mercer.sources.parts._distributed_source import SpreadSource as SpreadSource
 from mercer.sources.parts._distributed_source import Work as Work

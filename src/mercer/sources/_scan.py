@@ -13,6 +13,7 @@ import numpy as np
 from mercer.arrays import as_csr, is_sparse
 from mercer.errors import InputError
 from mercer.sources._block_source import BlockSource, Source
+from mercer.sources._given_objects import is_table_like, other_object, plain_form
 from mercer.sources._in_memory import DenseSource, SparseSource
 
 # How a file's name ends, and who opens it: module of this room and function.
@@ -78,6 +79,7 @@ def scan(data: Any, **options: Any) -> Source:
         return data
     if isinstance(data, str | os.PathLike):
         return _scan_path(Path(data), options)
+    data = plain_form(data)
     if isinstance(data, np.ndarray) and data.ndim == 2 and not options:
         mapped = (
             _module("files._npy").open_memmap(data) if isinstance(data, np.memmap) else None
@@ -91,6 +93,8 @@ def scan(data: Any, **options: Any) -> Source:
     if isinstance(data, Iterator) or callable(data):
         return _opened(_module("_stream_source").open_stream, data, options)  # type: ignore[no-any-return]
     _refuse_options(options, "an array")
+    if hasattr(data, "shape") and not is_table_like(data):
+        raise other_object(data)
     if not hasattr(data, "shape") or len(data.shape) != 2:
         raise InputError(
             "this holds no rows that can be scanned",

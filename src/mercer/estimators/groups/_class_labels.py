@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from mercer.arrays import Array
+from mercer.arrays import Array, detached
 from mercer.errors import DataWarning, InputError, in_short, warn
 from mercer.estimators.walk._parameters import check_fitted
 
@@ -72,6 +72,7 @@ def _checked(y: object, n: int, name: str) -> Array:
             got="y=None",
             fix="pass one label per row: fit(X, y)",
         )
+    y = detached(y)
     _refuse_missing(y)
     _refuse_mixed(y)
     try:

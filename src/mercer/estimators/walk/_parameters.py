@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
+from mercer.arrays import Array, detached
 from mercer.errors import InputError
 
 Attributes: TypeAlias = dict[str, Any]  # what a fit has found, by name
@@ -92,7 +92,7 @@ def publish(estimator: BaseEstimator, fitted: Attributes) -> None:
 def as_numbers(values: object) -> Array | None:
     """Return numbers as float64; None for text, also where it looks like numbers."""
     try:
-        given = np.asarray(values)
+        given = np.asarray(detached(values))
         text = given.dtype.kind == "O" and any(isinstance(w, str | bytes) for w in given.flat)
         plain = given.dtype.kind in "biufO" and not text  # NumPy would make numbers of more
         return np.asarray(given, dtype=np.float64) if plain else None

@@ -17,15 +17,18 @@ from sklearn.base import BaseEstimator
 from mercer import plots
 from mercer.arrays import Array
 from mercer.estimators.walk._admission import listed
+from mercer.estimators.walk._parameter_names import Explaining, set_by_name
 from mercer.estimators.walk._parameters import Attributes, check_fitted
 from mercer.methods import method_of
 
 
-class ShownModel(BaseEstimator):
+class ShownModel(BaseEstimator, metaclass=Explaining):
     """What every fitted model shows of itself: a summary in notebooks, and a page.
 
     One that is not fitted keeps scikit-learn's diagram.
     """
+
+    set_params = set_by_name
 
     def report(
         self, X: object = None, path: str | os.PathLike[str] | None = None, **options: Any
