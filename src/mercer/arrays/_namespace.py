@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import array_api_compat
 import numpy as np
 
-from mercer.errors import InputError
+from mercer.errors import REFUSALS, InputError, first_line
 
 Array: TypeAlias = Any  # any array of the array API standard
 Namespace: TypeAlias = Any
@@ -50,8 +50,21 @@ def detached(data: Any) -> Any:
     except (TypeError, RuntimeError) as error:  # layouts and types that NumPy does not know
         raise InputError(
             "this tensor cannot be read as an array",
-            got=f"{type(data).__name__} of {data.dtype}: {str(error).splitlines()[0][:120]}",
+            got=f"{type(data).__name__} of {data.dtype}: {first_line(error)}",
             fix="pass a dense one of float32 or float64: X.to_dense().float()",
+        ) from None
+
+
+def as_floats(values: Any, what: str) -> np.ndarray[Any, Any]:
+    """Return numbers of any library as float64; what holds none is refused by its name."""
+    try:
+        dense = values.toarray() if is_sparse(values) else values
+        return np.asarray(as_numpy(dense) if hasattr(dense, "dtype") else dense, np.float64)
+    except REFUSALS as error:
+        raise InputError(
+            f"{what} must be an array of numbers",
+            got=f"{type(values).__name__}: {first_line(error)}",
+            fix="pass a NumPy array of numbers",
         ) from None
 
 

@@ -33,7 +33,9 @@ from mercer.sources._scan import is_spread as is_spread
 from mercer.sources._scan import scan as scan
 from mercer.sources.files._file_source import fingerprint_of as fingerprint_of
 from mercer.sources.frames._frame_sources import as_frame as as_frame
+from mercer.sources.frames._frame_sources import by_place as by_place
 from mercer.sources.frames._frame_sources import like_given as like_given
+from mercer.sources.frames._frame_sources import renamed as renamed
 from mercer.sources.frames._numeric_columns import csr_of as csr_of
 from mercer.sources.frames._numeric_columns import dense_frame as dense_frame
 from mercer.sources.parts._distributed_source import PartBlocks as PartBlocks

@@ -103,7 +103,7 @@ def scan(data: Any, **options: Any) -> Source:
         )
     if is_sparse(data):
         return SparseSource(as_csr(data))
-    return DenseSource(data)
+    return DenseSource(data if hasattr(data, "dtype") else np.asarray(data))
 
 
 def is_scannable(data: Any) -> bool:

@@ -14,9 +14,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.arrays import Array
-from mercer.errors import InputError, InputTypeError, MercerError
+from mercer.errors import REFUSALS, InputError, InputTypeError, MercerError
 from mercer.estimators.walk._admission import (
-    REFUSALS,
     in_three_lines,
     refuse_parts,
     refuse_ragged,

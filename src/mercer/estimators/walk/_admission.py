@@ -17,7 +17,16 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.arrays import Array, as_csr
-from mercer.errors import DataWarning, InputError, InputTypeError, MercerError, in_short, warn
+from mercer.errors import (
+    REFUSALS,
+    DataWarning,
+    InputError,
+    InputTypeError,
+    MercerError,
+    first_line,
+    in_short,
+    warn,
+)
 from mercer.estimators.walk._parameters import Kind, Names
 from mercer.sources import (
     BlockSource,
@@ -36,17 +45,6 @@ from mercer.sources import (
 )
 
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
-# What an object may raise that is asked for an array; warnings, and Ctrl-C, go their way.
-REFUSALS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-_LINE = 200  # letters of what others say
 _FEWEST = 2  # rows without which there is no variance
 _REMEDIES = (  # a word of scikit-learn's refusal, and what to do about it
     ("Complex", "analyse real and imaginary parts as columns of their own"),
@@ -249,7 +247,7 @@ def refuse_bad_cells(source: Source, names: Names = None) -> None:
 def in_three_lines(error: Exception, data: object) -> InputError:
     """Return scikit-learn's or NumPy's refusal in our form, its first line kept."""
     text = str(error).strip()
-    first = text.splitlines()[0].rstrip(":")[:_LINE] if text else type(error).__name__
+    first = first_line(error)
     if "should match those that were passed" in text:
         first = text  # scikit-learn lists the names there, a line each
     elif "only supported if all input features have string names" in text:
@@ -304,7 +302,7 @@ def _gaps_as_nan(data: Any) -> Any:
     if isinstance(data, np.ma.MaskedArray):
         wide = data.dtype if data.dtype.kind == "f" else np.float64
         return np.ma.filled(data.astype(wide), np.nan)
-    if hasattr(data, "notna") and object in list(data.dtypes):
+    if hasattr(data, "notna") and hasattr(data, "columns") and object in list(data.dtypes):
         return data.where(data.notna(), np.nan)
     return data
 

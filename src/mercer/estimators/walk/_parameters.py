@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError, Rea
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array, detached
-from mercer.errors import InputError
+from mercer.errors import REFUSALS, InputError
 
 Attributes: TypeAlias = dict[str, Any]  # what a fit has found, by name
 Constraints: TypeAlias = dict[str, list[Any]]  # what each parameter may be
@@ -41,7 +41,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
     try:
         estimator._validate_params()
     except InvalidParameterError as error:
-        text = str(error)
+        text = " ".join(str(error).split())
         what, _, got = text.partition(" Got ")
         raise ParameterError(
             what + (" Got " + got if got else ""),
@@ -96,11 +96,14 @@ def as_numbers(values: object) -> Array | None:
         text = given.dtype.kind == "O" and any(isinstance(w, str | bytes) for w in given.flat)
         plain = given.dtype.kind in "biufO" and not text  # NumPy would make numbers of more
         return np.asarray(given, dtype=np.float64) if plain else None
-    except (TypeError, ValueError):  # lists of several lengths, or other objects
+    except REFUSALS:  # lists of several lengths, or other objects
         return None
 
 
 def no_numbers(values: Array) -> list[tuple[int, object]]:
     """Return what among `values` is no real number, and where it stands."""
-    each = enumerate(values if np.iterable(values) else [values])
-    return [(at, value) for at, value in each if not isinstance(value, Real)]
+    try:
+        each = enumerate(values if np.iterable(values) else [values])
+        return [(at, value) for at, value in each if not isinstance(value, Real)]
+    except REFUSALS:  # it can be walked over, and will not
+        return []

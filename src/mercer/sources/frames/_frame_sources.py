@@ -110,9 +110,11 @@ def like_given(given: Any, rows: Any) -> Any:
     of the columns, and the index of pandas stay. Arrays, lists and sparse matrices come back
     as the rows are.
     """
-    frame, seen = as_frame(given), as_frame(dense_frame(given))
+    given = plain_form(given)
+    frame = by_place(given)
     if not isinstance(frame, nw.DataFrame):
         return rows
+    seen = as_frame(dense_frame(frame.to_native()))
     own = nw.get_native_namespace(frame)
     fresh = []
     for at, name in enumerate(frame.columns):
@@ -126,7 +128,23 @@ def like_given(given: Any, rows: Any) -> Any:
             cells = rows[:, [at]].toarray()[:, 0] if is_sparse(rows) else rows[:, at]
             cells = np.ascontiguousarray(cells)
             fresh.append(nw.new_series(name, cells, dtype, backend=own))
-    return frame.with_columns(*fresh).to_native() if fresh else given
+    return renamed(frame.with_columns(*fresh), given) if fresh else given
+
+
+def by_place(given: Any) -> Any:
+    """Return a frame as narwhals wraps it, columns of pandas called "0", "1", …; else as it is.
+
+    Numbers, dates and tuples are names there that nobody else takes for names.
+    """
+    if hasattr(given, "set_axis") and hasattr(given, "columns"):
+        given = given.set_axis([str(at) for at in range(given.shape[1])], axis=1)
+    return as_frame(given)
+
+
+def renamed(frame: "nw.DataFrame[Any]", given: Any) -> Any:
+    """Return what was made of `by_place`, with the names of the columns that were given."""
+    native = frame.to_native()
+    return native.set_axis(given.columns, axis=1) if hasattr(given, "set_axis") else native
 
 
 _LAZY_MARKED = 64  # rows that a fingerprint looks at
