@@ -18,7 +18,7 @@ from mercer.errors import InputError, NotSupportedError
 from mercer.estimators.kernel._eigenproblem import KernelFound, Signs
 from mercer.estimators.kernel._kernel_fit import Kept, SeenRows
 from mercer.estimators.walk._admission import admit, admit_coordinates
-from mercer.estimators.walk._parameter_names import set_by_name
+from mercer.estimators.walk._parameters import set_by_name
 from mercer.kernels import Kernel, Precomputed, as_kernel
 from mercer.planning import Path, Problem
 from mercer.solvers import Certificate, Spectrum

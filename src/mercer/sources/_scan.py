@@ -13,8 +13,13 @@ import numpy as np
 from mercer.arrays import as_csr, is_sparse
 from mercer.errors import InputError
 from mercer.sources._block_source import BlockSource, Source
-from mercer.sources._given_objects import is_table_like, other_object, plain_form
-from mercer.sources._in_memory import DenseSource, SparseSource
+from mercer.sources._in_memory import (
+    DenseSource,
+    SparseSource,
+    is_table_like,
+    other_object,
+    plain_form,
+)
 
 # How a file's name ends, and who opens it: module of this room and function.
 # Each is called as opener(path, **options).

@@ -21,9 +21,9 @@ from mercer.arrays import EXACT, as_csr, as_numpy, detached
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._block_source import Block, BlockSource, add_cells, skipped
 from mercer.sources._column_choice import choose_columns
-from mercer.sources._given_objects import is_table_like
+from mercer.sources._in_memory import dense_frame, is_table_like
 from mercer.sources.frames._frame_sources import as_frame
-from mercer.sources.frames._numeric_columns import Cells, dense_frame, stored_types
+from mercer.sources.frames._numeric_columns import Cells, stored_types
 
 
 class BlockForm(abc.ABC):

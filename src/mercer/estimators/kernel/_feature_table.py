@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
-from mercer.estimators.walk._parameter_names import Explaining, set_by_name
+from mercer.estimators.walk._parameters import Explaining, set_by_name
 from mercer.sources import Source
 
 

@@ -464,7 +464,7 @@ def held_rows(data: Any) -> Any:
     array = data.array if isinstance(data, Source) else None
     if array is not None:
         return array
-    data = plain_form(data)
+    data = data if type(data) is np.ndarray else plain_form(data)
     plain = isinstance(data, np.ndarray) or hasattr(data, "collect")
     if plain or not is_scannable(data):
         return data

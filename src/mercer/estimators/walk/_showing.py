@@ -17,8 +17,7 @@ from sklearn.base import BaseEstimator
 from mercer import plots
 from mercer.arrays import Array
 from mercer.estimators.walk._admission import listed
-from mercer.estimators.walk._parameter_names import Explaining, set_by_name
-from mercer.estimators.walk._parameters import Attributes, check_fitted
+from mercer.estimators.walk._parameters import Attributes, Explaining, check_fitted, set_by_name
 from mercer.methods import method_of
 
 

@@ -17,9 +17,14 @@ from mercer.arrays import Array, is_sparse
 from mercer.errors import InputError, NotSupportedError
 from mercer.sources._block_source import Source
 from mercer.sources._column_choice import choose_columns
-from mercer.sources._given_objects import plain_form
-from mercer.sources._in_memory import ArrayBlocks, SparseSource
-from mercer.sources.frames._numeric_columns import Cells, csr_of, dense_frame, stored_types
+from mercer.sources._in_memory import (
+    ArrayBlocks,
+    SparseSource,
+    csr_of,
+    dense_frame,
+    plain_form,
+)
+from mercer.sources.frames._numeric_columns import Cells, stored_types
 from mercer.sources.frames._table_source import SLICE, TableSource, columns_at, readable, spread
 
 _MARKED = 1024  # rows that a fingerprint looks at in one go

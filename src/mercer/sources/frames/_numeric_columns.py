@@ -9,6 +9,7 @@ import numpy as np
 from mercer.arrays import EXACT, Array
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._column_choice import choose_columns
+from mercer.sources._in_memory import dense_frame
 
 _WORDS = {
     "String": "text",
@@ -57,41 +58,6 @@ def stored_types(native: Any) -> list[str]:
     else:
         types = native.dtypes  # pandas, duckdb
     return [str(kind) for kind in types]
-
-
-def dense_frame(frame: Any) -> Any:
-    """Return a frame of pandas with its sparse columns as dense ones; others as they are."""
-    kinds = getattr(frame, "dtypes", None) if hasattr(frame, "columns") else None
-    if kinds is None or not any(map(_is_sparse, kinds)):
-        return frame
-    sparse = {name: kind.subtype for name, kind in kinds.items() if _is_sparse(kind)}
-    return frame.astype(sparse)
-
-
-def csr_of(frame: Any) -> Any:
-    """Return a frame of pandas as a CSR array, where every column is sparse and empty is zero.
-
-    Of any other frame nothing, None. Cells are float32 where all are, else float64.
-    """
-    kinds = list(getattr(frame, "dtypes", ())) if hasattr(frame, "iloc") else []
-    if not kinds or not all(_is_sparse(kind) and kind.fill_value == 0 for kind in kinds):
-        return None
-    if any(kind.subtype.kind not in "biuf" for kind in kinds):
-        return None
-    import scipy.sparse
-
-    dtype = np.float32 if all(kind.subtype == np.float32 for kind in kinds) else np.float64
-    columns = [frame.iloc[:, at].array for at in range(len(kinds))]
-    data = [np.asarray(column.sp_values, dtype) for column in columns]
-    places = [column.sp_index.to_int_index().indices for column in columns]
-    ends = np.cumsum([0, *map(len, data)])
-    whole = (np.concatenate(data), np.concatenate(places), ends)
-    return scipy.sparse.csc_array(whole, shape=frame.shape).tocsr()
-
-
-def _is_sparse(kind: Any) -> bool:
-    """Tell whether a type of pandas is that of a sparse column, without importing pandas."""
-    return type(kind).__name__ == "SparseDtype"
 
 
 @final
