@@ -9,12 +9,25 @@ __all__ = [
     "BudgetError",
     "DataWarning",
     "InputError",
+    "InputTypeError",
     "MercerError",
     "MissingExtraError",
     "NotSupportedError",
     "WorkerError",
     "warn",
 ]
+
+
+# What an object may raise that is asked for an array; warnings, and Ctrl-C, go their way.
+REFUSALS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 class MercerError(Exception):
@@ -31,6 +44,7 @@ class MercerError(Exception):
     """
 
     def __init__(self, what: str, *, got: str, fix: str) -> None:
+        got, fix = _one_line(got), _one_line(fix)
         super().__init__(what, got, fix)
         self.what, self.got, self.fix = what, got, fix
 
@@ -51,6 +65,10 @@ class InputError(MercerError, ValueError):
     """The data or a parameter cannot be used."""
 
 
+class InputTypeError(InputError, TypeError):
+    """The data is of a kind that cannot hold what is asked for."""
+
+
 class NotSupportedError(MercerError, ValueError):
     """The request is understood, but not built."""
 
@@ -65,6 +83,17 @@ class BudgetError(MercerError, MemoryError):
 
 class WorkerError(MercerError, RuntimeError):
     """Rows that lie elsewhere could not be worked on there; nothing was changed."""
+
+
+def _one_line(text: str) -> str:
+    """Return a text on one line; the values of people may be written on many."""
+    return " ".join(text.split()) if "\n" in text else text
+
+
+def first_line(error: BaseException, most: int = 200) -> str:
+    """Return the beginning of what an error of others says."""
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(":")[:most] if lines else type(error).__name__
 
 
 def in_short(names: Any, most: int = 5) -> str:

@@ -71,10 +71,9 @@ def test_a_missing_file_is_said_in_three_lines(name):
     ("labels", "texts"),
     [
         ([7, 5], ["7", "5"]),
-        (pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), ["a 1", "b 2"]),
         (pd.interval_range(0, 2), ["(0, 1]", "(1, 2]"]),
     ],
-    ids=["numbers", "levels", "intervals"],
+    ids=["numbers", "intervals"],
 )
 def test_labels_that_are_no_text_become_text(labels, texts):
     counts = pd.DataFrame([[1, 2], [3, 4], [5, 1]])

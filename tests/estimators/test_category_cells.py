@@ -126,7 +126,7 @@ def test_dates_are_text_and_numbers_of_any_kind_are_one_value():
         (np.array([["a"]], "S1"), "at row 0, column 0"),
         (np.array([[1j]]), "Complex data"),
         (np.array(["a", "b"]), "1D array"),
-        ([["a", "b"], ["c"]], "row 1 has 1 cells, row 0 has 2"),
+        ([["a", "b"], ["c"]], "row 1 has one cell, row 0 has 2"),
         (scipy.sparse.eye_array(3), "[sS]parse"),
         (pl.LazyFrame({"a": ["x"]}), r"\.collect"),
         (pl.DataFrame({"a": [[1], [2]]}), "list '\\[1\\]' at row 0, column 0"),

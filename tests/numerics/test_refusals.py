@@ -98,7 +98,7 @@ BAD = {
     "no columns": (X[:, :0], "0 feature(s)", "(6, 0)"),
     "no cells": (pd.DataFrame(), "0 ", "(0, 0)"),
     "empty list": ([], "", "length 0"),
-    "ragged": ([[1.0, 2.0], [3.0]], "", "list"),
+    "ragged": ([[1.0, 2.0], [3.0]], "same number", "row 1 has one cell, row 0 has 2 cells"),
     "None": (None, TABLE, "NoneType"),
     "file name": ("data.csv", "there is no such file", "data.csv"),
     "dict": ({"a": [1, 2]}, TABLE, "dict"),

@@ -24,9 +24,11 @@ from mercer.arrays._namespace import EPS as EPS
 from mercer.arrays._namespace import EXACT as EXACT
 from mercer.arrays._namespace import Array as Array
 from mercer.arrays._namespace import Namespace as Namespace
+from mercer.arrays._namespace import as_floats as as_floats
 from mercer.arrays._namespace import as_numpy as as_numpy
 from mercer.arrays._namespace import asarray_like as asarray_like
 from mercer.arrays._namespace import binary_exponent as binary_exponent
+from mercer.arrays._namespace import detached as detached
 from mercer.arrays._namespace import eps_of as eps_of
 from mercer.arrays._namespace import gaussian as gaussian
 from mercer.arrays._namespace import is_numpy as is_numpy

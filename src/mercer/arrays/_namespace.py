@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import array_api_compat
 import numpy as np
 
+from mercer.errors import REFUSALS, InputError, first_line
+
 Array: TypeAlias = Any  # any array of the array API standard
 Namespace: TypeAlias = Any
 
@@ -34,8 +36,36 @@ def as_numpy(array: Array) -> np.ndarray[Any, Any]:
     if is_numpy(array):
         return np.asarray(array)
     if array_api_compat.is_torch_array(array):
-        return np.asarray(array.detach().cpu().numpy())
-    return np.from_dlpack(array)
+        held = array.detach().cpu()
+        return np.asarray(held.float() if "bfloat16" in str(held.dtype) else held)
+    return np.from_dlpack(array) if hasattr(array, "__dlpack__") else np.asarray(array)
+
+
+def detached(data: Any) -> Any:
+    """Return a tensor of torch as a NumPy array, without gradients; others as they are."""
+    if isinstance(data, np.ndarray) or not array_api_compat.is_torch_array(data):
+        return data
+    try:
+        return as_numpy(data)
+    except (TypeError, RuntimeError) as error:  # layouts and types that NumPy does not know
+        raise InputError(
+            "this tensor cannot be read as an array",
+            got=f"{type(data).__name__} of {data.dtype}: {first_line(error)}",
+            fix="pass a dense one of float32 or float64: X.to_dense().float()",
+        ) from None
+
+
+def as_floats(values: Any, what: str) -> np.ndarray[Any, Any]:
+    """Return numbers of any library as float64; what holds none is refused by its name."""
+    try:
+        dense = values.toarray() if is_sparse(values) else values
+        return np.asarray(as_numpy(dense) if hasattr(dense, "dtype") else dense, np.float64)
+    except REFUSALS as error:
+        raise InputError(
+            f"{what} must be an array of numbers",
+            got=f"{type(values).__name__}: {first_line(error)}",
+            fix="pass a NumPy array of numbers",
+        ) from None
 
 
 def asarray_like(values: Array, like: Array, dtype: Any = None) -> Array:

@@ -12,17 +12,17 @@ from sklearn.utils._param_validation import Interval
 from mercer import estimators
 from mercer.arrays import Array
 from mercer.dropin.pca import completed
-from mercer.errors import InputError
+from mercer.errors import InputError, InputTypeError
 from mercer.estimators.linear._batches import Batches
 from mercer.estimators.linear._pca_stream import late
-from mercer.estimators.walk._admission import InputTypeError, refuse_bad_cells, refuse_parts
+from mercer.estimators.walk._admission import refuse_bad_cells, refuse_parts
 from mercer.estimators.walk._parameters import learned, publish
 from mercer.operators import RunningSvd, block_length, fetched
 from mercer.solvers import Spectrum
 from mercer.sources import BlockSource, Source, in_memory
 
 
-class IncrementalPCA(estimators.PCA, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class IncrementalPCA(estimators.PCA, auto_wrap_output_keys=None):
     r"""`mercer.PCA` of batches behind scikit-learn's signature: the axes of all rows so far.
 
     scikit-learn keeps k directions and forgets the rest of every batch, so that its axes

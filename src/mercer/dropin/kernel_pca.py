@@ -5,7 +5,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
@@ -19,6 +18,7 @@ from mercer.errors import InputError, NotSupportedError
 from mercer.estimators.kernel._eigenproblem import KernelFound, Signs
 from mercer.estimators.kernel._kernel_fit import Kept, SeenRows
 from mercer.estimators.walk._admission import admit, admit_coordinates
+from mercer.estimators.walk._parameters import set_by_name
 from mercer.kernels import Kernel, Precomputed, as_kernel
 from mercer.planning import Path, Problem
 from mercer.solvers import Certificate, Spectrum
@@ -33,7 +33,7 @@ class SparseInverseError(NotSupportedError, NotImplementedError):
     """Sparse rows have no pre-image; scikit-learn raises a NotImplementedError for it."""
 
 
-class KernelPCA(estimators.KernelPCA, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class KernelPCA(estimators.KernelPCA, auto_wrap_output_keys=None):
     r"""`mercer.KernelPCA` behind scikit-learn's signature: HKH = UΛUᵀ, Z = UΛ^½.
 
     Change ``from sklearn.decomposition import KernelPCA`` to ``from mercer.dropin import
@@ -174,8 +174,7 @@ class KernelPCA(estimators.KernelPCA, auto_wrap_output_keys=None):  # type: igno
         """Set parameters; what was fitted stays as it is."""
         if isinstance(params.get("kernel", self.kernel), Kernel):
             return super().set_params(**params)
-        BaseEstimator.set_params(self, **params)
-        return self
+        return set_by_name(self, **params)
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Fit the model to X.

@@ -163,7 +163,7 @@ _PATHS = {
 }
 
 
-class PCA(estimators.PCA, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class PCA(estimators.PCA, auto_wrap_output_keys=None):
     r"""`mercer.PCA` behind scikit-learn's signature: C = X̃ᵀX̃/(n-1) = VΛVᵀ, Z = X̃V.
 
     Change ``from sklearn.decomposition import PCA`` to ``from mercer.dropin import PCA`` and

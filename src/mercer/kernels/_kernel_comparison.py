@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.arrays import as_numpy, is_sparse
-from mercer.errors import InputError
+from mercer.arrays import as_floats, as_numpy, is_sparse
+from mercer.errors import REFUSALS, InputError, MercerError, first_line
 from mercer.kernels._kernel_text import as_kernel
 from mercer.kernels._kernel_value import Kernel, as_table
 
@@ -18,7 +18,7 @@ FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 def centred(K: Any) -> FloatArray:
     """Return HKH in float64, H = I - 11ᵀ/n; the grand mean goes first, against cancellation."""
-    matrix = np.array(as_numpy(K) if hasattr(K, "dtype") else K, dtype=np.float64)
+    matrix = np.array(as_floats(K, "a kernel matrix"))
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise InputError(
             "a kernel matrix must be square, with two rows at least",
@@ -167,11 +167,20 @@ def _centred_block(kernel: Kernel, rows: Any) -> FloatArray:
 
 def _pooled(X: Any, Y: Any) -> tuple[Any, int]:
     """Return both samples as one, and the length of the first."""
-    x, y = as_table(X), as_table(Y)
-    if is_sparse(x) or is_sparse(y):
-        from scipy.sparse import vstack
+    try:
+        x, y = as_table(X), as_table(Y)
+        if is_sparse(x) or is_sparse(y):
+            from scipy.sparse import vstack
 
-        return vstack([x, y]).tocsr(), int(x.shape[0])
-    if not hasattr(x, "dtype") or not hasattr(y, "dtype"):
-        return [*x, *y], len(x)
-    return np.concatenate([as_numpy(x), as_numpy(y)]), len(x)
+            return vstack([x, y]).tocsr(), int(x.shape[0])
+        if not hasattr(x, "dtype") or not hasattr(y, "dtype"):
+            return [*x, *y], len(x)
+        return np.concatenate([as_numpy(x), as_numpy(y)]), len(x)
+    except MercerError:
+        raise
+    except REFUSALS as error:
+        raise InputError(
+            "two samples must be rows of the same kind",
+            got=f"{type(X).__name__} and {type(Y).__name__}: {first_line(error)}",
+            fix="pass two tables with the same columns, or two lists",
+        ) from None

@@ -41,10 +41,9 @@ class Plan:
         """Return what the user reads: one line per path."""
         p = self.problem
         stored = "" if p.nnz is None else f", {p.nnz:,} stored cells"
-        about = "" if p.counted else "about "
         rates = "measured on this machine" if p.rates.measured else "from default rates"
         lines = [
-            f"plan: {about}{p.rows:,} x {p.cols:,}{stored}, {p.components:,} components,"
+            f"plan: {_size(p)}{stored}, {p.components:,} components,"
             f" tol {p.tol:.0e}, {show_bytes(p.memory)} allowed, seconds {rates}",
             "  -> " + self.chosen.line(),
         ]
@@ -216,9 +215,14 @@ def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
         "no path fits the memory allowed; nothing was allocated",
         got=f"{show_bytes(problem.memory)} allowed;"
         f" {least.name} needs {show_bytes(least.bytes)} for {problem.components:,} components"
-        f" of {problem.rows:,} x {problem.cols:,}",
+        f" of {_size(problem)}",
         fix=fix,
     )
+
+
+def _size(problem: Problem) -> str:
+    """Return rows and columns; rows that nobody has counted yet are about so many."""
+    return f"{'' if problem.counted else 'about '}{problem.rows:,} x {problem.cols:,}"
 
 
 def _times(number: float) -> str:

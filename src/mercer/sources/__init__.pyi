@@ -19,7 +19,12 @@ from mercer.sources._held_files import shown_path as shown_path
 from mercer.sources._in_memory import ArrayBlocks as ArrayBlocks
 from mercer.sources._in_memory import DenseSource as DenseSource
 from mercer.sources._in_memory import SparseSource as SparseSource
+from mercer.sources._in_memory import csr_of as csr_of
+from mercer.sources._in_memory import dense_frame as dense_frame
 from mercer.sources._in_memory import in_memory as in_memory
+from mercer.sources._in_memory import is_table_like as is_table_like
+from mercer.sources._in_memory import other_object as other_object
+from mercer.sources._in_memory import plain_form as plain_form
 from mercer.sources._missing_counts import counted_error as counted_error
 from mercer.sources._missing_counts import has_missing as has_missing
 from mercer.sources._missing_counts import missing_counts as missing_counts
@@ -39,7 +44,9 @@ from mercer.sources._scan import refuse_table as refuse_table
 from mercer.sources._scan import scan as scan
 from mercer.sources.files._file_source import fingerprint_of as fingerprint_of
 from mercer.sources.frames._frame_sources import as_frame as as_frame
+from mercer.sources.frames._frame_sources import by_place as by_place
 from mercer.sources.frames._frame_sources import like_given as like_given
+from mercer.sources.frames._frame_sources import renamed as renamed
 from mercer.sources.parts._distributed_source import PartBlocks as PartBlocks
 from mercer.sources.parts._distributed_source import SpreadSource as SpreadSource
 from mercer.sources.parts._distributed_source import Work as Work

@@ -1,15 +1,27 @@
 """Arrays and sparse matrices that are already in memory; nothing is copied.
 
 An array in memory, walked block by block like a file.
+
+What people pass that is neither an array nor a frame: read as one, or refused.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Number
 from typing import Any, final
 
 import numpy as np
 
-from mercer.arrays import Array, as_numpy, asarray_like, is_numpy, namespace
+from mercer.arrays import (
+    Array,
+    as_numpy,
+    asarray_like,
+    detached,
+    is_numpy,
+    is_sparse,
+    namespace,
+)
+from mercer.errors import InputTypeError
 from mercer.sources._block_source import BlockSource, Source, add_cells, bad_cell
 from mercer.sources._held_files import FileIds
 
@@ -132,3 +144,98 @@ class ArrayBlocks(BlockSource):
         for at in range(0, self.shape[0], _HASHED):
             add_cells(digest, self.held[at : at + _HASHED])
         return digest.hexdigest()
+
+
+# What makes an object an array for NumPy; others it would walk cell by cell.
+_ARRAYS = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__", "to_numpy")
+_FIX = "pass an array or a frame of these numbers"
+_OTHERS = {  # by library: what holds the rows of such an object
+    "anndata": "pass X.X, or call mercer.dropin.scanpy_pca(X), which writes obsm and varm",
+    "mudata": "pass one table, X.mod[name].X",
+    "xarray": "pass one table of two dimensions: X.data, or X[name].data",
+    "h5py": "pass one table, X[name], or mercer.scan(path, key=name)",
+    "zarr": "pass one table, X[name], or mercer.scan(path, key=name)",
+}
+
+
+def plain_form(data: Any) -> Any:
+    """Return rows as arrays or frames that everything reads; others are refused by name.
+
+    Tensors of torch come without their gradients, batches of Arrow as tables, tables of
+    xarray as frames with the names of their columns. What NumPy would walk cell by cell, as
+    it does with whatever can be indexed, is refused at once.
+    """
+    kind = type(data)
+    if kind is np.ndarray:
+        return data
+    library = kind.__module__.partition(".")[0]
+    if library == "pyarrow" and kind.__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        return pa.Table.from_batches([data])
+    if library == "xarray" and getattr(data, "ndim", 0) == 2 and not _is_lazy(data):
+        return data.to_pandas()
+    if library in _OTHERS and (isinstance(data, Mapping) or not is_table_like(data)):
+        raise other_object(data)
+    return detached(data)
+
+
+def is_table_like(data: Any) -> bool:
+    """Tell whether NumPy makes an array of `data` without asking it for every cell."""
+    if isinstance(data, Sequence | Number) or is_sparse(data):
+        return True
+    return any(hasattr(data, name) for name in _ARRAYS)
+
+
+def other_object(data: Any, what: str = "X must be a table of numbers") -> InputTypeError:
+    """Return the refusal of an object that is no table, and what of it to pass instead."""
+    library = type(data).__module__.partition(".")[0]
+    shape = getattr(data, "shape", None)
+    fix = _OTHERS.get(library, _FIX)
+    if isinstance(data, Mapping) and "data" in data:
+        fix = 'pass its table, X["data"]'
+    return InputTypeError(
+        what,
+        got=type(data).__name__ + (f" of shape {shape}" if isinstance(shape, tuple) else ""),
+        fix=fix,
+    )
+
+
+def _is_lazy(data: Any) -> bool:
+    graph = getattr(data, "__dask_graph__", None)
+    return graph is not None and graph() is not None
+
+
+def dense_frame(frame: Any) -> Any:
+    """Return a frame of pandas with its sparse columns as dense ones; others as they are."""
+    kinds: Any = frame.dtypes if hasattr(frame, "iloc") and hasattr(frame, "columns") else ()
+    if not any(map(_is_sparse, kinds)):
+        return frame
+    sparse = {name: kind.subtype for name, kind in kinds.items() if _is_sparse(kind)}
+    return frame.astype(sparse)
+
+
+def csr_of(frame: Any) -> Any:
+    """Return a frame of pandas as a CSR array, where every column is sparse and empty is zero.
+
+    Of any other frame nothing, None. Cells are float32 where all are, else float64.
+    """
+    kinds = list(getattr(frame, "dtypes", ())) if hasattr(frame, "iloc") else []
+    if not kinds or not all(_is_sparse(kind) and kind.fill_value == 0 for kind in kinds):
+        return None
+    if any(kind.subtype.kind not in "biuf" for kind in kinds):
+        return None
+    import scipy.sparse
+
+    dtype = np.float32 if all(kind.subtype == np.float32 for kind in kinds) else np.float64
+    columns = [frame.iloc[:, at].array for at in range(len(kinds))]
+    data = [np.asarray(column.sp_values, dtype) for column in columns]
+    places = [column.sp_index.to_int_index().indices for column in columns]
+    ends = np.cumsum([0, *map(len, data)])
+    whole = (np.concatenate(data), np.concatenate(places), ends)
+    return scipy.sparse.csc_array(whole, shape=frame.shape).tocsr()
+
+
+def _is_sparse(kind: Any) -> bool:
+    """Tell whether a type of pandas is that of a sparse column, without importing pandas."""
+    return type(kind).__name__ == "SparseDtype"

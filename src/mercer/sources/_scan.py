@@ -21,7 +21,13 @@ from mercer.sources._held_files import (
     path_of,
     shown_path,
 )
-from mercer.sources._in_memory import DenseSource, SparseSource
+from mercer.sources._in_memory import (
+    DenseSource,
+    SparseSource,
+    is_table_like,
+    other_object,
+    plain_form,
+)
 
 # How a file's name ends, and who opens it: module of this room and function.
 # Each is called as opener(path, **options).
@@ -87,6 +93,7 @@ def scan(data: Any, **options: Any) -> Source:
         return data
     if isinstance(data, str | os.PathLike):
         return _scan_path(path_of(data), options)
+    data = plain_form(data)
     if isinstance(data, np.ndarray) and data.ndim == 2 and not options:
         mapped = (
             _module("files._npy").open_memmap(data) if isinstance(data, np.memmap) else None
@@ -100,6 +107,8 @@ def scan(data: Any, **options: Any) -> Source:
     if isinstance(data, Iterator) or callable(data):
         return _opened(_module("_stream_source").open_stream, data, options)  # type: ignore[no-any-return]
     _refuse_options(options, "an array")
+    if hasattr(data, "shape") and not is_table_like(data):
+        raise other_object(data)
     if not hasattr(data, "shape") or len(data.shape) != 2:
         raise InputError(
             "this holds no rows that can be scanned",
@@ -108,7 +117,7 @@ def scan(data: Any, **options: Any) -> Source:
         )
     if is_sparse(data):
         return SparseSource(as_csr(data))
-    return DenseSource(data)
+    return DenseSource(data if hasattr(data, "dtype") else np.asarray(data))
 
 
 def is_scannable(data: Any) -> bool:

@@ -17,11 +17,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse
 
-from mercer.arrays import EXACT, as_csr, as_numpy
+from mercer.arrays import EXACT, as_csr, as_numpy, detached
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._block_source import Block, BlockSource, add_cells, skipped
 from mercer.sources._column_choice import choose_columns
 from mercer.sources._held_files import FileIds, ids_being_read, ids_in_memory
+from mercer.sources._in_memory import dense_frame, is_table_like
 from mercer.sources.frames._frame_sources import as_frame
 from mercer.sources.frames._numeric_columns import Cells, stored_types
 
@@ -50,7 +51,7 @@ class BlockForm(abc.ABC):
 
 def form_of(first: Any, columns: Any, drop: Any, label: str) -> BlockForm:
     """Return the form of a stream by its first block."""
-    frame = as_frame(first)
+    frame = as_frame(dense_frame(first))
     if isinstance(frame, nw.DataFrame):
         return FrameForm(frame, columns, drop, label)
     return ArrayForm(first, columns, drop, label)
@@ -68,7 +69,7 @@ class FrameForm(BlockForm):
 
     def block(self, raw: Any, number: int) -> Block:
         """See `Form.block`."""
-        frame = as_frame(raw)
+        frame = as_frame(dense_frame(raw))
         if not isinstance(frame, nw.DataFrame):
             _refuse_kind(number, raw, "frames")
         names = list(frame.columns)
@@ -141,7 +142,8 @@ class ArrayForm(BlockForm):
                 got=f"block {number} is a Dask {type(raw).__name__.lower()}",
                 fix="yield block.compute(), or pass one collection: dask.array.concatenate",
             )
-        if not hasattr(raw, "shape") or isinstance(as_frame(raw), nw.DataFrame):
+        known = hasattr(raw, "shape") and is_table_like(raw)
+        if not known or isinstance(as_frame(raw), nw.DataFrame):
             _refuse_kind(number, raw, "arrays, sparse matrices or frames")
         if np.ma.isMaskedArray(raw):
             raise InputError(
@@ -149,7 +151,7 @@ class ArrayForm(BlockForm):
                 got=f"block {number} of the stream",
                 fix="yield block.astype(float).filled(numpy.nan)",
             )
-        return _two_dimensional(np.asarray(as_numpy(raw)), number)
+        return _two_dimensional(np.asarray(as_numpy(detached(raw))), number)
 
     def _warn_long(self, array: Any) -> None:
         cells = array.data if self._sparse else array

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.errors import REFUSALS, InputError, first_line
 
 _MOST_LEVELS = 200  # a text column with more names rows rather than groups them
 
@@ -70,18 +70,22 @@ def _named(given: Any, names: Any) -> list[tuple[str, Any]]:
     """Return names and cells of every column."""
     if given is None:
         return []
-    if isinstance(given, Mapping):
-        return [(str(name), np.asarray(cells)) for name, cells in given.items()]
+    if isinstance(given, Mapping) and not hasattr(given, "shape"):
+        return [(str(name), _line_of(name, cells)) for name, cells in given.items()]
     _refuse_twins(given)
     frame = nw.from_native(given, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         columns = [(name, frame.get_column(name)) for name in frame.columns]
         return [(_text(name), column.to_numpy()) for name, column in columns]
-    table = np.asarray(given)
+    try:
+        table = np.asarray(given)
+        said = f" of shape {table.shape}"
+    except REFUSALS as error:
+        table, said = np.empty(0), f": {first_line(error)}"
     if table.ndim != 2:
         raise InputError(
             "columns come as a frame, a table or a mapping of names to columns",
-            got=f"{type(given).__name__} of shape {table.shape}",
+            got=f"{type(given).__name__}{said}",
             fix='pass {"name": column, ...}',
         )
     called = [f"column {j}" for j in range(table.shape[1])] if names is None else names
@@ -92,6 +96,18 @@ def _named(given: Any, names: Any) -> list[tuple[str, Any]]:
             fix="pass as many names as there are columns, or none",
         )
     return [(str(name), column) for name, column in zip(called, table.T, strict=True)]
+
+
+def _line_of(name: Any, cells: Any) -> Array:
+    """Return a column of a mapping as an array (n,)."""
+    found = np.asarray(cells)
+    if found.ndim != 1:
+        raise InputError(
+            "a column is one cell for every row",
+            got=f"{name!r} of shape {found.shape}",
+            fix="pass columns by names of their own",
+        )
+    return found
 
 
 def _text(name: Any) -> str:
@@ -153,8 +169,15 @@ def coded(cells: Any) -> tuple[Array, list[str]]:
     cells : sequence of length n
         Labels.
     """
-    each = cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
-    texts = ["" if _missing(cell) else str(cell) for cell in each]
+    try:
+        each = np.ravel(cells).tolist() if isinstance(cells, np.ndarray) else list(cells)
+        texts = ["" if _missing(cell) else str(cell) for cell in each]
+    except REFUSALS as error:
+        raise InputError(
+            "labels are a sequence, one for every row",
+            got=f"{type(cells).__name__}: {first_line(error)}",
+            fix="pass a list of labels, or a column of a frame",
+        ) from None
     known = dict(zip(texts, each, strict=True))
     known.pop("", None)
     try:

@@ -1,6 +1,7 @@
 """rotate(): the leading axes of a fit, turned to simple structure, with their variances."""
 
 import dataclasses
+from numbers import Integral
 from typing import Any, final
 
 import numpy as np
@@ -106,7 +107,7 @@ def rotate(
             fix="pass a fitted mercer.PCA",
         )
     k = int(model.rank_) if axes is None else axes
-    if not 2 <= k <= int(model.rank_):
+    if not isinstance(k, Integral) or not 2 <= k <= int(model.rank_):
         raise InputError(
             "a rotation turns two axes or more among themselves",
             got=f"axes={axes}, a model with {int(model.rank_)} axes that have variance",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 from mercer.arrays._namespace import (
@@ -14,12 +15,19 @@ from mercer.arrays._namespace import (
     namespace,
 )
 from mercer.arrays._sparse_cells import as_csr
-from mercer.errors import InputError
+from mercer.errors import REFUSALS, InputError, first_line
 
 
 def count_rows(rows: Any) -> int:
     """Return how many rows there are, of an array, a sparse matrix or a sequence."""
-    return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
+    shape = getattr(rows, "shape", None)
+    if shape or hasattr(rows, "__len__"):
+        return int(shape[0]) if shape else len(rows)
+    raise InputError(
+        "a kernel compares rows, in an array or a sequence",
+        got=type(rows).__name__,
+        fix="pass a table, or a list of what the kernel takes",
+    )
 
 
 def rows_at(rows: Any, part: slice) -> Any:
@@ -35,8 +43,8 @@ def as_rows(rows: Any) -> Array:
     if is_sparse(rows):
         rows = as_csr(rows)
         return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
-    if not hasattr(rows, "__array_namespace__") and not hasattr(rows, "dtype"):
-        rows = np.asarray(rows)
+    if not is_numpy(rows) and not array_api_compat.is_array_api_obj(rows):
+        rows = _array_of(rows)
     if len(rows.shape) != 2:
         raise InputError(
             "a kernel of numbers needs a table with rows and columns",
@@ -54,6 +62,17 @@ def as_rows(rows: Any) -> Array:
         return rows if keep else rows.astype(np.float64)
     xp = namespace(rows)
     return rows if rows.dtype in (xp.float32, xp.float64) else xp.astype(rows, xp.float64)
+
+
+def _array_of(rows: Any) -> Array:
+    try:
+        return np.asarray(rows)
+    except REFUSALS as error:
+        raise InputError(
+            "a kernel of numbers needs a table with rows and columns",
+            got=f"{type(rows).__name__}: {first_line(error)}",
+            fix="pass a two-dimensional array",
+        ) from None
 
 
 def columns_of(rows: Array, columns: tuple[int, ...] | None) -> Array:

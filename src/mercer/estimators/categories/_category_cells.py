@@ -14,15 +14,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.arrays import Array
-from mercer.errors import InputError, MercerError
+from mercer.errors import REFUSALS, InputError, InputTypeError, MercerError
 from mercer.estimators.walk._admission import (
-    InputTypeError,
     in_three_lines,
     refuse_parts,
+    refuse_ragged,
     refuse_twins,
     text_of,
 )
-from mercer.sources import as_frame
+from mercer.sources import as_frame, dense_frame, is_table_like, other_object
 
 _GAPS = ("NAType", "NaTType")  # of pandas: they compare with nothing
 _READ_AS_TEXT = ("Interval", "Period", "Timedelta")  # of pandas: what pd.cut and calendars make
@@ -87,7 +87,7 @@ def table_of(data: object) -> Any:
             " CorrespondenceAnalysis",
         )
     refuse_twins(data)
-    frame = as_frame(data)
+    frame = as_frame(dense_frame(data))
     if isinstance(frame, nw.LazyFrame):
         raise InputError(
             "X must be a table in memory",
@@ -105,19 +105,15 @@ def table_of(data: object) -> Any:
                 fix="pass at least two rows and one column",
             )
         return frame
-    if isinstance(data, str | bytes | dict | set) or data is None:
-        raise InputTypeError(
-            "X must be a table of categories",
-            got=f"{type(data).__name__} {str(data)[:40]!r}",
-            fix="read files and collect values into an array or a frame first",
-        )
+    if isinstance(data, str | bytes) or not is_table_like(data):
+        raise other_object(data, "X must be a table of categories")
     try:
         # Lists become objects: NumPy would make text of [["a", 1]].
         given = _of_lists(data) if isinstance(data, list | tuple) else data
         return check_array(given, dtype=None, ensure_all_finite=False, input_name="X")
     except MercerError:
         raise
-    except (TypeError, ValueError) as error:
+    except REFUSALS as error:
         raise in_three_lines(error, data) from None
 
 
@@ -128,7 +124,7 @@ def note_columns(estimator: BaseEstimator, data: object, *, reset: bool) -> None
         validate_data(estimator, data, reset=reset, skip_check_array=True)
     except MercerError:
         raise
-    except (TypeError, ValueError) as error:
+    except REFUSALS as error:
         raise in_three_lines(error, data) from None
 
 
@@ -142,14 +138,7 @@ def of_categories(tags: Tags, *, gaps: bool) -> Tags:
 
 def _of_lists(data: Sequence[object]) -> Array:
     """Return rows of cells as an array of objects; rows of other lengths are named."""
-    lengths = [len(row) for row in data if isinstance(row, list | tuple)]
-    odd = next((i for i, found in enumerate(lengths) if found != lengths[0]), None)
-    if odd is not None:
-        raise InputError(
-            "every row must have the same number of cells",
-            got=f"row {odd} has {lengths[odd]} cells, row 0 has {lengths[0]}",
-            fix="mark missing cells with None",
-        )
+    refuse_ragged(data)
     return np.array(data, dtype=object)
 
 
@@ -164,7 +153,7 @@ def row_names(data: object) -> tuple[str, ...] | None:
 
 def of_series(series: Any, at: int) -> CategoryColumn:
     """Return a column of a frame; declared levels keep their order."""
-    name, kind = str(series.name), series.dtype
+    name, kind = text_of(series.name), series.dtype
     if kind.is_numeric() and not series.is_null().any():
         return column_of(series.to_numpy(), name, at)
     declared = None

@@ -288,8 +288,8 @@ class MultipleCorrespondenceAnalysis(OperatedEstimator):
 
     def _admit(self, X: Any, *, reset: bool) -> Coded:  # type: ignore[override] # categories are no source
         """Return the coded table."""
-        X = text_names(X)
-        columns, rows = columns_of(held_rows(X))
+        X = text_names(held_rows(X))
+        columns, rows = columns_of(X)
         note_columns(self, X, reset=reset)
         if not reset:
             policies = {"missing": self._missing, "unseen": self._unseen}

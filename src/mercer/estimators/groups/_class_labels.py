@@ -14,8 +14,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from mercer.arrays import Array
-from mercer.errors import DataWarning, InputError, in_short, warn
+from mercer.arrays import Array, detached
+from mercer.errors import REFUSALS, DataWarning, InputError, first_line, in_short, warn
 from mercer.estimators.walk._parameters import check_fitted
 
 _MISSING = ("NAType", "NaTType")  # of pandas, which need not be there
@@ -72,18 +72,19 @@ def _checked(y: object, n: int, name: str) -> Array:
             got="y=None",
             fix="pass one label per row: fit(X, y)",
         )
-    _refuse_missing(y)
-    _refuse_mixed(y)
     try:
+        y = detached(y)
+        _refuse_missing(y)
+        _refuse_mixed(y)
         given = np.asarray(column_or_1d(y, warn=True))
         _refuse_infinite(given)
         check_classification_targets(given)
     except InputError:
         raise
-    except (TypeError, ValueError) as error:
+    except REFUSALS as error:
         shape = getattr(y, "shape", None)
         raise InputError(
-            str(error).splitlines()[0],
+            first_line(error),
             got=f"{type(y).__name__}" + (f" of shape {tuple(shape)}" if shape else ""),
             fix="pass one label per row: text, whole numbers or booleans",
         ) from None

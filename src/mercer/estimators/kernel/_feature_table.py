@@ -6,11 +6,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
+from mercer.estimators.walk._parameters import Explaining, set_by_name
 from mercer.sources import Source
 
 
-class FeatureTable(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FeatureTable(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=Explaining
+):
     """Abstract: features (n, m) of rows in memory, finite ones; no eigenproblem of a plan."""
+
+    set_params = set_by_name
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: sparse input is taken, float32 is kept."""

@@ -77,7 +77,7 @@ def _comes_in_blocks(model: "KernelPCA") -> bool:
     return model._takes_blocks and not isinstance(as_known(model.kernel), Precomputed)
 
 
-class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
     """Principal components of φ(x), k(x, y) = φ(x)ᵀφ(y): K̃ = HKH = UΛUᵀ, Z = UΛ^½.
 
     Use it where structure is curved: rings, clusters of any shape, images. The plan chooses
@@ -209,9 +209,9 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value."""
         own, nested = apart(params)
-        super().set_params(**own)
-        self.kernel = replaced(self.kernel, nested)
-        return self
+        if nested:
+            own["kernel"] = replaced(own.get("kernel", self.kernel), nested)
+        return super().set_params(**own)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: a precomputed kernel is pairwise input."""

@@ -110,9 +110,9 @@ class LandmarkFeatures(FeatureTable):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value."""
         own, nested = apart(params)
-        super().set_params(**own)
-        self.kernel = replaced(self.kernel, nested)
-        return self
+        if nested:
+            own["kernel"] = replaced(own.get("kernel", self.kernel), nested)
+        return super().set_params(**own)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: float32 is kept, sparse rows where the kernel can."""

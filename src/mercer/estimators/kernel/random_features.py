@@ -85,9 +85,9 @@ class RandomFeatures(FeatureTable):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``kernel__lengthscale=2`` replaces the kernel, which is a value."""
         own, nested = apart(params)
-        super().set_params(**own)
-        self.kernel = replaced(self.kernel, nested)
-        return self
+        if nested:
+            own["kernel"] = replaced(own.get("kernel", self.kernel), nested)
+        return super().set_params(**own)
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Draw the map; a "median" lengthscale is taken from at most 1000 rows of X.

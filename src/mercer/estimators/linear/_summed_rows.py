@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from mercer.arrays import EPS, Array
+from mercer.arrays import EPS, Array, as_floats
 from mercer.errors import InputError
 from mercer.estimators.linear._pca_recipe import Found, PCARecipe
 from mercer.estimators.walk._parameters import Kind
@@ -130,7 +130,7 @@ def of_covariance(
 
 def as_moments(C: Any, mean: Any, n: int) -> tuple[Array, Array]:
     """Return covariance (p, p) and mean (p,) as float64; refuse what cannot be theirs."""
-    covariance, mean = np.asarray(C, np.float64), np.asarray(mean, np.float64)
+    covariance, mean = as_floats(C, "C"), as_floats(mean, "mean")
     p = mean.shape[0] if mean.ndim == 1 else -1
     if covariance.shape != (p, p) or n < 2:
         raise InputError(

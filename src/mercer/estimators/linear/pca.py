@@ -69,7 +69,7 @@ def _fills_cells(estimator: "PCA") -> bool:
     return bool(estimator.missing != "raise")
 
 
-class PCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class PCA(SpectralEstimator, auto_wrap_output_keys=None):
     r"""Directions of largest variance: leading eigenpairs of C = X̃ᵀX̃/(n-1).
 
     X̃ is the centred (standardised, weighted) data, C = VΛVᵀ, and the coordinates are

@@ -17,6 +17,7 @@ from mercer.estimators.categories._category_cells import (
     row_names,
     table_of,
 )
+from mercer.estimators.walk._admission import text_of
 from mercer.sources import bad_cell_error
 
 _NAMED = 5  # columns that a message names
@@ -94,7 +95,7 @@ def mixed(data: Any, categorical: object = None, kinds: Array | None = None) -> 
     """
     table = table_of(data)
     frame = isinstance(table, nw.DataFrame)
-    names = tuple(str(c) for c in table.columns) if frame else None
+    names = tuple(map(text_of, table.columns)) if frame else None
     width = len(names) if names is not None else int(table.shape[1])
     names = names or tuple(f"x{at}" for at in range(width))
     forced = positions(categorical, names, "categorical")
@@ -164,7 +165,8 @@ def positions(wanted: Any, names: Sequence[str], what: str) -> set[int]:
     found = set()
     for one in wanted:
         whole = isinstance(one, Integral) and not isinstance(one, bool)
-        at = int(one) if whole and str(one) not in known else known.get(str(one), -1)
+        called = text_of(one)
+        at = int(one) if whole and called not in known else known.get(called, -1)
         if not 0 <= at < len(names):
             raise InputError(
                 f"`{what}` names a column that X does not have",

@@ -23,7 +23,7 @@ from mercer.estimators.mixed._mixed_table import Mixed, mixed, refuse_cells
 from mercer.estimators.walk._admission import held_rows
 from mercer.estimators.walk._operated_estimator import Operated
 from mercer.solvers import Spectrum
-from mercer.sources import as_frame
+from mercer.sources import by_place, dense_frame, renamed
 
 _METHODS = ("famd", "mca")
 
@@ -298,13 +298,13 @@ def completed(given: Any, table: Mixed, axes: MixedAxes, unseen: str) -> Any:
 
 def _written(given: Any, holes: Array, cells: dict[int, Array]) -> Any:
     """Return a copy of `given` with `cells` in its holes."""
-    frame = as_frame(given)
+    frame = by_place(dense_frame(given))
     if isinstance(frame, nw.DataFrame):
         fresh = [
             _column(frame.get_column(frame.columns[at]), np.flatnonzero(holes[:, at]), values)
             for at, values in cells.items()
         ]
-        return frame.with_columns(*fresh).to_native()
+        return renamed(frame.with_columns(*fresh), given)
     rows = np.array(given, dtype=object) if isinstance(given, list | tuple) else given
     out = np.array(np.ma.getdata(rows))
     for at, values in cells.items():

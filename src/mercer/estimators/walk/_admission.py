@@ -13,10 +13,20 @@ import numpy as np
 import scipy.sparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from mercer.arrays import Array, as_csr
-from mercer.errors import DataWarning, InputError, MercerError, in_short, warn
+from mercer.errors import (
+    REFUSALS,
+    DataWarning,
+    InputError,
+    InputTypeError,
+    MercerError,
+    first_line,
+    in_short,
+    warn,
+)
 from mercer.estimators.walk._parameters import Kind, Names
 from mercer.sources import (
     BlockSource,
@@ -24,8 +34,13 @@ from mercer.sources import (
     SpreadSource,
     bad_cell_error,
     counted_error,
+    csr_of,
+    dense_frame,
     in_memory,
     is_scannable,
+    is_table_like,
+    other_object,
+    plain_form,
     scan,
 )
 
@@ -51,10 +66,6 @@ _REMEDIES = (  # a word of scikit-learn's refusal, and what to do about it
 )
 
 
-class InputTypeError(InputError, TypeError):
-    """The data is of a kind that cannot hold a table of numbers."""
-
-
 def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
     """Return the source of `data` after scikit-learn's checks and ours.
 
@@ -62,22 +73,17 @@ def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
     by block; sparse matrices become CSR. Cells are not looked at here: NaN and infinity are
     found by the sums of the first pass, and named then.
     """
-    if getattr(estimator, "missing", "raise") != "raise":
-        data = _gaps_as_nan(data)
+    cells: Any = data
     if type(data) is not np.ndarray or data.dtype.kind not in "fiub":  # rows come one by one
-        refuse_twins(data)
-        _refuse_kinds(data)
-        if _one_dtype(data) is None:
-            _refuse_odd_columns(data)
-            _refuse_cells(data)
+        data, cells = _looked_at(estimator, data)
     try:
         if scipy.sparse.issparse(data):
-            data = as_csr(data)  # before SciPy follows an index anywhere
+            data = cells = as_csr(data)  # before SciPy follows an index anywhere
         with config_context(array_api_dispatch=False), np.errstate(over="ignore"):
-            checked = _validated(estimator, data, reset=reset)
+            checked = _validated(estimator, data, cells, reset=reset)
     except MercerError:
         raise
-    except (TypeError, ValueError) as error:
+    except REFUSALS as error:
         raise in_three_lines(error, data) from None
     if reset and checked.shape[0] < getattr(estimator, "_fewest", _FEWEST):
         raise one_row(f"n_samples = 1, X of shape {tuple(checked.shape)}")
@@ -89,19 +95,42 @@ def one_row(got: str) -> InputError:
     return InputError("one row has no variance", got=got, fix="pass at least two rows")
 
 
-def _validated(estimator: BaseEstimator, data: Any, *, reset: bool) -> Any:
+def _looked_at(estimator: BaseEstimator, data: Any) -> tuple[Any, Any]:
+    """Return rows that are no plain array, for their names, and their cells to be checked.
+
+    Sparse columns of a frame give CSR cells, or dense ones where empty is not zero in all
+    columns, or where the estimator takes no sparse rows.
+    """
+    data = plain_form(data)
+    refuse_twins(data)
+    _refuse_kinds(data)
+    if getattr(estimator, "missing", "raise") != "raise":
+        data = _gaps_as_nan(data)
+    cells = dense_frame(data)
+    if cells is not data:
+        sparse = csr_of(data) if get_tags(estimator).input_tags.sparse else None
+        cells = cells if sparse is None else sparse
+    if _one_dtype(cells) is None:
+        _refuse_odd_columns(cells)
+        _refuse_cells(cells)
+    return data, cells
+
+
+def _validated(estimator: BaseEstimator, data: Any, cells: Any, *, reset: bool) -> Any:
     """Return the cells after scikit-learn's checks of names, shape and types."""
     wanted: dict[str, Any] = {
         "accept_sparse": "csr",
         "accept_large_sparse": True,
-        "dtype": _numeric_dtype(data),
+        "dtype": _numeric_dtype(cells),
         "ensure_all_finite": False,
     }
-    if _one_dtype(data) is None:
+    one = _one_dtype(cells) is not None
+    if cells is data and not one:
         return validate_data(estimator, data, reset=reset, **wanted)
     # The columns of such a frame need not be looked at one by one.
     validate_data(estimator, data, reset=reset, skip_check_array=True)
-    return check_array(data.to_numpy(), estimator=estimator, input_name="X", **wanted)
+    rows = cells.to_numpy() if one else cells
+    return check_array(rows, estimator=estimator, input_name="X", **wanted)
 
 
 NAMED = 5  # rows or columns that are named
@@ -168,7 +197,12 @@ def admit_source(
 
 def admit_coordinates(data: object, width: int) -> Array:
     """Return coordinates (n, width) as a float array, or say what is wrong with them."""
+    data = plain_form(data)
+    refuse_twins(data)
     _refuse_kinds(data)
+    data = dense_frame(data)
+    if width:  # a model may have no axis
+        _refuse_odd_columns(data)
     _refuse_cells(data)
     try:
         with config_context(array_api_dispatch=False):
@@ -176,10 +210,10 @@ def admit_coordinates(data: object, width: int) -> Array:
                 data,
                 dtype=[np.float64, np.float32],
                 ensure_all_finite=False,
-                ensure_min_features=min(width, 1),  # a model may have no axis
+                ensure_min_features=min(width, 1),
                 input_name="X",
             )
-    except (TypeError, ValueError) as error:
+    except REFUSALS as error:
         raise in_three_lines(error, data) from None
     if checked.shape[1] != width:
         raise InputError(
@@ -213,7 +247,7 @@ def refuse_bad_cells(source: Source, names: Names = None) -> None:
 def in_three_lines(error: Exception, data: object) -> InputError:
     """Return scikit-learn's or NumPy's refusal in our form, its first line kept."""
     text = str(error).strip()
-    first = text.splitlines()[0].rstrip(":") if text else type(error).__name__
+    first = first_line(error)
     if "should match those that were passed" in text:
         first = text  # scikit-learn lists the names there, a line each
     elif "only supported if all input features have string names" in text:
@@ -268,7 +302,7 @@ def _gaps_as_nan(data: Any) -> Any:
     if isinstance(data, np.ma.MaskedArray):
         wide = data.dtype if data.dtype.kind == "f" else np.float64
         return np.ma.filled(data.astype(wide), np.nan)
-    if hasattr(data, "notna") and object in list(getattr(data, "dtypes", ())):
+    if hasattr(data, "notna") and hasattr(data, "columns") and object in list(data.dtypes):
         return data.where(data.notna(), np.nan)
     return data
 
@@ -304,13 +338,6 @@ def _refuse_kinds(data: Any) -> None:
             got=_described(data),
             fix="turn dates into numbers with a unit you choose, and records into columns",
         )
-    sparse = scipy.sparse.issparse(data)  # DOK matrices are dictionaries too
-    if data is None or (isinstance(data, str | bytes | dict | set) and not sparse):
-        raise InputTypeError(
-            "X must be a table of numbers",
-            got=_described(data),
-            fix="read files and collect values into an array or a frame first",
-        )
     native = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(native, nw.LazyFrame | nw.Series):
         lazy = isinstance(native, nw.LazyFrame)
@@ -321,6 +348,9 @@ def _refuse_kinds(data: Any) -> None:
             got=f"a {'lazy frame' if lazy else 'series'} ({type(data).__name__})",
             fix="call .collect() first" if lazy else "Reshape your data: use .to_frame()",
         )
+    text = isinstance(data, str | bytes)
+    if text or not (isinstance(native, nw.DataFrame) or is_table_like(data)):
+        raise other_object(data)
 
 
 def _refuse_odd_columns(data: Any) -> None:
@@ -338,15 +368,13 @@ def _refuse_odd_columns(data: Any) -> None:
     odd = [
         name for name, kind in schema.items() if not (kind.is_numeric() or kind == nw.Boolean)
     ]
-    odd = [name for name in odd if not _numbers_in_objects(frame, name)]
+    odd = [name for name in odd if not _holds_numbers(frame, name)]
     if odd:
         kinds = in_short([f"{str(name)!r} ({schema[name]})" for name in odd])
         raise InputError(
             "every column must hold numbers",
             got=f"{len(odd)} of {len(schema)} columns do not: {kinds}",
-            fix="drop these columns or encode them as numbers"
-            if getattr(data, "sparse", None) is None
-            else "pass X.sparse.to_coo(), a sparse matrix of SciPy",
+            fix="drop these columns or encode them as numbers",
         )
 
 
@@ -370,10 +398,32 @@ def refuse_twins(data: object) -> None:
         )
 
 
-def _numbers_in_objects(frame: nw.DataFrame[Array], name: str) -> bool:
+def _holds_numbers(frame: nw.DataFrame[Array], name: str) -> bool:
+    """Tell whether a column of objects or of pandas' categories is all numbers."""
+    if frame.schema[name] == nw.Categorical:
+        levels = getattr(getattr(frame[name].to_native(), "cat", None), "categories", None)
+        return getattr(getattr(levels, "dtype", None), "kind", "") in ("i", "u", "f", "b")
     if frame.schema[name] != nw.Object:
         return False
     return not any(isinstance(cell, _NO_NUMBERS) for cell in frame[name].to_numpy())
+
+
+def refuse_ragged(rows: Any) -> None:
+    """Name the first of nested lists that has not as many cells as the first one."""
+    lengths = [len(row) if _is_line(row) else None for row in rows]
+    odd = next((at for at, found in enumerate(lengths) if found != lengths[0]), None)
+    if odd is None:
+        return
+    cells = ["one cell" if n in (None, 1) else f"{n} cells" for n in (lengths[odd], lengths[0])]
+    raise InputError(
+        "every row must have the same number of cells",
+        got=f"row {odd} has {cells[0]}, row 0 has {cells[1]}",
+        fix="fill in what is missing, float('nan') or None where it is not known",
+    )
+
+
+def _is_line(row: Any) -> bool:
+    return isinstance(row, list | tuple) or (isinstance(row, np.ndarray) and row.ndim == 1)
 
 
 def _refuse_cells(data: Any) -> None:
@@ -402,16 +452,19 @@ def _refuse_cells(data: Any) -> None:
                     got=f"{kind} at row {number}, column {column}",
                     fix="keep one number in every cell",
                 )
+    if isinstance(data, list | tuple):
+        refuse_ragged(data)
 
 
 def held_rows(data: Any) -> Any:
-    """Return rows in memory as they are; files, streams and sources of them are refused.
+    """Return rows in memory in a plain form; files, streams and sources of them are refused.
 
     Lazy frames pass: the door refuses them, and says how they are collected.
     """
     array = data.array if isinstance(data, Source) else None
     if array is not None:
         return array
+    data = data if type(data) is np.ndarray else plain_form(data)
     plain = isinstance(data, np.ndarray) or hasattr(data, "collect")
     if plain or not is_scannable(data):
         return data
@@ -426,16 +479,17 @@ def held_rows(data: Any) -> Any:
 
 
 def text_names(data: Any) -> Any:
-    """Return a pandas frame whose columns are called by numbers, intervals or tuples by text.
+    """Return a pandas frame whose columns are called by numbers or intervals by text.
 
     scikit-learn keeps names only where all of them are text, and would take such columns by
-    their places. Names that pandas gives by itself (0, 1, 2, …) are no names.
+    their places. Names that pandas gives by itself (0, 1, 2, …) are no names, and neither
+    are those of several levels, as in scikit-learn.
     """
     if not hasattr(data, "set_axis") or not hasattr(data, "columns"):
         return data
     labels = data.columns
     some = any(isinstance(label, str) for label in labels)
-    if some or not len(labels) or only_counts(labels):
+    if some or not len(labels) or only_counts(labels) or isinstance(labels[0], tuple):
         return data
     return data.set_axis([text_of(label) for label in labels], axis=1)
 

@@ -10,8 +10,7 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
-from mercer.errors import InputError
-from mercer.estimators.walk._admission import InputTypeError
+from mercer.errors import InputError, InputTypeError
 
 _HOOKS = ("setup", "on_fit_task_begin", "on_fit_task_end", "teardown")
 

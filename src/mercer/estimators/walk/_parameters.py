@@ -1,16 +1,25 @@
-"""What every estimator does with its parameters and with what a fit has found."""
+"""What every estimator does with its parameters and with what a fit has found.
 
+Parameters that a class does not have: what other libraries call them, and what does it here.
+Errors alone come that way: a call that succeeds pays for a `try` and nothing else.
+"""
+
+import abc
+import difflib
+import inspect
+import reprlib
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.arrays import Array, detached
+from mercer.errors import REFUSALS, InputError, in_short
+from mercer.methods import METHODS, method_of
 
 Attributes: TypeAlias = dict[str, Any]  # what a fit has found, by name
 Constraints: TypeAlias = dict[str, list[Any]]  # what each parameter may be
@@ -41,7 +50,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
     try:
         estimator._validate_params()
     except InvalidParameterError as error:
-        text = str(error)
+        text = " ".join(str(error).split())
         what, _, got = text.partition(" Got ")
         raise ParameterError(
             what + (" Got " + got if got else ""),
@@ -92,15 +101,199 @@ def publish(estimator: BaseEstimator, fitted: Attributes) -> None:
 def as_numbers(values: object) -> Array | None:
     """Return numbers as float64; None for text, also where it looks like numbers."""
     try:
-        given = np.asarray(values)
+        given = np.asarray(detached(values))
         text = given.dtype.kind == "O" and any(isinstance(w, str | bytes) for w in given.flat)
         plain = given.dtype.kind in "biufO" and not text  # NumPy would make numbers of more
         return np.asarray(given, dtype=np.float64) if plain else None
-    except (TypeError, ValueError):  # lists of several lengths, or other objects
+    except REFUSALS:  # lists of several lengths, or other objects
         return None
 
 
 def no_numbers(values: Array) -> list[tuple[int, object]]:
     """Return what among `values` is no real number, and where it stands."""
-    each = enumerate(values if np.iterable(values) else [values])
-    return [(at, value) for at, value in each if not isinstance(value, Real)]
+    try:
+        each = enumerate(values if np.iterable(values) else [values])
+        return [(at, value) for at, value in each if not isinstance(value, Real)]
+    except REFUSALS:  # it can be walked over, and will not
+        return []
+
+
+_PLANNED = "leave it out: the plan chooses the path"
+_CERTIFIED = "leave it out: passes are made until `tol` is certified"
+_KEPT = "leave it out: data are never written to"
+_POINTS = 'metric="precomputed", with distances of your own'
+_ONE = "leave it out: the solution is found at once, without a start"
+
+# A name of scikit-learn, prince or R: what to do here, for a class that has this parameter
+# ("" for any); the first that fits counts. {value} is what was given.
+_HERE: dict[str, tuple[tuple[str, str], ...]] = {
+    # how it is computed
+    "svd_solver": (("", _PLANNED),),
+    "eigen_solver": (("", _PLANNED),),
+    "solver": (("", _PLANNED),),
+    "svd_method": (("", _PLANNED),),
+    "algorithm": (("", _PLANNED),),
+    "engine": (("", _PLANNED),),
+    "path_method": (("", _PLANNED),),
+    "neighbors_algorithm": (
+        ("search", "search={value} where it is one of its values"),
+        ("", _PLANNED),
+    ),
+    "n_iter": (("", _CERTIFIED),),
+    "max_iter": (("", _CERTIFIED),),
+    "iterated_power": (("", _CERTIFIED),),
+    "n_oversamples": (("", _CERTIFIED),),
+    "power_iteration_normalizer": (("", _CERTIFIED),),
+    "eigen_tol": (("tol", "tol={value}"),),
+    "eps": (("tol", "tol={value}"),),
+    "hessian_tol": (("", "leave it out: rounding decides what counts as zero"),),
+    "modified_tol": (("", "leave it out: rounding decides what counts as zero"),),
+    "n_jobs": (("", "leave it out; threadpoolctl.threadpool_limits says how many threads"),),
+    "verbose": (("", "leave it out; `with mercer.progress():` shows how far a fit is"),),
+    "copy": (("", _KEPT),),
+    "copy_X": (("", _KEPT),),
+    "check_input": (("", "leave it out: rows are always checked"),),
+    "batch_size": (("memory", 'memory="500MB" bounds the blocks'),),
+    "init": (("", _ONE),),
+    "n_init": (("", _ONE),),
+    "noise_variance_init": (("", _ONE),),
+    # how many
+    "n_components": (
+        ("n_landmarks", "n_landmarks={value}"),
+        ("n_features", "n_features={value}"),
+    ),
+    "n_comps": (("n_components", "n_components={value}"),),
+    "ncp": (("n_components", "n_components={value}"),),
+    "n_neighbors": (("neighbours", "neighbours={value}"),),
+    "radius": (("neighbours", "neighbours=10, a number of rows"),),
+    # the kernel
+    "gamma": (
+        ("kernel", "kernel=RBF.from_gamma({value}), of mercer.kernels"),
+        ("weights", 'weights="heat", scale=(2*gamma)**-0.5'),
+        ("scale", "scale=(2*gamma)**-0.5"),
+    ),
+    "degree": (("kernel", "kernel=Polynomial(degree={value}), of mercer.kernels"),),
+    "coef0": (("kernel", "kernel=Polynomial(coef0={value}), of mercer.kernels"),),
+    "kernel_params": (("kernel", "kernel=Function(f), of mercer.kernels, f with them bound"),),
+    "alpha": (("kernel", "leave it out: the way back chooses its own penalty"),),
+    "fit_inverse_transform": (("kernel", "leave it out: inverse_transform is always there"),),
+    "remove_zero_eig": (("kernel", "leave it out: `rank_` counts the axes that are not zero"),),
+    # distances and graphs
+    "affinity": (("weights", 'weights="heat", or metric="precomputed" for a matrix'),),
+    "dissimilarity": (("metric", "metric={value}"),),
+    "metric": (("", "distances of rows are Euclidean here"),),
+    "p": (("search", 'metric="cityblock" for 1, "euclidean" for 2'), ("metric", _POINTS)),
+    "metric_params": (("metric", _POINTS),),
+    "metric_mds": (("", "leave it out: axes come from the distances, not from their order"),),
+    "normalized_stress": (("", "leave it out: the certificate takes its place"),),
+    # scales and classes
+    "whiten": (("", "leave it out, or whiten with mercer.PCA"),),
+    "rescale_with_mean": (("standardize", "leave it out: columns are always centred"),),
+    "rescale_with_std": (("standardize", "standardize={value}"),),
+    "scale": (("standardize", "standardize={value}"),),
+    "scale_unit": (("standardize", "standardize={value}"),),
+    "center": (
+        ("centred", "centred={value}"),
+        ("", "leave it out: columns are always centred"),
+    ),
+    "store_covariance": (("shrinkage", "leave it out: `scalings_` hold what is needed of it"),),
+    "covariance_estimator": (("shrinkage", 'shrinkage="auto"'),),
+}
+_FACES = {  # faces that take scikit-learn's parameters of a method
+    "PCA": ("dropin.PCA", "dropin.IncrementalPCA"),
+    "KernelPCA": ("dropin.KernelPCA",),
+    "TopicVectors": ("dropin.TruncatedSVD",),
+    "LandmarkFeatures": ("dropin.Nystroem",),
+}
+Model = TypeVar("Model", bound=BaseEstimator)
+_SHOWN = 3  # parameters of a call that are explained
+
+
+class Explaining(abc.ABCMeta):
+    """Makes instances; says of a parameter that a class does not have what takes its place."""
+
+    if not TYPE_CHECKING:  # signatures are those of the classes
+
+        def __call__(cls, *args, **kwargs):
+            """Make an instance."""
+            try:
+                return abc.ABCMeta.__call__(cls, *args, **kwargs)
+            except TypeError:
+                refuse_names(cls, kwargs)
+                refuse_places(cls, args)
+                raise
+
+        @property
+        def __signature__(cls):
+            """What `inspect.signature` returns: of the parameters, as without this."""
+            made = inspect.signature(cls.__init__)
+            return made.replace(parameters=list(made.parameters.values())[1:])
+
+
+def set_by_name(self: Model, **params: Any) -> Model:
+    """Set parameters, all of them or none.
+
+    Parameters
+    ----------
+    **params
+        By name; ``name__part`` is a parameter of the object that `name` is.
+    """
+    refuse_names(type(self), {name.partition("__")[0]: params[name] for name in params})
+    BaseEstimator.set_params(self, **params)
+    return self
+
+
+def refuse_names(kind: type[BaseEstimator], given: dict[str, Any]) -> None:
+    """Raise for parameters that a class does not have, saying what to do instead."""
+    own = list(inspect.signature(kind).parameters)
+    odd = [name for name in given if name not in own]
+    if not odd:
+        return
+    some, method = odd[:_SHOWN], method_of(kind).name
+    left = f" and {len(odd) - _SHOWN} more" if len(odd) > _SHOWN else ""
+    said = [_instead(own, name, given[name]) for name in some]
+    native = next((name for name, faces in _FACES.items() if method in faces), "")
+    others = [native] if native else _FACES.get(method, ())
+    there = next((other for other in others if _takes(other, some[0])), None)
+    if there is not None:
+        said = [text for text in said if text] if not native else []
+        said.append(f"mercer.{there} has {', '.join(n for n in some if _takes(there, n))}")
+    elif not any(said):
+        near = difflib.get_close_matches(some[0].lower(), own, 1)
+        said = [f"did you mean {near[0]!r}?" if near else f"there are {in_short(own, 12)}"]
+    raise ParameterError(
+        f"{kind.__name__} has no parameter {' or '.join(map(repr, some))}{left}",
+        got=", ".join(f"{name}={_short(given[name])}" for name in some) + left,
+        fix="; ".join(dict.fromkeys(filter(None, said))),
+    )
+
+
+def refuse_places(kind: type[BaseEstimator], given: tuple[Any, ...]) -> None:
+    """Raise for parameters that are given without the names they need."""
+    parameters = inspect.signature(kind).parameters.values()
+    places = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    if len(given) <= len(places):
+        return
+    raise ParameterError(
+        f"{kind.__name__} takes {in_short(places) or 'nothing'} by place, the rest by name",
+        got=f"{len(given)} without a name, the last {_short(given[-1])}",
+        fix=f"write their names: {in_short([f'{name}=...' for name in named])}",
+    )
+
+
+def _short(value: object) -> str:
+    """Return a value in one short line."""
+    return " ".join(reprlib.repr(value).split())
+
+
+def _instead(own: list[str], name: str, value: object) -> str:
+    """Return what to do where a class has these parameters and not this one."""
+    rows = _HERE.get(name, ())
+    here = next((text for need, text in rows if not need or need in own), "")
+    return here.format(value=_short(value))
+
+
+def _takes(method: str, name: str) -> bool:
+    """Tell whether a method has a parameter of this name."""
+    return method in METHODS and name in inspect.signature(METHODS[method].load()).parameters

@@ -27,6 +27,7 @@ from mercer.estimators.walk._admission import admit, held_rows
 from mercer.estimators.walk._callbacks import CallbackSupportMixin, followed
 from mercer.estimators.walk._parameters import (
     Attributes,
+    Explaining,
     Seed,
     as_numbers,
     check_fitted,
@@ -35,6 +36,7 @@ from mercer.estimators.walk._parameters import (
     no_numbers,
     publish,
     seed_of,
+    set_by_name,
 )
 from mercer.estimators.walk._showing import is_fitted, summary
 from mercer.planning import Machine, Path, PathEndedError, Plan, Problem
@@ -79,7 +81,7 @@ class SpectralEstimator(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     BaseEstimator,
-    abc.ABC,
+    metaclass=Explaining,
 ):
     """Abstract: a method is its problem, its operator, its scaling and its projection.
 
@@ -88,6 +90,7 @@ class SpectralEstimator(
     """
 
     n_components_: int
+    set_params = set_by_name
     _usual_tol: float | None = None  # where `tol` is None; None: by the precision of the data
 
     def __init__(

@@ -178,8 +178,8 @@ def projected(
                     raise
             yield found
             done += block.shape[0]
-            n = max(done, source.shape[0])
-            advance(done, n, f"{done:,} of {n:,} rows")
+            n, about = max(done, source.shape[0]), "" if source.counted else "about "
+            advance(done, n, f"{done:,} of {about}{n:,} rows")
 
 
 def gathered(source: BlockSource, parts: Iterable[Array], width: int, budget: int) -> Array:

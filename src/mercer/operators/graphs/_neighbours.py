@@ -139,7 +139,7 @@ class Searcher:
             kind = "sparse" if is_sparse(self.rows) else "dense"
             raise InputError(
                 "neighbours cannot be told by this distance",
-                got=f"metric={self.metric!r}, {kind} rows",
+                got=f"metric={self.metric!r}, {kind} rows of shape {self.rows.shape}",
                 fix='take metric="euclidean", "manhattan" or "cosine"',
             ) from None
 
@@ -229,7 +229,11 @@ class Searcher:
         return self._lengths(found)
 
     def _placed(self, points: Any) -> Any:
-        """Return points in the units of the rows."""
+        """Return points in the units of the rows, sparse where these are."""
+        if is_sparse(points) != is_sparse(self.rows):
+            from scipy.sparse import csr_array
+
+            points = csr_array(points) if is_sparse(self.rows) else points.toarray()
         if is_sparse(points):
             return self._in_units(points.astype(np.float64, copy=False))
         points = np.asarray(points, np.float64)

@@ -8,7 +8,7 @@ Frames that are computed when they are read: polars' lazy frames, relations of d
 import contextlib
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, final
 
@@ -16,10 +16,18 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from mercer.arrays import Array
+from mercer.arrays import Array, is_sparse
 from mercer.errors import InputError, NotSupportedError
 from mercer.sources._block_source import Source
+from mercer.sources._column_choice import choose_columns
 from mercer.sources._held_files import FileIds, ids_in_memory, ids_of, matching
+from mercer.sources._in_memory import (
+    ArrayBlocks,
+    SparseSource,
+    csr_of,
+    dense_frame,
+    plain_form,
+)
 from mercer.sources.frames._numeric_columns import Cells, stored_types
 from mercer.sources.frames._table_source import SLICE, TableSource, columns_at, readable, spread
 
@@ -47,18 +55,29 @@ def open_frame(data: Any, *, columns: Any = None, drop: Any = None) -> Source | 
     """
     frame = as_frame(data)
     if isinstance(frame, nw.DataFrame):
+        sparse = csr_of(frame.to_native())
+        if sparse is not None:
+            return _open_sparse(sparse, frame.columns, columns, drop)
         return FrameSource(frame, columns, drop)
     if isinstance(frame, nw.LazyFrame):
         return open_lazy(frame, columns, drop)
     return None
 
 
+def _open_sparse(rows: Any, names: Sequence[Any], columns: Any, drop: Any) -> ArrayBlocks:
+    """Return the source of the cells (n, p) of a frame whose columns are all sparse."""
+    label = "pandas frame of sparse columns"
+    called = [str(name) for name in names]
+    chosen = choose_columns(called, [None] * len(called), columns, drop, label)
+    used = rows if chosen.names == tuple(called) else rows[:, list(chosen.at)]
+    source = ArrayBlocks(SparseSource(used), chosen.names)
+    source.label, source.dropped = label, chosen.dropped
+    return source
+
+
 def as_frame(data: Any) -> Any:
     """Return `data` as narwhals wraps it, or as it is where it is no frame."""
-    if type(data).__name__ == "RecordBatch" and type(data).__module__.startswith("pyarrow"):
-        import pyarrow as pa
-
-        data = pa.Table.from_batches([data])
+    data = plain_form(data)
     try:
         return nw.from_native(data, pass_through=True)
     except DuplicateError as error:
@@ -77,8 +96,9 @@ class FrameSource(TableSource):
     def __init__(self, frame: "nw.DataFrame[Any]", columns: Any, drop: Any) -> None:
         self._frame = frame
         label = f"{frame.implementation.name.lower()} frame"
-        stored = stored_types(frame.to_native())
-        self._adopt(Cells(frame.schema, stored, columns, drop, label), len(frame))
+        seen = dense_frame(frame[:0].to_native())
+        schema = nw.from_native(seen, eager_only=True).schema
+        self._adopt(Cells(schema, stored_types(seen), columns, drop, label), len(frame))
 
     def _read(self, rows: int, start: int) -> Iterator[Array]:
         for at in range(start, self.shape[0], rows):
@@ -103,22 +123,41 @@ def like_given(given: Any, rows: Any) -> Any:
     of the columns, and the index of pandas stay. Arrays, lists and sparse matrices come back
     as the rows are.
     """
-    frame = as_frame(given)
+    given = plain_form(given)
+    frame = by_place(given)
     if not isinstance(frame, nw.DataFrame):
         return rows
+    seen = as_frame(dense_frame(frame.to_native()))
     own = nw.get_native_namespace(frame)
     fresh = []
     for at, name in enumerate(frame.columns):
-        column = frame[name]
+        column = seen[name]
         kind = column.dtype
         gaps = column.is_null().to_numpy()
         if kind.is_float():
             gaps = gaps | column.is_nan().fill_null(False).to_numpy()
         if gaps.any():
             dtype = kind if kind.is_float() else nw.Float64()
-            cells = np.ascontiguousarray(rows[:, at])
+            cells = rows[:, [at]].toarray()[:, 0] if is_sparse(rows) else rows[:, at]
+            cells = np.ascontiguousarray(cells)
             fresh.append(nw.new_series(name, cells, dtype, backend=own))
-    return frame.with_columns(*fresh).to_native() if fresh else given
+    return renamed(frame.with_columns(*fresh), given) if fresh else given
+
+
+def by_place(given: Any) -> Any:
+    """Return a frame as narwhals wraps it, columns of pandas called "0", "1", …; else as it is.
+
+    Numbers, dates and tuples are names there that nobody else takes for names.
+    """
+    if hasattr(given, "set_axis") and hasattr(given, "columns"):
+        given = given.set_axis([str(at) for at in range(given.shape[1])], axis=1)
+    return as_frame(given)
+
+
+def renamed(frame: "nw.DataFrame[Any]", given: Any) -> Any:
+    """Return what was made of `by_place`, with the names of the columns that were given."""
+    native = frame.to_native()
+    return native.set_axis(given.columns, axis=1) if hasattr(given, "set_axis") else native
 
 
 # How queries name their files: polars in its plan, duckdb in its SQL.

@@ -9,6 +9,7 @@ import numpy as np
 from mercer.arrays import EXACT, Array
 from mercer.errors import DataWarning, InputError, warn
 from mercer.sources._column_choice import choose_columns
+from mercer.sources._in_memory import dense_frame
 
 _WORDS = {
     "String": "text",
@@ -122,7 +123,7 @@ class Cells:
 
         `at` says where they stand in the frame, if not where they stand in the table.
         """
-        frame = nw.from_native(native, eager_only=True)
+        frame = nw.from_native(dense_frame(native), eager_only=True)
         places = list(self.at if at is None else at)
         if places != list(range(len(frame.columns))):
             frame = frame[:, places]
