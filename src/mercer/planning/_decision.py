@@ -229,14 +229,15 @@ def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
     if all(path.worker_bytes > _each(problem) for path in possible):
         return refused_workers(problem, possible)
     least = min(possible, key=lambda path: path.bytes)
-    # Blocks grow with the memory, to a sixteenth of it: 7.5 of them are less than half.
-    grown = least.bytes * (2 if problem.block_bytes else 1)
-    enough = 1.05 * problem.whole(grown)
+    # Blocks grow with the memory, to a 24th of it: twelve of them are half.
+    beside = problem.held + least.bytes if problem.block_bytes else 0.0
+    enough = 1.05 * problem.whole(least.bytes + beside)
     fix = f'allow memory="{show_bytes(enough)}"'
     if problem.components > 16:
         fix += ", or ask for fewer components"
+    untouched = not problem.block_bytes  # of a file the head is read
     return BudgetError(
-        "no path fits the memory allowed; nothing was allocated",
+        "no path fits the memory allowed" + ("; nothing was allocated" if untouched else ""),
         got=f"{show_bytes(problem.memory)} allowed;"
         f" {least.name} needs {show_bytes(problem.whole(least.bytes))}"
         f" for {problem.components:,} components"

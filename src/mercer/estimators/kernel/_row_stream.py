@@ -261,12 +261,14 @@ def priced(
 ) -> Problem:
     """Return what the planner may know of rows in blocks, those of `source` if from a file."""
     n, p = shape
-    held = _KEPT * 8.0 * min(n, BUFFER) * p
+    held, block = _KEPT * 8.0 * min(n, BUFFER) * p, 0.0
     if source is not None:
         rows = _block_rows(source)
-        held += source.reading_bytes(rows) + _BLOCKS * 8.0 * min(n, rows) * p
+        block = 8.0 * min(n, rows) * p
+        held += source.reading_bytes(rows) + _BLOCKS * block
     cost = KernelCost(2.0 * p + 20, landmarks=marks)
-    return Problem(n, p, pairs, 8, tol=tol, kernel=cost, held=held, **resources)
+    known = {"kernel": cost, "held": held, "block_bytes": block}
+    return Problem(n, p, pairs, 8, tol=tol, **known, **resources)
 
 
 def _block_rows(source: BlockSource) -> int:

@@ -356,12 +356,12 @@ class GraphEstimator(Embedding):
 
     def _foreseen(self, source: Source, before: float, held: float) -> Problem:
         """Return the problem of a graph that is not made yet, with as many edges as may be."""
-        n = source.shape[0]
-        if self.metric == "precomputed":
-            cells = n * n if source.nnz is None else int(source.nnz)
-        else:
+        n, cells = source.shape[0], source.nnz
+        if self.metric != "precomputed":
             edges = self._edges(source)
             cells = None if edges is None else min(n * n, n * (2 * edges + 1))
+        elif cells is None:
+            cells = n * n
         return self._asked(n, cells, float(n), before, held)
 
     def _solve(

@@ -35,7 +35,7 @@ _MOST, _LEAST = (16e6, 128e6), 2.5e5  # bytes of a block, of few and of many col
 _SMALL = 64e3  # bytes of a block where all rows are fewer
 _PROJECTED = 32e6  # bytes of a block that is projected
 _PART_BLOCK = 16e6  # bytes of a block in which a part of a cluster is walked
-_BLOCKS = 16  # parts of the memory allowed that a block may take
+_BLOCKS = 24  # parts of the memory allowed that a block may take
 
 
 def opened(estimator: BaseEstimator, X: object, *, reset: bool) -> Source:

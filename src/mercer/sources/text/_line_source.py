@@ -19,8 +19,8 @@ from mercer.sources.text._text_lines import Lines, whole_lines
 
 _HEAD = 1 << 20  # bytes that the columns are learned from
 _LEAST = 1 << 17  # bytes that are parsed in one go at least
-_BESIDE = 12.0  # bytes in memory for one that is parsed, measured
-_OPENED = 8e6  # bytes that the head takes
+_BESIDE = 14.0  # bytes in memory for one that is parsed, measured
+_OPENED = 10e6  # bytes that the head takes
 
 
 class LineSource(FileSource):
@@ -123,7 +123,7 @@ class LineSource(FileSource):
 
     def reading_bytes(self, rows: int) -> float:
         """See `BlockSource.reading_bytes`: text, where its fields stand, and their numbers."""
-        return _BESIDE * max(self._piece(rows), self._row_bytes) + _OPENED
+        return max(_OPENED, _BESIDE * max(self._piece(rows), self._row_bytes))
 
     def fingerprint(self) -> str:
         """See `FileSource.fingerprint`: also how the text is read."""
