@@ -78,7 +78,7 @@ class MissingExtraError(NotSupportedError, ImportError):
 
 
 class BudgetError(MercerError, MemoryError):
-    """The work would not fit in the memory allowed; nothing was allocated."""
+    """The work would not fit in the memory allowed; it was not begun."""
 
 
 class WorkerError(MercerError, RuntimeError):

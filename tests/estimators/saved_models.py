@@ -75,7 +75,7 @@ MAKE = {
     "pca stream forgetful": lambda: batched(forget=0.01),
     "pca stream sparse": lambda: batched(rows=SPARSE),
     "pca stream long": lambda: batched(rows=np.concatenate([X] * 5)),
-    "pca stream wide": lambda: batched(rows=WIDE, memory="1MB"),
+    "pca stream wide": lambda: batched(rows=WIDE, memory="9MB"),
     "kernel": lambda: KernelPCA(2).fit(X),
     "kernel used": lambda: used(KernelPCA(2).fit(X)),
     "kernel weighted": lambda: used(KernelPCA(2).fit(X, sample_weight=np.arange(60) % 3)),

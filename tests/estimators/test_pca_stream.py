@@ -439,14 +439,14 @@ class TestWide:
     def test_leading_directions_where_the_sums_do_not_fit(self):
         rng = np.random.default_rng(0)
         X = rng.standard_normal((700, 6)) @ rng.standard_normal((6, 200)) + 1e3
-        model = streamed(PCA(4, memory="100kB"), blocks(X))
+        model = streamed(PCA(4, memory="8.5MB"), blocks(X))
         whole = PCA(4).fit(X)
         assert model.plan_.chosen.name == "sketch"
         assert_same(model, whole, X)
 
     def test_what_is_not_certified_is_said(self):
         X = np.random.default_rng(0).standard_normal((3000, 200)) * np.linspace(3, 1, 200)
-        model = PCA(3, memory="100kB", standardize=True).partial_fit(X)
+        model = PCA(3, memory="8.5MB", standardize=True).partial_fit(X)
         with pytest.warns(AccuracyWarning, match="directions kept of the stream"):
             model.components_  # noqa: B018
         exact = PCA(3, standardize=True).fit(X).explained_variance_
@@ -456,11 +456,11 @@ class TestWide:
 
     @pytest.mark.parametrize("wanted", [None, 0.9, "mle"])
     def test_the_number_must_be_known(self, wanted):
-        refuses("say how many", PCA(wanted, memory="100kB").partial_fit, np.ones((2, 200)))
+        refuses("say how many", PCA(wanted, memory="8.5MB").partial_fit, np.ones((2, 200)))
 
     def test_what_is_kept_fades_too(self):
         X, f = rows(700, 200), 0.01
-        model = streamed(PCA(3, memory="100kB", forget=f, tol=1e3), blocks(X))
+        model = streamed(PCA(3, memory="8.5MB", forget=f, tol=1e3), blocks(X))
         w = (1 - f) ** np.arange(699.0, -1.0, -1.0)
         Y = np.sqrt(w / (w.sum() - 1))[:, None] * (X - w @ X / w.sum())
         exact = np.linalg.svd(Y, compute_uv=False)[:3] ** 2
@@ -471,7 +471,7 @@ class TestWide:
 
     def test_parts_merge(self):
         X = rows(600, 200)
-        one, two = (PCA(3, memory="100kB", tol=1e3).partial_fit(x) for x in (X[:250], X[250:]))
+        one, two = (PCA(3, memory="8.5MB", tol=1e3).partial_fit(x) for x in (X[:250], X[250:]))
         exact = PCA(3).fit(X).explained_variance_
         certificate = one.merge(two).certificate_
         assert one.n_samples_ == 600
@@ -480,7 +480,7 @@ class TestWide:
 
     def test_rows_cannot_go(self):
         X = np.random.default_rng(0).standard_normal((300, 200))
-        model = PCA(3, memory="100kB").partial_fit(X)
+        model = PCA(3, memory="8.5MB").partial_fit(X)
         refuses("leading directions only", model.remove, X[:1])
         refuses("cannot be merged", model.merge, PCA(3).partial_fit(X))
 
@@ -499,7 +499,7 @@ class TestOnePass:
     @pytest.mark.parametrize("sparse", [False, True])
     def test_leading_directions_are_kept(self, sparse):
         X = np.concatenate([part.toarray() if sparse else part for part in self.parts(sparse)])
-        model = PCA(3, memory="45MB").fit(self.parts(sparse))
+        model = PCA(3, memory="53MB").fit(self.parts(sparse))
         assert model.plan_.chosen.name == "sketch"
         assert_same(model, PCA(3).fit(X), X)
 
@@ -511,7 +511,7 @@ class TestOnePass:
             yield from self.parts()
             yield np.full((2, 1500), np.nan)
 
-        refuses(r"1200|row 1,200|row 1200", PCA(3, memory="45MB").fit, parts())
+        refuses(r"1200|row 1,200|row 1200", PCA(3, memory="53MB").fit, parts())
 
 
 def taken(stream, X):

@@ -205,7 +205,7 @@ def test_files_frames_and_sparse_rows_give_the_same_model(tmp_path):
     source = scan(tmp_path / "x.npy")
     mercer.RobustPCA(2).fit(source)
     assert source.walks <= 40
-    blocks = mercer.RobustPCA(2, memory="1MB").fit(scan(tmp_path / "x.npy"))
+    blocks = mercer.RobustPCA(2, memory="10MB").fit(scan(tmp_path / "x.npy"))
     assert blocks.transform(tmp_path / "x.npy").shape == (200, 2)
     assert blocks.n_samples_ == 200
 

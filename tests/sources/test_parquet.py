@@ -61,15 +61,15 @@ def test_a_walk_may_begin_later(X, tmp_path, group, start):
 
 def test_a_seek_reads_only_the_row_groups_it_needs(X, tmp_path, monkeypatch):
     pq.write_table(table(X), tmp_path / "a.parquet", row_group_size=10)
-    asked, plain = [], pq.ParquetFile.iter_batches
+    asked, plain = [], pq.ParquetFile.read_row_group
 
-    def spy(self, *args, **kwargs):
-        asked.append(kwargs["row_groups"])
-        return plain(self, *args, **kwargs)
+    def spy(self, group, *args, **kwargs):
+        asked.append(group)
+        return plain(self, group, *args, **kwargs)
 
-    monkeypatch.setattr(pq.ParquetFile, "iter_batches", spy)
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", spy)
     next(scan(tmp_path / "a.parquet").blocks(5, 85))
-    assert asked == [[8, 9, 10]]
+    assert asked == [8]
 
 
 @pytest.mark.parametrize("files", [1, 2, 20])
@@ -241,10 +241,16 @@ def test_files_in_deeper_folders_are_not_passed_over(tmp_path):
 
 def test_rows_are_decoded_a_few_at_a_time(tmp_path, X, monkeypatch):
     pl.from_numpy(X).write_parquet(tmp_path / "x.parquet")
-    monkeypatch.setattr("mercer.sources.files._parquet._PIECE", 10 * 8 * P)
     source = scan(tmp_path / "x.parquet")
-    assert max(len(piece) for piece in source._read(64, 0)) == 10
-    assert np.array_equal(np.concatenate(list(source.blocks(64))), X, equal_nan=True)
+    home = "mercer.sources.files._parquet"
+    monkeypatch.setattr(f"{home}._PIECE", 10 * 8 * P)
+    monkeypatch.setattr(f"{home}._COLUMNS", 24 * len(X) * 2)  # two columns after two others
+    for pages, rows, most in ((1e9, 7, 7), (0, 16, 10)):  # column by column, page by page
+        monkeypatch.setattr(f"{home}._PAGES", pages)
+        assert max(len(piece) for piece in source._read(rows, 0)) == most
+        for start in (0, 5 * rows):
+            found = np.concatenate(list(source.blocks(rows, start)))
+            assert np.array_equal(found, X[start:], equal_nan=True)
 
 
 # One Parquet file: ends, counts and checksums are looked at before its rows.

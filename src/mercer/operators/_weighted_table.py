@@ -19,7 +19,7 @@ _WORTH_LANES = 2e7  # flops below which starting threads costs more than it save
 _TASTED = 8  # one block in so many gives a start
 _WORTH_CELLS = 1e6  # cells to write down, likewise
 _SHARED = 1000  # columns up to which every lane has a Gram matrix of its own, as in the plan
-_CELLS = 2_000_000  # of a block that is written down
+_CELLS = 250_000  # of a block that is written down
 _IN_CACHE = 1 << 16  # of a part of it that stays in the cache
 
 

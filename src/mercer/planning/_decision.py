@@ -95,7 +95,14 @@ def plan(problem: Problem) -> Plan:
     if problem.kernel is not None:
         rejected = [(with_choice(path, problem), reason) for path, reason in rejected]
         chosen = with_choice(chosen, problem)
-    return Plan(problem, chosen, tuple(rejected), remark)
+    rejected = [(_whole(path, problem), reason) for path, reason in rejected]
+    return Plan(problem, _whole(chosen, problem), tuple(rejected), remark)
+
+
+def _whole(path: Path, problem: Problem) -> Path:
+    """Return a path, and those behind it, with all that a fit takes by it."""
+    then = None if path.then is None else _whole(path.then, problem)
+    return dataclasses.replace(path, bytes=problem.whole(path.bytes), then=then)
 
 
 def _candidates(problem: Problem) -> list[Path]:
@@ -108,7 +115,8 @@ def _candidates(problem: Problem) -> list[Path]:
 
 
 def _fits(path: Path, problem: Problem) -> bool:
-    return path.bytes <= problem.memory and path.worker_bytes <= _each(problem)
+    fits = problem.whole(path.bytes) <= problem.memory
+    return fits and path.worker_bytes <= _each(problem)
 
 
 def _each(problem: Problem) -> float:
@@ -138,7 +146,8 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     if problem.kernel is not None:
         return kernel_fallbacks(best, paths, problem)
     order = ["sketch", "krylov", "gram", "dual", "svd"]
-    later = [p for p in paths if order.index(p.name) > order.index(best.name)]
+    wide = _in_float64(paths, problem)
+    later = [p for p in wide if order.index(p.name) > order.index(best.name)]
     later = [p for p in later if _fits(p, problem)]
     later = [p for p in later if best.passes + p.passes <= problem.max_passes]
     if problem.time is not None:
@@ -157,12 +166,25 @@ def _with_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     for path in reversed(later):
         # What an iteration on the data could not settle, one on the matrix will not either.
         solver = Exact() if best.name == "krylov" else path.solver
-        chain = dataclasses.replace(path, products=8, then=chain, solver=solver)
+        chain = dataclasses.replace(path, then=chain, solver=solver)
     if best.name in ("gram", "dual", "krylov") and best.products == 4:
-        again = dataclasses.replace(best, products=8, note="float64 products", then=chain)
-        twice = 2 * best.passes <= problem.max_passes
+        held = next(path.bytes for path in wide if path.name == best.name)
+        again = dataclasses.replace(best, products=8, bytes=held, then=chain)
+        again = dataclasses.replace(again, note="float64 products")
+        twice = 2 * best.passes <= problem.max_passes and _fits(again, problem)
         chain = again if problem.time is None and twice else chain
     return dataclasses.replace(best, then=chain)
+
+
+def _in_float64(paths: list[Path], problem: Problem) -> list[Path]:
+    """Return the paths as they follow another: with float64 products, which take more."""
+    if all(path.products == 8 for path in paths):
+        return paths
+    wide = {path.name: path for path in _candidates(dataclasses.replace(problem, itemsize=8))}
+    return [
+        dataclasses.replace(path, products=8, bytes=max(path.bytes, wide[path.name].bytes))
+        for path in paths
+    ]
 
 
 def _hurry(path: Path, fits: list[Path], time: float) -> tuple[Path, str]:
@@ -182,7 +204,7 @@ def _reason(path: Path, best: Path, problem: Problem) -> str:
         return f"the rows can be read only {_times(problem.max_passes)}"
     if path.worker_bytes > _each(problem):
         return f"needs {show_bytes(path.worker_bytes)} of a worker"
-    if path.bytes > problem.memory:
+    if problem.whole(path.bytes) > problem.memory:
         return f"needs more than the {show_bytes(problem.memory)} allowed"
     if path.digits == "bound":
         return "cannot promise tol"
@@ -206,16 +228,18 @@ def _refusal(problem: Problem, paths: list[Path]) -> BudgetError:
     if all(path.worker_bytes > _each(problem) for path in possible):
         return refused_workers(problem, possible)
     least = min(possible, key=lambda path: path.bytes)
-    # Blocks grow with the memory, to a sixteenth of it: 7.5 of them are less than half.
-    enough = 1.05 * least.bytes * (2 if problem.block_bytes else 1)
+    # Blocks grow with the memory, to a 24th of it: twelve of them are half.
+    beside = problem.held + least.bytes if problem.block_bytes else 0.0
+    enough = 1.05 * problem.whole(least.bytes + beside)
     fix = f'allow memory="{show_bytes(enough)}"'
     if problem.components > 16:
         fix += ", or ask for fewer components"
+    untouched = not problem.block_bytes  # of a file the head is read
     return BudgetError(
-        "no path fits the memory allowed; nothing was allocated",
+        "no path fits the memory allowed" + ("; nothing was allocated" if untouched else ""),
         got=f"{show_bytes(problem.memory)} allowed;"
-        f" {least.name} needs {show_bytes(least.bytes)} for {problem.components:,} components"
-        f" of {_size(problem)}",
+        f" {least.name} needs {show_bytes(problem.whole(least.bytes))}"
+        f" for {problem.components:,} components of {_size(problem)}",
         fix=fix,
     )
 

@@ -5,7 +5,7 @@ The paths of an unfolding that keeps distances, and what each costs.
 
 import dataclasses
 
-from mercer.planning._principal_paths import Path
+from mercer.planning._principal_paths import Path, blas_buffers
 from mercer.planning._problem import Problem
 from mercer.solvers import Exact
 
@@ -99,5 +99,6 @@ def _interior(p: Problem, points: int, name: str, note: str) -> Path:
     flops = _STEPS * (e**3 / 3 + 14.0 * n**3)
     rate = _ROOT * machine.rate(machine.symmetric, 8)
     seconds = flops / rate + _STEPS * _GATHER * e * e / 2 + 1e-2
-    held = 8.0 * (e * e + 14.0 * n * n) + 8.0 * 3 * 256 * e + 2 * p.data_bytes + 32e6
+    held = 8.0 * (e * e + 14.0 * n * n) + 8.0 * 3 * 256 * e + 2 * p.data_bytes
+    held += blas_buffers(e**3, p.threads)
     return Path(name, Exact(), 1, int(held), flops, seconds, "gram", 8, note)

@@ -6,7 +6,7 @@ The paths to the smallest pairs of a sparse matrix: through its inverse.
 import dataclasses
 import math
 
-from mercer.planning._principal_paths import Path, block_width
+from mercer.planning._principal_paths import Path, blas_buffers, block_width
 from mercer.planning._problem import GraphCost, Machine, Problem
 from mercer.solvers import BlockKrylov, Exact
 
@@ -23,6 +23,28 @@ _FRONT = 2.2  # largest dense block, in mean fronts
 _SWEEP = 2e9  # flops per second of triangular solves
 _STEPS = 8.0  # products with S per 1/√gap, a block wide
 _PROBED = 16  # columns that probe what is left out
+
+
+_LISTED = 200.0  # bytes a neighbour, while lists become a symmetric matrix
+_KEPT = 80.0  # bytes a neighbour of the graph, its normalised matrix and its lists
+_SEARCH = 4e6  # bytes that a search takes, whatever the rows
+
+
+def joined_bytes(rows: int, cols: float, neighbours: int | None) -> tuple[float, float]:
+    """Return the most bytes that making a graph of rows takes, and those that are kept of it.
+
+    Parameters
+    ----------
+    rows, cols : float
+        Rows, and cells of each.
+    neighbours : int or None
+        Edges of a row, about half of those at a point; None joins all pairs.
+    """
+    n, placed = float(rows), 8.0 * rows * cols
+    if neighbours is None:
+        return 2 * placed + 24.0 * n * n + _SEARCH, placed + 16.0 * n * n
+    lists = n * (neighbours + 1)
+    return 2 * placed + _LISTED * lists + _SEARCH, placed + _KEPT * lists
 
 
 def graph_candidates(problem: Problem) -> list[Path]:
@@ -43,7 +65,7 @@ def graph_candidates(problem: Problem) -> list[Path]:
 def graph_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     """Return the chosen path with those behind it that promise more and fit."""
     later = [p for p in paths if p.name not in (best.name, "filter")]
-    later = [p for p in later if best.name != "lapack" and p.bytes <= problem.memory]
+    later = [p for p in later if best.name != "lapack" and p.bytes <= problem.room]
     if problem.time is not None:
         later = [p for p in later if best.seconds + p.seconds <= problem.time]
     chain: Path | None = None
@@ -69,7 +91,7 @@ def _block(p: Problem) -> int:
 def _lapack(p: Problem, machine: Machine) -> Path:
     n = float(p.rows)
     seconds = n**3 / (machine.eigen * machine.threads) + 1e-3
-    held = 24.0 * n * n + 32e6 * (n > _SMALL / 4)
+    held = 24.0 * n * n + blas_buffers(n**3, p.threads)
     note = "all pairs by LAPACK"
     return Path("lapack", Exact(), 1, int(held), 9 * n**3, seconds, "all", 8, note)
 

@@ -10,7 +10,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.planning._distributed_cost import spread
 from mercer.planning._embedding_paths import geodesic_paths, unfolding_paths
-from mercer.planning._principal_paths import Path, block_width, candidates
+from mercer.planning._principal_paths import Path, blas_buffers, block_width, candidates
 from mercer.planning._problem import KernelCost, Machine, Problem
 from mercer.solvers import BlockKrylov, Exact, Stored
 
@@ -26,6 +26,8 @@ _WALKS = 3  # walks over the tiles, typical of smooth kernels
 _MOST_WALKS = 30  # walks after which the bound reached is returned
 _START = (10, 300, 3000)  # landmarks to start from: per axis, fewest, most
 _SAMPLED = (2000, 50_000)  # rows among which landmarks are chosen, fewest and most
+_COORDINATES = 48.0  # bytes a coordinate: vectors, turned, scaled and published
+_FEATURE_TILE = 16e6  # bytes of a block of explicit features
 _BLOCK = 2048  # rows whose landmark features are made at a time
 
 
@@ -60,7 +62,7 @@ def kernel_candidates(problem: Problem) -> list[Path]:
         return [_landmarks(problem, kernel, machine, kernel.landmarks)]
     paths = []
     if kernel.features is not None:
-        paths.append(_primal(problem, kernel.features))
+        paths.append(_primal(problem, kernel, kernel.features))
     if kernel.features is None or not kernel.finite:
         paths.append(_lapack(problem, kernel, machine))
         small = problem.rows <= _SMALL and problem.allowed is None
@@ -74,20 +76,50 @@ def kernel_candidates(problem: Problem) -> list[Path]:
     return [path for path in paths if allowed is None or path.name in allowed]
 
 
-def _primal(p: Problem, features: int) -> Path:
+def explicit_bytes(
+    rows: int, features: int, components: int, room: float, threads: int, *, given: bool
+) -> tuple[bool, float]:
+    """Tell whether explicit features are made whole; return what they and coordinates take.
+
+    Parameters
+    ----------
+    rows, features, components : int
+        n, D and k.
+    room : float
+        Bytes that may be taken.
+    threads : int
+        Each makes a block of features where they are not made whole.
+    given : bool
+        Whether the features are the rows themselves.
+    """
+    made, beside = 8.0 * rows * features, _COORDINATES * rows * components
+    whole = made <= room / 2 or rows < features
+    if given:
+        return whole, beside
+    block = min(_FEATURE_TILE, max(4e5, 0.04 * made))
+    return whole, beside + (made + 3 * 4e5 if whole else 4.0 * threads * block)
+
+
+def _primal(p: Problem, kernel: KernelCost, features: int) -> Path:
     """PCA of the explicit features: its cheapest path, with the features to be made."""
+    _, beside = explicit_bytes(
+        p.rows, features, p.components, p.room, p.threads, given=kernel.given
+    )
+    beside += p.data_bytes  # the model keeps the rows
     inner = dataclasses.replace(
         p, kernel=None, cols=max(features, 1), allowed=None, gram_flops=None
     )
-    inner = dataclasses.replace(inner, components=min(p.components, p.rows, inner.cols))
-    best = min(candidates(inner), key=lambda path: (path.bytes > p.memory, path.seconds))
+    if not kernel.given:
+        inner = dataclasses.replace(inner, nnz=None)
+    inner = dataclasses.replace(
+        inner, components=min(p.components, p.rows, inner.cols), held=p.held + beside
+    )
+    best = min(candidates(inner), key=lambda path: (path.bytes > inner.room, path.seconds))
     made = 8.0 * p.rows * features
-    held = best.bytes + (made if made <= p.memory / 2 or p.rows < features else 0.0)
-    coordinates = 16.0 * p.rows * p.components
     return dataclasses.replace(
         best,
         name="primal",
-        bytes=int(held + coordinates),
+        bytes=int(best.bytes + beside),
         seconds=best.seconds + made / 1e9,
         note=f"PCA of {features:,} explicit features ({best.name})",
     )
@@ -116,7 +148,8 @@ def _lapack(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     n = float(p.rows)
     flops = 0.5 * n * n * kernel.flops + 9 * n**3
     seconds = _build(p, kernel, machine, 8) + n**3 / (machine.eigen * machine.threads)
-    held = 24.0 * n * n + 3 * p.data_bytes + 16.0 * n * p.components + 32e6 * (n > _SMALL / 4)
+    held = 24.0 * n * n + 3 * p.data_bytes + 16.0 * n * p.components
+    held += blas_buffers(n**3, p.threads)
     note = "all pairs of the kernel matrix by LAPACK"
     solver = Exact(destroy=True)
     return Path("lapack", solver, 1, int(held), flops, seconds, "gram", 8, note)
@@ -130,7 +163,8 @@ def _stored(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     seconds = _build(p, kernel, machine, p.itemsize) + (_STEPS + 2) * step
     krylov = Stored(BlockKrylov(block=b, max_passes=_MOST, max_basis=basis), whole=False)
     held = p.itemsize * (n * n + machine.threads * 4.0 * _TILE) + 2 * p.data_bytes
-    held += 8.0 * n * (2.2 * min(basis, (_STEPS + 2) * b) + 4 * b + 2 * p.components) + 32e6
+    held += 8.0 * n * (2.2 * min(basis, (_STEPS + 2) * b) + 4 * b + 2 * p.components)
+    held += blas_buffers(n * n * b, p.threads)
     note = f"stored matrix, block Krylov with {b} columns a product"
     if p.itemsize == 4:
         note = f"float32 {note}, its error measured"
@@ -145,8 +179,8 @@ def _tiles(p: Problem, kernel: KernelCost, machine: Machine) -> Path:
     held = 2 * p.data_bytes + machine.threads * (12.0 * n * b + 3 * _TILE_BYTES)
     held += _feature_bytes(m, p.threads) + 8.0 * n * (7 * b + 3 * k)
     # What the landmarks are chosen with is gone before there is a basis.
-    chosen = 16.0 * m * sampled_rows(p.rows, m, p.memory, p.threads)
-    room = (p.memory - held) / (8.0 * n * 2.2)
+    chosen = 16.0 * m * sampled_rows(p.rows, m, p.room, p.threads)
+    room = (p.room - held) / (8.0 * n * 2.2)
     basis = int(min(p.rows, max(6 * b, k + 4 * b), max(room, k + 2 * b)))
     held += max(8.0 * n * 2.2 * basis, chosen)
     walk = _made(p, kernel, machine, p.itemsize)
@@ -204,7 +238,7 @@ def _landmarks(p: Problem, kernel: KernelCost, machine: Machine, m: int) -> Path
     """The axes among combinations of m rows, certified by what those leave of all rows."""
     n = float(p.rows)
     flops = n * (m * kernel.flops + 2.0 * m * m) + 9.0 * m**3
-    few = sampled_rows(p.rows, m, p.memory, p.threads)
+    few = sampled_rows(p.rows, m, p.room, p.threads)
     seconds = _feature_seconds(n + 2.0 * few, m, p.cols, machine)
     seconds += m**3 / (machine.eigen * machine.threads)
     # The rows among which they are chosen are copied, and made ready in float64.
@@ -221,7 +255,7 @@ def _landmarks_in_parts(p: Problem, kernel: KernelCost, machine: Machine, m: int
     flops = n * (m * kernel.flops + 2.0 * m * m) + 9.0 * m**3
     alone = _feature_seconds(2.0 * few, m, p.cols, one) + m**3 / one.eigen
     seconds = _feature_seconds(n, m, p.cols, one) + alone
-    held = 32e6 + 64.0 * m * m + 16.0 * m * (p.cols + p.components)
+    held = blas_buffers(float(m) ** 3, 1) + 64.0 * m * m + 16.0 * m * (p.cols + p.components)
     note = f"{m:,} landmarks, certified by their residual"
     price = kernel.passes, int(held), flops, seconds
     return spread(Path("landmarks", Exact(), *price, "bound", 8, note, alone=alone), p)
@@ -229,7 +263,8 @@ def _landmarks_in_parts(p: Problem, kernel: KernelCost, machine: Machine, m: int
 
 def _feature_bytes(m: int, threads: int) -> float:
     """Return the bytes of sums over landmark features: some m×m and a block a thread."""
-    return 8.0 * ((6 + threads) * m * m + threads * 3 * _BLOCK * m) + 32e6
+    sums = 8.0 * ((6 + threads) * m * m + threads * 3 * _BLOCK * m)
+    return sums + blas_buffers(float(_BLOCK) * m * m, threads)
 
 
 def _feature_seconds(n: float, m: int, p: int, machine: Machine) -> float:
@@ -241,16 +276,16 @@ def kernel_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
     if best.name == "tiles" and best.products == 4:
         note, held = "float64 tiles, from the axes found", 2 * best.bytes
         after = dataclasses.replace(best, products=8, note=note, bytes=held)
-        return dataclasses.replace(best, then=after if held <= problem.memory else None)
+        return dataclasses.replace(best, then=after if held <= problem.room else None)
     if best.name != "stored":
         return best
     n = problem.rows
-    whole = 26.0 * n * n <= problem.memory and best.products == 8
+    whole = 26.0 * n * n <= problem.room and best.products == 8
     assert isinstance(best.solver, Stored)
     each = dataclasses.replace(best, solver=dataclasses.replace(best.solver, whole=whole))
     if best.products == 8:
         return each
-    wide = [p for p in paths if p.name == "lapack" and p.bytes <= problem.memory]
+    wide = [p for p in paths if p.name == "lapack" and p.bytes <= problem.room]
     again = dataclasses.replace(
         best,
         products=8,
@@ -258,7 +293,7 @@ def kernel_fallbacks(best: Path, paths: list[Path], problem: Problem) -> Path:
         bytes=2 * best.bytes,
         solver=dataclasses.replace(best.solver, whole=bool(wide)),
     )
-    return dataclasses.replace(each, then=again if again.bytes <= problem.memory else None)
+    return dataclasses.replace(each, then=again if again.bytes <= problem.room else None)
 
 
 _TABLES = 40  # the rows themselves and 39 shuffled tables, at most

@@ -15,6 +15,7 @@ _FEW_PASSES = 15  # products after which all pairs are quicker
 _CHECKS = 3  # and passes with sixteen probes
 _WORKSPACE = 18.0  # bytes per entry that LAPACK's full eigenproblem takes, in place
 _WIDE_ANYWAY = 1e9  # flops up to which float32 data is simply multiplied in float64
+_PACKED = 8e6  # bytes that BLAS packs for each thread at most
 _LANES = 1000  # columns up to which each thread keeps its own sums
 
 
@@ -128,9 +129,9 @@ def block_width(components: int, order: int, sparse: bool = False) -> int:
     return min(order, width)
 
 
-def _blas_buffers(flops: float) -> float:
-    """Return the bytes that BLAS and its threads keep for themselves once work is large."""
-    return 32e6 if flops > 1e8 else 0.0
+def blas_buffers(flops: float, threads: int) -> float:
+    """Return the bytes that BLAS keeps for itself: packed parts of what is multiplied."""
+    return float(min(_PACKED * threads, 16.0 * flops ** (2 / 3)))
 
 
 def _basis(block: int, components: int, order: int) -> int:
@@ -144,7 +145,7 @@ def _svd(p: Problem, machine: Machine) -> Path:
     tall = p.rows >= p.cols
     block = min(p.rows, max(256, 2 * m)) * m
     held = 8 * (3 * block + 6 * m * m) if tall else 8 * (4.5 * n * m + 6 * m * m)
-    held += _blas_buffers(flops)
+    held += blas_buffers(flops, p.threads)
     seconds = flops / (machine.reflect * machine.threads) + 1e-4
     note = "QR of row blocks, then LAPACK's SVD" if tall else "LAPACK's SVD of the centred data"
     alone = 12.0 * m**3 / (machine.reflect * machine.threads)
@@ -166,7 +167,7 @@ def _small_solver(
     most = int(min(100, max(15, 0.5 * full / step)))
     basis = _basis(b, p.components, order)
     # A flat spectrum ends in LAPACK, if the memory allows its workspace.
-    whole = beside + (8.0 + _WORKSPACE) * order**2 <= p.memory
+    whole = beside + (8.0 + _WORKSPACE) * order**2 <= p.room
     solver = Stored(BlockKrylov(block=b, max_passes=most, max_basis=basis), whole)
     space = 8.0 * order * (2.2 * min(basis, most * b) + 4 * b)
     space = max(space, _WORKSPACE * order**2 if whole else 0.0)
@@ -204,13 +205,13 @@ def _gram(p: Problem, machine: Machine) -> Path:
     seconds += 2 * p.data_bytes / (machine.stream * machine.threads)  # read and shifted
     if p.nnz is not None:
         seconds += p.nnz / (0.05e9 * machine.threads)  # column sums and the parting of columns
-    solver, more, space, words = _small_solver(m, p, machine, _blas_buffers(flops))
+    solver, more, space, words = _small_solver(m, p, machine, blas_buffers(flops, p.threads))
     lanes = machine.threads if m <= _LANES and flops > 2e7 else 1
     sums = float(lanes * m * m * (8 + p.itemsize))
     buffers = lanes * min(16e6, max(4e5, 0.1 * n * m * p.itemsize))
     if p.nnz is not None:
         sums, buffers = gram_bytes(p.nnz, m, machine.threads), 0.0
-    held = max(sums + buffers, 8 * m * m + space) + _blas_buffers(flops)
+    held = max(sums + buffers, 8 * m * m + space) + blas_buffers(flops, p.threads)
     note = f"one-pass Gram matrix, {words}"
     seconds += more
     price = 1, int(held), flops, seconds
@@ -223,7 +224,7 @@ def _dual(p: Problem, machine: Machine) -> Path:
     p = _widened(p, flops)
     seconds = flops / machine.symmetric_rate(n, p.itemsize)
     seconds += 4 * p.data_bytes / machine.stream
-    beside = 24 * m * p.components + _blas_buffers(flops)
+    beside = 24 * m * p.components + blas_buffers(flops, p.threads)
     solver, more, space, words = _small_solver(n, p, machine, beside)
     buffers = min(16e6, 4000.0 * n * p.itemsize)
     held = max(n * n * (8 + p.itemsize) + buffers, 8 * n * n + space) + beside
@@ -249,7 +250,7 @@ def _krylov(p: Problem, machine: Machine) -> Path:
     lanes = machine.threads
     buffers = lanes * (min(4e6, max(4e5, 0.1 * p.data_bytes)) + 16.0 * width * b)
     held = 8.0 * width * (2.2 * basis + 4 * b) + buffers + 16.0 * p.cols * p.components
-    held += _blas_buffers(flops)
+    held += blas_buffers(flops, p.threads)
     solver = BlockKrylov(block=b, max_passes=40, max_basis=basis)
     note = f"fused block Krylov, {b} columns a pass"
     price = passes + 1, int(held), flops, seconds
@@ -259,7 +260,7 @@ def _krylov(p: Problem, machine: Machine) -> Path:
 def sketch_path(p: Problem, rank: int) -> Path:
     """Return the path of rows that are seen once: `rank` leading directions are kept."""
     flops = 8.0 * rank * p.cols * p.rows
-    held = 8.0 * p.cols * (5 * rank + 2) + _blas_buffers(flops)
+    held = 8.0 * p.cols * (5 * rank + 2) + blas_buffers(flops, p.threads)
     seconds = flops / p.rates.rate(p.rates.thin, 8)
     note = f"{rank} leading directions kept on the way"
     return Path("sketch", Exact(), 1, int(held), flops, seconds, "bound", 8, note)

@@ -4,6 +4,8 @@ import dataclasses
 
 from mercer.arrays import Rates
 
+LIBRARIES = 8_000_000  # bytes that a call may take for threads, BLAS, the allocator and code
+
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
@@ -58,6 +60,8 @@ class KernelCost:
     finite : bool
         Whether that map is the only way: a linear kernel far from the origin has lost its
         digits in the matrix already.
+    given : bool
+        Whether the explicit features are the rows themselves.
     whole : bool
         Whether all pairs are needed, as for a policy that looks at negative eigenvalues.
     centred : bool
@@ -80,6 +84,7 @@ class KernelCost:
     flops: float
     features: int | None = None
     finite: bool = False
+    given: bool = False
     whole: bool = False
     centred: bool = True
     landmarks: int | None = None
@@ -195,6 +200,11 @@ class Problem:
         Who works on the parts; None is one thread of this process.
     inverse : bool
         Whether the smallest pairs of a sparse matrix of order `rows` are wanted.
+    held : float
+        Bytes that the method has in memory beside those of a path: its graph, its table, what
+        it publishes.
+    before : float
+        Bytes that it takes at most before a path begins, and has given back by then.
     """
 
     rows: int
@@ -221,6 +231,17 @@ class Problem:
     workers: Workers | None = None
     inverse: bool = False
     graph: GraphCost | None = None
+    held: float = 0.0
+    before: float = 0.0
+
+    @property
+    def room(self) -> float:
+        """Bytes that a path may take: what libraries and the method take is not there."""
+        return self.memory - LIBRARIES - self.held
+
+    def whole(self, held: float) -> int:
+        """Return the bytes of a fit whose path takes so many."""
+        return int(LIBRARIES + max(self.before, self.held + held))
 
     @property
     def rates(self) -> Machine:

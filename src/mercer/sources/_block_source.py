@@ -56,7 +56,7 @@ class Source(abc.ABC):
 
 Block = Any  # an ndarray (r, p) of floats, integers or booleans, or a CSR array (r, p)
 
-_LOOK = 1 << 27  # bytes of a block when rows are only looked at
+_LOOK = 1 << 22  # bytes of a block when rows are only looked at
 _FILLED = 1 << 29  # bytes of a block for which space is set aside before its rows are there
 
 
@@ -152,9 +152,14 @@ class BlockSource(Source):
                 fix="open it again, and let nothing write to it meanwhile",
             )
 
+    def reading_bytes(self, rows: int) -> float:
+        """Return the bytes taken beside blocks of so many rows while they are read."""
+        del rows
+        return 0.0
+
     @property
     def _few(self) -> int:
-        """Rows to look at in one go: at most 4096, and about 128 MB of cells."""
+        """Rows to look at in one go: at most 4096, and about 4 MB of cells."""
         n, p = self.shape
         cells = p if self.nnz is None else -(-self.nnz // max(1, n))
         return max(1, min(4096, n, _LOOK // (8 * max(1, cells))))

@@ -5,13 +5,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Tiles, is_numpy, is_sparse, thread_count
 from mercer.errors import InputError
 from mercer.estimators.kernel._eigenproblem import KernelFound, Signs, Task, flips, not_finite
+from mercer.estimators.kernel._kernel_rows import FIRST_GUESS
 from mercer.estimators.linear.pca import PCA
 from mercer.kernels import FeatureMap, Linear
+from mercer.planning import LIBRARIES, explicit_bytes
 from mercer.solvers import Outcome, Spectrum
 from mercer.sources import MappedSource, Source, scan
+
+_TILE = 4e5  # bytes of features that are made at a time, near the core
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,13 +47,13 @@ class _Engine(PCA):
 def primal(task: Task) -> tuple[Spectrum, KernelFound]:
     """PCA of φ(X): λ = (Σw - 1)·variance, u = √w·z/√λ."""
     phi = features_of(task)
-    source = _mapped(task, phi)
+    source, beside = _mapped(task, phi)
     limit = min(task.n, source.shape[1])
     wanted = task.wanted if isinstance(task.wanted, float) else min(task.wanted, limit)
     engine = _Engine(
         "auto" if task.auto else wanted,
         tol=task.tol,
-        memory=task.memory,
+        memory=max(task.memory - int(beside), 1),
         time=task.time,
         random_state=task.seed,
     )
@@ -112,10 +116,20 @@ def _relative_squares(engine: PCA, values: Array, total: float, rows: float) -> 
     return float(np.sum(found**2) + rest**2 / left)
 
 
-def _mapped(task: Task, phi: Callable[[Array], Array]) -> Source:
-    """Return φ(X) as a source: whole where it takes less than half of the memory."""
-    rows = task.rows
-    width = int(phi(rows[:1]).shape[1])
-    if hasattr(rows, "tocsr") or task.n < width or 16.0 * task.n * width <= task.memory:
-        return scan(phi(rows))
-    return MappedSource(phi, rows)
+def _mapped(task: Task, phi: Callable[[Array], Array]) -> tuple[Source, float]:
+    """Return φ(X) as a source, as the plan says, and the bytes taken beside its PCA."""
+    rows, n = task.rows, task.n
+    first = phi(rows[:1])
+    width, given = int(first.shape[1]), isinstance(task.kernel, Linear)
+    k = int(task.wanted) if task.wanted >= 1 else FIRST_GUESS
+    room, threads = task.memory - LIBRARIES, thread_count()
+    whole, beside = explicit_bytes(n, width, min(k, n), room, threads, given=given)
+    beside += float(getattr(rows, "nbytes", 0))  # the model keeps the rows
+    if given or is_sparse(first) or not is_numpy(first) or is_sparse(rows):
+        return scan(phi(rows)), beside
+    if not whole:
+        return MappedSource(phi, rows), beside
+    made, few = np.empty((n, width), first.dtype), max(1, int(_TILE // (8 * width)))
+    for part in Tiles(n, few):
+        made[part] = phi(rows[part])
+    return scan(made), beside

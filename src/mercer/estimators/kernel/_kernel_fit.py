@@ -293,6 +293,7 @@ def _cost(seen: SeenRows, indefinite: str, pairs: int) -> KernelCost:
         exponentials=1.0,
         features=count,
         finite=count is not None and seen.frame.finite(kernel),
+        given=isinstance(kernel, Linear),
         whole=needs_whole(kernel.flag, indefinite, n, _LOOKED_THROUGH),
         centred=kernel.flag.centred and not isinstance(kernel, Precomputed),
         landmarks=None if seen.landmarks is None else seen.landmarks.number(n, pairs),

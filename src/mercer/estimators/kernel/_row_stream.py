@@ -30,7 +30,9 @@ from mercer.sources import BlockSource, Source, is_scannable, scan
 
 _START = 16  # axes more with which passes without limit start
 _SAME = 1e-3  # how far from orthonormal known axes are at most; other rows are off by n^-½
-_FILE_ROWS = 4096  # of a block that is read from a file
+_FILE_ROWS, _FILE_BYTES = 4096, 4e6  # of a block that is read from a file
+_KEPT = 4.0  # times that the first rows are there: as they came, together, placed
+_BLOCKS = 3.5  # blocks of a file that are there at a time
 BUFFER = 10_000  # rows that settle lengthscale, standardisation and landmarks
 
 
@@ -237,8 +239,7 @@ def modelled(
     spectrum = cut(spectrum, seen.choice)
     p = int(marks.rows.shape[1])
     if problem is None:
-        cost = KernelCost(2.0 * p + 20, landmarks=marks.m)
-        problem = Problem(count, p, seen.pairs(n), 8, tol=tol, kernel=cost, **resources)
+        problem = priced((count, p), seen.pairs(n), marks.m, tol, resources)
     plan = planned(problem)
     aligned = gathered.stream.alignment if settled else how.aligned(seen)
     fitted = dataclasses.replace(
@@ -248,6 +249,30 @@ def modelled(
     )
     made = {"plan_": plan, **fitted.attributes(), "_stream": stream}
     return kept | made, spectrum
+
+
+def priced(
+    shape: tuple[int, int],
+    pairs: int,
+    marks: int,
+    tol: float,
+    resources: dict[str, Any],
+    source: BlockSource | None = None,
+) -> Problem:
+    """Return what the planner may know of rows in blocks, those of `source` if from a file."""
+    n, p = shape
+    held, block = _KEPT * 8.0 * min(n, BUFFER) * p, 0.0
+    if source is not None:
+        rows = _block_rows(source)
+        block = 8.0 * min(n, rows) * p
+        held += source.reading_bytes(rows) + _BLOCKS * block
+    cost = KernelCost(2.0 * p + 20, landmarks=marks)
+    known = {"kernel": cost, "held": held, "block_bytes": block}
+    return Problem(n, p, pairs, 8, tol=tol, **known, **resources)
+
+
+def _block_rows(source: BlockSource) -> int:
+    return int(max(64, min(_FILE_ROWS, _FILE_BYTES / (8 * source.shape[1]))))
 
 
 def merged(mine: Stream | None, theirs: Stream | None) -> Stream:
@@ -320,13 +345,19 @@ def cut_along(blocks: Iterable[Any], weights: Any) -> Iterator[tuple[Any, Array 
         raise wrong_weights(at, given)
 
 
-def opened(X: Any) -> Any:
-    """Return the rows of a file or function as an iterator of blocks, others as they are."""
+def opened(X: Any, foresee: Callable[[BlockSource], object]) -> Any:
+    """Return the rows of a file or function as an iterator of blocks, others as they are.
+
+    `foresee` refuses a file before its rows are read, where there is too little memory.
+    """
     made = callable(X) and is_scannable(X)
     if not made and not isinstance(X, BlockSource | str | os.PathLike):
         return X
     source = scan(X)
-    return source.blocks(_FILE_ROWS) if isinstance(source, BlockSource) else source.array
+    if not isinstance(source, BlockSource):
+        return source.array
+    foresee(source)
+    return source.blocks(_block_rows(source))
 
 
 def is_blocks(X: Any) -> bool:

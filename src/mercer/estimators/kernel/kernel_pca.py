@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -24,6 +25,7 @@ from mercer.estimators.kernel._explanations import Attributions, Prototypes
 from mercer.estimators.kernel._fitted_kernel import FittedKernel
 from mercer.estimators.kernel._kernel_fit import Kept, KernelRequest, SeenRows
 from mercer.estimators.kernel._kernel_rows import (
+    FIRST_GUESS,
     KernelRows,
     apart,
     as_known,
@@ -57,9 +59,9 @@ from mercer.estimators.walk._spectral_estimator import (
 )
 from mercer.kernels import RBF, Kernel, Precomputed, as_kernel
 from mercer.operators import Completion
-from mercer.planning import Path, Problem
+from mercer.planning import Path, Plan, Problem
 from mercer.solvers import Spectrum
-from mercer.sources import Source, SpreadSource, scan
+from mercer.sources import BlockSource, Source, SpreadSource, scan
 
 _RESOLVED = 0.05  # relative error up to which an axis on landmarks counts as resolved
 _log = logging.getLogger("mercer")
@@ -236,7 +238,7 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         three where they are standardised.
         """
         if self._takes_blocks and not isinstance(X, np.ndarray):
-            X = streams.opened(X)
+            X = streams.opened(X, self._foreseen)
             if streams.is_blocks(X):
                 return self._fit_blocks(X, sample_weight)
         return self._publish(clone(self), X, y, sample_weight)
@@ -291,6 +293,16 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):
         request, asked = self._request(), LandmarkChoice.of(self.landmarks)
         tol = self._tolerance(source, streamed=True)
         return parts.problem(source, request, asked, tol, self._resources())
+
+    def _foreseen(self, source: BlockSource) -> Plan:
+        """Return the plan of rows in blocks before they are read."""
+        self._check_parameters()
+        n, wanted, asked = source.shape[0], self.n_components, LandmarkChoice.of(self.landmarks)
+        few = int(wanted) if isinstance(wanted, Integral) else FIRST_GUESS
+        pairs = n if wanted is None else min(n, few)
+        tol, room = self._tolerance(source, streamed=True), self._resources()
+        marks = asked.number(n, pairs)
+        return planned(streams.priced(source.shape, pairs, marks, tol, room, source))
 
     def _priced(self, seen: SeenRows) -> Problem:
         """Return what the planner may know of rows in memory."""

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from mercer import planning
-from mercer.arrays import Array
-from mercer.errors import InputError
+from mercer.arrays import Array, show_bytes
+from mercer.errors import BudgetError, InputError
 from mercer.estimators.linear._batches import Batches
 from mercer.estimators.walk._admission import refuse_bad_cells
 from mercer.estimators.walk._parameters import Attributes
@@ -23,6 +23,7 @@ from mercer.sources import BlockSource, Source, SpreadSource
 
 _WIDEST = 8000  # columns up to which p×p sums are kept
 _SUMS = 32.0  # bytes per entry: those kept, those of a batch, and LAPACK's workspace
+_DIRECTIONS = 56.0  # bytes per entry of directions that are kept
 _GUARD = threading.Lock()
 _LOCKS: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
 
@@ -67,7 +68,7 @@ def late() -> Any:
 
 def begun(p: int, wanted: object, forget: float | None, budget: int) -> Batches:
     """Return a stream without rows, that keeps all sums or leading directions only."""
-    if p <= _WIDEST and _SUMS * p * p <= budget:
+    if p <= _WIDEST and planning.LIBRARIES + _SUMS * p * p <= budget:
         return Batches(RunningMoments(), forget)
     if not isinstance(wanted, Integral) or isinstance(wanted, bool):
         raise InputError(
@@ -75,7 +76,16 @@ def begun(p: int, wanted: object, forget: float | None, budget: int) -> Batches:
             got=f"n_components={wanted!r}, {budget:,} bytes allowed",
             fix="pass a whole number",
         )
-    return Batches(RunningSvd(sketch_rank(int(wanted), p)), forget)
+    rank = sketch_rank(int(wanted), p)
+    needed = planning.LIBRARIES + _DIRECTIONS * rank * p
+    if needed > budget:
+        raise BudgetError(
+            "the sums of a stream do not fit the memory allowed",
+            got=f"{show_bytes(budget)} allowed; {rank} directions of {p:,} columns need"
+            f" {show_bytes(needed)}",
+            fix=f'allow memory="{show_bytes(1.05 * needed)}"',
+        )
+    return Batches(RunningSvd(rank), forget)
 
 
 def batch(
@@ -123,7 +133,8 @@ def plan_of_sums(problem: planning.Problem, stream: Batches) -> planning.Plan:
         itemsize=8,
         allowed=("gram",),
         gram_flops=0.0,  # they are spent
-        memory=max(problem.memory, int(_SUMS * p * p + 1e6)),  # as when the stream began
+        # As when the stream began.
+        memory=max(problem.memory, int(planning.LIBRARIES + _SUMS * p * p + 1e6)),
         time=None,
     )
     if isinstance(stream.sums, RunningSvd):  # the pairs of the directions that were kept

@@ -35,6 +35,19 @@ _MANY = 0.25  # share of rows beyond a cut-off from which the median is no longe
 _TIE = 1e-12  # of Σcounts: half of equal fractions is half, whatever their sum is rounded to
 
 
+BLOCK = 8e6  # bytes of a block of signs
+_TILES, _KEYS = 6.0, 12.0  # arrays of a walk's blocks, and beside them where medians are sought
+_TILE = 5e5  # bytes of these
+
+
+def walk_bytes(rows: int, columns: int, standardize: bool) -> float:
+    """Return what walks over the rows take: blocks of them, and of their signs."""
+    size = 8.0 * rows * columns
+    tiles = (_TILES + _KEYS * standardize) * min(_TILE, size)
+    counts = 4 * 256 * 8.0 * columns * standardize
+    return 3.5 * min(BLOCK, 2 * size) + tiles + counts + 16.0 * columns**2
+
+
 def upper_median(values: Array, counts: Array) -> float:
     """Return the least value with more than half of Σcounts at or below it."""
     order = np.argsort(values, kind="stable")
@@ -204,7 +217,7 @@ class RobustTable:
     level : float
         Share of clean normal rows below each cut-off.
     block_bytes, memory : float
-        Bytes of a block of a file, and all that may be taken.
+        Bytes of a block of a file, and those that coordinates may take.
     quiet : ndarray of shape (n,) or None
         Rows that say nothing of the spread: where more than a fifth stand at the median, these.
     """

@@ -1,5 +1,6 @@
 """Principal component analysis that outlying rows cannot turn."""
 
+import dataclasses
 import logging
 from numbers import Real
 from os import PathLike
@@ -8,6 +9,7 @@ from typing import Any, ClassVar, Never, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from mercer import planning
 from mercer.arrays import Array
 from mercer.errors import AccuracyWarning, InputError, NotSupportedError, in_short, warn
 from mercer.estimators.linear import _robust_rounds as robust
@@ -25,9 +27,12 @@ from mercer.estimators.walk._parameters import (
 )
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator, counted_shape
 from mercer.operators import RowsAboutOrigin
+from mercer.planning import LIBRARIES, Problem
 from mercer.sources import Source, SpreadSource
 
 _log = logging.getLogger("mercer")
+_ROW = 128.0  # bytes that distances, weights and their orders take of a row
+_COORDINATES = 4.0  # parts of the memory that coordinates of all rows may take
 _NAMED = 10  # outlying rows that a log line names
 _DISPUTED, _SOME = 0.01, 3.0  # share of rows, and rows, that may change sides unsaid
 
@@ -186,12 +191,13 @@ class RobustPCA(PCA):
         """Return the fitted attributes; nothing is published before all is well."""
         _refuse_parts(source)
         self._refuse_once(source)
+        planning.plan(self._problem(source, weights))  # refused before a row is looked at
         refuse_bad_cells(source, self._names)
         shape = counted_shape(source, weights)
         most = self._most_components(shape)
-        level, memory = float(self.level), float(self._budget())
-        table = robust.RobustTable(source, weights, level, self._block_bytes(source), memory)
         looked, judging = robust.axes_wanted(self.n_components, shape)
+        level, room = float(self.level), self._coordinate_bytes()
+        table = robust.RobustTable(source, weights, level, self._block_bytes(source), room)
         spherical = self.method == "spherical"
         if spherical and not isinstance(self.n_components, float):
             looked = most
@@ -205,6 +211,21 @@ class RobustPCA(PCA):
         state = learned(self) | found
         _tell(state["outliers_"], source.shape[0])
         return state
+
+    def _coordinate_bytes(self) -> float:
+        """Return what coordinates may take whose medians are looked for."""
+        return max(self._budget() - LIBRARIES, 0) / _COORDINATES
+
+    def _problem(self, source: Source, weights: Array | None = None) -> Problem:
+        problem = super()._problem(source, weights)
+        return dataclasses.replace(problem, held=problem.held + self._beside(source))
+
+    def _beside(self, source: Source) -> float:
+        """Return the bytes that rounds take beside a PCA: numbers of rows, and blocks."""
+        n, p = source.shape
+        axes, _ = robust.axes_wanted(self.n_components, (n, p))
+        few = min(axes, max(1.0, self._coordinate_bytes() // (32.0 * n)))
+        return _ROW * n + 32.0 * n * few + robust.walk_bytes(n, p, bool(self.standardize))
 
     def _from_sphere(self, begun: robust.Sphere, judging: int) -> Attributes:
         table = begun.table
@@ -245,7 +266,9 @@ class RobustPCA(PCA):
         """Return the PCA of one round; `plain`: of the signs, which need no more scaling."""
         names = ["tol", "memory", "time", "device", "random_state"]
         names += [] if plain else ["standardize", "whiten", "feature_weight"]
-        return PCA(k, **{name: getattr(self, name) for name in names})
+        found = _Round(k, **{name: getattr(self, name) for name in names})
+        found.rounds = self
+        return found
 
     def _refuse_once(self, source: Source) -> None:
         if source.max_passes < np.inf:
@@ -318,6 +341,20 @@ class RobustPCA(PCA):
             got="a covariance matrix",
             fix="pass the rows to fit, or use PCA.from_covariance",
         )
+
+
+class _Round(PCA):
+    """PCA of one round, which has what the rounds keep in memory beside it."""
+
+    rounds: RobustPCA
+
+    def _block_bytes(self, source: Source) -> float:
+        return min(super()._block_bytes(source), robust.BLOCK)
+
+    def _problem(self, source: Source, weights: Array | None = None) -> Problem:
+        problem = super()._problem(source, weights)
+        beside = self.rounds._beside(source)
+        return dataclasses.replace(problem, held=problem.held + beside)
 
 
 def _refuse_parts(source: Source) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from mercer.arrays import Array, Tiles
 
-_CELLS = 2_000_000  # differences that are held at once
+_CELLS = 200_000  # differences that are held at once
 
 
 def tiles_of(rows: int, neighbours: int, columns: int) -> Tiles:

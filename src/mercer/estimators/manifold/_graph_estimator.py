@@ -31,7 +31,7 @@ from mercer.operators import (
     graph_from,
     one_piece,
 )
-from mercer.planning import GraphCost, Path, Problem, foreseen_gap
+from mercer.planning import GraphCost, Path, Problem, foreseen_gap, joined_bytes
 from mercer.solvers import BlockKrylov, Certificate, Floor, Goal, Outcome, Spectrum
 from mercer.sources import Source
 
@@ -198,6 +198,7 @@ def _certified(
     )
 
 
+_SAMPLED = 500  # rows whose distances tell how many edges a radius makes
 _MEASURED = 1000  # rows on which the extension is held against the embedding
 _LEAST = 1e-10  # modulus of λ below which dividing by it is no extension
 
@@ -317,13 +318,53 @@ class GraphEstimator(Embedding):
         return pieces
 
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
+        beside = self._beside(source)
+        if not hasattr(self, "_kept"):  # what is too large is refused before it is made
+            planning.plan(self._foreseen(source, *beside))
         made = self._made(source)
-        return self._problem_on(made.op, made.front)
+        return self._problem_on(made.op, made.front, *beside)
 
-    def _problem_on(self, op: NormalisedGraph, front: float) -> Problem:
+    def _problem_on(
+        self, op: NormalisedGraph, front: float, before: float = 0.0, held: float = 0.0
+    ) -> Problem:
         n, cells = op.shape[0], int(op.s.nnz) if is_sparse(op.s) else None
+        return self._asked(n, cells, front, before, held)
+
+    def _asked(
+        self, n: int, cells: int | None, front: float, before: float, held: float
+    ) -> Problem:
         k, cost = min(self.n_components, n - 1), GraphCost(front)
-        return self._problem_of(op, (n, n), k, nnz=cells, graph=cost)
+        known = {"nnz": cells, "graph": cost, "before": before, "held": held}
+        return self._problem_of(None, (n, n), k, **known)
+
+    def _beside(self, source: Source) -> tuple[float, float]:
+        """Return the bytes that making the graph takes, and those that are kept of it."""
+        n, p = source.shape
+        if self.metric == "precomputed":
+            each = int((n * n if source.nnz is None else source.nnz) / n)
+            return joined_bytes(n, 0.0, each)
+        width = p if source.nnz is None else 1.5 * source.nnz / n
+        return joined_bytes(n, width, self._edges(source))
+
+    def _edges(self, source: Source) -> int | None:
+        """Return how many edges lead from a row, or None for all."""
+        k: int | None = getattr(self, "neighbours", None)
+        radius = getattr(self, "radius", None)
+        if radius is None:
+            return None if k is None else min(k, source.shape[0] - 1)
+        some = Searcher(source.sample(_SAMPLED), metric=self.metric)
+        near = float(np.mean(some.sampled_distances(_SAMPLED) <= radius))
+        return max(1, int(near * source.shape[0]))
+
+    def _foreseen(self, source: Source, before: float, held: float) -> Problem:
+        """Return the problem of a graph that is not made yet, with as many edges as may be."""
+        n, cells = source.shape[0], source.nnz
+        if self.metric != "precomputed":
+            edges = self._edges(source)
+            cells = None if edges is None else min(n * n, n * (2 * edges + 1))
+        elif cells is None:
+            cells = n * n
+        return self._asked(n, cells, float(n), before, held)
 
     def _solve(
         self, source: Source, path: Path, weights: Array | None

@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse import csr_matrix
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Tiles
 from mercer.errors import InputError
 from mercer.operators import Neighbours, Searcher, Weighing
 
-_BLOCK = 20_000  # points whose neighbours are looked up at a time
+_PAIRS = 100_000  # points and rows beside them that are looked at, at a time
 _WIDER = (4, 16)  # times k: how far rows are looked for that have the point in their own reach
 
 
@@ -61,12 +61,17 @@ class GraphRows:
         if self.neighbours is None and self.radius is None:
             yield from self._whole(points)
             return
-        for start in range(0, int(points.shape[0]), _BLOCK):
-            part = slice(start, min(start + _BLOCK, int(points.shape[0])))
+        for part in Tiles(int(points.shape[0]), max(1, _PAIRS // self._looked_at)):
             if self.radius is not None:
                 yield part, self._within(points[part])
             else:
                 yield part, self._nearest(points[part])
+
+    @property
+    def _looked_at(self) -> int:
+        """Rows that a point is compared with at most."""
+        n = self.searcher.n
+        return n if self.neighbours is None else min(n, _WIDER[1] * self.neighbours + 1)
 
     def at(self, data: Array, rows: Array) -> "GraphRows":
         """Return the same kernel to some of the rows only; `data` holds all of them."""

@@ -150,6 +150,7 @@ class ClassicalMDS(Embedding):
             flops=2.0 * p + 8 if not linear else 2.0 * p,
             features=p if linear else None,
             finite=linear,
+            given=linear,
             whole=needs_whole(Flag.UNKNOWN, self.indefinite, n, _WHOLE),
             centred=False,
         )

@@ -140,7 +140,9 @@ class DiffusionMaps(GraphEstimator):
         density = np.asarray(weights.sum(axis=1), np.float64).ravel()
         factor = (density / np.mean(density)) ** -float(self.alpha)
         if not is_sparse(weights):
-            return weights * factor[:, None] * factor[None, :], factor
+            found = weights * factor[:, None]
+            found *= factor
+            return found, factor
         found = weights.copy()
         found.data = found.data * np.repeat(factor, np.diff(weights.indptr))
         found.data *= factor[weights.indices]

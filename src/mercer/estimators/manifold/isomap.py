@@ -33,11 +33,11 @@ from mercer.estimators.manifold._row_graph import COMPONENTS, GraphFacts, Linked
 from mercer.estimators.walk._parameters import COUNT, COUNT_OR_SHARE, RESOURCES
 from mercer.kernels import Flag, Linear
 from mercer.operators import Graph, Searcher, geodesics
-from mercer.planning import KernelCost, Path, Problem, landmark_count
+from mercer.planning import KernelCost, Path, Problem, joined_bytes, landmark_count
 from mercer.solvers import Spectrum
 from mercer.sources import Source
 
-_CELLS = 4_000_000  # distances that are held at once while new points are placed
+_CELLS = 500_000  # distances that are held at once while new points are placed
 
 
 def farthest(graph: Graph, m: int, seed: int) -> tuple[Array, Array]:
@@ -347,9 +347,9 @@ class Isomap(Embedding):
         )
         named = ("lapack",) if n <= _SMALL else ("lapack", "stored")
         k = most_components(self.n_components, marks or n)
-        return self._problem_of(
-            source, source.shape, k, nnz=source.nnz, kernel=cost, allowed=named
-        )
+        before, held = joined_bytes(*source.shape, min(self.neighbours, n - 1))
+        known = {"kernel": cost, "allowed": named, "before": before, "held": held}
+        return self._problem_of(source, source.shape, k, nnz=source.nnz, **known)
 
     def _landmark_count(self, n: int) -> int | None:
         """Return m, or None for all pairs."""

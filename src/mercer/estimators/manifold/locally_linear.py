@@ -19,7 +19,7 @@ from mercer.estimators.manifold._local_matrices import METHODS, local_matrix
 from mercer.estimators.manifold._row_graph import COMPONENTS, GraphFacts, Linked, linked
 from mercer.estimators.walk._parameters import COUNT, POSITIVE, RESOURCES
 from mercer.operators import Graph, Searcher, ShiftInverse, band_front
-from mercer.planning import Path, Problem
+from mercer.planning import Path, Problem, joined_bytes
 from mercer.solvers import BlockKrylov, Certificate, Goal, Outcome, Spectrum
 from mercer.sources import Source
 
@@ -151,6 +151,7 @@ def _share(wrong: float, gap: Array) -> Array:
 
 
 _REACHED = 4  # neighbours of neighbours per neighbour, on a sheet
+_LOCAL = 24.0  # bytes for an entry of the local matrices, while they are added up
 
 
 class LocallyLinearEmbedding(Embedding):
@@ -282,7 +283,10 @@ class LocallyLinearEmbedding(Embedding):
     def _problem(self, source: Source, weights: Array | None = None) -> Problem:
         n = source.shape[0]
         cells = min(n * n, _REACHED * n * (self.neighbours + 1))
-        return self._problem_of(source, (n, n), self.n_components, nnz=cells, inverse=True)
+        before, held = joined_bytes(*source.shape, min(self.neighbours, n - 1))
+        before += _LOCAL * n * (self.neighbours + 1) ** 2
+        known = {"nnz": cells, "inverse": True, "before": before, "held": held}
+        return self._problem_of(source, (n, n), self.n_components, **known)
 
     # -- operator and pairs -----------------------------------------------------------
 

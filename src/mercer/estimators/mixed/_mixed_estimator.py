@@ -93,15 +93,16 @@ class MixedEstimator(OperatedEstimator):
     def _problem(self, source: Any, weights: Array | None = None) -> Problem:
         """Return what the planner may know; the table that is made leaves less memory."""
         problem = super()._problem(source, weights)
-        left = problem.memory - int(problem.data_bytes)
-        if left <= 0:
+        problem = dataclasses.replace(problem, held=problem.data_bytes)
+        if problem.room <= 0:
             raise BudgetError(
                 "the table of numbers and indicators does not fit into memory",
                 got=f"{problem.rows:,} rows, {problem.cols:,} columns:"
                 f" {show_bytes(problem.data_bytes)}; allowed {show_bytes(problem.memory)}",
-                fix="allow more `memory`, or drop categories with many levels",
+                fix=f'allow memory="{show_bytes(3 * problem.whole(0.0))}", or drop categories'
+                " with many levels",
             )
-        return dataclasses.replace(problem, memory=left)
+        return problem
 
     def _wanted(self, shape: tuple[int, int]) -> int:
         refuse_truth(self.n_components, "pass a whole number, or None for all axes")

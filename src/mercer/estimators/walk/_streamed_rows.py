@@ -17,6 +17,7 @@ from mercer.estimators.walk._coordinate_files import writer_of
 from mercer.estimators.walk._parameters import Names
 from mercer.estimators.walk._rows_in_parts import reading_parts
 from mercer.operators import block_length, fetched
+from mercer.planning import LIBRARIES
 from mercer.sources import (
     BlockSource,
     MissingCellError,
@@ -33,11 +34,11 @@ from mercer.sources import (
     shown_path,
 )
 
-_MOST, _LEAST = 128e6, 1e6  # bytes of a block
+_MOST, _LEAST = (16e6, 128e6), 2.5e5  # bytes of a block, of few and of many columns
 _SMALL = 64e3  # bytes of a block where all rows are fewer
 _PROJECTED = 32e6  # bytes of a block that is projected
 _PART_BLOCK = 16e6  # bytes of a block in which a part of a cluster is walked
-_BLOCKS = 16  # parts of the memory allowed that a block may take
+_BLOCKS = 24  # parts of the memory allowed that a block may take
 
 
 def opened(estimator: BaseEstimator, X: object, *, reset: bool) -> Source:
@@ -59,9 +60,11 @@ def block_bytes(source: Source, budget: Callable[[], int]) -> float:
         return _PART_BLOCK
     if not isinstance(source, BlockSource):
         return 0.0
-    most = min(_MOST, max(_LEAST, budget() / _BLOCKS))
+    p = source.shape[1]
+    most = min(_MOST[1], max(_MOST[0], 16.0 * p * p))  # sums of p² are worth many rows
+    most = min(most, max(_LEAST, (budget() - LIBRARIES) / _BLOCKS))
     if source.counted and source.nnz is None:
-        n, p = source.shape
+        n = source.shape[0]
         most = min(most, max(_SMALL, n * p * max(source.dtype.itemsize, 4)))
     return float(most)
 
@@ -75,9 +78,11 @@ def reading(source: Source, block: Callable[[Source], float], *, kept: bool) -> 
         return reading_parts(source)
     if not isinstance(source, BlockSource):
         return {}
+    size = block(source)
     return {
         "counted": source.counted,
-        "block_bytes": block(source),
+        "block_bytes": size,
+        "held": source.reading_bytes(block_length(source, size)),
         "read_seconds": source.nbytes / source.rate,
         "max_passes": source.max_passes - source.walks,
         "kept": kept,

@@ -60,7 +60,26 @@ def pieces_of(weights: Any) -> Pieces:
     """Return the connected pieces of a symmetric CSR matrix; loops join nothing."""
     from scipy.sparse.csgraph import connected_components
 
-    _, labels = connected_components(weights, directed=False)
+    return _ordered(connected_components(weights, directed=False)[1])
+
+
+def _pieces_of_rows(w: Array) -> Pieces:
+    """Return the pieces of a symmetric array (n, n), whose rows are looked at one by one."""
+    labels, count = np.full(len(w), -1), 0
+    for first in range(len(w)):
+        if labels[first] >= 0:
+            continue
+        labels[first], waiting = count, [first]
+        while waiting:
+            fresh = np.flatnonzero((w[waiting.pop()] >= LEAST) & (labels < 0))
+            labels[fresh] = count
+            waiting += fresh.tolist()
+        count += 1
+    return _ordered(labels)
+
+
+def _ordered(labels: Array) -> Pieces:
+    """Return pieces by the number of each point's, largest first."""
     sizes = np.bincount(labels)
     order = np.argsort(-sizes, kind="stable")
     rank = np.empty_like(order)
@@ -247,8 +266,7 @@ def whole_graph(
     for part, apart in searcher.distances(None):
         own = None if rule.scales is None else rule.scales[part]
         w[part] = rule.of_block(apart, own)
-    joined = np.ones((1, 1)) if bool(np.min(w) >= LEAST) else w >= LEAST
-    pieces = pieces_of(joined) if len(joined) == len(w) else one_whole(len(w))
+    pieces = one_whole(len(w)) if bool(np.min(w) >= LEAST) else _pieces_of_rows(w)
     return Graph(w, None, near, pieces, rule)
 
 

@@ -11,7 +11,7 @@ from mercer.arrays import Array, Tiles, binary_exponent, is_sparse, thread_count
 from mercer.errors import InputError, MissingExtraError
 
 _TREE = 15  # columns up to which a tree beats products of all pairs
-_CELLS = 4_000_000  # numbers of a block of differences
+_CELLS = 250_000  # numbers of a block of differences, which stays near the core
 _EUCLIDEAN = ("euclidean", "l2", "minkowski")
 _LENGTHS = (
     *_EUCLIDEAN,

@@ -108,7 +108,9 @@ class NormalisedGraph(Operator):
 def _scaled(weights: Any, root: Array) -> Any:
     """Return diag(root)·W·diag(root), of the kind of W."""
     if not is_sparse(weights):
-        return weights * root[:, None] * root[None, :]
+        found = weights * root[:, None]
+        found *= root
+        return found
     rows = np.repeat(root, np.diff(weights.indptr))
     rows *= weights.data  # between the two roots: of tiny weights their product is infinite
     rows *= root[weights.indices]

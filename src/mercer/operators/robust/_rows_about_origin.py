@@ -13,8 +13,8 @@ from mercer.operators.rows._dense_rows import SAFE
 from mercer.operators.rows._source_walk import fetched
 from mercer.sources import BlockSource, Source, in_memory
 
-_SAMPLE, _SAMPLE_CELLS = 4096, 500_000  # rows, and cells, that give the origin
-_TILE = 2e6  # bytes of a block of rows
+_SAMPLE, _SAMPLE_CELLS = 4096, 100_000  # rows, and cells, that give the origin
+_TILE = 5e5  # bytes of a block of rows: some ten arrays of its size are made of it
 _LONGEST = 4000  # rows of a block
 _FAR = 1e100  # a cell so many units out is as far as one can be: its square is still finite
 

@@ -37,7 +37,7 @@ from mercer.sources import Source
 
 LONGEST = 4000  # rows of float32 products that may be summed before they go to float64
 _SAMPLE = 1024  # rows, and
-_SAMPLE_CELLS = 500_000  # cells, that give the provisional origin
+_SAMPLE_CELLS = 100_000  # cells, that give the provisional origin
 _LANE_COLUMNS = 1000  # above this a lane's own (p, p) sums cost more than they save
 _WORTH_LANES = 2e7  # flops below which starting threads costs more than it saves
 _PROBED_ROWS = 128  # rows of a block that are repeated in float64 in one go

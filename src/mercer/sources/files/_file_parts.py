@@ -13,6 +13,8 @@ from mercer.sources.files._file_source import fingerprint_of
 from mercer.sources.frames._numeric_columns import Cells
 from mercer.sources.frames._table_source import TableSource, readable, spread
 
+_FRAMES = 2.0  # a frame of the rows of a block, and what its library keeps
+
 
 class FilePart(abc.ABC):
     """Abstract: a file of typed columns of which only the description has been read.
@@ -44,6 +46,20 @@ class FilePart(abc.ABC):
     @abc.abstractmethod
     def read(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
         """Yield native frames of these columns, in order, of any length, from row `start`."""
+
+    def blocks(self, cells: Cells, rows: int, start: int) -> Iterator[Array]:
+        """Yield the rows as numbers, in order, of any length, from row `start`."""
+        every = range(len(cells.names))
+        for frame in self.read(cells.names, rows, start):
+            with readable(self.path.name, self.kind):
+                block = cells.block(frame, every)
+            del frame  # or the next would be read beside it
+            yield block
+            del block
+
+    def reading_bytes(self, rows: int, columns: int) -> float:
+        """Return what is taken beside blocks of so many rows and columns."""
+        return _FRAMES * 8.0 * min(rows, self.rows) * columns
 
 
 @final
@@ -102,17 +118,20 @@ class PartsSource(TableSource):
                 yield from self._part(part, rows, max(0, start - begin))
 
     def _part(self, part: FilePart, rows: int, start: int) -> Iterator[Array]:
-        count, every = start, range(len(self.names))
-        for frame in part.read(self.names, rows, start):
-            with readable(part.path.name, part.kind):
-                block = self.cells.block(frame, every)
+        count = start
+        for block in part.blocks(self.cells, rows, start):
             count += block.shape[0]
             yield block
-            del frame, block  # or the next piece would be read beside this one
+            del block  # or the next piece would be read beside this one
         if count != part.rows:
             raise self._torn(
                 f"{part.path.name}: {count:,} rows were read, {part.rows:,} announced"
             )
+
+    def reading_bytes(self, rows: int) -> float:
+        """See `BlockSource.reading_bytes`: of the part that takes most."""
+        columns = len(self.names)
+        return max(part.reading_bytes(rows, columns) for part in self.parts)
 
     def place(self, row: int, column: int) -> str:
         """See `BlockSource.place`: the file, and the row within it."""

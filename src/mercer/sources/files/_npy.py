@@ -104,7 +104,9 @@ class RawSource(FileSource):
         for at in range(start, n, rows):
             part = np.asarray(cells[at : at + rows])
             part = part if self.at is None else part[:, self.at]
-            yield native(np.array(part, order="C"), self.dtype)
+            block = native(np.array(part, order="C"), self.dtype)
+            _let_go(cells)
+            yield block
 
 
 def open_npy(path: Path, *, columns: Chosen = None, drop: Chosen = None) -> RawSource:
@@ -201,6 +203,12 @@ def fill(file: Any, block: Array, where: str) -> None:
                 fix="check what wrote the file, and that nothing writes to it now",
             )
         left = left[got:]
+
+
+def _let_go(cells: Any) -> None:
+    """Give back the pages of a mapped file that have been read, where the system takes them."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        cells._mmap.madvise(mmap.MADV_DONTNEED)
 
 
 def _check_size(path: Path, needed: int, claim: str) -> None:

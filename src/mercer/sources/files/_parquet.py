@@ -26,6 +26,11 @@ from mercer.sources.frames._table_source import readable
 
 _KIND = "the Parquet file"
 _BUFFER = 1 << 14  # bytes read at once per column
+_PIECE = 1 << 22  # bytes of rows that are decoded in one go: pyarrow takes several times that
+_PAGES = 3e6  # bytes that a reader of pages takes for a column at most
+_SLICE = 4  # blocks that are read in one go, some columns after others
+_COLUMNS, _DECODED = 4e6, 24.0  # bytes that these columns take, and a row of one
+_METADATA = 4000.0  # bytes that the description of a column takes
 _MAGIC = b"PAR1"
 # A page holds at most 2^31 equal values, and its header takes more than 16 bytes.
 _MOST_ROWS = 2**27  # per byte of a file
@@ -115,22 +120,75 @@ class PyarrowPart(FilePart):
 
     def read(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
         """See `FilePart.read`: begins at the row group that holds row `start`."""
-        import pyarrow as pa
+        with readable(self.path.name, _KIND), self._file() as file:
+            for group, skip in self._from(start):
+                yield from _by_pages(file, group, list(names), rows, skip)
 
+    def _from(self, start: int) -> Iterator[tuple[int, int]]:
+        """Yield the row groups from row `start` on, and the rows that are passed over."""
         ends = np.cumsum(self._groups)
         first = int(np.searchsorted(ends, start, side="right"))
-        skip = start - (int(ends[first - 1]) if first else 0)
-        groups = list(range(first, len(self._groups)))
-        if not groups:
-            return
+        for group in range(first, len(self._groups)):
+            skip = start - int(ends[group - 1]) if group else start
+            yield group, max(0, skip)
+
+    def blocks(self, cells: Cells, rows: int, start: int) -> Iterator[Array]:
+        """See `FilePart.blocks`: of a row group all pages, or some columns after others.
+
+        A reader of pages holds one page of every column, which for wide tables is the whole
+        row group. Where that is more than a few blocks, some rows are taken of one column
+        after another; if need be the columns are read again for the next rows.
+        """
+        names = list(cells.names)
         with readable(self.path.name, _KIND), self._file() as file:
-            wanted = list(names)
-            for batch in file.iter_batches(rows, row_groups=groups, columns=wanted):
-                if skip < batch.num_rows:
-                    # A column "a" brings "a.b" along.
-                    rest = batch.slice(skip).select(wanted)
-                    yield pa.Table.from_batches([rest])
-                skip = max(0, skip - batch.num_rows)
+            for group, skip in self._from(start):
+                count = self._groups[group]
+                if count > _SLICE * rows and 8 * _SLICE * rows >= _PAGES:
+                    piece = max(1, min(rows, _PIECE // (8 * len(names))))
+                    for frame in _by_pages(file, group, names, piece, skip):
+                        yield cells.block(frame, range(len(names)))
+                        del frame
+                    continue
+                step = max(1, min(count, _SLICE * rows))
+                for at in range(skip, count, step):
+                    held = _by_columns(file, group, cells, slice(at, min(at + step, count)))
+                    for first in range(0, len(held), rows):
+                        # A copy, so that nothing keeps all of them alive.
+                        yield held[first : first + rows].copy()
+                    del held
+
+    def reading_bytes(self, rows: int, columns: int) -> float:
+        """See `FilePart.reading_bytes`: some blocks, and the cells of a few columns."""
+        longest = max(self._groups, default=0)
+        kept = 8.0 * min(longest, _SLICE * rows) * columns
+        return kept + max(_COLUMNS, _DECODED * longest) + _METADATA * columns
+
+
+def _by_pages(file: Any, group: int, names: list[str], rows: int, skip: int) -> Iterator[Any]:
+    """Yield tables of a row group, all columns side by side, without its first rows."""
+    import pyarrow as pa
+
+    for batch in file.iter_batches(rows, row_groups=[group], columns=names):
+        if skip < batch.num_rows:
+            # A column "a" brings "a.b" along.
+            yield pa.Table.from_batches([batch.slice(skip).select(names)])
+        skip = max(0, skip - batch.num_rows)
+
+
+def _by_columns(file: Any, group: int, cells: Cells, rows: slice) -> Array:
+    """Return some rows of a row group as numbers, a few columns after others."""
+    names, length = list(cells.names), rows.stop - rows.start
+    count = file.metadata.row_group(group).num_rows
+    few = int(max(1, _COLUMNS // max(1.0, _DECODED * count)))
+    held = np.empty((length, len(names)), cells.dtype)
+    for at in range(0, len(names), few):
+        some = names[at : at + few]
+        table = file.read_row_group(group, columns=some, use_threads=False).select(some)
+        found = cells.floats(table.slice(rows.start, length), range(len(some)))
+        held = held[: len(found)]  # fewer than announced: the walk says so at its end
+        held[:, at : at + few] = found[: len(held)]
+        del table  # or the next columns would be read beside these
+    return cells.said(held)
 
 
 def _has_checksum(path: Path, start: int) -> bool:
@@ -157,9 +215,6 @@ def _has_checksum(path: Path, start: int) -> bool:
 def by_polars(path: Path) -> PolarsPart:
     """Return the file, opened by polars."""
     return PolarsPart(path, _KIND, "scan_parquet", glob=False, hive_partitioning=False)
-
-
-_PIECE = 1 << 23  # bytes of rows that are decoded in one go: pyarrow takes several times that
 
 
 def open_parquet(path: Path, *, columns: Any = None, drop: Any = None) -> "ParquetSource":
@@ -283,10 +338,6 @@ class ParquetSource(PartsSource):
                 "%s: no checksums, or no pyarrow to check them; damage may go unnoticed",
                 label,
             )
-
-    def _part(self, part: FilePart, rows: int, start: int) -> Iterator[Array]:
-        few = max(1, min(rows, _PIECE // (8 * len(self.names))))
-        return super()._part(part, few, start)
 
     def _torn(self, got: str) -> InputError:
         return InputError(

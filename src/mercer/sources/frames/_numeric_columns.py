@@ -123,6 +123,10 @@ class Cells:
 
         `at` says where they stand in the frame, if not where they stand in the table.
         """
+        return self.said(self.floats(native, at))
+
+    def floats(self, native: Any, at: Sequence[int] | None = None) -> Array:
+        """Return the same, also of some of the columns; nothing is said of long integers."""
         frame = nw.from_native(dense_frame(native), eager_only=True)
         places = list(self.at if at is None else at)
         if places != list(range(len(frame.columns))):
@@ -138,7 +142,7 @@ class Cells:
             if not plain or _name(series.dtype) in {"Int128", "UInt128"}:
                 series = series.cast(nw.Float64)  # truth values, decimals
             out[:, j] = series.to_numpy()
-        return self.said(out)
+        return out
 
     def said(self, block: Array) -> Array:
         """Return the block; warn once where its integers were too long for float64."""

@@ -18,6 +18,7 @@ from mercer.sources.text._line_source import LineSource
 from mercer.sources.text._text_bytes import TextFile, look
 from mercer.sources.text._text_cells import (
     NA,
+    Kind,
     has_decimal_comma,
     is_number,
     is_value,
@@ -221,6 +222,7 @@ def _worth(head: Lines, mark: str) -> float:
 
 _HEAD_ROWS = 1000
 _HEAD_CELLS = 200_000
+_AT_ONCE = 40_000  # cells of the head that are held as text
 
 
 def open_text(
@@ -325,15 +327,14 @@ class TextSource(LineSource):
             refuse_uneven_header(fields, self.label)
             self._header = int(fields.stops[fields.ends[0]]) + 1
         fields.refuse_ragged(self._width, self.label)
-        self._settle(rows, columns, drop, every)
+        self._settle(fields, rows, columns, drop, every)
         self.shape = (self._forecast(head), len(self.names or ()))
 
     def _settle(
-        self, rows: list[list[str]], columns: Chosen, drop: Chosen, every: bool
+        self, fields: Fields, rows: list[list[str]], columns: Chosen, drop: Chosen, every: bool
     ) -> None:
         """Settle the names, the kinds and the choice of columns by the head."""
-        body = rows[1:] if self._header else rows
-        if not body:
+        if len(rows) == bool(self._header):
             raise InputError(
                 "there is no row below the header",
                 got=f"{self.label}, line 1: {', '.join(map(repr, rows[0][:5]))}",
@@ -341,8 +342,17 @@ class TextSource(LineSource):
             )
         first = rows[0] if self._header else [""] * self._width
         names = [name or str(i) for i, name in enumerate(first)]
-        kinds = [kind_of_column(cells, self.na) for cells in zip(*body, strict=True)]
-        self._pick(names, kinds, columns, drop, every)
+        self._pick(names, self._kinds(fields), columns, drop, every)
+
+    def _kinds(self, fields: Fields) -> list[Kind]:
+        """Return what each column holds by the first records, some columns at a time."""
+        head = fields.first(self._looked_at(fields, _HEAD_CELLS))
+        few, kinds = max(1, _AT_ONCE // len(head.ends)), list[Kind]()
+        for at in range(0, self._width, few):
+            part = tuple(range(at, min(at + few, self._width)))
+            for cells in texts_of(head, self._width, part):
+                kinds.append(kind_of_column(cells[1:] if self._header else cells, self.na))
+        return kinds
 
     def _take(self, chosen: ColumnChoice) -> None:
         """Take on a choice of columns."""
@@ -356,9 +366,12 @@ class TextSource(LineSource):
         self._read_names = [names[i] for i in self._kept]
 
     def _rows(self, fields: Fields) -> list[list[str]]:
-        """Return the cells of the first records."""
-        count = min(_HEAD_ROWS + 1, max(3, _HEAD_CELLS // self._width), len(fields.ends))
-        return [fields.cells(i) for i in range(count)]
+        """Return the cells of the first records, by which a header is told."""
+        return [fields.cells(i) for i in range(self._looked_at(fields, _AT_ONCE))]
+
+    def _looked_at(self, fields: Fields, cells: int) -> int:
+        """Return how many records are looked at where so many cells may be."""
+        return min(_HEAD_ROWS + 1, max(3, cells // self._width), len(fields.ends))
 
     def _refuse_wide(self, fields: Fields) -> None:
         if self._width > MOST_FIELDS:

@@ -18,6 +18,9 @@ from mercer.sources.text._text_cells import Kind
 from mercer.sources.text._text_lines import Lines, whole_lines
 
 _HEAD = 1 << 20  # bytes that the columns are learned from
+_LEAST = 1 << 17  # bytes that are parsed in one go at least
+_BESIDE = 14.0  # bytes in memory for one that is parsed, measured
+_OPENED = 10e6  # bytes that the head takes
 
 
 class LineSource(FileSource):
@@ -31,10 +34,10 @@ class LineSource(FileSource):
     kinds : dict of str to Kind
         What every column of the file holds.
     block_bytes : int
-        Bytes that are read and parsed in one go.
+        Bytes that are read and parsed in one go at most: those of the rows of a block.
     """
 
-    block_bytes = 2 << 20  # more only costs memory: 4 and 8 MB took longer
+    block_bytes = 1 << 20  # more only costs memory: 4 and 8 MB took longer
     dtype = np.dtype(np.float64)
     counted = False
     file: TextFile
@@ -110,7 +113,17 @@ class LineSource(FileSource):
 
     def _forecast(self, head: Lines) -> int:
         """Return about how many rows there are, by the records in the head."""
-        return max(1, round(len(self._starts(self._body(head))) / self._share))
+        records = max(1, len(self._starts(self._body(head))))
+        self._row_bytes = len(head.data) / records
+        return max(1, round(records / self._share))
+
+    def _piece(self, rows: int) -> int:
+        """Return the bytes that are parsed in one go for blocks of so many rows."""
+        return int(min(self.block_bytes, max(_LEAST, rows * self._row_bytes)))
+
+    def reading_bytes(self, rows: int) -> float:
+        """See `BlockSource.reading_bytes`: text, where its fields stand, and their numbers."""
+        return max(_OPENED, _BESIDE * max(self._piece(rows), self._row_bytes))
 
     def fingerprint(self) -> str:
         """See `FileSource.fingerprint`: also how the text is read."""
@@ -132,14 +145,14 @@ class LineSource(FileSource):
             at += len(starts)
         return lines.line_at(len(lines.data))
 
-    def _walk(self) -> Iterator[Lines]:
-        for lines in whole_lines(Chunks(self.file, self.block_bytes), self.quotes):
+    def _walk(self, size: int | None = None) -> Iterator[Lines]:
+        for lines in whole_lines(Chunks(self.file, size or self.block_bytes), self.quotes):
             body = self._body(lines)
             if body.data:
                 yield body
 
     def _read(self, rows: int, start: int) -> Iterator[Array]:
-        for lines in self._walk():
+        for lines in self._walk(self._piece(rows)):
             if start:
                 count = len(self._starts(lines))
                 if start >= count:

@@ -59,6 +59,12 @@ class Fields:
         data = self.lines.data
         return [_plain(data[a:b]) for a, b in zip(begins, stops, strict=True)]
 
+    def first(self, count: int) -> "Fields":
+        """Return those of the first records."""
+        stops = self.stops[: int(self.ends[count - 1]) + 1]
+        lines = dataclasses.replace(self.lines, data=self.lines.data[: int(stops[-1]) + 1])
+        return Fields(lines, stops, self.ends[:count])
+
     def refuse_ragged(self, expected: int, label: str) -> None:
         """Refuse the first record that has not `expected` fields, and empty lines."""
         rows = len(self.ends)
