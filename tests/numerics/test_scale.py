@@ -3,14 +3,17 @@
 import functools
 import warnings
 
+import dask.array
 import numpy as np
 import pytest
+import scipy.sparse
 from forced import FORCED, existing, fit, gapped, holed
 from jacobi import WIDE, reference, sine
 from relations import ARRAYS
 
+import mercer
 from mercer import PCA, RobustPCA
-from mercer.errors import AccuracyWarning, DataWarning
+from mercer.errors import AccuracyWarning, DataWarning, InputError
 
 K = 3
 SHAPES = {"tall": (60, 24), "wide": (30, 100)}
@@ -193,3 +196,114 @@ def test_standardised_rows_have_no_unit(kind, power):
             ends = (model.certificate_.upper for model in (other, plain))
             np.testing.assert_allclose(*ends, 1e-12)
             np.testing.assert_allclose(np.ldexp(other.scale_, -power), plain.scale_, 1e-12)
+
+
+WILD = np.array([1.0, 1e200, 1e-200, 1e100, 1.0, 1e-100, 1.0, 1.0])
+
+
+def wild(n=60, p=24, cell=False):
+    """Return rows, and the same with columns 400 decades apart, or with one cell of 1e300."""
+    plain = gapped(n, p, 5, K, noise=0.3)
+    factor = np.resize(WILD, p)
+    if cell:
+        plain[3, 1] = 1e30  # far enough: the column is that cell
+        factor = np.where(np.arange(p) == 1, 1e270, 1.0)
+    return plain, plain * factor, factor
+
+
+@pytest.mark.parametrize("cell", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("path", ["svd", "gram", "dual", "auto"])
+def test_standardised_columns_far_apart(path, form, cell):
+    """Each in units of its own: the fit of the same columns at one size."""
+    plain, X, factor = wild(*((12, 30) if path == "dual" else (60, 24)), cell)
+    weights = (np.arange(len(X)) + 1) % 3.0
+    for w in (None, weights):
+        one, other = (
+            FORCED[path](K, standardize=True).fit(form(rows), sample_weight=w)
+            for rows in (plain, X)
+        )
+        ratios = one.explained_variance_ratio_
+        np.testing.assert_allclose(other.explained_variance_ratio_, ratios, rtol=1e-10)
+        np.testing.assert_allclose(other.scale_, one.scale_ * factor, rtol=1e-10)
+        wanted = one.transform(form(plain))
+        np.testing.assert_allclose(other.transform(form(X)), wanted, rtol=0, atol=1e-8)
+        back = other.inverse_transform(wanted) / other.scale_
+        whole = one.inverse_transform(wanted) / one.scale_
+        np.testing.assert_allclose(back, whole, rtol=1e-8, atol=1e-8)
+
+
+SCALING = {
+    "PPCA": lambda: mercer.ProbabilisticPCA(K, standardize=True),
+    "robust": lambda: RobustPCA(K, standardize=True),
+    "spherical": lambda: RobustPCA(K, standardize=True, method="spherical"),
+    "kernel": lambda: mercer.KernelPCA(K, standardize=True),
+    "linear kernel": lambda: mercer.KernelPCA(K, kernel="linear", standardize=True),
+    "FAMD": lambda: mercer.FAMD(K),
+    "MFA": lambda: mercer.MFA({"a": range(12), "b": range(12, 24)}, K),
+    "LDA": lambda: mercer.LinearDiscriminantAnalysis(),
+    "shrunk LDA": lambda: mercer.LinearDiscriminantAnalysis(shrinkage="auto"),
+}
+
+
+@pytest.mark.parametrize("cell", [False, True])
+@pytest.mark.parametrize("name", SCALING)
+def test_every_method_that_scales_takes_columns_far_apart(name, cell):
+    plain, X, _ = wild(cell=cell)
+    y = np.arange(len(X)) % 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        warnings.simplefilter("ignore", DataWarning)  # of a short lengthscale
+        one, other = (SCALING[name]().fit(rows, y) for rows in (plain, X))
+    ratios = one.explained_variance_ratio_
+    np.testing.assert_allclose(other.explained_variance_ratio_, ratios, rtol=1e-8)
+    found, wanted = other.transform(X), one.transform(plain)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
+
+
+def halves(model, X):
+    """Return a model after two batches, looked at."""
+    model = model.partial_fit(X[:30]).partial_fit(X[30:])
+    assert model.components_ is not None
+
+
+@pytest.mark.parametrize("cell", [False, True])
+def test_sums_of_columns_far_apart_are_refused(tmp_path, cell):
+    """Blocks that are read once have one unit for all columns: a word, and no numbers."""
+    _, X, _ = wild(cell=cell)
+    np.save(tmp_path / "x.npy", X)
+    empty = X.copy()
+    empty[0, 0] = np.nan
+    refused = [
+        (PCA(K, standardize=True).fit, tmp_path / "x.npy"),
+        (PCA(K, standardize=True).fit, iter(np.array_split(X, 7))),
+        (PCA(K, standardize=True).fit, dask.array.from_array(X, (20, 24))),
+        (PCA(K, standardize=True, missing="em").fit, empty),
+        (PCA(K, standardize=True, missing="ppca").fit, empty),
+        (lambda rows: halves(PCA(K, standardize=True), rows), X),
+    ]
+    if not cell:  # robust scales do not see one
+        refused.append((RobustPCA(K, standardize=True).fit, tmp_path / "x.npy"))
+    for act, given in refused:
+        with pytest.raises(InputError, match="differ too much in size") as caught:
+            act(given)
+        assert str(caught.value).count("\n") == 2
+    one = X[:, [0]] * np.ones(3)  # columns of one size are taken in any order of blocks
+    assert np.isfinite(PCA(1, standardize=True).fit(iter([one[:30], one[30:]])).scale_).all()
+
+
+def test_one_cell_that_no_sample_sees_is_standardised():
+    X = gapped(9001, 6, 1, K)
+    X[4501, 2] = 1e300
+    near = X.copy()
+    near[4501, 2] = 1e30
+    found, wanted = (PCA(K, standardize=True).fit(rows) for rows in (X, near))
+    ratios = wanted.explained_variance_ratio_
+    np.testing.assert_allclose(found.explained_variance_ratio_, ratios, rtol=1e-10)
+
+
+def test_constant_columns_beside_columns_far_apart():
+    _, X, _ = wild()
+    X[:, [4, 6]] = [7.0, 1e-250]
+    with pytest.warns(DataWarning, match=r"2 such columns: 4, 6"):
+        PCA(K, standardize=True).fit(X)

@@ -8,9 +8,12 @@ from mercer.operators._operator import Dense as Dense
 from mercer.operators._operator import Operator as Operator
 from mercer.operators._operator import Transposed as Transposed
 from mercer.operators._scaling import LEAST_SPREAD as LEAST_SPREAD
+from mercer.operators._scaling import ColumnsApartError as ColumnsApartError
 from mercer.operators._scaling import Scaling as Scaling
 from mercer.operators._scaling import exact_means as exact_means
+from mercer.operators._scaling import in_levels as in_levels
 from mercer.operators._scaling import is_constant as is_constant
+from mercer.operators._scaling import levelled as levelled
 from mercer.operators._scaling import refuse_lost as refuse_lost
 from mercer.operators._weighted_table import Framed as Framed
 from mercer.operators.completion._compiled_expectation import (

@@ -3,7 +3,12 @@
 import dataclasses
 import math
 
+import numpy as np
+
 from mercer.arrays import Array, namespace
+from mercer.operators._scaling import refuse_lost
+
+_REACH = 2.0**1015  # of factors that keep their digits, and of their inverses
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +30,9 @@ class Moments:
         Σw‖y‖² before the mean is taken out: the size against which rounding is measured.
     error : float
         Bound on the spectral norm of the arithmetic error of `scatter`.
+    vanished : Array of shape (p,) or None
+        Which columns vary although their squares are nothing in this unit; None where that
+        was not looked at.
     """
 
     total: float
@@ -32,6 +40,7 @@ class Moments:
     scatter: Array
     raw_trace: float
     error: float
+    vanished: Array | None = None
 
     @property
     def in_range(self) -> bool:
@@ -99,6 +108,20 @@ class Centring:
         half = self.exponent // 2
         offset = self.offset * 2.0**half * 2.0 ** (self.exponent - half)
         return xp.astype(self.origin, xp.float64) + offset
+
+    def unlevelled(self, powers: Array | None) -> "Centring":
+        """Return the same of rows whose columns (p,) are not in units of 2^power.
+
+        The powers go into the factors, where float64 holds them.
+        """
+        if powers is None:
+            return self
+        up = powers + self.exponent
+        factor = np.ldexp(1.0 if self.factor is None else self.factor, -up)
+        if not np.all((factor > 1 / _REACH) & (factor < _REACH)):
+            refuse_lost((factor <= 1 / _REACH) | (factor >= _REACH))
+        origin, offset = np.ldexp(self.origin, powers), np.ldexp(self.offset, up)
+        return Centring(origin, offset, 0, factor, self.unitless)
 
     def thin(self, q: Array) -> Array:
         """Return diag(factor)·Q: what rows about their origin are multiplied with."""

@@ -1,12 +1,20 @@
-"""Scaling: what columns are multiplied by, once their variances are known."""
+"""Scaling: what columns are multiplied by, once their variances are known.
+
+Columns of very different size: refused together, or each taken in a power of two of its own.
+"""
 
 import dataclasses
-from typing import final
+from collections.abc import Callable
+from typing import TypeVar, final
 
 import numpy as np
 
-from mercer.arrays import Array
+from mercer.arrays import Array, Tiles, is_sparse
 from mercer.errors import InputError
+from mercer.sources import BlockSource, MappedSource, Source, SparseSource, SpreadSource
+
+Found = TypeVar("Found")
+_TALL = 4096  # rows that are looked at in one go
 
 LEAST_SPREAD = 1e-152  # in the unit of the largest cells, whose squares keep their digits
 
@@ -31,8 +39,9 @@ class Scaling:
         """Return the multipliers of columns `start`, …, or None where all are one.
 
         A column that varies no more than its rounding `step` is constant: dividing by its
-        standard deviation would blow rounding up to variance one. One whose squares leave the
-        range of float64 beside those of the largest is refused.
+        standard deviation would blow rounding up to variance one. One whose squares have lost
+        digits beside those of the largest is refused; one of which nothing is left is told
+        from a constant one by `Rows.vanished`.
         """
         if not self.standardize and self.root_weight is None:
             return None
@@ -46,15 +55,66 @@ class Scaling:
         return factor
 
 
+class ColumnsApartError(InputError):
+    """Columns whose squares have no common unit in float64."""
+
+
 def refuse_lost(lost: Array, start: int = 0) -> None:
     """Refuse columns `start`, … that vary, but too little for squares beside the largest."""
     which = np.flatnonzero(lost)
     if which.size:
-        raise InputError(
+        raise ColumnsApartError(
             "columns differ too much in size to be standardised together",
             got=f"column {start + which[0]}, 10^150 times smaller than the largest, or more",
             fix="divide the largest columns by a constant first, or drop one of them",
         )
+
+
+def in_levels(source: Source, act: Callable[[Source], Found]) -> tuple[Found, Array | None]:
+    """Return what ``act(source)`` gives, and None; where columns lie too far apart, of levels.
+
+    Then the powers (p,) of `levelled` are returned; see `Centring.unlevelled`.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    act : function
+        Takes a source; what it finds must not depend on the units of columns.
+    """
+    try:
+        return act(source), None
+    except ColumnsApartError as refusal:
+        level, powers = levelled(source, refusal)
+    return act(level), powers
+
+
+def levelled(source: Source, refusal: ColumnsApartError) -> tuple[Source, Array]:
+    """Return rows whose columns are each in units of 2^power, exactly, and the powers (p,).
+
+    Rows that are not in memory are refused.
+    """
+    if isinstance(source, BlockSource | SpreadSource):
+        raise refusal
+    powers = _powers(source)
+    if is_sparse(source.array):
+        csr = source.array.astype(np.float64)
+        csr.data = np.ldexp(csr.data, -powers[csr.indices])
+        return SparseSource(csr), powers
+    return MappedSource(lambda rows: np.ldexp(rows, -powers), source.array), powers
+
+
+def _powers(source: Source) -> Array:
+    """Return e (p,) with 2^(e-1) ≤ max|x_j| < 2^e, 0 for nothing."""
+    largest = np.zeros(source.shape[1])
+    for part in Tiles(source.shape[0], _TALL):
+        block = source.array[part, :]
+        if is_sparse(block):
+            top = np.asarray(abs(block).max(axis=0).todense()).ravel()
+        else:
+            top = np.max(np.abs(block), axis=0, initial=0.0)
+        largest = np.maximum(largest, top)
+    return np.frexp(largest)[1]
 
 
 def exact_means(rows: Array, means: Array) -> Array:

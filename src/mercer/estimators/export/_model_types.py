@@ -137,8 +137,12 @@ def _refuse_attribute(kind: type, name: str) -> None:
 
 
 def _form(kind: Any, names: str, together: Any = None, apart: Any = None) -> Form:
-    """Return the form of a class that is no dataclass, by the names of its attributes."""
-    known = tuple(names.split())
+    """Return the form of a class that is no dataclass, by the names of its attributes.
+
+    Those that end with ? may be missing in a file: the class has a default.
+    """
+    asked = names.split()
+    known = tuple(name.rstrip("?") for name in asked)
 
     def parts_of(value: Any) -> dict[str, Any]:
         return {name: getattr(value, name) for name in known}
@@ -148,8 +152,8 @@ def _form(kind: Any, names: str, together: Any = None, apart: Any = None) -> For
         made.__dict__.update(parts)
         return made
 
-    whole = frozenset(known)
-    return Form(kind, apart or parts_of, together or made_of, whole, whole)
+    needed = frozenset(name for name in asked if not name.endswith("?"))
+    return Form(kind, apart or parts_of, together or made_of, needed, frozenset(known))
 
 
 def _map_parts(method: Any) -> dict[str, Any]:
@@ -192,7 +196,8 @@ FORMS: dict[str, Form] = {
     "LandmarkSums": _form(LandmarkSums, "landmarks dtype count t raw_trace rows shift p q"),
     "RunningMoments": _form(
         RunningMoments,
-        "whole rows total exponent raw_trace error anchor safe drift origin offset scatter",
+        "whole rows total exponent raw_trace error anchor safe drift origin offset scatter"
+        " vanished?",
     ),
     "RunningSvd": _form(RunningSvd, "rank sums factor lost error"),
     "Searcher": _form(

@@ -17,12 +17,25 @@ from mercer.estimators.walk._admission import refuse_bad_cells, text_names
 from mercer.estimators.walk._callbacks import followed
 from mercer.estimators.walk._parameters import COUNT, RESOURCES, check_fitted, publish
 from mercer.estimators.walk._spectral_estimator import counts_of
-from mercer.operators import Centring, GroupedRows, GroupMoments, centred, rows_of
+from mercer.operators import (
+    Centring,
+    GroupedRows,
+    GroupMoments,
+    centred,
+    in_levels,
+    refuse_lost,
+    rows_of,
+)
 from mercer.planning import Path, PathEndedError, Problem
 from mercer.solvers import Spectrum, signs_of
 from mercer.sources import Source
 
-_PASSING = ("_labels", "_grouped", "_journal")  # what a fit needs and a model does not
+_PASSING = (
+    "_labels",
+    "_grouped",
+    "_powers",
+    "_journal",
+)  # what a fit needs and a model does not
 _APART = 1e-6  # share of the differences between means, outside the range, that is told
 
 
@@ -105,6 +118,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
 
     _labels: Labels
     _grouped: GroupedRows | None = None
+    _powers: Array | None = None  # of units of columns, where these lie far apart
     _usual_tol = 1e-6
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -182,7 +196,17 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
     def _solve(
         self, source: Source, path: Path, weights: Array | None
     ) -> tuple[Spectrum, solving.Between]:
-        moments, white = self._whitened(source, path, weights)
+        found, powers = in_levels(source, lambda rows: self._solved(rows, path, weights))
+        self._powers = powers
+        return found
+
+    def _solved(
+        self, source: Source, path: Path, weights: Array | None
+    ) -> tuple[Spectrum, solving.Between]:
+        if self._grouped is None or self._grouped.given is not source:
+            groups = len(self._labels.classes)
+            self._grouped = GroupedRows(source, self._labels.codes, groups, weights)
+        moments, white = self._whitened(self._grouped, source, path)
         if path.then is not None and white.rank < white.possible:
             raise PathEndedError("sums of squares cannot tell which columns are collinear")
         priors = priors_of(self.priors, moments.totals, self._labels.classes)
@@ -190,18 +214,16 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         return solving.canonical(found, self._tolerance(source)), found
 
     def _whitened(
-        self, source: Source, path: Path, weights: Array | None
+        self, rows: GroupedRows, source: Source, path: Path
     ) -> tuple[GroupMoments, solving.Whitened]:
         """Return class sums and the coordinates that whiten W, along one path."""
-        labels, auto = self._labels, self.shrinkage == "auto"
-        groups = len(labels.classes)
-        if self._grouped is None:
-            self._grouped = GroupedRows(source, labels.codes, groups, weights)
-        rows, gram = self._grouped, path.name == "gram"
+        auto, groups, gram = self.shrinkage == "auto", rows.groups, path.name == "gram"
         with np.errstate(over="ignore", invalid="ignore"):  # bad cells are named below
             moments = rows.moments(whole=gram and not auto)
         if not np.isfinite(moments.raw).all() or not np.isfinite(moments.means).all():
             refuse_bad_cells(source, self._names)
+        if auto or self.shrinkage is None:  # a number looks at columns as they are
+            refuse_lost(rows.vanished(solving.diagonal_of(moments)))
         constant = solving.constant_within(rows, moments)
         if np.all(constant):
             raise InputError(
@@ -226,7 +248,8 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         grouped, white = self._grouped, found.white
         assert grouped is not None
         totals, groups = found.moments.totals, len(found.priors)
-        n, unit = float(np.sum(totals)), grouped.exponent
+        n, powers = float(np.sum(totals)), 0 if self._powers is None else self._powers
+        unit = np.broadcast_to(grouped.exponent + powers, (source.shape[1],))
         k = self.n_components or min(groups - 1, source.shape[1])
         values = np.maximum(spectrum.values, 0.0)
         alive = values > spectrum.certificate.zero_level
@@ -243,8 +266,8 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
             "classes_": self._labels.classes,
             "class_counts_": totals,
             "priors_": found.priors,
-            "means_": grouped.placed(found.moments.offsets),
-            "scalings_": np.ldexp(shown, -unit),
+            "means_": np.ldexp(grouped.placed(found.moments.offsets), powers),
+            "scalings_": np.ldexp(shown, -unit[:, None]),
             "eigenvalues_": _padded(values[None, :], k)[0],
             "explained_variance_ratio_": _padded(values[None, :] / (total or 1.0), k)[0],
             "centres_": found.apart @ shown,
@@ -259,7 +282,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         }
 
     def _rule(
-        self, found: solving.Between, axes: Array, n: float, unit: int
+        self, found: solving.Between, axes: Array, n: float, unit: Array
     ) -> dict[str, object]:
         """Return what classifies new rows: centring, axes, and class means along them."""
         grouped, groups = self._grouped, len(found.priors)
@@ -268,8 +291,10 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
         centres = found.apart @ axes
         with np.errstate(divide="ignore"):
             level = np.log(found.priors) - 0.5 * ratio * np.sum(centres**2, axis=1)
-        weights = ratio * centres @ np.ldexp(axes, -unit).T
-        mean = np.asarray(grouped.origin, np.float64) + np.ldexp(found.centre, unit)
+        centring = Centring(np.asarray(grouped.origin), found.centre, grouped.exponent)
+        centring = centring.unlevelled(self._powers)
+        mean = centring.mean
+        weights = ratio * centres @ np.ldexp(axes, -unit[:, None]).T
         shift = level - weights @ mean
         if groups == 2:
             weights, shift = weights[1:] - weights[:1], shift[1:] - shift[:1]
@@ -277,7 +302,7 @@ class LinearDiscriminantAnalysis(TellsClasses, LooksAtClasses):
             "coef_": weights,
             "intercept_": shift,
             "xbar_": mean,
-            "_centring": Centring(np.asarray(grouped.origin), found.centre, unit),
+            "_centring": centring,
             "_axes": axes,
             "_rates": ratio * centres,
             "_levels": level,

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 
 from mercer.arrays import Array
 from mercer.errors import InputError
-from mercer.estimators.linear._pca_paths import describe
-from mercer.estimators.linear._pca_recipe import PCARecipe, root_feature_weight
+from mercer.estimators.linear._pca_paths import standardised
+from mercer.estimators.linear._pca_recipe import root_feature_weight
 from mercer.estimators.walk._admission import admit, held_rows, refuse_bad_cells
 from mercer.estimators.walk._parameters import refuse_truth
 from mercer.kernels import (
@@ -25,8 +25,7 @@ from mercer.kernels import (
     Precomputed,
     as_kernel,
 )
-from mercer.operators import Rows, SpreadRows, rows_of
-from mercer.sources import Source, SpreadSource, scan
+from mercer.sources import Source, scan
 
 _ROUNDING = 1e-6  # relative difference of k_ij and k_ji that still counts as rounding
 _BLOCK = 1024
@@ -101,14 +100,11 @@ class KernelRows:
                 + (" and a sparse matrix" if sparse else ""),
                 fix="standardise the columns before, or use a kernel of distances",
             )
-        if isinstance(source, SpreadSource):
-            rows: Rows | SpreadRows = SpreadRows(source, weights, np.float64)
-        else:
-            rows = rows_of(source, weights, np.float64)  # of float32 rows all digits are kept
-        recipe = PCARecipe(1, 1.0, 0, True, root)
-        centring, _ = describe(rows, rows.moments(), recipe)
+        centring = standardised(source, weights, root)  # of float32 rows all digits are kept
         assert centring.factor is not None
-        factor = np.asarray(centring.factor) * 2.0**-centring.exponent
+        with np.errstate(over="ignore"):
+            factor = np.ldexp(np.asarray(centring.factor), -centring.exponent)
+        _refuse_still(factor)
         if sparse:  # they keep their zeros, and so must dense ones that come later
             return dataclasses.replace(frame, mean=np.zeros(len(factor)), factor=factor)
         mean = np.asarray(centring.mean)
@@ -172,6 +168,17 @@ class KernelRows:
     def finite(self, kernel: Kernel) -> bool:
         """Tell whether explicit features are the only way, as for products of far-off rows."""
         return not _has(kernel, Polynomial)
+
+
+def _refuse_still(factor: Array) -> None:
+    """Refuse columns that vary so little that nothing can be divided by it."""
+    lost = np.flatnonzero(~np.isfinite(factor))
+    if lost.size:
+        raise InputError(
+            "a column varies too little for numbers of float64 to be divided by it",
+            got=f"column {lost[0]}, a deviation below 1e-308",
+            fix="multiply the data by a constant",
+        )
 
 
 def _has(kernel: Kernel, kinds: type | UnionType) -> bool:

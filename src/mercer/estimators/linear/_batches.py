@@ -10,7 +10,7 @@ from mercer.arrays import Array, eps_of, stacked
 from mercer.errors import InputError
 from mercer.estimators.linear._pca_paths import exact_exponent
 from mercer.estimators.linear._summed_rows import Summed
-from mercer.operators import Moments, Rows, RunningMoments, RunningSvd, rows_of
+from mercer.operators import Moments, Rows, RunningMoments, RunningSvd, Scaling, rows_of
 from mercer.sources import Source, SparseSource, scan
 
 ENOUGH = 256  # rows whose product with themselves is worth a call of BLAS
@@ -169,9 +169,11 @@ def _rows(source: Source, counts: Array, *, whole: bool) -> tuple[Rows, Moments]
     weights = None if np.all(counts == 1.0) else counts
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         rows = rows_of(source, weights, np.float64)
+        rows.scaling = Scaling(True, None)  # whether or not they will be standardised
         found = rows.scatter() if whole else rows.moments()
         if not found.in_range:
             rows = rows_of(source, weights, np.float64, exact_exponent(rows))
+            rows.scaling = Scaling(True, None)
             found = rows.scatter() if whole else rows.moments()
     return rows, found
 

@@ -13,10 +13,12 @@ from mercer.estimators.linear._pca_recipe import Found, PCARecipe
 from mercer.estimators.linear._summed_rows import Summed
 from mercer.estimators.walk._operated_estimator import features_from_samples
 from mercer.operators import (
+    LEAST_SPREAD,
     BlockRows,
     CentredBlocks,
     CentredParts,
     Centring,
+    ColumnsApartError,
     Dense,
     Halves,
     Moments,
@@ -24,7 +26,10 @@ from mercer.operators import (
     RunningSvd,
     SpreadRows,
     centred,
+    in_levels,
     is_constant,
+    levelled,
+    refuse_lost,
     rows_of,
     scatter_by_halves,
     sketch_rank,
@@ -50,20 +55,27 @@ def solve(
 
     `refuse` raises if a cell is not finite; it is called when the sums show one. Sums that
     are not finite although every cell is, or that vanish, are taken again in a unit found
-    from all the data instead of a sample.
+    from all the data instead of a sample; columns that are to be standardised and lie too far
+    apart, each in a unit of its own.
     """
     if isinstance(source, Summed):
         return _told(source, path, recipe, refuse)
     run = _PATHS[path.name]
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         try:
-            rows = _rows(source, weights, path, recipe)
+            try:
+                rows = _rows(source, weights, path, recipe)
+                return run(rows, path, recipe)
+            except _OutOfRangeError:
+                refuse()
+            assert isinstance(rows, Rows)  # blocks find their unit one by one
+            rows = _rows(source, weights, path, recipe, exact_exponent(rows))
             return run(rows, path, recipe)
-        except _OutOfRangeError:
-            refuse()
-        assert isinstance(rows, Rows)  # blocks find their unit one by one
-        rows = _rows(source, weights, path, recipe, exact_exponent(rows))
-        return run(rows, path, recipe)
+        except ColumnsApartError as refusal:
+            level, powers = levelled(source, refusal)
+            spectrum, found = solve(level, path, weights, recipe, refuse)
+            centring = found.centring.unlevelled(powers)
+            return spectrum, dataclasses.replace(found, centring=centring)
 
 
 def _told(
@@ -119,10 +131,40 @@ def describe(rows: Known, moments: Moments, recipe: PCARecipe) -> tuple[Centring
     if not moments.in_range:
         raise _OutOfRangeError
     variances = moments.variances
+    if recipe.standardize:
+        _refuse_vanished(rows, moments)
     step = _step(rows, variances, moments.offset, slice(None))
     factor = recipe.factor_of(variances, step)
     centring = Centring(rows.origin, moments.offset, rows.exponent, factor, recipe.standardize)
     return centring, _storage(rows, moments, recipe, factor, step)
+
+
+def standardised(source: Source, weights: Array | None, root: Array | None) -> Centring:
+    """Return what standardises the columns of rows, and weighs them by `root`: one pass."""
+    recipe = PCARecipe(1, 1.0, 0, True, root)
+
+    def found(source: Source) -> Centring:
+        rows: Rows | SpreadRows
+        if isinstance(source, SpreadSource):
+            rows = SpreadRows(source, weights, np.float64)
+        else:
+            rows = rows_of(source, weights, np.float64)
+        rows.scaling = recipe.scaling
+        return describe(rows, rows.moments(), recipe)[0]
+
+    centring, powers = in_levels(source, found)
+    return centring.unlevelled(powers)
+
+
+def _refuse_vanished(rows: Known, moments: Moments) -> None:
+    """Refuse columns that vary, of whose squares nothing is left beside the largest."""
+    variances = moments.variances
+    if isinstance(rows, Rows):
+        gone = rows.vanished(variances * moments.total)
+    else:
+        gone = moments.vanished
+    if gone is not None:
+        refuse_lost(gone & (variances < LEAST_SPREAD**2))
 
 
 def _step(rows: Known, variances: Array, offset: Array, part: slice) -> Array:

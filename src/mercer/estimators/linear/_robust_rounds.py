@@ -24,6 +24,7 @@ from mercer.operators import (
     RowsAboutOrigin,
     SpatialSigns,
     column_scales,
+    refuse_lost,
     spatial_median,
 )
 from mercer.selection import share
@@ -32,6 +33,7 @@ from mercer.sources import Source
 
 NORMAL = 1.482602218505602  # 1/Φ⁻¹(3/4): what makes a MAD a standard deviation
 _MANY = 0.25  # share of rows beyond a cut-off from which the median is no longer trusted
+_LEAST = 1e-250  # scale, in the unit of the middle row, below which digits may be lost
 _TIE = 1e-12  # of Σcounts: half of equal fractions is half, whatever their sum is rounded to
 
 
@@ -356,6 +358,8 @@ def sphere(
     factor = root
     if standardize:
         scales = column_scales(rows, counts)
+        if np.any(scales < _LEAST):
+            refuse_lost((scales < _LEAST) & rows.varying(counts))
         if warns and not np.all(scales):
             text = "constant columns cannot be standardised; they are only centred"
             _warn_columns(text, scales == 0, "drop them")

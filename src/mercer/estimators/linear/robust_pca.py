@@ -26,7 +26,7 @@ from mercer.estimators.walk._parameters import (
     learned,
 )
 from mercer.estimators.walk._spectral_estimator import SpectralEstimator, counted_shape
-from mercer.operators import RowsAboutOrigin
+from mercer.operators import RowsAboutOrigin, in_levels
 from mercer.planning import LIBRARIES, Problem
 from mercer.sources import Source, SpreadSource
 
@@ -193,6 +193,14 @@ class RobustPCA(PCA):
         self._refuse_once(source)
         planning.plan(self._problem(source, weights))  # refused before a row is looked at
         refuse_bad_cells(source, self._names)
+        state, powers = in_levels(source, lambda rows: self._robust(rows, weights))
+        if powers is not None:
+            state["_centring"] = state["_centring"].unlevelled(powers)
+            state |= {"mean_": state["_centring"].mean, "scale_": state["_centring"].scale}
+        _tell(state["outliers_"], source.shape[0])
+        return state
+
+    def _robust(self, source: Source, weights: Array | None) -> Attributes:
         shape = counted_shape(source, weights)
         most = self._most_components(shape)
         looked, judging = robust.axes_wanted(self.n_components, shape)
@@ -208,9 +216,7 @@ class RobustPCA(PCA):
             found = self._from_sphere(begun, judging)
         else:
             found = self._from_rounds(begun, judging)
-        state = learned(self) | found
-        _tell(state["outliers_"], source.shape[0])
-        return state
+        return learned(self) | found
 
     def _coordinate_bytes(self) -> float:
         """Return what coordinates may take whose medians are looked for."""

@@ -106,6 +106,16 @@ class RowsAboutOrigin:
                 np.clip(y, -_FAR, _FAR, out=y)  # NaN stays
         return y
 
+    def varying(self, counts: Array) -> Array:
+        """Tell which columns (p,) vary over the rows that count, as stored: one walk."""
+        low, high = np.full(self.shape[1], np.inf), np.full(self.shape[1], -np.inf)
+        as_stored = RowsAboutOrigin(self.source, np.zeros(self.shape[1]), 0, self.block_bytes)
+        for part, block in as_stored.blocks():
+            x = block[counts[part] > 0]
+            low = np.minimum(low, x.min(axis=0, initial=np.inf))
+            high = np.maximum(high, x.max(axis=0, initial=-np.inf))
+        return low < high
+
     def coordinates(self, centring: Centring, axes: Array) -> Array:
         """Return X̃V (n, b) for axes V (p, b): one walk."""
         out = np.empty((self.shape[0], axes.shape[1]))

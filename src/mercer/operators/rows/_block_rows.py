@@ -345,7 +345,12 @@ class BlockRows:
         raw = float(np.trace(gram))
         grow = EPS * (4 + np.sqrt(p) + p / 16)
         found = Moments(
-            moments.total, moments.offset, moments.scatter, raw, grow * raw + moments.error
+            moments.total,
+            moments.offset,
+            moments.scatter,
+            raw,
+            grow * raw + moments.error,
+            moments.vanished,
         )
         return gram, found, factor
 

@@ -32,7 +32,7 @@ from mercer.arrays import (
 )
 from mercer.operators._centring import Centring, Moments
 from mercer.operators._rounding import Rounding, gram_error
-from mercer.operators._scaling import Scaling
+from mercer.operators._scaling import LEAST_SPREAD, Scaling
 from mercer.sources import Source
 
 LONGEST = 4000  # rows of float32 products that may be summed before they go to float64
@@ -157,6 +157,30 @@ class Rows(abc.ABC):
         worst = 0.5 * tiles.rows * EPS
         worst += 128 * eps_of(self.products) if self.products.itemsize == 4 else 0.0
         return self._finish(sums, squares, raw, tiles, worst)
+
+    def vanished(self, squares: Array) -> Array:
+        """Tell which columns (p,) vary although their sums of squares (p,) are next to nothing.
+
+        Beside a column of 1e200 the squares of one of 1 are zero, as those of a constant one
+        are. Only columns with such sums are looked at.
+        """
+        found = np.zeros(self.shape[1], bool)
+        few = np.flatnonzero(as_numpy(squares) < LEAST_SPREAD**2 * max(self.total, 1.0))
+        if few.size:
+            low, high = self._range(few)
+            found[few] = low < high
+        return found
+
+    def _range(self, columns: Array) -> tuple[Array, Array]:
+        """Return the least and the largest cells (c,) of some columns in rows that count."""
+        low, high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
+        for part in self.tiles():
+            block = as_numpy(self.source.array[part, :])[:, columns]
+            if self.weights is not None:
+                block = block[as_numpy(self.weights)[part] > 0]
+            low = np.minimum(low, block.min(axis=0, initial=np.inf))
+            high = np.maximum(high, block.max(axis=0, initial=-np.inf))
+        return low, high
 
     def weight_of(self, parts: Sequence[slice]) -> float:
         """Return Σw of some rows."""

@@ -10,6 +10,7 @@ import scipy.sparse
 
 from mercer.arrays import EPS, Array, Tiles, add_gram, interruptible, quiet_blas, triangle
 from mercer.operators._dense_or_sparse import rows_of
+from mercer.operators._scaling import LEAST_SPREAD
 from mercer.operators.rows._dense_rows import DenseRows
 from mercer.sources import Source
 
@@ -71,6 +72,7 @@ class GroupedRows:
         with np.errstate(over="ignore", invalid="ignore"):
             self.rows = rows_of(source, weights, np.float64)
         self.codes, self.groups, self.shape = codes, groups, source.shape
+        self.given = source
         self.exponent, self.origin = self.rows.exponent, self.rows.origin
         self.weights = weights
         self.totals = np.bincount(codes, weights, minlength=groups).astype(np.float64)
@@ -89,7 +91,7 @@ class GroupedRows:
         found = []
         for low, high in zip(np.append(0, ends[:-1]), ends, strict=True):
             places = np.linspace(low, high - 1, min(_SAMPLE, high - low)).astype(np.int64)
-            sample = np.asarray(self.rows.source.array[np.sort(order[places])])
+            sample = np.asarray(self.rows.source.array[np.sort(order[places]), :])
             sample = sample if sample.dtype.kind == "f" else sample.astype(np.float64)
             found.append(self.rows._provisional_origin(sample))
         return np.stack(found)
@@ -113,7 +115,7 @@ class GroupedRows:
             csr: Any = getattr(self.rows, "csr")  # noqa: B009 - of sparse rows alone
             return np.asarray(csr[numbers].toarray(), np.float64)
         assert isinstance(self.rows, DenseRows)
-        block = self.rows.source.array[numbers]
+        block = self.rows.source.array[numbers, :]
         out = np.empty(block.shape)
         return self.rows.about_origin(block, self.origins[group], out)
 
@@ -151,6 +153,26 @@ class GroupedRows:
             there, here = (np.asarray(o, np.float64) for o in (self.origins, self.origin))
             means += np.ldexp(0.5 * there - 0.5 * here, 1 - self.exponent)  # may overflow
         return GroupMoments(self.totals, means, offsets, gram, raw, float(grow))
+
+    def vanished(self, squares: Array) -> Array:
+        """Tell which columns (p,) vary in a group though their sums of squares are nothing.
+
+        See `Rows.vanished`; only columns with such sums within groups are looked at.
+        """
+        found = np.zeros(self.shape[1], bool)
+        few = np.flatnonzero(squares < LEAST_SPREAD**2 * float(np.sum(self.totals)))
+        if not few.size:
+            return found
+        low = np.full((self.groups, few.size), np.inf)
+        high, counts = -low, self.weights
+        for part in self.rows.tiles():
+            block = self.rows.source.array[part, :][:, few]
+            block = block.toarray() if hasattr(block, "toarray") else block
+            held = slice(None) if counts is None else counts[part] > 0
+            np.minimum.at(low, self.codes[part][held], block[held])
+            np.maximum.at(high, self.codes[part][held], block[held])
+        found[few] = np.any(low < high, axis=0)
+        return found
 
     def placed(self, offsets: Array) -> Array:
         """Return group means (G, p) in the units of the data, from their offsets."""

@@ -8,6 +8,7 @@ import numpy as np
 from mercer.arrays import EPS, Array, as_numpy, binary_exponent
 from mercer.errors import InputError
 from mercer.operators._centring import Moments
+from mercer.operators._scaling import LEAST_SPREAD
 from mercer.operators.rows._dense_rows import SAFE, Rows
 
 _WEIGHTS = 1e-6  # share of Σw that rounding may leave after the last row has gone
@@ -53,6 +54,8 @@ class RunningMoments:
         error of S.
     drift : float
         Bound on the norm of the error of e: what is wrong with a mean goes into S with δ.
+    vanished : ndarray of shape (p,) or None
+        Which columns had squares that are nothing in the unit of the sums; see `Rows.vanished`.
 
     Examples
     --------
@@ -66,6 +69,8 @@ class RunningMoments:
     array([14., 14.])
     """
 
+    vanished: Array | None = None  # of sums in files that do not have it
+
     def __init__(self, whole: bool = True) -> None:
         self.whole = whole
         self.rows, self.total, self.exponent = 0, 0.0, 0
@@ -74,6 +79,7 @@ class RunningMoments:
         self.origin: Array | None = None
         self.offset: Array = np.zeros(0)
         self.scatter: Array = np.zeros(0)
+        self.vanished = None
 
     @classmethod
     def of(cls, rows: Rows, found: Moments, count: int | None = None) -> Self:
@@ -86,6 +92,8 @@ class RunningMoments:
         self.scatter = as_numpy(found.scatter)
         self.raw_trace, self.error = found.raw_trace, found.error
         self.anchor, self.safe = found.total, SAFE[rows.products.itemsize]
+        if rows.scaling is not None and rows.scaling.standardize:
+            self._vanish(rows.vanished(self._diagonal))
         if found.total > 0:
             rms = math.sqrt(max(found.raw_trace, 0.0) / found.total)
             self.drift = EPS * (2 + math.sqrt(self.rows)) * rms
@@ -114,6 +122,8 @@ class RunningMoments:
             self.rows += seen
             return self
         delta = self.together(other)
+        if other.vanished is not None:
+            self._vanish(other.vanished)
         total = self.total + other.total
         share = other.total / total
         self.scatter += other.scatter
@@ -183,7 +193,8 @@ class RunningMoments:
     def moments(self) -> Moments:
         """Return what the paths of PCA take; S is shared, not copied."""
         assert self.origin is not None
-        return Moments(self.total, self.offset, self.scatter, self.raw_trace, self.error)
+        sums = self.total, self.offset, self.scatter, self.raw_trace, self.error
+        return Moments(*sums, self.vanished)
 
     def recentred(self, dtype: Any) -> Self:
         """Move the origin to the mean, rounded to `dtype`; S stays what it is."""
@@ -203,12 +214,13 @@ class RunningMoments:
             return {"seen": np.array([float(self.rows)] + 7 * [0.0])}
         seen = [self.rows, self.total, self.exponent, self.raw_trace, self.error]
         seen += [self.anchor, self.safe, self.drift]
-        return {
+        sums = {
             "seen": np.array(seen, np.float64),
             "origin": self.origin,
             "offset": self.offset,
             "scatter": self.scatter,
         }
+        return sums if self.vanished is None else sums | {"vanished": self.vanished}
 
     def restore(self, kept: dict[str, Array], *, ended: bool = False) -> bool:
         """Go back to what `keep` returned."""
@@ -218,8 +230,17 @@ class RunningMoments:
         self.anchor, self.safe, self.drift = anchor, int(safe), drift
         if "origin" in kept:
             self.origin, self.offset = kept["origin"], kept["offset"]
-            self.scatter = kept["scatter"]
+            self.scatter, self.vanished = kept["scatter"], kept.get("vanished")
         return True
+
+    @property
+    def _diagonal(self) -> Array:
+        return self.scatter if not self.whole else np.diagonal(self.scatter)
+
+    def _vanish(self, columns: Array) -> None:
+        """Remember which columns (p,) have squares that are nothing here; most often none."""
+        if np.any(columns):
+            self.vanished = columns if self.vanished is None else self.vanished | columns
 
     def _refuse_width(self, other: "RunningMoments") -> None:
         if other.origin is None:
@@ -243,7 +264,11 @@ class RunningMoments:
         for part in (self, other):
             part.in_unit(exponent)
         self.safe = min(self.safe, other.safe)
-        return _apart(self.origin, other.origin, exponent) + (self.offset - other.offset)
+        delta = _apart(self.origin, other.origin, exponent) + (self.offset - other.offset)
+        level = LEAST_SPREAD * math.sqrt(self.total + other.total)
+        moved = (delta != 0) | (self.origin != other.origin)
+        self._vanish(moved & (np.abs(delta) < level))
+        return delta
 
     def _unit(self, other: "RunningMoments") -> int:
         """Return the coarser unit, or a still coarser one where the parts lie far apart.
@@ -265,7 +290,9 @@ class RunningMoments:
         """Count in units of 2^exponent from now on."""
         down = self.exponent - exponent
         if down:
+            before = self._diagonal > 0
             self.scatter = np.ldexp(self.scatter, 2 * down)
+            self._vanish(before & (self._diagonal < LEAST_SPREAD**2 * self.total))
             self.offset = np.ldexp(self.offset, down)
             self.raw_trace = math.ldexp(self.raw_trace, 2 * down)
             self.error = math.ldexp(self.error, 2 * down)
@@ -293,8 +320,7 @@ class RunningMoments:
 
     def _slide(self) -> None:
         """Let the origin follow a window, so that what has gone rounds nothing to come."""
-        diagonal = self.scatter if not self.whole else np.diagonal(self.scatter)
-        squares = np.maximum(diagonal, 0.0)
+        squares = np.maximum(self._diagonal, 0.0)
         far = self.total * self.offset**2 > _FAR * squares
         if np.any(far):
             origin, offset = self.origin, self.offset
@@ -304,7 +330,7 @@ class RunningMoments:
         self.raw_trace = float(np.sum(squares)) + self.total * float(self.offset @ self.offset)
 
     def _refuse_foreign(self) -> None:
-        diagonal = self.scatter if not self.whole else np.diagonal(self.scatter)
+        diagonal = self._diagonal
         worst = float(np.min(diagonal, initial=0.0))
         if worst < -4 * self.error:
             column = int(np.argmin(diagonal))

@@ -142,6 +142,12 @@ class SparseRows(Rows):
             y *= self.root[rows, None]
         return np.asarray(y)
 
+    def _range(self, columns: Array) -> tuple[Array, Array]:
+        csr = self.source.array[:, columns]
+        csr = csr if self._weights is None else csr[self._weights > 0]
+        low, high = (np.asarray(each(axis=0).todense()) for each in (csr.min, csr.max))
+        return low.ravel(), high.ravel()
+
     def moments(self) -> Moments:
         """See `Rows.moments`: one reading of the stored cells."""
         _, first, second = self._sums or _column_sums(self.csr, self._weights)
