@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import as_csr, is_sparse
-from mercer.errors import InputError
+from mercer.errors import REFUSALS, InputError
 from mercer.sources._block_source import BlockSource, Source
 from mercer.sources._held_files import (
     FileIds,
@@ -117,7 +117,10 @@ def scan(data: Any, **options: Any) -> Source:
         )
     if is_sparse(data):
         return SparseSource(as_csr(data))
-    return DenseSource(data if hasattr(data, "dtype") else np.asarray(data))
+    try:
+        return DenseSource(data if hasattr(data, "dtype") else np.asarray(data))
+    except REFUSALS:
+        raise other_object(data) from None
 
 
 def is_scannable(data: Any) -> bool:
