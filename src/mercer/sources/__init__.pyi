@@ -5,6 +5,7 @@ from mercer.sources._block_source import MissingCellError as MissingCellError
 from mercer.sources._block_source import Source as Source
 from mercer.sources._block_source import bad_cell as bad_cell
 from mercer.sources._block_source import bad_cell_error as bad_cell_error
+from mercer.sources._column_choice import text_of as text_of
 from mercer.sources._derived_sources import DerivedSource as DerivedSource
 from mercer.sources._derived_sources import KeptColumns as KeptColumns
 from mercer.sources._derived_sources import KeptRows as KeptRows

@@ -30,6 +30,11 @@ class ColumnChoice:
     dropped: tuple[tuple[str, str], ...]
 
 
+def text_of(label: object) -> str:
+    """Return the label of a row or column as text; those of several levels in one line."""
+    return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
 def choose_columns(
     names: Sequence[str],
     kinds: Sequence[str | None],

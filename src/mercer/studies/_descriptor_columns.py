@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.errors import REFUSALS, InputError, first_line
+from mercer.sources import as_frame, dense_frame, text_of
 
 _MOST_LEVELS = 200  # a text column with more names rows rather than groups them
 
@@ -73,10 +74,10 @@ def _named(given: Any, names: Any) -> list[tuple[str, Any]]:
     if isinstance(given, Mapping) and not hasattr(given, "shape"):
         return [(str(name), _line_of(name, cells)) for name, cells in given.items()]
     _refuse_twins(given)
-    frame = nw.from_native(given, eager_only=True, pass_through=True)
+    frame = as_frame(dense_frame(given))
     if isinstance(frame, nw.DataFrame):
         columns = [(name, frame.get_column(name)) for name in frame.columns]
-        return [(_text(name), column.to_numpy()) for name, column in columns]
+        return [(text_of(name), column.to_numpy()) for name, column in columns]
     try:
         table = np.asarray(given)
         said = f" of shape {table.shape}"
@@ -108,11 +109,6 @@ def _line_of(name: Any, cells: Any) -> Array:
             fix="pass columns by names of their own",
         )
     return found
-
-
-def _text(name: Any) -> str:
-    """Return the name of a column as text; those of several levels in one line."""
-    return " ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 def _refuse_twins(given: Any) -> None:

@@ -20,9 +20,8 @@ from mercer.estimators.walk._admission import (
     refuse_parts,
     refuse_ragged,
     refuse_twins,
-    text_of,
 )
-from mercer.sources import as_frame, dense_frame, is_table_like, other_object
+from mercer.sources import as_frame, dense_frame, is_table_like, other_object, text_of
 
 _GAPS = ("NAType", "NaTType")  # of pandas: they compare with nothing
 _READ_AS_TEXT = ("Interval", "Period", "Timedelta")  # of pandas: what pd.cut and calendars make

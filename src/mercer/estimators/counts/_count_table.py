@@ -28,10 +28,9 @@ from mercer.estimators.walk._admission import (
     only_counts,
     refuse_bad_cells,
     text_names,
-    text_of,
 )
 from mercer.operators import Framed
-from mercer.sources import Source
+from mercer.sources import Source, plain_form, text_of
 
 _CELLS = 1 << 17  # of a block that is looked at: it stays in the cache
 _IN_RANGE = 300  # powers of two within which sums, roots and squares of counts are safe
@@ -88,7 +87,7 @@ def named_rows(data: Any) -> tuple[Any, list[str] | None]:
     first column of text; or else that first column, where others follow. It is then no part
     of the table.
     """
-    data = text_names(data)
+    data = text_names(plain_form(data))
     frame = _frame_of(data)
     if frame is None:
         return data, None

@@ -17,8 +17,7 @@ from mercer.estimators.categories._category_cells import (
     row_names,
     table_of,
 )
-from mercer.estimators.walk._admission import text_of
-from mercer.sources import bad_cell_error
+from mercer.sources import bad_cell_error, text_of
 
 _NAMED = 5  # columns that a message names
 

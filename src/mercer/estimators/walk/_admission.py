@@ -42,6 +42,7 @@ from mercer.sources import (
     other_object,
     plain_form,
     scan,
+    text_of,
 )
 
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
@@ -314,10 +315,12 @@ def refuse_parts(data: object) -> None:
     if here and not isinstance(data, SpreadSource):
         return
     kind = f"{type(data).__module__.split('.')[0]} {type(data).__name__}"
+    inner = ", such as X.data" if kind == "xarray DataArray" else ""
     raise InputTypeError(
         "this method needs rows in memory",
         got=data.label if isinstance(data, SpreadSource) else f"{kind}, not computed yet",
-        fix="call X.compute() where the rows fit memory; mercer.PCA takes Dask collections",
+        fix="call X.compute() where the rows fit memory; mercer.PCA takes Dask collections"
+        + inner,
     )
 
 
@@ -498,8 +501,3 @@ def only_counts(index: object) -> bool:
     """Tell whether an index is 0, 1, 2, …, as pandas makes it by itself."""
     plain = type(index).__name__ == "RangeIndex"
     return plain and getattr(index, "start", 0) == 0 and getattr(index, "step", 1) == 1
-
-
-def text_of(label: object) -> str:
-    """Return the label of a row or column as text; those of several levels in one line."""
-    return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)

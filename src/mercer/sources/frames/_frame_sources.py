@@ -19,7 +19,7 @@ from narwhals.exceptions import DuplicateError
 from mercer.arrays import Array, is_sparse
 from mercer.errors import InputError, NotSupportedError
 from mercer.sources._block_source import Source
-from mercer.sources._column_choice import choose_columns
+from mercer.sources._column_choice import choose_columns, text_of
 from mercer.sources._held_files import FileIds, ids_in_memory, ids_of, matching
 from mercer.sources._in_memory import (
     ArrayBlocks,
@@ -67,7 +67,7 @@ def open_frame(data: Any, *, columns: Any = None, drop: Any = None) -> Source | 
 def _open_sparse(rows: Any, names: Sequence[Any], columns: Any, drop: Any) -> ArrayBlocks:
     """Return the source of the cells (n, p) of a frame whose columns are all sparse."""
     label = "pandas frame of sparse columns"
-    called = [str(name) for name in names]
+    called = [text_of(name) for name in names]
     chosen = choose_columns(called, [None] * len(called), columns, drop, label)
     used = rows if chosen.names == tuple(called) else rows[:, list(chosen.at)]
     source = ArrayBlocks(SparseSource(used), chosen.names)

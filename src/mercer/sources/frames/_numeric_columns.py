@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.arrays import EXACT, Array
 from mercer.errors import DataWarning, InputError, warn
-from mercer.sources._column_choice import choose_columns
+from mercer.sources._column_choice import choose_columns, text_of
 from mercer.sources._in_memory import dense_frame
 
 _WORDS = {
@@ -86,7 +86,7 @@ class Cells:
         drop: Any,
         label: str,
     ) -> None:
-        names, types = [str(name) for name in schema], list(schema.values())
+        names, types = [text_of(name) for name in schema], list(schema.values())
         kinds = [kind_in_words(t, s) for t, s in zip(types, stored, strict=True)]
         chosen = choose_columns(names, kinds, columns, drop, label)
         self.label = label

@@ -10,6 +10,7 @@ import scipy.sparse
 
 from mercer.arrays import Array, as_csr
 from mercer.errors import InputError
+from mercer.sources._in_memory import dense_frame
 from mercer.sources._repeat_counts import Sum, joined_sums, sum_of
 from mercer.sources.frames._numeric_columns import Cells, stored_types
 from mercer.sources.parts._distributed_source import PartBlocks, checked_counts
@@ -120,6 +121,7 @@ class Reader:
     def _cells(self, number: int, native: Any) -> Array:
         """Return the cells of a partition; other columns than were announced are refused."""
         assert self.cells is not None
+        native = dense_frame(native)
         frame = nw.from_native(native, eager_only=True)
         if tuple(map(str, frame.columns)) != self.found:
             raise InputError(

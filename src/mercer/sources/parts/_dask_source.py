@@ -14,6 +14,7 @@ import scipy.sparse
 
 from mercer.arrays import one_thread, unheard
 from mercer.errors import InputError
+from mercer.sources._in_memory import dense_frame
 from mercer.sources._repeat_counts import refuse_sum
 from mercer.sources.frames._numeric_columns import (
     Cells,
@@ -270,8 +271,9 @@ def _of_frame(data: Any, columns: Any, drop: Any) -> DaskSource:
             fix="use X.to_frame()" if kind == "Series" else "pass a Dask array or frame",
         )
     check_twins([str(name) for name in data.columns], label)
-    frame = nw.from_native(data._meta, eager_only=True)
-    cells = Cells(frame.schema, stored_types(data._meta), columns, drop, label).silent()
+    empty = dense_frame(data._meta)
+    frame = nw.from_native(empty, eager_only=True)
+    cells = Cells(frame.schema, stored_types(empty), columns, drop, label).silent()
     reader = Reader(
         cells.dtype,
         cells.names,
