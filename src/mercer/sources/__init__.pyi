@@ -12,6 +12,7 @@ from mercer.sources._derived_sources import MappedSource as MappedSource
 from mercer.sources._derived_sources import WidenedSource as WidenedSource
 from mercer.sources._in_memory import ArrayBlocks as ArrayBlocks
 from mercer.sources._in_memory import DenseSource as DenseSource
+from mercer.sources._in_memory import ObjectSource as ObjectSource
 from mercer.sources._in_memory import SparseSource as SparseSource
 from mercer.sources._in_memory import in_memory as in_memory
 from mercer.sources._missing_counts import counted_error as counted_error

@@ -15,7 +15,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
-from mercer.arrays import Array, as_csr
+from mercer.arrays import Array, as_csr, as_objects
 from mercer.errors import DataWarning, InputError, MercerError, in_short, warn
 from mercer.estimators.walk._parameters import Kind, Names
 from mercer.sources import (
@@ -29,6 +29,7 @@ from mercer.sources import (
     scan,
 )
 
+_NO_ROWS = (str, bytes, dict, set, frozenset)
 _NO_NUMBERS = (str, bytes, dict, set, date, np.datetime64)
 _FEWEST = 2  # rows without which there is no variance
 _REMEDIES = (  # a word of scikit-learn's refusal, and what to do about it
@@ -82,6 +83,27 @@ def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
     if reset and checked.shape[0] < getattr(estimator, "_fewest", _FEWEST):
         raise one_row(f"n_samples = 1, X of shape {tuple(checked.shape)}")
     return in_memory(checked)
+
+
+def admit_objects(data: Any, *, reset: bool) -> Array:
+    """Return things of any kind, one for each row, as an array (n,) of objects."""
+    refuse_parts(data)
+    native = nw.from_native(data, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        data = native.to_list()
+    if isinstance(data, _NO_ROWS) or not hasattr(data, "__len__") or hasattr(data, "columns"):
+        raise InputTypeError(
+            "X must be a sequence of things, one for each row",
+            got=_described(data),
+            fix="pass a list, an array of one dimension or a series",
+        )
+    if isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "OUS":
+        data = data[:, 0] if data.shape[1] == 1 else data
+    things = as_objects(data)
+    fewest = _FEWEST if reset else 1
+    if len(things) < fewest:
+        raise one_row(f"n_samples = {len(things)}: {_described(data)}")
+    return things
 
 
 def one_row(got: str) -> InputError:
