@@ -305,5 +305,6 @@ def as_table(x: Any) -> Any:
         return as_csr(x)
     first = x[0] if isinstance(x, list | tuple) and x else None
     if isinstance(first, list | tuple) and first and isinstance(first[0], Real):
-        return np.asarray(x, dtype=np.float64)
+        even = all(isinstance(row, list | tuple) and len(row) == len(first) for row in x)
+        return np.asarray(x, dtype=np.float64) if even else x
     return x

@@ -75,7 +75,7 @@ class KernelRows:
     ) -> Source:
         """Return the source of X; functions of the user's take other rows than `numeric`."""
         if not numeric:
-            things = admit_objects(X, reset=reset)
+            things = admit_objects(X, fewest=getattr(estimator, "_fewest", 2) if reset else 1)
             return (
                 scan(kernel.features(1).phi(things)) if _by_map(kernel) else in_memory(things)
             )

@@ -85,13 +85,15 @@ def admit(estimator: BaseEstimator, data: object, *, reset: bool) -> Source:
     return in_memory(checked)
 
 
-def admit_objects(data: Any, *, reset: bool) -> Array:
+def admit_objects(data: Any, *, fewest: int = 1) -> Array:
     """Return things of any kind, one for each row, as an array (n,) of objects."""
     refuse_parts(data)
     native = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(native, nw.Series):
         data = native.to_list()
-    if isinstance(data, _NO_ROWS) or not hasattr(data, "__len__") or hasattr(data, "columns"):
+    data = data.to_pylist() if hasattr(data, "to_pylist") else data
+    several = hasattr(data, "__len__") and getattr(data, "shape", (0,)) != ()
+    if isinstance(data, _NO_ROWS) or not several or hasattr(data, "columns"):
         raise InputTypeError(
             "X must be a sequence of things, one for each row",
             got=_described(data),
@@ -100,7 +102,12 @@ def admit_objects(data: Any, *, reset: bool) -> Array:
     if isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "OUS":
         data = data[:, 0] if data.shape[1] == 1 else data
     things = as_objects(data)
-    fewest = _FEWEST if reset else 1
+    if not len(things):
+        raise InputError(
+            "Found array with 0 sample(s) while a minimum of 1 is required.",
+            got=_described(data),
+            fix="pass at least two rows",
+        )
     if len(things) < fewest:
         raise one_row(f"n_samples = {len(things)}: {_described(data)}")
     return things

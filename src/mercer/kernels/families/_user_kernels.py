@@ -168,29 +168,31 @@ def _takes_blocks(f: Callable[[Any, Any], Any], sample: Any) -> bool:
     """Tell whether f makes matrices of blocks of rows, and not numbers of two single rows.
 
     Blocks of different lengths, both ways round, tell xᵀy from a product of blocks that by
-    chance can be multiplied.
+    chance can be multiplied. What fails alike both ways is passed on.
     """
-    n = count_rows(sample)
+    n = min(count_rows(sample), 3)
     if n < 2:
         return True
-    x, y = rows_at(sample, slice(0, min(n, 3))), rows_at(sample, slice(0, min(n, 3) - 1))
-    sizes, failed = (count_rows(x), count_rows(y)), None
+    x, y = rows_at(sample, slice(0, n)), rows_at(sample, slice(0, n - 1))
+    failed: Exception | None = None
     try:
         shapes = [np.shape(given_to(f, *pair)) for pair in ((x, y), (y, x))]
-        if shapes == [sizes, sizes[::-1]]:
+        if shapes == [(n, n - 1), (n - 1, n)]:
             return True
-        said = f"{shapes[0]} for blocks of {sizes[0]} and {sizes[1]} rows"
-    except Exception as error:
-        failed, said = error, f"{type(error).__name__} for blocks of rows: {error}"
-    one, two = _each(x)[0], _each(x)[1]
+        said = f"shape {shapes[0]} for blocks of {n} and {n - 1} rows"
+    except Exception as error:  # whatever a function of the user's raises
+        failed, said = error, f"{type(error).__name__} for blocks of rows ({error})"
+    one, two = _each(x)[:2]
     try:
         value = f(one, two)
         if np.ndim(value) == 0:
             _number(value)
             return False
-        said += f"; shape {np.shape(value)} for two rows"
+        said += f", shape {np.shape(value)} for two rows"
     except Exception as error:
-        failed, said = error, f"{said}; {type(error).__name__} for two rows: {error}"
+        if type(error) is type(failed):
+            raise
+        failed, said = error, f"{said}, {type(error).__name__} for two rows ({error})"
     raise InputError(
         "a kernel function takes two blocks of rows and returns a matrix, or two rows and"
         " returns a number",
