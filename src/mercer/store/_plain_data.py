@@ -289,7 +289,9 @@ class DataDecoder:
         return tuple(self.decoded(item, depth + 1) for item in parts["items"])
 
     def _objects(self, parts: dict[str, Any], depth: int) -> np.ndarray:
-        return as_objects([self.decoded(item, depth + 1) for item in parts["items"]])
+        return np.asarray(
+            as_objects([self.decoded(item, depth + 1) for item in parts["items"]])
+        )
 
     def _dict(self, parts: dict[str, Any], depth: int) -> dict[Any, Any]:
         pairs = [(key, inner) for key, inner in parts["items"]]

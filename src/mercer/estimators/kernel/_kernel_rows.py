@@ -75,10 +75,10 @@ class KernelRows:
     ) -> Source:
         """Return the source of X; functions of the user's take other rows than `numeric`."""
         if not numeric:
-            things = admit_objects(X, fewest=getattr(estimator, "_fewest", 2) if reset else 1)
-            return (
-                scan(kernel.features(1).phi(things)) if _by_map(kernel) else in_memory(things)
-            )
+            fewest = getattr(estimator, "_fewest", 2) if reset else 1
+            things = admit_objects(X, fewest=fewest)
+            features = kernel.features(1) if _by_map(kernel) else None
+            return in_memory(things) if features is None else scan(features.phi(things))
         if isinstance(kernel, Precomputed) and isinstance(X, np.ndarray) and _is_table(X):
             refuse_bad_cells(scan(X))  # before columns are counted
         source = admit(estimator, held_rows(X), reset=reset)

@@ -91,7 +91,8 @@ class KernelPCA(SpectralEstimator, auto_wrap_output_keys=None):  # type: ignore[
         space; "auto" those beyond noise (none is an answer); None keeps all n.
     kernel : Kernel, str or callable
         See `mercer.kernels`; a string such as "rbf(lengthscale=2) + linear", "precomputed",
-        or a function of two blocks of rows.
+        or a function, of two blocks of rows or of two single rows. Where only functions look
+        at rows, these may be a sequence of anything: texts, sets, graphs.
     standardize : bool
         Whether columns are divided by their standard deviation first.
     feature_weight : array of shape (n_features,) or None

@@ -320,7 +320,7 @@ def tune(
     _check(model, max_rows)
     seed, k = model._seed(), int(n_components)
     if _are_objects(kernels, X):
-        return _tuned_on_objects(model, X, kernels, cv, lengthscales, int(max_rows))
+        return _tuned_on_objects(model, k, X, kernels, cv, lengthscales, int(max_rows))
     rows, needed = rows_seen(model, X, int(max_rows), seed)
     n = int(rows.shape[0])
     folds = _folds(cv, n, k, seed)
@@ -359,7 +359,7 @@ def _are_objects(kernels: Any, X: Any) -> bool:
 
 
 def _tuned_on_objects(
-    model: KernelPCA, X: Any, kernels: Any, cv: Any, lengthscales: Any, most: int
+    model: KernelPCA, k: int, X: Any, kernels: Any, cv: Any, lengthscales: Any, most: int
 ) -> Tuning:
     """Return the kernel whose k axes hold most of the variance of held-out objects."""
     if model.standardize:
@@ -368,7 +368,7 @@ def _tuned_on_objects(
             got="standardize=True with rows that are no table of numbers",
             fix="leave standardize out",
         )
-    things, k, seed = admit_objects(X, fewest=_FEWEST), int(model.n_components), model._seed()
+    things, seed = admit_objects(X, fewest=_FEWEST), model._seed()
     things = things[evenly(len(things), most)]
     folds = _folds(cv, len(things), k, seed)
     curve = []
